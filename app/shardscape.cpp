@@ -1,25 +1,26 @@
-// The window's main program.
+// Main program of the window.
+#include <unistd.h>
 #include <QApplication>
 #include <QCommandLineParser>
 #include <cstdio>
-#include <unistd.h>
 
 #include "base/version.h"
-#include "ui/document.h"
-#include "ui/main_window.h"
-#include "ui/quit_on_signal.h"
-#include "ui/render.h"
-#include "ui/state/settings.h"
+#include "ui/shell/document.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/quit_on_signal.h"
+#include "ui/shell/render_views.h"
+#include "ui/shell/settings.h"
 
 namespace {
 
 using namespace shardscape;
 
 constexpr int kBadUsage = 2, kNoDisplay = 3, kFailed = 1;
-constexpr char kNoDisplayText[] =
-    "shardscape: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY leads to one).\n"
-    "Pictures of every view can be made without one:  shardscape -platform offscreen --render out/\n"
-    "The command line needs none either:              shardscape-cli --help\n";
+constexpr char kNoDisplayText
+    [] = "shardscape: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY leads to "
+         "one).\n"
+         "Pictures of every view can be made without one:  shardscape -platform offscreen --render out/\n"
+         "The command line needs none either:              shardscape-cli --help\n";
 
 bool names_platform(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
@@ -29,9 +30,11 @@ bool names_platform(int argc, char** argv) {
   return qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
-bool has_display() { return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY"); }
+bool has_display() {
+  return !qEnvironmentVariableIsEmpty("DISPLAY") || !qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
+}
 
-// Qt aborts where the display that is named cannot be reached; people get a sentence and a code instead.
+// Qt aborts if it cannot connect to the display. This handler prints a sentence and exits with a code.
 void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& message) {
   std::fprintf(stderr, "%s\n", qPrintable(message));
   if (type != QtFatalMsg) return;
@@ -41,7 +44,8 @@ void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& mess
 }
 
 void set_up(QCommandLineParser& parser) {
-  parser.setApplicationDescription("Design-space explorer for distributed training of large language models.");
+  parser.setApplicationDescription(
+      "Design-space explorer for distributed training of large language models.");
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addOption({"theme", "light or dark; the default is what the last run used.", "light|dark"});
@@ -54,11 +58,11 @@ int usage_error(const QString& text) {
   return kBadUsage;
 }
 
-// Where the file cannot be read, the window keeps its own design and says why, and so does stderr.
+// If the file is unreadable, the window shows its default design and the reason; stderr has the reason too.
 bool open_design(ui::MainWindow& window, const QString& path) {
-  const auto echo = QObject::connect(window.document(), &ui::Document::failed, &window, [](const QString& message) {
-    std::fprintf(stderr, "shardscape: %s\n", qPrintable(message));
-  });
+  const auto echo = QObject::connect(
+      window.document(), &ui::Document::failed, &window,
+      [](const QString& message) { std::fprintf(stderr, "shardscape: %s\n", qPrintable(message)); });
   const bool opened = window.document()->openPath(path);
   QObject::disconnect(echo);
   return opened;
@@ -95,20 +99,22 @@ int main(int argc, char** argv) {
 
   ui::Theme::Mode mode = ui::settings::themeMode();
   if (const QString theme = parser.value("theme"); parser.isSet("theme")) {
-    if (theme != "light" && theme != "dark") return usage_error("--theme takes light or dark, not \"" + theme + "\"");
+    if (theme != "light" && theme != "dark")
+      return usage_error("--theme takes light or dark, not \"" + theme + "\"");
     mode = theme == "dark" ? ui::Theme::Mode::Dark : ui::Theme::Mode::Light;
   }
   if (!parser.positionalArguments().isEmpty()) {
-    return usage_error("unexpected \"" + parser.positionalArguments().front() + "\"; a design is opened by --design FILE");
+    return usage_error("unexpected \"" + parser.positionalArguments().front() +
+                       "\"; a design is opened by --design FILE");
   }
   ui::Theme::instance().setMode(mode);
   ui::Session session;
   session.setUnits(ui::settings::units());
   ui::MainWindow window(&session);
   if (parser.isSet("design") && !open_design(window, parser.value("design")) && parser.isSet("render")) {
-    return kFailed;  // pictures of another design are not what was asked for
+    return kFailed;  // a picture of another design is no valid answer
   }
-  session.waitForReport();  // opens on a computed design
+  session.waitForReport();  // the window opens on a computed design
   if (parser.isSet("render")) {
     session.waitForEstimate();
     return render(window, parser.value("render"));

@@ -2,7 +2,7 @@
 # What packaging/run and packaging/test share: packages, configuration, build. Source it from the repository's root.
 
 build_packages=(g++ cmake ninja-build qt6-base-dev qt6-svg-dev libqcustomplot-dev libtbb-dev
-  nlohmann-json3-dev)
+  nlohmann-json3-dev libprotobuf-dev protobuf-compiler)
 # Faster second builds, a faster allocator, the font that the window prefers, software OpenGL: good to have, not needed.
 optional_packages=(ccache libmimalloc-dev fonts-inter libgl1-mesa-dri)
 
@@ -62,13 +62,14 @@ build_jobs() {
   printf '%s\n' "$jobs"
 }
 
-# configure_and_build [TARGET...]: the release preset, everything where no target is named.
+# configure_and_build PRESET [TARGET...]: everything where no target is named.
 configure_and_build() {
-  local jobs targets=()
+  local preset=$1 jobs targets=()
+  shift
   jobs=$(build_jobs)
   [ $# -eq 0 ] || targets=(--target "$@")
-  say "Configuring build/release"
-  cmake --preset release </dev/null
+  say "Configuring build/$preset"
+  cmake --preset "$preset" </dev/null
   say "Building with $jobs jobs"
-  cmake --build --preset release --parallel "$jobs" "${targets[@]}" </dev/null
+  cmake --build --preset "$preset" --parallel "$jobs" "${targets[@]}" </dev/null
 }

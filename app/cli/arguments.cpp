@@ -13,12 +13,12 @@ Problem usage_problem(std::string where, std::string what, std::string accepted)
   return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
 }
 
-// "--tp" and "-o" are flags; "-2" is a number and "-" a word.
+// "--tp" and "-o" are flags; "-2" is a number and "-" is a word.
 bool looks_like_flag(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1]));
 }
 
-// Also several between commas, and "all": what searches take.
+// Also comma-separated lists and "all", which searches accept.
 bool looks_like_boolean(std::string_view word) {
   static const std::vector<std::string> words{"true", "false", "on", "off", "yes", "no", "1", "0", "all"};
   const size_t comma = std::min(word.find(','), word.size());
@@ -30,7 +30,8 @@ Problem unknown_flag(const std::string& name, const Command& command) {
   std::vector<std::string> known{"--help"};
   for (const Flag& flag : command.flags) known.push_back(flag.name);
   const auto near = closest(name, known);
-  return usage_problem(name, near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
+  return usage_problem(name,
+                       near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
                        "a flag of \"shardscape-cli " + command.name + " --help\"");
 }
 
@@ -98,8 +99,9 @@ std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> wo
 }
 
 bool asks_for_help(std::span<const char* const> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [](const char* word) { return std::string_view(word) == "--help" || std::string_view(word) == "-h"; });
+  return std::any_of(words.begin(), words.end(), [](const char* word) {
+    return std::string_view(word) == "--help" || std::string_view(word) == "-h";
+  });
 }
 
 }  // namespace shardscape

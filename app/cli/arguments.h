@@ -1,4 +1,4 @@
-// The words after a command, sorted into flags with values and operands.
+// Command-line words after the command, parsed into flags with values and operands.
 #pragma once
 
 #include <optional>
@@ -16,23 +16,25 @@ namespace shardscape {
 
 class Arguments {
  public:
-  // Of a flag given several times the last one counts.
+  // The last value, if a flag is given several times.
   const std::string* value(std::string_view flag) const;
-  // All of them, in order.
+  // All values, in order.
   std::vector<std::string> values(std::string_view flag) const;
   bool has(std::string_view flag) const { return value(flag) != nullptr; }
   const std::vector<std::string>& operands() const { return operands_; }
 
  private:
-  friend std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command);
+  friend std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words,
+                                                          const Command& command);
   std::vector<std::pair<std::string, std::string>> values_;
   std::vector<std::string> operands_;
 };
 
-// --flag value, --flag=value, -o value, -ovalue; everything after -- is an operand. A Problem names the flag.
+// Accepts --flag value, --flag=value, -o value and -ovalue. All words after -- are operands. A Problem names
+// the flag.
 std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command);
 
-// Whether the help is asked for, whatever else is wrong with the words.
+// Whether the words contain a request for help; ignores other errors.
 bool asks_for_help(std::span<const char* const> words);
 
 }  // namespace shardscape

@@ -1,6 +1,6 @@
 #include "app/cli/audit_output.h"
 #include "design/document.h"
-#include "report/json_value.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -24,8 +24,10 @@ Json line_json(const AuditLine& line) {
 
 Json recording_json(const Audit& audit) {
   Json unmapped = Json::array(), problems = Json::array(), lines = Json::array();
-  for (const UnmappedField& u : audit.mapping.unmapped) unmapped.push_back({{"field", u.field}, {"value", u.value}, {"reason", u.reason}});
-  for (const Problem& p : audit.problems) problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+  for (const UnmappedField& u : audit.mapping.unmapped)
+    unmapped.push_back({{"field", u.field}, {"value", u.value}, {"reason", u.reason}});
+  for (const Problem& p : audit.problems)
+    problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
   for (const AuditLine& line : audit.lines) lines.push_back(line_json(line));
   return {{"recording", audit.recording.name},
           {"code", code_base_label(audit.mapping.code)},

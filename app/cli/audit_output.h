@@ -1,16 +1,16 @@
-// What `shardscape-cli audit` prints: for a terminal and as JSON.
+// Output of `shardscape-cli audit`: text for a terminal, and JSON.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "audit/audit.h"
+#include "validation/audit.h"
 
 namespace shardscape {
 
-// What was not mapped, then one row per compared quantity, then the verdict.
+// Unmapped fields, one row per compared quantity, and the verdict.
 std::string audit_text(const Audit& audit);
-// One row per recording, then how many match.
+// One row per recording, then the number of matches.
 std::string audit_summary(const std::vector<Audit>& audits);
 std::string audit_json(const std::vector<Audit>& audits);
 

@@ -9,18 +9,27 @@ namespace fs = std::filesystem;
 
 std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const char* command) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error, "BUNDLE", "the folder is missing", "shardscape-cli " + std::string(command) + " BUNDLE", {}});
+    print_problem({Severity::Error,
+                   "BUNDLE",
+                   "the folder is missing",
+                   "shardscape-cli " + std::string(command) + " BUNDLE",
+                   {}});
     return static_cast<int>(kWrongUsage);
   }
   const fs::path bundle = arguments.operands().front();
-  // A folder that is not there is another matter than a bundle that is wrong.
+  // A missing folder has another exit code than an invalid bundle.
   std::error_code error;
   const fs::file_status status = fs::status(bundle, error);
-  const std::string reason = !fs::exists(status)         ? "there is no such folder"
-                             : !fs::is_directory(status) ? "it is not a folder"
-                                                         : (fs::directory_iterator(bundle, error), error ? error.message() : "");
+  const std::string reason = !fs::exists(status) ? "there is no such folder"
+                             : !fs::is_directory(status)
+                                 ? "it is not a folder"
+                                 : (fs::directory_iterator(bundle, error), error ? error.message() : "");
   if (reason.empty()) return bundle;
-  print_problem({Severity::Error, bundle.string(), reason, "the folder of a bundle, as written by shardscape-cli export", {}});
+  print_problem({Severity::Error,
+                 bundle.string(),
+                 reason,
+                 "the folder of a bundle, as written by shardscape-cli export",
+                 {}});
   return static_cast<int>(kFileError);
 }
 

@@ -1,4 +1,4 @@
-// The folder of a bundle, as commands that read one take it.
+// The operand of commands that read a bundle.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 namespace shardscape {
 
-// An exit code where it is missing or cannot be read; standard error says why.
+// The folder. An exit code if it is missing or unreadable; the reason is on standard error.
 std::variant<std::filesystem::path, int> bundle_operand(const Arguments& arguments, const char* command);
 
 }  // namespace shardscape

@@ -21,9 +21,11 @@ int unknown_command(const std::string& name) {
   const auto near = closest(name, known);
   std::string accepted;
   for (const std::string& word : known) accepted += (accepted.empty() ? "" : ", ") + word;
-  print_problem({Severity::Error, name,
+  print_problem({Severity::Error,
+                 name,
                  near ? "there is no such command; did you mean " + *near + "?" : "there is no such command",
-                 accepted + "; \"shardscape-cli --help\" explains them", {}});
+                 accepted + "; \"shardscape-cli --help\" explains them",
+                 {}});
   return kWrongUsage;
 }
 
@@ -66,8 +68,9 @@ int run_words(std::span<const char* const> words) {
 
 int run_cli(int argc, char** argv) {
   try {
-    const int exit_code = run_words(std::span<const char* const>(argv + 1, argc > 0 ? static_cast<size_t>(argc - 1) : 0));
-    // A full disk or a closed pipe must not pass for success.
+    const int exit_code = run_words(
+        std::span<const char* const>(argv + 1, argc > 0 ? static_cast<size_t>(argc - 1) : 0));
+    // A full disk or a closed pipe is a failure.
     if (std::cout.flush()) return exit_code;
     std::cerr << "error: standard output cannot be written\n";
     return kFileError;

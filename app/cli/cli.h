@@ -1,10 +1,10 @@
-// The command line: shardscape-cli presets | report | graph | export | check.
+// Entry point of the command line. command_list.h has the commands.
 #pragma once
 
 namespace shardscape {
 
-// Exit codes: 0 done, 1 the answer is no (an invalid design, a bundle that fails its check), 2 wrong usage, 3 a file or
-// disk error, 130 interrupted.
+// Exit codes: 0 success, 1 negative answer (an invalid design, a bundle with errors), 2 wrong usage, 3 file
+// or disk error, 130 interrupted.
 int run_cli(int argc, char** argv);
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// What a command of the line is called, takes and does. Help and parsing both come from it.
+// Description of a command: name, flags and function. Help and parser read it.
 #pragma once
 
 #include <span>
@@ -11,29 +11,29 @@ class Arguments;
 
 enum class FlagKind {
   Switch,   // --json
-  Boolean,  // --sequence-parallel, or with true or false behind it
+  Boolean,  // --sequence-parallel, optionally followed by true or false
   Value     // --tp 2, --tp=2
 };
 
 struct Flag {
-  std::string name;     // "--kv-heads"
-  char letter = 0;      // 'o' where -o is the same
+  std::string name;  // "--kv-heads"
+  char letter = 0;   // 'o' if -o is an alias
   FlagKind kind = FlagKind::Value;
-  std::string operand;  // what the help calls the value: "N"
+  std::string operand;  // placeholder of the value in the help: "N"
   std::string help;
-  std::string group;    // heading in the help
+  std::string group;  // heading in the help
 };
 
 inline constexpr int kAnyNumber = 1 << 20;  // of operands
 
 struct Command {
-  std::string name, summary;   // summary: a line of the overview
-  std::string usage;           // what follows the name: "[FLAGS] -o DIR"
-  std::string about;           // what it does, for somebody who has not seen it
+  std::string name, summary;  // summary: one line in the overview
+  std::string usage;          // follows the name: "[FLAGS] -o DIR"
+  std::string about;          // description for new users
   std::vector<std::string> examples;
   std::vector<Flag> flags;
-  int operands = 0;            // how many words without a flag it takes
-  int (*run)(const Arguments&) = nullptr;  // an exit code
+  int operands = 0;                        // maximum number of operands
+  int (*run)(const Arguments&) = nullptr;  // returns an exit code
 };
 
 std::span<const Command> commands();

@@ -12,7 +12,11 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error, "RECORDING", "the file to audit is missing", "shardscape-cli audit RECORDING.json ...", {}});
+    print_problem({Severity::Error,
+                   "RECORDING",
+                   "the file to audit is missing",
+                   "shardscape-cli audit RECORDING.json ...",
+                   {}});
     return kWrongUsage;
   }
   std::vector<Audit> audits;
@@ -40,13 +44,21 @@ int run(const Arguments& arguments) {
 
 Command audit_command() {
   constexpr int kAnyNumber = 1 << 20;
-  return {"audit", "hold this program against a recording of real training code", "RECORDING.json ... [--summary] [--json]",
-          "Reads recordings of what one rank of a training run did, builds the design that describes the same run, and "
-          "compares line by line: parameters, FLOPs of matrix products and attention, and collectives (count, elements, "
-          "bytes, type, group, order) exactly, bytes kept for backward within 1 %. What of a recording could not be "
-          "mapped to a design is listed with the reason. Exit code 0: every recording matches; 1: at least one does not.",
+  return {"audit",
+          "hold this program against a recording of real training code",
+          "RECORDING.json ... [--summary] [--json]",
+          "Reads recordings of what one rank of a training run did, builds the design that describes the "
+          "same run, and "
+          "compares line by line: parameters, FLOPs of matrix products and attention, and collectives "
+          "(count, elements, "
+          "bytes, type, group, order) exactly, bytes kept for backward within 1 %. What of a recording could "
+          "not be "
+          "mapped to a design is listed with the reason. Exit code 0: every recording matches; 1: at least "
+          "one does not.",
           {"shardscape-cli audit run.json", "shardscape-cli audit recordings/*.json --summary"},
-          {{"--summary", 0, FlagKind::Switch, "", "One row per recording only.", ""}, json_flag()}, kAnyNumber, run};
+          {{"--summary", 0, FlagKind::Switch, "", "One row per recording only.", ""}, json_flag()},
+          kAnyNumber,
+          run};
 }
 
 }  // namespace shardscape

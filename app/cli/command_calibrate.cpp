@@ -7,10 +7,10 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
+#include "base/atomic_write.h"
 #include "base/data_dir.h"
 #include "base/units.h"
-#include "design/atomic_write.h"
-#include "machine/calibrate.h"
+#include "performance/calibrate.h"
 
 namespace shardscape {
 namespace {
@@ -24,16 +24,20 @@ std::string accelerator_ids() {
 }
 
 std::string error_text(const CalibrationResult& result) {
-  std::vector<std::vector<std::string>> rows{{"", "rows", "median error", "90 % below", "held out: rows", "median error", "90 % below"}};
+  std::vector<std::vector<std::string>> rows{
+      {"", "rows", "median error", "90 % below", "held out: rows", "median error", "90 % below"}};
   const auto percent = [](double value) { return significant(value, 3) + " %"; };
   for (const CalibrationError& e : result.errors) {
     const bool held = e.held_out.rows > 0;
-    rows.push_back({e.what, grouped(e.rows), percent(e.median_percent), percent(e.p90_percent), held ? grouped(e.held_out.rows) : "-",
-                    held ? percent(e.held_out.median_percent) : "-", held ? percent(e.held_out.p90_percent) : "-"});
+    rows.push_back({e.what, grouped(e.rows), percent(e.median_percent), percent(e.p90_percent),
+                    held ? grouped(e.held_out.rows) : "-", held ? percent(e.held_out.median_percent) : "-",
+                    held ? percent(e.held_out.p90_percent) : "-"});
   }
-  std::string out = text_table(rows, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right});
+  std::string out = text_table(rows, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
+                                      Align::Right, Align::Right});
   if (const size_t curves = result.calibration.collectives.size(); curves > 0) {
-    out += std::to_string(curves) + (curves == 1 ? " curve" : " curves") + " of collectives, taken over as measured\n";
+    out += std::to_string(curves) + (curves == 1 ? " curve" : " curves") +
+           " of collectives, taken over as measured\n";
   }
   return out;
 }
@@ -41,23 +45,37 @@ std::string error_text(const CalibrationResult& result) {
 Json error_json(const CalibrationResult& result) {
   Json list = Json::array();
   for (const CalibrationError& e : result.errors) {
-    list.push_back({{"what", e.what}, {"rows", e.rows}, {"median_percent", e.median_percent}, {"p90_percent", e.p90_percent},
-                    {"held_out_rows", e.held_out.rows}, {"held_out_median_percent", e.held_out.median_percent},
+    list.push_back({{"what", e.what},
+                    {"rows", e.rows},
+                    {"median_percent", e.median_percent},
+                    {"p90_percent", e.p90_percent},
+                    {"held_out_rows", e.held_out.rows},
+                    {"held_out_median_percent", e.held_out.median_percent},
                     {"held_out_p90_percent", e.held_out.p90_percent}});
   }
-  return {{"accelerator", result.calibration.accelerator}, {"errors", list}, {"collective_curves", result.calibration.collectives.size()}};
+  return {{"accelerator", result.calibration.accelerator},
+          {"errors", list},
+          {"collective_curves", result.calibration.collectives.size()}};
 }
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error, "FILE", "the table of measured ops is missing", "shardscape-cli calibrate ops.csv --accelerator h100", {}});
+    print_problem({Severity::Error,
+                   "FILE",
+                   "the table of measured ops is missing",
+                   "shardscape-cli calibrate ops.csv --accelerator h100",
+                   {}});
     return kWrongUsage;
   }
   const std::string* id = arguments.value("--accelerator");
   const Accelerator* accelerator = id ? find_accelerator(*id) : nullptr;
   if (!accelerator) {
-    print_problem({Severity::Error, "--accelerator",
-                   id ? "\"" + *id + "\" is not in the catalogue" : "the accelerator that was measured is missing", accelerator_ids(), {}});
+    print_problem(
+        {Severity::Error,
+         "--accelerator",
+         id ? "\"" + *id + "\" is not in the catalogue" : "the accelerator that was measured is missing",
+         accelerator_ids(),
+         {}});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
@@ -76,9 +94,12 @@ int run(const Arguments& arguments) {
     return kAnswerIsNo;
   }
   const std::string* source = arguments.value("--source");
-  const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops), source ? *source : "measured: " + path);
-  if (arguments.has("--json")) std::cout << error_json(result).dump(2) << "\n";
-  else std::cout << error_text(result);
+  const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops),
+                                             source ? *source : "measured: " + path);
+  if (arguments.has("--json"))
+    std::cout << error_json(result).dump(2) << "\n";
+  else
+    std::cout << error_text(result);
   const std::string* output = arguments.value("--output");
   if (!output) return kDone;
   if (const auto problem = atomic_write(*output, calibration_json(result.calibration))) {
@@ -92,23 +113,36 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command calibrate_command() {
-  return {"calibrate", "a calibration file from measured ops", "FILE.csv --accelerator ID [-o OUT.json] [--source TEXT] [--json]",
-          "Condenses a table of measured kernels and collectives into a calibration file, and prints how far the result is from the rows: from "
+  return {"calibrate",
+          "a calibration file from measured ops",
+          "FILE.csv --accelerator ID [-o OUT.json] [--source TEXT] [--json]",
+          "Condenses a table of measured kernels and collectives into a calibration file, and prints how far "
+          "the result is from the rows: from "
           "all of them, and from half of them when only the other half was fitted. In the folder "
-          "~/.local/share/shardscape/resources/calibration/ the file takes the place of the built-in sections of the same kind and type. "
-          "The first line names the columns, in any order; what no row needs may be left out, and a field in brackets may be empty. Lines "
-          "that begin with # are skipped. Every row has op and us (microseconds). op matmul: m, n, k of m x k by k x n, [batch] products in "
-          "one kernel, [dtype] of the operands, bfloat16 when empty. op attention: batch, heads, [kv_heads], queries, [keys], head_dim, "
-          "[value_dim], [causal] 0 or 1, [backward], [window] in keys, [dtype]. op memory: bytes read and written. op all_reduce, all_gather, "
-          "reduce_scatter, all_to_all, broadcast, reduce or send_recv: ranks, [per_domain] of them in one scale-up domain, bytes of the full "
+          "~/.local/share/shardscape/resources/calibration/ the file takes the place of the built-in "
+          "sections of the same kind and type. "
+          "The first line names the columns, in any order; what no row needs may be left out, and a field in "
+          "brackets may be empty. Lines "
+          "that begin with # are skipped. Every row has op and us (microseconds). op matmul: m, n, k of m x "
+          "k by k x n, [batch] products in "
+          "one kernel, [dtype] of the operands, bfloat16 when empty. op attention: batch, heads, [kv_heads], "
+          "queries, [keys], head_dim, "
+          "[value_dim], [causal] 0 or 1, [backward], [window] in keys, [dtype]. op memory: bytes read and "
+          "written. op all_reduce, all_gather, "
+          "reduce_scatter, all_to_all, broadcast, reduce or send_recv: ranks, [per_domain] of them in one "
+          "scale-up domain, bytes of the full "
           "buffer (gathered output, full input of a reduction, whole send buffer).",
           {"shardscape-cli calibrate ops.csv --accelerator h100 -o my-h100.json",
-           "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o mi300x.json"},
-          {{"--accelerator", 0, FlagKind::Value, "ID", "The accelerator that was measured: " + accelerator_ids() + ".", ""},
+           "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o "
+           "mi300x.json"},
+          {{"--accelerator", 0, FlagKind::Value, "ID",
+            "The accelerator that was measured: " + accelerator_ids() + ".", ""},
            {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", ""},
-           {"--source", 0, FlagKind::Value, "TEXT", "Where the numbers come from, as estimates will state it (the path of FILE).", ""},
+           {"--source", 0, FlagKind::Value, "TEXT",
+            "Where the numbers come from, as estimates will state it (the path of FILE).", ""},
            json_flag()},
-          1, run};
+          1,
+          run};
 }
 
 }  // namespace shardscape

@@ -19,7 +19,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-// Designs of equal names are told apart by their files: by the name of the file, else by its whole path, else by their place.
+// Makes equal names distinct: by the file name, else by the path, else by the index.
 void tell_apart(std::vector<std::string>& names, const std::vector<std::string>& paths) {
   const auto file_name = [](const std::string& path) {
     std::string name = std::filesystem::path(path).filename().string();
@@ -31,12 +31,15 @@ void tell_apart(std::vector<std::string>& names, const std::vector<std::string>&
     const std::vector<std::string> before = names;
     for (size_t i = 0; i < names.size(); ++i) {
       if (std::count(before.begin(), before.end(), before[i]) < 2) continue;
-      names[i] = round == 0 ? file_name(paths[i]) : round == 1 ? paths[i] : before[i] + " #" + std::to_string(i + 1);
+      names[i] = round == 0   ? file_name(paths[i])
+                 : round == 1 ? paths[i]
+                              : before[i] + " #" + std::to_string(i + 1);
     }
   }
 }
 
-json compare_json(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs, const std::vector<ComparedFigure>& figures) {
+json compare_json(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs,
+                  const std::vector<ComparedFigure>& figures) {
   json out{{"designs", names}};
   json& differing = out["knobs"] = json::object();
   for (const ComparedKnob& row : knobs) differing[row.knob->id] = row.values;
@@ -49,12 +52,18 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
       differences.push_back(number(row.by(i)));
       percents.push_back(number(100 * row.by(i) / row.values[0]));
     }
-    list.push_back({{"id", row.id}, {"label", row.label}, {"group", row.group}, {"values", values}, {"differences", differences}, {"percents", percents}});
+    list.push_back({{"id", row.id},
+                    {"label", row.label},
+                    {"group", row.group},
+                    {"values", values},
+                    {"differences", differences},
+                    {"percents", percents}});
   }
   return out;
 }
 
-std::string compare_text(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs, const std::vector<ComparedFigure>& figures) {
+std::string compare_text(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs,
+                         const std::vector<ComparedFigure>& figures) {
   std::vector<std::vector<std::string>> rows{{""}};
   std::vector<Align> aligns{Align::Left};
   for (const std::string& name : names) {
@@ -112,11 +121,16 @@ int run(const Arguments& arguments) {
     }
   }
   if (designs.size() < 2) {
-    print_problem({Severity::Error, "DESIGN", "two designs are needed to compare", "shardscape-cli compare A.json B.json, or one document in which designs were compared", {}});
+    print_problem({Severity::Error,
+                   "DESIGN",
+                   "two designs are needed to compare",
+                   "shardscape-cli compare A.json B.json, or one document in which designs were compared",
+                   {}});
     return kWrongUsage;
   }
+  const auto plans = std::make_shared<PlanCache>();
   for (size_t i = 0; i < designs.size(); ++i) {
-    of.push_back(compared(designs[i]));
+    of.push_back(compared(designs[i], plans));
     if (of.back().simulation) continue;
     std::cerr << paths[i] << ":\n";
     print_problems(of.back().report->problems);
@@ -125,20 +139,28 @@ int run(const Arguments& arguments) {
   tell_apart(names, paths);
   const auto knobs = compare_knobs(designs);
   const auto figures = compare_figures(of);
-  if (arguments.has("--json")) std::cout << compare_json(names, knobs, figures).dump(2, ' ', false, json::error_handler_t::replace) << "\n";
-  else std::cout << compare_text(names, knobs, figures);
+  if (arguments.has("--json"))
+    std::cout << compare_json(names, knobs, figures).dump(2, ' ', false, json::error_handler_t::replace)
+              << "\n";
+  else
+    std::cout << compare_text(names, knobs, figures);
   return kDone;
 }
 
 }  // namespace
 
 Command compare_command() {
-  return {"compare", "put designs side by side", "A.json [B.json...] [--json]",
-          "Shows the knobs whose values differ, then time, rates and memory of each design, with difference and percent to the first. "
+  return {"compare",
+          "put designs side by side",
+          "A.json [B.json...] [--json]",
+          "Shows the knobs whose values differ, then time, rates and memory of each design, with difference "
+          "and percent to the first. "
           "Designs of the same name are headed by their files. "
           "Of a single document: the designs that the window compared with it.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
-          {json_flag()}, kAnyNumber, run};
+          {json_flag()},
+          kAnyNumber,
+          run};
 }
 
 }  // namespace shardscape

@@ -12,7 +12,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/space_flags.h"
-#include "design/number_text.h"
+#include "base/number_text.h"
 
 namespace shardscape {
 namespace {
@@ -26,17 +26,23 @@ int wrong(const Problem& problem) {
 
 std::optional<int> read_objective(const std::string& where, std::string_view id, int& objective) {
   const int found = find_objective(trimmed(id));
-  if (found < 0) return wrong({Severity::Error, where, "there is no objective \"" + std::string(id) + "\"", objective_ids(), {}});
+  if (found < 0)
+    return wrong(
+        {Severity::Error, where, "there is no objective \"" + std::string(id) + "\"", objective_ids(), {}});
   objective = found;
   return std::nullopt;
 }
 
-// The options, or the exit code.
+// The options, or an exit code.
 std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   SearchOptions options;
   int64_t top = 10, sample = 0, threads = 0, seed = 0, budget = 0;
-  for (const auto& [flag, target, fallback, least, most] : {std::tuple{"--top", &top, int64_t{10}, int64_t{1}, kMostKept}, {"--sample", &sample, 0, 0, kMostKept},
-                                                            {"--threads", &threads, 0, 1, 4096}, {"--seed", &seed, 1, 0, INT64_MAX}, {"--budget", &budget, kUsualBudget, 1, int64_t{1} << 40}}) {
+  for (const auto& [flag, target, fallback, least, most] :
+       {std::tuple{"--top", &top, int64_t{10}, int64_t{1}, kMostKept},
+        {"--sample", &sample, 0, 0, kMostKept},
+        {"--threads", &threads, 0, 1, 4096},
+        {"--seed", &seed, 1, 0, INT64_MAX},
+        {"--budget", &budget, kUsualBudget, 1, int64_t{1} << 40}}) {
     const auto read = count_flag(arguments, flag, fallback, least, most);
     if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
     *target = std::get<int64_t>(read);
@@ -51,13 +57,25 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   }
   if (const std::string* pair = arguments.value("--pareto")) {
     const size_t comma = pair->find(',');
-    if (comma == std::string::npos) return wrong({Severity::Error, "--pareto", "\"" + *pair + "\" is one objective", "two between a comma: " + objective_ids(), {}});
-    if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.keep.front_x)) return *exit_code;
-    if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.keep.front_y)) return *exit_code;
+    if (comma == std::string::npos)
+      return wrong({Severity::Error,
+                    "--pareto",
+                    "\"" + *pair + "\" is one objective",
+                    "two between a comma: " + objective_ids(),
+                    {}});
+    if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.keep.front_x))
+      return *exit_code;
+    if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.keep.front_y))
+      return *exit_code;
   }
   if (const std::string* price = arguments.value("--price")) {
     const auto thousandths = parse_thousandths(*price);
-    if (!thousandths || *thousandths < 1) return wrong({Severity::Error, "--price", "\"" + *price + "\" is no price", "dollars per GPU hour, such as 2.49", {}});
+    if (!thousandths || *thousandths < 1)
+      return wrong({Severity::Error,
+                    "--price",
+                    "\"" + *price + "\" is no price",
+                    "dollars per GPU hour, such as 2.49",
+                    {}});
     options.keep.price_per_hour = static_cast<double>(*thousandths) / 1000;
   }
   if (const std::string* shard = arguments.value("--shard")) {
@@ -70,10 +88,13 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
 
 int count(const Space& space, bool json, const Interrupt& interrupt) {
   ProgressLine line;
-  const auto counted = count_valid(space, [&](const ValidCount& c) { line.show(c.text()); }, interrupt.token());
+  const auto counted = count_valid(
+      space, [&](const ValidCount& c) { line.show(c.text()); }, interrupt.token());
   if (!counted) return kInterrupted;
   if (json)
-    std::cout << "{\"size\": " << to_string(counted->size) << ", \"valid\": " << to_string(static_cast<Wide>(counted->valid)) << ", \"exact\": " << (counted->exact ? "true" : "false") << "}\n";
+    std::cout << "{\"size\": " << to_string(counted->size)
+              << ", \"valid\": " << to_string(static_cast<Wide>(counted->valid))
+              << ", \"exact\": " << (counted->exact ? "true" : "false") << "}\n";
   else
     std::cout << counted->text() << "\n";
   return kDone;
@@ -102,13 +123,15 @@ int run(const Arguments& arguments) {
   auto found = [&] {
     ProgressLine line;
     SearchCallbacks callbacks;
-    if (line.wanted()) callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, how.keep)); };
+    if (line.wanted())
+      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, how.keep)); };
     return search(std::get<0>(space), how, callbacks, interrupt.token());
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);
   const SearchResult& result = std::get<SearchResult>(found);
-  const RunFigures figures{std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-                           how.threads > 0 ? how.threads : static_cast<int>(std::thread::hardware_concurrency())};
+  const RunFigures figures{
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+      how.threads > 0 ? how.threads : static_cast<int>(std::thread::hardware_concurrency())};
   if (const auto exit_code = write_result(arguments, result)) return *exit_code;
   std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
   if (interrupt.requested()) return kInterrupted;
@@ -119,31 +142,51 @@ int run(const Arguments& arguments) {
 
 Command explore_command() {
   std::string objectives_help = "What designs are ranked by: ";
-  for (const Objective& objective : objectives()) objectives_help += std::string(objective.id) + " (" + objective.help + "), ";
+  for (const Objective& objective : objectives())
+    objectives_help += std::string(objective.id) + " (" + objective.help + "), ";
   std::vector<Flag> flags{
       json_flag(),
       {"--top", 0, FlagKind::Value, "N", "Designs to show; default: 10.", ""},
       {"--objective", 0, FlagKind::Value, "ID", objectives_help + "tokens_per_gpu by default.", ""},
-      {"--pareto", 0, FlagKind::Value, "ID,ID", "Objectives of the Pareto front; default: the objective and headroom.", ""},
-      {"--price", 0, FlagKind::Value, "DOLLARS", "Price of a GPU hour; default: that of the catalogue, where it has one.", ""},
-      {"--output", 'o', FlagKind::Value, "FILE", "Write the result, for merge and --resume; the same whatever the threads and the machine.", ""},
-      {"--csv", 0, FlagKind::Value, "FILE", "Write all designs that are kept (best, front, best of every value of every knob, sample) as a table.", ""},
-      {"--sample", 0, FlagKind::Value, "N", "Also keep so many designs, evenly drawn from all that were timed; default: none.", ""},
-      {"--shard", 0, FlagKind::Value, "I/N", "Search only part I of N, so that N jobs share the space; I counts from 0 or from 1. \"shardscape-cli merge\" joins them.", ""},
-      {"--resume", 0, FlagKind::Value, "FILE", "Go on where the search that wrote this file was interrupted.", ""},
-      {"--guided", 0, FlagKind::Switch, "", "Do not visit all designs, but search from the best of a sample on; for spaces that are too large.", ""},
+      {"--pareto", 0, FlagKind::Value, "ID,ID",
+       "Objectives of the Pareto front; default: the objective and headroom.", ""},
+      {"--price", 0, FlagKind::Value, "DOLLARS",
+       "Price of a GPU hour; default: that of the catalogue, where it has one.", ""},
+      {"--output", 'o', FlagKind::Value, "FILE",
+       "Write the result, for merge and --resume; the same whatever the threads and the machine.", ""},
+      {"--csv", 0, FlagKind::Value, "FILE",
+       "Write all designs that are kept (best, front, best of every value of every knob, sample) as a table.",
+       ""},
+      {"--sample", 0, FlagKind::Value, "N",
+       "Also keep so many designs, evenly drawn from all that were timed; default: none.", ""},
+      {"--shard", 0, FlagKind::Value, "I/N",
+       "Search only part I of N, so that N jobs share the space; I counts from 0 or from 1. \"shardscape-cli "
+       "merge\" joins them.",
+       ""},
+      {"--resume", 0, FlagKind::Value, "FILE", "Go on where the search that wrote this file was interrupted.",
+       ""},
+      {"--guided", 0, FlagKind::Switch, "",
+       "Do not visit all designs, but search from the best of a sample on; for spaces that are too large.",
+       ""},
       {"--budget", 0, FlagKind::Value, "N", "Of --guided: designs to time at most; default: 20,000.", ""},
       {"--seed", 0, FlagKind::Value, "N", "Of --guided: another seed is another search; default: 1.", ""},
       {"--threads", 0, FlagKind::Value, "N", "Threads; default: all. The result does not depend on it.", ""},
       {"--count", 0, FlagKind::Switch, "", "Only count the designs, and the valid ones among them.", ""}};
   for (Flag& flag : space_flags()) flags.push_back(std::move(flag));
-  return {"explore", "search a space of designs for the best ones", "[FLAGS]",
-          std::string("Visits all designs of a space, times those that are valid and fit, and shows the best, the Pareto front and why others are "
-                      "infeasible. ") + kSpaceFlagsHelp,
+  return {"explore",
+          "search a space of designs for the best ones",
+          "[FLAGS]",
+          std::string("Visits all designs of a space, times those that are valid and fit, and shows the "
+                      "best, the Pareto front and why others are "
+                      "infeasible. ") +
+              kSpaceFlagsHelp,
           {"shardscape-cli explore --model gpt3-175b --gpus 4096 --accelerator a100-80gb --batch 4096 --json",
-           "shardscape-cli explore --model llama3-70b --gpus 256 --tp 1..8*2 --pp all --recompute all --where 'tokens>=2M' --top 5",
+           "shardscape-cli explore --model llama3-70b --gpus 256 --tp 1..8*2 --pp all --recompute all "
+           "--where 'tokens>=2M' --top 5",
            "shardscape-cli explore --space big.json --shard 3/16 -o part3.json"},
-          std::move(flags), 0, run};
+          std::move(flags),
+          0,
+          run};
 }
 
 }  // namespace shardscape

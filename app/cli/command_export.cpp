@@ -11,20 +11,21 @@
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
 #include "base/units.h"
-#include "design/knobs.h"
-#include "trace/bundle.h"
+#include "bundle/bundle.h"
+#include "design/knobs/knobs.h"
 
 namespace shardscape {
 namespace {
 
 std::string progress_text(const ExportProgress& p) {
-  std::string text = "rank " + grouped(p.ranks_done) + " of " + grouped(p.ranks) + ", " + format_bytes(p.bytes);
+  std::string text = "rank " + grouped(p.ranks_done) + " of " + grouped(p.ranks) + ", " +
+                     format_bytes(p.bytes);
   if (p.seconds <= 0) return text;
   const double rate = static_cast<double>(p.bytes) / p.seconds;
   return text + ", " + format_bytes(static_cast<Wide>(rate), UnitSystem::Decimal) + "/s";
 }
 
-// A trace that cannot be made is the design's fault, everything else the folder's or the disk's.
+// An impossible trace is a problem of the design; all other problems are of the folder or the disk.
 int exit_code_of(const Problem& problem) {
   if (problem.where == "name") return kWrongUsage;
   return problem.where == "design" || find_knob(problem.where) ? kAnswerIsNo : kFileError;
@@ -32,21 +33,31 @@ int exit_code_of(const Problem& problem) {
 
 void print_summary(const ExportSummary& s, const ExportOptions& options, bool json) {
   if (json) {
-    std::cout << nlohmann::ordered_json{{"target", s.target.string()}, {"name", options.name}, {"ranks", s.ranks},
-                                        {"nodes", s.nodes}, {"bytes", s.bytes}, {"seconds", s.seconds}, {"nearest", s.nearest}}
+    std::cout << nlohmann::ordered_json{{"target", s.target.string()},
+                                        {"name", options.name},
+                                        {"ranks", s.ranks},
+                                        {"nodes", s.nodes},
+                                        {"bytes", s.bytes},
+                                        {"seconds", s.seconds},
+                                        {"nearest", s.nearest}}
                      .dump(2)
               << "\n";
     return;
   }
   std::cout << "wrote the traces of " << grouped(s.ranks) << " ranks, " << grouped(s.nodes) << " nodes, "
-            << format_bytes(s.bytes) << ", in " << format_seconds(s.seconds) << " to " << s.target.string() << "\n"
+            << format_bytes(s.bytes) << ", in " << format_seconds(s.seconds) << " to " << s.target.string()
+            << "\n"
             << "check it with: shardscape-cli check " << options.target.string() << "\n";
 }
 
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
-    print_problem({Severity::Error, "--output", "the folder to write to is missing", "-o DIR, a new or empty folder", {}});
+    print_problem({Severity::Error,
+                   "--output",
+                   "the folder to write to is missing",
+                   "-o DIR, a new or empty folder",
+                   {}});
     return kWrongUsage;
   }
   Interrupt interrupt;
@@ -55,8 +66,11 @@ int run(const Arguments& arguments) {
   const Report& report = *std::get<0>(made);
   print_problems(report.problems);
   if (report.ranks == 1)
-    print_problem({Severity::Note, "dp", "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
-                   "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}});
+    print_problem({Severity::Note,
+                   "dp",
+                   "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
+                   "two ranks or more",
+                   {{"set dp to 2", {{"dp", "2"}}}}});
   ExportOptions options;
   options.target = *target;
   if (const std::string* name = arguments.value("--name")) options.name = *name;
@@ -66,14 +80,16 @@ int run(const Arguments& arguments) {
   options.replace = arguments.has("--replace");
   const auto result = [&] {
     ProgressLine line;
-    return export_bundle(report, options, [&](const ExportProgress& p) { line.show(progress_text(p)); }, interrupt.token());
+    return export_bundle(
+        report, options, [&](const ExportProgress& p) { line.show(progress_text(p)); }, interrupt.token());
   }();
   if (const auto* problem = std::get_if<Problem>(&result)) {
     print_problem(*problem);
     return interrupt.requested() ? static_cast<int>(kInterrupted) : exit_code_of(*problem);
   }
   const auto& summary = std::get<ExportSummary>(result);
-  for (const std::string& text : summary.nearest) print_problem({Severity::Note, "network.yml", text, "", {}});
+  for (const std::string& text : summary.nearest)
+    print_problem({Severity::Note, "network.yml", text, "", {}});
   print_summary(summary, options, arguments.has("--json"));
   return kDone;
 }
@@ -88,19 +104,31 @@ Command export_command() {
       {"--tensors", 0, FlagKind::Switch, "",
        "Write names and sizes of input and output tensors; more than doubles the size.", ""},
       {"--durations", 0, FlagKind::Switch, "",
-       "Write our seconds of every compute node, which ASTRA-sim then replays instead of its own roofline.", ""},
+       "Write our seconds of every compute node, which ASTRA-sim then replays instead of its own roofline.",
+       ""},
       {"--flat-network", 0, FlagKind::Switch, "",
-       "Describe the network in one dimension, at the rate of its slowest links, as ASTRA-sim's congestion-aware backend wants it.", ""},
-      {"--replace", 0, FlagKind::Switch, "", "Replace a bundle that is already there; never anything else.", ""},
+       "Describe the network in one dimension, at the rate of its slowest links, as ASTRA-sim's "
+       "congestion-aware backend wants it.",
+       ""},
+      {"--replace", 0, FlagKind::Switch, "", "Replace a bundle that is already there; never anything else.",
+       ""},
       json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"export", "write the execution traces of all ranks for a simulator", "-o DIR [FLAGS]",
-          std::string("Writes a folder with one Chakra execution trace per rank, communicator groups, and configuration "
-                      "files for ASTRA-sim. The folder appears only when it is whole; interrupted or failed, nothing "
-                      "is left behind. ") + kDesignFlagsHelp,
-          {"shardscape-cli export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o out/llama8",
-           "shardscape-cli export --design my.shardscape.json --tensors --replace -o out/mine"},
-          std::move(flags), 0, run};
+  return {
+      "export",
+      "write the execution traces of all ranks for a simulator",
+      "-o DIR [FLAGS]",
+      std::string(
+          "Writes a folder with one Chakra execution trace per rank, communicator groups, and configuration "
+          "files for ASTRA-sim. The folder appears only when it is whole; interrupted or failed, nothing "
+          "is left behind. ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o "
+       "out/llama8",
+       "shardscape-cli export --design my.shardscape.json --tensors --replace -o out/mine"},
+      std::move(flags),
+      0,
+      run};
 }
 
 }  // namespace shardscape

@@ -16,7 +16,8 @@ namespace {
 int unknown(const char* flag, const std::string& word, std::vector<std::string> known) {
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  print_problem({Severity::Error, flag, "the graph has no \"" + word + "\"", "one of " + joined(known, ", "), {}});
+  print_problem(
+      {Severity::Error, flag, "the graph has no \"" + word + "\"", "one of " + joined(known, ", "), {}});
   return kWrongUsage;
 }
 
@@ -27,11 +28,13 @@ int read_filter(const Arguments& arguments, const Graph& graph, GraphFilter& fil
     segments.push_back(segment.name);
     for (const Op& op : segment.ops) {
       phases.emplace_back(phase_name(op.phase));
-      if (const auto* word = arguments.value("--phase"); word && *word == phases.back()) filter.phase = op.phase;
+      if (const auto* word = arguments.value("--phase"); word && *word == phases.back())
+        filter.phase = op.phase;
     }
   }
   if (const std::string* word = arguments.value("--segment")) {
-    if (std::find(segments.begin(), segments.end(), *word) == segments.end()) return unknown("--segment", *word, segments);
+    if (std::find(segments.begin(), segments.end(), *word) == segments.end())
+      return unknown("--segment", *word, segments);
     filter.segment = *word;
   }
   const std::string* word = arguments.value("--phase");
@@ -60,16 +63,23 @@ Command graph_command() {
   std::vector<Flag> flags{
       json_flag(),
       {"--dot", 0, FlagKind::Switch, "", "Print the graph for Graphviz.", ""},
-      {"--segment", 0, FlagKind::Value, "NAME", "Only this segment: embedding, a kind of layer, or head.", ""},
+      {"--segment", 0, FlagKind::Value, "NAME", "Only this segment: embedding, a kind of layer, or head.",
+       ""},
       {"--phase", 0, FlagKind::Value, "NAME", "Only this phase: forward or backward.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"graph", "the symbolic tensor graph of a design, op by op", "[FLAGS]",
-          std::string("The ops of every segment (embedding, each kind of layer, head) forward and backward, with "
-                      "shapes, placements, FLOPs as formulas, and for every collective why it is there. ") + kDesignFlagsHelp,
-          {"shardscape-cli graph --model llama3-8b --tp 2 --segment layer --phase forward",
-           "shardscape-cli graph --model llama3-70b --tp 8 --sequence-parallel --json",
-           "shardscape-cli graph --segment layer --dot > layer.dot"},
-          std::move(flags), 0, run};
+  return {
+      "graph",
+      "the symbolic tensor graph of a design, op by op",
+      "[FLAGS]",
+      std::string("The ops of every segment (embedding, each kind of layer, head) forward and backward, with "
+                  "shapes, placements, FLOPs as formulas, and for every collective why it is there. ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli graph --model llama3-8b --tp 2 --segment layer --phase forward",
+       "shardscape-cli graph --model llama3-70b --tp 8 --sequence-parallel --json",
+       "shardscape-cli graph --segment layer --dot > layer.dot"},
+      std::move(flags),
+      0,
+      run};
 }
 
 }  // namespace shardscape

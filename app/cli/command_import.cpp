@@ -11,7 +11,7 @@
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
-#include "report/json_value.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -24,38 +24,49 @@ struct Section {
 };
 
 std::vector<Section> sections(const ImportResult& import) {
-  return {{"recognised", "Recognised", &import.recognised}, {"assumed", "Assumed", &import.assumed}, {"ignored", "Ignored", &import.ignored}};
+  return {{"recognised", "Recognised", &import.recognised},
+          {"assumed", "Assumed", &import.assumed},
+          {"ignored", "Ignored", &import.ignored}};
 }
 
 std::string preview_text(const ImportResult& import, const Report& report) {
-  std::string out = import.name + ": " + import.model_type + ", " + grouped(report.model_parameters.value) + " parameters" +
-                    (report.active_parameters.value == report.model_parameters.value ? "" : ", " + grouped(report.active_parameters.value) + " of them active") +
+  std::string out = import.name + ": " + import.model_type + ", " + grouped(report.model_parameters.value) +
+                    " parameters" +
+                    (report.active_parameters.value == report.model_parameters.value
+                         ? ""
+                         : ", " + grouped(report.active_parameters.value) + " of them active") +
                     (import.model.preset.empty() ? "" : ", the same as preset " + import.model.preset) + "\n";
   for (const Section& section : sections(import)) {
     if (section.fields->empty()) continue;
     out += "\n" + std::string(section.heading) + ":\n";
     std::vector<std::vector<std::string>> rows;
-    for (const ImportField& field : *section.fields) rows.push_back({"  " + field.key, field.value, field.note});
+    for (const ImportField& field : *section.fields)
+      rows.push_back({"  " + field.key, field.value, field.note});
     out += text_table(rows, {Align::Left, Align::Left, Align::Left});
   }
   return out;
 }
 
 Json preview_json(const ImportResult& import, const Report* report, const Design& design) {
-  Json out{{"valid", import.ok() && report && report->valid()}, {"name", import.name}, {"model_type", import.model_type}};
+  Json out{{"valid", import.ok() && report && report->valid()},
+           {"name", import.name},
+           {"model_type", import.model_type}};
   if (report && report->valid()) {
     out["model"] = Json::parse(to_json(design))["model"];
     out["parameters"] = json_quantity(report->model_parameters.value, *report->model_parameters.formula);
-    out["active_parameters"] = json_quantity(report->active_parameters.value, *report->active_parameters.formula);
+    out["active_parameters"] = json_quantity(report->active_parameters.value,
+                                             *report->active_parameters.formula);
     out["context"] = import.context;
   }
   for (const Section& section : sections(import)) {
     Json& list = out[section.key] = Json::array();
-    for (const ImportField& field : *section.fields) list.push_back({{"key", field.key}, {"value", field.value}, {"note", field.note}});
+    for (const ImportField& field : *section.fields)
+      list.push_back({{"key", field.key}, {"value", field.value}, {"note", field.note}});
   }
   Json& problems = out["problems"] = Json::array();
   const auto& all = report && import.ok() ? report->problems : import.problems;
-  for (const Problem& p : all) problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+  for (const Problem& p : all)
+    problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
   return out;
 }
 
@@ -71,7 +82,8 @@ int save(const Design& design, const std::string& path) {
 int run(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error, "FILE", "the file to import is missing", "shardscape-cli import config.json", {}});
+    print_problem(
+        {Severity::Error, "FILE", "the file to import is missing", "shardscape-cli import config.json", {}});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
@@ -97,14 +109,22 @@ int run(const Arguments& arguments) {
 Command import_command() {
   std::string types;
   for (const std::string& type : hf_model_types()) types += (types.empty() ? "" : ", ") + type;
-  return {"import", "what is taken from a Hugging Face config.json", "FILE [-o DESIGN] [--json]",
-          "Shows which fields of the file became the model, which values were assumed because the file is silent, and "
-          "which fields were ignored, each with the reason. Known model types: " + types + ". Every command that takes "
-          "--model takes --hf-config FILE instead.",
+  return {"import",
+          "what is taken from a Hugging Face config.json",
+          "FILE [-o DESIGN] [--json]",
+          "Shows which fields of the file became the model, which values were assumed because the file is "
+          "silent, and "
+          "which fields were ignored, each with the reason. Known model types: " +
+              types +
+              ". Every command that takes "
+              "--model takes --hf-config FILE instead.",
           {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
            "shardscape-cli report --hf-config config.json --tp 2"},
-          {{"--output", 'o', FlagKind::Value, "DESIGN", "Write a design with this model on one rank to this file.", ""}, json_flag()},
-          1, run};
+          {{"--output", 'o', FlagKind::Value, "DESIGN",
+            "Write a design with this model on one rank to this file.", ""},
+           json_flag()},
+          1,
+          run};
 }
 
 }  // namespace shardscape

@@ -9,10 +9,11 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
-#include "design/atomic_write.h"
+#include "base/atomic_write.h"
 #include "design/cluster.h"
 #include "explore/values.h"
-#include "simulate/inference.h"
+#include "report/inference_report.h"
+#include "serving/inference.h"
 
 namespace shardscape {
 namespace {
@@ -21,7 +22,8 @@ int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   const Design& of = std::get<Design>(design);
-  const int64_t own[] = {of.workload.batch, of.workload.mode == Mode::Decode ? of.workload.context_length : of.workload.seq};
+  const int64_t own[] = {of.workload.batch,
+                         of.workload.mode == Mode::Decode ? of.workload.context_length : of.workload.seq};
   constexpr const char *kFlags[] = {"--batches", "--contexts"}, *kKnobs[] = {"batch", "context_length"};
   std::vector<int64_t> lists[2];
   for (int i = 0; i < 2; ++i) {
@@ -35,14 +37,19 @@ int run(const Arguments& arguments) {
     lists[i] = std::get<0>(std::move(given));
   }
   Interrupt interrupt;
+  const auto plans = std::make_shared<PlanCache>();
   if (lists[1].empty()) lists[1] = usual_contexts(of);
-  if (lists[0].empty()) lists[0] = usual_batches(of, lists[1], interrupt.token());
+  if (lists[0].empty()) lists[0] = usual_batches(of, lists[1], interrupt.token(), plans);
   const ServingSweep made = [&] {
     ProgressLine line;
-    return sweep(of, lists[0], lists[1], interrupt.token(), [&](size_t done, size_t all) { line.show(std::to_string(done) + " of " + std::to_string(all)); });
+    return sweep(
+        of, lists[0], lists[1], interrupt.token(),
+        [&](size_t done, size_t all) { line.show(std::to_string(done) + " of " + std::to_string(all)); },
+        plans);
   }();
   if (interrupt.token().stop_requested()) return kInterrupted;
-  std::optional<Problem> first;  // what all of them suffer from, or the first does
+  // The problem of the first point; the sweep failed if all points have a problem.
+  std::optional<Problem> first;
   bool any = false;
   for (const ServedPoint& p : made.points) {
     if (!p.asked) continue;
@@ -56,8 +63,10 @@ int run(const Arguments& arguments) {
         print_problem(*problem);
         return kFileError;
       }
-  if (arguments.has("--json")) std::cout << sweep_json(made);
-  else if (any) std::cout << "on " << machine_name(of.cluster) << "\n" << sweep_text(made);
+  if (arguments.has("--json"))
+    std::cout << sweep_json(made);
+  else if (any)
+    std::cout << "on " << machine_name(of.cluster) << "\n" << sweep_text(made);
   if (any) return kDone;
   print_problem(*first);
   return kAnswerIsNo;
@@ -67,23 +76,38 @@ int run(const Arguments& arguments) {
 
 Command inference_command() {
   std::vector<Flag> flags{json_flag(),
-                          {"--csv", 0, FlagKind::Value, "FILE", "Write the points as a table, the largest batches among them.", ""},
+                          {"--csv", 0, FlagKind::Value, "FILE",
+                           "Write the points as a table, the largest batches among them.", ""},
                           {"--batches", 0, FlagKind::Value, "N,N,...|usual",
-                           "Sequences that are served at once, over all replicas: numbers, ranges such as 1..64*2, or usual, which is what the window shows: from the smallest that the "
-                           "layout takes, in a dozen steps at most, to past what fits at the shortest context. Without it the design's batch.", ""},
+                           "Sequences that are served at once, over all replicas: numbers, ranges such as "
+                           "1..64*2, or usual, which is what the window shows: from the smallest that the "
+                           "layout takes, in a dozen steps at most, to past what fits at the shortest "
+                           "context. Without it the design's batch.",
+                           ""},
                           {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
-                           "Tokens of each prompt, and of each sequence as the next token is made; usual are 1,024 to 65,536 and the design's. Without it the design's.", ""}};
+                           "Tokens of each prompt, and of each sequence as the next token is made; usual are "
+                           "1,024 to 65,536 and the design's. Without it the design's.",
+                           ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"inference", "time to first token, time per output token, throughput and the largest batch", "[FLAGS]",
-          std::string("Serves a design with every number of sequences and every context: prefill reads the prompts, short ones together, decode makes a "
-                      "token for all sequences in as few microbatches as fill the pipeline. Prints the time to first token (TTFT) of the prompts that are "
-                      "read first and of the last ones, the time per output token (TPOT), tokens per second, the cache of keys and values on a rank, and how "
+  return {"inference",
+          "time to first token, time per output token, throughput and the largest batch",
+          "[FLAGS]",
+          std::string("Serves a design with every number of sequences and every context: prefill reads the "
+                      "prompts, short ones together, decode makes a "
+                      "token for all sequences in as few microbatches as fill the pipeline. Prints the time "
+                      "to first token (TTFT) of the prompts that are "
+                      "read first and of the last ones, the time per output token (TPOT), tokens per second, "
+                      "the cache of keys and values on a rank, and how "
                       "many sequences decode can hold at most. ") +
               kDesignFlagsHelp,
           {"shardscape-cli inference --model llama3-70b --tp 8 --batches 1,8,64 --contexts 1024,32768",
-           "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 --csv sweep.csv",
-           "shardscape-cli inference --model deepseek-v3 --tp 8 --compute fp8-blockwise --accelerator h200-sxm-141gb --json"},
-          std::move(flags), 0, run};
+           "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 "
+           "--csv sweep.csv",
+           "shardscape-cli inference --model deepseek-v3 --tp 8 --compute fp8-blockwise --accelerator "
+           "h200-sxm-141gb --json"},
+          std::move(flags),
+          0,
+          run};
 }
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// The commands, their makers in files command_<name>.cpp.
+// All commands; make functions are in files command_<name>.cpp.
 #pragma once
 
 #include "app/cli/command.h"
@@ -22,9 +22,10 @@ Command merge_command();
 Command sensitivity_command();
 Command scaling_command();
 Command compare_command();
+Command reference_command();
 Command machines_command();
 
-// --json with the same words everywhere.
+// The flag --json, with one help text for all commands.
 Flag json_flag();
 
 }  // namespace shardscape

@@ -10,28 +10,35 @@
 #include "app/cli/text.h"
 #include "base/units.h"
 #include "design/cluster.h"
-#include "design/machine_table.h"
-#include "machine/calibration.h"
-#include "machine/collective_table.h"
-#include "report/json_value.h"
+#include "design/knobs/machine_table.h"
+#include "performance/calibration.h"
+#include "performance/collective_table.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string or_dash(double value, const std::string& unit) { return value > 0 ? significant(value, 4) + " " + unit : "-"; }
+std::string or_dash(double value, const std::string& unit) {
+  return value > 0 ? significant(value, 4) + " " + unit : "-";
+}
 
 std::string list_text() {
-  std::vector<std::vector<std::string>> devices{{"accelerator", "name", "bfloat16", "memory", "bandwidth", "price", "usual network"}}, links{{"network", "name", "node", "domain", "inside", "NICs"}};
+  std::vector<std::vector<std::string>> devices{
+      {"accelerator", "name", "bfloat16", "memory", "bandwidth", "price", "usual network"}},
+      links{{"network", "name", "node", "domain", "inside", "NICs"}};
   for (const Accelerator& a : accelerators()) {
-    const NetworkEntry* usual = usual_network(a.id);
-    devices.push_back({a.id, a.name, or_dash(a.bf16_tflops, "TFLOP/s"), or_dash(a.memory_gb, "GiB"), or_dash(a.memory_gbps, "GB/s"), or_dash(a.price_per_hour, "$/h"), usual ? usual->id : "-"});
+    const NetworkEntry* usual = default_network(a.id);
+    devices.push_back({a.id, a.name, or_dash(a.bf16_tflops, "TFLOP/s"), or_dash(a.memory_gb, "GiB"),
+                       or_dash(a.memory_gbps, "GB/s"), or_dash(a.price_per_hour, "$/h"),
+                       usual ? usual->id : "-"});
   }
   for (const NetworkEntry& n : networks()) {
     const Accelerator* a = n.accelerators.empty() ? nullptr : find_accelerator(n.accelerators.front());
     const double inside = n.scaleup_gbps > 0 ? n.scaleup_gbps : a ? a->scaleup_gbps : 0;
-    links.push_back({n.id, n.name, grouped(n.gpus_per_node), grouped(std::max(n.domain, n.gpus_per_node)), or_dash(inside, "GB/s"), or_dash(n.nic_gbps, "GB/s")});
+    links.push_back({n.id, n.name, grouped(n.gpus_per_node), grouped(std::max(n.domain, n.gpus_per_node)),
+                     or_dash(inside, "GB/s"), or_dash(n.nic_gbps, "GB/s")});
   }
   constexpr Align l = Align::Left, r = Align::Right;
   return text_table(devices, {l, l, r, r, r, r, l}) + "\n" + text_table(links, {l, l, r, r, r, r});
@@ -43,7 +50,12 @@ Json json_of(const std::vector<MachineSection>& sections) {
     Json values = Json::array();
     for (const MachineValue& v : section.values) {
       Json value = v.number ? Json(*v.number) : Json(v.value);
-      values.push_back({{"key", v.key}, {"label", v.label}, {"value", value}, {"unit", v.unit}, {"origin", origin_name(v.origin)}, {"source", v.source}});
+      values.push_back({{"key", v.key},
+                        {"label", v.label},
+                        {"value", value},
+                        {"unit", v.unit},
+                        {"origin", origin_name(v.origin)},
+                        {"source", v.source}});
     }
     out.push_back({{"title", section.title}, {"name", section.name}, {"values", values}});
   }
@@ -54,17 +66,20 @@ std::string text_of(const std::vector<MachineSection>& sections) {
   constexpr size_t kIndent = 4;
   std::string out;
   for (const MachineSection& section : sections) {
-    out += (out.empty() ? "" : "\n") + section.title + (section.name.empty() ? "" : ": " + section.name) + "\n";
+    out += (out.empty() ? "" : "\n") + section.title + (section.name.empty() ? "" : ": " + section.name) +
+           "\n";
     size_t widest = 0;
     for (const MachineValue& v : section.values) widest = std::max(widest, text_width(v.label));
     for (const MachineValue& v : section.values)
-      out += "  " + padded(v.label, widest) + "  " + v.value + (v.unit.empty() ? "" : " " + v.unit) + "\n" + std::string(kIndent, ' ') +
+      out += "  " + padded(v.label, widest) + "  " + v.value + (v.unit.empty() ? "" : " " + v.unit) + "\n" +
+             std::string(kIndent, ' ') +
              wrapped(std::string(origin_name(v.origin)) + ": " + v.source, kIndent) + "\n";
   }
   return out;
 }
 
-// A cluster of what the name says: an accelerator with its usual network, or a network with the first accelerator that it is sold with.
+// The cluster of a name: an accelerator with its default network, or a network with the first accelerator
+// that is sold with it.
 std::variant<Design, Problem> named(const std::string& name) {
   Design design = default_design();
   const Accelerator* accelerator = find_accelerator(name);
@@ -80,28 +95,43 @@ std::variant<Design, Problem> named(const std::string& name) {
     }
     for (const NetworkEntry& n : networks()) known.push_back(n.id);
     const auto near = closest(name, known);
-    return Problem{Severity::Error, "NAME", "no accelerator or network is called \"" + name + "\"", near ? "perhaps " + *near : "one of those that shardscape-cli machines lists", {}};
+    return Problem{Severity::Error,
+                   "NAME",
+                   "no accelerator or network is called \"" + name + "\"",
+                   near ? "perhaps " + *near : "one of those that shardscape-cli machines lists",
+                   {}};
   }
   design.cluster.accelerator = accelerator->id;
-  if (const NetworkEntry* network = catalogue_network(design.cluster)) design.cluster.gpus_per_node = network->gpus_per_node;
+  if (const NetworkEntry* network = catalogue_network(design.cluster))
+    design.cluster.gpus_per_node = network->gpus_per_node;
   return design;
 }
 
 int print(const Design& design, bool json) {
   const auto sections = machine_table(design);
-  if (json) std::cout << Json{{"machine", machine_name(design.cluster)}, {"sections", json_of(sections)}}.dump(2) << "\n";
-  else std::cout << text_of(sections);
+  if (json)
+    std::cout << Json{{"machine", machine_name(design.cluster)}, {"sections", json_of(sections)}}.dump(2)
+              << "\n";
+  else
+    std::cout << text_of(sections);
   return kDone;
 }
 
-// What could not be read of a person's own files is said wherever machines are looked at.
+// Problems of the user's own machine files are printed by every use of this command.
 int run(const Arguments& arguments) {
-  for (const auto* problems : {&accelerator_problems(), &network_problems(), &calibration_problems(), &collective_table_problems()}) print_problems(*problems);
+  for (const auto* problems :
+       {&accelerator_problems(), &network_problems(), &calibration_problems(), &collective_table_problems()})
+    print_problems(*problems);
   const bool json = arguments.has("--json");
   const auto flags = design_flags();
-  const bool of_design = std::any_of(flags.begin(), flags.end(), [&](const Flag& flag) { return arguments.has(flag.name); });
+  const bool of_design = std::any_of(flags.begin(), flags.end(),
+                                     [&](const Flag& flag) { return arguments.has(flag.name); });
   if (!arguments.operands().empty() && of_design) {
-    print_problem({Severity::Error, "NAME", "a machine is either named or described by flags", "shardscape-cli machines h100, or shardscape-cli machines --design FILE", {}});
+    print_problem({Severity::Error,
+                   "NAME",
+                   "a machine is either named or described by flags",
+                   "shardscape-cli machines h100, or shardscape-cli machines --design FILE",
+                   {}});
     return kWrongUsage;
   }
   if (of_design) {
@@ -123,10 +153,14 @@ int run(const Arguments& arguments) {
   }
   Json out{{"accelerators", Json::array()}, {"networks", Json::array()}};
   for (const Accelerator& a : accelerators()) {
-    const NetworkEntry* usual = usual_network(a.id);
-    out["accelerators"].push_back({{"id", a.id}, {"aliases", a.aliases}, {"name", a.name}, {"network", usual ? Json(usual->id) : Json()}});
+    const NetworkEntry* usual = default_network(a.id);
+    out["accelerators"].push_back({{"id", a.id},
+                                   {"aliases", a.aliases},
+                                   {"name", a.name},
+                                   {"network", usual ? Json(usual->id) : Json()}});
   }
-  for (const NetworkEntry& n : networks()) out["networks"].push_back({{"id", n.id}, {"name", n.name}, {"accelerators", n.accelerators}});
+  for (const NetworkEntry& n : networks())
+    out["networks"].push_back({{"id", n.id}, {"name", n.name}, {"accelerators", n.accelerators}});
   std::cout << out.dump(2) << "\n";
   return kDone;
 }
@@ -136,13 +170,22 @@ int run(const Arguments& arguments) {
 Command machines_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"machines", "list accelerators and networks, or one with every value's source", "[NAME] [FLAGS]",
-          std::string("Without a name the accelerators and networks of the catalogue. With the id of one, or with flags that describe a design: every "
-                      "value that estimates are made of, with its unit, and where it comes from: the catalogue, a knob of the design, a calibration, or "
-                      "the program where none says anything. Files in resources/ below ~/.local/share/shardscape add to the list. ") + kDesignFlagsHelp,
-          {"shardscape-cli machines", "shardscape-cli machines h100", "shardscape-cli machines grand-teton-roce --json",
+  return {"machines",
+          "list accelerators and networks, or one with every value's source",
+          "[NAME] [FLAGS]",
+          std::string("Without a name the accelerators and networks of the catalogue. With the id of one, or "
+                      "with flags that describe a design: every "
+                      "value that estimates are made of, with its unit, and where it comes from: the "
+                      "catalogue, a knob of the design, a calibration, or "
+                      "the program where none says anything. Files in resources/ below "
+                      "~/.local/share/shardscape add to the list. ") +
+              kDesignFlagsHelp,
+          {"shardscape-cli machines", "shardscape-cli machines h100",
+           "shardscape-cli machines grand-teton-roce --json",
            "shardscape-cli machines --accelerator h100 --nic-bandwidth 200 --rails 4"},
-          std::move(flags), 1, run};
+          std::move(flags),
+          1,
+          run};
 }
 
 }  // namespace shardscape

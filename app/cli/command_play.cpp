@@ -7,7 +7,7 @@
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
 #include "app/cli/progress_line.h"
-#include "trace/bundle_play.h"
+#include "bundle/bundle_simulation.h"
 
 namespace shardscape {
 namespace {
@@ -18,8 +18,10 @@ int run(const Arguments& arguments) {
   Interrupt interrupt;
   const auto result = [&] {
     ProgressLine line;
-    return play_bundle(std::get<0>(operand), [&](double part) { line.show("read " + std::to_string(static_cast<int>(100 * part)) + " %"); },
-                       interrupt.token());
+    return simulate_bundle(
+        std::get<0>(operand),
+        [&](double part) { line.show("read " + std::to_string(static_cast<int>(100 * part)) + " %"); },
+        interrupt.token());
   }();
   if (interrupt.requested()) {
     std::cerr << "interrupted: the play did not end\n";
@@ -29,21 +31,28 @@ int run(const Arguments& arguments) {
     print_problem(*problem);
     return kAnswerIsNo;
   }
-  const PlayReport& report = std::get<PlayReport>(result);
-  std::cout << (arguments.has("--json") ? play_json(report) : play_text(report));
+  const SimulationReport& report = std::get<SimulationReport>(result);
+  std::cout << (arguments.has("--json") ? simulation_json(report) : simulation_text(report));
   return report.finished ? kDone : kAnswerIsNo;
 }
 
 }  // namespace
 
 Command play_command() {
-  return {"play", "how long the step of an exported bundle takes in a simulator", "BUNDLE [--json]",
-          "Plays every node of every trace under the bundle's own system and network files, as ASTRA-sim's congestion-unaware "
-          "analytical backend counts: roofline or written durations, one computation and one of collective or send per rank at a "
-          "time, collectives message by message. Cycles are nanoseconds. Exit code 1: a rank never finishes, or the files ask for "
+  return {"play",
+          "how long the step of an exported bundle takes in a simulator",
+          "BUNDLE [--json]",
+          "Plays every node of every trace under the bundle's own system and network files, as ASTRA-sim's "
+          "congestion-unaware "
+          "analytical backend counts: roofline or written durations, one computation and one of collective "
+          "or send per rank at a "
+          "time, collectives message by message. Cycles are nanoseconds. Exit code 1: a rank never finishes, "
+          "or the files ask for "
           "something that is not played.",
           {"shardscape-cli play out/llama8", "shardscape-cli play out/llama8 --json"},
-          {json_flag()}, 1, run};
+          {json_flag()},
+          1,
+          run};
 }
 
 }  // namespace shardscape

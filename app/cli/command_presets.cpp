@@ -8,7 +8,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/units.h"
-#include "report/json_value.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -17,12 +17,13 @@ using Json = nlohmann::ordered_json;
 
 struct Row {
   const Preset* preset;
-  std::shared_ptr<const Report> report;  // counts the parameters from the graph
+  std::shared_ptr<const Report> report;  // counts the parameters in the graph
 };
 
 std::string published(const Preset& preset) {
   if (preset.published_parameters == 0) return "";
-  return preset.published_exact ? grouped(preset.published_parameters) : "about " + format_count(preset.published_parameters);
+  return preset.published_exact ? grouped(preset.published_parameters)
+                                : "about " + format_count(preset.published_parameters);
 }
 
 std::string table(const std::vector<Row>& rows) {
@@ -30,8 +31,10 @@ std::string table(const std::vector<Row>& rows) {
       {"id", "name", "layers", "hidden", "heads", "KV heads", "parameters", "published"}};
   for (const auto& [preset, report] : rows) {
     const ModelSpec& m = preset->model;
-    cells.push_back({preset->id, preset->name, grouped(m.layers), grouped(m.hidden), grouped(m.heads), grouped(m.kv_heads),
-                     report->valid() ? grouped(report->model_parameters.value) : "not known", published(*preset)});
+    cells.push_back({preset->id, preset->name, grouped(m.layers), grouped(m.hidden), grouped(m.heads),
+                     grouped(m.kv_heads),
+                     report->valid() ? grouped(report->model_parameters.value) : "not known",
+                     published(*preset)});
   }
   constexpr Align l = Align::Left, r = Align::Right;
   return text_table(cells, {l, l, r, r, r, r, r, r});
@@ -39,15 +42,39 @@ std::string table(const std::vector<Row>& rows) {
 
 Json entry(const Row& row) {
   const ModelSpec& m = row.preset->model;
-  Json out{{"id", row.preset->id}, {"name", row.preset->name}, {"family", row.preset->family},
-           {"architecture", m.architecture}, {"layers", m.layers}, {"hidden", m.hidden}, {"heads", m.heads},
-           {"kv_heads", m.kv_heads}, {"head_dim", m.head_dim}, {"ffn", m.ffn}, {"vocab", m.vocab},
-           {"positions", m.positions}, {"window", m.window}, {"q_rank", m.q_rank}, {"kv_rank", m.kv_rank},
-           {"nope_head_dim", m.nope_head_dim}, {"rope_head_dim", m.rope_head_dim}, {"value_head_dim", m.value_head_dim},
-           {"mtp_layers", m.mtp_layers}, {"experts", m.experts}, {"experts_per_token", m.experts_per_token}, {"expert_ffn", m.expert_ffn},
-           {"shared_experts", m.shared_experts}, {"dense_layers", m.dense_layers}, {"ssm_state", m.ssm_state}, {"ssm_conv", m.ssm_conv},
-           {"ssm_expand", m.ssm_expand}, {"ssm_dt_rank", m.ssm_dt_rank}, {"ssm_head_dim", m.ssm_head_dim},
-           {"ssm_groups", m.ssm_groups}, {"ssm_chunk", m.ssm_chunk}, {"tied_embeddings", m.tied_embeddings}, {"default_seq", row.preset->default_seq}};
+  Json out{{"id", row.preset->id},
+           {"name", row.preset->name},
+           {"family", row.preset->family},
+           {"architecture", m.architecture},
+           {"layers", m.layers},
+           {"hidden", m.hidden},
+           {"heads", m.heads},
+           {"kv_heads", m.kv_heads},
+           {"head_dim", m.head_dim},
+           {"ffn", m.ffn},
+           {"vocab", m.vocab},
+           {"positions", m.positions},
+           {"window", m.window},
+           {"q_rank", m.q_rank},
+           {"kv_rank", m.kv_rank},
+           {"nope_head_dim", m.nope_head_dim},
+           {"rope_head_dim", m.rope_head_dim},
+           {"value_head_dim", m.value_head_dim},
+           {"mtp_layers", m.mtp_layers},
+           {"experts", m.experts},
+           {"experts_per_token", m.experts_per_token},
+           {"expert_ffn", m.expert_ffn},
+           {"shared_experts", m.shared_experts},
+           {"dense_layers", m.dense_layers},
+           {"ssm_state", m.ssm_state},
+           {"ssm_conv", m.ssm_conv},
+           {"ssm_expand", m.ssm_expand},
+           {"ssm_dt_rank", m.ssm_dt_rank},
+           {"ssm_head_dim", m.ssm_head_dim},
+           {"ssm_groups", m.ssm_groups},
+           {"ssm_chunk", m.ssm_chunk},
+           {"tied_embeddings", m.tied_embeddings},
+           {"default_seq", row.preset->default_seq}};
   const Quantity& count = row.report->model_parameters;
   out["parameters"] = row.report->valid() ? json_quantity(count.value, *count.formula) : Json();
   const Quantity& active = row.report->active_parameters;
@@ -82,12 +109,18 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command presets_command() {
-  return {"presets", "list the models that come with the program", "[--json]",
-          "Sizes and parameter counts of every preset: the count computed from the model's graph beside the published "
-          "one. The ids are what --model of the other commands takes. Files in models/ below ~/.local/share/shardscape "
+  return {"presets",
+          "list the models that come with the program",
+          "[--json]",
+          "Sizes and parameter counts of every preset: the count computed from the model's graph beside the "
+          "published "
+          "one. The ids are what --model of the other commands takes. Files in models/ below "
+          "~/.local/share/shardscape "
           "add to the list.",
           {"shardscape-cli presets", "shardscape-cli presets --json"},
-          {json_flag()}, 0, run};
+          {json_flag()},
+          0,
+          run};
 }
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// shardscape-cli sensitivity
+// values of a choice
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@
 #include "app/cli/text.h"
 #include "base/units.h"
 #include "design/cluster.h"
-#include "design/validate.h"
+#include "design/validate/validate.h"
 #include "explore/sensitivity.h"
 
 namespace shardscape {
@@ -22,14 +22,23 @@ namespace {
 using json = nlohmann::ordered_json;
 
 json evaluation_json(const Evaluation& e) {
-  return {{"step_seconds", e.step_seconds}, {"tokens_per_second", e.tokens_per_second}, {"mfu", e.mfu}, {"memory", e.memory}, {"fits", e.feasibility == Feasibility::Fits}};
+  return {{"step_seconds", e.step_seconds},
+          {"tokens_per_second", e.tokens_per_second},
+          {"mfu", e.mfu},
+          {"memory", e.memory},
+          {"fits", e.feasibility == Feasibility::Fits}};
 }
 
 json sensitivity_json(const Sensitivity& s) {
   json out{{"now", evaluation_json(s.now)}};
   json& list = out["knobs"] = json::array();
   for (const KnobSensitivity& of : s.knobs) {
-    json entry{{"knob", of.knob->id}, {"value", of.value}, {"slowest", of.slowest}, {"fastest", of.fastest}, {"least_memory", of.least_memory}, {"most_memory", of.most_memory}};
+    json entry{{"knob", of.knob->id},
+               {"value", of.value},
+               {"slowest", of.slowest},
+               {"fastest", of.fastest},
+               {"least_memory", of.least_memory},
+               {"most_memory", of.most_memory}};
     json& neighbours = entry["neighbours"] = json::array();
     for (const Neighbour& n : of.neighbours) {
       json also = json::object();
@@ -50,7 +59,8 @@ std::string signed_percent(double share) {
 }
 
 std::string sensitivity_text(const Sensitivity& s) {
-  std::vector<std::vector<std::string>> rows{{"knob", "from", "to", "with", "tokens/s", "step", "memory", ""}};
+  std::vector<std::vector<std::string>> rows{
+      {"knob", "from", "to", "with", "tokens/s", "step", "memory", ""}};
   constexpr size_t kShown = 4;  // values of a choice
   for (const KnobSensitivity& of : s.knobs)
     for (const Neighbour* neighbour : of.extremes(kShown)) {
@@ -58,12 +68,17 @@ std::string sensitivity_text(const Sensitivity& s) {
       std::vector<std::string> also;
       for (const auto& [id, value] : n.also) also.push_back(id + " " + value);
       const int64_t memory = n.evaluation.memory - s.now.memory;
-      rows.push_back({of.knob->id, of.value, n.value, joined(also, ", "), signed_percent(n.evaluation.tokens_per_second / s.now.tokens_per_second - 1),
-                      format_seconds(n.evaluation.step_seconds), (memory < 0 ? "-" : "+") + format_bytes(memory < 0 ? -memory : memory),
+      rows.push_back({of.knob->id, of.value, n.value, joined(also, ", "),
+                      signed_percent(n.evaluation.tokens_per_second / s.now.tokens_per_second - 1),
+                      format_seconds(n.evaluation.step_seconds),
+                      (memory < 0 ? "-" : "+") + format_bytes(memory < 0 ? -memory : memory),
                       n.evaluation.feasibility == Feasibility::Fits ? "" : "does not fit"});
     }
-  return "now: " + format_seconds(s.now.step_seconds) + " a step, " + grouped(static_cast<Wide>(s.now.tokens_per_second)) + " tokens/s, " + format_bytes(s.now.memory) +
-         " on the fullest rank\n" + text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Left});
+  return "now: " + format_seconds(s.now.step_seconds) + " a step, " +
+         grouped(static_cast<Wide>(s.now.tokens_per_second)) + " tokens/s, " + format_bytes(s.now.memory) +
+         " on the fullest rank\n" +
+         text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left, Align::Right, Align::Right,
+                           Align::Right, Align::Left});
 }
 
 json scaling_json(const std::vector<ScalePoint>& points, bool weak) {
@@ -83,23 +98,27 @@ json scaling_json(const std::vector<ScalePoint>& points, bool weak) {
 }
 
 std::string scaling_text(const std::vector<ScalePoint>& points) {
-  std::vector<std::vector<std::string>> rows{{"GPUs", "dp", "batch", "step", "tokens/s", "MFU", "efficiency", "memory", ""}};
+  std::vector<std::vector<std::string>> rows{
+      {"GPUs", "dp", "batch", "step", "tokens/s", "MFU", "efficiency", "memory", ""}};
   for (const ScalePoint& p : points) {
     std::vector<std::string> row{grouped(p.gpus), grouped(p.dp), grouped(p.batch)};
     const Evaluation& e = p.evaluation;
     if (p.wrong.empty())
-      row.insert(row.end(), {format_seconds(e.step_seconds), grouped(static_cast<Wide>(e.tokens_per_second)), significant(100 * e.mfu) + " %", significant(100 * p.efficiency) + " %",
-                             format_bytes(e.memory), e.feasibility == Feasibility::Fits ? "" : "does not fit"});
+      row.insert(row.end(),
+                 {format_seconds(e.step_seconds), grouped(static_cast<Wide>(e.tokens_per_second)),
+                  significant(100 * e.mfu) + " %", significant(100 * p.efficiency) + " %",
+                  format_bytes(e.memory), e.feasibility == Feasibility::Fits ? "" : "does not fit"});
     else
       row.insert(row.end(), {"-", "-", "-", "-", "-", p.wrong});
     rows.push_back(std::move(row));
   }
-  return text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
+  return text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                           Align::Right, Align::Right, Align::Left});
 }
 
 std::string on_machine(const Design& design) { return "on " + machine_name(design.cluster) + "\n"; }
 
-// A valid design, or the exit code after the problems were printed.
+// A valid design, or an exit code after printing the problems.
 std::variant<Design, int> valid_design(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   auto design = design_of(arguments);
@@ -116,10 +135,13 @@ int run_sensitivity(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   const auto found = [&] {
     ProgressLine line;
-    return sensitivity(std::get<Design>(design), interrupt.token(), [&](size_t done, size_t of) { line.show(std::to_string(done) + " of " + std::to_string(of)); });
+    return sensitivity(std::get<Design>(design), interrupt.token(), [&](size_t done, size_t of) {
+      line.show(std::to_string(done) + " of " + std::to_string(of));
+    });
   }();
   if (!found) return kInterrupted;
-  std::cout << (arguments.has("--json") ? sensitivity_json(*found).dump(2) + "\n" : on_machine(std::get<Design>(design)) + sensitivity_text(*found));
+  std::cout << (arguments.has("--json") ? sensitivity_json(*found).dump(2) + "\n"
+                                        : on_machine(std::get<Design>(design)) + sensitivity_text(*found));
   return kDone;
 }
 
@@ -130,7 +152,8 @@ int run_scaling(const Arguments& arguments) {
   const bool weak = arguments.has("--weak");
   const auto points = scaling(std::get<Design>(design), {weak}, interrupt.token());
   if (!points) return kInterrupted;
-  std::cout << (arguments.has("--json") ? scaling_json(*points, weak).dump(2) + "\n" : on_machine(std::get<Design>(design)) + scaling_text(*points));
+  std::cout << (arguments.has("--json") ? scaling_json(*points, weak).dump(2) + "\n"
+                                        : on_machine(std::get<Design>(design)) + scaling_text(*points));
   return kDone;
 }
 
@@ -139,22 +162,39 @@ int run_scaling(const Arguments& arguments) {
 Command sensitivity_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"sensitivity", "what one knob at a time would change of a design", "[FLAGS]",
-          std::string("Changes every knob to its neighbouring valid values, with what else has to follow so that the design stays valid on as many "
-                      "ranks, and shows time and memory; what matters most comes first. Of long lists of choices the table has the slowest and the fastest, "
-                      "the JSON all. Knobs of the model are left alone. ") + kDesignFlagsHelp,
-          {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel", "shardscape-cli sensitivity --design my.shardscape.json --json"},
-          std::move(flags), 0, run_sensitivity};
+  return {"sensitivity",
+          "what one knob at a time would change of a design",
+          "[FLAGS]",
+          std::string("Changes every knob to its neighbouring valid values, with what else has to follow so "
+                      "that the design stays valid on as many "
+                      "ranks, and shows time and memory; what matters most comes first. Of long lists of "
+                      "choices the table has the slowest and the fastest, "
+                      "the JSON all. Knobs of the model are left alone. ") +
+              kDesignFlagsHelp,
+          {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel",
+           "shardscape-cli sensitivity --design my.shardscape.json --json"},
+          std::move(flags),
+          0,
+          run_sensitivity};
 }
 
 Command scaling_command() {
-  std::vector<Flag> flags{json_flag(), {"--weak", 0, FlagKind::Switch, "", "The batch grows with the replicas; without it the batch stays.", ""}};
+  std::vector<Flag> flags{json_flag(),
+                          {"--weak", 0, FlagKind::Switch, "",
+                           "The batch grows with the replicas; without it the batch stays.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"scaling", "a design on 8 to 131,072 GPUs", "[FLAGS]",
-          std::string("The design with dp = 1, 2, 4 and so on: time of a step, and tokens per second and GPU over those of the smallest size (efficiency). ") + kDesignFlagsHelp,
-          {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
-           "shardscape-cli scaling --design my.shardscape.json --weak"},
-          std::move(flags), 0, run_scaling};
+  return {
+      "scaling",
+      "a design on 8 to 131,072 GPUs",
+      "[FLAGS]",
+      std::string("The design with dp = 1, 2, 4 and so on: time of a step, and tokens per second and GPU "
+                  "over those of the smallest size (efficiency). ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
+       "shardscape-cli scaling --design my.shardscape.json --weak"},
+      std::move(flags),
+      0,
+      run_scaling};
 }
 
 }  // namespace shardscape

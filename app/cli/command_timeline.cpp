@@ -7,10 +7,10 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/interrupt.h"
 #include "app/cli/messages.h"
+#include "base/atomic_write.h"
 #include "base/units.h"
-#include "design/atomic_write.h"
-#include "simulate/time_report.h"
-#include "simulate/timeline_json.h"
+#include "report/time_report.h"
+#include "report/timeline_json.h"
 
 namespace shardscape {
 namespace {
@@ -20,7 +20,8 @@ std::optional<TimelineOps> ops_of(const Arguments& arguments) {
   if (!word || *word == "some") return TimelineOps::Some;
   if (*word == "all") return TimelineOps::All;
   if (*word == "none") return TimelineOps::None;
-  print_problem({Severity::Error, "--ops", "there is no choice of ops \"" + *word + "\"", "some, all or none", {}});
+  print_problem(
+      {Severity::Error, "--ops", "there is no choice of ops \"" + *word + "\"", "some, all or none", {}});
   return std::nullopt;
 }
 
@@ -45,26 +46,44 @@ int run(const Arguments& arguments) {
     return kFileError;
   }
   if (*ops == TimelineOps::Some && !file.left_out.empty())
-    print_problem({Severity::Note, "--ops", "the file would be large, and leaves out " + file.left_out, "all, to write every op", {}});
+    print_problem({Severity::Note,
+                   "--ops",
+                   "the file would be large, and leaves out " + file.left_out,
+                   "all, to write every op",
+                   {}});
   const auto count = [](size_t n) { return grouped(static_cast<Wide>(n)); };
-  std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and " << count(file.ops) << " ops of " << count(simulation->stages.size()) << (simulation->stages.size() == 1 ? " stage to " : " stages to ")
-            << *target << "\nopen it in ui.perfetto.dev\n" << time_text(*simulation);
+  std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and "
+            << count(file.ops) << " ops of " << count(simulation->stages.size())
+            << (simulation->stages.size() == 1 ? " stage to " : " stages to ") << *target
+            << "\nopen it in ui.perfetto.dev\n"
+            << time_text(*simulation);
   return kDone;
 }
 
 }  // namespace
 
 Command timeline_command() {
-  std::vector<Flag> flags{{"--output", 'o', FlagKind::Value, "FILE", "The file to write; one that is there is replaced.", ""},
-                          {"--ops", 0, FlagKind::Value, "WORD", "Which ops to write inside their layers: some (all of a step with up to 100,000, else those of its first and last microbatch), all or none; default: some.", ""}};
+  std::vector<Flag> flags{
+      {"--output", 'o', FlagKind::Value, "FILE", "The file to write; one that is there is replaced.", ""},
+      {"--ops", 0, FlagKind::Value, "WORD",
+       "Which ops to write inside their layers: some (all of a step with up to 100,000, else those of its "
+       "first and last microbatch), all or none; default: some.",
+       ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"timeline", "a step in time, as a file that ui.perfetto.dev opens", "-o FILE.json [FLAGS]",
-          std::string("Plays the schedule on the streams of one rank per pipeline stage and writes what runs when as Trace Event "
-                      "JSON: a process per stage, a thread per stream, passes with their layers and the ops and collectives of these inside, arrows for "
+  return {"timeline",
+          "a step in time, as a file that ui.perfetto.dev opens",
+          "-o FILE.json [FLAGS]",
+          std::string("Plays the schedule on the streams of one rank per pipeline stage and writes what runs "
+                      "when as Trace Event "
+                      "JSON: a process per stage, a thread per stream, passes with their layers and the ops "
+                      "and collectives of these inside, arrows for "
                       "messages; spans on the longest path are marked. ") +
               kDesignFlagsHelp,
-          {"shardscape-cli timeline --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o step.json"},
-          std::move(flags), 0, run};
+          {"shardscape-cli timeline --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 "
+           "--microbatch 1 -o step.json"},
+          std::move(flags),
+          0,
+          run};
 }
 
 }  // namespace shardscape

@@ -6,15 +6,19 @@
 #include "app/cli/command_list.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
-#include "audit/validation.h"
-#include "simulate/simulation.h"
+#include "timing/simulation.h"
+#include "validation/validation.h"
 
 namespace shardscape {
 namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error, "SET", "the file of measured runs is missing", "shardscape-cli validate SET.json", {}});
+    print_problem({Severity::Error,
+                   "SET",
+                   "the file of measured runs is missing",
+                   "shardscape-cli validate SET.json",
+                   {}});
     return kWrongUsage;
   }
   const auto set = read_measured_set(arguments.operands().front());
@@ -22,27 +26,42 @@ int run(const Arguments& arguments) {
     print_problem(*problem);
     return kFileError;
   }
-  const Validation validation = validate_set(std::get<MeasuredSet>(set), [](const Report& report) { return std::optional<double>(simulate(report)->step_seconds); });
+  const Validation validation = validate_set(std::get<MeasuredSet>(set), [](const Report& report) {
+    return std::optional<double>(simulate(report)->step_seconds);
+  });
   std::cout << (arguments.has("--json") ? validation_json(validation) : validation_text(validation));
   if (!arguments.has("--svg")) return kDone;
   const std::string path = *arguments.value("--svg");
   std::ofstream picture(path);
   picture << validation_svg(validation);
   if (picture.flush()) return kDone;
-  print_problem({Severity::Error, path, "the picture cannot be written", "a file in a folder that can be written to", {}});
+  print_problem({Severity::Error,
+                 path,
+                 "the picture cannot be written",
+                 "a file in a folder that can be written to",
+                 {}});
   return kFileError;
 }
 
 }  // namespace
 
 Command validate_command() {
-  return {"validate", "hold this program against measured runs", "SET.json [--svg FILE] [--json]",
-          "Reads a set of measured training runs, maps every row to the design that describes it, and compares what was "
-          "measured with what this program says of the design: time of a step, and peak memory on the worst rank. Prints the table with errors, "
-          "their mean and the worst. Rows that no design can express are listed with the reason; none is dropped for being far "
+  return {"validate",
+          "hold this program against measured runs",
+          "SET.json [--svg FILE] [--json]",
+          "Reads a set of measured training runs, maps every row to the design that describes it, and "
+          "compares what was "
+          "measured with what this program says of the design: time of a step, and peak memory on the worst "
+          "rank. Prints the table with errors, "
+          "their mean and the worst. Rows that no design can express are listed with the reason; none is "
+          "dropped for being far "
           "off.",
-          {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json", "shardscape-cli validate set.json --svg scatter.svg --json"},
-          {{"--svg", 0, FlagKind::Value, "FILE", "Draw predicted over measured into this file.", ""}, json_flag()}, 1, run};
+          {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json",
+           "shardscape-cli validate set.json --svg scatter.svg --json"},
+          {{"--svg", 0, FlagKind::Value, "FILE", "Draw predicted over measured into this file.", ""},
+           json_flag()},
+          1,
+          run};
 }
 
 }  // namespace shardscape

@@ -8,25 +8,28 @@
 #include "app/cli/text.h"
 #include "base/data_dir.h"
 #include "design/document.h"
-#include "design/knobs.h"
-#include "machine/collective_table.h"
-#include "machine/network_catalogue.h"
-#include "model/hf_import.h"
-#include "simulate/estimate.h"
+#include "design/knobs/knobs.h"
+#include "hardware/network_catalogue.h"
+#include "memory/estimate.h"
+#include "model/huggingface/hf_import.h"
+#include "performance/collective_table.h"
 
 namespace shardscape {
 
 const char* const kDesignFlagsHelp =
-    "Without any of the flags below, the design is the one that the window opens on: Llama 3 8B on 8 GPUs. With some "
-    "of them it starts from --design FILE or else from the model given by --model or --hf-config (or llama3-8b) on a "
-    "single rank, and every knob given is set. Where --batch is left out, a design that is not from a file gets 4 "
+    "Without any of the flags below, the design is the one that the window opens on: Llama 3 8B on 8 GPUs. "
+    "With some "
+    "of them it starts from --design FILE or else from the model given by --model or --hf-config (or "
+    "llama3-8b) on a "
+    "single rank, and every knob given is set. Where --batch is left out, a design that is not from a file "
+    "gets 4 "
     "microbatches per stage and replica.";
 
 namespace {
 
 constexpr const char* kUsualModel = "llama3-8b";
 constexpr int64_t kMicrobatchesPerStage = 4, kUsualSeq = 8192;
-constexpr const char* kOn = " on ";  // a design is called after its model and number of ranks
+constexpr const char* kOn = " on ";  // a design's default name is its model " on " its number of ranks
 
 std::string operand_name(const Knob& knob) {
   switch (knob.type) {
@@ -49,8 +52,8 @@ std::string default_text(const Knob& knob, const Design& design) {
 
 std::string knob_help(const Knob& knob, const Design& design) {
   const std::string symbol = knob.symbol.empty() ? "" : " (" + knob.symbol + ")";
-  return knob.label + symbol + ". " + knob.help + " Accepts " + accepted_values(knob) + "; default: " +
-         default_text(knob, design) + ".";
+  return knob.label + symbol + ". " + knob.help + " Accepts " + accepted_values(knob) +
+         "; default: " + default_text(knob, design) + ".";
 }
 
 std::vector<std::string> preset_ids() {
@@ -59,7 +62,7 @@ std::vector<std::string> preset_ids() {
   return ids;
 }
 
-// In any case, as the names of other choices.
+// Ignores case, like names of other choices.
 const Preset* find_preset(const std::string& name) {
   const auto& presets = ModelLibrary::instance().presets();
   const auto it = std::find_if(presets.begin(), presets.end(),
@@ -69,8 +72,11 @@ const Preset* find_preset(const std::string& name) {
 
 Problem unknown_preset(const std::string& name) {
   const auto near = closest(name, preset_ids());
-  return {Severity::Error, "model", "there is no preset \"" + name + "\"" + (near ? "; did you mean " + *near + "?" : ""),
-          "one of " + joined(preset_ids(), ", "), {}};
+  return {Severity::Error,
+          "model",
+          "there is no preset \"" + name + "\"" + (near ? "; did you mean " + *near + "?" : ""),
+          "one of " + joined(preset_ids(), ", "),
+          {}};
 }
 
 bool describes_design(const Arguments& arguments) {
@@ -95,14 +101,18 @@ std::variant<ImportResult, int> import_of(const std::string& path) {
   return result;
 }
 
-// What the knobs are set on.
+// The design before the knob flags are applied.
 std::variant<Design, int> starting_point(const Arguments& arguments, bool several_models) {
   if (!describes_design(arguments)) return default_design();
   const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
   if (model && config)
-    return failed({Severity::Error, "--hf-config", "the model is given twice", "either --model or --hf-config", {}}, kWrongUsage);
+    return failed(
+        {Severity::Error, "--hf-config", "the model is given twice", "either --model or --hf-config", {}},
+        kWrongUsage);
   const std::string first = model && several_models ? model->substr(0, model->find(',')) : "";
-  const std::string name = several_models ? (find_preset(first) ? first : kUsualModel) : model ? *model : kUsualModel;
+  const std::string name = several_models ? (find_preset(first) ? first : kUsualModel)
+                           : model        ? *model
+                                          : kUsualModel;
   const Preset* preset = find_preset(name);
   if (!preset && !config) return failed(unknown_preset(name), kWrongUsage);
   std::optional<ImportResult> import;
@@ -123,7 +133,7 @@ std::variant<Design, int> starting_point(const Arguments& arguments, bool severa
   return import ? imported_design(*import) : single_rank_design(*preset);
 }
 
-// Enough microbatches to fill the pipeline; no more stages than layers can count.
+// Enough microbatches to fill the pipeline; counts no more stages than layers.
 int64_t usual_batch(const Design& design) {
   const int64_t stages = std::min(design.parallel.pp, design.model.layers);
   return kMicrobatchesPerStage * stages * design.workload.microbatch * design.parallel.dp;
@@ -149,13 +159,17 @@ std::vector<Flag> design_flags() {
   const Design design = usual ? single_rank_design(*usual) : Design{};
   std::vector<Flag> flags{
       {"--model", 0, FlagKind::Value, "PRESET",
-       "Architecture and sizes of a preset: " + joined(preset_ids(), ", ") + ". \"shardscape-cli presets\" lists them.",
+       "Architecture and sizes of a preset: " + joined(preset_ids(), ", ") +
+           ". \"shardscape-cli presets\" lists them.",
        "Design"},
       {"--hf-config", 0, FlagKind::Value, "FILE",
-       "The model of a Hugging Face config.json. \"shardscape-cli import FILE\" shows what is taken from it.", "Design"},
-      {"--design", 0, FlagKind::Value, "FILE", "A design saved by the window (*.shardscape.json) to start from.", "Design"},
+       "The model of a Hugging Face config.json. \"shardscape-cli import FILE\" shows what is taken from it.",
+       "Design"},
+      {"--design", 0, FlagKind::Value, "FILE",
+       "A design saved by the window (*.shardscape.json) to start from.", "Design"},
       {"--architecture", 0, FlagKind::Value, "ID",
-       "The blocks that the model is made of, a file of models/architectures. Default: that of the model.", "Design"}};
+       "The blocks that the model is made of, a file of models/architectures. Default: that of the model.",
+       "Design"}};
   for (const Knob& knob : knobs()) {
     flags.push_back({knob.flag(), 0, knob.type == KnobType::Boolean ? FlagKind::Boolean : FlagKind::Value,
                      operand_name(knob), knob_help(knob, design), std::string(group_label(knob.group))});
@@ -175,8 +189,11 @@ Design imported_design(const ImportResult& import) {
 bool models_found() {
   print_problems(ModelLibrary::instance().problems());
   if (!ModelLibrary::instance().presets().empty()) return true;
-  print_problem({Severity::Error, (data_dir() / "models" / "presets").string(), "no preset could be read",
-                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA", {}});
+  print_problem({Severity::Error,
+                 (data_dir() / "models" / "presets").string(),
+                 "no preset could be read",
+                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA",
+                 {}});
   return false;
 }
 
@@ -184,7 +201,8 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
   auto start = starting_point(arguments, left_out.count("model") > 0);
   if (std::holds_alternative<int>(start)) return start;
   Design& design = std::get<Design>(start);
-  if (const std::string* architecture = arguments.value("--architecture")) design.model.architecture = *architecture;
+  if (const std::string* architecture = arguments.value("--architecture"))
+    design.model.architecture = *architecture;
   bool good = true;
   for (const Knob& knob : knobs()) {
     const std::string* text = arguments.value(knob.flag());
@@ -203,7 +221,8 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
   return start;
 }
 
-std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments, void (*invalid)(const Report&)) {
+std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,
+                                                           void (*invalid)(const Report&)) {
   if (!models_found()) return kFileError;
   print_problems(accelerator_problems());
   print_problems(network_problems());

@@ -1,4 +1,4 @@
-// The flags that describe a design, straight from the knob table, and the design that they describe.
+// Flags that describe a design (from the knob table), and the design that they describe.
 #pragma once
 
 #include <memory>
@@ -10,31 +10,31 @@
 #include "app/cli/arguments.h"
 #include "app/cli/command.h"
 #include "design/design.h"
-#include "model/hf_import.h"
+#include "model/huggingface/hf_import.h"
 #include "model/library.h"
-#include "report/report.h"
+#include "plan/report.h"
 
 namespace shardscape {
 
-// --model, --hf-config, --design, --architecture, then one per knob.
+// --model, --hf-config, --design, --architecture, then one flag per knob.
 std::vector<Flag> design_flags();
-// How the flags make a design, for the help.
+// Help text: how the flags combine to a design.
 extern const char* const kDesignFlagsHelp;
 
-// A preset on one rank with its usual sequence length, 4 microbatches of one sequence.
+// A preset on one rank: its default sequence length, 4 microbatches of one sequence.
 Design single_rank_design(const Preset& preset);
-// The same of an imported model; sequences of 8,192 tokens or as many as it takes.
+// The same for an imported model, with sequences of 8,192 tokens or its maximum if that is shorter.
 Design imported_design(const ImportResult& import);
 
-// Whether there are models to start from. Prints what could not be read of the library and, where nothing could, why.
+// Whether the model library contains presets. Prints problems of the library, and the reason if it is empty.
 bool models_found();
 
-// The design, or the exit code after the problems were printed. left_out: knobs (and "model") whose flags hold more
-// than one value.
+// The design, or an exit code after printing the problems. left_out: knobs (and "model") whose flags may have
+// more than one value.
 std::variant<Design, int> design_of(const Arguments& arguments, const std::set<std::string>& left_out = {});
 
-// A valid report, or the exit code after the problems were printed. invalid: called before that with the report of a
-// design that has errors.
+// A valid report, or an exit code after printing the problems. invalid: called before the problems are
+// printed, with the report of an invalid design.
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,
                                                            void (*invalid)(const Report&) = nullptr);
 

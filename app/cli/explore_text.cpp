@@ -11,14 +11,16 @@ namespace {
 
 constexpr size_t kReasonsShown = 12, kFrontShown = 12;
 
-// Axes whose values differ between the points shown, or that are degrees.
+// Degrees, and axes whose values differ between the shown points.
 std::vector<size_t> shown_axes(const Space& space, const std::vector<Point>& points) {
   std::vector<size_t> out;
   for (size_t a = 0; a < space.axes().size(); ++a) {
     const std::string& id = space.axes()[a].id;
     const bool degree = id == "tp" || id == "pp" || id == "dp" || id == "cp";
     const auto value = [&](const Point& p) { return space.values_at(p.index)[a]; };
-    if (degree || std::any_of(points.begin(), points.end(), [&](const Point& p) { return value(p) != value(points.front()); })) out.push_back(a);
+    if (degree || std::any_of(points.begin(), points.end(),
+                              [&](const Point& p) { return value(p) != value(points.front()); }))
+      out.push_back(a);
   }
   return out;
 }
@@ -29,19 +31,22 @@ std::string common(const Space& space, const std::vector<Point>& points, const s
   for (size_t a = 0; a < space.axes().size(); ++a) {
     if (std::find(shown.begin(), shown.end(), a) != shown.end()) continue;
     const SpaceAxis& axis = space.axes()[a];
-    out += (out.empty() ? "" : ", ") + axis.id + " " + axis.values[static_cast<size_t>(space.values_at(points.front().index)[a])];
+    out += (out.empty() ? "" : ", ") + axis.id + " " +
+           axis.values[static_cast<size_t>(space.values_at(points.front().index)[a])];
   }
   return out.empty() ? "" : "  all of them with " + out + "\n";
 }
 
 std::string points_table(const SearchResult& r, const std::vector<Point>& points, size_t most) {
-  const std::vector<Point> list(points.begin(), points.begin() + static_cast<std::ptrdiff_t>(std::min(most, points.size())));
+  const std::vector<Point> list(points.begin(),
+                                points.begin() + static_cast<std::ptrdiff_t>(std::min(most, points.size())));
   const std::vector<size_t> axes = shown_axes(*r.space, list);
   std::vector<size_t> extra;
   for (int objective : {r.options.objective, r.options.front_x, r.options.front_y}) {
     const std::string_view id = objectives()[static_cast<size_t>(objective)].id;
     const bool has = id == "step_time" || id == "tokens_per_gpu" || id == "memory" || id == "mfu";
-    if (!has && std::find(extra.begin(), extra.end(), static_cast<size_t>(objective)) == extra.end()) extra.push_back(static_cast<size_t>(objective));
+    if (!has && std::find(extra.begin(), extra.end(), static_cast<size_t>(objective)) == extra.end())
+      extra.push_back(static_cast<size_t>(objective));
   }
   std::vector<std::vector<std::string>> rows{{"  ", "step", "tokens/s/GPU", "MFU", "memory"}};
   std::vector<Align> aligns{Align::Right, Align::Right, Align::Right, Align::Right, Align::Right};
@@ -55,28 +60,35 @@ std::string points_table(const SearchResult& r, const std::vector<Point>& points
   }
   for (size_t i = 0; i < list.size(); ++i) {
     const Point& p = list[i];
-    std::vector<std::string> row{std::to_string(i + 1), format_seconds(p.evaluation.step_seconds), significant(p.values[1], 4), significant(100 * p.evaluation.mfu) + " %",
+    std::vector<std::string> row{std::to_string(i + 1), format_seconds(p.evaluation.step_seconds),
+                                 significant(p.values[1], 4), significant(100 * p.evaluation.mfu) + " %",
                                  format_bytes(p.evaluation.memory)};
     for (size_t o : extra) row.push_back(objective_text(static_cast<int>(o), p.values[o]));
     const std::vector<int> values = r.space->values_at(p.index);
     for (size_t a : axes) row.push_back(r.space->axes()[a].values[static_cast<size_t>(values[a])]);
     rows.push_back(std::move(row));
   }
-  return text_table(rows, aligns) + (points.size() > most ? "  ... " + grouped(static_cast<Wide>(points.size() - most)) + " more\n" : "") + common(*r.space, list, axes);
+  return text_table(rows, aligns) +
+         (points.size() > most ? "  ... " + grouped(static_cast<Wide>(points.size() - most)) + " more\n"
+                               : "") +
+         common(*r.space, list, axes);
 }
 
 std::string head(const SearchResult& r, const RunFigures* figures) {
   const SearchCounts& c = r.counts;
   std::string out = grouped(r.space->size()) + " designs";
   if (c.enumerated != r.space->size()) out += ", " + grouped(c.enumerated) + " of them visited";
-  out += ": " + grouped(c.valid()) + " valid, " + grouped(c.timed) + " fit and were timed, " + grouped(c.too_large) + " do not fit";
+  out += ": " + grouped(c.valid()) + " valid, " + grouped(c.timed) + " fit and were timed, " +
+         grouped(c.too_large) + " do not fit";
   if (c.repeated > 0) out += ", " + grouped(c.repeated) + " are the same as another";
   if (c.all_unknown() > 0) out += ", " + grouped(c.all_unknown()) + " cannot be ranked";
   if (c.all_excluded() > 0) out += "; " + grouped(c.all_excluded()) + " break a constraint";
   if (figures && figures->seconds > 0)
-    out += "\n" + format_seconds(figures->seconds) + " on " + std::to_string(figures->threads) + (figures->threads == 1 ? " thread: " : " threads: ") +
-           grouped(static_cast<Wide>(static_cast<double>(c.enumerated) / figures->seconds)) + " enumerated and " +
-           grouped(static_cast<Wide>(static_cast<double>(c.timed) / figures->seconds)) + " timed per second";
+    out += "\n" + format_seconds(figures->seconds) + " on " + std::to_string(figures->threads) +
+           (figures->threads == 1 ? " thread: " : " threads: ") +
+           grouped(static_cast<Wide>(static_cast<double>(c.enumerated) / figures->seconds)) +
+           " enumerated and " + grouped(static_cast<Wide>(static_cast<double>(c.timed) / figures->seconds)) +
+           " timed per second";
   return out + "\n";
 }
 
@@ -85,26 +97,34 @@ std::string head(const SearchResult& r, const RunFigures* figures) {
 std::string explore_text(const SearchResult& r, const RunFigures* figures) {
   std::string out = head(r, figures);
   const Objective& objective = objectives()[static_cast<size_t>(r.options.objective)];
-  if (r.best.empty()) out += r.counts.all_unknown() > 0 ? "\nnone of the designs that fit can be ranked\n" : "\nno design fits\n";
-  else out += std::string("\nbest by ") + objective.help + ":\n" + points_table(r, r.best, r.best.size());
+  if (r.best.empty())
+    out += r.counts.all_unknown() > 0 ? "\nnone of the designs that fit can be ranked\n"
+                                      : "\nno design fits\n";
+  else
+    out += std::string("\nbest by ") + objective.help + ":\n" + points_table(r, r.best, r.best.size());
   if (r.front.size() > 1)
-    out += std::string("\nPareto front of ") + objectives()[static_cast<size_t>(r.options.front_x)].help + " and " + objectives()[static_cast<size_t>(r.options.front_y)].help + ":\n" +
+    out += std::string("\nPareto front of ") + objectives()[static_cast<size_t>(r.options.front_x)].help +
+           " and " + objectives()[static_cast<size_t>(r.options.front_y)].help + ":\n" +
            points_table(r, r.front, kFrontShown);
   const auto reasons = infeasible(r.counts);
   if (reasons.empty()) return out;
   out += r.counts.all_unknown() > 0 ? "\ninfeasible, or not ranked, by:\n" : "\ninfeasible by:\n";
   std::vector<std::vector<std::string>> rows;
-  for (size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i) rows.push_back({"  " + grouped(reasons[i].second), reasons[i].first});
+  for (size_t i = 0; i < std::min(reasons.size(), kReasonsShown); ++i)
+    rows.push_back({"  " + grouped(reasons[i].second), reasons[i].first});
   out += text_table(rows, {Align::Right, Align::Left});
   return out;
 }
 
 std::string explore_progress(const SearchProgress& p, const ResultOptions& options) {
   const double share = p.total > 0 ? 100 * static_cast<double>(p.done) / static_cast<double>(p.total) : 100;
-  std::string out = significant(share) + " % of " + grouped(p.total) + ", " + grouped(static_cast<Wide>(p.enumerated_per_second)) + "/s, " +
+  std::string out = significant(share) + " % of " + grouped(p.total) + ", " +
+                    grouped(static_cast<Wide>(p.enumerated_per_second)) + "/s, " +
                     grouped(static_cast<Wide>(p.timed_per_second)) + " timed/s";
   if (p.seconds_left > 0) out += ", " + format_seconds(p.seconds_left) + " left";
-  if (const Point* best = p.keeper.leader()) out += ", best " + objective_text(options.objective, best->values[static_cast<size_t>(options.objective)]);
+  if (const Point* best = p.keeper.leader())
+    out += ", best " +
+           objective_text(options.objective, best->values[static_cast<size_t>(options.objective)]);
   return out;
 }
 

@@ -1,4 +1,4 @@
-// The result of a search as tables for a terminal.
+// The result of a search as text tables for a terminal.
 #pragma once
 
 #include <string>

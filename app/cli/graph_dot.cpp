@@ -1,4 +1,4 @@
-// The graph in the language of Graphviz (graphviz.org/doc/info/lang.html).
+// The graph in the DOT language of Graphviz (graphviz.org/doc/info/lang.html).
 #include "app/cli/graph_listing.h"
 
 namespace shardscape {
@@ -8,8 +8,10 @@ std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else out += c;
+    if (c == '\n')
+      out += "\\n";
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -17,29 +19,34 @@ std::string quoted(const std::string& text) {
 std::string node(const Segment& s, const ListedNode& listed) {
   if (listed.op < 0) {
     const Tensor& t = s.tensor(listed.tensor);
-    return quoted(listed.id) + " [shape=ellipse, label=" + quoted(t.name + "\n" + local_shape_text(t)) + "];\n";
+    return quoted(listed.id) + " [shape=ellipse, label=" + quoted(t.name + "\n" + local_shape_text(t)) +
+           "];\n";
   }
   const Op& op = s.op(listed.op);
   const std::string title = op.label.empty() ? op.name : op.label;
   const std::string style = is_redistribution(op.kind) ? "style=filled, fillcolor=\"#f4d9b8\", " : "";
-  return quoted(listed.id) + " [" + style + "label=" + quoted(title + "\n" + std::string(op_kind_name(op.kind))) + ", tooltip=" +
-         quoted(op.why.empty() ? op.flops.text() + " FLOP" : op.why) + "];\n";
+  return quoted(listed.id) + " [" + style +
+         "label=" + quoted(title + "\n" + std::string(op_kind_name(op.kind))) +
+         ", tooltip=" + quoted(op.why.empty() ? op.flops.text() + " FLOP" : op.why) + "];\n";
 }
 
 std::string edge(const ListedSegment& listed, const ListedEdge& e) {
   const Tensor& t = listed.segment->tensor(e.tensor);
-  return quoted(listed.nodes[e.from].id) + " -> " + quoted(listed.nodes[e.to].id) + " [label=" + quoted(local_shape_text(t)) +
+  return quoted(listed.nodes[e.from].id) + " -> " + quoted(listed.nodes[e.to].id) +
+         " [label=" + quoted(local_shape_text(t)) +
          ", tooltip=" + quoted(t.name + ": " + to_string(t.placement, t.axes)) + "];\n";
 }
 
 }  // namespace
 
 std::string graph_dot(const Report& report, const std::vector<ListedSegment>& listing) {
-  std::string out = "digraph " + quoted(report.design.name) + " {\n  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
+  std::string out = "digraph " + quoted(report.design.name) +
+                    " {\n  node [shape=box, fontname=\"sans-serif\", fontsize=10];\n"
                     "  edge [fontname=\"sans-serif\", fontsize=8];\n";
   for (const ListedSegment& listed : listing) {
     out += "  subgraph " + quoted("cluster_" + listed.segment->name) + " {\n    label=" +
-           quoted(listed.segment->name + (listed.count == 1 ? "" : " x " + std::to_string(listed.count))) + ";\n";
+           quoted(listed.segment->name + (listed.count == 1 ? "" : " x " + std::to_string(listed.count))) +
+           ";\n";
     for (const ListedNode& n : listed.nodes) out += "    " + node(*listed.segment, n);
     out += "  }\n";
     for (const ListedEdge& e : listed.edges) out += "  " + edge(listed, e);

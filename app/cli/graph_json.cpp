@@ -1,6 +1,6 @@
-// The graph as JSON: nodes and edges, every size beside its formula.
+// The graph as JSON: nodes and edges; every size has a formula and a value.
 #include "app/cli/graph_listing.h"
-#include "report/json_value.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -43,7 +43,7 @@ class Writer {
   }
 
  private:
-  // The value is null where the formula has none.
+  // The value is null if the formula cannot be evaluated.
   Json quantity(const Expr& formula) const {
     const auto value = evaluate(formula, report_.binding);
     if (const auto* whole = std::get_if<Wide>(&value)) return json_quantity(*whole, formula);
@@ -56,8 +56,13 @@ class Writer {
       axes.push_back(axis_name(t.axes[d]));
       sizes.push_back(quantity(local_size(t, static_cast<int>(d))));
     }
-    return {{"name", t.name}, {"role", role_name(t.role)}, {"dtype", dtype_name(t.dtype)}, {"axes", axes},
-            {"shape", sizes}, {"placement", to_string(t.placement, t.axes)}, {"bytes", quantity(local_bytes(t))}};
+    return {{"name", t.name},
+            {"role", role_name(t.role)},
+            {"dtype", dtype_name(t.dtype)},
+            {"axes", axes},
+            {"shape", sizes},
+            {"placement", to_string(t.placement, t.axes)},
+            {"bytes", quantity(local_bytes(t))}};
   }
 
   Json node(const Segment& s, const ListedNode& listed) const {
@@ -68,10 +73,18 @@ class Writer {
     const Op& op = s.op(listed.op);
     Json outputs = Json::array();
     for (TensorId id : op.outputs) outputs.push_back(tensor(s.tensor(id)));
-    Json out{{"id", listed.id}, {"name", op.name}, {"label", op.label}, {"kind", op_kind_name(op.kind)},
-             {"phase", phase_name(op.phase)}, {"block", op.block < 0 ? Json() : Json(s.blocks[static_cast<size_t>(op.block)].name)},
-             {"spec", op.spec}, {"flops", quantity(op.flops)}, {"useful_flops", quantity(op.useful_flops)},
-             {"read_bytes", quantity(op.read_bytes)}, {"written_bytes", quantity(op.written_bytes)}, {"outputs", outputs}};
+    Json out{{"id", listed.id},
+             {"name", op.name},
+             {"label", op.label},
+             {"kind", op_kind_name(op.kind)},
+             {"phase", phase_name(op.phase)},
+             {"block", op.block < 0 ? Json() : Json(s.blocks[static_cast<size_t>(op.block)].name)},
+             {"spec", op.spec},
+             {"flops", quantity(op.flops)},
+             {"useful_flops", quantity(op.useful_flops)},
+             {"read_bytes", quantity(op.read_bytes)},
+             {"written_bytes", quantity(op.written_bytes)},
+             {"outputs", outputs}};
     if (is_redistribution(op.kind)) {
       out["group"] = group_name(op.group);
       out["group_size"] = quantity(group_size(op.group));
@@ -87,18 +100,27 @@ class Writer {
   Json segment(const ListedSegment& listed) const {
     const Segment& s = *listed.segment;
     Json blocks = Json::array(), nodes = Json::array(), edges = Json::array(), saved = Json::array();
-    for (const BlockInstance& b : s.blocks) blocks.push_back({{"name", b.name}, {"template", b.template_id}, {"label", b.label}});
+    for (const BlockInstance& b : s.blocks)
+      blocks.push_back({{"name", b.name}, {"template", b.template_id}, {"label", b.label}});
     for (const ListedNode& n : listed.nodes) nodes.push_back(node(s, n));
     for (const ListedEdge& e : listed.edges) {
-      edges.push_back({{"from", listed.nodes[e.from].id}, {"to", listed.nodes[e.to].id}, {"tensor", s.tensor(e.tensor).name}});
+      edges.push_back({{"from", listed.nodes[e.from].id},
+                       {"to", listed.nodes[e.to].id},
+                       {"tensor", s.tensor(e.tensor).name}});
     }
     for (const SavedStorage& kept : s.saved) {
       const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
-      saved.push_back({{"storage", storage.name}, {"bytes", quantity(storage.bytes)},
+      saved.push_back({{"storage", storage.name},
+                       {"bytes", quantity(storage.bytes)},
                        {"saver", kept.saver < 0 ? Json() : Json(s.op(kept.saver).name)}});
     }
-    return {{"name", s.name}, {"kind", segment_kind_name(s.kind)}, {"count", listed.count}, {"blocks", blocks},
-            {"nodes", nodes}, {"edges", edges}, {"saved_for_backward", saved}};
+    return {{"name", s.name},
+            {"kind", segment_kind_name(s.kind)},
+            {"count", listed.count},
+            {"blocks", blocks},
+            {"nodes", nodes},
+            {"edges", edges},
+            {"saved_for_backward", saved}};
   }
 
   const Report& report_;

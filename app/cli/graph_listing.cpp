@@ -5,7 +5,7 @@
 namespace shardscape {
 namespace {
 
-// Layer kinds occur as often as the pattern of the layers says.
+// Number of layers of each kind, from the pattern of the layers.
 int64_t occurrences(const Report& report, int segment) {
   const Graph& graph = report.graph();
   if (graph.segments[static_cast<size_t>(segment)].kind != SegmentKind::Layer) return 1;
@@ -19,7 +19,7 @@ int64_t occurrences(const Report& report, int segment) {
 ListedSegment list_segment(const Segment& segment, const GraphFilter& filter) {
   ListedSegment out;
   out.segment = &segment;
-  std::map<TensorId, size_t> makers;  // node that a listed tensor comes from
+  std::map<TensorId, size_t> makers;  // node that produces a listed tensor
   for (size_t i = 0; i < segment.ops.size(); ++i) {
     const Op& op = segment.ops[i];
     if (filter.phase && op.phase != *filter.phase) continue;

@@ -1,11 +1,12 @@
-// The part of a design's graph that is listed: nodes and the tensors between them, ready to print in any format.
+// The selected part of a design's graph: nodes and the tensors between them, independent of the output
+// format.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "report/report.h"
+#include "plan/report.h"
 
 namespace shardscape {
 
@@ -14,22 +15,23 @@ struct GraphFilter {
   std::optional<Phase> phase;
 };
 
-// An op, or a tensor that comes from outside of what is listed (op < 0).
+// An op, or a tensor that enters the listed part from outside (op < 0).
 struct ListedNode {
-  std::string id;            // "layer/attention.q", "layer/tensor/x"
+  std::string id;  // "layer/attention.q", "layer/tensor/x"
   OpId op = -1;
   TensorId tensor = -1;
 };
 
 struct ListedEdge {
-  size_t from = 0, to = 0;   // indices into ListedSegment::nodes
+  size_t from = 0, to = 0;  // indices into ListedSegment::nodes
   TensorId tensor = -1;
 };
 
 struct ListedSegment {
   const Segment* segment = nullptr;
-  int64_t count = 1;         // how often the model has it
-  std::vector<ListedNode> nodes;  // ops in order of execution, each after the tensors from outside that it reads first
+  int64_t count = 1;  // how often the segment occurs in the model
+  // Ops in execution order; each follows the outside tensors that it reads first.
+  std::vector<ListedNode> nodes;
   std::vector<ListedEdge> edges;
 };
 
@@ -38,7 +40,7 @@ std::vector<ListedSegment> list_graph(const Report& report, const GraphFilter& f
 
 std::string graph_text(const Report& report, const std::vector<ListedSegment>& listing);
 std::string graph_json(const Report& report, const std::vector<ListedSegment>& listing);
-// For Graphviz: one cluster per segment.
+// Graphviz: one cluster per segment.
 std::string graph_dot(const Report& report, const std::vector<ListedSegment>& listing);
 
 }  // namespace shardscape

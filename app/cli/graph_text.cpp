@@ -1,4 +1,4 @@
-// The graph as text: ops as the block templates write them, what each makes, and what it costs.
+// The graph as text: ops in the syntax of block templates, with results and costs.
 #include "app/cli/graph_listing.h"
 #include "app/cli/text.h"
 #include "base/units.h"
@@ -18,7 +18,9 @@ class Writer {
   }
 
  private:
-  void line(size_t indent, const std::string& text) { out_ += std::string(indent, ' ') + wrapped(text, indent + 4, 120) + "\n"; }
+  void line(size_t indent, const std::string& text) {
+    out_ += std::string(indent, ' ') + wrapped(text, indent + 4, 120) + "\n";
+  }
 
   std::string symbols() const {
     std::string text;
@@ -30,7 +32,8 @@ class Writer {
 
   std::string valued(const Expr& formula, std::string (*format)(Wide)) const {
     const auto value = evaluate(formula, report_.binding);
-    if (const auto* error = std::get_if<EvalError>(&value)) return formula.text() + " (" + error->message + ")";
+    if (const auto* error = std::get_if<EvalError>(&value))
+      return formula.text() + " (" + error->message + ")";
     return formula.text() + " = " + format(std::get<Wide>(value));
   }
   static std::string bytes(Wide value) { return format_bytes(value); }
@@ -41,7 +44,7 @@ class Writer {
     Phase phase = Phase::Step;
     int block = -2;
     bool first = true;
-    std::vector<TensorId> given;  // for the next op
+    std::vector<TensorId> given;  // outside tensors that the next op reads
     for (const ListedNode& node : listed.nodes) {
       if (node.op < 0) {
         given.push_back(node.tensor);
@@ -68,11 +71,14 @@ class Writer {
 
   // "x [b, S, D] bfloat16, Shard(batch) on dp"
   static std::string tensor(const Tensor& t) {
-    return t.name + " " + local_shape_text(t) + " " + std::string(dtype_name(t.dtype)) + ", " + to_string(t.placement, t.axes);
+    return t.name + " " + local_shape_text(t) + " " + std::string(dtype_name(t.dtype)) + ", " +
+           to_string(t.placement, t.axes);
   }
 
   void outside(const Tensor& t) {
-    const char* what = t.role == TensorRole::Parameter ? "parameter " : t.role == TensorRole::Input ? "input " : "given ";
+    const char* what = t.role == TensorRole::Parameter ? "parameter "
+                       : t.role == TensorRole::Input   ? "input "
+                                                       : "given ";
     line(6, what + tensor(t));
   }
 
@@ -80,10 +86,12 @@ class Writer {
     std::vector<std::string> inputs;
     for (TensorId id : op.inputs) inputs.push_back(s.tensor(id).name);
     const std::string spec = is_redistribution(op.kind) ? group_name(op.group) : op.spec;
-    line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") + "(" +
-                joined(inputs, ", ") + ")" + (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
+    line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") +
+                "(" + joined(inputs, ", ") + ")" +
+                (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
     for (TensorId id : op.outputs) line(8, "-> " + tensor(s.tensor(id)));
-    if (is_collective(op.kind)) line(8, (is_ring(op.kind) ? "sends " : "full buffer ") + valued(collective_bytes(s, op), bytes));
+    if (is_collective(op.kind))
+      line(8, (is_ring(op.kind) ? "sends " : "full buffer ") + valued(collective_bytes(s, op), bytes));
     if (!op.flops.is_zero()) line(8, "FLOPs " + valued(op.flops, format_flops));
     if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
       line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
@@ -107,6 +115,8 @@ class Writer {
 
 }  // namespace
 
-std::string graph_text(const Report& report, const std::vector<ListedSegment>& listing) { return Writer(report).text(listing); }
+std::string graph_text(const Report& report, const std::vector<ListedSegment>& listing) {
+  return Writer(report).text(listing);
+}
 
 }  // namespace shardscape

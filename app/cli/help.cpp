@@ -13,9 +13,9 @@ constexpr size_t kFlagColumn = 28;
 std::string flag_entry(const Flag& flag) {
   std::string left = "  " + (flag.letter ? std::string("-") + flag.letter + ", " : "") + flag.name;
   if (!flag.operand.empty()) left += " " + flag.operand;
-  // A long flag stands on a line of its own.
+  // A long flag has its own line.
   std::string out = text_width(left) + 2 > kFlagColumn ? left + "\n" + std::string(kFlagColumn, ' ')
-                                                        : padded(left, kFlagColumn);
+                                                       : padded(left, kFlagColumn);
   return out + wrapped(flag.help, kFlagColumn) + "\n";
 }
 
@@ -24,15 +24,20 @@ std::string heading(const std::string& text) { return "\n" + text + ":\n"; }
 }  // namespace
 
 std::string overview_help() {
-  std::string out = std::string("shardscape-cli ") + program_version() + "\n" +
-                    wrapped("What every rank of a distributed LLM training step computes, stores and communicates, "
-                            "without a GPU: the command line of Shardscape.", 0) + "\n";
+  std::string
+      out = std::string("shardscape-cli ") + program_version() + "\n" +
+            wrapped(
+                "What every rank of a distributed LLM training step computes, stores and communicates, "
+                "without a GPU: the command line of Shardscape.",
+                0) +
+            "\n";
   out += heading("Usage") + "  shardscape-cli COMMAND [FLAGS]\n  shardscape-cli COMMAND --help\n";
   out += heading("Commands");
   std::vector<std::vector<std::string>> rows;
   for (const Command& command : commands()) rows.push_back({"  " + command.name, command.summary});
   out += text_table(rows, {Align::Left, Align::Left});
-  out += heading("Flags") + "  -h, --help   this text, or that of a command\n  --version    the version of the program\n";
+  out += heading("Flags") +
+         "  -h, --help   this text, or that of a command\n  --version    the version of the program\n";
   out += heading("Start with");
   for (const Command& command : commands()) {
     if (!command.examples.empty()) out += "  " + command.examples.front() + "\n";
@@ -47,7 +52,8 @@ std::string overview_help() {
 }
 
 std::string command_help(const Command& command) {
-  std::string out = "shardscape-cli " + command.name + ": " + command.summary + "\n\n" + wrapped(command.about, 0) + "\n";
+  std::string out = "shardscape-cli " + command.name + ": " + command.summary + "\n\n" +
+                    wrapped(command.about, 0) + "\n";
   out += heading("Usage") + "  shardscape-cli " + command.name + " " + command.usage + "\n";
   out += heading("Examples");
   for (const std::string& example : command.examples) out += "  " + example + "\n";

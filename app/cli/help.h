@@ -1,4 +1,4 @@
-// The texts behind --help.
+// Texts of --help.
 #pragma once
 
 #include <string>

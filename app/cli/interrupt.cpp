@@ -7,7 +7,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int kWakeUp = SIGUSR1;  // ends the watcher
+constexpr int kWakeUp = SIGUSR1;  // wakes the watcher thread at the end
 
 bool ignored(int signal) {
   struct sigaction action {};
@@ -19,7 +19,7 @@ bool ignored(int signal) {
 Interrupt::Interrupt() {
   sigemptyset(&signals_);
   for (int signal : {SIGINT, SIGTERM, kWakeUp}) sigaddset(&signals_, signal);
-  if (!ignored(SIGHUP)) sigaddset(&signals_, SIGHUP);  // nohup
+  if (!ignored(SIGHUP)) sigaddset(&signals_, SIGHUP);  // nohup ignores SIGHUP
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
   watcher_ = std::thread([this] { watch(); });
 }

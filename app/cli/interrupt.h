@@ -1,4 +1,4 @@
-// Ctrl+C and polite requests to end, as a stop token: what runs can clean up behind itself.
+// Ctrl+C and termination signals as a stop token, so that commands can clean up.
 #pragma once
 
 #include <csignal>
@@ -7,8 +7,8 @@
 
 namespace shardscape {
 
-// While it lives, the first SIGINT, SIGTERM or SIGHUP asks to stop and a second one ends the process. Make it before
-// any thread starts: they inherit the blocked signals.
+// During its lifetime, the first SIGINT, SIGTERM or SIGHUP requests a stop; a second one ends the process.
+// Create it before any thread: threads inherit the blocked signals.
 class Interrupt {
  public:
   Interrupt();

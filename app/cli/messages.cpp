@@ -3,7 +3,7 @@
 #include <iostream>
 
 #include "app/cli/text.h"
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 
 namespace shardscape {
 namespace {

@@ -1,4 +1,4 @@
-// What the command line tells a person on standard error.
+// Messages to a person on standard error.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace shardscape {
 
-// What is wrong with which knob or file, what would be accepted, and the flags that mend it.
+// The knob or file, the problem, accepted values, and flags that fix it.
 std::string problem_text(const Problem& problem);
 void print_problem(const Problem& problem);
 void print_problems(const std::vector<Problem>& problems);

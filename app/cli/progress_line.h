@@ -1,4 +1,4 @@
-// One line on standard error that is written over as work goes on; silent where nobody watches.
+// A progress line on standard error that is overwritten in place; silent if standard error is no terminal.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@ namespace shardscape {
 class ProgressLine {
  public:
   ProgressLine();
-  ~ProgressLine();  // leaves the line empty
+  ~ProgressLine();  // clears the line
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   bool wanted() const { return terminal_; }

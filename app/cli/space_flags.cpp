@@ -6,20 +6,24 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
+#include "base/atomic_write.h"
+#include "base/number_text.h"
 #include "base/units.h"
-#include "design/atomic_write.h"
-#include "design/number_text.h"
 #include "explore/values.h"
-#include "machine/accelerator.h"
-#include "machine/network_catalogue.h"
+#include "hardware/accelerator.h"
+#include "hardware/network_catalogue.h"
 
 namespace shardscape {
 
 const char* const kSpaceFlagsHelp =
-    "Every knob takes a value, a list (1,2,4), a range (1..64*2 for powers, 1..9+2 for steps, 1..4) or all. Values of lists such as "
-    "--stage-layers stand between bars (|). Degrees multiply to --gpus: dp follows from the others unless it is given. Where no "
-    "flag has more than one value, the usual dimensions are searched: tp inside a scale-up domain, pp, virtual stages, microbatch, "
-    "schedule, recompute, sequence parallelism, gradient sync and overlap, cp for long sequences, ep for experts. Where --batch is left "
+    "Every knob takes a value, a list (1,2,4), a range (1..64*2 for powers, 1..9+2 for steps, 1..4) or all. "
+    "Values of lists such as "
+    "--stage-layers stand between bars (|). Degrees multiply to --gpus: dp follows from the others unless it "
+    "is given. Where no "
+    "flag has more than one value, the usual dimensions are searched: tp inside a scale-up domain, pp, "
+    "virtual stages, microbatch, "
+    "schedule, recompute, sequence parallelism, gradient sync and overlap, cp for long sequences, ep for "
+    "experts. Where --batch is left "
     "out, it is one sequence per GPU.";
 
 namespace {
@@ -31,13 +35,14 @@ int failed(const Problem& problem, int exit_code = kWrongUsage) {
   return exit_code;
 }
 
-// Several --where, each of which may hold several conditions.
+// Conditions of all --where flags; each flag may have several.
 std::vector<std::string> conditions(const Arguments& arguments) {
   std::vector<std::string> out;
   for (std::string text : arguments.values("--where")) {
     while (!text.empty()) {
       const size_t end = std::min(text.find(';'), text.size());
-      if (const std::string_view part = trimmed(std::string_view(text).substr(0, end)); !part.empty()) out.emplace_back(part);
+      if (const std::string_view part = trimmed(std::string_view(text).substr(0, end)); !part.empty())
+        out.emplace_back(part);
       text.erase(0, end + 1);
     }
   }
@@ -51,8 +56,8 @@ void put(SpaceSpec& spec, const std::string& id, const std::string& values) {
   spec.dimensions.emplace_back(id, values);
 }
 
-// What the flags say of knobs: values into the base, ranges into dimensions. Degrees always are dimensions, so that dp does not follow
-// where it is given.
+// Applies the knob flags: single values to the base, several values to dimensions. Degrees always become
+// dimensions, so that a given dp does not follow from the ranks.
 std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool base_is_set) {
   for (const Knob& knob : knobs()) {
     const std::string* text = arguments.value(knob.flag());
@@ -71,7 +76,9 @@ std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool b
 
 std::optional<int> set_ranks(const Arguments& arguments, SpaceSpec& spec) {
   const std::string *gpus = arguments.value("--gpus"), *nodes = arguments.value("--nodes");
-  if (gpus && nodes) return failed({Severity::Error, "--nodes", "the number of ranks is given twice", "--gpus or --nodes", {}});
+  if (gpus && nodes)
+    return failed(
+        {Severity::Error, "--nodes", "the number of ranks is given twice", "--gpus or --nodes", {}});
   if (gpus || nodes) {
     spec.gpus = gpus ? *gpus : "";
     spec.nodes = nodes ? *nodes : "";
@@ -79,7 +86,7 @@ std::optional<int> set_ranks(const Arguments& arguments, SpaceSpec& spec) {
   return std::nullopt;
 }
 
-// The most ranks that are asked for; 0: not said, or not understood.
+// The largest requested number of ranks; 0: not given, or invalid.
 int64_t most_ranks(const SpaceSpec& spec) {
   const std::string& text = spec.gpus.empty() ? spec.nodes : spec.gpus;
   if (text.empty()) return 0;
@@ -94,7 +101,8 @@ void add_usual(const Arguments& arguments, SpaceSpec& spec) {
   std::vector<std::string> given;
   for (const Knob& knob : knobs())
     if (arguments.has(knob.flag()) || spec.find(knob.id)) given.push_back(knob.id);
-  for (auto& [id, values] : usual_dimensions(spec.base, most_ranks(spec), given)) spec.dimensions.emplace_back(id, values);
+  for (auto& [id, values] : usual_dimensions(spec.base, most_ranks(spec), given))
+    spec.dimensions.emplace_back(id, values);
 }
 
 std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
@@ -102,16 +110,28 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   const std::string *file = arguments.value("--space"), *model = arguments.value("--model");
   if (file) {
     for (const char* flag : {"--design", "--hf-config"})
-      if (arguments.has(flag)) return failed({Severity::Error, flag, "the space has a design to start from already", "--space or " + std::string(flag), {}});
+      if (arguments.has(flag))
+        return failed({Severity::Error,
+                       flag,
+                       "the space has a design to start from already",
+                       "--space or " + std::string(flag),
+                       {}});
     auto read = load_space(*file);
-    if (auto* problem = std::get_if<Problem>(&read)) return failed(*problem, std::filesystem::exists(*file) ? kAnswerIsNo : kFileError);
+    if (auto* problem = std::get_if<Problem>(&read))
+      return failed(*problem, std::filesystem::exists(*file) ? kAnswerIsNo : kFileError);
     spec = std::get<SpaceSpec>(std::move(read));
-    if (model && !several_models(*model) && !apply_preset(spec.base, *model)) return failed({Severity::Error, "model", "there is no preset \"" + *model + "\"", "one that \"shardscape-cli presets\" lists", {}});
+    if (model && !several_models(*model) && !apply_preset(spec.base, *model))
+      return failed({Severity::Error,
+                     "model",
+                     "there is no preset \"" + *model + "\"",
+                     "one that \"shardscape-cli presets\" lists",
+                     {}});
   } else {
     std::set<std::string> left_out;
     if (model && several_models(*model)) left_out.insert(kModelAxis);
     for (const Knob& knob : knobs())
-      if (const std::string* text = arguments.value(knob.flag()); text && is_range(knob, *text)) left_out.insert(knob.id);
+      if (const std::string* text = arguments.value(knob.flag()); text && is_range(knob, *text))
+        left_out.insert(knob.id);
     auto design = design_of(arguments, left_out);
     if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
     spec.base = std::get<Design>(std::move(design));
@@ -119,13 +139,21 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (model && several_models(*model)) put(spec, kModelAxis, *model);
   if (const auto exit_code = set_knobs(arguments, spec, !file)) return *exit_code;
   if (const auto exit_code = set_ranks(arguments, spec)) return *exit_code;
-  if (!file && !arguments.has("--design") && !arguments.has("--batch") && most_ranks(spec) > 0) spec.base.workload.batch = most_ranks(spec);
-  const bool varies = std::any_of(spec.dimensions.begin(), spec.dimensions.end(), [](const auto& d) { return d.first == kModelAxis || is_range(*find_knob(d.first), d.second); });
+  if (!file && !arguments.has("--design") && !arguments.has("--batch") && most_ranks(spec) > 0)
+    spec.base.workload.batch = most_ranks(spec);
+  const bool varies = std::any_of(spec.dimensions.begin(), spec.dimensions.end(), [](const auto& d) {
+    return d.first == kModelAxis || is_range(*find_knob(d.first), d.second);
+  });
   if (arguments.has("--usual") || (!varies && !file)) add_usual(arguments, spec);
   for (std::string& condition : conditions(arguments)) spec.constraints.push_back(std::move(condition));
   if (const std::string* margin = arguments.value("--margin")) {
     const auto thousandths = parse_thousandths(*margin);
-    if (!thousandths || *thousandths >= 1000) return failed({Severity::Error, "--margin", "\"" + *margin + "\" is no share of the memory", "a number from 0 to below 1, such as 0.05", {}});
+    if (!thousandths || *thousandths >= 1000)
+      return failed({Severity::Error,
+                     "--margin",
+                     "\"" + *margin + "\" is no share of the memory",
+                     "a number from 0 to below 1, such as 0.05",
+                     {}});
     spec.memory_margin = static_cast<double>(*thousandths) / 1000;
   }
   return spec;
@@ -135,14 +163,24 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
 
 std::vector<Flag> space_flags() {
   std::vector<Flag> flags{
-      {"--space", 0, FlagKind::Value, "FILE", "A space as JSON. Flags given beside it take the place of what it says.", "Space"},
-      {"--gpus", 0, FlagKind::Value, "N", "Ranks that the degrees of parallelism multiply to; a list or range as well. Default: those of the design.", "Space"},
+      {"--space", 0, FlagKind::Value, "FILE",
+       "A space as JSON. Flags given beside it take the place of what it says.", "Space"},
+      {"--gpus", 0, FlagKind::Value, "N",
+       "Ranks that the degrees of parallelism multiply to; a list or range as well. Default: those of the "
+       "design.",
+       "Space"},
       {"--nodes", 0, FlagKind::Value, "N", "The same, counted in nodes.", "Space"},
-      {"--where", 0, FlagKind::Value, "CONDITION", "Only designs for which this holds; several between semicolons, or the flag again. Takes " + constraint_help() + ".", "Space"},
-      {"--margin", 0, FlagKind::Value, "SHARE", "Share of the memory that has to stay free; default: 0.", "Space"},
-      {"--usual", 0, FlagKind::Switch, "", "Search the usual dimensions too, beside those that are given.", "Space"}};
+      {"--where", 0, FlagKind::Value, "CONDITION",
+       "Only designs for which this holds; several between semicolons, or the flag again. Takes " +
+           constraint_help() + ".",
+       "Space"},
+      {"--margin", 0, FlagKind::Value, "SHARE", "Share of the memory that has to stay free; default: 0.",
+       "Space"},
+      {"--usual", 0, FlagKind::Switch, "", "Search the usual dimensions too, beside those that are given.",
+       "Space"}};
   for (Flag& flag : design_flags()) {
-    if (flag.operand == "N" || flag.operand == "X" || flag.operand == "NAME") flag.operand += "|" + flag.operand + ",...|all";
+    if (flag.operand == "N" || flag.operand == "X" || flag.operand == "NAME")
+      flag.operand += "|" + flag.operand + ",...|all";
     flags.push_back(std::move(flag));
   }
   return flags;
@@ -170,12 +208,17 @@ std::optional<int> write_result(const Arguments& arguments, const SearchResult& 
   return write("--csv", [&] { return result_csv(result); });
 }
 
-std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* flag, int64_t fallback, int64_t least, int64_t most) {
+std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* flag, int64_t fallback,
+                                      int64_t least, int64_t most) {
   const std::string* text = arguments.value(flag);
   if (!text) return fallback;
   const NumberText number = parse_number(*text, false);
   if (number.fault == NumberFault::None && number.value >= least && number.value <= most) return number.value;
-  return failed({Severity::Error, flag, "\"" + *text + "\" does not do", "a whole number from " + grouped(least) + " to " + grouped(most), {}});
+  return failed({Severity::Error,
+                 flag,
+                 "\"" + *text + "\" does not do",
+                 "a whole number from " + grouped(least) + " to " + grouped(most),
+                 {}});
 }
 
 }  // namespace shardscape

@@ -6,7 +6,7 @@
 
 namespace shardscape {
 
-// Optimal string alignment: the last three rows of the table are enough.
+// Optimal string alignment; needs only the last three rows of the table.
 int edit_distance(std::string_view a, std::string_view b) {
   std::vector<int> before, above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) above[j] = static_cast<int>(j);

@@ -1,4 +1,4 @@
-// What a person most likely meant by a word that is not known.
+// Suggestions for misspelled words.
 #pragma once
 
 #include <optional>
@@ -8,10 +8,10 @@
 
 namespace shardscape {
 
-// Insertions, deletions, replacements and swaps of neighbours that turn one word into the other.
+// Edit distance with insertions, deletions, replacements and swaps of neighbouring letters.
 int edit_distance(std::string_view a, std::string_view b);
 
-// The nearest known word, whatever its case; nothing where all are too far to be meant.
+// The nearest known word, ignoring case; empty if none is near enough.
 std::optional<std::string> closest(std::string_view word, const std::vector<std::string>& known);
 
 }  // namespace shardscape

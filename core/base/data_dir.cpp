@@ -42,7 +42,7 @@ fs::path data_dir() {
 }
 
 fs::path user_data_dir() {
-  // The XDG specification asks to ignore a relative path.
+  // The XDG base directory specification demands that a relative path is ignored.
   if (const fs::path home = environment("XDG_DATA_HOME"); home.is_absolute()) return home / "shardscape";
   const fs::path home = environment("HOME");
   return home.empty() ? fs::path() : home / ".local" / "share" / "shardscape";
@@ -57,7 +57,8 @@ std::vector<fs::path> data_files(const std::string& sub) {
 
 std::variant<std::string, Problem> read_text(const fs::path& path) {
   const auto problem = [&](const std::string& reason) {
-    return Problem{Severity::Error, path.string(), "the file cannot be read: " + reason, "a readable file", {}};
+    return Problem{
+        Severity::Error, path.string(), "the file cannot be read: " + reason, "a readable file", {}};
   };
   std::error_code error;
   if (fs::is_directory(path, error)) return problem("it is a folder");

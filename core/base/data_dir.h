@@ -1,4 +1,4 @@
-// Where the read-only data (models/, resources/) and the person's own data live.
+// Folders of the read-only data (models/, resources/) and of the user's own data.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,13 @@
 
 namespace shardscape {
 
-// $SHARDSCAPE_DATA, else the installed share folder beside the executable, else the source tree.
+// The first of: $SHARDSCAPE_DATA, ../share/shardscape relative to the executable's folder, the source tree.
 std::filesystem::path data_dir();
-// $XDG_DATA_HOME/shardscape or ~/.local/share/shardscape; may not exist.
+// $XDG_DATA_HOME/shardscape, else ~/.local/share/shardscape. The folder may not exist. Empty without $HOME.
 std::filesystem::path user_data_dir();
-// *.json below data_dir()/sub, then below user_data_dir()/sub, each sorted by name.
+// Every *.json file below data_dir()/sub, then below user_data_dir()/sub. Each part is sorted by path.
 std::vector<std::filesystem::path> data_files(const std::string& sub);
-// Whole file as text, or a Problem that names the path and the reason.
+// The whole file as text, or a Problem with the path and the reason.
 std::variant<std::string, Problem> read_text(const std::filesystem::path& path);
 
 }  // namespace shardscape

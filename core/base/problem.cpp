@@ -13,7 +13,8 @@ std::string to_string(const Problem& problem) {
 }
 
 bool has_errors(const std::vector<Problem>& problems) {
-  return std::any_of(problems.begin(), problems.end(), [](const Problem& p) { return p.severity == Severity::Error; });
+  return std::any_of(problems.begin(), problems.end(),
+                     [](const Problem& p) { return p.severity == Severity::Error; });
 }
 
 }  // namespace shardscape

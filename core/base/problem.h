@@ -1,4 +1,4 @@
-// What is wrong with a person's input: a value, never an exception.
+// A mistake in the user's input, as a value. Such mistakes never throw.
 #pragma once
 
 #include <string>
@@ -9,15 +9,16 @@ namespace shardscape {
 
 enum class Severity { Error, Note };
 
-// Setting these knobs to these texts makes the problem go away. One click in the window.
+// A correction that removes the problem: each knob gets the given text. The window applies a fix with one
+// click.
 struct Fix {
-  std::string label;                                         // "set tp to 4"
+  std::string label;                                          // "set tp to 4"
   std::vector<std::pair<std::string, std::string>> settings;  // knob id, value as text
 };
 
 struct Problem {
   Severity severity = Severity::Error;
-  std::string where;     // knob id ("tp") or a place in a file ("blocks/mlp.json:12")
+  std::string where;     // knob id ("tp") or a position in a file ("blocks/mlp.json:12")
   std::string what;      // "32 heads do not split over tp = 5"
   std::string accepted;  // "a divisor of 32: 1, 2, 4, 8, 16 or 32"
   std::vector<Fix> fixes;

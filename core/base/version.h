@@ -1,4 +1,4 @@
-// The version of this program, from the build.
+// The program version that the build defines.
 #pragma once
 
 namespace shardscape {

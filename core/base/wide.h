@@ -1,4 +1,5 @@
-// 128-bit signed integers: the type of every evaluated count (FLOPs of a cluster overflow 64 bits).
+// 128-bit signed integers. Every evaluated count has this type, because the FLOPs of a cluster exceed 64
+// bits.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@ namespace shardscape {
 
 using Wide = __int128;
 
-// Decimal digits, with a minus sign where negative. No separators.
+// Decimal digits with a minus sign for negative values; no separators.
 std::string to_string(Wide value);
 
-// Nearest double; exact below 2^53.
+// The nearest double; exact below 2^53.
 inline double to_double(Wide value) { return static_cast<double>(value); }
 
 }  // namespace shardscape

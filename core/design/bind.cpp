@@ -1,4 +1,4 @@
-// Numbers of a design under their symbols.
+// Binds the symbols of a design to numbers.
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -6,38 +6,55 @@
 
 #include "design/expert_nodes.h"
 #include "design/limits.h"
-#include "design/validate.h"
+#include "design/validate/validate.h"
+#include "mesh/pipeline_layout.h"
 #include "model/library.h"
-#include "parallel/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
 
-// In the order of base_values.
+// In the order of base_values().
 const std::array<Symbol, 17>& base_symbols() {
   static const std::array<Symbol, 17> symbols = [] {
     const auto s = [](const char* name) { return Symbol::intern(name); };
-    return std::array<Symbol, 17>{s("B"), s("b"), s("S"), s("L"),    s("D"),  s("H"),  s("G"), s("E"),
-                                  s("F"), s("V"), s("Smax"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
+    return std::array<Symbol, 17>{s("B"),  s("b"),  s("S"),  s("L"), s("D"),    s("H"),
+                                  s("G"),  s("E"),  s("F"),  s("V"), s("Smax"), s("tp"),
+                                  s("cp"), s("pp"), s("dp"), s("v"), s("C")};
   }();
   return symbols;
 }
 
 std::array<int64_t, 17> base_values(const Design& d) {
-  // Without a position table its size appears in no formula, but it has to be a size.
+  // Without a position table, no formula contains this size, but it must still be positive.
   const int64_t positions = std::max<int64_t>(1, d.model.positions);
-  return {d.workload.batch, d.workload.microbatch, d.workload.seq, d.model.layers, d.model.hidden,
-          d.model.heads,    d.model.kv_heads,      d.model.head_dim, d.model.ffn,  d.model.vocab,
-          positions,        d.parallel.tp,         d.parallel.cp,  d.parallel.pp,  d.parallel.dp, d.parallel.virtual_stages,
+  return {d.workload.batch,
+          d.workload.microbatch,
+          d.workload.seq,
+          d.model.layers,
+          d.model.hidden,
+          d.model.heads,
+          d.model.kv_heads,
+          d.model.head_dim,
+          d.model.ffn,
+          d.model.vocab,
+          positions,
+          d.parallel.tp,
+          d.parallel.cp,
+          d.parallel.pp,
+          d.parallel.dp,
+          d.parallel.virtual_stages,
           trains(d) ? 0 : d.workload.context_length};
 }
 
-// Sizes of state-space mixers; one that the model does not have appears in no formula.
+// Sizes of state-space mixers. No formula contains a size that the model lacks.
 void bind_mixers(Binding& binding, const ModelSpec& model) {
   static const std::array<std::pair<Symbol, int64_t ModelSpec::*>, 6> sizes{
-      {{Symbol::intern("N"), &ModelSpec::ssm_state},    {Symbol::intern("Kw"), &ModelSpec::ssm_conv},
-       {Symbol::intern("e"), &ModelSpec::ssm_expand},   {Symbol::intern("Rd"), &ModelSpec::ssm_dt_rank},
-       {Symbol::intern("P"), &ModelSpec::ssm_head_dim}, {Symbol::intern("Gs"), &ModelSpec::ssm_groups}}};
+      {{Symbol::intern("N"), &ModelSpec::ssm_state},
+       {Symbol::intern("Kw"), &ModelSpec::ssm_conv},
+       {Symbol::intern("e"), &ModelSpec::ssm_expand},
+       {Symbol::intern("Rd"), &ModelSpec::ssm_dt_rank},
+       {Symbol::intern("P"), &ModelSpec::ssm_head_dim},
+       {Symbol::intern("Gs"), &ModelSpec::ssm_groups}}};
   for (const auto& [symbol, field] : sizes)
     if (model.*field > 0) binding.set(symbol, model.*field);
 }
@@ -46,13 +63,15 @@ void bind_mixers(Binding& binding, const ModelSpec& model) {
 
 std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
   if (!design.parallel.stage_layers.empty()) return design.parallel.stage_layers;
-  const int64_t pp = design.parallel.pp, v = design.parallel.virtual_stages, layers = std::max<int64_t>(0, design.model.layers);
+  const int64_t pp = design.parallel.pp, v = design.parallel.virtual_stages,
+                layers = std::max<int64_t>(0, design.model.layers);
   if (pp < 1 || pp > kMaxWorld || v < 1 || v > kMaxWorld / pp) return {};
-  const int64_t stages = pp * v, parts = layers + design.parallel.counted_beside_layers();
+  const int64_t stages = pp * v, parts = layers + design.parallel.ends_counted_as_layers();
   std::vector<int64_t> result(static_cast<size_t>(stages), parts / stages);
   for (int64_t i = 0; i < parts % stages; ++i) ++result[static_cast<size_t>(i)];
-  for (const auto& [end, counted] : {std::pair{&result.front(), design.parallel.account_for_embedding_in_pipeline_split},
-                                     std::pair{&result.back(), design.parallel.account_for_loss_in_pipeline_split}})
+  for (const auto& [end, counted] :
+       {std::pair{&result.front(), design.parallel.account_for_embedding_in_pipeline_split},
+        std::pair{&result.back(), design.parallel.account_for_loss_in_pipeline_split}})
     if (counted && *end > 0) --*end;
   return result;
 }
@@ -65,16 +84,20 @@ std::vector<int64_t> layers_per_stage(const Design& design) {
   std::vector<int64_t> result(static_cast<size_t>(places.stages), 0);
   for (int64_t stage = 0; stage < places.stages; ++stage)
     for (int64_t chunk = 0; chunk < places.chunks; ++chunk)
-      if (const auto k = static_cast<size_t>(places.virtual_stage({stage, chunk})); k < chunks.size()) result[static_cast<size_t>(stage)] += chunks[k];
+      if (const auto k = static_cast<size_t>(places.virtual_stage({stage, chunk})); k < chunks.size())
+        result[static_cast<size_t>(stage)] += chunks[k];
   return result;
 }
 
 std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   const auto symbol = [](const char* name) { return Symbol::intern(name); };
   std::vector<DerivedSymbol> out{
-      {symbol("Vp"), DerivedRule::Align, symbol("V"), Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
+      {symbol("Vp"), DerivedRule::Align, symbol("V"),
+       Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
-  if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), symbol(design.workload.mode == Mode::Decode ? "C" : "S")});
+  if (design.model.window > 0)
+    out.push_back({symbol("We"), DerivedRule::Min, symbol("W"),
+                   symbol(design.workload.mode == Mode::Decode ? "C" : "S")});
   if (design.model.ssm_chunk > 0) out.push_back({symbol("Qe"), DerivedRule::Min, symbol("Q"), symbol("S")});
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(design.model.architecture);
@@ -86,18 +109,26 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
   const bool split = p.tp > 1 && p.sequence_parallel && p.dispatcher != Dispatcher::AllToAllSeq;
   if (sends_by_node(design)) {
     const int64_t nodes = ep_nodes(design);
-    // Slots of one node for the tokens of one rank: each goes to some of the nodes, equally often to each.
+    // Slots per node for the tokens of one rank: each token goes to some of the nodes, each node equally
+    // often.
     const int64_t copies = nodes_per_token(design.model, nodes), common = std::gcd(copies, nodes * 1000);
     const Expr ranks = Expr(symbol("cp")) * Expr(split ? Expr(symbol("tp")) : Expr(1));
-    out.push_back({symbol("Cn"), DerivedRule::CeilDiv, Expr(symbol("b")) * Expr(symbol("S")) * Expr(copies / common), ranks * Expr(nodes * 1000 / common)});
+    out.push_back({symbol("Cn"), DerivedRule::CeilDiv,
+                   Expr(symbol("b")) * Expr(symbol("S")) * Expr(copies / common),
+                   ranks * Expr(nodes * 1000 / common)});
   }
   if (!slots_are_derived(design)) return out;
-  // Slots of one expert for the tokens of one rank: the fullest expert's, at most the capacity; padding fills it.
+  // Slots per expert for the tokens of one rank: those of the fullest expert, at most the capacity. Padding
+  // fills the capacity.
   const Expr even = Expr(symbol("b")) * Expr(symbol("S")) * Expr(symbol("K"));
   const bool over_cp = p.cp > 1 && (design.workload.mode != Mode::Decode || cp_splits_sequences(design));
-  const Expr experts = (over_cp ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) * Expr(symbol("X")) * Expr(1000);
+  const Expr experts = (over_cp ? Expr(symbol("cp")) : Expr(1)) * Expr(split ? Expr(symbol("tp")) : Expr(1)) *
+                       Expr(symbol("X")) * Expr(1000);
   const int64_t factor = design.workload.capacity_factor;
-  out.push_back({symbol("Cx"), DerivedRule::CeilDiv, even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance), experts});
+  out.push_back(
+      {symbol("Cx"), DerivedRule::CeilDiv,
+       even * Expr(design.workload.pad_to_capacity && factor > 0 ? factor : design.workload.load_imbalance),
+       experts});
   if (factor > 0 && !design.workload.pad_to_capacity) {
     out.back().symbol = symbol("Ci");
     out.push_back({symbol("Cc"), DerivedRule::CeilDiv, even * Expr(factor), experts});
@@ -107,22 +138,31 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
 }
 
 bool slots_are_derived(const Design& design) {
-  return design.model.experts > 0 && (design.workload.capacity_factor > 0 || design.workload.load_imbalance != 1000);
+  return design.model.experts > 0 &&
+         (design.workload.capacity_factor > 0 || design.workload.load_imbalance != 1000);
 }
 
 Binding bind_symbols(const Design& design) {
   Binding binding;
   const auto values = base_values(design);
+  // A size of 0 belongs to a part that the model lacks, such as attention or an MLP.
   for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] > 0) binding.set(base_symbols()[i], values[i]);  // else what the model has not: attention, an MLP
-  for (const auto& [name, value] : {std::pair{"Rq", design.model.q_rank}, {"Rkv", design.model.kv_rank}, {"Er", design.model.rope_head_dim},
-                                    {"En", design.model.nope_head_dim}, {"Ev", design.model.value_head_dim}})
+    if (values[i] > 0) binding.set(base_symbols()[i], values[i]);
+  for (const auto& [name, value] : {std::pair{"Rq", design.model.q_rank},
+                                    {"Rkv", design.model.kv_rank},
+                                    {"Er", design.model.rope_head_dim},
+                                    {"En", design.model.nope_head_dim},
+                                    {"Ev", design.model.value_head_dim}})
     if (value > 0) binding.set(Symbol::intern(name), value);
   if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
   if (design.model.experts > 0) {
     const ModelSpec& m = design.model;
-    for (const auto& [name, value] : {std::pair{"X", m.experts}, {"K", m.experts_per_token}, {"Fx", m.expert_ffn},
-                                      {"Fs", m.shared_experts * m.expert_ffn}, {"ep", design.parallel.ep}, {"etp", design.parallel.expert_tp()}})
+    for (const auto& [name, value] : {std::pair{"X", m.experts},
+                                      {"K", m.experts_per_token},
+                                      {"Fx", m.expert_ffn},
+                                      {"Fs", m.shared_experts * m.expert_ffn},
+                                      {"ep", design.parallel.ep},
+                                      {"etp", design.parallel.expert_tp()}})
       binding.set(Symbol::intern(name), value);
     if (sends_by_node(design)) binding.set(Symbol::intern("el"), ep_ranks_per_node(design));
   }
@@ -130,8 +170,10 @@ Binding bind_symbols(const Design& design) {
   if (design.parallel.dcp > 1) binding.set(Symbol::intern("dcp"), design.parallel.dcp);
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
-  if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1) binding.set(Symbol::intern("u"), ulysses_ranks(design));
-  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1) binding.set(Symbol::intern("uh"), sharing);
+  if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1)
+    binding.set(Symbol::intern("u"), ulysses_ranks(design));
+  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1)
+    binding.set(Symbol::intern("uh"), sharing);
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
   }

@@ -6,12 +6,12 @@
 #include <tuple>
 
 #include "base/units.h"
-#include "machine/collective_table.h"
+#include "performance/collective_table.h"
 
 namespace shardscape {
 
 const NetworkEntry* catalogue_network(const ClusterSpec& cluster) {
-  return cluster.network == "auto" ? usual_network(cluster.accelerator) : find_network(cluster.network);
+  return cluster.network == "auto" ? default_network(cluster.accelerator) : find_network(cluster.network);
 }
 
 namespace {
@@ -35,15 +35,12 @@ Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
 
 }  // namespace
 
-const Accelerator* accelerator_of(const ClusterSpec& cluster) {
+std::shared_ptr<const Accelerator> accelerator_of(const ClusterSpec& cluster) {
   const Accelerator* base = find_accelerator(cluster.accelerator);
-  if (!base || (cluster.peak_tflops <= 0 && cluster.memory_capacity <= 0 && cluster.memory_bandwidth <= 0)) return base;
-  static std::mutex mutex;
-  static std::map<std::tuple<const Accelerator*, int64_t, int64_t, int64_t>, Accelerator> known;
-  const std::scoped_lock lock(mutex);
-  const auto [it, fresh] = known.try_emplace({base, cluster.peak_tflops, cluster.memory_capacity, cluster.memory_bandwidth});
-  if (fresh) it->second = changed(*base, cluster);
-  return &it->second;
+  const bool as_sold = cluster.peak_tflops <= 0 && cluster.memory_capacity <= 0 &&
+                       cluster.memory_bandwidth <= 0;
+  if (!base || as_sold) return unowned(base);
+  return std::make_shared<const Accelerator>(changed(*base, cluster));
 }
 
 int64_t world_at_most(const Design& design, int64_t limit) {
@@ -58,7 +55,8 @@ int64_t scaleup_domain(const Design& design) {
   if (cluster.scaleup_domain > 0) return cluster.scaleup_domain;
   const NetworkEntry* entry = catalogue_network(cluster);
   if (!entry || entry->domain <= cluster.gpus_per_node) return cluster.gpus_per_node;
-  return entry->segment > 0 && world_at_most(design, entry->domain + 1) > entry->domain ? entry->segment : entry->domain;
+  return entry->segment > 0 && world_at_most(design, entry->domain + 1) > entry->domain ? entry->segment
+                                                                                        : entry->domain;
 }
 
 Network network_of(const Design& design) {
@@ -76,9 +74,11 @@ Network network_of(const Design& design) {
   if (const NetworkEntry* known = catalogue_network(cluster)) entry = *known;
   net.name = entry.name;
   net.domain = scaleup_domain(design);
-  first(net.scaleup_gbps, {static_cast<double>(cluster.scaleup_bandwidth), entry.scaleup_gbps, accelerator ? accelerator->scaleup_gbps : 0});
+  first(net.scaleup_gbps, {static_cast<double>(cluster.scaleup_bandwidth), entry.scaleup_gbps,
+                           accelerator ? accelerator->scaleup_gbps : 0});
   constexpr double kBitsPerByte = 8;
-  first(net.nic_gbps, {static_cast<double>(cluster.nic_bandwidth) / kBitsPerByte, entry.nic_gbps, accelerator ? accelerator->nic_gbps : 0});
+  first(net.nic_gbps, {static_cast<double>(cluster.nic_bandwidth) / kBitsPerByte, entry.nic_gbps,
+                       accelerator ? accelerator->nic_gbps : 0});
   constexpr double kUsPerNs = 1e-3;
   first(net.launch_us, {entry.launch_us});
   first(net.hop.scaleup_us, {entry.scaleup_latency_us});
@@ -91,19 +91,23 @@ Network network_of(const Design& design) {
   first(net.scaleup_efficiency, {entry.scaleup_efficiency});
   first(net.nic_efficiency, {entry.nic_efficiency});
   net.node = cluster.gpus_per_node;
-  const int64_t usual = entry.rails > 0 ? entry.rails : net.node;  // a NIC for every GPU of a node
+  const int64_t usual = entry.rails > 0 ? entry.rails : net.node;  // one NIC per GPU of a node
   net.rails = cluster.rails > 0 ? cluster.rails : usual;
-  // A leaf switch has as many ports whatever the rails: with fewer of them it reaches fewer nodes.
+  // A leaf switch has the same number of ports for any number of rails. Fewer rails reach fewer nodes per
+  // leaf switch.
   if (entry.leaf > 0) net.leaf = std::max(net.node, entry.leaf * net.rails / usual / net.node * net.node);
   first(net.oversubscription, {static_cast<double>(cluster.oversubscription) * 1e-3, entry.oversubscription});
-  // Without a size of pods whatever leaves a domain meets the thin level.
-  if (net.oversubscription > 1) net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;
+  // Without a pod size, all traffic between domains passes the oversubscribed level.
+  if (net.oversubscription > 1)
+    net.pod = cluster.pod_size > 0 ? cluster.pod_size : entry.pod > 0 ? entry.pod : net.domain;
   net.links = entry.links;
   if (net.links == ScaleupLinks::Mesh) net.peers = std::max(entry.domain, entry.gpus_per_node) - 1;
   net.torus_wrap = entry.torus_wrap;
   net.torus = torus_edges(net.links, world_at_most(design, net.domain), net.torus_wrap);
   switch (cluster.in_network_reduction) {
-    case InNetworkReduction::Auto: net.nvls = entry.nvls; break;  // NCCL uses NVLink SHARP unasked, SHARP only when told to
+    case InNetworkReduction::Auto:
+      net.nvls = entry.nvls;
+      break;  // NCCL uses NVLink SHARP by default, SHARP only on request
     case InNetworkReduction::None: break;
     case InNetworkReduction::Nvls: net.nvls = true; break;
     case InNetworkReduction::Sharp: net.nvls = net.sharp = true; break;
@@ -114,7 +118,7 @@ Network network_of(const Design& design) {
 }
 
 std::string machine_name(const ClusterSpec& cluster) {
-  const Accelerator* accelerator = accelerator_of(cluster);
+  const std::shared_ptr<const Accelerator> accelerator = accelerator_of(cluster);
   return accelerator ? accelerator->name : cluster.accelerator;
 }
 

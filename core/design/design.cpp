@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "design/checks.h"
 #include "design/expert_nodes.h"
+#include "design/validate/checks.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -12,35 +12,42 @@ namespace shardscape {
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp, ulysses_ranks(design), ep_local,
-                     ranks_per_mixer_group(design), p.dcp}, p.order);
+  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp,
+                     ulysses_ranks(design), ep_local, ranks_per_mixer_group(design), p.dcp},
+                    p.order);
 }
 
 int64_t ulysses_ranks(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  if (!uses_axis(design, Axis::Heads)) return 1;  // no attention to see anything
+  if (!uses_axis(design, Axis::Heads)) return 1;  // no attention
   if (p.context == ContextMode::Ulysses) return p.cp;
   if (p.context != ContextMode::UlyssesRing && p.context != ContextMode::UlyssesZigzag) return 1;
   if (p.ulysses_degree > 0) return p.ulysses_degree;
   const ModelSpec& m = design.model;
-  return p.tp > 0 && m.kv_heads % p.tp == 0 ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp)) : 1;
+  return p.tp > 0 && m.kv_heads % p.tp == 0
+             ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp))
+             : 1;
 }
 
 bool cp_splits_sequences(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  return design.workload.mode == Mode::Decode && p.cp > 1 && p.tp > 0 && design.workload.microbatch % (p.cp * (p.sequence_parallel ? p.tp : 1)) == 0;
+  return design.workload.mode == Mode::Decode && p.cp > 1 && p.tp > 0 &&
+         design.workload.microbatch % (p.cp * (p.sequence_parallel ? p.tp : 1)) == 0;
 }
 
 int64_t ranks_per_mixer_group(const Design& design) {
-  if (design.workload.mode == Mode::Decode) return 1;  // they scan one token
-  const int64_t groups = design.parallel.tp > 0 ? design.model.ssm_groups / design.parallel.tp : 0, cp = design.parallel.cp;
+  if (design.workload.mode == Mode::Decode) return 1;  // a mixer scans only one token
+  const int64_t groups = design.parallel.tp > 0 ? design.model.ssm_groups / design.parallel.tp : 0,
+                cp = design.parallel.cp;
   const bool shared = groups > 1 && groups < cp && cp % groups == 0 && uses_axis(design, Axis::SsmGroups);
   return shared ? cp / groups : 1;
 }
 
 int64_t ring_ranks(const Design& design) {
   const ContextMode mode = design.parallel.context;
-  return mode == ContextMode::AllGather || mode == ContextMode::Ulysses || !uses_axis(design, Axis::Heads) ? 1 : design.parallel.cp / ulysses_ranks(design);
+  return mode == ContextMode::AllGather || mode == ContextMode::Ulysses || !uses_axis(design, Axis::Heads)
+             ? 1
+             : design.parallel.cp / ulysses_ranks(design);
 }
 
 Design default_design() {
@@ -57,7 +64,7 @@ Design default_design() {
 void apply_model(Design& design, const ModelSpec& model, const std::string& name) {
   design.model = model;
   design.name = name;
-  // A table of learned positions bounds the sequence: a model must not open on an error.
+  // A table of learned positions bounds the sequence, so that a new model does not start with an error.
   if (design.model.positions > 0) design.workload.seq = std::min(design.workload.seq, design.model.positions);
 }
 

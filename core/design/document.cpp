@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "design/atomic_write.h"
-#include "design/knob_access.h"
-#include "design/knobs.h"
-#include "design/number_text.h"
+#include "base/atomic_write.h"
 #include "base/data_dir.h"
+#include "base/number_text.h"
+#include "design/knobs/knob_access.h"
+#include "design/knobs/knobs.h"
 #include "model/json_reader.h"
 #include "model/library.h"
 
@@ -17,7 +17,8 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr int64_t kFormat = 1;
-constexpr KnobGroup kGroups[] = {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster};
+constexpr KnobGroup kGroups[] = {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload,
+                                 KnobGroup::Cluster};
 
 const char* section_key(KnobGroup group) {
   switch (group) {
@@ -35,10 +36,12 @@ json to_value(const Knob& knob, const Design& design) {
   return std::visit([](const auto& v) { return json(v); }, value);
 }
 
-// The text that set_knob reads, of a JSON value of the knob's type only: "8" in quotes is a mistake.
+// Converts a JSON value of the knob's own type to the text that set_knob() reads. "8" in quotes is an error
+// for a number.
 std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& value) {
   const auto wrong = [&](const char* what) {
-    file.fail(knob.id, "\"" + knob.id + "\" is " + std::string(what) + ", not " + value.dump(), accepted_values(knob));
+    file.fail(knob.id, "\"" + knob.id + "\" is " + std::string(what) + ", not " + value.dump(),
+              accepted_values(knob));
   };
   switch (knob.type) {
     case KnobType::Integer:
@@ -90,7 +93,8 @@ class DocumentReader {
 
   Design read() {
     check_format();
-    file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore", "compare"});  // the last two are explore/study.h's
+    file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore",
+                              "compare"});  // explore/study.h reads the last two
     Design design;
     for (KnobGroup group : kGroups) {
       if (group != KnobGroup::Model && !file_.root().contains(section_key(group))) continue;
@@ -98,7 +102,7 @@ class DocumentReader {
       if (group == KnobGroup::Model) read_model_ids(design, section);
       read_knobs(design, group, section);
     }
-    design.name = file_.text_or(file_.root(), "name", design.name);  // a preset has brought its own
+    design.name = file_.text_or(file_.root(), "name", design.name);  // the preset has set a name
     return design;
   }
 
@@ -107,23 +111,27 @@ class DocumentReader {
     const auto it = file_.root().find("shardscape");
     const std::string accepted = "\"shardscape\": " + std::to_string(kFormat);
     if (it == file_.root().end() && file_.root().contains("model_type")) {
-      file_.fail("model_type", "this is the configuration of a Hugging Face model, not a saved design",
-                 "a saved design; such files are imported, by shardscape-cli import or File > Import config.json");
+      file_.fail(
+          "model_type", "this is the configuration of a Hugging Face model, not a saved design",
+          "a saved design; such files are imported, by shardscape-cli import or File > Import config.json");
     }
     if (it == file_.root().end()) {
-      file_.fail("", "this is not a saved design: \"shardscape\", the version of its format, is missing", accepted);
+      file_.fail("", "this is not a saved design: \"shardscape\", the version of its format, is missing",
+                 accepted);
     }
-    if (!it->is_number_integer()) file_.fail("shardscape", "the version of the format is " + it->dump(), accepted);
+    if (!it->is_number_integer())
+      file_.fail("shardscape", "the version of the format is " + it->dump(), accepted);
     if (*it == kFormat) return;
     if (*it > kFormat) {
       file_.fail("shardscape",
-                 "the design was saved by a newer program, in format " + it->dump() + "; this one reads format " + std::to_string(kFormat),
+                 "the design was saved by a newer program, in format " + it->dump() +
+                     "; this one reads format " + std::to_string(kFormat),
                  accepted);
     }
     file_.fail("shardscape", "there is no format " + it->dump(), accepted);
   }
 
-  // A known preset gives the values that the file leaves out.
+  // A known preset supplies the values that the file omits.
   void read_model_ids(Design& design, const json& section) {
     const std::string preset = file_.text_or(section, "preset", "");
     if (!preset.empty() && !apply_preset(design, preset)) require_all(section, "preset", preset);
@@ -132,25 +140,28 @@ class DocumentReader {
     design.model.architecture = file_.text_or(section, "architecture", design.model.architecture);
   }
 
-  // Without a known preset every number has to be there.
+  // Without a known preset, the file must contain every number.
   void require_all(const json& section, const std::string& key, const std::string& preset) {
     std::vector<std::string> missing;
     if (!section.contains("architecture")) missing.push_back("architecture");
     for (const Knob& knob : knobs()) {
-      if (knob.group == KnobGroup::Model && as_old_as_format(knob.id) && !section.contains(knob.id)) missing.push_back(knob.id);
+      if (knob.group == KnobGroup::Model && as_old_as_format(knob.id) && !section.contains(knob.id))
+        missing.push_back(knob.id);
     }
     if (missing.empty()) return;
     std::vector<std::string> presets;
     for (const Preset& known : ModelLibrary::instance().presets()) presets.push_back("\"" + known.id + "\"");
-    const std::string what = key.empty() ? "\"model\" names no preset" : "there is no preset \"" + preset + "\"";
+    const std::string what = key.empty() ? "\"model\" names no preset"
+                                         : "there is no preset \"" + preset + "\"";
     file_.fail(key.empty() ? "model" : key, what + " and does not say \"" + missing.front() + "\"",
                (presets.empty() ? "" : "a preset, one of " + or_list(presets) + ", or ") +
                    "the architecture and every number of the model");
   }
 
-  // What every file says; later knobs are 0 where a file does not say.
+  // Keys of the first format, which every file contains. Later knobs are 0 if the file omits them.
   static bool as_old_as_format(const std::string& id) {
-    static const std::set<std::string> ids{"layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions", "tied_embeddings"};
+    static const std::set<std::string> ids{"layers", "hidden", "heads",     "kv_heads",       "head_dim",
+                                           "ffn",    "vocab",  "positions", "tied_embeddings"};
     return ids.count(id) > 0;
   }
 
@@ -160,8 +171,9 @@ class DocumentReader {
       const Knob* knob = find_knob(key);
       if (!knob || knob->group != group) {
         const bool elsewhere = knob != nullptr;
-        file_.fail(key, "\"" + key + "\" is not known in \"" + section_key(group) + "\"" +
-                            (elsewhere ? std::string("; it belongs in \"") + section_key(knob->group) + "\"" : ""),
+        file_.fail(key,
+                   "\"" + key + "\" is not known in \"" + section_key(group) + "\"" +
+                       (elsewhere ? std::string("; it belongs in \"") + section_key(knob->group) + "\"" : ""),
                    quoted_keys(group));
       }
       if (auto problem = set_knob(design, *knob, knob_text_of(file_, *knob, value))) {
@@ -199,8 +211,11 @@ std::variant<Design, Problem> design_from_json(const std::string& text, const st
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error, where, std::string("the file holds a value that cannot be read: ") + error.what(),
-                   "a design in JSON", {}};
+    return Problem{Severity::Error,
+                   where,
+                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   "a design in JSON",
+                   {}};
   }
 }
 

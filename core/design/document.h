@@ -1,4 +1,4 @@
-// Saved designs: versioned JSON whose keys are knob ids. Errors name the file, the line or the key.
+// Saved designs: versioned JSON with knob ids as keys. Errors name the file and the line or the key.
 #pragma once
 
 #include <filesystem>
@@ -6,16 +6,16 @@
 #include <string>
 #include <variant>
 
-#include "design/design.h"
 #include "base/problem.h"
+#include "design/design.h"
 
 namespace shardscape {
 
-std::string to_json(const Design& design);  // pretty, ends with a newline
-// where: what to call the text in messages (a file name).
+std::string to_json(const Design& design);  // indented, ends with a newline
+// where: the name of the text in messages (a file name).
 std::variant<Design, Problem> design_from_json(const std::string& text, const std::string& where);
 std::variant<Design, Problem> load_design(const std::filesystem::path& path);
-// Written beside and renamed, so that a failure leaves the old file whole.
+// Replaces the file atomically: a failed write leaves the old file unchanged.
 std::optional<Problem> save_design(const Design& design, const std::filesystem::path& path);
 
 }  // namespace shardscape

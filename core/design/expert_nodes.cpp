@@ -6,15 +6,16 @@
 namespace shardscape {
 namespace {
 
-// An axis that the mesh of experts covers, or several that follow each other without a gap.
+// An axis that the expert mesh covers, or several adjacent ones without a gap.
 struct Span {
   int64_t ranks, step;
 };
 
-// Expected number of n equal bins that get some of the picked out of all items.
+// Expected number of bins, of equal size, that contain at least one of the picked items.
 double bins_hit(int64_t bins, int64_t items, int64_t picked) {
   double none = 1;
-  for (int64_t i = 0; i < picked; ++i) none *= std::max(0.0, static_cast<double>(items - items / bins - i)) / static_cast<double>(items - i);
+  for (int64_t i = 0; i < picked; ++i)
+    none *= std::max(0.0, static_cast<double>(items - items / bins - i)) / static_cast<double>(items - i);
   return static_cast<double>(bins) * (1 - none);
 }
 
@@ -24,11 +25,15 @@ int64_t ep_ranks_per_node(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const int64_t per_node = design.cluster.gpus_per_node;
   if (design.world() <= per_node) return p.ep;
-  const MeshDegrees degrees{.tp = p.tp, .cp = p.cp, .dp = p.dp, .dp_shard = p.dp_shard, .ep = p.ep, .etp = p.etp};
+  const MeshDegrees degrees{
+      .tp = p.tp, .cp = p.cp, .dp = p.dp, .dp_shard = p.dp_shard, .ep = p.ep, .etp = p.etp};
   Span span{1, 1};
   int64_t stride = 1;
   for (const MeshAxis axis : p.order.fastest_first) {
-    const int64_t degree = axis == MeshAxis::Tp ? p.tp : axis == MeshAxis::Cp ? p.cp : axis == MeshAxis::Dp ? p.dp : p.pp;
+    const int64_t degree = axis == MeshAxis::Tp   ? p.tp
+                           : axis == MeshAxis::Cp ? p.cp
+                           : axis == MeshAxis::Dp ? p.dp
+                                                  : p.pp;
     const bool covered = axis != MeshAxis::Pp && (axis != MeshAxis::Tp || p.folds_experts());
     if (covered && degree > 1) {
       if (span.ranks == 1) span.step = stride;
@@ -54,9 +59,10 @@ bool sends_by_node(const Design& design) {
   return design.model.experts > 0 && design.parallel.dispatcher == Dispatcher::Flex && ep_nodes(design) > 1;
 }
 
-bool permutes_as_it_sends(const Design& design) {
+bool moves_tokens_in_place(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  return design.model.experts > 0 && p.dispatcher == Dispatcher::Flex && p.ep * (p.folds_experts() ? p.etp : p.tp) > 1;
+  return design.model.experts > 0 && p.dispatcher == Dispatcher::Flex &&
+         p.ep * (p.folds_experts() ? p.etp : p.tp) > 1;
 }
 
 bool limits_groups(const ModelSpec& model) { return model.groups_per_token < model.expert_groups; }
@@ -66,11 +72,13 @@ bool groups_fit_nodes(const ModelSpec& model, int64_t nodes) {
 }
 
 int64_t nodes_per_token(const ModelSpec& m, int64_t nodes) {
-  const int64_t reached = nodes * m.groups_per_token / m.expert_groups;  // with fewer groups than nodes
-  const double mean = !limits_groups(m)           ? bins_hit(nodes, m.experts, m.experts_per_token)
-                      : m.expert_groups >= nodes ? bins_hit(nodes, m.expert_groups, m.groups_per_token)
-                                                  : bins_hit(reached, m.experts * m.groups_per_token / m.expert_groups, m.experts_per_token);
-  constexpr double kRounding = 1e-9;  // whole numbers stay whole
+  const int64_t reached = nodes * m.groups_per_token / m.expert_groups;  // used with fewer groups than nodes
+  const double mean = !limits_groups(m) ? bins_hit(nodes, m.experts, m.experts_per_token)
+                      : m.expert_groups >= nodes
+                          ? bins_hit(nodes, m.expert_groups, m.groups_per_token)
+                          : bins_hit(reached, m.experts * m.groups_per_token / m.expert_groups,
+                                     m.experts_per_token);
+  constexpr double kRounding = 1e-9;  // whole numbers must not be rounded up
   return std::min(m.experts_per_token * 1000, static_cast<int64_t>(std::ceil(mean * 1000 - kRounding)));
 }
 

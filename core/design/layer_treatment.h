@@ -1,4 +1,5 @@
-// What becomes of the activations of every layer of a virtual stage (chunk), by its place in the chunk.
+// The treatment of each layer's activations by full recompute and by offload, per layer of a virtual stage
+// (chunk).
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,17 @@
 
 namespace shardscape {
 
-// Layers from begin up to end, counted within the chunk, are recomputed as one: only the input of the first is kept.
+// Layers begin to end - 1, counted within the chunk, form one recompute group that saves only the input of
+// its first layer.
 struct LayerTreatment {
   bool recomputed = false;
-  int64_t begin = 0, end = 1;  // its group; a layer that is not recomputed is alone
-  bool offloaded = false;      // what it keeps waits on the host
+  int64_t begin = 0, end = 1;  // its group; a layer that is not recomputed is its own group
+  bool offloaded = false;      // its saved tensors are stored on the host until the backward
 };
 
-// One per layer of a chunk of so many, under full recompute; under any other policy nothing is recomputed as a layer.
-// Offloaded are the first ones. Megatron-LM, --recompute-method and --recompute-num-layers: counted within each virtual stage.
+// One element per layer of a chunk with `layers` layers. `recomputed` is true only under full recompute. The
+// first layers are offloaded. As in Megatron-LM (--recompute-method, --recompute-num-layers), layers count
+// within each virtual stage.
 std::vector<LayerTreatment> layer_treatments(const WorkloadSpec& workload, int64_t layers);
 
 }  // namespace shardscape

@@ -8,14 +8,14 @@
 #include <set>
 
 #include "base/units.h"
-#include "simulate/estimate.h"
-#include "simulate/inference.h"
-#include "simulate/memory_timeline.h"
+#include "memory/estimate.h"
+#include "memory/memory_timeline.h"
+#include "serving/inference.h"
 
 namespace shardscape {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a sum of seconds over a step
+constexpr double kRounding = 1e-9;  // relative rounding error of a sum of seconds over a step
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 std::string number_text(FigureKind kind, double value) {
@@ -30,11 +30,15 @@ std::string number_text(FigureKind kind, double value) {
 }
 
 double mean(const Simulation& s, TimeCategory category) {
-  const double sum = std::accumulate(s.stages.begin(), s.stages.end(), 0.0, [&](double t, const StageTimes& stage) { return t + stage.seconds[static_cast<size_t>(category)]; });
+  const double sum = std::accumulate(
+      s.stages.begin(), s.stages.end(), 0.0,
+      [&](double t, const StageTimes& stage) { return t + stage.seconds[static_cast<size_t>(category)]; });
   return sum / static_cast<double>(s.stages.size());
 }
 
-const StageMemory& fullest(const Report& report) { return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)]; }
+const StageMemory& fullest(const Report& report) {
+  return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)];
+}
 
 // Bytes that a rank moves in these collectives, on the stage that moves most.
 double moved(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
@@ -50,8 +54,9 @@ double moved(const Report& report, const std::pair<std::string, std::string>& op
 
 }  // namespace
 
-ComparedDesign compared(const Design& design) {
-  ComparedDesign out{estimate(design), nullptr};
+ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache) {
+  if (!cache) cache = std::make_shared<PlanCache>();
+  ComparedDesign out{estimate(design, std::move(cache)), nullptr};
   if (out.report->valid()) out.simulation = simulate(*out.report);
   return out;
 }
@@ -61,12 +66,15 @@ std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs) {
   for (const Knob& knob : knobs()) {
     ComparedKnob row{&knob, {}};
     for (const Design& design : designs) row.values.push_back(knob_text(design, knob));
-    if (std::adjacent_find(row.values.begin(), row.values.end(), std::not_equal_to<>()) != row.values.end()) out.push_back(std::move(row));
+    if (std::adjacent_find(row.values.begin(), row.values.end(), std::not_equal_to<>()) != row.values.end())
+      out.push_back(std::move(row));
   }
   return out;
 }
 
-std::string ComparedFigure::text(size_t design) const { return std::isnan(values[design]) ? "-" : number_text(kind, values[design]); }
+std::string ComparedFigure::text(size_t design) const {
+  return std::isnan(values[design]) ? "-" : number_text(kind, values[design]);
+}
 
 double ComparedFigure::by(size_t design) const {
   const double by = values[design] - values[0];
@@ -92,32 +100,53 @@ std::string ComparedFigure::percent(size_t design) const {
 
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
   std::vector<ComparedFigure> out;
-  const auto add = [&](std::string id, std::string label, const char* group, FigureKind kind, const auto& of) {
+  const auto add = [&](std::string id, std::string label, const char* group, FigureKind kind,
+                       const auto& of) {
     ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
-    for (const ComparedDesign& design : designs) row.values.push_back(design.simulation ? static_cast<double>(of(design)) : kNone);
-    // What nobody has is left out.
-    if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); })) out.push_back(std::move(row));
+    for (const ComparedDesign& design : designs)
+      row.values.push_back(design.simulation ? static_cast<double>(of(design)) : kNone);
+    // Figures that no design has are omitted.
+    if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); }))
+      out.push_back(std::move(row));
   };
   add("gpus", "GPUs", "Size", FigureKind::Count, [](const ComparedDesign& d) { return d.report->ranks; });
-  add("tokens_per_step", "Tokens per step", "Size", FigureKind::Count, [](const ComparedDesign& d) { return d.report->tokens_per_step; });
-  const auto all_are = [&](Mode mode) { return std::all_of(designs.begin(), designs.end(), [&](const ComparedDesign& d) { return !d.report || d.report->design.workload.mode == mode; }); };
-  add("step_seconds", all_are(Mode::Decode) ? "Time per output token" : all_are(Mode::Prefill) ? "Time to first token, last prompt" : "Step time", "Time", FigureKind::Seconds,
+  add("tokens_per_step", "Tokens per step", "Size", FigureKind::Count,
+      [](const ComparedDesign& d) { return d.report->tokens_per_step; });
+  const auto all_are = [&](Mode mode) {
+    return std::all_of(designs.begin(), designs.end(), [&](const ComparedDesign& d) {
+      return !d.report || d.report->design.workload.mode == mode;
+    });
+  };
+  add("step_seconds",
+      all_are(Mode::Decode)    ? "Time per output token"
+      : all_are(Mode::Prefill) ? "Time to first token, last prompt"
+                               : "Step time",
+      "Time", FigureKind::Seconds,
       [](const ComparedDesign& d) { return served_seconds(*d.report, *d.simulation); });
-  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
-  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks); });
-  add("model_tflops", "Model TFLOP/s per GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) { return d.simulation->model_tflops; });
+  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate,
+      [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
+  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) {
+    return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
+  });
+  add("model_tflops", "Model TFLOP/s per GPU", "Time", FigureKind::Rate,
+      [](const ComparedDesign& d) { return d.simulation->model_tflops; });
   add("mfu", "MFU", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->mfu; });
-  add("bubble", "Bubble", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->bubble; });
-  add("exposed", "Exposed communication", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->exposed; });
+  add("bubble", "Bubble", "Time", FigureKind::Share,
+      [](const ComparedDesign& d) { return d.simulation->bubble; });
+  add("exposed", "Exposed communication", "Time", FigureKind::Share,
+      [](const ComparedDesign& d) { return d.simulation->exposed; });
   for (int c = 0; c < kTimeCategoryCount; ++c) {
     const auto category = static_cast<TimeCategory>(c);
-    add(std::string(time_category_name(category)) + "_seconds", std::string(time_category_label(category)), "Where the step goes, mean over stages", FigureKind::Seconds,
+    add(std::string(time_category_name(category)) + "_seconds", std::string(time_category_label(category)),
+        "Where the step goes, mean over stages", FigureKind::Seconds,
         [&](const ComparedDesign& d) { return mean(*d.simulation, category); });
   }
-  add("memory", "In use", "Memory of the fullest rank", FigureKind::Bytes, [](const ComparedDesign& d) { return fullest(*d.report).in_use; });
+  add("memory", "In use", "Memory of the fullest rank", FigureKind::Bytes,
+      [](const ComparedDesign& d) { return fullest(*d.report).in_use; });
   for (size_t c = 0; c < std::tuple_size_v<CategoryBytes>; ++c) {
     const auto category = static_cast<MemoryCategory>(c);
-    add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)), "Memory of the fullest rank", FigureKind::Bytes,
+    add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)),
+        "Memory of the fullest rank", FigureKind::Bytes,
         [&](const ComparedDesign& d) { return fullest(*d.report).at_peak[c]; });
   }
   std::set<std::pair<std::string, std::string>> collectives;
@@ -128,7 +157,8 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
   for (const auto& of : collectives) {
     std::string name = of.first;
     std::replace(name.begin(), name.end(), '_', '-');
-    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, "Collectives of a rank", FigureKind::Bytes, [&](const ComparedDesign& d) { return moved(*d.report, of); });
+    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, "Collectives of a rank",
+        FigureKind::Bytes, [&](const ComparedDesign& d) { return moved(*d.report, of); });
   }
   return out;
 }

@@ -1,23 +1,23 @@
-// Designs side by side.
+// Comparison of designs: differing knobs and figures, one column per design.
 #pragma once
 
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "design/knobs.h"
-#include "report/report.h"
-#include "simulate/simulation.h"
+#include "design/knobs/knobs.h"
+#include "plan/report.h"
+#include "timing/simulation.h"
 
 namespace shardscape {
 
 struct ComparedDesign {
   std::shared_ptr<const Report> report;          // an estimate
-  std::shared_ptr<const Simulation> simulation;  // nullptr: the design is not valid
+  std::shared_ptr<const Simulation> simulation;  // null: the design is invalid
 };
-ComparedDesign compared(const Design& design);
+ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache = {});
 
-// A knob whose values differ.
+// A knob whose value differs between the designs.
 struct ComparedKnob {
   const Knob* knob = nullptr;
   std::vector<std::string> values;  // one per design
@@ -26,15 +26,20 @@ std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs);
 
 enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
 struct ComparedFigure {
-  std::string id, label, group;   // "step_seconds", "Step time", "Time"
+  std::string id, label, group;  // "step_seconds", "Step time", "Time"
   FigureKind kind = FigureKind::Count;
-  std::vector<double> values;     // one per design; NaN: it has none
+  std::vector<double> values;  // one per design; NaN: not available
   std::string text(size_t design) const;
-  double by(size_t design) const;               // more than the first; 0 where sums differ by rounding only; NaN where one has none
-  std::string difference(size_t design) const;  // to the first: "-1.20 s", "same"
-  std::string percent(size_t design) const;     // "-12.2 %", "< 0.1 %" either way; empty where it is the same, or the first is 0
+  // Value minus the value of the first design. 0 if the difference is rounding only; NaN if a value is
+  // missing.
+  double by(size_t design) const;
+  std::string difference(size_t design) const;  // from the first design: "-1.20 s", "same"
+  // Difference from the first design: "-12.2 %", "< 0.1 %" in either direction. Empty if equal or if the
+  // first value is 0.
+  std::string percent(size_t design) const;
 };
-// Times, rates, memory of the fullest rank and by category, collectives by op and group; the same rows for all.
+// Times, rates, memory of the fullest rank (total and by category), collectives by op and group. All designs
+// have the same rows.
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs);
 
 }  // namespace shardscape

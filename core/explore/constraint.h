@@ -1,4 +1,4 @@
-// Conditions on designs, as people write them: "tp*cp <= node", "tokens >= 4M", "pp == 1 or virtual_stages > 1".
+// Textual constraints on designs: "tp*cp <= node", "tokens >= 4M", "pp == 1 or virtual_stages > 1".
 #pragma once
 
 #include <functional>
@@ -11,9 +11,10 @@
 
 namespace shardscape {
 
-// Comparisons (<, <=, ==, !=, >=, >) of sums and products over numbers (also 4k = 4,096 and 4M = 4,194,304), knob ids and the
-// quantities below, joined by "and", "or", "not" and parentheses. A choice is compared with one of its values or with several
-// between bars: "schedule == 1f1b|zb-h1". A Boolean knob may stand by itself.
+// Grammar: comparisons (<, <=, ==, !=, >=, >) joined by "and", "or", "not" and parentheses. Both sides are
+// sums and products of numbers (4k = 4,096, 4M = 4,194,304), knob ids and the quantities below. A choice is
+// compared with one value or with alternatives separated by bars: "schedule == 1f1b|zb-h1". A Boolean knob is
+// a condition by itself.
 class Constraint {
  public:
   static std::variant<Constraint, Problem> parse(const std::string& text);
@@ -28,13 +29,13 @@ class Constraint {
   Test test_;
 };
 
-// Names beside knob ids, each with its meaning: gpus, nodes, node, domain, tokens, microbatches.
+// A name in constraints that is no knob: gpus, nodes, node, domain, tokens, microbatches.
 struct ConstraintQuantity {
   const char *name, *help;
   double (*of)(const Design&);
 };
 const std::vector<ConstraintQuantity>& quantities();
-// What a constraint may be, for people.
+// Help text on the grammar.
 std::string constraint_help();
 
 }  // namespace shardscape

@@ -9,26 +9,32 @@
 #include <random>
 
 #include "base/units.h"
-#include "design/validate.h"
+#include "design/validate/validate.h"
 #include "explore/search.h"
 
 namespace shardscape {
 namespace {
 
-constexpr int kSample = 4096;     // designs for the estimate
-constexpr int64_t kRun = 256;     // that a thread counts at once
+constexpr int kSample = 4096;  // designs in the sample of the estimate
+constexpr int64_t kRun = 256;  // designs that a thread counts at a time
 
-bool is_valid(const Space& space, const Design& design) { return space.excluded_by(design) < 0 && first_error(design).empty(); }
+bool is_valid(const Space& space, const Design& design, ValidatedParts& known) {
+  return space.excluded_by(design) < 0 && first_error(design, &known).empty();
+}
 
 double estimate(const Space& space, const std::stop_token& stop) {
   std::mt19937_64 random(1);
   std::vector<Wide> drawn(kSample);
-  for (Wide& index : drawn) index = ((static_cast<Wide>(random() >> 1) << 64) | static_cast<Wide>(random())) % space.size();
+  for (Wide& index : drawn)
+    index = ((static_cast<Wide>(random() >> 1) << 64) | static_cast<Wide>(random())) % space.size();
   std::sort(drawn.begin(), drawn.end());
   tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(space); });
+  tbb::enumerable_thread_specific<ValidatedParts> known;
   std::atomic<int> valid{0};
   tbb::parallel_for(0, kSample, [&](int i) {
-    if (!stop.stop_requested() && is_valid(space, cursors.local().at(drawn[static_cast<size_t>(i)]))) ++valid;
+    if (!stop.stop_requested() &&
+        is_valid(space, cursors.local().at(drawn[static_cast<size_t>(i)]), known.local()))
+      ++valid;
   });
   return static_cast<double>(valid) / kSample * static_cast<double>(space.size());
 }
@@ -38,12 +44,15 @@ double estimate(const Space& space, const std::stop_token& stop) {
 std::string ValidCount::text() const {
   if (exact) return grouped(size) + ", of which " + grouped(static_cast<Wide>(valid)) + " valid";
   if (valid == 0) return grouped(size) + ", of which few are valid, if any";
-  // Two digits are what a sample is good for.
+  // The sample supports two significant digits.
   const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
-  return grouped(size) + ", of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) + " valid";
+  return grouped(size) + ", of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) +
+         " valid";
 }
 
-std::optional<ValidCount> count_valid(const Space& space, const std::function<void(const ValidCount&)>& progress, std::stop_token stop, Wide at_most) {
+std::optional<ValidCount> count_valid(const Space& space,
+                                      const std::function<void(const ValidCount&)>& progress,
+                                      std::stop_token stop, Wide at_most) {
   ValidCount count{space.size(), 0, false};
   if (space.size() > kSample) {
     count.valid = estimate(space, stop);
@@ -52,6 +61,7 @@ std::optional<ValidCount> count_valid(const Space& space, const std::function<vo
     if (space.size() > at_most) return count;
   }
   tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(space); });
+  tbb::enumerable_thread_specific<ValidatedParts> known;
   std::atomic<int64_t> valid{0}, seen{0};
   std::mutex telling;
   auto told = std::chrono::steady_clock::now();
@@ -59,11 +69,14 @@ std::optional<ValidCount> count_valid(const Space& space, const std::function<vo
   tbb::parallel_for(int64_t{0}, (size + kRun - 1) / kRun, [&](int64_t run) {
     int64_t found = 0;
     const int64_t end = std::min(size, (run + 1) * kRun);
-    for (int64_t i = run * kRun; i < end && !stop.stop_requested(); ++i) found += is_valid(space, cursors.local().at(i));
+    for (int64_t i = run * kRun; i < end && !stop.stop_requested(); ++i)
+      found += is_valid(space, cursors.local().at(i), known.local());
     valid += found;
     seen += end - run * kRun;
     const std::unique_lock lock(telling, std::try_to_lock);
-    if (!lock || !progress || stop.stop_requested() || std::chrono::steady_clock::now() - told < std::chrono::milliseconds(200)) return;
+    if (!lock || !progress || stop.stop_requested() ||
+        std::chrono::steady_clock::now() - told < std::chrono::milliseconds(200))
+      return;
     told = std::chrono::steady_clock::now();
     progress(count);
   });

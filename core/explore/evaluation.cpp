@@ -5,32 +5,35 @@
 #include <optional>
 #include <stdexcept>
 
-#include "design/validate.h"
-#include "graph/structure_cache.h"
-#include "report/outline.h"
-#include "simulate/estimate.h"
-#include "simulate/inference.h"
-#include "simulate/simulation.h"
-#include "simulate/step_numbers.h"
+#include "base/plan_cache.h"
+#include "design/validate/validate.h"
+#include "memory/estimate.h"
+#include "plan/bound_plan.h"
+#include "serving/inference.h"
+#include "timing/simulation.h"
+#include "timing/steady_state/step_numbers.h"
 
 namespace shardscape {
 
 namespace {
 
-// What a design comes to but for its time. Designs that are alike in all else come one after the other where a space is searched.
+// Everything about a design except its time. A search visits designs that differ only in speed one after the
+// other, so they share it.
 struct Sized {
-  std::optional<Design> of;   // without what only time depends on; nothing: not made
+  std::optional<Design> of;  // design without speed knobs (without_speed); empty: not computed
   Report outline;
   int64_t memory = 0;
-  bool exact = false;         // memory; otherwise at least so much
+  bool exact = false;  // memory is exact; false: a lower bound
+  ValidatedParts sound;
 };
 
-// Nothing of these is read by the graph, the numbers bound to it, or memory.
+// Clears knobs that neither the graph, nor its binding, nor memory reads.
 Design without_speed(Design design) {
   design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
   design.parallel.dispatch_sms = 0;
   ClusterSpec& c = design.cluster;
-  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails = c.oversubscription = 0;
+  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails =
+      c.oversubscription = 0;
   c.in_network_reduction = InNetworkReduction::Auto;
   c.collective_algorithm = CollectiveAlgorithm::Auto;
   return design;
@@ -39,10 +42,7 @@ Design without_speed(Design design) {
 }  // namespace
 
 struct Evaluator::Shared {
-  ManyStructures many;
-  OutlineMemo outlines;
-  Memo<MemoryTable> memories{1 << 12};
-  StepMemo steps;
+  std::shared_ptr<PlanCache> cache = std::make_shared<PlanCache>(PlanCache::kSearchBytes);
   tbb::enumerable_thread_specific<Sized> sized;
 };
 
@@ -51,10 +51,12 @@ Evaluator::~Evaluator() = default;
 
 namespace {
 
-// Whether it is to be timed.
-bool judge(Evaluation& out, const Accelerator* accelerator, const EvaluationOptions& options) {
+// Sets capacity and feasibility. Returns whether the design is timed.
+bool judge(Evaluation& out, const std::shared_ptr<const Accelerator>& accelerator,
+           const EvaluationOptions& options) {
   out.capacity = accelerator ? accelerator->memory_bytes : 0;
-  const bool fits = out.capacity == 0 || static_cast<double>(out.memory) <= (1 - options.memory_margin) * static_cast<double>(out.capacity);
+  const bool fits = out.capacity == 0 || static_cast<double>(out.memory) <=
+                                             (1 - options.memory_margin) * static_cast<double>(out.capacity);
   out.feasibility = fits ? Feasibility::Fits : Feasibility::DoesNotFit;
   return fits || options.time_what_does_not_fit;
 }
@@ -68,10 +70,11 @@ void take(Evaluation& out, const auto& step) {
   out.exposed = step.exposed;
 }
 
-// Inference has few microbatches and no backward: it is played as it is.
-Evaluation of_report(const Design& design, const EvaluationOptions& options, const std::stop_token& stop) {
+// Inference has few microbatches and no backward, so the whole step is simulated.
+Evaluation of_report(const Design& design, const std::shared_ptr<PlanCache>& cache,
+                     const EvaluationOptions& options, const std::stop_token& stop) {
   Evaluation out;
-  const std::shared_ptr<const Report> report = estimate(design, stop);
+  const std::shared_ptr<const Report> report = estimate(design, cache, stop);
   if (!report) return out;
   if (!report->valid()) {
     if (!report->problems.empty()) out.reason = report->problems.front().where;
@@ -82,43 +85,51 @@ Evaluation of_report(const Design& design, const EvaluationOptions& options, con
   const std::shared_ptr<const Simulation> step = simulate(*report, stop);
   if (!step) return out;
   take(out, *step);
-  out.step_seconds = served_seconds(*report, *step);  // in a running pipeline tokens follow each other sooner than steps end
+  // In a running pipeline, the time between tokens is shorter than the step.
+  out.step_seconds = served_seconds(*report, *step);
   return out;
 }
 
 }  // namespace
 
-Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& options, const std::stop_token& stop) {
+std::string Evaluator::first_error(const Design& design) {
+  return shardscape::first_error(design, &shared_->sized.local().sound);
+}
+
+Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& options,
+                               const std::stop_token& stop) {
   Evaluation out;
   if (out.reason = first_error(design); !out.reason.empty()) return out;
-  if (!trains(design)) return of_report(design, options, stop);
+  if (!trains(design)) return of_report(design, shared_->cache, options, stop);
   Sized& sized = shared_->sized.local();
   try {
     if (Design of = without_speed(design); sized.of != of) {
       sized.of.reset();
       sized.exact = false;
       sized.outline = {};
-      if (!make_outline(design, shared_->outlines, sized.outline)) return of_report(design, options, stop);
-      sized.memory = held_all_along(sized.outline);
+      if (!make_bound_plan(design, shared_->cache, sized.outline))
+        return of_report(design, shared_->cache, options, stop);
+      sized.memory = always_allocated(sized.outline);
       sized.of = std::move(of);
     } else {
       sized.outline.design = design;
     }
     out.memory = sized.memory;
-    if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options)) return out;
-    if (!sized.exact) sized.memory = most_in_use(sized.outline, shared_->memories, stop);
+    if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options))
+      return out;
+    if (!sized.exact) sized.memory = most_in_use(sized.outline, stop);
     if (stop.stop_requested()) {
       sized.of.reset();
       return out;
     }
     sized.exact = true;
     out.memory = sized.memory;
-  } catch (const std::invalid_argument&) {  // a size that is not whole: the report says which
+  } catch (const std::invalid_argument&) {  // a size is not an integer; the report names it
     sized.of.reset();
-    return of_report(design, options, stop);
+    return of_report(design, shared_->cache, options, stop);
   }
   if (!judge(out, sized.outline.accelerator, options) || stop.stop_requested()) return out;
-  take(out, step_numbers(sized.outline, shared_->steps, stop));
+  take(out, step_numbers(sized.outline, stop));
   return out;
 }
 

@@ -1,4 +1,4 @@
-// What a search wants to know of one design: whether it can be built, whether it fits, how long a step takes.
+// Evaluation of one design in a search: whether it is valid, whether it fits, how long a step takes.
 #pragma once
 
 #include <cstdint>
@@ -14,29 +14,37 @@ enum class Feasibility : uint8_t { Invalid, DoesNotFit, Fits };
 
 struct Evaluation {
   Feasibility feasibility = Feasibility::Invalid;
-  std::string reason;             // Invalid: the knob of the first problem; see Problem::where
-  int64_t memory = 0;             // bytes in use at the fullest moment of the fullest stage, as memory_in_use() gives them
-  int64_t capacity = 0;           // bytes; 0: not known, everything fits
-  double step_seconds = 0;        // 0: not timed; in inference time to first token of the last prompt, or per output token
-  double tokens_per_second = 0;   // of the whole job
-  double model_tflops = 0, mfu = 0;  // as Simulation has them
+  std::string reason;  // Invalid: the knob of the first problem (Problem::where)
+  // Bytes in use at the peak of the fullest stage, as memory_in_use() defines them.
+  int64_t memory = 0;
+  int64_t capacity = 0;  // bytes; 0: unknown, every design fits
+  // Seconds; 0: not timed. Prefill: time to the first token of the last prompt. Decode: time per output
+  // token.
+  double step_seconds = 0;
+  double tokens_per_second = 0;      // of all ranks
+  double model_tflops = 0, mfu = 0;  // per GPU, as in Simulation
   double bubble = 0, exposed = 0;    // shares of the step, mean over stages
   bool timed() const { return step_seconds > 0; }
 };
 
 struct EvaluationOptions {
-  double memory_margin = 0;       // share of the capacity that has to stay free
+  double memory_margin = 0;  // share of the capacity that must stay free
   bool time_what_does_not_fit = false;
-  bool size_what_does_not_fit = true;  // false: its memory is only known to be more than there is
+  // False: of a design that does not fit, memory is only a lower bound that exceeds the capacity.
+  bool size_what_does_not_fit = true;
 };
 
-// Agrees with the report of the design: memory to the byte, time within 1 % (tests/core/evaluation_test.cpp). Thread safe; what
-// designs have in common is computed once and shared.
+// Agrees with the report of the design: memory to the byte, time within 1 % (tests/core/evaluation_test.cpp).
+// Thread safe. Designs share plans, graphs and simulations through one cache.
 class Evaluator {
  public:
   Evaluator();
   ~Evaluator();
-  Evaluation evaluate(const Design& design, const EvaluationOptions& options = {}, const std::stop_token& stop = {});
+  Evaluation evaluate(const Design& design, const EvaluationOptions& options = {},
+                      const std::stop_token& stop = {});
+
+  // The knob of the first error, as first_error() of validate.h defines it; empty if the design is valid.
+  std::string first_error(const Design& design);
 
  private:
   struct Shared;

@@ -1,5 +1,6 @@
-// A seeded local search for spaces that are too large to visit: a sample spread over the layouts, then from the best of them the best
-// neighbour again and again, first by one digit, then by two at once, then restarts from a shaken best.
+// Seeded local search for spaces that are too large to visit. First a sample over all layouts. Then hill
+// climbing from the best samples: the best neighbour by one digit, else by two digits. Then restarts from
+// random changes of the best design.
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
@@ -13,17 +14,21 @@
 namespace shardscape {
 namespace {
 
-constexpr int64_t kVisitsPerTimed = 50;   // invalid designs are cheap, but not free
-constexpr size_t kBatch = 256;            // designs between two looks at the budget
-constexpr size_t kStarts = 8;             // climbs from the sample
-constexpr int kPatience = 12;             // shakes in a row that lead nowhere better
-constexpr size_t kRowsTried = 96;         // values of one digit
-constexpr size_t kPairsTried = 6144;      // neighbours by two digits
+constexpr int64_t kVisitsPerTimed = 50;  // bounds the visits of invalid designs
+constexpr size_t kBatch = 256;           // designs between two checks of the budget
+constexpr size_t kStarts = 8;            // climbs after the sample
+constexpr int kPatience = 12;            // restarts in a row without improvement
+constexpr size_t kRowsTried = 96;        // values tried per digit
+constexpr size_t kPairsTried = 6144;     // neighbours tried by two digits
 
 class GuidedSearch {
  public:
   GuidedSearch(SearchRun& run, const Guided& guided)
-      : run_(run), space_(*run.space), random_(guided.seed), budget_(std::max<int64_t>(guided.budget, 1)), cursors_([this] { return SpaceCursor(space_); }) {}
+      : run_(run),
+        space_(*run.space),
+        random_(guided.seed),
+        budget_(std::max<int64_t>(guided.budget, 1)),
+        cursors_([this] { return SpaceCursor(space_); }) {}
 
   void go() {
     if (space_.size() <= budget_) {
@@ -39,7 +44,10 @@ class GuidedSearch {
  private:
   using Rows = std::vector<int>;
   int64_t timed() const { return run_.keeper.counts().timed; }
-  bool over() const { return run_.stop.stop_requested() || timed() >= budget_ || run_.keeper.counts().enumerated >= budget_ * kVisitsPerTimed; }
+  bool over() const {
+    return run_.stop.stop_requested() || timed() >= budget_ ||
+           run_.keeper.counts().enumerated >= budget_ * kVisitsPerTimed;
+  }
 
   struct Slot {
     std::optional<Point> point;
@@ -48,7 +56,8 @@ class GuidedSearch {
     bool done = false;
   };
 
-  // Looks at designs that were not looked at before, in slices whose order does not depend on threads. The best of them, if any.
+  // Evaluates the designs that are new, in slices whose order does not depend on threads. Returns the best
+  // one, if any.
   std::optional<Point> look(const std::vector<Wide>& wanted) {
     std::vector<Wide> fresh;
     for (Wide index : wanted)
@@ -63,7 +72,7 @@ class GuidedSearch {
         slots[i].values = cursor.values();
         slots[i].done = slots[i].point || !run_.stop.stop_requested();
       });
-      // What a stop left half looked at does not count.
+      // A slice that a stop interrupted does not count.
       const bool whole = std::all_of(slots.begin(), slots.end(), [](const Slot& s) { return s.done; });
       if (!whole) break;
       SearchCounts counts;
@@ -83,7 +92,9 @@ class GuidedSearch {
     return best;
   }
 
-  double score_of(const Point& p) const { return score(run_.options.keep.objective, p.values[static_cast<size_t>(run_.options.keep.objective)]); }
+  double score_of(const Point& p) const {
+    return score(run_.options.keep.objective, p.values[static_cast<size_t>(run_.options.keep.objective)]);
+  }
   bool better(const Point& a, const Point& b) const {
     const double x = score_of(a), y = score_of(b);
     return x != y ? x < y : a.index < b.index;
@@ -104,7 +115,8 @@ class GuidedSearch {
     look(all);
   }
 
-  // Every value of every digit among random others, and as many designs at random, until a quarter of the budget is spent.
+  // Samples until a quarter of the budget is spent: every value of every digit with random other digits, and
+  // as many random designs.
   void sample() {
     const int64_t enough = std::max<int64_t>(1, budget_ / 4);
     for (int round = 0; round < 64 && timed() < enough && !over(); ++round) {
@@ -121,7 +133,7 @@ class GuidedSearch {
     }
   }
 
-  // Rows of a digit to try: all where they are few, else those beside the present one and some others.
+  // Values of a digit to try: all if there are few, otherwise the nearest ones and random ones.
   std::vector<int> rows_to_try(size_t digit, int now) {
     std::vector<int> out;
     const auto n = static_cast<int>(radix(digit));
@@ -148,7 +160,7 @@ class GuidedSearch {
     return out;
   }
 
-  // Two digits at once: what fits together has to change together (a layout and its virtual stages).
+  // Neighbours by two digits, for digits that must change together (a layout and its virtual stages).
   std::vector<Wide> far_neighbours(Wide index) {
     std::vector<Wide> out;
     const Rows rows = space_.digits_at(index);
@@ -166,7 +178,7 @@ class GuidedSearch {
     return out;
   }
 
-  // Uphill to where no neighbour is better.
+  // Moves to better neighbours until none is better.
   Point climb(Point from) {
     while (!over()) {
       auto next = look(neighbours(from.index));
@@ -181,14 +193,15 @@ class GuidedSearch {
     if (!best_ || better(point, *best_)) best_ = point;
   }
 
-  // From the best design of each of the best layouts, so that starts differ.
+  // Starts from the best design of each of the best layouts, so that the starts differ.
   void climbs() {
     std::sort(found_.begin(), found_.end(), [this](const Point& a, const Point& b) { return better(a, b); });
     std::vector<Point> starts;
     std::set<int> layouts;
     for (const Point& point : found_) {
       const Rows rows = space_.digits_at(point.index);
-      if (starts.size() < kStarts && (rows.empty() || layouts.insert(rows.front()).second)) starts.push_back(point);
+      if (starts.size() < kStarts && (rows.empty() || layouts.insert(rows.front()).second))
+        starts.push_back(point);
     }
     found_.clear();
     for (const Point& start : starts) keep_best(climb(start));
@@ -218,7 +231,10 @@ class GuidedSearch {
   int64_t budget_;
   tbb::enumerable_thread_specific<SpaceCursor> cursors_;
   struct Hash {
-    size_t operator()(Wide x) const { return static_cast<size_t>(static_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(x >> 64)); }
+    size_t operator()(Wide x) const {
+      return static_cast<size_t>(static_cast<uint64_t>(x) * 0x9E3779B97F4A7C15u ^
+                                 static_cast<uint64_t>(x >> 64));
+    }
   };
   std::unordered_set<Wide, Hash> seen_;
   std::vector<Point> found_;

@@ -15,31 +15,39 @@ double gpus(const Scored& s) { return static_cast<double>(s.design.world()); }
 
 double price(const Scored& s) {
   if (s.price_per_hour > 0) return s.price_per_hour;
-  const Accelerator* accelerator = accelerator_of(s.design.cluster);
+  const std::shared_ptr<const Accelerator> accelerator = accelerator_of(s.design.cluster);
   return accelerator && accelerator->price_per_hour > 0 ? accelerator->price_per_hour : kUnknown;
 }
 
-// Boards at their limit through the whole step; hosts, switches and cooling are not in it.
+// Power of the accelerator boards at their limit for the whole step; excludes hosts, switches and cooling.
 double watts(const Scored& s) {
-  const Accelerator* accelerator = accelerator_of(s.design.cluster);
+  const std::shared_ptr<const Accelerator> accelerator = accelerator_of(s.design.cluster);
   return accelerator && accelerator->board_watts > 0 ? accelerator->board_watts : kUnknown;
 }
 
 double free_memory(const Scored& s) {
-  return s.evaluation.capacity > 0 ? static_cast<double>(s.evaluation.capacity - s.evaluation.memory) : kUnknown;
+  return s.evaluation.capacity > 0 ? static_cast<double>(s.evaluation.capacity - s.evaluation.memory)
+                                   : kUnknown;
 }
 
 constexpr Objective kObjectives[kObjectiveCount] = {
-    {"step_time", "Step time", "s", false, "seconds of an optimizer step; in inference of the next token, or to the first token of the last prompt", [](const Scored& s) { return s.evaluation.step_seconds; }},
-    {"tokens_per_gpu", "Tokens per second and GPU", "tokens/s", true, "tokens per second over the GPUs of the job",
+    {"step_time", "Step time", "s", false,
+     "seconds of an optimizer step; in inference of the next token, or to the first token of the last prompt",
+     [](const Scored& s) { return s.evaluation.step_seconds; }},
+    {"tokens_per_gpu", "Tokens per second and GPU", "tokens/s", true,
+     "tokens per second over the GPUs of the job",
      [](const Scored& s) { return s.evaluation.tokens_per_second / gpus(s); }},
     {"cost", "Cost of a million tokens", "$", false, "dollars per million tokens, by the price of a GPU hour",
-     [](const Scored& s) { return 1e6 * price(s) / kSecondsPerHour * gpus(s) / s.evaluation.tokens_per_second; }},
+     [](const Scored& s) {
+       return 1e6 * price(s) / kSecondsPerHour * gpus(s) / s.evaluation.tokens_per_second;
+     }},
     {"headroom", "Free memory", "bytes", true, "memory that the fullest rank has left", free_memory},
-    {"memory", "Memory", "bytes", false, "memory of the fullest rank", [](const Scored& s) { return static_cast<double>(s.evaluation.memory); }},
+    {"memory", "Memory", "bytes", false, "memory of the fullest rank",
+     [](const Scored& s) { return static_cast<double>(s.evaluation.memory); }},
     {"energy", "Energy of a token", "J", false, "joules per token, boards at their power limit",
      [](const Scored& s) { return watts(s) * gpus(s) / s.evaluation.tokens_per_second; }},
-    {"mfu", "Model FLOPs utilization", "", true, "share of the dense peak that model FLOPs make", [](const Scored& s) { return s.evaluation.mfu; }},
+    {"mfu", "Model FLOPs utilization", "", true, "share of the dense peak that model FLOPs make",
+     [](const Scored& s) { return s.evaluation.mfu; }},
     {"gpus", "GPUs", "GPUs", false, "ranks of the job", gpus},
 };
 

@@ -9,17 +9,20 @@ namespace shardscape {
 namespace {
 
 int64_t sum(const std::map<std::string, int64_t>& counts) {
-  return std::accumulate(counts.begin(), counts.end(), int64_t{0}, [](int64_t s, const auto& c) { return s + c.second; });
+  return std::accumulate(counts.begin(), counts.end(), int64_t{0},
+                         [](int64_t s, const auto& c) { return s + c.second; });
 }
 
-// SplitMix64 over both halves: neighbours get unrelated numbers.
+// SplitMix64 over both halves: neighbouring indices get unrelated hashes.
 uint64_t mixed(uint64_t x) {
   x += 0x9E3779B97F4A7C15u;
   x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
   x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
   return x ^ (x >> 31);
 }
-uint64_t hash_of(Wide index) { return mixed(static_cast<uint64_t>(index) ^ mixed(static_cast<uint64_t>(index >> 64))); }
+uint64_t hash_of(Wide index) {
+  return mixed(static_cast<uint64_t>(index) ^ mixed(static_cast<uint64_t>(index >> 64)));
+}
 
 bool later(const std::pair<uint64_t, Point>& a, const std::pair<uint64_t, Point>& b) {
   return a.first != b.first ? a.first < b.first : a.second.index < b.second.index;
@@ -51,34 +54,43 @@ bool SearchResult::complete() const {
   return shards == parts.front().shards;
 }
 
-Keeper::Keeper(std::shared_ptr<const Space> space, const ResultOptions& options) : space_(std::move(space)), options_(options) {
+Keeper::Keeper(std::shared_ptr<const Space> space, const ResultOptions& options)
+    : space_(std::move(space)), options_(options) {
   for (const SpaceAxis& axis : space_->axes()) groups_.emplace_back(axis.values.size());
 }
 
 bool Keeper::better(const Point& a, const Point& b) const {
   const auto objective = static_cast<size_t>(options_.objective);
-  const double x = score(options_.objective, a.values[objective]), y = score(options_.objective, b.values[objective]);
+  const double x = score(options_.objective, a.values[objective]),
+               y = score(options_.objective, b.values[objective]);
   return x != y ? x < y : a.index < b.index;
 }
 
 void Keeper::to_best(const Point& point) {
   if (options_.top == 0 || (best_.size() == options_.top && !better(point, best_.back()))) return;
-  const auto at = std::lower_bound(best_.begin(), best_.end(), point, [this](const Point& a, const Point& b) { return better(a, b); });
+  const auto at = std::lower_bound(best_.begin(), best_.end(), point,
+                                   [this](const Point& a, const Point& b) { return better(a, b); });
   if (at != best_.end() && at->index == point.index) return;
   best_.insert(at, point);
   if (best_.size() > options_.top) best_.pop_back();
 }
 
-// In order of the first objective the second one gets better all along.
+// Along the front, sorted by the first objective, the second objective improves strictly.
 void Keeper::to_front(const Point& point) {
-  const auto x = [this](const Point& p) { return score(options_.front_x, p.values[static_cast<size_t>(options_.front_x)]); };
-  const auto y = [this](const Point& p) { return score(options_.front_y, p.values[static_cast<size_t>(options_.front_y)]); };
+  const auto x = [this](const Point& p) {
+    return score(options_.front_x, p.values[static_cast<size_t>(options_.front_x)]);
+  };
+  const auto y = [this](const Point& p) {
+    return score(options_.front_y, p.values[static_cast<size_t>(options_.front_y)]);
+  };
   const double px = x(point), py = y(point);
   if (px == std::numeric_limits<double>::infinity() || py == std::numeric_limits<double>::infinity()) return;
-  const auto after = std::upper_bound(front_.begin(), front_.end(), px, [&](double value, const Point& p) { return value < x(p); });
+  const auto after = std::upper_bound(front_.begin(), front_.end(), px,
+                                      [&](double value, const Point& p) { return value < x(p); });
   auto first = after;
   if (after != front_.begin()) {
-    Point& before = *(after - 1);  // the best second objective among those at least as good in the first
+    // The best second objective among points that are at least as good in the first.
+    Point& before = *(after - 1);
     if (y(before) < py) return;
     if (y(before) == py && (x(before) < px || before.index <= point.index)) return;
     if (x(before) == px) first = after - 1;
@@ -132,7 +144,8 @@ SearchResult Keeper::result() const {
   out.front = front_;
   out.groups = groups_;
   for (const auto& [_, point] : sample_) out.sample.push_back(point);
-  std::sort(out.sample.begin(), out.sample.end(), [](const Point& a, const Point& b) { return a.index < b.index; });
+  std::sort(out.sample.begin(), out.sample.end(),
+            [](const Point& a, const Point& b) { return a.index < b.index; });
   return out;
 }
 
@@ -147,26 +160,36 @@ std::vector<std::pair<std::string, int64_t>> infeasible(const SearchCounts& coun
 }
 
 std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult>& parts) {
-  const auto wrong = [](std::string what, std::string accepted) { return Problem{Severity::Error, "merge", std::move(what), std::move(accepted), {}}; };
+  const auto wrong = [](std::string what, std::string accepted) {
+    return Problem{Severity::Error, "merge", std::move(what), std::move(accepted), {}};
+  };
   if (parts.empty()) return wrong("there is nothing to merge", "the results of shards");
   const SearchResult& first = parts.front();
   Keeper keeper(first.space, first.options);
   std::vector<SearchPart> shards;
   for (const SearchResult& part : parts) {
     if (part.guided) return wrong("a guided search has no shards", "results of exhaustive searches");
-    if (!(part.space->spec() == first.space->spec())) return wrong("the parts are of different spaces", "shards of one search");
-    if (!(part.options == first.options)) return wrong("the parts have different objectives or numbers of designs to keep", "shards of one search");
+    if (!(part.space->spec() == first.space->spec()))
+      return wrong("the parts are of different spaces", "shards of one search");
+    if (!(part.options == first.options))
+      return wrong("the parts have different objectives or numbers of designs to keep",
+                   "shards of one search");
     keeper.add(part);
     shards.insert(shards.end(), part.parts.begin(), part.parts.end());
   }
-  std::sort(shards.begin(), shards.end(), [](const SearchPart& a, const SearchPart& b) { return a.shard < b.shard; });
+  std::sort(shards.begin(), shards.end(),
+            [](const SearchPart& a, const SearchPart& b) { return a.shard < b.shard; });
   for (size_t i = 0; i < shards.size(); ++i) {
-    if (shards[i].shards != shards[0].shards) return wrong("the parts are of " + grouped(shards[0].shards) + " and of " + grouped(shards[i].shards) + " shards", "the same number of shards");
-    if (i > 0 && shards[i].shard == shards[i - 1].shard) return wrong("shard " + grouped(shards[i].shard) + " is there twice", "each shard once");
+    if (shards[i].shards != shards[0].shards)
+      return wrong("the parts are of " + grouped(shards[0].shards) + " and of " + grouped(shards[i].shards) +
+                       " shards",
+                   "the same number of shards");
+    if (i > 0 && shards[i].shard == shards[i - 1].shard)
+      return wrong("shard " + grouped(shards[i].shard) + " is there twice", "each shard once");
   }
   SearchResult out = keeper.result();
   out.parts = std::move(shards);
-  // All of them are what one run of the whole is.
+  // All shards together are equal to a complete run.
   if (out.complete()) {
     Wide chunks = 0;
     for (const SearchPart& part : out.parts) chunks += part.chunks;

@@ -1,4 +1,4 @@
-// What a search keeps of a space: counts, and the designs that matter.
+// Result of a search: counts, the best designs, the Pareto front, the best design per value, a sample.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace shardscape {
 
-// A timed design of a space, without the design: Space::design_at(index) has it.
+// A timed design, stored as its index in the space; Space::design_at(index) restores the design.
 struct Point {
   Wide index = 0;
   Evaluation evaluation;
   ObjectiveValues values{};
 };
 
-// What decides a result, beside the space.
+// Together with the space, these options determine the result.
 struct ResultOptions {
-  int objective = 1;              // of best and groups, a place in objectives(): tokens per second and GPU
-  int front_x = 1, front_y = 3;   // of the Pareto front: free memory as the second
-  size_t top = 10;                // designs in best
-  size_t sample = 0;              // designs in sample
-  double price_per_hour = 0;      // of a GPU; 0: as the catalogue has it
+  int objective = 1;             // ranks best and groups; index in objectives(): tokens/s per GPU
+  int front_x = 1, front_y = 3;  // axes of the Pareto front; the second is free memory
+  size_t top = 10;               // size of best
+  size_t sample = 0;             // size of sample
+  double price_per_hour = 0;     // of a GPU in dollars; 0: the catalogue's price
   friend bool operator==(const ResultOptions&, const ResultOptions&) = default;
 };
 
-// Every design visited is in exactly one of excluded, invalid, repeated, too_large, unknown and timed.
+// Every visited design counts in exactly one of excluded, invalid, repeated, too_large, unknown and timed.
 struct SearchCounts {
   int64_t enumerated = 0;
-  int64_t repeated = 0;           // valid, but the same as an earlier one: what differs has no effect
-  int64_t too_large = 0;          // does not fit, and so was not timed
+  int64_t repeated = 0;   // valid, but differs from an earlier design only in knobs without effect
+  int64_t too_large = 0;  // does not fit and is not timed
   int64_t timed = 0;
-  std::map<std::string, int64_t> excluded;  // by constraint, the first that is broken
+  std::map<std::string, int64_t> excluded;  // by the first constraint that the design breaks
   std::map<std::string, int64_t> invalid;   // by the knob of the first problem
-  std::map<std::string, int64_t> unknown;   // fit, but their objective is not known: by what it lacks
+  std::map<std::string, int64_t> unknown;   // fits, but its objective is unknown; by the missing value
   int64_t all_excluded() const;
   int64_t all_invalid() const;
   int64_t all_unknown() const;
@@ -47,7 +47,7 @@ struct SearchCounts {
   friend bool operator==(const SearchCounts&, const SearchCounts&) = default;
 };
 
-// Shard i of n of the chunks of a space, in the order in which they are visited, and how many of them are done.
+// Progress of shard `shard` of `shards`. The shards divide the chunks of a space in the order of visits.
 struct SearchPart {
   int64_t shard = 0, shards = 1;
   Wide done = 0, chunks = 0;
@@ -57,31 +57,34 @@ struct SearchPart {
 
 struct Guided {
   uint64_t seed = 0;
-  int64_t budget = 0;             // designs to time at most
+  int64_t budget = 0;  // maximum number of timed designs
   friend bool operator==(const Guided&, const Guided&) = default;
 };
 
 struct SearchResult {
   std::shared_ptr<const Space> space;
   ResultOptions options;
-  std::vector<SearchPart> parts;        // of an exhaustive search; shards in order
-  std::optional<Guided> guided;   // a guided search has no parts
+  std::vector<SearchPart> parts;  // of an exhaustive search, in order of shards
+  std::optional<Guided> guided;   // of a guided search, which has no parts
   SearchCounts counts;
-  std::vector<Point> best;        // the best first; ties by index
-  std::vector<Point> front;       // no other is better in both objectives; by the first, the best first
-  std::vector<std::vector<std::optional<Point>>> groups;  // per axis and value of it: the best design that has it
-  std::vector<Point> sample;      // evenly drawn from all timed ones, by a hash of the index; in order of index
-  bool complete() const;          // whether every design was visited
+  std::vector<Point> best;   // best first; equal ones by index
+  std::vector<Point> front;  // Pareto-optimal, by the first objective, best first
+  // Per axis and value: the best design with that value.
+  std::vector<std::vector<std::optional<Point>>> groups;
+  // Designs with the smallest hashes of their index: a uniform sample of the timed designs, in order of
+  // index.
+  std::vector<Point> sample;
+  bool complete() const;  // every design was visited
 };
 
-// Takes points in any order and keeps the same of them.
+// Collects points into a result. The result does not depend on the order of the points.
 class Keeper {
  public:
   Keeper(std::shared_ptr<const Space> space, const ResultOptions& options);
-  void add(const Point& point, const std::vector<int>& values);  // values: of the axes
+  void add(const Point& point, const std::vector<int>& values);  // values: one index per axis
   void add(const SearchResult& part);                            // of the same space and options
   SearchCounts& counts() { return counts_; }
-  SearchResult result() const;                                   // without parts
+  SearchResult result() const;  // without parts
   const Point* leader() const { return best_.empty() ? nullptr : &best_.front(); }
 
  private:
@@ -93,28 +96,31 @@ class Keeper {
   std::shared_ptr<const Space> space_;
   ResultOptions options_;
   SearchCounts counts_;
-  std::vector<Point> best_, front_;                    // in order
-  std::vector<std::pair<uint64_t, Point>> sample_;     // a heap, the largest hash first
+  std::vector<Point> best_, front_;                 // sorted
+  std::vector<std::pair<uint64_t, Point>> sample_;  // heap, largest hash first
   std::vector<std::vector<std::optional<Point>>> groups_;
 };
 
-// How a search ran; not part of its result.
+// Speed of one run of a search; not part of the result.
 struct RunFigures {
   double seconds = 0;
   int threads = 0;
 };
 
-// Pretty JSON, ends with a newline: enumerated, valid, timed, infeasible, best, front, groups, sample, space, parts. With figures also
-// seconds, threads and rates. The same result gives the same bytes.
+// Indented JSON that ends with a newline: enumerated, valid, timed, infeasible, best, front, groups, sample,
+// space, parts. With figures also seconds, threads and rates. Equal results give equal bytes.
 std::string result_json(const SearchResult& result, const RunFigures* figures = nullptr);
 std::variant<SearchResult, Problem> result_from_json(const std::string& text, const std::string& where);
 std::variant<SearchResult, Problem> load_result(const std::filesystem::path& path);
-// All designs that are kept, each once, the best first: what it is kept as, the axes, figures and objectives.
+// Every stored design once, best first: the lists that contain it, its values on the axes, figures and
+// objectives.
 std::string result_csv(const SearchResult& result);
-// Shards of one search, in any order, as one run of all of them gives it. A Problem where they are not of the same search or overlap.
+// Merges shards of one search, in any order, into the result of one run. A Problem if the shards overlap or
+// belong to different searches.
 std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult>& parts);
 
-// "memory: 812, batch: 77, ...": why designs are infeasible, the most frequent first. Constraints are named by their text.
+// "memory: 812, batch: 77, ...": reasons why designs are infeasible, the most frequent first. A constraint
+// appears as its text.
 std::vector<std::pair<std::string, int64_t>> infeasible(const SearchCounts& counts);
 
 }  // namespace shardscape

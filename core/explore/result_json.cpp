@@ -4,7 +4,7 @@
 #include "base/data_dir.h"
 #include "explore/result.h"
 #include "model/json_reader.h"
-#include "report/json_value.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -13,7 +13,7 @@ using json = nlohmann::ordered_json;
 
 constexpr int64_t kFormat = 1;
 
-// The value of an axis as JSON has it: 8, true, "1f1b".
+// The value of an axis as JSON: 8, true, "1f1b".
 json axis_value(const SpaceAxis& axis, int value) {
   const std::string& text = axis.values[static_cast<size_t>(value)];
   if (axis.knob && axis.knob->type == KnobType::Boolean) return text == "true";
@@ -24,7 +24,8 @@ json point_json(const Space& space, const Point& point) {
   json out{{"index", json_number(point.index)}};
   json& knobs = out["knobs"] = json::object();
   const std::vector<int> values = space.values_at(point.index);
-  for (size_t i = 0; i < values.size(); ++i) knobs[space.axes()[i].id] = axis_value(space.axes()[i], values[i]);
+  for (size_t i = 0; i < values.size(); ++i)
+    knobs[space.axes()[i].id] = axis_value(space.axes()[i], values[i]);
   const Evaluation& e = point.evaluation;
   out["step_seconds"] = e.step_seconds;
   out["tokens_per_second"] = e.tokens_per_second;
@@ -55,10 +56,12 @@ json counts_json(const std::map<std::string, int64_t>& counts) {
 Wide wide_of(const JsonFile& file, const json& in, const char* key) {
   const auto it = in.find(key);
   if (it != in.end() && it->is_number_integer()) return it->get<int64_t>();
-  if (it == in.end() || !it->is_string()) file.fail(key, std::string("\"") + key + "\" is missing or not a whole number", "a whole number");
+  if (it == in.end() || !it->is_string())
+    file.fail(key, std::string("\"") + key + "\" is missing or not a whole number", "a whole number");
   Wide value = 0;
   for (char c : it->get<std::string>()) {
-    if (c < '0' || c > '9' || value > (Wide{1} << 120)) file.fail(key, std::string("\"") + key + "\" is not a whole number", "a whole number");
+    if (c < '0' || c > '9' || value > (Wide{1} << 120))
+      file.fail(key, std::string("\"") + key + "\" is not a whole number", "a whole number");
     value = value * 10 + (c - '0');
   }
   return value;
@@ -66,7 +69,8 @@ Wide wide_of(const JsonFile& file, const json& in, const char* key) {
 
 double number_of(const JsonFile& file, const json& in, const char* key) {
   const auto it = in.find(key);
-  if (it == in.end() || !it->is_number()) file.fail(key, std::string("\"") + key + "\" is missing or not a number", "a number");
+  if (it == in.end() || !it->is_number())
+    file.fail(key, std::string("\"") + key + "\" is missing or not a number", "a number");
   return it->get<double>();
 }
 
@@ -76,16 +80,25 @@ class ResultReader {
 
   SearchResult read() {
     const json& root = file_.root();
-    if (!root.contains("shardscape_result")) file_.fail("", "this is not the result of a search: \"shardscape_result\", the version of its format, is missing", "what \"shardscape-cli explore -o\" or --json writes");
-    if (file_.integer(root, "shardscape_result") != kFormat) file_.fail("shardscape_result", "the version of the format is " + root["shardscape_result"].dump(), std::to_string(kFormat));
+    if (!root.contains("shardscape_result"))
+      file_.fail(
+          "",
+          "this is not the result of a search: \"shardscape_result\", the version of its format, is missing",
+          "what \"shardscape-cli explore -o\" or --json writes");
+    if (file_.integer(root, "shardscape_result") != kFormat)
+      file_.fail("shardscape_result", "the version of the format is " + root["shardscape_result"].dump(),
+                 std::to_string(kFormat));
     auto spec = space_from_json(file_.object(root, "space").dump(2), where_ + " (space)");
     if (auto* problem = std::get_if<Problem>(&spec)) throw DataError{*problem};
     auto space = Space::make(std::get<SpaceSpec>(std::move(spec)));
     if (auto* problem = std::get_if<Problem>(&space)) throw DataError{*problem};
     out_.space = std::get<0>(std::move(space));
     read_options(file_.object(root, "options"));
-    if (const auto it = root.find("guided"); it != root.end()) out_.guided = Guided{static_cast<uint64_t>(file_.integer(*it, "seed")), file_.integer(*it, "budget")};
-    for (const json& part : file_.array(root, "parts")) out_.parts.push_back({file_.integer(part, "shard"), file_.integer(part, "shards"), wide_of(file_, part, "done"), wide_of(file_, part, "chunks")});
+    if (const auto it = root.find("guided"); it != root.end())
+      out_.guided = Guided{static_cast<uint64_t>(file_.integer(*it, "seed")), file_.integer(*it, "budget")};
+    for (const json& part : file_.array(root, "parts"))
+      out_.parts.push_back({file_.integer(part, "shard"), file_.integer(part, "shards"),
+                            wide_of(file_, part, "done"), wide_of(file_, part, "chunks")});
     SearchCounts& c = out_.counts;
     c.enumerated = file_.integer(root, "enumerated");
     c.repeated = file_.integer(root, "repeated");
@@ -119,7 +132,8 @@ class ResultReader {
   std::map<std::string, int64_t> read_counts(const char* key) const {
     std::map<std::string, int64_t> out;
     for (const auto& [why, n] : file_.object(file_.root(), key).items()) {
-      if (!n.is_number_integer()) file_.fail(why, "the count of \"" + why + "\" is " + n.dump(), "a whole number");
+      if (!n.is_number_integer())
+        file_.fail(why, "the count of \"" + why + "\" is " + n.dump(), "a whole number");
       out[why] = n.get<int64_t>();
     }
     return out;
@@ -127,17 +141,24 @@ class ResultReader {
   Point read_point(const json& in) const {
     Point p;
     p.index = wide_of(file_, in, "index");
-    if (p.index < 0 || p.index >= out_.space->size()) file_.fail("index", "the space has no design " + to_string(p.index), "an index below " + to_string(out_.space->size()));
+    if (p.index < 0 || p.index >= out_.space->size())
+      file_.fail("index", "the space has no design " + to_string(p.index),
+                 "an index below " + to_string(out_.space->size()));
     Evaluation& e = p.evaluation;
     e.feasibility = Feasibility::Fits;
     e.memory = file_.integer(in, "memory");
     e.capacity = file_.integer(in, "capacity");
-    for (const auto& [key, field] : {std::pair{"step_seconds", &Evaluation::step_seconds}, {"tokens_per_second", &Evaluation::tokens_per_second}, {"model_tflops", &Evaluation::model_tflops},
-                                     {"mfu", &Evaluation::mfu}, {"bubble", &Evaluation::bubble}, {"exposed", &Evaluation::exposed}})
+    for (const auto& [key, field] : {std::pair{"step_seconds", &Evaluation::step_seconds},
+                                     {"tokens_per_second", &Evaluation::tokens_per_second},
+                                     {"model_tflops", &Evaluation::model_tflops},
+                                     {"mfu", &Evaluation::mfu},
+                                     {"bubble", &Evaluation::bubble},
+                                     {"exposed", &Evaluation::exposed}})
       e.*field = number_of(file_, in, key);
     const json& figures = file_.object(in, "objectives");
     for (size_t i = 0; i < kObjectiveCount; ++i)
-      p.values[i] = figures.contains(objectives()[i].id) ? number_of(file_, figures, objectives()[i].id) : std::numeric_limits<double>::quiet_NaN();
+      p.values[i] = figures.contains(objectives()[i].id) ? number_of(file_, figures, objectives()[i].id)
+                                                         : std::numeric_limits<double>::quiet_NaN();
     return p;
   }
   std::vector<Point> read_points(const json& list) const {
@@ -149,7 +170,9 @@ class ResultReader {
     for (const SpaceAxis& axis : out_.space->axes()) {
       auto& group = out_.groups.emplace_back(axis.values.size());
       const json& list = file_.array(in, axis.id);
-      if (list.size() != group.size()) file_.fail(axis.id, "the groups of \"" + axis.id + "\" are not as many as its values", "one per value");
+      if (list.size() != group.size())
+        file_.fail(axis.id, "the groups of \"" + axis.id + "\" are not as many as its values",
+                   "one per value");
       for (size_t v = 0; v < group.size(); ++v)
         if (const auto best = list[v].find("best"); best != list[v].end()) group[v] = read_point(*best);
     }
@@ -164,24 +187,40 @@ class ResultReader {
 
 std::string result_json(const SearchResult& r, const RunFigures* figures) {
   const SearchCounts& c = r.counts;
-  json root{{"shardscape_result", kFormat}, {"size", json_number(r.space->size())}, {"complete", r.complete()}, {"enumerated", c.enumerated}, {"valid", c.valid()},
-            {"fits", c.timed}, {"timed", c.timed}, {"repeated", c.repeated}, {"too_large", c.too_large}};
+  json root{{"shardscape_result", kFormat},
+            {"size", json_number(r.space->size())},
+            {"complete", r.complete()},
+            {"enumerated", c.enumerated},
+            {"valid", c.valid()},
+            {"fits", c.timed},
+            {"timed", c.timed},
+            {"repeated", c.repeated},
+            {"too_large", c.too_large}};
   if (figures) {
     root["seconds"] = figures->seconds;
     root["threads"] = figures->threads;
-    root["rates"] = {{"enumerated_per_second", static_cast<double>(c.enumerated) / figures->seconds}, {"timed_per_second", static_cast<double>(c.timed) / figures->seconds}};
+    root["rates"] = {{"enumerated_per_second", static_cast<double>(c.enumerated) / figures->seconds},
+                     {"timed_per_second", static_cast<double>(c.timed) / figures->seconds}};
   }
   json& reasons = root["infeasible"] = json::object();
   for (const auto& [why, n] : infeasible(c)) reasons[why] = n;
   root["invalid"] = counts_json(c.invalid);
   root["excluded"] = counts_json(c.excluded);
   if (!c.unknown.empty()) root["unknown"] = counts_json(c.unknown);
-  root["options"] = {{"objective", objectives()[static_cast<size_t>(r.options.objective)].id}, {"front_x", objectives()[static_cast<size_t>(r.options.front_x)].id},
-                     {"front_y", objectives()[static_cast<size_t>(r.options.front_y)].id}, {"top", r.options.top}, {"sample", r.options.sample},
+  root["options"] = {{"objective", objectives()[static_cast<size_t>(r.options.objective)].id},
+                     {"front_x", objectives()[static_cast<size_t>(r.options.front_x)].id},
+                     {"front_y", objectives()[static_cast<size_t>(r.options.front_y)].id},
+                     {"top", r.options.top},
+                     {"sample", r.options.sample},
                      {"price_per_hour", r.options.price_per_hour}};
-  if (r.guided) root["guided"] = {{"seed", static_cast<int64_t>(r.guided->seed)}, {"budget", r.guided->budget}};
+  if (r.guided)
+    root["guided"] = {{"seed", static_cast<int64_t>(r.guided->seed)}, {"budget", r.guided->budget}};
   json& parts = root["parts"] = json::array();
-  for (const SearchPart& part : r.parts) parts.push_back({{"shard", part.shard}, {"shards", part.shards}, {"done", json_number(part.done)}, {"chunks", json_number(part.chunks)}});
+  for (const SearchPart& part : r.parts)
+    parts.push_back({{"shard", part.shard},
+                     {"shards", part.shards},
+                     {"done", json_number(part.done)},
+                     {"chunks", json_number(part.chunks)}});
   root["best"] = points_json(*r.space, r.best);
   root["front"] = points_json(*r.space, r.front);
   json& groups = root["groups"] = json::object();
@@ -206,7 +245,11 @@ std::variant<SearchResult, Problem> result_from_json(const std::string& text, co
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error, where, std::string("the file holds a value that cannot be read: ") + error.what(), "the result of a search", {}};
+    return Problem{Severity::Error,
+                   where,
+                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   "the result of a search",
+                   {}};
   }
 }
 
@@ -234,10 +277,15 @@ std::string result_csv(const SearchResult& r) {
   for (const Point& p : r.sample) add(p, "sample");
   std::vector<Row> sorted;
   for (auto& [_, row] : rows) sorted.push_back(row);
-  const auto rank = [&](const Row& row) { return score(r.options.objective, row.point->values[static_cast<size_t>(r.options.objective)]); };
-  std::stable_sort(sorted.begin(), sorted.end(), [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
-  // Values of list knobs hold commas.
-  const auto quoted = [](const std::string& text) { return text.find(',') == std::string::npos ? text : "\"" + text + "\""; };
+  const auto rank = [&](const Row& row) {
+    return score(r.options.objective, row.point->values[static_cast<size_t>(r.options.objective)]);
+  };
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [&](const Row& a, const Row& b) { return rank(a) < rank(b); });
+  // Values of list knobs contain commas.
+  const auto quoted = [](const std::string& text) {
+    return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
+  };
   std::string out = "index,kept";
   for (const SpaceAxis& axis : r.space->axes()) out += "," + axis.id;
   out += ",step_seconds,tokens_per_second,model_tflops,bubble,exposed,capacity";
@@ -248,11 +296,15 @@ std::string result_csv(const SearchResult& r) {
     const Point& p = *row.point;
     out += to_string(p.index) + "," + row.kept;
     const std::vector<int> values = r.space->values_at(p.index);
-    for (size_t a = 0; a < values.size(); ++a) out += "," + quoted(r.space->axes()[a].values[static_cast<size_t>(values[a])]);
-    for (double number : {p.evaluation.step_seconds, p.evaluation.tokens_per_second, p.evaluation.model_tflops, p.evaluation.bubble, p.evaluation.exposed}) out += "," + json(number).dump();
+    for (size_t a = 0; a < values.size(); ++a)
+      out += "," + quoted(r.space->axes()[a].values[static_cast<size_t>(values[a])]);
+    for (double number : {p.evaluation.step_seconds, p.evaluation.tokens_per_second,
+                          p.evaluation.model_tflops, p.evaluation.bubble, p.evaluation.exposed})
+      out += "," + json(number).dump();
     out += "," + std::to_string(p.evaluation.capacity);
     for (size_t i = 0; i < kObjectiveCount; ++i)
-      if (std::string_view(objectives()[i].id) != "step_time") out += "," + (std::isfinite(p.values[i]) ? json(p.values[i]).dump() : std::string());
+      if (std::string_view(objectives()[i].id) != "step_time")
+        out += "," + (std::isfinite(p.values[i]) ? json(p.values[i]).dump() : std::string());
     out += "\n";
   }
   return out;

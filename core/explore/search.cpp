@@ -8,16 +8,16 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/number_text.h"
 #include "base/units.h"
-#include "design/number_text.h"
 #include "explore/search_run.h"
 
 namespace shardscape {
 namespace {
 
-constexpr Wide kChunk = 64;                     // designs that a thread takes at once
-constexpr Wide kBlock = 8;                      // chunks that are visited one after the other
-constexpr Wide kScattered = Wide{1} << 21;      // designs beyond which blocks are scattered
+constexpr Wide kChunk = 64;                 // designs that a thread takes at a time
+constexpr Wide kBlock = 8;                  // consecutive chunks
+constexpr Wide kScattered = Wide{1} << 21;  // larger spaces are visited in scattered blocks
 
 // The order in which chunks of a space are visited.
 class Route {
@@ -26,7 +26,7 @@ class Route {
     blocks_ = (chunks_of(size) + kBlock - 1) / kBlock;
     if (size > kScattered) stride_ = coprime_stride(blocks_);
   }
-  // Chunks of the shard; some at the end of the space may be empty.
+  // Chunks of the shard; chunks beyond the end of the space are empty.
   Wide chunks() const {
     const Wide all = blocks_ * kBlock;
     return all > shard_ ? (all - shard_ + shards_ - 1) / shards_ : 0;
@@ -42,7 +42,7 @@ class Route {
 
  private:
   static Wide chunks_of(Wide size) { return (size + kChunk - 1) / kChunk; }
-  // Near the golden section, so that each stretch of the route is spread evenly.
+  // A stride near 0.618 n (golden ratio), so that every part of the route is spread evenly over the space.
   static Wide coprime_stride(Wide n) {
     Wide stride = n / 1000 * 618 + 1;
     const auto gcd = [](Wide a, Wide b) {
@@ -52,7 +52,7 @@ class Route {
     while (gcd(stride, n) != 1) ++stride;
     return stride;
   }
-  // block · stride modulo blocks, without overflow.
+  // block · stride modulo blocks_, without overflow.
   Wide times(Wide block) const {
     if (stride_ == 1) return block;
     if (blocks_ < Wide{1} << 62) return block * stride_ % blocks_;
@@ -69,10 +69,11 @@ struct Chunk {
   std::vector<Point> points;
   std::vector<std::vector<int>> values;
   SearchCounts counts;
-  bool whole = true;  // false: stopped on the way, worth nothing
+  bool whole = true;  // false: incomplete because of a stop; discarded
 };
 
-// Chunks are worked on in parallel and taken in the order of the route. Returns how many were.
+// Evaluates chunks in parallel and commits them in the order of the route. Returns the number of committed
+// chunks.
 Wide visit_all(SearchRun& run, const Route& route, Wide from) {
   const Wide total = route.chunks();
   tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(*run.space); });
@@ -110,17 +111,21 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
     run.tell(std::min(designs, static_cast<Wide>(run.keeper.counts().enumerated)), designs);
   };
   const size_t in_flight = 64 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
-  tbb::parallel_pipeline(in_flight, tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
-                                        tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
-                                        tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));
+  tbb::parallel_pipeline(
+      in_flight,
+      tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
+          tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
+          tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));
   const auto seen = static_cast<Wide>(run.keeper.counts().enumerated);
   run.tell(seen, done == total ? seen : std::max(seen, run.space->size() / run.options.shards), true);
   return done;
 }
 
-Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
+Problem wrong(std::string where, std::string what, std::string accepted) {
+  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
+}
 
-// Cost and energy need figures of an accelerator; where none of a space has them nothing can be ranked.
+// Cost and energy need figures of an accelerator. A Problem if no design of the space has them.
 std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& keep) {
   const int axis = space.axis("accelerator");
   std::vector<Design> designs{space.design_at(0)};
@@ -133,37 +138,54 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
   any.step_seconds = any.tokens_per_second = any.capacity = 1;
   for (int objective : {keep.objective, keep.front_x, keep.front_y}) {
     const Objective& of = objectives()[static_cast<size_t>(objective)];
-    if (std::any_of(designs.begin(), designs.end(), [&](const Design& design) { return !std::isnan(of.of({design, any, keep.price_per_hour})); })) continue;
-    return wrong("objective", std::string(of.label) + " is not known: " + unknown_reason(objective, designs.back()),
-                 std::string_view(of.id) == "cost" ? "a price per GPU hour (--price), or another objective" : "another objective");
+    if (std::any_of(designs.begin(), designs.end(), [&](const Design& design) {
+          return !std::isnan(of.of({design, any, keep.price_per_hour}));
+        }))
+      continue;
+    return wrong("objective",
+                 std::string(of.label) + " is not known: " + unknown_reason(objective, designs.back()),
+                 std::string_view(of.id) == "cost" ? "a price per GPU hour (--price), or another objective"
+                                                   : "another objective");
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options, const SearchCallbacks& callbacks, std::stop_token stop) {
-  if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards) return wrong("shard", "there is no such shard", "i/n with i below n");
-  if (options.guided && options.shards > 1) return wrong("shard", "a guided search cannot be split", "an exhaustive search, or no shards");
+std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options,
+                                           const SearchCallbacks& callbacks, std::stop_token stop) {
+  if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards)
+    return wrong("shard", "there is no such shard", "i/n with i below n");
+  if (options.guided && options.shards > 1)
+    return wrong("shard", "a guided search cannot be split", "an exhaustive search, or no shards");
   if (auto problem = unknown_objective(*space, options.keep)) return *problem;
   const Route route(space->size(), options.shard, options.shards);
   SearchPart part{options.shard, options.shards, 0, route.chunks()};
   if (const SearchResult* before = options.resume) {
-    const bool same = !options.guided && before->space->spec() == space->spec() && before->options == options.keep && before->parts.size() == 1 &&
-                      before->parts.front().shard == part.shard && before->parts.front().shards == part.shards && before->parts.front().chunks == part.chunks;
-    if (!same) return wrong("resume", "that result is not of this search", "a result of the same space, objectives and shard");
+    const bool same = !options.guided && before->space->spec() == space->spec() &&
+                      before->options == options.keep && before->parts.size() == 1 &&
+                      before->parts.front().shard == part.shard &&
+                      before->parts.front().shards == part.shards &&
+                      before->parts.front().chunks == part.chunks;
+    if (!same)
+      return wrong("resume", "that result is not of this search",
+                   "a result of the same space, objectives and shard");
     part.done = before->parts.front().done;
   }
   SearchRun run(space, options, callbacks, stop);
   if (options.resume) run.keeper.add(*options.resume);
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   arena.execute([&] {
-    if (options.guided) guided_search(run, *options.guided);
-    else part.done = visit_all(run, route, part.done);
+    if (options.guided)
+      guided_search(run, *options.guided);
+    else
+      part.done = visit_all(run, route, part.done);
   });
   SearchResult result = run.keeper.result();
-  if (options.guided) result.guided = options.guided;
-  else result.parts = {part};
+  if (options.guided)
+    result.guided = options.guided;
+  else
+    result.parts = {part};
   return result;
 }
 
@@ -172,7 +194,9 @@ std::variant<std::pair<int64_t, int64_t>, Problem> parse_shard(const std::string
   const NumberText i = parse_number(text.substr(0, slash), false);
   const NumberText n = parse_number(slash == std::string::npos ? "" : text.substr(slash + 1), false);
   const bool read = i.fault == NumberFault::None && n.fault == NumberFault::None;
-  if (!read || n.value < 1 || i.value < 0 || i.value > n.value) return wrong("shard", "\"" + text + "\" is no shard", "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
+  if (!read || n.value < 1 || i.value < 0 || i.value > n.value)
+    return wrong("shard", "\"" + text + "\" is no shard",
+                 "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
   return std::pair{i.value % n.value, n.value};
 }
 

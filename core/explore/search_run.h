@@ -1,4 +1,4 @@
-// What exhaustive and guided searches share. Private to core/explore.
+// State that exhaustive and guided searches share. Private to core/explore.
 #pragma once
 
 #include <chrono>
@@ -10,18 +10,25 @@ namespace shardscape {
 
 class SearchRun {
  public:
-  SearchRun(std::shared_ptr<const Space> space, const SearchOptions& options, const SearchCallbacks& callbacks, std::stop_token stop)
-      : space(std::move(space)), options(options), callbacks(callbacks), stop(std::move(stop)), keeper(this->space, options.keep), visitor(*this->space, options.keep) {}
+  SearchRun(std::shared_ptr<const Space> space, const SearchOptions& options,
+            const SearchCallbacks& callbacks, std::stop_token stop)
+      : space(std::move(space)),
+        options(options),
+        callbacks(callbacks),
+        stop(std::move(stop)),
+        keeper(this->space, options.keep),
+        visitor(*this->space, options.keep) {}
 
-  // Takes a batch of timed designs and what was counted beside them, and tells of it.
-  void commit(const std::vector<Point>& points, const std::vector<std::vector<int>>& values, const SearchCounts& counts) {
+  // Adds a batch of timed designs and the counts of the batch, and reports the points.
+  void commit(const std::vector<Point>& points, const std::vector<std::vector<int>>& values,
+              const SearchCounts& counts) {
     for (size_t i = 0; i < points.size(); ++i) keeper.add(points[i], values[i]);
     keeper.counts().add(counts);
     enumerated_ += counts.enumerated;
     timed_ += counts.timed;
     if (callbacks.points && !points.empty()) callbacks.points(points);
   }
-  // At most ten times a second, but for the last time.
+  // Reports progress at most ten times a second; the last report is never skipped.
   void tell(Wide done, Wide total, bool last = false) {
     const auto now = std::chrono::steady_clock::now();
     if (!callbacks.progress || (!last && now - told_ < std::chrono::milliseconds(100))) return;
@@ -31,8 +38,8 @@ class SearchRun {
     const auto fresh = static_cast<double>(done - first_done_), left = static_cast<double>(total - done);
     const double since = seconds - first_seconds_;
     if (fresh == 0) first_seconds_ = seconds;
-    callbacks.progress({keeper.counts(), done, total, seconds, static_cast<double>(enumerated_) / seconds, static_cast<double>(timed_) / seconds,
-                        fresh > 0 ? left * since / fresh : 0, keeper});
+    callbacks.progress({keeper.counts(), done, total, seconds, static_cast<double>(enumerated_) / seconds,
+                        static_cast<double>(timed_) / seconds, fresh > 0 ? left * since / fresh : 0, keeper});
   }
 
   std::shared_ptr<const Space> space;

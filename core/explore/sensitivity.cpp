@@ -5,14 +5,14 @@
 #include <algorithm>
 #include <mutex>
 
-#include "design/knob_state.h"
+#include "design/knobs/knob_state.h"
 #include "design/limits.h"
-#include "design/validate.h"
+#include "design/validate/validate.h"
 
 namespace shardscape {
 namespace {
 
-constexpr int kRepairs = 3;  // fixes in a row, each of one problem
+constexpr int kRepairs = 3;  // maximum number of successive fixes
 
 std::optional<Problem> first_problem(const Design& design) {
   std::vector<Problem> problems = validate(design);
@@ -20,7 +20,7 @@ std::optional<Problem> first_problem(const Design& design) {
   return std::move(problems.front());
 }
 
-// tp, pp and cp take their ranks from dp.
+// tp, pp and cp change dp so that the number of ranks stays.
 bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   if (knob.id != "tp" && knob.id != "pp" && knob.id != "cp") return true;
   const int64_t others = n.design.parallel.tp * n.design.parallel.pp * n.design.parallel.cp;
@@ -30,7 +30,7 @@ bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   return true;
 }
 
-// Fixes that leave alone the knob that was changed, and the number of ranks.
+// Applies fixes that change neither the knob under study nor the number of ranks.
 bool repair(Neighbour& n, const Design& from, const Knob& knob) {
   for (int round = 0; round <= kRepairs; ++round) {
     const auto problem = first_problem(n.design);
@@ -39,7 +39,8 @@ bool repair(Neighbour& n, const Design& from, const Knob& knob) {
     const auto leaves_alone = [&](const Fix& fix) {
       return std::none_of(fix.settings.begin(), fix.settings.end(), [&](const auto& s) {
         const Knob* other = find_knob(s.first);
-        return !other || s.first == knob.id || other->group == KnobGroup::Model || s.first == "batch" || s.first == "seq";
+        return !other || s.first == knob.id || other->group == KnobGroup::Model || s.first == "batch" ||
+               s.first == "seq";
       });
     };
     const auto fix = std::find_if(problem->fixes.begin(), problem->fixes.end(), leaves_alone);
@@ -55,11 +56,13 @@ bool repair(Neighbour& n, const Design& from, const Knob& knob) {
 
 std::optional<Neighbour> neighbour(const Design& from, const Knob& knob, const std::string& value) {
   Neighbour n{value, {}, from, {}};
-  if (set_knob(n.design, knob, value) || n.design == from || !follow_ranks(n, from, knob) || !repair(n, from, knob)) return std::nullopt;
+  if (set_knob(n.design, knob, value) || n.design == from || !follow_ranks(n, from, knob) ||
+      !repair(n, from, knob))
+    return std::nullopt;
   return n;
 }
 
-// The values to try: each list up to its first that works.
+// The values to try: of each list, the first that gives a valid design.
 std::vector<std::vector<std::string>> candidates(const Design& design, const Knob& knob) {
   const auto words = [](std::initializer_list<int64_t> numbers) {
     std::vector<std::string> out;
@@ -69,7 +72,7 @@ std::vector<std::vector<std::string>> candidates(const Design& design, const Kno
   switch (knob.type) {
     case KnobType::Integer: {
       const int64_t v = knob_number(knob)(design);
-      if (v == 0) return {};  // left to the program
+      if (v == 0) return {};  // chosen by the program
       return {words({v / 2, v / 3, v - 1}), words({v * 2, v * 3, v + 1})};
     }
     case KnobType::Boolean: return {{knob_text(design, knob) == "true" ? "false" : "true"}};
@@ -102,12 +105,17 @@ constexpr EvaluationOptions kTimeAll{0, true};
 std::vector<const Neighbour*> KnobSensitivity::extremes(size_t most) const {
   std::vector<const Neighbour*> out;
   for (const Neighbour& n : neighbours) out.push_back(&n);
-  std::stable_sort(out.begin(), out.end(), [](const Neighbour* a, const Neighbour* b) { return a->evaluation.tokens_per_second < b->evaluation.tokens_per_second; });
-  if (out.size() > most) out.erase(out.begin() + static_cast<std::ptrdiff_t>(most / 2), out.end() - static_cast<std::ptrdiff_t>(most - most / 2));
+  std::stable_sort(out.begin(), out.end(), [](const Neighbour* a, const Neighbour* b) {
+    return a->evaluation.tokens_per_second < b->evaluation.tokens_per_second;
+  });
+  if (out.size() > most)
+    out.erase(out.begin() + static_cast<std::ptrdiff_t>(most / 2),
+              out.end() - static_cast<std::ptrdiff_t>(most - most / 2));
   return out;
 }
 
-std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop, const std::function<void(size_t, size_t)>& progress) {
+std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop,
+                                       const std::function<void(size_t, size_t)>& progress) {
   Evaluator evaluator;
   Sensitivity out;
   out.now = evaluator.evaluate(design, kTimeAll, stop);
@@ -140,11 +148,13 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
     for (const Neighbour& n : of.neighbours) add_change(of, out.now, n.evaluation);
   }
   std::erase_if(out.knobs, [](const KnobSensitivity& of) { return of.neighbours.empty(); });
-  std::stable_sort(out.knobs.begin(), out.knobs.end(), [](const auto& a, const auto& b) { return a.swing() > b.swing(); });
+  std::stable_sort(out.knobs.begin(), out.knobs.end(),
+                   [](const auto& a, const auto& b) { return a.swing() > b.swing(); });
   return out;
 }
 
-std::optional<std::vector<ScalePoint>> scaling(const Design& design, const ScalingOptions& options, std::stop_token stop) {
+std::optional<std::vector<ScalePoint>> scaling(const Design& design, const ScalingOptions& options,
+                                               std::stop_token stop) {
   const int64_t model_ranks = design.parallel.tp * design.parallel.pp * design.parallel.cp;
   std::vector<int64_t> degrees{design.parallel.dp};
   for (int64_t dp = 1; dp <= kMaxWorld / model_ranks; dp *= 2) degrees.push_back(dp);
@@ -157,17 +167,21 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     if (gpus < options.least || gpus > std::min(options.most, kMaxWorld)) continue;
     Design d = design;
     d.parallel.dp = dp;
-    const Wide batch = options.weak ? static_cast<Wide>(design.workload.batch) * dp / design.parallel.dp : design.workload.batch;
+    const Wide batch = options.weak ? static_cast<Wide>(design.workload.batch) * dp / design.parallel.dp
+                                    : design.workload.batch;
     d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
     ScalePoint point{gpus, dp, d.workload.batch, "", {}};
-    if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0) point.wrong = "the batch does not split so";
-    else if (const auto problem = first_problem(d)) point.wrong = problem->what;
+    if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0)
+      point.wrong = "the batch does not split so";
+    else if (const auto problem = first_problem(d))
+      point.wrong = problem->what;
     out.push_back(std::move(point));
     designs.push_back(std::move(d));
   }
   Evaluator evaluator;
   tbb::parallel_for(size_t{0}, out.size(), [&](size_t i) {
-    if (out[i].wrong.empty() && !stop.stop_requested()) out[i].evaluation = evaluator.evaluate(designs[i], kTimeAll, stop);
+    if (out[i].wrong.empty() && !stop.stop_requested())
+      out[i].evaluation = evaluator.evaluate(designs[i], kTimeAll, stop);
   });
   if (stop.stop_requested()) return std::nullopt;
   double first = 0;

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/number_text.h"
 #include "base/units.h"
-#include "design/checks.h"
 #include "design/limits.h"
-#include "design/number_text.h"
+#include "design/validate/checks.h"
 #include "explore/values.h"
 #include "graph/build.h"
 
@@ -14,12 +14,17 @@ namespace shardscape {
 
 namespace {
 
-constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};  // that multiply to the ranks; the first vary slowest
+constexpr const char* kDegrees[] = {"tp", "cp", "pp",
+                                    "dp"};  // degrees that multiply to the ranks, slowest first
 constexpr Wide kMaxSize = Wide{1} << 120;
 
-bool is_degree(std::string_view id) { return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees); }
+bool is_degree(std::string_view id) {
+  return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees);
+}
 
-Problem wrong(std::string where, std::string what, std::string accepted) { return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}}; }
+Problem wrong(std::string where, std::string what, std::string accepted) {
+  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
+}
 
 }  // namespace
 
@@ -27,7 +32,8 @@ std::string SpaceSpec::ranks() const {
   if (nodes.empty()) return gpus;
   std::string out;
   const auto values = parse_values(*find_knob("dp"), nodes);
-  for (const std::string& n : std::get<0>(values)) out += (out.empty() ? "" : ",") + std::to_string(std::stoll(n) * base.cluster.gpus_per_node);
+  for (const std::string& n : std::get<0>(values))
+    out += (out.empty() ? "" : ",") + std::to_string(std::stoll(n) * base.cluster.gpus_per_node);
   return out;
 }
 
@@ -37,7 +43,7 @@ const std::string* SpaceSpec::find(std::string_view dimension) const {
   return nullptr;
 }
 
-// Throws the Problem.
+// Builds a space from a spec. Throws a Problem.
 class SpaceBuilder {
  public:
   explicit SpaceBuilder(SpaceSpec spec) : space_(std::make_shared<Space>()), spec_(space_->spec_) {
@@ -56,9 +62,11 @@ class SpaceBuilder {
       space_->constraints_.push_back(std::get<Constraint>(std::move(constraint)));
     }
     if (!(spec_.memory_margin >= 0 && spec_.memory_margin < 1))
-      throw wrong("memory_margin", "a margin of " + significant(spec_.memory_margin) + " leaves nothing", "a share from 0 to below 1, such as 0.05");
+      throw wrong("memory_margin", "a margin of " + significant(spec_.memory_margin) + " leaves nothing",
+                  "a share from 0 to below 1, such as 0.05");
     for (const Space::Digit& digit : space_->digits_) {
-      if (space_->size_ > kMaxSize / static_cast<Wide>(digit.rows.size())) throw wrong("dimensions", "the space is too large to count", "fewer dimensions or values");
+      if (space_->size_ > kMaxSize / static_cast<Wide>(digit.rows.size()))
+        throw wrong("dimensions", "the space is too large to count", "fewer dimensions or values");
       space_->size_ *= static_cast<Wide>(digit.rows.size());
     }
     return space_;
@@ -69,11 +77,15 @@ class SpaceBuilder {
     for (size_t i = 0; i < spec_.dimensions.size(); ++i) {
       std::string& id = spec_.dimensions[i].first;
       std::replace(id.begin(), id.end(), '-', '_');
-      if (id != kModelAxis && !find_knob(id)) throw wrong(id, "there is no knob \"" + id + "\"", "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
+      if (id != kModelAxis && !find_knob(id))
+        throw wrong(id, "there is no knob \"" + id + "\"",
+                    "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
       for (size_t j = 0; j < i; ++j)
-        if (spec_.dimensions[j].first == id) throw wrong(id, "the dimension \"" + id + "\" is given twice", "each dimension once");
+        if (spec_.dimensions[j].first == id)
+          throw wrong(id, "the dimension \"" + id + "\" is given twice", "each dimension once");
     }
-    if (!spec_.gpus.empty() && !spec_.nodes.empty()) throw wrong(kNodesAxis, "both gpus and nodes are given", "one of them");
+    if (!spec_.gpus.empty() && !spec_.nodes.empty())
+      throw wrong(kNodesAxis, "both gpus and nodes are given", "one of them");
   }
 
   std::vector<std::string> parsed(const Knob& knob, const std::string& text) const {
@@ -102,7 +114,8 @@ class SpaceBuilder {
 
   void add_digit(int axis) {
     Space::Digit digit{{axis}, {}};
-    for (int i = 0; i < static_cast<int>(space_->axes_[static_cast<size_t>(axis)].values.size()); ++i) digit.rows.push_back({i});
+    for (int i = 0; i < static_cast<int>(space_->axes_[static_cast<size_t>(axis)].values.size()); ++i)
+      digit.rows.push_back({i});
     space_->digits_.push_back(std::move(digit));
   }
 
@@ -112,11 +125,15 @@ class SpaceBuilder {
     const auto& presets = ModelLibrary::instance().presets();
     std::vector<std::string> values;
     std::string rest = is_all(*text) ? "" : *text;
-    if (rest.empty()) std::transform(presets.begin(), presets.end(), std::back_inserter(values), [](const Preset& p) { return p.id; });
+    if (rest.empty())
+      std::transform(presets.begin(), presets.end(), std::back_inserter(values),
+                     [](const Preset& p) { return p.id; });
     while (!rest.empty()) {
       const size_t comma = rest.find(',');
       const std::string id(trimmed(std::string_view(rest).substr(0, comma)));
-      if (!ModelLibrary::instance().preset(id)) throw wrong(kModelAxis, "there is no preset \"" + id + "\"", "presets between commas, as \"shardscape-cli presets\" lists them, or all");
+      if (!ModelLibrary::instance().preset(id))
+        throw wrong(kModelAxis, "there is no preset \"" + id + "\"",
+                    "presets between commas, as \"shardscape-cli presets\" lists them, or all");
       if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
       rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
     }
@@ -125,26 +142,31 @@ class SpaceBuilder {
     if (values.size() > 1) add_digit(add_axis(kModelAxis, "Model", nullptr, std::move(values)));
   }
 
-  // Ranks with the nodes that they are on (0: not asked for).
+  // Ranks and their nodes (0: the spec does not list nodes).
   std::vector<std::pair<int64_t, int64_t>> worlds() const {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);  // read as that degree is
+    // The list of ranks or nodes is parsed as values of that knob.
+    auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);
     if (auto* problem = std::get_if<Problem>(&values)) {
       problem->where = id;
       throw *problem;
     }
-    if (by_node && spec_.find("gpus_per_node")) throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks", "gpus, or gpus_per_node with one value");
+    if (by_node && spec_.find("gpus_per_node"))
+      throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks",
+                  "gpus, or gpus_per_node with one value");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
-      if (ranks > kMaxWorld) throw wrong(id, grouped(ranks) + " ranks are too many", "up to " + grouped(kMaxWorld) + " ranks");
+      if (ranks > kMaxWorld)
+        throw wrong(id, grouped(ranks) + " ranks are too many", "up to " + grouped(kMaxWorld) + " ranks");
       out.emplace_back(ranks, by_node ? n : 0);
     }
     return out;
   }
 
-  // Divisors that the base design's model allows for this degree alone; where the model varies, and of dp, all.
+  // Divisors that the base model permits for this degree. All candidates for dp, or if the space varies the
+  // model.
   std::vector<int64_t> working(const Knob& degree, std::vector<int64_t> candidates) const {
     const bool same_model = std::none_of(spec_.dimensions.begin(), spec_.dimensions.end(), [](const auto& d) {
       const Knob* knob = find_knob(d.first);
@@ -157,7 +179,9 @@ class SpaceBuilder {
     for (int64_t n : candidates) {
       (void)set_knob(probe, degree, std::to_string(n));
       const auto problems = validate(probe);
-      const auto rules_out = [&](const Problem& p) { return p.severity == Severity::Error && p.where == degree.id; };
+      const auto rules_out = [&](const Problem& p) {
+        return p.severity == Severity::Error && p.where == degree.id;
+      };
       if (std::none_of(problems.begin(), problems.end(), rules_out)) out.push_back(n);
     }
     return out.empty() ? candidates : out;
@@ -167,7 +191,10 @@ class SpaceBuilder {
     if (spec_.gpus.empty() && spec_.nodes.empty()) {
       for (const char* id : kDegrees)
         if (const std::string* text = spec_.find(id); text && is_all(*text))
-          throw wrong(id, "all values of " + std::string(id) + " are divisors of the number of ranks, which is not given", "gpus or nodes, or a list or range");
+          throw wrong(
+              id,
+              "all values of " + std::string(id) + " are divisors of the number of ranks, which is not given",
+              "gpus or nodes, or a list or range");
       return;
     }
     const auto ranks = worlds();
@@ -181,8 +208,10 @@ class SpaceBuilder {
       const Knob& knob = *find_knob(id);
       const std::string* text = spec_.find(id);
       std::vector<int64_t> values;
-      if (text ? is_all(*text) : std::string_view(id) == "dp") values = working(knob, candidates);
-      else if (!text) values = {knob_number(knob)(space_->base_)};
+      if (text ? is_all(*text) : std::string_view(id) == "dp")
+        values = working(knob, candidates);
+      else if (!text)
+        values = {knob_number(knob)(space_->base_)};
       else
         for (const std::string& value : parsed(knob, *text)) values.push_back(std::stoll(value));
       allowed.push_back(std::move(values));
@@ -190,19 +219,23 @@ class SpaceBuilder {
     add_layout_digit(ranks, allowed);
   }
 
-  void add_layout_digit(const std::vector<std::pair<int64_t, int64_t>>& ranks, const std::vector<std::vector<int64_t>>& allowed) {
+  void add_layout_digit(const std::vector<std::pair<int64_t, int64_t>>& ranks,
+                        const std::vector<std::vector<int64_t>>& allowed) {
     std::vector<std::vector<int64_t>> found;  // ranks, nodes, then the degrees
     for (const auto& [world, nodes] : ranks)
       for (int64_t tp : allowed[0])
         for (int64_t cp : allowed[1])
           for (int64_t pp : allowed[2]) {
-            // Each is at most kMaxWorld, so that two of them do not overflow.
+            // Each factor is at most kMaxWorld, so a product of two does not overflow.
             if (world % tp != 0 || world / tp % cp != 0 || world / tp / cp % pp != 0) continue;
             const int64_t dp = world / tp / cp / pp;
-            if (std::binary_search(allowed[3].begin(), allowed[3].end(), dp)) found.push_back({world, nodes, tp, cp, pp, dp});
+            if (std::binary_search(allowed[3].begin(), allowed[3].end(), dp))
+              found.push_back({world, nodes, tp, cp, pp, dp});
           }
     if (found.empty())
-      throw wrong(spec_.nodes.empty() ? kGpusAxis : kNodesAxis, "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" + (ranks.size() > 1 ? " or one of the others" : ""),
+      throw wrong(spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
+                  "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
+                      (ranks.size() > 1 ? " or one of the others" : ""),
                   "degrees that do, or \"all\" for one of them");
     Space::Digit digit;
     digit.rows.resize(found.size());
@@ -219,14 +252,19 @@ class SpaceBuilder {
       }
       std::vector<std::string> texts;
       for (int64_t n : numbers) texts.push_back(std::to_string(n));
-      digit.axes.push_back(add_axis(id, knob ? knob->label : column == 0 ? "GPUs" : "Nodes", knob, std::move(texts)));
+      digit.axes.push_back(add_axis(id,
+                                    knob          ? knob->label
+                                    : column == 0 ? "GPUs"
+                                                  : "Nodes",
+                                    knob, std::move(texts)));
       for (size_t r = 0; r < found.size(); ++r)
-        digit.rows[r].push_back(static_cast<int>(std::lower_bound(numbers.begin(), numbers.end(), found[r][column]) - numbers.begin()));
+        digit.rows[r].push_back(static_cast<int>(
+            std::lower_bound(numbers.begin(), numbers.end(), found[r][column]) - numbers.begin()));
     }
     if (found.size() > 1) space_->digits_.push_back(std::move(digit));
   }
 
-  // Whether the graph differs between values, on a design where every strategy is at work.
+  // Whether the values differ in the graph, tested on a design in which every strategy is active.
   bool changes_structure(const SpaceAxis& axis) const {
     Design probe = space_->base_;
     for (const char* id : kDegrees) (void)set_knob(probe, *find_knob(id), "2");
@@ -259,9 +297,10 @@ class SpaceBuilder {
     for (const auto* list : {&structural, &numeric})
       for (int axis : *list) {
         add_digit(axis);
-        space_->idle_.emplace_back(static_cast<size_t>(axis), idle_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+        space_->idle_.emplace_back(static_cast<size_t>(axis),
+                                   no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
       }
-    // A preset would undo knobs of the model that have one value.
+    // A preset would overwrite knobs of the model that have a single value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
       for (KnobSetting& setting : space_->settings_[static_cast<size_t>(model)])
         setting = [preset = setting, fixed = fixed_](Design& d) {
@@ -301,7 +340,8 @@ std::vector<int> Space::digits_at(Wide index) const {
 
 Wide Space::index_at(const std::vector<int>& digits) const {
   Wide index = 0;
-  for (size_t i = 0; i < digits_.size(); ++i) index = index * static_cast<Wide>(digits_[i].rows.size()) + digits[i];
+  for (size_t i = 0; i < digits_.size(); ++i)
+    index = index * static_cast<Wide>(digits_[i].rows.size()) + digits[i];
   return index;
 }
 
@@ -309,7 +349,8 @@ std::vector<int> Space::values_at(Wide index) const {
   std::vector<int> out(axes_.size(), 0);
   const std::vector<int> rows = digits_at(index);
   for (size_t i = 0; i < digits_.size(); ++i)
-    for (size_t a = 0; a < digits_[i].axes.size(); ++a) out[static_cast<size_t>(digits_[i].axes[a])] = digits_[i].rows[static_cast<size_t>(rows[i])][a];
+    for (size_t a = 0; a < digits_[i].axes.size(); ++a)
+      out[static_cast<size_t>(digits_[i].axes[a])] = digits_[i].rows[static_cast<size_t>(rows[i])][a];
   return out;
 }
 
@@ -330,7 +371,10 @@ std::optional<Wide> Space::index_of(const Design& design) const {
   std::vector<int> values;
   for (const SpaceAxis& axis : axes_) {
     const int64_t nodes = (design.world() + design.cluster.gpus_per_node - 1) / design.cluster.gpus_per_node;
-    const std::string text = axis.knob ? knob_text(design, *axis.knob) : axis.id == kModelAxis ? design.model.preset : std::to_string(axis.id == kNodesAxis ? nodes : design.world());
+    const std::string text = axis.knob ? knob_text(design, *axis.knob)
+                             : axis.id == kModelAxis
+                                 ? design.model.preset
+                                 : std::to_string(axis.id == kNodesAxis ? nodes : design.world());
     const auto it = std::find(axis.values.begin(), axis.values.end(), text);
     if (it == axis.values.end()) return std::nullopt;
     values.push_back(static_cast<int>(it - axis.values.begin()));
@@ -341,12 +385,14 @@ std::optional<Wide> Space::index_of(const Design& design) const {
 Design Space::design_at(Wide index) const { return SpaceCursor(*this).at(index); }
 
 int Space::excluded_by(const Design& design) const {
-  const auto it = std::find_if(constraints_.begin(), constraints_.end(), [&](const Constraint& c) { return !c.holds(design); });
+  const auto it = std::find_if(constraints_.begin(), constraints_.end(),
+                               [&](const Constraint& c) { return !c.holds(design); });
   return it == constraints_.end() ? -1 : static_cast<int>(it - constraints_.begin());
 }
 
 bool Space::repeats(const Design& design, const std::vector<int>& values) const {
-  return std::any_of(idle_.begin(), idle_.end(), [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
+  return std::any_of(idle_.begin(), idle_.end(),
+                     [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
 }
 
 void Space::apply(Design& design, size_t digit, int row) const {
@@ -357,14 +403,16 @@ void Space::apply(Design& design, size_t digit, int row) const {
   }
 }
 
-SpaceCursor::SpaceCursor(const Space& space) : space_(space), design_(space.base_), rows_(space.digits_.size(), -1), values_(space.axes_.size(), 0) {}
+SpaceCursor::SpaceCursor(const Space& space)
+    : space_(space), design_(space.base_), rows_(space.digits_.size(), -1), values_(space.axes_.size(), 0) {}
 
 void SpaceCursor::set(size_t digit, int row) {
   if (rows_[digit] == row) return;
   rows_[digit] = row;
   const Space::Digit& of = space_.digits_[digit];
-  for (size_t a = 0; a < of.axes.size(); ++a) values_[static_cast<size_t>(of.axes[a])] = of.rows[static_cast<size_t>(row)][a];
-  // A preset sets what knobs of the model have set.
+  for (size_t a = 0; a < of.axes.size(); ++a)
+    values_[static_cast<size_t>(of.axes[a])] = of.rows[static_cast<size_t>(row)][a];
+  // A preset resets knobs of the model.
   if (digit == 0 && space_.axes_[static_cast<size_t>(of.axes.front())].id == kModelAxis) {
     design_ = space_.base_;
     for (size_t i = 0; i < rows_.size(); ++i)

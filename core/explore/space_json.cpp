@@ -17,32 +17,41 @@ bool holds_lists(const std::string& id) {
   return knob && (knob->type == KnobType::IntegerList || knob->type == KnobType::ChoiceList);
 }
 
-// The words of parse_values().
+// The values in the syntax of parse_values().
 std::string values_text(const JsonFile& file, const std::string& id, const json& value) {
   const auto one = [&](const json& v) -> std::string {
     if (v.is_string()) return v.get<std::string>();
     if (v.is_number() || v.is_boolean()) return v.dump();
-    file.fail(id, "\"" + id + "\" has " + v.dump() + " among its values", "numbers, true, false, or texts such as \"1..64*2\" and \"all\"");
+    file.fail(id, "\"" + id + "\" has " + v.dump() + " among its values",
+              "numbers, true, false, or texts such as \"1..64*2\" and \"all\"");
   };
   if (!value.is_array()) return one(value);
   if (value.empty()) file.fail(id, "\"" + id + "\" has no values", "at least one value");
   std::string text;
-  for (size_t i = 0; i < value.size(); ++i) text += (i == 0 ? "" : holds_lists(id) ? "|" : ",") + one(value[i]);
+  for (size_t i = 0; i < value.size(); ++i)
+    text += (i == 0 ? "" : holds_lists(id) ? "|" : ",") + one(value[i]);
   return text;
 }
 
-// The text of the object behind a key of the root, with as many lines before it as in the file.
+// The text of the object at a key of the root, after as many newlines as precede it in the file, for line
+// numbers.
 std::string object_text(const std::string& text, const std::string& key) {
   const size_t at = text.find("\"" + key + "\""), begin = at == std::string::npos ? at : text.find('{', at);
   if (begin == std::string::npos) return "";
   int depth = 0;
   bool quoted = false;
   for (size_t i = begin; i < text.size(); ++i) {
-    if (quoted && text[i] == '\\') ++i;
-    else if (text[i] == '"') quoted = !quoted;
-    else if (!quoted && text[i] == '{') ++depth;
+    if (quoted && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      quoted = !quoted;
+    else if (!quoted && text[i] == '{')
+      ++depth;
     else if (!quoted && text[i] == '}' && --depth == 0)
-      return std::string(static_cast<size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')), '\n') + text.substr(begin, i + 1 - begin);
+      return std::string(static_cast<size_t>(std::count(
+                             text.begin(), text.begin() + static_cast<std::ptrdiff_t>(begin), '\n')),
+                         '\n') +
+             text.substr(begin, i + 1 - begin);
   }
   return "";
 }
@@ -50,42 +59,57 @@ std::string object_text(const std::string& text, const std::string& key) {
 Design base_of(const JsonFile& file, const std::string& text, const std::string& where) {
   const json& inner = file.object(file.root(), "design");
   std::string own = object_text(text, "design");
-  if (json::parse(own, nullptr, false) != inner) own = inner.dump();  // another key of this name comes first
+  // another key with the same name precedes it
+  if (json::parse(own, nullptr, false) != inner) own = inner.dump();
   auto design = design_from_json(own, where);
   if (auto* problem = std::get_if<Problem>(&design)) throw DataError{*problem};
   return std::get<Design>(std::move(design));
 }
 
 SpaceSpec read(const JsonFile& file, const std::string& text, const std::string& where) {
-  file.only(file.root(), {"shardscape_space", "name", "design", "gpus", "nodes", "dimensions", "constraints", "memory_margin"});
+  file.only(file.root(), {"shardscape_space", "name", "design", "gpus", "nodes", "dimensions", "constraints",
+                          "memory_margin"});
   if (!file.root().contains("shardscape_space"))
-    file.fail("", "this is not a space of designs: \"shardscape_space\", the version of its format, is missing", "\"shardscape_space\": " + std::to_string(kFormat));
+    file.fail("",
+              "this is not a space of designs: \"shardscape_space\", the version of its format, is missing",
+              "\"shardscape_space\": " + std::to_string(kFormat));
   if (file.integer(file.root(), "shardscape_space") != kFormat)
-    file.fail("shardscape_space", "the version of the format is " + file.root()["shardscape_space"].dump(), "\"shardscape_space\": " + std::to_string(kFormat));
+    file.fail("shardscape_space", "the version of the format is " + file.root()["shardscape_space"].dump(),
+              "\"shardscape_space\": " + std::to_string(kFormat));
   SpaceSpec spec;
   spec.name = file.text_or(file.root(), "name", "");
   spec.base = base_of(file, text, where);
-  if (const auto it = file.root().find("gpus"); it != file.root().end()) spec.gpus = values_text(file, "gpus", *it);
-  if (const auto it = file.root().find("nodes"); it != file.root().end()) spec.nodes = values_text(file, "nodes", *it);
+  if (const auto it = file.root().find("gpus"); it != file.root().end())
+    spec.gpus = values_text(file, "gpus", *it);
+  if (const auto it = file.root().find("nodes"); it != file.root().end())
+    spec.nodes = values_text(file, "nodes", *it);
   if (file.root().contains("dimensions"))
-    for (const auto& [id, value] : file.object(file.root(), "dimensions").items()) spec.dimensions.emplace_back(id, values_text(file, id, value));
+    for (const auto& [id, value] : file.object(file.root(), "dimensions").items())
+      spec.dimensions.emplace_back(id, values_text(file, id, value));
   if (file.root().contains("constraints"))
     for (const json& constraint : file.array(file.root(), "constraints")) {
-      if (!constraint.is_string()) file.fail("constraints", constraint.dump() + " is no constraint", "a text such as \"tp*cp<=node\"");
+      if (!constraint.is_string())
+        file.fail("constraints", constraint.dump() + " is no constraint", "a text such as \"tp*cp<=node\"");
       spec.constraints.push_back(constraint.get<std::string>());
     }
   if (const auto it = file.root().find("memory_margin"); it != file.root().end()) {
-    if (!it->is_number()) file.fail("memory_margin", "\"memory_margin\" is not a number", "a share from 0 to below 1, such as 0.05");
+    if (!it->is_number())
+      file.fail("memory_margin", "\"memory_margin\" is not a number",
+                "a share from 0 to below 1, such as 0.05");
     spec.memory_margin = it->get<double>();
   }
   const auto made = Space::make(spec);
   if (const auto* problem = std::get_if<Problem>(&made)) {
-    // A constraint stands in the file word by word, and so does the name of a dimension.
-    const auto broken = std::find_if(spec.constraints.begin(), spec.constraints.end(), [](const std::string& c) { return std::holds_alternative<Problem>(Constraint::parse(c)); });
+    // The file contains the constraint, or the name of a dimension, verbatim.
+    const auto broken = std::find_if(
+        spec.constraints.begin(), spec.constraints.end(),
+        [](const std::string& c) { return std::holds_alternative<Problem>(Constraint::parse(c)); });
     const bool constraint = problem->where == "constraint" && broken != spec.constraints.end();
-    file.fail(constraint ? *broken : problem->where, (constraint ? "constraint " : "\"" + problem->where + "\": ") + problem->what, problem->accepted);
+    file.fail(constraint ? *broken : problem->where,
+              (constraint ? "constraint " : "\"" + problem->where + "\": ") + problem->what,
+              problem->accepted);
   }
-  return std::get<0>(made)->spec();  // ids as knobs have them
+  return std::get<0>(made)->spec();  // with knob ids in canonical form
 }
 
 }  // namespace
@@ -110,7 +134,11 @@ std::variant<SpaceSpec, Problem> space_from_json(const std::string& text, const 
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error, where, std::string("the file holds a value that cannot be read: ") + error.what(), "a space of designs in JSON", {}};
+    return Problem{Severity::Error,
+                   where,
+                   std::string("the file holds a value that cannot be read: ") + error.what(),
+                   "a space of designs in JSON",
+                   {}};
   }
 }
 

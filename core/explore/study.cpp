@@ -2,8 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_write.h"
 #include "base/data_dir.h"
-#include "design/atomic_write.h"
 #include "design/document.h"
 
 namespace shardscape {
@@ -21,7 +21,7 @@ Study of(SearchResult result) {
   return study;
 }
 
-// What `shardscape-cli explore -o` and merge write, and what --space reads.
+// Reads results of `shardscape-cli explore -o` and merge, and space files of --space.
 std::optional<std::variant<Study, Problem>> of_search(const std::string& text, const std::string& where) {
   const json root = json::parse(text, nullptr, false);
   if (root.is_object() && root.contains("shardscape_result")) {
@@ -44,7 +44,8 @@ std::optional<std::variant<Study, Problem>> of_search(const std::string& text, c
 std::string to_json(const Study& study) {
   if (!study.search && study.compared.empty()) return to_json(study.design);
   json root = json::parse(to_json(study.design));
-  for (const NamedDesign& of : study.compared) root[kCompared].push_back({{"name", of.name}, {"design", json::parse(to_json(of.design))}});
+  for (const NamedDesign& of : study.compared)
+    root[kCompared].push_back({{"name", of.name}, {"design", json::parse(to_json(of.design))}});
   if (study.search) root[kKey] = json::parse(result_json(*study.search));
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -54,21 +55,28 @@ std::variant<Study, Problem> study_from_json(const std::string& text, const std:
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
   Study study{std::get<Design>(std::move(design)), nullptr, {}, std::nullopt, false};
-  const json root = json::parse(text);  // the design was read: this is JSON
+  const json root = json::parse(text);  // valid JSON, because the design was read from it
   if (const auto it = root.find(kKey); it != root.end()) {
     auto result = result_from_json(it->dump(1), where + " (" + kKey + ")");
-    if (auto* problem = std::get_if<Problem>(&result)) study.lost = std::move(*problem);
-    else study.search = std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result)));
+    if (auto* problem = std::get_if<Problem>(&result))
+      study.lost = std::move(*problem);
+    else
+      study.search = std::make_shared<const SearchResult>(std::get<SearchResult>(std::move(result)));
   }
   if (const auto it = root.find(kCompared); it != root.end()) {
     const std::string place = where + " (" + kCompared + ")";
-    if (!it->is_array()) study.lost = Problem{Severity::Error, place, "this is not a list", "a list of {\"name\", \"design\"}", {}};
+    if (!it->is_array())
+      study.lost = Problem{
+          Severity::Error, place, "this is not a list", "a list of {\"name\", \"design\"}", {}};
     else
       for (const json& entry : *it) {
-        const bool named = entry.is_object() && entry.contains("design") && entry.value("name", json()).is_string();
+        const bool named = entry.is_object() && entry.contains("design") &&
+                           entry.value("name", json()).is_string();
         auto of = design_from_json(named ? entry["design"].dump(1) : "", place);
-        if (auto* problem = std::get_if<Problem>(&of)) study.lost = std::move(*problem);
-        else study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(of))});
+        if (auto* problem = std::get_if<Problem>(&of))
+          study.lost = std::move(*problem);
+        else
+          study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(of))});
       }
   }
   return study;
@@ -80,6 +88,8 @@ std::variant<Study, Problem> load_study(const std::filesystem::path& path) {
   return study_from_json(std::get<std::string>(text), path.string());
 }
 
-std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path) { return atomic_write(path, to_json(study)); }
+std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path) {
+  return atomic_write(path, to_json(study));
+}
 
 }  // namespace shardscape

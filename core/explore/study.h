@@ -1,4 +1,4 @@
-// A saved design with what belongs to it: the search over designs, and those that are compared with it. One document.
+// A study: a saved design, the search over its space, and the designs compared with it. One document.
 #pragma once
 
 #include <filesystem>
@@ -23,16 +23,20 @@ struct Study {
   Design design;
   std::shared_ptr<const SearchResult> search;  // with its space; null: the document has none
   std::vector<NamedDesign> compared;           // in their order
-  std::optional<Problem> lost;                 // what was wrong with the search or these; the design is there all the same
-  bool of_search = false;                      // read from what a search wrote (the design is its best, or the first of the space), or from a space
+  // Problem of the search or of the compared designs; the design itself is readable.
+  std::optional<Problem> lost;
+  // Read from the result of a search (the design is the best one, or the first of the space) or from a space.
+  bool of_search = false;
 };
 
-// The JSON of a saved design (design/document.h); under "explore" that of the result, under "compare" a list of {"name", "design"}.
+// The JSON of a saved design (design/document.h), with the search result under "explore" and a list of
+// {"name", "design"} under "compare".
 std::string to_json(const Study& study);
-// Of a document, of the result of a search (result_json), or of a space nobody has searched (to_json of its spec). A Problem where the design, that result or space cannot be read.
+// Reads a document, a search result (result_json) or a space without a result (to_json of SpaceSpec). A
+// Problem if the design, the result or the space is unreadable.
 std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where);
 std::variant<Study, Problem> load_study(const std::filesystem::path& path);
-// Written beside and renamed, so that a failure leaves the old file whole.
+// Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
 std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path);
 
 }  // namespace shardscape

@@ -4,38 +4,48 @@
 #include <cctype>
 #include <optional>
 
+#include "base/number_text.h"
 #include "base/units.h"
-#include "design/checks.h"
-#include "design/number_text.h"
+#include "design/validate/checks.h"
 
 namespace shardscape {
 namespace {
 
 Problem wrong(const Knob& knob, std::string what, std::string accepted = "") {
-  return {Severity::Error, knob.id, std::move(what), accepted.empty() ? values_help(knob) : std::move(accepted), {}};
+  return {Severity::Error,
+          knob.id,
+          std::move(what),
+          accepted.empty() ? values_help(knob) : std::move(accepted),
+          {}};
 }
 
-bool holds_lists(const Knob& knob) { return knob.type == KnobType::IntegerList || knob.type == KnobType::ChoiceList; }
+bool holds_lists(const Knob& knob) {
+  return knob.type == KnobType::IntegerList || knob.type == KnobType::ChoiceList;
+}
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts{""};
   for (char c : text) {
-    if (c == separator) parts.emplace_back();
-    else parts.back() += c;
+    if (c == separator)
+      parts.emplace_back();
+    else
+      parts.back() += c;
   }
   return parts;
 }
 
-// The number of a part of a range, in the knob's unit (thousandths of decimals).
+// The number of one part of a range, in the unit of the knob (thousandths for decimals).
 std::variant<int64_t, Problem> number_of(const Knob& knob, const std::string& text) {
   Design scratch;
   if (auto problem = set_knob(scratch, knob, text)) return wrong(knob, problem->what);
   return knob_number(knob)(scratch);
 }
 
-std::string number_word(const Knob& knob, int64_t value) { return knob.type == KnobType::Decimal ? thousandths_text(value) : std::to_string(value); }
+std::string number_word(const Knob& knob, int64_t value) {
+  return knob.type == KnobType::Decimal ? thousandths_text(value) : std::to_string(value);
+}
 
-// "1..64*2" and its like.
+// Ranges such as "1..64*2".
 std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, const std::string& text) {
   const size_t dots = text.find("..");
   std::string last = text.substr(dots + 2);
@@ -52,21 +62,30 @@ std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, co
     const std::optional<int64_t> thousandths = decimal ? parse_thousandths(step_text) : std::nullopt;
     const NumberText whole = parse_number(step_text, false);
     step = decimal ? thousandths.value_or(0) : whole.fault == NumberFault::None ? whole.value : 0;
-    if (step < 1 || (kind == '*' && step < 2)) return wrong(knob, "\"" + step_text + "\" is no step of a range", "a..b*2 for powers, a..b+step for equal steps");
+    if (step < 1 || (kind == '*' && step < 2))
+      return wrong(knob, "\"" + step_text + "\" is no step of a range",
+                   "a..b*2 for powers, a..b+step for equal steps");
   }
   const int64_t first = std::get<int64_t>(from), end = std::get<int64_t>(to);
-  if (first > end) return wrong(knob, "the range " + text + " goes down", number_word(knob, end) + ".." + number_word(knob, first));
-  if (kind == '*' && first < 1) return wrong(knob, "powers cannot start at " + number_word(knob, first), "a range from 1 on");
+  if (first > end)
+    return wrong(knob, "the range " + text + " goes down",
+                 number_word(knob, end) + ".." + number_word(knob, first));
+  if (kind == '*' && first < 1)
+    return wrong(knob, "powers cannot start at " + number_word(knob, first), "a range from 1 on");
   std::vector<std::string> values;
   for (int64_t value = first; value <= end;) {
-    if (values.size() == kMaxValues) return wrong(knob, "the range " + text + " has more than " + grouped(kMaxValues) + " values", "a larger step");
+    if (values.size() == kMaxValues)
+      return wrong(knob, "the range " + text + " has more than " + grouped(kMaxValues) + " values",
+                   "a larger step");
     values.push_back(number_word(knob, value));
-    if (kind == '*' ? __builtin_mul_overflow(value, step, &value) : __builtin_add_overflow(value, step, &value)) break;
+    if (kind == '*' ? __builtin_mul_overflow(value, step, &value)
+                    : __builtin_add_overflow(value, step, &value))
+      break;
   }
   return values;
 }
 
-// Each once; numbers and choices by their size and place.
+// Sorts and removes duplicates: numbers by size, choices by their position in the knob table.
 std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> values) {
   if (!holds_lists(knob)) {
     Design scratch;
@@ -77,13 +96,16 @@ std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> val
     };
     std::vector<std::pair<int64_t, std::string>> placed;
     for (std::string& value : values) placed.emplace_back(place(value), std::move(value));
-    std::stable_sort(placed.begin(), placed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::stable_sort(placed.begin(), placed.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     values.clear();
     for (auto& [_, value] : placed) values.push_back(std::move(value));
   }
   std::vector<std::string> once;
   for (std::string& value : values)
-    if (holds_lists(knob) ? std::find(once.begin(), once.end(), value) == once.end() : once.empty() || once.back() != value) once.push_back(std::move(value));
+    if (holds_lists(knob) ? std::find(once.begin(), once.end(), value) == once.end()
+                          : once.empty() || once.back() != value)
+      once.push_back(std::move(value));
   return once;
 }
 
@@ -93,11 +115,11 @@ std::vector<std::string> words(const std::vector<int64_t>& numbers) {
   return out;
 }
 
-// What a number splits, so that its divisors are the values worth a try.
+// The size that a knob divides; "all" takes its divisors.
 struct Splits {
   const char* knob;
   int64_t (*of)(const Design&);
-  bool zero;  // 0 is a value too
+  bool zero;  // whether 0 is also a value
 };
 constexpr Splits kSplits[] = {
     {"virtual_stages", [](const Design& d) { return d.model.layers; }, false},
@@ -135,7 +157,10 @@ std::string values_help(const Knob& knob) {
   const std::string each = "each " + accepted_values(knob);
   switch (knob.type) {
     case KnobType::Integer:
-    case KnobType::Decimal: return "a value, a list such as 1,2,4, a range such as 1..64*2 (powers), 1..9+2 (steps) or 1..4, or all; " + each;
+    case KnobType::Decimal:
+      return "a value, a list such as 1,2,4, a range such as 1..64*2 (powers), 1..9+2 (steps) or 1..4, or "
+             "all; " +
+             each;
     case KnobType::Boolean: return "true, false, or all for both";
     case KnobType::Choice: return "one or several between commas, or all; " + each;
     case KnobType::IntegerList:
@@ -157,22 +182,29 @@ std::variant<std::vector<std::string>, Problem> parse_values(const Knob& knob, c
       continue;
     }
     if (numeric && part.size() > 1 && part[0] == '0' && part[1] != '.')
-      return wrong(knob, "\"" + part + "\" in \"" + text + "\": a comma separates values here, not thousands");
+      return wrong(knob,
+                   "\"" + part + "\" in \"" + text + "\": a comma separates values here, not thousands");
     Design scratch;
     if (auto problem = set_knob(scratch, knob, part)) return wrong(knob, problem->what);
     values.push_back(knob_text(scratch, knob));
   }
-  if (values.size() > kMaxValues) return wrong(knob, "there are more than " + grouped(kMaxValues) + " values", "fewer values");
+  if (values.size() > kMaxValues)
+    return wrong(knob, "there are more than " + grouped(kMaxValues) + " values", "fewer values");
   return in_order(knob, std::move(values));
 }
 
 std::variant<std::vector<int64_t>, Problem> sweep_values(const Knob& knob, const std::string& text) {
   std::vector<int64_t> out;
   if (trimmed(text).empty() || says(text, "usual")) return out;
-  const std::string accepted = "numbers of " + knob.unit + " such as 1,8,64, a range such as 1..64*2 (powers) or 1024..8192+1024 (steps), or usual";
+  const std::string
+      accepted = "numbers of " + knob.unit +
+                 " such as 1,8,64, a range such as 1..64*2 (powers) or 1024..8192+1024 (steps), or usual";
   auto values = parse_values(knob, text);
   if (auto* problem = std::get_if<Problem>(&values)) return wrong(knob, std::move(problem->what), accepted);
-  if (std::get<0>(values).size() > kMaxSwept) return wrong(knob, grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are more than a sweep takes", "at most " + grouped(kMaxSwept));
+  if (std::get<0>(values).size() > kMaxSwept)
+    return wrong(
+        knob, grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are more than a sweep takes",
+        "at most " + grouped(kMaxSwept));
   for (const std::string& value : std::get<0>(values)) out.push_back(std::stoll(value));
   return out;
 }
@@ -180,8 +212,10 @@ std::variant<std::vector<int64_t>, Problem> sweep_values(const Knob& knob, const
 bool is_range(const Knob& knob, const std::string& text) {
   if (is_all(text)) return true;
   const auto values = parse_values(knob, text);
-  return std::holds_alternative<std::vector<std::string>>(values) ? std::get<0>(values).size() > 1
-                                                                  : text.find(holds_lists(knob) ? "|" : ",") != std::string::npos || text.find("..") != std::string::npos;
+  return std::holds_alternative<std::vector<std::string>>(values)
+             ? std::get<0>(values).size() > 1
+             : text.find(holds_lists(knob) ? "|" : ",") != std::string::npos ||
+                   text.find("..") != std::string::npos;
 }
 
 std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, const Design& base) {
@@ -207,7 +241,11 @@ std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, con
     case KnobType::Decimal:
     case KnobType::IntegerList: break;
   }
-  return Problem{Severity::Error, knob.id, "there is no saying what all values of \"" + knob.id + "\" are", values_help(knob), {}};
+  return Problem{Severity::Error,
+                 knob.id,
+                 "there is no saying what all values of \"" + knob.id + "\" are",
+                 values_help(knob),
+                 {}};
 }
 
 }  // namespace shardscape

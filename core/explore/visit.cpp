@@ -2,11 +2,10 @@
 
 #include <cmath>
 
-#include "design/validate.h"
-
 namespace shardscape {
 
-std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop) {
+std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCounts& counts,
+                                    const std::stop_token& stop) {
   if (stop.stop_requested()) return std::nullopt;
   const Design& design = cursor.at(index);
   if (const int broken = space_.excluded_by(design); broken >= 0) {
@@ -15,13 +14,13 @@ std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCount
     return std::nullopt;
   }
   if (space_.repeats(design, cursor.values())) {
-    const std::string error = first_error(design);
+    const std::string error = evaluator_.first_error(design);
     ++counts.enumerated;
     ++(error.empty() ? counts.repeated : counts.invalid[error]);
     return std::nullopt;
   }
   Evaluation evaluation = evaluator_.evaluate(design, options_, stop);
-  if (stop.stop_requested() && !evaluation.timed()) return std::nullopt;  // may be stopped half way
+  if (stop.stop_requested() && !evaluation.timed()) return std::nullopt;  // a stop may have interrupted it
   ++counts.enumerated;
   switch (evaluation.feasibility) {
     case Feasibility::Invalid: ++counts.invalid[evaluation.reason]; return std::nullopt;

@@ -1,4 +1,4 @@
-// One design of a space, looked at. Private to core/explore.
+// Visits one design of a space: constraints, repetition, evaluation. Private to core/explore.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,15 @@ namespace shardscape {
 
 class Visitor {
  public:
-  Visitor(const Space& space, const ResultOptions& keep) : space_(space), objective_(keep.objective), price_(keep.price_per_hour) {
+  Visitor(const Space& space, const ResultOptions& keep)
+      : space_(space), objective_(keep.objective), price_(keep.price_per_hour) {
     options_.memory_margin = space.spec().memory_margin;
     options_.size_what_does_not_fit = false;
   }
-  // Counts the design, and returns it where it was timed and its objective is known. Once stopped it counts nothing; look at the token.
-  std::optional<Point> visit(SpaceCursor& cursor, Wide index, SearchCounts& counts, const std::stop_token& stop);
+  // Counts the design. Returns its point if it was timed and its objective is known. After a stop it counts
+  // nothing, so the caller must check the token.
+  std::optional<Point> visit(SpaceCursor& cursor, Wide index, SearchCounts& counts,
+                             const std::stop_token& stop);
 
  private:
   const Space& space_;
@@ -26,7 +29,7 @@ class Visitor {
   Evaluator evaluator_;
 };
 
-// What a guided search comes by, into the keeper.
+// Runs a guided search; run.keeper collects the points.
 class SearchRun;
 void guided_search(SearchRun& run, const Guided& guided);
 

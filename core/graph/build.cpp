@@ -1,12 +1,12 @@
 #include "graph/build.h"
 
 #include <map>
+#include <string_view>
 
-#include "design/checks.h"
 #include "design/expert_nodes.h"
-#include "design/validate.h"
+#include "design/validate/checks.h"
+#include "design/validate/validate.h"
 #include "graph/segment_builder.h"
-#include "graph/structure_cache.h"
 
 namespace shardscape {
 
@@ -22,21 +22,25 @@ void set_sync(const Design& design, Structure& s) {
   const bool fsdp = s.sync == SyncStrategy::Fsdp1 || s.sync == SyncStrategy::Fsdp2;
   const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
   s.overlap = megatron && p.overlap_grad_reduce;
-  s.every_microbatch = accumulates && p.reduce_every_microbatch && (fsdp || s.sync == SyncStrategy::DdpBuckets);
+  s.every_microbatch = accumulates && p.reduce_every_microbatch &&
+                       (fsdp || s.sync == SyncStrategy::DdpBuckets);
   s.reshards = !fsdp || p.reshard_after_forward;
-  s.gathered_till_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
-  s.accumulates = ((accumulates && fsdp) || s.gathered_till_reduced) && !s.every_microbatch;
-  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 && p.dp_shard < p.dp;
+  s.whole_until_reduced = s.sync == SyncStrategy::Fsdp2 && p.pp > 1 && !s.every_microbatch;
+  s.accumulates = ((accumulates && fsdp) || s.whole_until_reduced) && !s.every_microbatch;
+  s.hybrid = (fsdp || s.sync == SyncStrategy::DistributedOptimizer) && s.dp && p.dp_shard > 0 &&
+             p.dp_shard < p.dp;
   s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
 
 }  // namespace
 
 Structure structure_of(const Design& given) {
-  const Design design = as_run(given);
+  const Design design = effective_design(given);
   Structure s;
   s.mode = design.workload.mode;
-  if (!s.trains()) s.cache_dtype = is_quantized(design.workload.kv_cache_dtype) ? design.workload.kv_cache_dtype : design.workload.dtype;
+  if (!s.trains())
+    s.cache_dtype = is_quantized(design.workload.kv_cache_dtype) ? design.workload.kv_cache_dtype
+                                                                 : design.workload.dtype;
   s.architecture = design.model.architecture;
   s.profile = design.workload.profile;
   s.dp = design.parallel.dp > 1;
@@ -46,9 +50,11 @@ Structure structure_of(const Design& given) {
   s.dcp_groups = s.dcp && design.parallel.dcp < design.parallel.tp;
   s.ulysses = s.cp && ulysses_ranks(design) > 1;
   s.ring = s.cp && ring_ranks(design) > 1;
-  s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag || design.parallel.context == ContextMode::UlyssesZigzag);
+  s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag ||
+                        design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
-  s.ssm_heads = s.cp && s.mode != Mode::Decode && uses_axis(design, Axis::SsmGroups) && design.model.ssm_groups == design.parallel.tp;
+  s.ssm_heads = s.cp && s.mode != Mode::Decode && uses_axis(design, Axis::SsmGroups) &&
+                design.model.ssm_groups == design.parallel.tp;
   s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
@@ -63,7 +69,7 @@ Structure structure_of(const Design& given) {
     s.derived_slots = slots_are_derived(design);
     s.fp8_dispatch = s.ep && design.workload.dispatch_dtype == DispatchPrecision::FP8;
     s.dispatcher = p.dispatcher;
-    // On one node all-to-all is all that there is to it.
+    // On a single node, one all-to-all does the whole exchange.
     s.ep_nodes = sends_by_node(design);
     s.ep_local = s.ep_nodes && ep_ranks_per_node(design) > 1;
     if (p.dispatcher == Dispatcher::Flex && !s.ep_nodes) s.dispatcher = Dispatcher::AllToAll;
@@ -86,7 +92,7 @@ Structure structure_of(const Design& given) {
   s.master_weights = design.workload.master_weights || dtype_bytes(s.dtype) == 4;
   s.recompute = design.workload.recompute;
   if (s.recompute == Recompute::Selective) s.recompute_modules = design.workload.recompute_modules;
-  // Megatron-core checkpoints a whole layer of experts, those that all tokens meet included.
+  // Megatron-core checkpoints a whole layer of experts, shared experts included.
   if (s.recompute_modules.has(RecomputeModule::Moe)) s.recompute_modules.add(RecomputeModule::SharedExperts);
   const bool block = design.workload.recompute_method == RecomputeMethod::Block;
   s.recompute_block = s.recompute == Recompute::Full && block;
@@ -94,7 +100,8 @@ Structure structure_of(const Design& given) {
   s.offload_optimizer = design.workload.offload_optimizer;
   s.offload_activations = design.workload.offload_activations > 0;
   s.gathered_logits = s.tp && design.workload.gathered_logits;
-  s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations && s.tp && !s.sequence_parallel;
+  s.split_checkpoints = s.recompute == Recompute::Full && design.workload.distribute_saved_activations &&
+                        s.tp && !s.sequence_parallel;
   set_sync(design, s);
   return s;
 }
@@ -117,7 +124,7 @@ Structure structure_of_segments(Structure s) {
   s.accumulates = usual.accumulates;
   s.every_microbatch = usual.every_microbatch;
   s.reshards = usual.reshards;
-  s.gathered_till_reduced = usual.gathered_till_reduced;
+  s.whole_until_reduced = usual.whole_until_reduced;
   s.hybrid = usual.hybrid;
   s.edp_shards = usual.edp_shards;
   s.clip_grad_norm = usual.clip_grad_norm;
@@ -136,13 +143,14 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
     differentiate(builder);
     recompute(builder);
   } else {
-    builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(builder.segment().ops.size());
+    builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(
+        builder.segment().ops.size());
   }
   finish_segment(builder);
   return std::move(builder.segment());
 }
 
-// A key that only one parameter has ties nothing.
+// Clears keys that only one parameter has, because they tie nothing.
 void untie_single(std::vector<Segment>& segments) {
   std::map<std::string, int> uses;
   for (const Segment& s : segments)
@@ -162,20 +170,25 @@ Problem missing(const std::string& where, const std::string& what) {
 
 using Built = std::shared_ptr<const std::vector<Segment>>;
 
-// GraphError.
-Built build_segments(const Structure& structure, const KernelProfile& profile, const Architecture& architecture, const ModelLibrary& library) {
+// Throws GraphError.
+Built build_segments(const Structure& structure, const KernelProfile& profile,
+                     const Architecture& architecture, const ModelLibrary& library) {
   auto out = std::make_shared<std::vector<Segment>>();
   out->push_back(build_segment(structure, profile, library, architecture.embedding, SegmentKind::Embedding));
-  for (const SectionTemplate& kind : architecture.kinds) out->push_back(build_segment(structure, profile, library, kind, SegmentKind::Layer));
-  out->push_back(build_segment(structure, profile, library, architecture.head, SegmentKind::Head, architecture.mtp));
+  for (const SectionTemplate& kind : architecture.kinds)
+    out->push_back(build_segment(structure, profile, library, kind, SegmentKind::Layer));
+  out->push_back(
+      build_segment(structure, profile, library, architecture.head, SegmentKind::Head, architecture.mtp));
   untie_single(*out);
   return out;
 }
 
-// known: where segments may lie already.
-std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& structure, const ModelLibrary& library, StructureCache<std::vector<Segment>>* known) {
+// cache: may hold the segments already; nullptr: no cache.
+std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& structure,
+                                                          const ModelLibrary& library, PlanCache* cache) {
   const Architecture* architecture = library.architecture(structure.architecture);
-  if (!architecture) return missing("architecture", "there is no architecture \"" + structure.architecture + "\"");
+  if (!architecture)
+    return missing("architecture", "there is no architecture \"" + structure.architecture + "\"");
   const KernelProfile* profile = library.profile(structure.profile);
   if (!profile) return missing("profile", "there is no kernel profile \"" + structure.profile + "\"");
   auto graph = std::make_shared<Graph>();
@@ -184,11 +197,10 @@ std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& struc
   graph->lead_kind = architecture->lead;
   const Structure of_segments = structure_of_segments(structure);
   try {
-    Built segments = known ? known->find(of_segments) : nullptr;
-    if (!segments) {
-      segments = build_segments(of_segments, *profile, *architecture, library);
-      if (known) known->keep(of_segments, segments);
-    }
+    const auto make = [&] { return build_segments(of_segments, *profile, *architecture, library); };
+    Built segments = cache ? cache->get<std::vector<Segment>>(CacheKind::Segments, key_of(of_segments), make,
+                                                              bytes_of)
+                           : make();
     graph->segments = Segments(std::move(segments));
   } catch (const GraphError& error) {
     return error.problem;
@@ -198,17 +210,115 @@ std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& struc
 
 }  // namespace
 
-std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure, const ModelLibrary& library) {
+std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure,
+                                                                const ModelLibrary& library) {
   return build(structure, library, nullptr);
 }
 
-std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure) {
-  static StructureCache<Graph> graphs;
-  static StructureCache<std::vector<Segment>> segments;
-  if (auto graph = graphs.find(structure)) return graph;
-  auto built = build(structure, ModelLibrary::instance(), &segments);
-  if (auto* graph = std::get_if<std::shared_ptr<const Graph>>(&built)) graphs.keep(structure, *graph);
-  return built;
+std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure,
+                                                                 PlanCache& cache) {
+  Problem problem;
+  auto graph = cache.get<Graph>(
+      CacheKind::Graph, key_of(structure),
+      [&]() -> std::shared_ptr<const Graph> {
+        auto built = build(structure, ModelLibrary::instance(), &cache);
+        if (auto* failed = std::get_if<Problem>(&built)) {
+          problem = std::move(*failed);
+          return nullptr;
+        }
+        return std::get<0>(std::move(built));
+      },
+      [](const Graph&) { return sizeof(Graph); });
+  if (!graph) return problem;
+  return graph;
 }
 
+// The binding names every field, so a new field does not compile until it is added to the key.
+void add_to(CacheKey& key, const Structure& structure) {
+  const auto& [architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
+               tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups,
+               cp_sequences, ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped,
+               many_microbatch, dtype, grad_dtype, compute, moment_dtype, master_weights, recompute,
+               recompute_modules, recompute_groups, recompute_block, offload_optimizer, offload_activations,
+               split_checkpoints, gathered_logits, ep, edp, etp, folded, local_experts, fp8_dispatch,
+               derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap, accumulates, every_microbatch,
+               reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm, average_loss] = structure;
+  key.add(std::string_view(architecture));
+  key.add(std::string_view(profile));
+  for (const int64_t word : {static_cast<int64_t>(mode),
+                             static_cast<int64_t>(cache_dtype),
+                             static_cast<int64_t>(dp),
+                             static_cast<int64_t>(cp),
+                             static_cast<int64_t>(ulysses),
+                             static_cast<int64_t>(tp),
+                             static_cast<int64_t>(sequence_parallel),
+                             static_cast<int64_t>(kv_split),
+                             static_cast<int64_t>(pp),
+                             static_cast<int64_t>(tied),
+                             static_cast<int64_t>(dropout),
+                             static_cast<int64_t>(window),
+                             static_cast<int64_t>(q_compressed),
+                             static_cast<int64_t>(mtp_layers),
+                             static_cast<int64_t>(ssm_heads),
+                             static_cast<int64_t>(ssm_shared),
+                             static_cast<int64_t>(dcp),
+                             static_cast<int64_t>(dcp_groups),
+                             static_cast<int64_t>(cp_sequences),
+                             static_cast<int64_t>(ring),
+                             static_cast<int64_t>(zigzag),
+                             static_cast<int64_t>(interleaved),
+                             static_cast<int64_t>(split_backward),
+                             static_cast<int64_t>(layout),
+                             static_cast<int64_t>(scatter_gather),
+                             static_cast<int64_t>(grouped),
+                             static_cast<int64_t>(many_microbatch),
+                             static_cast<int64_t>(dtype),
+                             static_cast<int64_t>(grad_dtype),
+                             static_cast<int64_t>(compute),
+                             static_cast<int64_t>(moment_dtype),
+                             static_cast<int64_t>(master_weights),
+                             static_cast<int64_t>(recompute),
+                             static_cast<int64_t>(recompute_groups),
+                             static_cast<int64_t>(recompute_block),
+                             static_cast<int64_t>(offload_optimizer),
+                             static_cast<int64_t>(offload_activations),
+                             static_cast<int64_t>(split_checkpoints),
+                             static_cast<int64_t>(gathered_logits),
+                             static_cast<int64_t>(ep),
+                             static_cast<int64_t>(edp),
+                             static_cast<int64_t>(etp),
+                             static_cast<int64_t>(folded),
+                             static_cast<int64_t>(local_experts),
+                             static_cast<int64_t>(fp8_dispatch),
+                             static_cast<int64_t>(derived_slots),
+                             static_cast<int64_t>(dispatcher),
+                             static_cast<int64_t>(ep_nodes),
+                             static_cast<int64_t>(ep_local),
+                             static_cast<int64_t>(sync),
+                             static_cast<int64_t>(overlap),
+                             static_cast<int64_t>(accumulates),
+                             static_cast<int64_t>(every_microbatch),
+                             static_cast<int64_t>(reshards),
+                             static_cast<int64_t>(whole_until_reduced),
+                             static_cast<int64_t>(hybrid),
+                             static_cast<int64_t>(edp_shards),
+                             static_cast<int64_t>(clip_grad_norm),
+                             static_cast<int64_t>(average_loss)})
+    key.add(word);
+  key.add(int64_t{recompute_modules.bits});
+}
+
+CacheKey key_of(const Structure& structure) {
+  CacheKey key;
+  add_to(key, structure);
+  return key;
+}
+
+size_t bytes_of(const std::vector<Segment>& segments) {
+  // per op and tensor, expressions included; measured over the presets
+  constexpr size_t kOp = 2000, kTensor = 800;
+  size_t out = sizeof segments;
+  for (const Segment& s : segments) out += s.ops.size() * kOp + s.tensors.size() * kTensor;
+  return out;
+}
 }  // namespace shardscape

@@ -1,10 +1,12 @@
-// The passes: assemble blocks -> place forward -> differentiate the placed graph -> simplify.
+// Builds the graph of a structure: assemble blocks -> place the forward -> differentiate the placed graph ->
+// recompute -> simplify.
 #pragma once
 
 #include <memory>
 #include <variant>
 #include <vector>
 
+#include "base/plan_cache.h"
 #include "base/problem.h"
 #include "design/design.h"
 #include "graph/graph.h"
@@ -13,9 +15,17 @@
 namespace shardscape {
 
 Structure structure_of(const Design& design);
-// A Problem names the template's file and line.
-std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure, const ModelLibrary& library);
-// As build_graph, but from a small thread-safe cache; library is ModelLibrary::instance().
-std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure);
+// Builds a graph without a cache. A Problem names the template's file and line.
+std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure,
+                                                                const ModelLibrary& library);
+// As build_graph, but segments and graph come from the cache, and the library is ModelLibrary::instance().
+std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure,
+                                                                 PlanCache& cache);
+
+// Cache keys: every field of a structure is part of the key.
+void add_to(CacheKey& key, const Structure& structure);
+CacheKey key_of(const Structure& structure);
+// Approximate bytes of a graph's segments in memory.
+size_t bytes_of(const std::vector<Segment>& segments);
 
 }  // namespace shardscape

@@ -1,4 +1,4 @@
-// The layers of a virtual stage in order: which segment each is, and what recomputation makes of it.
+// The layers of a virtual stage (chunk) in order: the segment and the checkpoint policy of each layer.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,20 @@
 
 namespace shardscape {
 
+// One layer of a chunk. Layer numbers count within the chunk.
 struct ChunkLayer {
-  int segment = 1;               // index into Graph::segments
-  Keeps keeps = Keeps::Activations;
-  int64_t begin = 0, end = 1;    // the layers of this chunk that are recomputed with it, itself included
-  int64_t index = 0;             // in the chunk
-  bool offloaded = false;        // what it keeps waits on the host
-  bool recomputed() const { return keeps != Keeps::Activations; }
-  bool ends_group() const { return recomputed() && index + 1 == end; }  // its backward starts with the replay of the group
+  int segment = 1;  // index into Graph::segments
+  CheckpointPolicy checkpoint_policy = CheckpointPolicy::Activations;
+  int64_t begin = 0,
+          end = 1;         // recompute group [begin, end) of this layer; a layer without recompute is alone
+  int64_t index = 0;       // of this layer
+  bool offloaded = false;  // the layer's saved tensors are on the host between forward and backward
+  bool recomputed() const { return checkpoint_policy != CheckpointPolicy::Activations; }
+  // Whether the layer is the last of its recompute group: its backward starts with the replay of the group.
+  bool ends_group() const { return recomputed() && index + 1 == end; }
 };
-std::vector<ChunkLayer> chunk_layers(const Graph& graph, const Design& design, int64_t first_layer, int64_t layers);
+// One entry per layer of a chunk that holds `layers` layers of the model from first_layer on.
+std::vector<ChunkLayer> chunk_layers(const Graph& graph, const Design& design, int64_t first_layer,
+                                     int64_t layers);
 
 }  // namespace shardscape

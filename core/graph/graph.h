@@ -1,6 +1,6 @@
 // The symbolic tensor graph of one design structure: placed forward ops, their derivatives, redistributions.
-// One segment each for the embedding, every kind of layer, and the head with the loss; stages are made of segments.
-// All expressions are per rank and per microbatch unless said otherwise.
+// A segment is the embedding, one kind of layer, or the head with the loss; stages are made of segments.
+// Expressions are per rank and per microbatch unless stated otherwise.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 #include "design/design.h"
 #include "graph/op_kind.h"
+#include "mesh/pipeline_layout.h"
+#include "mesh/placement.h"
 #include "model/axis.h"
-#include "parallel/pipeline_layout.h"
-#include "parallel/placement.h"
 #include "symbolic/expr.h"
 
 namespace shardscape {
@@ -22,241 +22,306 @@ using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
 
-// Cache: lives on from step to step, in storages of its own.
-enum class TensorRole : uint8_t { Input, Parameter, Activation, Gradient, ParameterGradient, Constant, Statistic, Cache };
+// Cache: lives on from step to step, in a storage of its own.
+enum class TensorRole : uint8_t {
+  Input,
+  Parameter,
+  Activation,
+  Gradient,
+  ParameterGradient,
+  Constant,
+  Statistic,
+  Cache
+};
 
 struct Tensor {
-  std::string name;              // unique in the segment: "attention.q", "attention.q.grad"
-  std::vector<Axis> axes;        // meaning of each dimension
-  std::vector<Expr> sizes;       // whole (unsharded) size of each dimension, within one microbatch of all replicas
+  std::string name;         // unique in the segment: "attention.q", "attention.q.grad"
+  std::vector<Axis> axes;   // meaning of each dimension
+  std::vector<Expr> sizes;  // unsharded size of each dimension: one microbatch of all replicas
   Placement placement;
   DType dtype = DType::BF16;
   TensorRole role = TensorRole::Activation;
-  StorageId storage = -1;        // views share one
+  StorageId storage = -1;  // shared by views
   OpId producer = -1;
-  TensorId gradient_of = -1;     // for gradients
-  TensorId again_of = -1;        // made again by a replay: the tensor of the forward that it stands for
+  // Gradients: the tensor whose gradient this is.
+  TensorId gradient_of = -1;
+  // Tensors of a replay: the forward tensor that this one repeats.
+  TensorId repeat_of = -1;
 };
 
 // The memory under one or more tensors that are views of it.
 struct Storage {
   std::string name;
-  Expr bytes;                    // on one rank
+  Expr bytes;  // on one rank
 };
 
-// Attention whose K and V go round a ring of ranks. Zigzag: see ContextMode.
+// Attention whose K and V move round a ring of ranks. Zigzag: see ContextMode.
 enum class Ring : uint8_t { None, Plain, Zigzag };
 
 enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
 
-// In which layers of a kind an op runs, where full recompute does not treat all of them alike.
+// In which layers of a kind an op runs. Full recompute may treat layers of one kind differently.
 enum class OpScope : uint8_t {
   Always,
-  Recomputed,  // those that are replayed
-  Checkpoint   // those that are replayed from an input of their own
+  Recomputed,  // only in layers that are replayed
+  Checkpoint   // only in layers that are replayed from a checkpoint of their own
 };
 
-// What a layer keeps of its forward until its backward.
-enum class Keeps : uint8_t {
-  Activations,  // all that its backward reads and no selected module makes again
-  Input,        // a checkpoint: the rest is replayed
-  Nothing       // replayed from the result of the layer before, in a group of layers that share a checkpoint
+// Checkpoint policy of a layer: what the layer saves of its forward for its backward.
+enum class CheckpointPolicy : uint8_t {
+  Activations,  // everything that the backward reads and no selected module recomputes
+  Input,        // a checkpoint of the input; the layer is replayed from it
+  // Nothing: the layer is replayed from the result of the previous layer; its group shares one checkpoint.
+  Nothing
 };
 
-// Layers of one kind that are treated alike.
+// Layers of one kind with the same checkpoint policy and offloading.
 struct LayerClass {
-  Keeps keeps = Keeps::Activations;
-  bool offloaded = false;        // what they keep waits on the host
+  CheckpointPolicy checkpoint_policy = CheckpointPolicy::Activations;
+  bool offloaded = false;  // saved tensors are on the host between forward and backward
   auto operator<=>(const LayerClass&) const = default;
 };
 
 struct Op {
-  std::string name;              // unique in the segment: "attention.q", "attention.q.grad_x"
-  std::string label;             // what people call it: "Q projection"
+  std::string name;   // unique in the segment: "attention.q", "attention.q.grad_x"
+  std::string label;  // for people: "Q projection"
   OpKind kind = OpKind::Einsum;
   Phase phase = Phase::Forward;
   GradRole grad = GradRole::None;
-  int block = -1;                // index into Segment::blocks
+  int block = -1;  // index into Segment::blocks
   std::vector<TensorId> inputs, outputs;
-  std::string spec;              // letters: "bsd,dhe->bshe"; also of pointwise ops and of gradients of einsums
-  OpId forward = -1;             // the forward op this one differentiates or runs again
-  bool remade = false;           // its result is not kept: the backward runs the op again (KernelProfile::recomputes)
-  int operand = -1;              // gradients of one operand only: which
-  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as OpSpec
-  Ring ring = Ring::None;        // attention only
-  MeshAxes group;                // collectives and slices: over which mesh axes
-  int dim = -1;                  // all-gather: dimension joined; reduce-scatter, slice: dimension split
-  // All-to-all: dimension split (dim is joined). Without it each rank is sent a copy, without dim what arrives is summed: B and C
-  // of a mixer's group whose heads are spread over cp.
+  std::string spec;   // letters, "bsd,dhe->bshe"; also for pointwise ops and for gradients of einsums
+  OpId forward = -1;  // the forward op that this op differentiates or repeats
+  // The result is not saved: the backward runs the op again (KernelProfile::recomputes).
+  bool recomputed_in_backward = false;
+  // Gradient of a single operand: the index of the operand. Otherwise -1.
+  int operand = -1;
+  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as in OpSpec
+  Ring ring = Ring::None;                                                               // attention only
+  MeshAxes group;  // collectives and slices: mesh axes of the group
+  int dim = -1;    // all-gather: dimension joined; reduce-scatter, slice: dimension split
+  // All-to-all: dimension split, while dim is joined. dim_to -1: each rank is sent a copy. dim -1: arriving
+  // parts are summed. Both serve B and C of a mixer group whose heads are spread over cp.
   int dim_to = -1;
   Reduce reduce = Reduce::Sum;
-  DType compute = DType::BF16;   // precision of the arithmetic
-  Expr flops, useful_flops;      // counted by kernels; exact under masks, of the tokens routed (asked_flops.h)
+  DType compute = DType::BF16;  // type of the arithmetic
+  // flops: counted, as kernels compute them. useful_flops: exact under masks, of routed tokens
+  // (useful_flops_of.h).
+  Expr flops, useful_flops;
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
-  RecomputeModules modules;      // forward ops: of which modules of selective recomputation they are part
-  bool for_weights = false;      // of a backward: what the gradient of the segment's input does without
-  std::string why;               // redistributions: producer's placement, consumer's placement, rule
+  // Forward ops: the modules of selective recompute that contain the op.
+  RecomputeModules modules;
+  // Backward ops: the gradient of the segment's input does not depend on this op, so a split backward defers
+  // it.
+  bool deferrable = false;
+  // Redistributions: explanation with producer's placement, consumer's placement and rule.
+  std::string why;
 };
 
-// Whether this op repeats a forward op: recomputed layers, and what a kernel makes again within its backward.
-inline bool runs_again(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
+// Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
+inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
 
-// A block template in place: "attention" from gqa_attention.
+// An instance of a block template: name "attention" of template gqa_attention.
 struct BlockInstance {
   std::string name, template_id, label;
 };
 
+// A storage that is saved for the backward.
 struct SavedStorage {
   StorageId storage;
-  OpId saver;                    // the forward op whose backward needs it (the first one)
+  OpId saver;  // the first forward op whose backward reads the storage
 };
 
 struct Param {
   TensorId tensor;
-  TensorId gradient;             // accumulated over microbatches; its placement says over which axes it is Partial; -1 in inference
-  std::string tied;              // shared with every Param of the same key; never the key of one alone
+  // Accumulated over microbatches; its placement states the axes along which it is Partial. -1 in inference.
+  TensorId gradient;
+  // Shared with every Param of the same key; empty where no other Param has the key.
+  std::string tied;
   bool vocab_padded = false;
-  bool quantized = false;        // its products read a quantized copy
+  bool quantized = false;  // GEMMs read a quantized copy
 };
 
 enum class SegmentKind : uint8_t { Embedding, Layer, Head };
 
 struct Segment {
-  std::string name;              // "embedding", "layer", "head"
+  std::string name;  // "embedding", "layer", "head"
   SegmentKind kind = SegmentKind::Layer;
   std::vector<BlockInstance> blocks;
   std::vector<Tensor> tensors;
   std::vector<Storage> storages;
-  std::vector<Op> ops;           // in order of execution: all forward ones, then backward
-  OpId backward_begin = 0;       // first backward op
-  OpId replay_end = 0;           // full recompute: the ops from backward_begin up to this one replay the whole segment
-  TensorId input = -1;           // residual stream in; -1 for the embedding
-  TensorId output = -1;          // residual stream out; the loss for the head, in inference logits of one token per sequence
+  std::vector<Op> ops;      // in order of execution: forward ops, then backward ops
+  OpId backward_begin = 0;  // first backward op
+  // Full recompute: ops in [backward_begin, replay_end) replay the whole segment. Otherwise backward_begin.
+  OpId replay_end = 0;
+  TensorId input = -1;  // residual stream in; -1 for the embedding
+  // Residual stream out. Head: the loss; in inference the logits of one token per sequence.
+  TensorId output = -1;
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
-  std::vector<TensorId> buffers; // of the model, but not trained by gradients
-  std::vector<SavedStorage> saved;     // where full recompute is on, by layers that keep their input
-  std::vector<SavedStorage> saved_whole;  // full recompute: by layers that it leaves alone
-  std::vector<TensorId> cached;  // what inference keeps for the tokens to come, a part for every token
-  std::vector<TensorId> caches;  // in inference: these as they are when the step is done, and states of mixers
-  std::vector<SavedStorage> waiting;   // what the ops for weights read, where they run some time after the other backward ones
-  std::vector<SavedStorage> waiting_whole;  // full recompute: the same in layers that it leaves alone
-  std::vector<SavedStorage> replayed;  // made again before the backward of this segment, alive during it only
+  std::vector<TensorId> buffers;  // not trained by gradients
+  // Storages saved between forward and backward. Under full recompute: by layers with
+  // CheckpointPolicy::Input.
+  std::vector<SavedStorage> saved;
+  // Full recompute only: storages saved by layers with CheckpointPolicy::Activations.
+  std::vector<SavedStorage> saved_whole;
+  // Tensors that inference caches for every token. In training, the tensors that inference would cache.
+  std::vector<TensorId> cached;
+  // Inference only: caches and mixer states after the step.
+  std::vector<TensorId> caches;
+  // Storages that the deferred weight gradients read. Under full recompute: in recomputed layers.
+  std::vector<SavedStorage> waiting;
+  // Full recompute only: storages that deferred weight gradients read in layers with
+  // CheckpointPolicy::Activations.
+  std::vector<SavedStorage> deferred_whole;
+  // Storages that the replay makes again; they live only during the backward of this segment.
+  std::vector<SavedStorage> replayed;
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
   const Op& op(OpId id) const { return ops[static_cast<size_t>(id)]; }
 };
 
-// Whether a layer that keeps this much runs the op.
-bool runs(const Op& op, Keeps keeps);
-// What such a layer keeps. Recompute on the whole is Keeps::Input, its absence Keeps::Activations.
-std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps);
-// What it keeps between the gradient of its input and those of its weights.
-const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps);
-// Whether it is under the input of a layer: as it came, the share of it that is kept, or the whole gathered again.
+// Whether a layer with this checkpoint policy runs the op.
+bool runs(const Op& op, CheckpointPolicy checkpoint_policy);
+// Storages saved by a layer with this checkpoint policy. Full recompute has CheckpointPolicy::Input, no full
+// recompute CheckpointPolicy::Activations.
+std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy);
+// Storages that such a layer holds between its input gradient and its deferred weight gradients.
+const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy);
+// Whether the storage holds the input of a layer: the input itself, a rank's share of the checkpoint, or the
+// gathered checkpoint.
 bool holds_input(const Segment& segment, StorageId storage);
-// Whether the op only names parts of a cache together, which lie side by side in it.
+// Whether the op only joins adjacent parts of one cache storage into a view; it moves no data.
 bool is_cache_view(const Segment& segment, const Op& op);
-// Whether the values of an attention are a part of its keys: latents (DeepSeek-V2, arXiv 2405.04434, section 2.1.2). They are read once.
+// Whether the values of an attention are a part of its keys: latents (DeepSeek-V2, arXiv 2405.04434,
+// section 2.1.2). Kernels read them once.
 bool values_in_keys(const Segment& segment, const Op& op);
-// The tensor of the forward that this one stands for, itself otherwise.
-TensorId first_self(const Segment& segment, TensorId id);
+// The forward tensor that a recomputed tensor repeats; any other tensor itself.
+TensorId forward_original(const Segment& segment, TensorId id);
 
 inline int last_dim(const Tensor& tensor) { return static_cast<int>(tensor.axes.size()) - 1; }
-// Elements of the part that one rank holds.
+// Elements of one rank's shard.
 Expr local_elements(const Tensor& tensor);
-// Local size of one dimension.
+// Size of one dimension of one rank's shard.
 Expr local_size(const Tensor& tensor, int dim);
 Expr local_bytes(const Tensor& tensor);
-// "[b, S/tp, D]": what one rank holds.
+// Shape of one rank's shard: "[b, S/tp, D]".
 std::string local_shape_text(const Tensor& tensor);
-// Full-buffer elements of a collective: all-reduce the tensor, all-gather the gathered output, reduce-scatter the full
-// input, all-to-all the whole send buffer; in a ring all messages that a rank sends.
+// Full-buffer elements of a collective. All-reduce: the tensor. All-gather: the gathered output.
+// Reduce-scatter: the full input. All-to-all: the whole send buffer. Ring: all messages that a rank sends.
 Expr collective_elements(const Segment& segment, const Op& op);
 Expr collective_bytes(const Segment& segment, const Op& op);
-// How many messages a rank sends (and receives) for an op of a ring of n ranks: blocks visit n - 1 others; summands go all
-// the way round.
+// Number of messages that a rank sends (and receives) for a ring op over n ranks: n - 1 for RingPass, because
+// a block visits the other ranks; n for RingSum, because a gradient returns to its owner.
 Expr ring_messages(const Op& op);
-Expr ring_message_elements(const Segment& segment, const Op& op);  // of one message: a rank's own block
+// Elements of one message: the block of one rank.
+Expr ring_message_elements(const Segment& segment, const Op& op);
 
-// Every predicate that the graph depends on; designs with equal keys share one graph.
+// Every property of a design that its graph depends on. Designs with equal structures share one graph.
 struct Structure {
   std::string architecture, profile;
   Mode mode = Mode::Train;
-  DType cache_dtype = DType::BF16;  // of keys and values that inference keeps
-  bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, kv_split = false, pp = false, tied = false;
+  DType cache_dtype = DType::BF16;  // type of cached keys and values in inference
+  bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, kv_split = false,
+       pp = false, tied = false;
   bool dropout = false;
-  bool window = false;           // attention that may slide has a window
-  bool q_compressed = false;     // latent attention with a rank of queries
-  int64_t mtp_layers = 0;        // depths of multi-token prediction
-  bool ssm_heads = false;        // cp spreads the heads of the one group of mixers that a rank has, not its groups
-  bool ssm_shared = false;       // cp spreads the groups of mixers that a rank has, and the heads of each: cp_groups x cp_heads
-  bool dcp = false, dcp_groups = false;  // decode: ranks of tp share a context; several groups of them do
-  bool cp_sequences = false;     // decode: cp splits the sequences of a microbatch outside of attention
-  bool ring = false, zigzag = false;  // K and V go round a ring over cp, or over a part of it with ulysses inside
-  bool interleaved = false;      // virtual stages
-  bool split_backward = false;   // gradients of weights wait
+  bool window = false;        // sliding-window attention has a window
+  bool q_compressed = false;  // latent attention compresses queries
+  int64_t mtp_layers = 0;     // depth of multi-token prediction
+  // Mixers: a rank has one group; cp splits the heads of this group, not groups.
+  bool ssm_heads = false;
+  // Mixers: cp splits both the groups of a rank and the heads of each group: cp_groups x cp_heads.
+  bool ssm_shared = false;
+  // Decode. dcp: ranks of tp share a context. dcp_groups: there are several groups of these ranks.
+  bool dcp = false, dcp_groups = false;
+  // Decode: outside of attention, cp splits the sequences of a microbatch.
+  bool cp_sequences = false;
+  // K and V move round a ring over cp, or over a part of cp with Ulysses inside.
+  bool ring = false, zigzag = false;
+  bool interleaved = false;     // several virtual stages per stage
+  bool split_backward = false;  // weight gradients are deferred
   ChunkLayout layout = ChunkLayout::Round;
-  bool scatter_gather = false;   // messages between stages are split over tp
-  bool grouped = false;          // several query heads share a KV head (some kernels then expand the KV heads)
-  bool many_microbatch = false;  // b > 1 (some kernels then copy)
+  bool scatter_gather = false;  // messages between stages are split over tp
+  // Several query heads share a KV head; some kernels then expand the KV heads.
+  bool grouped = false;
+  bool many_microbatch = false;  // b > 1; some kernels then copy
   DType dtype = DType::BF16, grad_dtype = DType::FP32;
-  DType compute = DType::BF16;   // of products with weights in layers: dtype, or quantized
+  // Type of GEMMs with weights in layers: dtype, or a quantized type.
+  DType compute = DType::BF16;
   DType moment_dtype = DType::FP32;
-  bool master_weights = true;    // 16-bit parameters have float32 copies
+  bool master_weights = true;  // 16-bit parameters have float32 copies
   Recompute recompute = Recompute::None;
-  RecomputeModules recompute_modules;  // selective only
-  bool recompute_groups = false;       // full, uniform: groups of several layers share a checkpoint
+  RecomputeModules recompute_modules;  // selective recompute only
+  bool recompute_groups = false;       // full, uniform: several layers share a checkpoint
   bool recompute_block = false;        // full, block: some layers are not recomputed
   bool offload_optimizer = false, offload_activations = false;
   bool split_checkpoints = false;
   bool gathered_logits = false;
-  // Of models with experts: which axes of their mesh are larger than one.
+  // Models with experts: the axes of the expert mesh that are larger than one.
   bool ep = false, edp = false, etp = false;
-  bool folded = false;           // experts' tensor parallelism has a degree of its own
-  bool local_experts = false;    // several experts on a rank
-  bool fp8_dispatch = false;     // tokens go to their experts in FP8, gradients into the backward of experts too
-  bool derived_slots = false;    // slots of an expert follow from a capacity or an imbalance, not from an even split
+  // The tensor parallelism of experts has its own degree.
+  bool folded = false;
+  // A rank holds several experts.
+  bool local_experts = false;
+  // Tokens travel to experts in FP8, and so do gradients into the backward of experts.
+  bool fp8_dispatch = false;
+  // Slots per expert follow from a capacity or a load imbalance instead of an even split.
+  bool derived_slots = false;
   Dispatcher dispatcher = Dispatcher::AllToAll;
-  bool ep_nodes = false, ep_local = false;  // tokens go once to each of several nodes; several ranks of ep share a node
-  SyncStrategy sync = SyncStrategy::DdpFlat;  // with dp or cp only
-  bool overlap = false;          // Megatron's policies: gradients are reduced in buckets during the backward
-  bool accumulates = false;      // FSDP: gradients are kept whole until the last microbatch: m > 1, or as gathered_till_reduced
-  bool every_microbatch = false; // gradients are reduced after each microbatch, not only after the last
-  bool reshards = true;          // FSDP: units are freed between forward and backward
-  bool gathered_till_reduced = false;  // FSDP2 in a pipeline: no backward but the one that reduces frees a unit
-  bool hybrid = false;           // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard
-  bool edp_shards = false;       // hybrid: several ranks of a copy hold the same experts
+  // Tokens go once to each of several nodes. ep_local: several ranks of ep share a node.
+  bool ep_nodes = false, ep_local = false;
+  SyncStrategy sync = SyncStrategy::DdpFlat;  // only with dp or cp
+  // Megatron's policies: gradients are reduced in buckets during the backward.
+  bool overlap = false;
+  // FSDP: whole gradients are accumulated until the last microbatch, with m > 1 or whole_until_reduced.
+  bool accumulates = false;
+  // Gradients are reduced after every microbatch instead of once a step.
+  bool every_microbatch = false;
+  // FSDP: units are freed between forward and backward.
+  bool reshards = true;
+  // FSDP2 in a pipeline: only the backward that reduces the gradients of a unit frees the unit.
+  bool whole_until_reduced = false;
+  // FSDP and Megatron's distributed optimizer: dp is split into dp_replicate x dp_shard.
+  bool hybrid = false;
+  // Hybrid sharding: several ranks of one copy of the states hold the same experts.
+  bool edp_shards = false;
   bool clip_grad_norm = false, average_loss = false;
   bool trains() const { return mode == Mode::Train; }
-  // Whether chunks of a stage hold different numbers of microbatches, or hold them in two ways.
+  // Whether the chunks of a stage hold different numbers of microbatches, or microbatches before and after
+  // their input gradient.
   bool chunkwise() const { return interleaved || split_backward; }
   auto operator<=>(const Structure&) const = default;
 };
 
-// What segments depend on; all else is as by default, so that what makes them cannot read it.
+// The part of a structure that segments depend on. Every other field has its default, so code that builds
+// segments cannot depend on it.
 Structure structure_of_segments(Structure structure);
 
-// The mesh axes that split the sequence: none, {cp}, or its two parts where Ulysses runs inside a ring.
+// Mesh axes that split the sequence: none, {cp}, or both parts of cp where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);
-MeshAxes mixer_cp_axes(const Structure& structure);  // as mixers scan: cp_axes, or groups x heads
+// Mesh axes of cp for mixers: cp_axes, or groups x heads.
+MeshAxes mixer_cp_axes(const Structure& structure);
 MeshAxes ring_axes(const Structure& structure);
-// The mesh axes of tensor parallelism, and those of them over which KV heads go and over which the context of decoded sequences does.
+// Mesh axes of tensor parallelism. kv_axes: those that split KV heads. dcp_axes: those that split the context
+// in decode.
 MeshAxes tp_axes(const Structure& structure);
 MeshAxes kv_axes(const Structure& structure);
 MeshAxes dcp_axes(const Structure& structure);
 MeshAxes ulysses_axes(const Structure& structure);
-// The mesh axes that split experts: none, {ep}, or its parts over and inside nodes where tokens are sent once per node.
+// Mesh axes that split experts: none, {ep}, or its parts across and inside nodes where a token is sent once
+// per node.
 MeshAxes ep_axes(const Structure& structure);
-MeshAxes node_axes(const Structure& structure);  // the first of these parts, where there are parts
-// The size of a group, without the degrees that the structure has not: edp is a quotient of others.
+// The part across nodes; empty where tokens are not sent once per node.
+MeshAxes node_axes(const Structure& structure);
+// Size of a group, with degrees that the structure lacks set to 1. edp is a quotient of other degrees.
 Expr group_size(const Structure& structure, const MeshAxes& axes);
 
-// Whether kernels of the structure make this statistic: its condition, but for shards of letters.
+// Whether kernels of this structure make the statistic. Does not check conditions on shards of letters
+// ("sharded:v").
 bool applies(const Structure& structure, const KernelStat& stat);
 
-// Shared by all graphs whose segments depend on the same.
+// Immutable segments, shared by all graphs with the same structure_of_segments.
 class Segments {
  public:
   Segments() : made_(std::make_shared<const std::vector<Segment>>()) {}
@@ -267,6 +332,7 @@ class Segments {
   const Segment& front() const { return made_->front(); }
   const Segment& back() const { return made_->back(); }
   size_t size() const { return made_->size(); }
+  const std::vector<Segment>& all() const { return *made_; }
 
  private:
   std::shared_ptr<const std::vector<Segment>> made_;
@@ -274,10 +340,12 @@ class Segments {
 
 struct Graph {
   Structure structure;
-  Segments segments;              // embedding, layer kinds in order, head
-  std::vector<int> layer_pattern; // layer i is segments[1 + pattern[i % size]] ...
-  int lead_kind = -1;             // ... but for the dense layers that come first, which are of this kind
-  // Kind of a layer: its segment is one more.
+  Segments segments;  // embedding, kinds of layer in order, head
+  // Layer i is segments[1 + layer_pattern[i % size]], except the dense layers at the start, which are
+  // segments[1 + lead_kind].
+  std::vector<int> layer_pattern;
+  int lead_kind = -1;
+  // Kind of a layer; its segment is segments[1 + kind].
   int layer_kind(int64_t layer, const ModelSpec& model) const {
     if (lead_kind >= 0 && layer < model.dense_layers) return lead_kind;
     return layer_pattern[static_cast<size_t>(layer) % layer_pattern.size()];

@@ -1,4 +1,5 @@
-// What inference adds to a forward: caches that live on from step to step, and the end of a prompt.
+// Ops that inference adds to a forward: caches that live on from step to step, and the last token of a
+// prompt.
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +7,7 @@
 
 namespace shardscape {
 
-// The end of each prompt: one rank along what splits the sequence has it, the others add zeros.
+// One rank of the group that splits the sequence has the last token; the other ranks contribute zeros.
 TensorId SegmentBuilder::last_token(TensorId from) {
   const Tensor source = tensor(from);
   one_token_ = true;
@@ -18,7 +19,8 @@ TensorId SegmentBuilder::last_token(TensorId from) {
   Op op;
   op.kind = OpKind::LastToken;
   op.inputs = {from};
-  op.outputs = {add_tensor(source.name + ".last", source.axes, std::move(placement), source.dtype, TensorRole::Activation)};
+  op.outputs = {add_tensor(source.name + ".last", source.axes, std::move(placement), source.dtype,
+                           TensorRole::Activation)};
   op.spec = "bsd->btd";
   op.name = tensor(op.outputs[0]).name;
   op.label = "Last token";
@@ -27,17 +29,19 @@ TensorId SegmentBuilder::last_token(TensorId from) {
   return out;
 }
 
-// Written to the cache. Returns what is read from here on: the prompt's own, or, of a token that is decoded, all tokens so far.
-// Layers with a window keep no more than that; where cp splits the sequence of a prompt each rank keeps its part of the whole.
+// Layers with a window cache no more than the window. Where cp splits the sequence of a prompt, each rank
+// caches its part of the whole.
 TensorId SegmentBuilder::cache(TensorId made, bool slides) {
   const Tensor source = tensor(made);
   made = redistribute(made, cache_placement(source.axes, slides), Phase::Forward, "the cache");
   std::vector<Axis> axes = source.axes;
-  std::replace(axes.begin(), axes.end(), Axis::Seq, slides && (one_token_ || !structure_.cp) ? Axis::WindowContext : Axis::Context);
+  std::replace(axes.begin(), axes.end(), Axis::Seq,
+               slides && (one_token_ || !structure_.cp) ? Axis::WindowContext : Axis::Context);
   Op op;
   op.kind = OpKind::CacheWrite;
   op.inputs = {made};
-  const TensorId kept = cache_tensor(op, source.name, axes, cache_placement(axes, slides), structure_.cache_dtype);
+  const TensorId kept = cache_tensor(op, source.name, axes, cache_placement(axes, slides),
+                                     structure_.cache_dtype);
   op.outputs = {kept};
   for (size_t d = 0; d < axes.size(); ++d) op.spec += static_cast<char>('a' + d);
   op.spec = op.spec + (op.inputs.size() > 1 ? "," + op.spec : "") + "->" + op.spec;
@@ -55,8 +59,9 @@ Placement SegmentBuilder::cache_placement(const std::vector<Axis>& axes, bool sl
   return placement;
 }
 
-// As vLLM's decode context parallelism does it (cp_lse_ag_out_rs), flash-decoding over ranks: each gets the sums of all, scales its own
-// result by its share of the softmax, and results are added up. A sink is counted here, once.
+// Flash-decoding over ranks, as in vLLM's decode context parallelism (cp_lse_ag_out_rs): each rank gathers
+// the softmax sums of all ranks and scales its result by its share of the softmax; then the results are
+// added. An attention sink counts here, once.
 TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId sinks) {
   Placement all = tensor(sums).placement;
   TensorId every = sums;
@@ -69,7 +74,8 @@ TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId si
   op.inputs = {result, sums, every};
   if (sinks >= 0) op.inputs.push_back(sinks);
   const Tensor source = tensor(result);
-  const TensorId share = add_tensor(source.name + ".share", source.axes, source.placement, source.dtype, TensorRole::Activation);
+  const TensorId share = add_tensor(source.name + ".share", source.axes, source.placement, source.dtype,
+                                    TensorRole::Activation);
   tensor(share).storage = source.storage;  // scaled in place
   op.outputs = {share};
   op.spec = std::string("bshe,bsho,bshp") + (sinks >= 0 ? ",h" : "") + "->bshe";
@@ -84,8 +90,10 @@ TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId si
   return redistribute(share, home, Phase::Forward, "the stream's sequences and heads");
 }
 
-// What lives on from step to step, as this one leaves it; in decode the op reads it as the step before has left it.
-TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes, const Placement& placement, DType type) {
+// A tensor that lives on from step to step, as this op leaves it. In decode the op also reads the tensor as
+// the previous step left it.
+TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
+                                      const Placement& placement, DType type) {
   const bool lived = structure_.mode == Mode::Decode;
   if (lived) op.inputs.push_back(add_tensor(name + ".past", axes, placement, type, TensorRole::Cache));
   const TensorId now = add_tensor(name + ".cache", axes, placement, type, TensorRole::Cache);
@@ -94,9 +102,10 @@ TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std
   return now;
 }
 
-// What a convolution keeps are its last inputs, what a scan keeps is its state (Gu and Dao, arXiv 2312.00752; both as mamba_ssm
-// allocates them), whatever the length of the sequence.
-void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards, const std::string& name) {
+// A convolution stores its last inputs, a scan its state (Gu and Dao, arXiv 2312.00752; both as mamba_ssm
+// allocates them). Neither depends on the sequence length.
+void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters,
+                               const LetterShards& shards, const std::string& name) {
   std::string of = spec.out;
   of.erase(1, 1);  // the sequence
   of += op.kind == OpKind::CausalConv ? spec.in[1].back() : spec.in[3].back();
@@ -104,7 +113,8 @@ void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, 
   for (char letter : of) axes.push_back(letters.at(letter));
   LetterShards placed = shards;
   placed[of.back()].clear();
-  const TensorId state = cache_tensor(op, name + ".state", axes, result_placement(of, placed, {}), structure_.dtype);
+  const TensorId state = cache_tensor(op, name + ".state", axes, result_placement(of, placed, {}),
+                                      structure_.dtype);
   tensor(state).placement.partial.clear();
   op.outputs.push_back(state);
 }

@@ -6,7 +6,7 @@ namespace shardscape {
 namespace {
 
 struct KindInfo {
-  std::string_view report_name, template_name;  // an empty template name cannot be written in a block
+  std::string_view report_name, template_name;  // empty template name: not allowed in a block
 };
 constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"matmul", "einsum"},
@@ -58,8 +58,8 @@ constexpr std::array<KindInfo, kOpKindCount> kKinds{{
     {"last_token", ""},
     {"merge_parts", ""},
 }};
-constexpr std::array<std::string_view, kPhaseCount> kPhases{"forward",     "backward",     "recompute", "pipeline",
-                                                            "grad_reduce", "param_gather", "step"};
+constexpr std::array<std::string_view, kPhaseCount> kPhases{
+    "forward", "backward", "recompute", "pipeline", "grad_reduce", "param_gather", "step"};
 
 }  // namespace
 
@@ -75,6 +75,16 @@ std::optional<OpKind> op_kind_from_name(std::string_view name) {
 }
 
 bool is_collective(OpKind kind) { return kind >= OpKind::AllReduce && kind <= OpKind::RingSum; }
+CollectiveKind collective_of(OpKind kind) {
+  // In the order of OpKind: another collective there changes the size, and does not compile until it has its
+  // kind here.
+  constexpr std::array kinds{CollectiveKind::AllReduce,     CollectiveKind::AllGather,
+                             CollectiveKind::ReduceScatter, CollectiveKind::AllToAll,
+                             CollectiveKind::SendRecv,      CollectiveKind::SendRecv};
+  constexpr auto first = static_cast<size_t>(OpKind::AllReduce), last = static_cast<size_t>(OpKind::RingSum);
+  static_assert(kinds.size() == last - first + 1);
+  return kinds.at(static_cast<size_t>(kind) - first);
+}
 bool is_ring(OpKind kind) { return kind == OpKind::RingPass || kind == OpKind::RingSum; }
 bool is_routing(OpKind kind) { return kind >= OpKind::Flatten && kind <= OpKind::Combine; }
 bool is_relabelling(OpKind kind) { return kind == OpKind::Flatten || kind == OpKind::Unflatten; }

@@ -1,41 +1,92 @@
-// The kinds of op and phases; the words that reports and traces print.
+// Op kinds and phases, with the names that reports, traces and block templates use.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "mesh/collective_kind.h"
+
 namespace shardscape {
 
 enum class OpKind : uint8_t {
-  Einsum, Embed, PositionAdd, RmsNorm, LayerNorm, Rope, Attention, SwiGlu, GeGlu, Gelu, SoftCap, Scale, Dropout, Add,
-  BiasAdd, SigmoidGate,
-  Concat, Contiguous,
-  Cast, Take, CausalConv, SelectiveScan, Ssd, GroupRmsNorm,   // another type; a part of a tensor; state-space mixers
-  ReduceMax, SumExp, Pick, Nll,                              // vocabulary-parallel loss, in pieces
-  Flatten, Unflatten, SoftmaxTopK, SigmoidTopK, DispatchNodes, Dispatch, CombineNodes, Combine,  // mixture of experts: tokens to slots and back
-  AllReduce, AllGather, ReduceScatter, AllToAll,             // redistributions
-  RingPass, RingSum,                                         // the same by sends to the next rank of a ring
+  Einsum,
+  Embed,
+  PositionAdd,
+  RmsNorm,
+  LayerNorm,
+  Rope,
+  Attention,
+  SwiGlu,
+  GeGlu,
+  Gelu,
+  SoftCap,
+  Scale,
+  Dropout,
+  Add,
+  BiasAdd,
+  SigmoidGate,
+  Concat,
+  Contiguous,
+  // Another type; a part of a tensor along one dimension.
+  Cast,
+  Take,
+  // State-space mixers.
+  CausalConv,
+  SelectiveScan,
+  Ssd,
+  GroupRmsNorm,
+  // Vocabulary-parallel loss, in steps.
+  ReduceMax,
+  SumExp,
+  Pick,
+  Nll,
+  // Mixture of experts: tokens to slots of experts and back.
+  Flatten,
+  Unflatten,
+  SoftmaxTopK,
+  SigmoidTopK,
+  DispatchNodes,
+  Dispatch,
+  CombineNodes,
+  Combine,
+  // Redistributions. RingPass and RingSum redistribute by sends to the next rank of a ring.
+  AllReduce,
+  AllGather,
+  ReduceScatter,
+  AllToAll,
+  RingPass,
+  RingSum,
   Slice,
   Optimizer,
-  Quantize,                                                  // in front of matrix products in fewer bits
-  CacheWrite, LastToken,                                     // inference: what attention keeps; of a prompt only the last token has a successor
-  MergeParts                                                 // attention to parts of a context, each on another rank
+  Quantize,  // in front of GEMMs of a quantized type
+  // Inference. CacheWrite: writes to a cache. LastToken: selects the last token of each prompt, the only one
+  // that the head reads.
+  CacheWrite,
+  LastToken,
+  MergeParts  // attention over parts of a context on several ranks: scales a part by its share of the softmax
 };
 inline constexpr int kOpKindCount = 48;
-std::string_view op_kind_name(OpKind kind);  // "matmul", "rms_norm", "all_gather": what reports print
-std::string_view template_name(OpKind kind);  // "einsum": what block templates and kernel profiles write
-// An einsum that profiles have a rule of its own for: logits of a router that works in another precision.
+// The name in reports: "matmul", "rms_norm", "all_gather".
+std::string_view op_kind_name(OpKind kind);
+// The name in block templates and kernel profiles: "einsum". Empty for kinds that only passes insert.
+std::string_view template_name(OpKind kind);
+// The einsum rule of kernel profiles for router logits, which a code base may compute in another precision.
 inline constexpr std::string_view kRouterRule = "router";
-std::optional<OpKind> op_kind_from_name(std::string_view name);  // what block templates write: "einsum", "rms_norm"
-bool is_collective(OpKind kind);             // AllReduce .. RingSum
-bool is_ring(OpKind kind);                   // RingPass: every block visits every rank; RingSum: summands gather on the way home
-bool is_redistribution(OpKind kind);         // collectives and local slices
-bool is_routing(OpKind kind);                // Flatten .. Combine
-bool is_relabelling(OpKind kind);            // Flatten and Unflatten: another name for the same elements
+// The kind that a block template or a kernel profile names: "einsum", "rms_norm", kRouterRule. Nothing for an
+// unknown name.
+std::optional<OpKind> op_kind_from_name(std::string_view name);
+bool is_collective(OpKind kind);            // AllReduce .. RingSum
+CollectiveKind collective_of(OpKind kind);  // of a collective; the sends of a ring are SendRecv
+// RingPass: every block visits every rank. RingSum: the gradient of a block collects summands on its way to
+// the block's owner.
+bool is_ring(OpKind kind);
+bool is_redistribution(OpKind kind);  // collectives and local slices
+bool is_routing(OpKind kind);         // Flatten .. Combine
+bool is_relabelling(OpKind kind);     // Flatten and Unflatten: other axes for the same elements
 
 enum class Phase : uint8_t { Forward, Backward, Recompute, Pipeline, GradReduce, ParamGather, Step };
 inline constexpr int kPhaseCount = 7;
-std::string_view phase_name(Phase phase);    // "forward", "grad_reduce"
+std::string_view phase_name(Phase phase);  // "forward", "grad_reduce"
 
 }  // namespace shardscape

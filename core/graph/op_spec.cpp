@@ -67,7 +67,8 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
   }
   for (char c : letters.substr(arrow + 2)) {
     if (std::isspace(static_cast<unsigned char>(c))) continue;
-    if (!std::isalpha(static_cast<unsigned char>(c)) || spec.out.find(c) != std::string::npos) return std::nullopt;
+    if (!std::isalpha(static_cast<unsigned char>(c)) || spec.out.find(c) != std::string::npos)
+      return std::nullopt;
     spec.out += c;
   }
   return spec;
@@ -107,7 +108,8 @@ const OpTraits& op_traits(OpKind kind) {
     set(OpKind::Nll, {3, false, false, true});
     set(OpKind::Flatten, {1, false, false, false, 0, {Axis::Tokens}});
     set(OpKind::Unflatten, {1, false, false, false, 0, {Axis::Batch, Axis::Seq}});
-    for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK}) set(kind, {1, false, false, false, 1, {Axis::Choices}});
+    for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK})
+      set(kind, {1, false, false, false, 1, {Axis::Choices}});
     set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
     set(OpKind::Combine, {2, false});
     set(OpKind::DispatchNodes, {2, false, false, false, 0, {Axis::Nodes, Axis::NodeSlots}});
@@ -121,25 +123,30 @@ const OpTraits& op_traits(OpKind kind) {
 std::string new_letters(const OpSpec& spec) {
   std::string out;
   for (char letter : spec.out)
-    if (std::none_of(spec.in.begin(), spec.in.end(), [&](const std::string& in) { return in.find(letter) != std::string::npos; })) out += letter;
+    if (std::none_of(spec.in.begin(), spec.in.end(),
+                     [&](const std::string& in) { return in.find(letter) != std::string::npos; }))
+      out += letter;
   return out;
 }
 
-const std::string& attention_values(const OpSpec& spec) { return spec.in[spec.in.size() - (spec.in.back().size() == 1 ? 2 : 1)]; }
+const std::string& attention_values(const OpSpec& spec) {
+  return spec.in[spec.in.size() - (spec.in.back().size() == 1 ? 2 : 1)];
+}
 
 std::string whole_letters(OpKind kind, const OpSpec& spec) {
-  // Forward and backward specs end with the same operand: the norm's parameters, the attention's values.
+  // The last operand is the same in forward and backward specs: the norm's parameters, the attention's
+  // values.
   switch (kind) {
     case OpKind::RmsNorm:
     case OpKind::LayerNorm: return spec.in.back();
     case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
     case OpKind::Attention: return attention_values(spec)[1] + last_letters(spec);
     case OpKind::Concat: return last_letters(spec);
-    // The recurrence runs along the sequence; gradient and result have it at the same place.
+    // The recurrence runs along the sequence, which has the same position in gradient and result.
     case OpKind::CausalConv:
     case OpKind::SelectiveScan:
     case OpKind::Ssd: return spec.in[0].substr(1, 1);
-    // Each group, the first dimension of the weight, is normalised by itself.
+    // The first dimension of the weight counts the groups; each group is normalised on its own.
     case OpKind::GroupRmsNorm: return spec.in.back().substr(1);
     case OpKind::Take: {
       std::string cut;

@@ -12,7 +12,8 @@ RingOps ring_ops(const Segment& segment, OpId attention) {
   }
   for (OpId id = attention + 1; id < static_cast<OpId>(segment.ops.size()); ++id) {
     const Op& op = segment.op(id);
-    if (op.kind == OpKind::RingSum && segment.tensor(op.inputs[0]).producer == attention) out.sums.push_back(id);
+    if (op.kind == OpKind::RingSum && segment.tensor(op.inputs[0]).producer == attention)
+      out.sums.push_back(id);
   }
   return out;
 }
@@ -20,7 +21,7 @@ RingOps ring_ops(const Segment& segment, OpId attention) {
 std::vector<RingEvent> ring_events(const RingOps& ring, int64_t ranks) {
   std::vector<RingEvent> out;
   for (int64_t step = 0; step < ranks; ++step) {
-    // The next block is on its way while this one is worked on.
+    // Each rank sends the next block on while it computes with the present block.
     if (step + 1 < ranks)
       for (const OpId pass : ring.passes) out.push_back({pass, step});
     out.push_back({ring.attention, step});
@@ -37,7 +38,8 @@ int64_t ring_work(const Op& attention, int64_t position, int64_t step) {
 
 bool differs_by_position(const Graph& graph) {
   return std::any_of(graph.segments.begin(), graph.segments.end(), [](const Segment& segment) {
-    return std::any_of(segment.ops.begin(), segment.ops.end(), [](const Op& op) { return op.ring == Ring::Plain && op.causal; });
+    return std::any_of(segment.ops.begin(), segment.ops.end(),
+                       [](const Op& op) { return op.ring == Ring::Plain && op.causal; });
   });
 }
 

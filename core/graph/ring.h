@@ -1,5 +1,6 @@
-// Ring attention, unrolled: which rank computes and sends what in which step. The graph holds a ring as its attention with
-// the passes of K and V before it and the sums of their gradients behind it; here are its steps, in the order of issue.
+// Ring attention (Liu et al., arXiv 2310.01889), unrolled into steps: the work and the messages of a rank in
+// each step. The graph stores a ring as one attention op, the passes of K and V before it, and the sums of
+// their gradients behind it. This file lists the steps in order of issue.
 #pragma once
 
 #include <vector>
@@ -8,6 +9,7 @@
 
 namespace shardscape {
 
+// The ops of one ring.
 struct RingOps {
   OpId attention = -1;
   std::vector<OpId> passes;  // of K, of V
@@ -15,17 +17,20 @@ struct RingOps {
 };
 RingOps ring_ops(const Segment& segment, OpId attention);
 
-// In step s a rank works on the block that the rank s before it owns. Of the attention: it computes; of a pass: it sends the
-// block on and receives the next one; of a sum: it sends what has gathered for the block and receives that of the next.
+// In step s a rank works on the block that the rank s positions before it owns. Attention: computes with the
+// block. Pass: sends the block on and receives the next block. Sum: sends the gradient summed so far for this
+// block and receives that of the next block.
 struct RingEvent {
   OpId op;
   int64_t step;
 };
 std::vector<RingEvent> ring_events(const RingOps& ring, int64_t ranks);
 
-// Scores that the rank at this position computes in a step, in halves of a block: masked ones count, skipped ones do not.
+// Scores that the rank at this ring position computes in a step, in halves of a block. Masked scores of a
+// computed block count; skipped blocks do not.
 int64_t ring_work(const Op& attention, int64_t position, int64_t step);
-// Ranks of one stage whose programs differ: those of a ring whose causal mask leaves them unequally much to do.
+// Whether ranks of one stage have different programs: in a plain ring under a causal mask, ranks have unequal
+// work.
 bool differs_by_position(const Graph& graph);
 
 }  // namespace shardscape

@@ -1,16 +1,16 @@
-// Placements of mixture-of-experts routing. A flattened token row belongs to one rank; a relabelling gives the same
-// elements the axes of the expert mesh. From there the table of redistributions does the rest: slots that are sharded by
-// their tokens' ranks meet expert weights that are sharded over ep, and an all-to-all comes out (Lepikhin et al.,
-// arXiv 2006.16668; Megatron-core's token dispatchers). Where tokens are sent once per node, slots per node come first: what
-// arrives in a node are rows [nodes, node slots], of which slots per expert are made there.
+// Placements of mixture-of-experts routing. Each flattened token row belongs to one rank; Flatten gives the
+// tokens the axes of the expert mesh. The table of redistributions then yields the collectives: slots sharded
+// by the ranks of their tokens meet expert weights sharded over ep, which is an all-to-all (Lepikhin et al.,
+// arXiv 2006.16668; Megatron-core's token dispatchers). Where tokens are sent once per node, tokens first
+// become slots per node, rows [nodes, node slots]; the receiving node turns these into slots per expert.
 #include <algorithm>
 
 #include "graph/segment_builder.h"
 
 namespace shardscape {
 
-// Where an operand of a routing op has to be. Summands stay summands where nothing that the op wants splits them: routing
-// is linear.
+// Placement in which a routing op reads an operand. Partial operands stay Partial along axes that the
+// placement does not use, because routing is linear.
 Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) const {
   const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
   const MeshAxes& rows = gathers ? expert_rows_ : token_axes_;
@@ -51,14 +51,19 @@ Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) c
 }
 
 Placement SegmentBuilder::before_nodes() const { return {{{}, token_axes_, {}}, {}, Reduce::Sum}; }
-Placement SegmentBuilder::at_nodes() const { return {{node_axes(structure_), node_rows_, {}}, {}, Reduce::Sum}; }
-Placement SegmentBuilder::at_experts() const { return {{parameter_rules_.of(Axis::Experts), expert_rows_, {}}, {}, Reduce::Sum}; }
+Placement SegmentBuilder::at_nodes() const {
+  return {{node_axes(structure_), node_rows_, {}}, {}, Reduce::Sum};
+}
+Placement SegmentBuilder::at_experts() const {
+  return {{parameter_rules_.of(Axis::Experts), expert_rows_, {}}, {}, Reduce::Sum};
+}
 
-LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial,
-                                   const std::string& consumer) {
+LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
+                                   MeshAxes& partial, const std::string& consumer) {
   LetterShards shards;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (tensor(operands[i]).producer < 0 && tensor(operands[i]).role == TensorRole::Constant) continue;  // a balance bias
+    if (tensor(operands[i]).producer < 0 && tensor(operands[i]).role == TensorRole::Constant)
+      continue;  // a balance bias
     operands[i] = redistribute(operands[i], routed(kind, i, tensor(operands[i])), Phase::Forward, consumer);
     const Placement& p = tensor(operands[i]).placement;
     for (size_t d = 0; d < p.shards.size(); ++d) shards[spec.in[i][d]] = p.shards[d];

@@ -7,11 +7,14 @@
 namespace shardscape {
 namespace {
 
-bool contains(const MeshAxes& axes, MeshAxis axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); }
+bool contains(const MeshAxes& axes, MeshAxis axis) {
+  return std::find(axes.begin(), axes.end(), axis) != axes.end();
+}
 
 bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
   return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) {
-    return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(), [&](MeshAxis other) { return share_ranks(axis, other); });
+    return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(),
+                                                [&](MeshAxis other) { return share_ranks(axis, other); });
   });
 }
 
@@ -29,18 +32,23 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   parameter_rules_.set(Axis::SsmGroups, tp);
   const MeshAxes cp = cp_axes(structure);
   one_token_ = structure.mode == Mode::Decode;
-  // Sequences of a microbatch; where cp splits those that are decoded each of its ranks has the stream of some, and a part of the context of
-  // all (LoongServe, arXiv 2404.09526, section 4.2: several masters decode).
+  // Axes that split the sequences of a microbatch. Where cp splits decoded sequences, each rank of cp has the
+  // stream of some sequences and a part of the context of all sequences (LoongServe, arXiv 2404.09526,
+  // section 4.2: several masters decode).
   MeshAxes batch = dp;
   if (structure.cp_sequences) batch.insert(batch.end(), cp.begin(), cp.end());
-  MeshAxes stream = one_token_ ? batch : cp;  // what sequence parallelism splits further: in decode it is the tokens of several sequences
+  // Axes that split the residual stream; sequence parallelism appends tp. In decode they split the tokens of
+  // several sequences.
+  MeshAxes stream = one_token_ ? batch : cp;
   if (structure.sequence_parallel) stream.insert(stream.end(), tp.begin(), tp.end());
-  // Mixers run on the whole sequence of some of their heads: cp goes from the sequence to groups, or to the heads of a rank's one
-  // group (Megatron-core, MambaContextParallel).
+  // Mixers run on the whole sequence of some of their heads: cp moves from the sequence to groups, or to the
+  // heads of a rank's only group (Megatron-core, MambaContextParallel).
   MeshAxes groups = tp, heads;
   if (!one_token_) {
     const MeshAxes mixer_cp = mixer_cp_axes(structure);
-    const auto first_of_heads = structure.ssm_heads ? mixer_cp.begin() : structure.ssm_shared ? mixer_cp.end() - 1 : mixer_cp.end();
+    const auto first_of_heads = structure.ssm_heads    ? mixer_cp.begin()
+                                : structure.ssm_shared ? mixer_cp.end() - 1
+                                                       : mixer_cp.end();
     groups.insert(groups.end(), mixer_cp.begin(), first_of_heads);
     heads.insert(heads.end(), first_of_heads, mixer_cp.end());
   }
@@ -57,7 +65,9 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   cache_rules_.set(Axis::Context, context);
   if (!one_token_) cache_rules_.set(Axis::Seq, cp);
 
-  const auto append = [](MeshAxes& to, const MeshAxes& more) { to.insert(to.end(), more.begin(), more.end()); };
+  const auto append = [](MeshAxes& to, const MeshAxes& more) {
+    to.insert(to.end(), more.begin(), more.end());
+  };
   const MeshAxes ep = ep_axes(structure);
   const MeshAxes etp = !structure.folded ? tp : structure.etp ? MeshAxes{MeshAxis::Etp} : MeshAxes{};
   parameter_rules_.set(Axis::Experts, ep);
@@ -73,7 +83,7 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   if (by_hidden) routed_hidden_ = tp;
   append(token_axes_, expert_rows_);
   if (!by_hidden && (structure.sequence_parallel || structure.folded)) append(token_axes_, etp);
-  // Innermost is what is exchanged first; a rank's own tokens are the same in any order.
+  // The axis that is exchanged first is innermost. A rank's own tokens do not depend on the order of axes.
   node_rows_ = token_axes_;
   if (structure.ep_local) node_rows_.push_back(MeshAxis::EpLocal);
   if (structure.ep_nodes) token_axes_ = node_rows_;
@@ -94,7 +104,8 @@ Expr SegmentBuilder::axis_extent(Axis axis) const {
   static const Symbol tokens = Symbol::intern("S");
   Expr size = one_token_ && routed ? axis_size(axis).substitute(tokens, Expr(1)) : axis_size(axis);
   if (routed && (folded || contains(token_axes_, MeshAxis::Edp))) {
-    // Degrees of one are factors of edp's degree: as factors of all tokens they are not seen in a rank's share.
+    // The degree of edp contains cp, tp and etp. Degrees that are 1 in this structure also multiply the
+    // number of tokens, so that they cancel in a rank's share.
     if (!structure_.cp) size = size * cp;
     if (folded && !structure_.tp) size = size * tp;
     if (folded && !structure_.etp) size = size / etp;
@@ -115,8 +126,8 @@ std::string SegmentBuilder::unique(std::set<std::string>& taken, const std::stri
   return candidate;
 }
 
-TensorId SegmentBuilder::add_tensor(std::string name, std::vector<Axis> axes, Placement placement, DType dtype,
-                                    TensorRole role) {
+TensorId SegmentBuilder::add_tensor(std::string name, std::vector<Axis> axes, Placement placement,
+                                    DType dtype, TensorRole role) {
   Tensor t;
   t.name = unique(tensor_names_, name);
   for (Axis axis : axes) t.sizes.push_back(axis_extent(axis));
@@ -152,8 +163,10 @@ Placement SegmentBuilder::resolved(const Tensor& t) const {
 Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
   const auto operands = rule ? rule->operands : KernelRule::Operands::AsTheyCome;
-  if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter) return stream_placement(t.axes);
-  if (kind == OpKind::Rope) {  // a key that all heads share is gathered before it is rotated
+  if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter)
+    return stream_placement(t.axes);
+  // A key that all heads share is gathered before its rotation.
+  if (kind == OpKind::Rope) {
     Placement p = resolved(t);
     for (size_t d = 0; d < t.axes.size(); ++d)
       if (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Batch) p.shards[d] = inner_rules_.of(t.axes[d]);
@@ -165,9 +178,11 @@ Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
   return p;
 }
 
-bool SegmentBuilder::keeps(const KernelStat& stat) const { return applies(structure_, stat); }
+bool SegmentBuilder::checkpoint_policy(const KernelStat& stat) const { return applies(structure_, stat); }
 
-bool SegmentBuilder::exchanges(OpKind kind) const { return structure_.cp && !one_token_ && (kind == OpKind::CausalConv || kind == OpKind::Ssd); }
+bool SegmentBuilder::exchanges(OpKind kind) const {
+  return structure_.cp && !one_token_ && (kind == OpKind::CausalConv || kind == OpKind::Ssd);
+}
 
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
@@ -180,24 +195,28 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       for (size_t d = 0; d < axes.size(); ++d) {
         if (axes[d] == Axis::SsmGroups || axes[d] == Axis::SsmGroupHeads)
           shards.emplace(spec.in[i][d], (exchanges(kind) ? scan_rules_ : parameter_rules_).of(axes[d]));
-        // The norm needs all heads of a group: it is back where the stream has its sequence.
-        if (axes[d] == Axis::Seq) shards.emplace(spec.in[i][d], exchanges(kind) ? MeshAxes{} : inner_rules_.of(Axis::Seq));
+        // The norm needs all heads of a group: it runs where cp splits the sequence again.
+        if (axes[d] == Axis::Seq)
+          shards.emplace(spec.in[i][d], exchanges(kind) ? MeshAxes{} : inner_rules_.of(Axis::Seq));
       }
     }
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = tensor(operands[i]);
     wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
-    // The sinks of an attention are read where the heads are, which follow the queries; so are parameters of a scan.
+    // Attention sinks follow the heads of the queries, and parameters of a scan its heads: a rank reads only
+    // its part of them.
     if (t.role != TensorRole::Parameter || reads_part(kind)) continue;
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
-  // KV heads follow the heads of their queries: their axes are a prefix of the heads' axes.
+  // KV heads follow the heads of their queries: the axes of KV heads are a prefix of the axes of heads.
   const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
-  const bool own_heads = attention && attention_values(spec).size() == 4;  // latents serve all heads
-  const char heads = attention ? spec.in.front()[2] : '\0', kv_heads = own_heads ? attention_values(spec)[2] : '\0';
+  // Otherwise latents, which serve all heads.
+  const bool own_heads = attention && attention_values(spec).size() == 4;
+  const char heads = attention ? spec.in.front()[2] : '\0',
+             kv_heads = own_heads ? attention_values(spec)[2] : '\0';
   if (attention && structure_.ulysses && phase != Phase::Backward) {
-    // Ulysses: every rank sees the whole sequence, or what the ring leaves of it, of a part of its heads (Jacobs et al.,
-    // arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
+    // Ulysses: each rank has some of the heads, and the whole sequence or the ring's share of it (Jacobs et
+    // al., arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
     shards.emplace(spec.in.front()[1], ring_axes(structure_));
     for (const auto& [letter, axis] : {std::pair{heads, Axis::Heads}, std::pair{kv_heads, Axis::KvHeads}}) {
       MeshAxes axes = parameter_rules_.of(axis);
@@ -205,14 +224,15 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
       shards.emplace(letter, axes);
     }
   }
-  // A decoded token meets the part of the context that a rank has.
-  if (attention && one_token_) shards.emplace(attention_values(spec)[1], tensor(operands[1]).placement.shards[1]);
+  // The decoded token attends to the rank's part of the context.
+  if (attention && one_token_)
+    shards.emplace(attention_values(spec)[1], tensor(operands[1]).placement.shards[1]);
   std::string whole = whole_letters(kind, spec);
-  // A loss that is not vocabulary-parallel sees all logits of a token.
+  // A loss that is not vocabulary-parallel reads all logits of a token.
   const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
   if (loss && structure_.gathered_logits && phase == Phase::Forward) whole += spec.in[0].back();
   for (char letter : whole) shards.emplace(letter, MeshAxes{});
-  // Operands that a scan has made come first: a gate is brought to them.
+  // Results of a scan decide first: a gate is redistributed to their placement.
   std::vector<size_t> order(operands.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_partition(order.begin(), order.end(), [&](size_t i) {
@@ -230,14 +250,15 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
                             std::equal(axes.begin(), axes.end(), h->second.begin());
         if (prefix) shards.emplace(letter, axes);
       } else {
-        // The outer axes up to the first one that another letter uses.
+        // The outer axes, up to the first axis that another letter uses.
         MeshAxes kept;
-        while (kept.size() < axes.size() && !used_elsewhere(shards, letter, axes[kept.size()])) kept.push_back(axes[kept.size()]);
+        while (kept.size() < axes.size() && !used_elsewhere(shards, letter, axes[kept.size()]))
+          kept.push_back(axes[kept.size()]);
         if (!kept.empty()) shards.emplace(letter, kept);
       }
     }
   }
-  // Blocks of keys and values go round a ring last, when all else is where it should be (Liu et al., arXiv 2310.01889).
+  // Blocks of K and V enter the ring last, after all other redistributions (Liu et al., arXiv 2310.01889).
   const char keys = attention && structure_.ring ? attention_values(spec)[1] : '\0';
   for (const bool around : {false, true}) {
     if (around && keys == '\0') continue;
@@ -270,14 +291,16 @@ Placement SegmentBuilder::result_placement(const std::string& letters, const Let
   return p;
 }
 
-TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer) {
+TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Phase phase,
+                                      const std::string& consumer) {
   if (tensor(from).placement == target) return from;
   const std::pair key{from, target};
   for (const auto& [known, result] : moved_)
     if (known == key) return result;
 
   TensorId at = structure_.ssm_shared ? exchange_shared(from, target, phase, consumer) : from;
-  // Partial first: each declared group becomes a reduce-scatter where the target shards by it, else an all-reduce.
+  // First, Partial: each declared group becomes a reduce-scatter where the target shards by the group,
+  // otherwise an all-reduce.
   MeshAxes open;
   for (MeshAxis axis : tensor(at).placement.partial)
     if (!contains(target.partial, axis)) open.push_back(axis);
@@ -294,18 +317,24 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
                           std::equal(with.begin(), with.end(), target.shards[d].begin());
       if (prefix && reduce == Reduce::Sum) dim = static_cast<int>(d);
     }
-    if (dim >= 0) next.shards[static_cast<size_t>(dim)].insert(next.shards[static_cast<size_t>(dim)].end(), group.begin(), group.end());
-    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, group, dim, -1, next, phase, consumer, target);
+    if (dim >= 0)
+      next.shards[static_cast<size_t>(dim)].insert(next.shards[static_cast<size_t>(dim)].end(), group.begin(),
+                                                   group.end());
+    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, group, dim, -1, next, phase, consumer,
+              target);
     segment_.ops.back().reduce = reduce;
   }
-  // Then shards that the target does not have: all-to-all where another dimension takes them, else all-gather.
+  // Second, shards that the target lacks: an all-to-all where another dimension takes the axes, otherwise an
+  // all-gather.
   for (size_t d = 0; d < target.shards.size(); ++d) {
     while (true) {
       const MeshAxes have = tensor(at).placement.shards[d];
       size_t common = 0;
-      while (common < have.size() && common < target.shards[d].size() && have[common] == target.shards[d][common]) ++common;
+      while (common < have.size() && common < target.shards[d].size() &&
+             have[common] == target.shards[d][common])
+        ++common;
       if (common == have.size()) break;
-      // The innermost axes that another dimension takes, else all at once.
+      // The innermost axes that another dimension takes; otherwise all axes at once.
       size_t kept = common;
       int to = -1;
       for (size_t first = common; first < have.size() && to < 0; ++first)
@@ -320,14 +349,16 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
       next.shards[d].resize(kept);
       if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
       const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(kept), have.end());
-      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next, phase, consumer, target);
+      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next,
+                phase, consumer, target);
     }
   }
-  // Last, local slices.
+  // Third, local slices.
   for (size_t d = 0; d < target.shards.size(); ++d) {
     const MeshAxes have = tensor(at).placement.shards[d];
     if (have == target.shards[d]) continue;
-    const MeshAxes take(target.shards[d].begin() + static_cast<std::ptrdiff_t>(have.size()), target.shards[d].end());
+    const MeshAxes take(target.shards[d].begin() + static_cast<std::ptrdiff_t>(have.size()),
+                        target.shards[d].end());
     Placement next = tensor(at).placement;
     next.shards[d] = target.shards[d];
     at = move(at, OpKind::Slice, take, static_cast<int>(d), -1, next, phase, consumer, target);
@@ -336,20 +367,26 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
   return at;
 }
 
-// Of mixers whose groups several ranks share each: cp goes from the sequence to groups and to the heads of each at once, and back.
-// B and C have no heads: each rank of a group gets a copy, and their gradients are added on the way back. Otherwise the tensor itself.
-TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer) {
+// Mixers whose groups are shared by several ranks: one all-to-all moves cp from the sequence to the groups
+// and to the heads of each group, or back. B and C have no heads: each rank of a group gets a copy, and the
+// gradients of the copies are added on the way back. Returns `from` for any other redistribution.
+TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target, Phase phase,
+                                         const std::string& consumer) {
   const Tensor& t = tensor(from);
-  const auto dim_of = [&](Axis axis) { return static_cast<int>(std::find(t.axes.begin(), t.axes.end(), axis) - t.axes.begin()); };
-  const int size = static_cast<int>(t.axes.size()), seq = dim_of(Axis::Seq), group = dim_of(Axis::SsmGroups), heads = dim_of(Axis::SsmGroupHeads);
+  const auto dim_of = [&](Axis axis) {
+    return static_cast<int>(std::find(t.axes.begin(), t.axes.end(), axis) - t.axes.begin());
+  };
+  const int size = static_cast<int>(t.axes.size()), seq = dim_of(Axis::Seq), group = dim_of(Axis::SsmGroups),
+            heads = dim_of(Axis::SsmGroupHeads);
   if (seq == size || group == size) return from;
   const MeshAxes cp = cp_axes(structure_), over_heads{MeshAxis::CpHeads};
   const auto at = [](const Placement& p, int dim) { return p.shards[static_cast<size_t>(dim)]; };
-  const bool out = at(t.placement, seq) == cp && at(target, seq).empty(), back = at(t.placement, seq).empty() && at(target, seq) == cp;
+  const bool out = at(t.placement, seq) == cp && at(target, seq).empty(),
+             back = at(t.placement, seq).empty() && at(target, seq) == cp;
   if (!out && !back) return from;
   MeshAxes spread = at(out ? t.placement : target, group);
   spread.push_back(MeshAxis::CpGroups);
-  const Placement& far = out ? target : t.placement;  // where the scan is
+  const Placement& far = out ? target : t.placement;  // placement of the scan
   if (at(far, group) != spread || (heads < size && at(far, heads) != over_heads)) return from;
   Placement next = t.placement;
   next.shards[static_cast<size_t>(seq)] = at(target, seq);
@@ -357,7 +394,14 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
   const bool copies = heads == size;
   if (back && copies) std::erase(next.partial, MeshAxis::CpHeads);
-  return move(from, OpKind::AllToAll, cp, out ? seq : copies ? -1 : group, back ? seq : copies ? -1 : group, next, phase, consumer, target);
+  return move(from, OpKind::AllToAll, cp,
+              out      ? seq
+              : copies ? -1
+                       : group,
+              back     ? seq
+              : copies ? -1
+                       : group,
+              next, phase, consumer, target);
 }
 
 TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
@@ -370,8 +414,9 @@ TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
   for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
   op.spec = OpSpec{{letters}, letters}.text();
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
-  const TensorId result = add_tensor(source.name + "." + std::string(dtype_name(type)), source.axes, source.placement, type,
-                                     source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation);
+  const TensorId result = add_tensor(
+      source.name + "." + std::string(dtype_name(type)), source.axes, source.placement, type,
+      source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation);
   tensor(result).gradient_of = source.gradient_of;
   op.outputs = {result};
   op.name = tensor(result).name;
@@ -382,7 +427,8 @@ TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
 
 TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block, DType type) {
   const Tensor source = tensor(from);
-  const TensorId result = add_tensor(source.name + ".quantized", source.axes, source.placement, type, source.role);
+  const TensorId result = add_tensor(source.name + ".quantized", source.axes, source.placement, type,
+                                     source.role);
   tensor(result).role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
   tensor(result).gradient_of = source.gradient_of;
   Op op;
@@ -403,19 +449,23 @@ TensorId SegmentBuilder::quantize(TensorId from, Phase phase, int block, DType t
 bool SegmentBuilder::is_packed(TensorId id) const {
   const StorageId storage = segment_.tensor(id).storage;
   return std::any_of(segment_.tensors.begin(), segment_.tensors.end(), [&](const Tensor& t) {
-    if (t.storage != storage || t.producer < 0 || segment_.op(t.producer).kind != OpKind::Einsum) return false;
+    if (t.storage != storage || t.producer < 0 || segment_.op(t.producer).kind != OpKind::Einsum)
+      return false;
     const std::string bare = t.name.substr(t.name.rfind('.') + 1);
-    return std::any_of(profile_.packed.begin(), profile_.packed.end(),
-                       [&](const auto& group) { return std::find(group.begin(), group.end(), bare) != group.end(); });
+    return std::any_of(profile_.packed.begin(), profile_.packed.end(), [&](const auto& group) {
+      return std::find(group.begin(), group.end(), bare) != group.end();
+    });
   });
 }
 
-TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
-                              Phase phase, const std::string& consumer, const Placement& wanted) {
-  // B and C of a group whose heads are spread over cp: Megatron-core repeats them and exchanges the copies, and adds up what its
-  // backward exchanges.
+TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to,
+                              Placement to, Phase phase, const std::string& consumer,
+                              const Placement& wanted) {
+  // B and C of a group whose heads are spread over cp: Megatron-core repeats them and exchanges the copies;
+  // its backward adds the exchanged gradients.
   const std::vector<Axis>& axes = tensor(from).axes;
-  const bool repeats = structure_.ssm_heads && group == cp_axes(structure_) && std::find(axes.begin(), axes.end(), Axis::SsmGroups) != axes.end();
+  const bool repeats = structure_.ssm_heads && group == cp_axes(structure_) &&
+                       std::find(axes.begin(), axes.end(), Axis::SsmGroups) != axes.end();
   if (repeats && kind == OpKind::AllGather) kind = OpKind::AllToAll;
   if (repeats && kind == OpKind::ReduceScatter) {
     kind = OpKind::AllToAll;
@@ -428,17 +478,29 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   struct Words {
     const char *suffix, *label, *rule;
   };
-  const Words words = kind == OpKind::AllReduce       ? Words{tensor(from).placement.reduce == Reduce::Max ? "max" : "sum", "all-reduce", "Partial to Replicate is an all-reduce"}
-                      : kind == OpKind::ReduceScatter ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
-                      : kind == OpKind::AllGather     ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
-                      : kind == OpKind::AllToAll && dim_to < 0 ? Words{"exchanged", "all-to-all", "All ranks share the group: each is sent a copy by an all-to-all"}
-                      : kind == OpKind::AllToAll && dim < 0    ? Words{"exchanged", "all-to-all", "The summands of all ranks that share the group are exchanged by an all-to-all and added"}
-                      : kind == OpKind::AllToAll      ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
-                      : kind == OpKind::RingPass      ? Words{"ring", "ring pass", "Around a ring every rank sends the block that it has used to the next one, "
-                                                                           "until each has seen all: never is more than one block held"}
-                      : kind == OpKind::RingSum       ? Words{"home", "ring sum", "The gradient of a block goes round the ring behind it, every rank adds its "
-                                                                          "summand (in float32), and the last step brings it home"}
-                                                      : Words{"part", "slice", "Replicate to Shard is a local slice"};
+  const Words words =
+      kind == OpKind::AllReduce ? Words{tensor(from).placement.reduce == Reduce::Max ? "max" : "sum",
+                                        "all-reduce", "Partial to Replicate is an all-reduce"}
+      : kind == OpKind::ReduceScatter
+          ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
+      : kind == OpKind::AllGather ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
+      : kind == OpKind::AllToAll && dim_to < 0
+          ? Words{"exchanged", "all-to-all",
+                  "All ranks share the group: each is sent a copy by an all-to-all"}
+      : kind == OpKind::AllToAll && dim < 0
+          ? Words{"exchanged", "all-to-all",
+                  "The summands of all ranks that share the group are exchanged by an all-to-all and added"}
+      : kind == OpKind::AllToAll
+          ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
+      : kind == OpKind::RingPass
+          ? Words{"ring", "ring pass",
+                  "Around a ring every rank sends the block that it has used to the next one, "
+                  "until each has seen all: never is more than one block held"}
+      : kind == OpKind::RingSum
+          ? Words{"home", "ring sum",
+                  "The gradient of a block goes round the ring behind it, every rank adds its "
+                  "summand (in float32), and the last step brings it home"}
+          : Words{"part", "slice", "Replicate to Shard is a local slice"};
   const Tensor source = tensor(from);
   const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
   Op op;
@@ -448,22 +510,26 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
   op.dim = dim;
   op.dim_to = dim_to;
   op.inputs = {from};
-  // What gathered in float32 on the way is used in the type of the activations.
+  // A ring sums in float32; the result has the type of the activations.
   const DType type = kind == OpKind::RingSum ? structure_.dtype : source.dtype;
   const TensorId result = add_tensor(source.name + "." + words.suffix, source.axes, to, type, role);
   tensor(result).gradient_of = source.gradient_of;
   op.outputs = {result};
   if (kind == OpKind::RingPass && phase == Phase::Forward && is_packed(from))
-    op.outputs.push_back(add_tensor(source.name + ".contiguous", source.axes, source.placement, source.dtype, role));
+    op.outputs.push_back(
+        add_tensor(source.name + ".contiguous", source.axes, source.placement, source.dtype, role));
   op.name = tensor(result).name;
   op.label = std::string(words.label) + " " + group_name(group);
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
-  const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label : std::string("The section before");
-  op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " + consumer +
-           " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label
+                                                 : std::string("The section before");
+  op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
+           consumer + " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
-    op.why += " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves all ranks equally "
-              "much to do.";
+    op.why +=
+        " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves "
+        "all ranks equally "
+        "much to do.";
   add_op(std::move(op));
   return result;
 }

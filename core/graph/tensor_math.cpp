@@ -7,11 +7,12 @@ namespace shardscape {
 
 bool applies(const Structure& structure, const KernelStat& stat) {
   const bool gathers = structure.dispatcher == Dispatcher::AllGather;
-  const std::pair<const char*, bool> known[] = {{"dropout", structure.dropout},   {"b>1", structure.many_microbatch},
-                                                {"grouped", structure.grouped},   {"allgather", gathers},
-                                                {"alltoall", !gathers},            {"local_experts>1", structure.local_experts},
-                                                {"no ring", !structure.ring},
-                                                {"at_once", !structure.ep_nodes},   {"by_node", structure.ep_nodes}};
+  const std::pair<const char*, bool> known[] = {
+      {"dropout", structure.dropout}, {"b>1", structure.many_microbatch},
+      {"grouped", structure.grouped}, {"allgather", gathers},
+      {"alltoall", !gathers},         {"local_experts>1", structure.local_experts},
+      {"no ring", !structure.ring},   {"at_once", !structure.ep_nodes},
+      {"by_node", structure.ep_nodes}};
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = stat.when.find('&', begin);
     for (const auto& [name, holds] : known)
@@ -26,33 +27,38 @@ bool is_cache_view(const Segment& segment, const Op& op) {
 }
 
 bool values_in_keys(const Segment& segment, const Op& op) {
-  return op.kind == OpKind::Attention && op.grad == GradRole::None && segment.tensor(op.inputs[1]).storage == segment.tensor(op.inputs[2]).storage &&
-         segment.tensor(op.inputs[1]).role == TensorRole::Cache && segment.tensor(op.inputs[1]).axes.size() == 3;
+  return op.kind == OpKind::Attention && op.grad == GradRole::None &&
+         segment.tensor(op.inputs[1]).storage == segment.tensor(op.inputs[2]).storage &&
+         segment.tensor(op.inputs[1]).role == TensorRole::Cache &&
+         segment.tensor(op.inputs[1]).axes.size() == 3;
 }
 
-TensorId first_self(const Segment& segment, TensorId id) {
-  while (id >= 0 && segment.tensor(id).again_of >= 0) id = segment.tensor(id).again_of;
+TensorId forward_original(const Segment& segment, TensorId id) {
+  while (id >= 0 && segment.tensor(id).repeat_of >= 0) id = segment.tensor(id).repeat_of;
   return id;
 }
 
-bool runs(const Op& op, Keeps keeps) {
-  return op.scope == OpScope::Always || keeps == Keeps::Input || (op.scope == OpScope::Recomputed && keeps == Keeps::Nothing);
+bool runs(const Op& op, CheckpointPolicy checkpoint_policy) {
+  return op.scope == OpScope::Always || checkpoint_policy == CheckpointPolicy::Input ||
+         (op.scope == OpScope::Recomputed && checkpoint_policy == CheckpointPolicy::Nothing);
 }
 
-std::vector<SavedStorage> saved_by(const Segment& segment, Keeps keeps) {
+std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy) {
   const bool full = segment.replay_end > segment.backward_begin;
-  if (keeps == Keeps::Activations) return full ? segment.saved_whole : segment.saved;
-  if (keeps == Keeps::Input) return segment.saved;
-  // The checkpoint, or this rank's share of it, is read in the replay only; what else is kept is kept everywhere.
+  if (checkpoint_policy == CheckpointPolicy::Activations) return full ? segment.saved_whole : segment.saved;
+  if (checkpoint_policy == CheckpointPolicy::Input) return segment.saved;
+  // Only the replay reads the checkpoint (or this rank's share). Layers inside a group save everything else
+  // like other layers.
   std::vector<SavedStorage> out;
   for (const SavedStorage& s : segment.saved)
     if (!holds_input(segment, s.storage)) out.push_back(s);
   return out;
 }
 
-const std::vector<SavedStorage>& waiting_in(const Segment& segment, Keeps keeps) {
+const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy) {
   const bool full = segment.replay_end > segment.backward_begin;
-  return full && keeps == Keeps::Activations ? segment.waiting_whole : segment.waiting;
+  return full && checkpoint_policy == CheckpointPolicy::Activations ? segment.deferred_whole
+                                                                    : segment.waiting;
 }
 
 bool holds_input(const Segment& segment, StorageId storage) {
@@ -86,7 +92,9 @@ std::string local_shape_text(const Tensor& tensor) {
   return out + "]";
 }
 
-Expr ring_messages(const Op& op) { return op.kind == OpKind::RingPass ? group_size(op.group) - Expr(1) : group_size(op.group); }
+Expr ring_messages(const Op& op) {
+  return op.kind == OpKind::RingPass ? group_size(op.group) - Expr(1) : group_size(op.group);
+}
 
 Expr ring_message_elements(const Segment& segment, const Op& op) {
   return local_elements(segment.tensor(op.kind == OpKind::RingPass ? op.inputs[0] : op.outputs[0]));
@@ -94,7 +102,8 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 
 Expr collective_elements(const Segment& segment, const Op& op) {
   if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
-  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;  // as many as it gets from others
+  // Without dim_to, a rank sends as many copies as it receives.
+  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;
   const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }
@@ -108,7 +117,9 @@ MeshAxes cp_axes(const Structure& s) {
   return s.ring && s.ulysses ? MeshAxes{MeshAxis::CpRing, MeshAxis::CpUlysses} : MeshAxes{MeshAxis::Cp};
 }
 
-MeshAxes mixer_cp_axes(const Structure& s) { return s.ssm_shared ? MeshAxes{MeshAxis::CpGroups, MeshAxis::CpHeads} : cp_axes(s); }
+MeshAxes mixer_cp_axes(const Structure& s) {
+  return s.ssm_shared ? MeshAxes{MeshAxis::CpGroups, MeshAxis::CpHeads} : cp_axes(s);
+}
 
 MeshAxes tp_axes(const Structure& s) {
   if (!s.tp) return {};
@@ -148,9 +159,11 @@ MeshAxes node_axes(const Structure& s) {
 }
 
 Expr group_size(const Structure& s, const MeshAxes& axes) {
-  static const Symbol dp = Symbol::intern("dp"), cp = Symbol::intern("cp"), tp = Symbol::intern("tp"), ep = Symbol::intern("ep"), etp = Symbol::intern("etp");
+  static const Symbol dp = Symbol::intern("dp"), cp = Symbol::intern("cp"), tp = Symbol::intern("tp"),
+                      ep = Symbol::intern("ep"), etp = Symbol::intern("etp");
   Expr out = group_size(axes);
-  for (const auto& [there, degree] : {std::pair{s.dp, dp}, {s.cp, cp}, {s.tp, tp}, {s.ep, ep}, {!s.folded || s.etp, etp}})
+  for (const auto& [there, degree] :
+       {std::pair{s.dp, dp}, {s.cp, cp}, {s.tp, tp}, {s.ep, ep}, {!s.folded || s.etp, etp}})
     if (!there) out = out.substitute(degree, Expr(1));
   return out;
 }

@@ -10,54 +10,54 @@ namespace {
 struct AxisInfo {
   std::string_view name;
   const char* size;
-  const char* active = nullptr;  // what a token meets of it, where that is less
+  const char* active = nullptr;  // size per token, if smaller
 };
-constexpr std::array<AxisInfo, kAxisCount> kAxes{{{"batch", "b·dp"},
-                                                  {"seq", "S"},
-                                                  {"hidden", "D"},
-                                                  {"heads", "H"},
-                                                  {"kv_heads", "G"},
-                                                  {"head_dim", "E"},
-                                                  {"ffn", "F"},
-                                                  {"vocab", "Vp"},
-                                                  {"positions", "Smax"},
-                                                  // Mamba: channels; the state of each; taps of the convolution; rank of the
-                                                  // step size; what x is projected to (step size, B and C). Mamba-2: groups
-                                                  // that share B and C; heads of each; channels of a head.
-                                                  {"ssm_inner", "e·D"},
-                                                  {"ssm_state", "N"},
-                                                  {"ssm_conv", "Kw"},
-                                                  {"ssm_dt_rank", "Rd"},
-                                                  {"ssm_proj", "Rd + 2·N"},
-                                                  {"ssm_groups", "Gs"},
-                                                  {"ssm_group_heads", "e·D/(P·Gs)"},
-                                                  {"ssm_head_dim", "P"},
-                                                  {"q_rank", "Rq"},
-                                                  {"kv_rank", "Rkv"},
-                                                  {"rope_head_dim", "Er"},
-                                                  {"nope_head_dim", "En"},
-                                                  {"qk_head_dim", "En + Er"},
-                                                  {"value_head_dim", "Ev"},
-                                                  {"two_hidden", "2·D"},
-                                                  {"experts", "X", "K"},
-                                                  {"routes", "X"},
-                                                  {"tokens", "b·dp·S"},
-                                                  {"choices", "K"},
-                                                  {"slots", "b·dp·S·K/X"},
-                                                  {"expert_ffn", "Fx"},
-                                                  {"shared_ffn", "Fs"},
-                                                  {"nodes", "ep/el"},
-                                                  {"node_slots", "Cn"},  // of the tokens of one rank
-                                                  {"one", "1"},
-                                                  {"context", "C"},
-                                                  {"window_context", "We"},
-                                                  {"latent_dim", "Rkv + Er"},
-                                                  {"parts", "cp·dcp"}}};
+constexpr std::array<AxisInfo, kAxisCount> kAxes{
+    {{"batch", "b·dp"},
+     {"seq", "S"},
+     {"hidden", "D"},
+     {"heads", "H"},
+     {"kv_heads", "G"},
+     {"head_dim", "E"},
+     {"ffn", "F"},
+     {"vocab", "Vp"},
+     {"positions", "Smax"},
+     // Mamba: channels; state per channel; convolution taps; rank of the step size; projection of x (step
+     // size, B and C). Mamba-2: groups that share B and C; heads per group; channels per head.
+     {"ssm_inner", "e·D"},
+     {"ssm_state", "N"},
+     {"ssm_conv", "Kw"},
+     {"ssm_dt_rank", "Rd"},
+     {"ssm_proj", "Rd + 2·N"},
+     {"ssm_groups", "Gs"},
+     {"ssm_group_heads", "e·D/(P·Gs)"},
+     {"ssm_head_dim", "P"},
+     {"q_rank", "Rq"},
+     {"kv_rank", "Rkv"},
+     {"rope_head_dim", "Er"},
+     {"nope_head_dim", "En"},
+     {"qk_head_dim", "En + Er"},
+     {"value_head_dim", "Ev"},
+     {"two_hidden", "2·D"},
+     {"experts", "X", "K"},
+     {"routes", "X"},
+     {"tokens", "b·dp·S"},
+     {"choices", "K"},
+     {"slots", "b·dp·S·K/X"},
+     {"expert_ffn", "Fx"},
+     {"shared_ffn", "Fs"},
+     {"nodes", "ep/el"},
+     {"node_slots", "Cn"},  // tokens from one rank
+     {"one", "1"},
+     {"context", "C"},
+     {"window_context", "We"},
+     {"latent_dim", "Rkv + Er"},
+     {"parts", "cp·dcp"}}};
 
 struct DTypeInfo {
   std::string_view name;
-  int64_t bits;        // of an element
-  int64_t block = 1;   // elements that share a scale
+  int64_t bits;       // per element
+  int64_t block = 1;  // elements per scale
   int64_t scale_bits = 0;
 };
 constexpr std::array<DTypeInfo, 9> kTypes{{{"bfloat16", 16},
@@ -85,7 +85,8 @@ namespace {
 
 std::array<Expr, kAxisCount> parse_sizes(bool active) {
   std::array<Expr, kAxisCount> out;
-  for (size_t i = 0; i < out.size(); ++i) out[i] = std::get<Expr>(Expr::parse(active && kAxes[i].active ? kAxes[i].active : kAxes[i].size));
+  for (size_t i = 0; i < out.size(); ++i)
+    out[i] = std::get<Expr>(Expr::parse(active && kAxes[i].active ? kAxes[i].active : kAxes[i].size));
   return out;
 }
 
@@ -96,7 +97,7 @@ const Expr& axis_size(Axis axis) {
   return sizes[static_cast<size_t>(axis)];
 }
 
-const Expr& axis_active_size(Axis axis) {
+const Expr& axis_size_per_token(Axis axis) {
   static const std::array<Expr, kAxisCount> sizes = parse_sizes(true);
   return sizes[static_cast<size_t>(axis)];
 }
@@ -107,17 +108,19 @@ std::optional<Axis> axis_of_size(const Expr& size) {
   return std::nullopt;
 }
 
-bool may_lack(Axis axis) { return axis == Axis::QRank; }
+bool is_optional_axis(Axis axis) { return axis == Axis::QRank; }
 
 int dtype_bytes(DType type) {
-  if (info(type).scale_bits != 0) throw std::logic_error(std::string(dtype_name(type)) + " has no whole number of bytes per element");
+  if (info(type).scale_bits != 0)
+    throw std::logic_error(std::string(dtype_name(type)) + " has no whole number of bytes per element");
   return static_cast<int>(info(type).bits / 8);
 }
 
 const Expr& dtype_size(DType type) {
   static const std::array<Expr, kTypes.size()> sizes = [] {
     std::array<Expr, kTypes.size()> out;
-    for (size_t i = 0; i < out.size(); ++i) out[i] = Expr(Rational(kTypes[i].bits * kTypes[i].block + kTypes[i].scale_bits, 8 * kTypes[i].block));
+    for (size_t i = 0; i < out.size(); ++i)
+      out[i] = Expr(Rational(kTypes[i].bits * kTypes[i].block + kTypes[i].scale_bits, 8 * kTypes[i].block));
     return out;
   }();
   return sizes[static_cast<size_t>(type)];

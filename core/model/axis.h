@@ -1,4 +1,5 @@
-// Logical axes: what a tensor dimension means, and its global size.
+// Logical axes name the meaning of tensor dimensions and give their global sizes. This header also defines
+// the data types of tensors.
 #pragma once
 
 #include <optional>
@@ -9,44 +10,77 @@
 namespace shardscape {
 
 enum class Axis : uint8_t {
-  Batch, Seq, Hidden, Heads, KvHeads, HeadDim, Ffn, Vocab, Positions,
-  SsmInner, SsmState, SsmConv, SsmDtRank, SsmProj, SsmGroups, SsmGroupHeads, SsmHeadDim,
-  // Latent attention: ranks of the compressed queries and of keys and values; rotated and plain part of a query's or key's
-  // head, both together, and the head of a value (DeepSeek-V2, arXiv 2405.04434, section 2.1).
-  QRank, KvRank, RopeDim, NopeDim, QkDim, ValueDim,
-  TwoHidden,  // two tensors of the stream side by side
-  // Mixture of experts: experts, which ep splits; experts as what a router scores, which nothing does; tokens in one row;
-  // experts per token; tokens that an expert gets; inner widths; nodes that
-  // share the experts, and tokens that a node gets.
-  Experts, Routes, Tokens, Choices, Slots, ExpertFfn, SharedFfn, Nodes, NodeSlots,
-  One,  // a single number per row: of a gate
-  // Of what inference keeps: tokens of a sequence; those that a sliding window leaves; latent and rotated part of a key side by
-  // side.
-  Context, WindowContext, LatentDim,
-  Parts  // of a context that ranks share, one on each
+  Batch,
+  Seq,
+  Hidden,
+  Heads,
+  KvHeads,
+  HeadDim,
+  Ffn,
+  Vocab,
+  Positions,
+  SsmInner,
+  SsmState,
+  SsmConv,
+  SsmDtRank,
+  SsmProj,
+  SsmGroups,
+  SsmGroupHeads,
+  SsmHeadDim,
+  // Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434, section 2.1). QRank and KvRank: compressed
+  // queries, compressed keys and values. RopeDim and NopeDim: the part of a query or key head with and
+  // without rotary embedding. QkDim: both parts together. ValueDim: a head of a value.
+  QRank,
+  KvRank,
+  RopeDim,
+  NopeDim,
+  QkDim,
+  ValueDim,
+  TwoHidden,  // two hidden-size tensors, concatenated
+  // Mixture of experts. Experts: sharded over ep. Routes: the experts as scored by the router, never sharded.
+  // Tokens: batch and sequence flattened. Choices: experts per token. Slots: tokens per expert. ExpertFfn and
+  // SharedFfn: inner widths. Nodes: nodes that share the experts. NodeSlots: tokens that arrive at a node.
+  Experts,
+  Routes,
+  Tokens,
+  Choices,
+  Slots,
+  ExpertFfn,
+  SharedFfn,
+  Nodes,
+  NodeSlots,
+  One,  // one number per row, such as a gate
+  // Caches of inference. Context: tokens of a sequence. WindowContext: tokens inside a sliding window.
+  // LatentDim: the latent and the rotary part of a key, concatenated.
+  Context,
+  WindowContext,
+  LatentDim,
+  Parts  // parts of a context that ranks share, one part per rank
 };
 inline constexpr int kAxisCount = 38;
 
-std::string_view axis_name(Axis axis);                    // "kv_heads"
+std::string_view axis_name(Axis axis);  // "kv_heads"
 std::optional<Axis> axis_from_name(std::string_view name);
-// Elements of the whole, unsharded dimension within one microbatch of all replicas: batch is b·dp.
+// Elements of the unsharded dimension in one microbatch of all replicas. For example, Batch is b·dp.
 const Expr& axis_size(Axis axis);
-// What one token meets of it: as large as the axis, unless tokens are routed.
-const Expr& axis_active_size(Axis axis);
-// The axis that is as large: that of a concatenation.
+// Elements of the dimension that take part in the computation of one token: K instead of X for Experts,
+// otherwise axis_size().
+const Expr& axis_size_per_token(Axis axis);
+// The first axis with this size, for the result of a concatenation; nullopt if there is none.
 std::optional<Axis> axis_of_size(const Expr& size);
-// Whether a model that has the blocks may still be without it: queries that are not compressed.
-bool may_lack(Axis axis);
+// Whether a model with such blocks may omit the axis: true for QRank, because queries may be uncompressed.
+bool is_optional_axis(Axis axis);
 
-// The last four are quantized: elements with their scales. FP8: one scale per tensor (Micikevicius et al., arXiv 2209.05433);
-// FP8Block: a float32 per 128 elements (DeepSeek-V3, arXiv 2412.19437, section 3.3.2); MXFP8: an E8M0 byte per 32 (OCP
-// Microscaling formats, arXiv 2310.10537); NVFP4: an E4M3 byte per 16 elements of half a byte (arXiv 2509.25149). The scale
-// of a whole tensor is not counted.
+// FP8 and the three types after it are quantized: elements plus scales. FP8: one scale per tensor
+// (Micikevicius et al., arXiv 2209.05433). FP8Block: a float32 scale per 128 elements (DeepSeek-V3, arXiv
+// 2412.19437, section 3.3.2). MXFP8: an E8M0 byte per 32 elements (OCP Microscaling formats, arXiv
+// 2310.10537). NVFP4: an E4M3 byte per 16 elements of half a byte (arXiv 2509.25149). Per-tensor scales are
+// not counted.
 enum class DType : uint8_t { BF16, FP16, FP32, Int64, Bool, FP8, FP8Block, MXFP8, NVFP4 };
-int dtype_bytes(DType type);            // of an element; std::logic_error where that is not whole
-const Expr& dtype_size(DType type);     // the same as an expression, scales included: 33/32 of FP8Block
+int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
+const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
 bool is_quantized(DType type);
-int64_t quantization_block(DType type); // elements that share a scale; 1 where all or none do
+int64_t quantization_block(DType type);   // elements per scale; 1 without blocks
 std::string_view dtype_name(DType type);  // "bfloat16"
 std::optional<DType> dtype_from_name(std::string_view name);
 

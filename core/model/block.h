@@ -1,4 +1,5 @@
-// Block templates and architectures as read from JSON: named inputs, parameters and forward op lines.
+// Block templates and architectures, as the JSON reader returns them: named inputs, parameters and forward op
+// lines.
 #pragma once
 
 #include <bitset>
@@ -16,20 +17,21 @@
 namespace shardscape {
 
 struct SourcePlace {
-  std::string file;  // relative to the data folder, "models/blocks/mlp.json"
+  std::string file;  // relative to the models/ folder: "blocks/mlp.json"
   int line = 0;      // 1-based
 };
 
-// One line of a template: `q = einsum[bsd,dhe->bshe](x, wq)` or a call of another block `n = rms_norm(x)`.
+// One line of a template: an op such as `q = einsum[bsd,dhe->bshe](x, wq)`, or a call of another block such
+// as `n = rms_norm(x)`.
 struct OpLine {
   std::string output;
-  std::string callee;               // op kind or block id
-  std::string spec;                 // text in [], may be empty
-  std::vector<std::string> args;    // names defined above, inputs or parameters
+  std::string callee;             // op kind or block id
+  std::string spec;               // text between [ and ], may be empty
+  std::vector<std::string> args;  // inputs, parameters or results of earlier lines
   SourcePlace place;
 };
 
-// The message carries the column and what was expected there.
+// Parses one line. A Problem names the column and the expected token.
 std::variant<OpLine, Problem> parse_op_line(const std::string& text, const SourcePlace& place);
 
 struct BlockInput {
@@ -40,11 +42,15 @@ struct BlockInput {
 struct BlockParam {
   std::string name;
   std::vector<Axis> axes;
-  std::string tied;    // non-empty: the same parameter wherever this key is used and the model ties it
-  std::string shared;  // non-empty: the same parameter wherever this key is used
-  bool column = false; // a product with it is split over tp by its last dimension, then gathered (column parallel)
-  bool buffer = false; // not trained by gradients, in float32: a router's balance bias
-  std::optional<DType> dtype{};  // kept in this type whatever the model's
+  // Not empty: all parameters with this key are one parameter if the model ties embeddings.
+  std::string tied;
+  // Not empty: all parameters with this key are always one parameter.
+  std::string shared;
+  // Column parallel: the matrix product is sharded over tp by the parameter's last dimension, and its result
+  // is gathered.
+  bool column = false;
+  bool buffer = false;           // not trained by gradients, float32: the balance bias of a router
+  std::optional<DType> dtype{};  // stored in this type, whatever the data type of the model
 };
 
 struct BlockTemplate {
@@ -52,32 +58,37 @@ struct BlockTemplate {
   std::vector<BlockInput> inputs;
   std::vector<BlockParam> params;
   std::vector<OpLine> ops;
-  std::string output;                         // name of the tensor it returns
-  std::vector<std::string> cached;            // what inference keeps of it per token; empty: keys and values as attention reads them
-  std::map<Axis, std::string> without;        // the block that stands in for it in a model that lacks this axis
-  std::string decode;                         // the block that stands in for it where inference makes one token per sequence; empty: itself
-  std::map<std::string, std::string> labels;  // op output -> what people call the op
-  RecomputeModules modules;                   // what selective recomputation may choose that all ops are part of
-  std::map<std::string, RecomputeModules> op_modules;  // op output -> the same, of this op alone
+  std::string output;  // name of the result
+  // Tensors that inference caches per token. Empty: keys and values as attention reads them.
+  std::vector<std::string> cached;
+  std::map<Axis, std::string> without;  // the replacement block for models without the axis
+  // The replacement block for decode, where a step makes one token per sequence. Empty: this block.
+  std::string decode;
+  std::map<std::string, std::string> labels;           // op output -> display name
+  RecomputeModules modules;                            // recompute modules that contain the whole block
+  std::map<std::string, RecomputeModules> op_modules;  // op output -> further modules of this op alone
   SourcePlace place;
 };
 
-// A chain of block calls; `x` is what comes in from the section before, the last line's output goes on.
+// A chain of block calls. `x` is the output of the previous section; the output of the last line goes to the
+// next section.
 struct SectionTemplate {
   std::string name;  // "embedding", "layer", "head"
   std::vector<OpLine> lines;
 };
 
-// Layer i of the model is kinds[pattern[i % pattern.size()]]; the first dense_layers ones are of the kind lead instead.
+// A model layout. Layer i has kind kinds[pattern[i % pattern.size()]], except that the first dense_layers
+// layers have kind `lead`.
 struct Architecture {
   std::string id;
   SectionTemplate embedding, head;
-  SectionTemplate mtp;  // after the head, once for every depth of multi-token prediction; no lines: it has none
+  // Follows the head, once per depth of multi-token prediction. No lines: no multi-token prediction.
+  SectionTemplate mtp;
   std::vector<SectionTemplate> kinds;
   std::vector<int> pattern;
-  int lead = -1;  // none
+  int lead = -1;  // index into kinds; -1: no lead kind
   SourcePlace place;
-  // Of all blocks that its lines call: axes of their parameters, and their kinds of op.
+  // Over all blocks that the lines call: the axes of parameters, and the op kinds.
   std::bitset<kAxisCount> axes;
   std::set<std::string> ops;
   bool uses(Axis axis) const { return axes.test(static_cast<size_t>(axis)); }

@@ -15,8 +15,7 @@ JsonFile::JsonFile(std::string text, std::string name) : text_(std::move(text)),
     p.what = "the file is not JSON from byte " + std::to_string(error.byte) + " on";
     p.accepted = "a JSON object in braces";
     throw DataError{p};
-  }
-  catch (const nlohmann::ordered_json::exception& error) {  // a number that no double can hold
+  } catch (const nlohmann::ordered_json::exception& error) {  // a number outside the range of a double
     fail("", std::string("the file cannot be read: ") + error.what(), "numbers within the range of a double");
   }
   if (!root_.is_object()) fail("", "the file holds no JSON object", "an object in braces");
@@ -25,7 +24,8 @@ JsonFile::JsonFile(std::string text, std::string name) : text_(std::move(text)),
 int JsonFile::line_of(const std::string& quoted) const {
   const size_t at = quoted.empty() ? 0 : text_.find(nlohmann::ordered_json(quoted).dump());
   if (at == std::string::npos) return 1;
-  return static_cast<int>(1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  return static_cast<int>(1 +
+                          std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
 void JsonFile::fail(const std::string& near, const std::string& what, const std::string& accepted) const {
@@ -41,25 +41,31 @@ const nlohmann::ordered_json* JsonFile::find(const nlohmann::ordered_json& in, c
   return it == in.end() ? nullptr : &*it;
 }
 
-const nlohmann::ordered_json& JsonFile::object(const nlohmann::ordered_json& in, const std::string& key) const {
+const nlohmann::ordered_json& JsonFile::object(const nlohmann::ordered_json& in,
+                                               const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
-  if (!value || !value->is_object()) fail(key, "\"" + key + "\" is missing or not an object", "an object in braces");
+  if (!value || !value->is_object())
+    fail(key, "\"" + key + "\" is missing or not an object", "an object in braces");
   return *value;
 }
 
-const nlohmann::ordered_json& JsonFile::array(const nlohmann::ordered_json& in, const std::string& key) const {
+const nlohmann::ordered_json& JsonFile::array(const nlohmann::ordered_json& in,
+                                              const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
-  if (!value || !value->is_array()) fail(key, "\"" + key + "\" is missing or not a list", "a list in brackets");
+  if (!value || !value->is_array())
+    fail(key, "\"" + key + "\" is missing or not a list", "a list in brackets");
   return *value;
 }
 
 std::string JsonFile::text(const nlohmann::ordered_json& in, const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
-  if (!value || !value->is_string()) fail(key, "\"" + key + "\" is missing or not a text", "a text in quotes");
+  if (!value || !value->is_string())
+    fail(key, "\"" + key + "\" is missing or not a text", "a text in quotes");
   return value->get<std::string>();
 }
 
-std::string JsonFile::text_or(const nlohmann::ordered_json& in, const std::string& key, const std::string& fallback) const {
+std::string JsonFile::text_or(const nlohmann::ordered_json& in, const std::string& key,
+                              const std::string& fallback) const {
   return find(in, key) ? text(in, key) : fallback;
 }
 
@@ -70,7 +76,8 @@ int64_t JsonFile::integer(const nlohmann::ordered_json& in, const std::string& k
   return value->get<int64_t>();
 }
 
-int64_t JsonFile::integer_or(const nlohmann::ordered_json& in, const std::string& key, int64_t fallback) const {
+int64_t JsonFile::integer_or(const nlohmann::ordered_json& in, const std::string& key,
+                             int64_t fallback) const {
   return find(in, key) ? integer(in, key) : fallback;
 }
 

@@ -1,4 +1,4 @@
-// Kernel profiles: what each kind of op keeps for its backward, per code base. Data, not code.
+// Kernel profiles: data per code base that states, for each op kind, the saved tensors, workspaces and FLOPs.
 #pragma once
 
 #include <map>
@@ -11,70 +11,85 @@
 
 namespace shardscape {
 
-// A tensor that only the kernel knows (norm statistics, softmax statistics, rotary tables), kept for backward.
+// An extra output of an op's kernel that is saved for the backward: norm statistics, softmax statistics,
+// rotary tables.
 struct KernelStat {
   std::string name;
-  std::string over;// letters of the op's spec that size it: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd];
-                   // "..." stands for those that the op's parameter does not have: one per row that is normalised;
-                   // "result" for all of the result, "parameter" for those of the last operand, "operand 2" for those of that one
+  // The letters of the op's spec that give its shape: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd].
+  // "...": the letters of the result that the last operand lacks (one element per normalized row). "result",
+  // "parameter" (the last operand) and "operand N": all letters of that tensor.
+  std::string over;
   DType dtype = DType::FP32;
   int copies = 1;
-  // All of these, joined by "&": "dropout", "b>1" (microbatch larger than one), "grouped" (query heads share KV heads),
-  // "alltoall" and "allgather" (how tokens get to experts), "local_experts>1" (on one
-  // rank), "no ring" (K and V do not go round a ring). Or "sharded:v" alone (letter
-  // v is sharded).
+  // Conditions joined by "&": "dropout", "b>1" (microbatch above one), "grouped" (query heads share KV
+  // heads), "alltoall" and "allgather" (expert dispatchers), "at_once" and "by_node" (direct or per-node
+  // dispatch), "local_experts>1" (experts per rank), "no ring" (no ring attention). Or "sharded:v" alone:
+  // letter v is sharded.
   std::string when;
-  int dtype_of = -1;    // operand whose type it has, whatever dtype says
-  int64_t chunk = 0;    // one per so many tokens instead of one per token; 0: per token
-  int replaces = -1;    // operand that the backward does not read where it has this copy of it
+  int dtype_of = -1;  // operand whose data type replaces `dtype`; -1: none
+  int64_t chunk = 0;  // tokens per element along the sequence; 0: one element per token
+  int replaces = -1;  // operand whose copy this is: the backward reads the copy instead; -1: none
 };
 
-// Chunks of so many tokens in a sequence: "nc2048" = ceil(S / 2048).
+// The symbol of the number of chunks with this many tokens in a sequence: "nc2048" = ceil(S / 2048).
 Symbol chunk_count_symbol(int64_t tokens);
 
 struct KernelRule {
-  std::vector<int> saves_inputs;  // operand numbers kept for backward
+  std::vector<int> saves_inputs;  // operand numbers saved for the backward
   bool saves_output = false;
-  bool in_place = false;       // the result is written over operand 0, or is a view of it: one storage
-  bool float_result = false;   // the result is fp32 whatever the precision of activations
+  bool in_place = false;      // the result overwrites operand 0 or is a view of it: one storage
+  bool float_result = false;  // the result is float32, whatever the type of activations
   std::vector<KernelStat> stats;
-  // Where data operands must be: as they come; summed whole (no reduce-scatter into the stream); or in the stream.
+  // Required placement of data operands. AsTheyCome: any. Whole: partial sums are all-reduced, never
+  // reduce-scattered into the residual stream. Stream: the placement of the residual stream.
   enum class Operands { AsTheyCome, Whole, Stream } operands = Operands::AsTheyCome;
-  int64_t backward_products = 5;  // attention: matrix products of the backward; flash makes the scores again
-  std::string kernel;          // attention: the fused kernel, where it is not the fastest of its device ("flash-attention-2")
-  // Where the backward writes the gradient of operand 0: into memory of its own, over that operand, or into the gradient that
-  // another op of the same kernel makes.
+  // attention: matrix products of the backward; 5 with recomputed scores (flash)
+  int64_t backward_products = 5;
+  // Attention: name of the fused kernel if it is not the device's fastest ("flash-attention-2").
+  std::string kernel;
+  // Memory of the gradient of operand 0. Fresh: its own memory. OverInput: overwrites the operand. Shared:
+  // the gradient that another op of the same kernel allocates.
   enum class Gradient { Fresh, OverInput, Shared } gradient = Gradient::Fresh;
-  // What the kernels need while they run, sized by letters as stats are.
+  // Temporary memory of the kernels while they run. `over` gives the shape, as for stats.
   std::vector<KernelStat> forward_workspace, backward_workspace;
-  // Results and workspace of the forward stay until an op of this kind in the same block has run: variables of its code.
+  // Op kind. Results and forward workspace live until the next op of this kind in the same block has run,
+  // because variables of the code base hold them. Empty: no such op.
   std::string held_until;
-  int64_t flops = 0;           // counted FLOPs per element of the index space, forward
-  int64_t backward_flops = 0;  // the same for backward
+  int64_t flops = 0;           // counted FLOPs of the forward per element of the index space
+  int64_t backward_flops = 0;  // counted FLOPs of the backward per element of the index space
 };
 
-// What the backward allocates for the gradient of a weight beside the buffer that gradients accumulate in. Fresh: the
-// gradient itself, added to the buffer afterwards. None: products add to the buffer. Dummy: likewise, but a tensor as large as
-// the weight tells autograd that there is a gradient; SharedDummy: weights of one shape share it for good.
+// Memory that the backward allocates for a weight gradient, in addition to the accumulation buffer. Fresh:
+// the gradient, which is then added to the buffer. None: the GEMM accumulates into the buffer. Dummy: as
+// None, plus a tensor of the weight's size that tells autograd that a gradient exists. SharedDummy: as Dummy,
+// but weights of equal shape share one permanent tensor.
 enum class WeightGradient : uint8_t { Fresh, None, Dummy, SharedDummy };
 
 struct KernelProfile {
   std::string id, label, source;
-  std::map<std::string, KernelRule> rules;              // op kind -> rule
-  std::vector<std::vector<std::string>> packed;         // op outputs that are views of one storage: [["q","k","v"]]
-  bool keeps_gathered = false;       // what tensor parallelism gathers for products is kept as they read it; otherwise the share of it, gathered again
-  bool sums_at_once = false;         // gradients of one tensor are added up when all are there, by one kernel; otherwise each as it comes
-  bool reduce_per_consumer = false;  // gradients of an input that several products share are reduced one by one, not summed first
-  // Outputs of block lines that are not kept ("g", or "rms_norm.y" of one block): the backward makes each again from what its
-  // op read, where first needed.
+  std::map<std::string, KernelRule> rules;       // op kind -> rule
+  std::vector<std::vector<std::string>> packed;  // op outputs that are views of one storage: [["q","k","v"]]
+  // Tensor-parallel gathers of GEMM operands: true saves the gathered tensor, false saves the shard and
+  // gathers again.
+  bool saves_gathered = false;
+  // Gradients of one tensor: true adds all of them in one kernel, false adds each as it arrives.
+  bool adds_gradients_at_once = false;
+  // Gradients of an input that several GEMMs share: true reduces each on its own, false adds them first.
+  bool reduce_per_consumer = false;
+  // Outputs of block lines that are not saved ("g", or "rms_norm.y" of one block). The backward recomputes
+  // each from the op's inputs at first use.
   std::vector<std::string> recomputes;
-  WeightGradient weight_gradient = WeightGradient::Fresh;  // of matrix products; those of tables and norms are always fresh
-  std::optional<bool> separate_experts; // a matrix product per expert of a rank, one after the other, not one grouped kernel
-  // Bytes per element of the experts' results that kernels move which add their bias and differentiate it, where products do not.
+  // Of matrix products. Gradients of embedding tables and norms are always Fresh.
+  WeightGradient weight_gradient = WeightGradient::Fresh;
+  // One GEMM per local expert, one after the other, instead of one grouped GEMM.
+  std::optional<bool> separate_experts;
+  // Bytes that separate bias kernels of the experts move per element of the experts' result: {forward,
+  // backward}. No value: the GEMMs add the bias.
   std::optional<std::array<double, 2>> expert_bias;
-  std::optional<DType> residual;     // type of the residual stream where it is not that of activations
+  std::optional<DType> residual;  // type of the residual stream if it differs from that of activations
   const KernelRule* rule(const std::string& op) const;
-  std::set<int64_t> chunks(const std::set<std::string>& ops) const;  // that these kinds of op keep statistics of, ascending
+  // KernelStat::chunk of the statistics of these op kinds, ascending.
+  std::set<int64_t> chunks(const std::set<std::string>& ops) const;
 };
 
 }  // namespace shardscape

@@ -26,18 +26,19 @@ std::set<int64_t> KernelProfile::chunks(const std::set<std::string>& ops) const 
   return out;
 }
 
-// Reads one file at a time into the library; a file with a mistake is left out and its Problem kept.
+// Reads files into the library. A file with a mistake is left out and its Problem is stored.
 class LibraryReader {
  public:
   explicit LibraryReader(ModelLibrary& library) : library_(library) {}
 
   void read(const std::filesystem::path& folder) {
     each(folder, "blocks", [this](const JsonFile& file) { put(library_.blocks_, block(file)); });
-    each(folder, "architectures", [this](const JsonFile& file) { put(library_.architectures_, architecture(file)); });
+    each(folder, "architectures",
+         [this](const JsonFile& file) { put(library_.architectures_, architecture(file)); });
     each(folder, "profiles", [this](const JsonFile& file) { profiles_.read(file); });
     each(folder, "presets", [this](const JsonFile& file) { put(library_.presets_, preset(file)); });
   }
-  // When all folders are read: a profile may extend one of another file.
+  // Runs after all folders are read, because a profile may extend a profile of a later file.
   void finish() {
     library_.profiles_ = profiles_.resolve(library_.problems_);
     for (Architecture& architecture : library_.architectures_) {
@@ -51,7 +52,7 @@ class LibraryReader {
   void gather(Architecture& architecture, const std::vector<OpLine>& lines, int depth = 0) const {
     for (const OpLine& line : lines) {
       const BlockTemplate* block = library_.block(line.callee);
-      if (!block || depth > 8) {  // a block that calls itself is told where the graph is built
+      if (!block || depth > 8) {  // a block that calls itself becomes a Problem when the graph is built
         architecture.ops.insert(line.callee);
         continue;
       }
@@ -90,7 +91,8 @@ class LibraryReader {
 
   static std::vector<Axis> axes(const JsonFile& file, const std::string& near, const json& list) {
     std::vector<Axis> out;
-    if (!list.is_array()) file.fail(near, "\"" + near + "\" has no list of axes", "a list such as [\"batch\", \"seq\"]");
+    if (!list.is_array())
+      file.fail(near, "\"" + near + "\" has no list of axes", "a list such as [\"batch\", \"seq\"]");
     for (const json& entry : list) {
       const auto axis = entry.is_string() ? axis_from_name(entry.get<std::string>()) : std::nullopt;
       if (!axis) {
@@ -113,7 +115,8 @@ class LibraryReader {
   static std::vector<OpLine> lines(const JsonFile& file, const json& list) {
     std::vector<OpLine> out;
     for (const json& entry : list) {
-      if (!entry.is_string()) file.fail("ops", entry.dump() + " is not a line", "a text such as \"y = add(x, z)\"");
+      if (!entry.is_string())
+        file.fail("ops", entry.dump() + " is not a line", "a text such as \"y = add(x, z)\"");
       const std::string text = entry.get<std::string>();
       auto line = parse_op_line(text, {file.name(), file.line_of(text)});
       if (auto* problem = std::get_if<Problem>(&line)) throw DataError{*problem};
@@ -125,18 +128,21 @@ class LibraryReader {
 
   static BlockTemplate block(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute", "without", "cached", "decode"});
+    file.only(root, {"block", "label", "help", "inputs", "parameters", "ops", "output", "labels", "recompute",
+                     "without", "cached", "decode"});
     BlockTemplate out;
     out.id = file.text(root, "block");
     out.label = file.text_or(root, "label", out.id);
     out.help = file.text_or(root, "help", "");
     out.place = {file.name(), 1};
-    for (const auto& [name, value] : file.object(root, "inputs").items()) out.inputs.push_back({name, axes(file, name, value)});
+    for (const auto& [name, value] : file.object(root, "inputs").items())
+      out.inputs.push_back({name, axes(file, name, value)});
     for (const auto& [name, value] : file.object(root, "parameters").items()) {
       if (value.is_object()) {
         file.only(value, {"axes", "tied", "shared", "column", "buffer", "dtype"});
-        out.params.push_back({name, axes(file, name, value.value("axes", json())), file.text_or(value, "tied", ""),
-                              file.text_or(value, "shared", ""), file.boolean_or(value, "column", false),
+        out.params.push_back({name, axes(file, name, value.value("axes", json())),
+                              file.text_or(value, "tied", ""), file.text_or(value, "shared", ""),
+                              file.boolean_or(value, "column", false),
                               file.boolean_or(value, "buffer", false), dtype(file, name, value)});
       } else {
         out.params.push_back({name, axes(file, name, value), "", ""});
@@ -148,38 +154,49 @@ class LibraryReader {
       file.fail("output", "no line makes \"" + out.output + "\"", "the name before '=' of one of the ops");
     if (root.contains("cached"))
       for (const json& entry : file.array(root, "cached")) {
-        const bool made = entry.is_string() && std::any_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == entry.get<std::string>(); });
-        if (!made) file.fail("cached", entry.dump() + " is made by no line", "the names before '=' of some of the ops");
+        const bool made = entry.is_string() &&
+                          std::any_of(out.ops.begin(), out.ops.end(),
+                                      [&](const OpLine& l) { return l.output == entry.get<std::string>(); });
+        if (!made)
+          file.fail("cached", entry.dump() + " is made by no line",
+                    "the names before '=' of some of the ops");
         out.cached.push_back(entry.get<std::string>());
       }
     out.decode = file.text_or(root, "decode", "");
     if (root.contains("without"))
       for (const auto& [name, value] : file.object(root, "without").items()) {
         const auto axis = axis_from_name(name);
-        if (!axis || !may_lack(*axis)) file.fail(name, "no model can be without \"" + name + "\"", "q_rank");
-        if (!value.is_string()) file.fail(name, "\"" + name + "\" names no block", "the id of the block that stands in");
+        if (!axis || !is_optional_axis(*axis))
+          file.fail(name, "no model can be without \"" + name + "\"", "q_rank");
+        if (!value.is_string())
+          file.fail(name, "\"" + name + "\" names no block", "the id of the block that stands in");
         out.without[*axis] = value.get<std::string>();
       }
     if (root.contains("labels"))
-      for (const auto& [name, value] : file.object(root, "labels").items()) out.labels[name] = value.get<std::string>();
+      for (const auto& [name, value] : file.object(root, "labels").items())
+        out.labels[name] = value.get<std::string>();
     if (root.contains("recompute"))
-      for (const auto& [name, value] : file.object(root, "recompute").items()) recompute(file, name, value, out);
+      for (const auto& [name, value] : file.object(root, "recompute").items())
+        recompute(file, name, value, out);
     return out;
   }
 
-  // Which module of selective recomputation the block is, or which of its ops make up one.
-  static void recompute(const JsonFile& file, const std::string& name, const json& value, BlockTemplate& out) {
+  // Reads the recompute modules of a block: "all" for the whole block, or a list of op outputs.
+  static void recompute(const JsonFile& file, const std::string& name, const json& value,
+                        BlockTemplate& out) {
     const auto module = recompute_module_from_name(name);
     if (!module) {
       std::string accepted = "one of";
-      for (int i = 0; i < kRecomputeModuleCount; ++i) accepted += " " + std::string(recompute_module_name(static_cast<RecomputeModule>(i)));
+      for (int i = 0; i < kRecomputeModuleCount; ++i)
+        accepted += " " + std::string(recompute_module_name(static_cast<RecomputeModule>(i)));
       file.fail(name, "\"" + name + "\" is no module that can be recomputed", accepted);
     }
     if (value == "all") return out.modules.add(*module);
     const char* const accepted = "\"all\", or a list of results of ops such as [\"k\", \"v\"]";
     if (!value.is_array()) file.fail(name, "\"" + name + "\" does not say which ops", accepted);
     for (const json& entry : value) {
-      const bool known = entry.is_string() && std::any_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == entry; });
+      const bool known = entry.is_string() && std::any_of(out.ops.begin(), out.ops.end(),
+                                                          [&](const OpLine& l) { return l.output == entry; });
       if (!known) file.fail(name, "no line makes " + entry.dump(), accepted);
       out.op_modules[entry.get<std::string>()].add(*module);
     }
@@ -201,8 +218,9 @@ class LibraryReader {
     const json& kinds = file.object(root, "layers");
     for (const auto& [name, value] : kinds.items()) out.kinds.push_back(section(file, name, value));
     const auto kind_of = [&](const char* key, const json& entry) {
-      const auto it = std::find_if(out.kinds.begin(), out.kinds.end(),
-                                   [&](const SectionTemplate& kind) { return entry.is_string() && kind.name == entry; });
+      const auto it = std::find_if(out.kinds.begin(), out.kinds.end(), [&](const SectionTemplate& kind) {
+        return entry.is_string() && kind.name == entry;
+      });
       if (it == out.kinds.end()) file.fail(key, entry.dump() + " is no kind of layer", "a key of \"layers\"");
       return static_cast<int>(it - out.kinds.begin());
     };
@@ -214,11 +232,45 @@ class LibraryReader {
 
   static Preset preset(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"preset", "name", "family", "source", "architecture", "published_parameters", "published_exact",
-                     "default_seq", "layers", "hidden", "heads", "kv_heads", "head_dim", "ffn", "vocab", "positions",
-                     "window", "tied_embeddings", "experts", "experts_per_token", "expert_groups", "groups_per_token", "expert_ffn", "shared_experts", "dense_layers",
-                     "q_rank", "kv_rank", "rope_head_dim", "nope_head_dim", "value_head_dim", "mtp_layers", "ssm_state", "ssm_conv",
-                     "ssm_expand", "ssm_dt_rank", "ssm_head_dim", "ssm_groups", "ssm_chunk", "published_active_parameters"});
+    file.only(root, {"preset",
+                     "name",
+                     "family",
+                     "source",
+                     "architecture",
+                     "published_parameters",
+                     "published_exact",
+                     "default_seq",
+                     "layers",
+                     "hidden",
+                     "heads",
+                     "kv_heads",
+                     "head_dim",
+                     "ffn",
+                     "vocab",
+                     "positions",
+                     "window",
+                     "tied_embeddings",
+                     "experts",
+                     "experts_per_token",
+                     "expert_groups",
+                     "groups_per_token",
+                     "expert_ffn",
+                     "shared_experts",
+                     "dense_layers",
+                     "q_rank",
+                     "kv_rank",
+                     "rope_head_dim",
+                     "nope_head_dim",
+                     "value_head_dim",
+                     "mtp_layers",
+                     "ssm_state",
+                     "ssm_conv",
+                     "ssm_expand",
+                     "ssm_dt_rank",
+                     "ssm_head_dim",
+                     "ssm_groups",
+                     "ssm_chunk",
+                     "published_active_parameters"});
     Preset out;
     out.id = file.text(root, "preset");
     out.name = file.text(root, "name");
@@ -228,8 +280,15 @@ class LibraryReader {
     out.published_active_parameters = file.integer_or(root, "published_active_parameters", 0);
     out.published_exact = file.boolean_or(root, "published_exact", true);
     out.default_seq = file.integer_or(root, "default_seq", 4096);
-    ModelSpec& m = out.model;
-    m.preset = out.id;
+    out.model = model(file);
+    out.model.preset = out.id;
+    return out;
+  }
+
+  // The sizes of a preset's model.
+  static ModelSpec model(const JsonFile& file) {
+    const json& root = file.root();
+    ModelSpec m;
     m.architecture = file.text(root, "architecture");
     m.layers = file.integer(root, "layers");
     m.hidden = file.integer(root, "hidden");
@@ -240,17 +299,29 @@ class LibraryReader {
     m.vocab = file.integer(root, "vocab");
     m.positions = file.integer_or(root, "positions", 0);
     m.window = file.integer_or(root, "window", 0);
-    for (const auto& [key, field] : {std::pair{"q_rank", &ModelSpec::q_rank}, {"kv_rank", &ModelSpec::kv_rank},
-                                     {"rope_head_dim", &ModelSpec::rope_head_dim}, {"nope_head_dim", &ModelSpec::nope_head_dim},
-                                     {"value_head_dim", &ModelSpec::value_head_dim}, {"experts", &ModelSpec::experts},
-                                     {"experts_per_token", &ModelSpec::experts_per_token}, {"expert_ffn", &ModelSpec::expert_ffn},
-                                     {"shared_experts", &ModelSpec::shared_experts}, {"dense_layers", &ModelSpec::dense_layers}, {"mtp_layers", &ModelSpec::mtp_layers},
-                                     {"ssm_state", &ModelSpec::ssm_state}, {"ssm_conv", &ModelSpec::ssm_conv}, {"ssm_expand", &ModelSpec::ssm_expand}, {"ssm_dt_rank", &ModelSpec::ssm_dt_rank}, {"ssm_head_dim", &ModelSpec::ssm_head_dim}, {"ssm_groups", &ModelSpec::ssm_groups}, {"ssm_chunk", &ModelSpec::ssm_chunk}})
+    for (const auto& [key, field] : {std::pair{"q_rank", &ModelSpec::q_rank},
+                                     {"kv_rank", &ModelSpec::kv_rank},
+                                     {"rope_head_dim", &ModelSpec::rope_head_dim},
+                                     {"nope_head_dim", &ModelSpec::nope_head_dim},
+                                     {"value_head_dim", &ModelSpec::value_head_dim},
+                                     {"experts", &ModelSpec::experts},
+                                     {"experts_per_token", &ModelSpec::experts_per_token},
+                                     {"expert_ffn", &ModelSpec::expert_ffn},
+                                     {"shared_experts", &ModelSpec::shared_experts},
+                                     {"dense_layers", &ModelSpec::dense_layers},
+                                     {"mtp_layers", &ModelSpec::mtp_layers},
+                                     {"ssm_state", &ModelSpec::ssm_state},
+                                     {"ssm_conv", &ModelSpec::ssm_conv},
+                                     {"ssm_expand", &ModelSpec::ssm_expand},
+                                     {"ssm_dt_rank", &ModelSpec::ssm_dt_rank},
+                                     {"ssm_head_dim", &ModelSpec::ssm_head_dim},
+                                     {"ssm_groups", &ModelSpec::ssm_groups},
+                                     {"ssm_chunk", &ModelSpec::ssm_chunk}})
       m.*field = file.integer_or(root, key, 0);
     m.expert_groups = file.integer_or(root, "expert_groups", m.expert_groups);
     m.groups_per_token = file.integer_or(root, "groups_per_token", m.groups_per_token);
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
-    return out;
+    return m;
   }
 
   ModelLibrary& library_;
@@ -269,8 +340,8 @@ ModelLibrary ModelLibrary::load(const std::vector<std::string>& folders) {
 }
 
 const ModelLibrary& ModelLibrary::instance() {
-  static const ModelLibrary library =
-      load({(data_dir() / "models").string(), (user_data_dir() / "models").string()});
+  static const ModelLibrary library = load(
+      {(data_dir() / "models").string(), (user_data_dir() / "models").string()});
   return library;
 }
 
@@ -283,7 +354,9 @@ const T* find_by_id(const std::vector<T>& all, const std::string& id) {
 }  // namespace
 
 const Preset* ModelLibrary::preset(const std::string& id) const { return find_by_id(presets_, id); }
-const Architecture* ModelLibrary::architecture(const std::string& id) const { return find_by_id(architectures_, id); }
+const Architecture* ModelLibrary::architecture(const std::string& id) const {
+  return find_by_id(architectures_, id);
+}
 const BlockTemplate* ModelLibrary::block(const std::string& id) const { return find_by_id(blocks_, id); }
 const KernelProfile* ModelLibrary::profile(const std::string& id) const { return find_by_id(profiles_, id); }
 

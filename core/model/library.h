@@ -1,4 +1,5 @@
-// Everything under models/: presets, architectures, block templates, kernel profiles; built-in first, then the user's.
+// The model library holds the data below models/: presets, architectures, block templates and kernel
+// profiles. Built-in files come first, the user's files follow.
 #pragma once
 
 #include <memory>
@@ -14,16 +15,18 @@ namespace shardscape {
 struct Preset {
   std::string id, name, family, source;
   ModelSpec model;
-  int64_t published_parameters = 0, published_active_parameters = 0;  // active 0: as all of them, or not published
-  bool published_exact = true;  // false: the paper prints a rounded figure
+  // Active parameters: 0 if all are active, or if the number is not published.
+  int64_t published_parameters = 0, published_active_parameters = 0;
+  bool published_exact = true;  // false: the published number is rounded
   int64_t default_seq = 0;
 };
 
 class ModelLibrary {
  public:
-  // Reads the data folders once; later calls return the same library.
+  // Reads the data folders at the first call; later calls return the same library.
   static const ModelLibrary& instance();
-  // Reads the given folders (each with presets/, architectures/, blocks/, profiles/) in order; later ones override by id.
+  // Reads folders with presets/, architectures/, blocks/ and profiles/ in order. An entry replaces an earlier
+  // entry with the same id.
   static ModelLibrary load(const std::vector<std::string>& folders);
 
   const std::vector<Preset>& presets() const { return presets_; }
@@ -32,7 +35,7 @@ class ModelLibrary {
   const BlockTemplate* block(const std::string& id) const;
   const KernelProfile* profile(const std::string& id) const;
   const std::vector<KernelProfile>& profiles() const { return profiles_; }
-  // Mistakes found in data files; the file in question was left out.
+  // Mistakes in data files. Files with a mistake are left out.
   const std::vector<Problem>& problems() const { return problems_; }
 
  private:

@@ -5,7 +5,7 @@
 namespace shardscape {
 namespace {
 
-// A cursor over one line; every expectation that fails becomes a Problem with its column.
+// A cursor over one line. A missing token yields a Problem with its column.
 class LineParser {
  public:
   LineParser(const std::string& text, const SourcePlace& place) : text_(text), place_(place) {}
@@ -49,7 +49,8 @@ class LineParser {
   bool name(std::string& out) {
     skip();
     const size_t begin = at_;
-    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_')) ++at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_'))
+      ++at_;
     out = text_.substr(begin, at_ - begin);
     return at_ > begin && !std::isdigit(static_cast<unsigned char>(out[0]));
   }

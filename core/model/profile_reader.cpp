@@ -16,13 +16,19 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   out.name = file.text(entry, "name");
   out.over = file.text(entry, "over");
   const std::string type_name = file.text(entry, "dtype");
-  if (type_name.size() == 9 && type_name.starts_with("operand ") && type_name[8] >= '0' && type_name[8] <= '9') out.dtype_of = type_name[8] - '0';
+  if (type_name.size() == 9 && type_name.starts_with("operand ") && type_name[8] >= '0' &&
+      type_name[8] <= '9')
+    out.dtype_of = type_name[8] - '0';
   const auto type = out.dtype_of >= 0 ? DType::BF16 : dtype_from_name(type_name);
-  if (!type) file.fail(out.name, "the dtype of \"" + out.name + "\" is not known", "bfloat16, float16, float32, int64, bool or operand 0, 1, ...");
+  if (!type)
+    file.fail(out.name, "the dtype of \"" + out.name + "\" is not known",
+              "bfloat16, float16, float32, int64, bool or operand 0, 1, ...");
   out.dtype = *type;
   out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
   out.when = file.text_or(entry, "when", "");
-  static const std::set<std::string> conditions{"", "dropout", "b>1", "grouped", "alltoall", "allgather", "at_once", "by_node", "local_experts>1", "no ring"};
+  static const std::set<std::string> conditions{
+      "",          "dropout", "b>1",     "grouped",         "alltoall",
+      "allgather", "at_once", "by_node", "local_experts>1", "no ring"};
   bool known = true;
   for (size_t begin = 0, end = 0; end != std::string::npos; begin = end + 1) {
     end = out.when.find('&', begin);
@@ -31,7 +37,8 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   known = known || (out.when.starts_with("sharded:") && out.when.size() == 9);
   if (!known)
     file.fail(out.when, "\"when\" is \"" + out.when + "\"",
-              "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, several of them joined by &, or sharded: and a letter");
+              "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, "
+              "several of them joined by &, or sharded: and a letter");
   out.chunk = file.integer_or(entry, "chunk", 0);
   if (out.chunk < 0) file.fail("chunk", "\"chunk\" is " + std::to_string(out.chunk), "a number of tokens");
   out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
@@ -39,10 +46,12 @@ KernelStat stat(const JsonFile& file, const json& entry) {
 }
 
 KernelRule rule(const JsonFile& file, const json& value) {
-  file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands", "backward_products", "flops", "backward_flops",
-                    "gradient", "forward_workspace", "backward_workspace", "held_until", "kernel"});
+  file.only(value, {"saves_inputs", "saves_output", "in_place", "float_result", "stats", "operands",
+                    "backward_products", "flops", "backward_flops", "gradient", "forward_workspace",
+                    "backward_workspace", "held_until", "kernel"});
   KernelRule out;
-  if (value.contains("saves_inputs")) out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
+  if (value.contains("saves_inputs"))
+    out.saves_inputs = file.array(value, "saves_inputs").get<std::vector<int>>();
   out.saves_output = file.boolean_or(value, "saves_output", false);
   out.in_place = file.boolean_or(value, "in_place", false);
   out.float_result = file.boolean_or(value, "float_result", false);
@@ -58,7 +67,8 @@ KernelRule rule(const JsonFile& file, const json& value) {
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
   if (value.contains("stats"))
     for (const json& entry : file.array(value, "stats")) out.stats.push_back(stat(file, entry));
-  for (const auto& [key, list] : {std::pair{"forward_workspace", &out.forward_workspace}, {"backward_workspace", &out.backward_workspace}})
+  for (const auto& [key, list] : {std::pair{"forward_workspace", &out.forward_workspace},
+                                  {"backward_workspace", &out.backward_workspace}})
     if (value.contains(key))
       for (const json& entry : file.array(value, key)) list->push_back(stat(file, entry));
   out.kernel = file.text_or(value, "kernel", "");
@@ -74,18 +84,22 @@ KernelRule rule(const JsonFile& file, const json& value) {
 }
 
 WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
-  for (const auto& [word, value] : {std::pair{"fresh", WeightGradient::Fresh}, {"none", WeightGradient::None}, {"dummy", WeightGradient::Dummy},
+  for (const auto& [word, value] : {std::pair{"fresh", WeightGradient::Fresh},
+                                    {"none", WeightGradient::None},
+                                    {"dummy", WeightGradient::Dummy},
                                     {"shared_dummy", WeightGradient::SharedDummy}})
     if (text == word) return value;
-  file.fail("weight_gradient", "\"weight_gradient\" is \"" + text + "\"", "fresh, none, dummy or shared_dummy");
+  file.fail("weight_gradient", "\"weight_gradient\" is \"" + text + "\"",
+            "fresh, none, dummy or shared_dummy");
 }
 
 }  // namespace
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce", "weight_gradient", "separate_experts", "expert_bias",
-                   "gathered_inputs", "gradient_sums", "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce",
+                   "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs", "gradient_sums",
+                   "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -95,32 +109,39 @@ void ProfileReader::read(const JsonFile& file) {
   entry.where = file.name() + ":" + std::to_string(file.line_of("extends"));
   entry.packs = entry.extends.empty() || root.contains("packed");
   if (entry.packs)
-    for (const json& group : file.array(root, "packed")) own.packed.push_back(group.get<std::vector<std::string>>());
+    for (const json& group : file.array(root, "packed"))
+      own.packed.push_back(group.get<std::vector<std::string>>());
   entry.recomputes = root.contains("recomputes");
   if (entry.recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
   if (root.contains("residual")) {
     own.residual = dtype_from_name(file.text(root, "residual"));
-    if (!own.residual) file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
+    if (!own.residual)
+      file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
   }
-  if (root.contains("separate_experts")) own.separate_experts = file.boolean_or(root, "separate_experts", false);
+  if (root.contains("separate_experts"))
+    own.separate_experts = file.boolean_or(root, "separate_experts", false);
   if (root.contains("expert_bias")) {
     const json& list = file.array(root, "expert_bias");
-    if (list.size() != 2 || !std::all_of(list.begin(), list.end(), [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
-      file.fail("expert_bias", "\"expert_bias\" is " + list.dump(), "two numbers of bytes per element: forward, backward");
+    if (list.size() != 2 || !std::all_of(list.begin(), list.end(),
+                                         [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
+      file.fail("expert_bias", "\"expert_bias\" is " + list.dump(),
+                "two numbers of bytes per element: forward, backward");
     own.expert_bias = {list[0].get<double>(), list[1].get<double>()};
   }
   const std::string reduce = file.text_or(root, "reduce", "");
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
-  if (entry.reduces && reduce != "summed" && reduce != "per_consumer") file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
+  if (entry.reduces && reduce != "summed" && reduce != "per_consumer")
+    file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
   const auto choice = [&](const char* key, const char* yes, const char* no, bool& said) {
     const std::string word = file.text_or(root, key, "");
     said = !word.empty();
-    if (said && word != yes && word != no) file.fail(key, "\"" + std::string(key) + "\" is \"" + word + "\"", std::string(yes) + " or " + no);
+    if (said && word != yes && word != no)
+      file.fail(key, "\"" + std::string(key) + "\" is \"" + word + "\"", std::string(yes) + " or " + no);
     return word == yes;
   };
-  own.keeps_gathered = choice("gathered_inputs", "kept", "again", entry.gathers);
-  own.sums_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.sums);
+  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.gathers);
+  own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.sums);
   entry.weighs = root.contains("weight_gradient");
   if (entry.weighs) own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (entry.extends.empty() || root.contains("ops"))
@@ -129,11 +150,13 @@ void ProfileReader::read(const JsonFile& file) {
 }
 
 const ProfileReader::Entry* ProfileReader::latest(const std::string& id) const {
-  const auto it = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) { return e.own.id == id; });
+  const auto it = std::find_if(entries_.rbegin(), entries_.rend(),
+                               [&](const Entry& e) { return e.own.id == id; });
   return it == entries_.rend() ? nullptr : &*it;
 }
 
-// What is wrong with the base that this entry names; a mistake further along the chain is told where it is made.
+// The problem with the base of this entry. Each mistake in a chain is reported only at the entry that makes
+// it.
 std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
   if (entry.extends.empty()) return std::nullopt;
   Problem problem;
@@ -161,37 +184,42 @@ std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
 }
 
 std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {
-  // The last read first: a person's file that breaks a chain goes before the built-in one that it stands for.
+  // From the last file to the first: a user's file that breaks a chain is removed before the built-in file
+  // that it overrides.
   for (size_t i = entries_.size(); i-- > 0;) {
     if (latest(entries_[i].own.id) != &entries_[i]) continue;
     const auto problem = broken(entries_[i]);
     if (!problem) continue;
     problems.push_back(*problem);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
-    i = entries_.size();  // others may have stood on it
+    i = entries_.size();  // start again: other entries may extend the removed one
   }
   std::vector<KernelProfile> out;
   for (const Entry& entry : entries_) {
-    if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; })) continue;
+    if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; }))
+      continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs, gathers = at->gathers, sums = at->sums;
+    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs,
+         gathers = at->gathers, sums = at->sums;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
       if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
-      if (!std::exchange(reduces, reduces || at->reduces)) profile.reduce_per_consumer = at->own.reduce_per_consumer;
+      if (!std::exchange(reduces, reduces || at->reduces))
+        profile.reduce_per_consumer = at->own.reduce_per_consumer;
       if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
       if (!std::exchange(weighs, weighs || at->weighs)) profile.weight_gradient = at->own.weight_gradient;
-      if (!std::exchange(gathers, gathers || at->gathers)) profile.keeps_gathered = at->own.keeps_gathered;
-      if (!std::exchange(sums, sums || at->sums)) profile.sums_at_once = at->own.sums_at_once;
+      if (!std::exchange(gathers, gathers || at->gathers)) profile.saves_gathered = at->own.saves_gathered;
+      if (!std::exchange(sums, sums || at->sums))
+        profile.adds_gradients_at_once = at->own.adds_gradients_at_once;
       if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
       if (!profile.expert_bias) profile.expert_bias = at->own.expert_bias;
       if (!profile.residual) profile.residual = at->own.residual;
     }
     out.push_back(std::move(profile));
   }
-  // Those that stand alone first, then by name, so that relatives are neighbours in a list of choices.
+  // Profiles without a base first, then by id, so that related profiles are adjacent in a list.
   std::sort(out.begin(), out.end(), [this](const KernelProfile& a, const KernelProfile& b) {
     return std::pair(!latest(a.id)->extends.empty(), a.id) < std::pair(!latest(b.id)->extends.empty(), b.id);
   });

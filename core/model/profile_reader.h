@@ -1,4 +1,5 @@
-// Kernel profiles from JSON, those that extend another one included. Private to core's .cpp files: it shows the JSON library.
+// Reads kernel profiles from JSON and resolves "extends". Private to core's .cpp files, because this header
+// includes the JSON library.
 #pragma once
 
 #include <optional>
@@ -11,21 +12,21 @@ namespace shardscape {
 
 class ProfileReader {
  public:
-  // Throws DataError. What the file says of its own; the profile that it extends may come in a later file.
+  // Reads one file without its base; the base may come in a later file. Throws DataError.
   void read(const JsonFile& file);
-  // Every profile with the rules of those that it extends; the ones that stand alone first. One whose base is missing, or that
-  // extends itself, is left out with its Problem; a profile of the same id that was read before then stands in its place.
+  // All profiles with the rules of their bases, profiles without a base first. A profile with a missing base
+  // or a cycle is left out with a Problem; an earlier profile with the same id then takes its place.
   std::vector<KernelProfile> resolve(std::vector<Problem>& problems);
 
  private:
   struct Entry {
     KernelProfile own;
     std::string extends;
-    bool packs = false, reduces = false;  // says itself what is packed, and when gradients are reduced
-    bool recomputes = false;              // says itself what is made again
-    bool weighs = false;                  // and how gradients of weights are made
-    bool gathers = false, sums = false;   // what is kept of gathered inputs, and when gradients are added up
-    std::string where;  // place of "extends": file and line
+    bool packs = false, reduces = false;  // the file itself has "packed", "reduce"
+    bool recomputes = false;              // the file itself has "recomputes"
+    bool weighs = false;                  // the file itself has "weight_gradient"
+    bool gathers = false, sums = false;   // the file itself has "gathered_inputs", "gradient_sums"
+    std::string where;                    // file and line of "extends"
   };
   const Entry* latest(const std::string& id) const;
   std::optional<Problem> broken(const Entry& entry) const;

@@ -9,14 +9,15 @@ struct ModuleInfo {
   std::string_view name, label;
   bool discards;
 };
-constexpr std::array<ModuleInfo, kRecomputeModuleCount> kModules{{{"core_attn", "Attention core", false},
-                                                                  {"layernorm", "Norms", true},
-                                                                  {"mlp_act", "Activation of the MLP", true},
-                                                                  {"mlp", "MLP", false},
-                                                                  {"moe_act", "Activation of the experts", true},
-                                                                  {"moe", "Mixture of experts", false},
-                                                                  {"shared_experts", "Shared experts", false},
-                                                                  {"mla_up_proj", "MLA up-projections", true}}};
+constexpr std::array<ModuleInfo, kRecomputeModuleCount> kModules{
+    {{"core_attn", "Attention core", false},
+     {"layernorm", "Norms", true},
+     {"mlp_act", "Activation of the MLP", true},
+     {"mlp", "MLP", false},
+     {"moe_act", "Activation of the experts", true},
+     {"moe", "Mixture of experts", false},
+     {"shared_experts", "Shared experts", false},
+     {"mla_up_proj", "MLA up-projections", true}}};
 
 const ModuleInfo& info(RecomputeModule module) { return kModules[static_cast<size_t>(module)]; }
 

@@ -1,9 +1,11 @@
+#include "report/report_json.h"
+
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "design/document.h"
-#include "report/json_value.h"
-#include "report/report.h"
+#include "plan/report.h"
+#include "symbolic/json_value.h"
 
 namespace shardscape {
 namespace {
@@ -29,7 +31,9 @@ Json problem_json(const Problem& p) {
 Json derived_json(const std::vector<DerivedSymbol>& symbols, const Binding& binding) {
   Json out = Json::array();
   for (const DerivedSymbol& d : symbols)
-    out.push_back({{"symbol", d.symbol.name()}, {"definition", d.definition()}, {"value", binding.get(d.symbol).value_or(0)}});
+    out.push_back({{"symbol", d.symbol.name()},
+                   {"definition", d.definition()},
+                   {"value", binding.get(d.symbol).value_or(0)}});
   return out;
 }
 
@@ -39,7 +43,8 @@ Json stage_json(const Report& r, const StageReport& s) {
   out["layers"] = s.layers;
   out["ranks"] = r.ranks / static_cast<int64_t>(r.stages.size());
   Json chunks = Json::array();
-  for (const StageChunk& chunk : s.chunks) chunks.push_back({{"first_layer", chunk.first_layer}, {"layers", chunk.layers}});
+  for (const StageChunk& chunk : s.chunks)
+    chunks.push_back({{"first_layer", chunk.first_layer}, {"layers", chunk.layers}});
   out["chunks"] = chunks;
   out["microbatches_in_flight"] = s.in_flight;
   out["parameters"] = quantity(s.parameters);
@@ -84,7 +89,11 @@ Json stage_json(const Report& r, const StageReport& s) {
   if (!s.host.empty() || !s.host_memory.empty()) {
     Json transfers = Json::array(), memory = Json::array();
     for (const HostValue& h : s.host)
-      transfers.push_back({{"phase", phase_name(h.phase)}, {"op", h.op}, {"what", h.what}, {"count", quantity(h.count)}, {"bytes", quantity(h.bytes)}});
+      transfers.push_back({{"phase", phase_name(h.phase)},
+                           {"op", h.op},
+                           {"what", h.what},
+                           {"count", quantity(h.count)},
+                           {"bytes", quantity(h.bytes)}});
     for (const PartValue& part : s.host_memory) {
       Json p = quantity(part.bytes);
       p["name"] = part.name;
@@ -92,7 +101,8 @@ Json stage_json(const Report& r, const StageReport& s) {
     }
     out["host"] = {{"transfers", transfers}, {"memory", memory}};
   }
-  if (const auto& derived = stage_derived(r, s); !derived.empty()) out["derived_symbols"] = derived_json(derived, s.binding);
+  if (const auto& derived = stage_derived(r, s); !derived.empty())
+    out["derived_symbols"] = derived_json(derived, s.binding);
   Json symbols = Json::object();
   for (const auto& [symbol, value] : s.binding.items()) symbols[symbol.name()] = value;
   out["symbols"] = symbols;
@@ -100,7 +110,7 @@ Json stage_json(const Report& r, const StageReport& s) {
 }
 
 std::string pad(std::string text, size_t width, bool right = true) {
-  size_t shown = 0;  // code points: symbols such as '·' are several bytes
+  size_t shown = 0;  // code points: symbols such as '·' take several bytes
   for (char c : text) shown += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
   const std::string fill(width > shown ? width - shown : 0, ' ');
   return right ? fill + text : text + fill;
@@ -112,7 +122,9 @@ std::string chunks_text(const StageReport& s) {
   for (const StageChunk& chunk : s.chunks) {
     if (!out.empty()) out += " | ";
     const std::string first = std::to_string(chunk.first_layer);
-    out += chunk.layers == 0 ? "none" : chunk.layers == 1 ? first : first + "-" + std::to_string(chunk.first_layer + chunk.layers - 1);
+    out += chunk.layers == 0   ? "none"
+           : chunk.layers == 1 ? first
+                               : first + "-" + std::to_string(chunk.first_layer + chunk.layers - 1);
   }
   return out;
 }
@@ -127,7 +139,9 @@ std::string report_json(const Report& r) {
   for (const Problem& p : r.problems) problems.push_back(problem_json(p));
   out["problems"] = problems;
   if (!r.valid()) return out.dump(2) + "\n";
-  out["model"] = {{"parameters", quantity(r.model_parameters)}, {"active_parameters", quantity(r.active_parameters)}, {"kv_cache_bytes_per_token", quantity(r.kv_cache_bytes)}};
+  out["model"] = {{"parameters", quantity(r.model_parameters)},
+                  {"active_parameters", quantity(r.active_parameters)},
+                  {"kv_cache_bytes_per_token", quantity(r.kv_cache_bytes)}};
   out["ranks"] = r.ranks;
   out["microbatches"] = r.microbatches;
   if (r.ring_position) out["ring_position"] = *r.ring_position;
@@ -142,19 +156,25 @@ std::string report_json(const Report& r) {
 
 std::string report_text(const Report& r) {
   std::string out;
-  for (const Problem& p : r.problems) out += (p.severity == Severity::Error ? "error: " : "note: ") + to_string(p) + "\n";
+  for (const Problem& p : r.problems)
+    out += (p.severity == Severity::Error ? "error: " : "note: ") + to_string(p) + "\n";
   if (!r.valid()) return out;
   out += r.design.name + ": " + format_count(r.model_parameters.value) + " parameters" +
-         (r.active_parameters.value == r.model_parameters.value ? "" : " (" + format_count(r.active_parameters.value) + " active)") + " on " + grouped(r.ranks) + " ranks (tp " +
-         std::to_string(r.design.parallel.tp) + ", pp " + std::to_string(r.design.parallel.pp) + ", dp " +
-         std::to_string(r.design.parallel.dp) + (r.design.parallel.cp > 1 ? ", cp " + std::to_string(r.design.parallel.cp) : "") + ")\n";
-  out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) + " microbatches per replica, " +
-         format_flops(static_cast<Wide>(r.step_flops)) + " counted\n" +
-         (r.ring_position ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic)\n\n" : "\n");
+         (r.active_parameters.value == r.model_parameters.value
+              ? ""
+              : " (" + format_count(r.active_parameters.value) + " active)") +
+         " on " + grouped(r.ranks) + " ranks (tp " + std::to_string(r.design.parallel.tp) + ", pp " +
+         std::to_string(r.design.parallel.pp) + ", dp " + std::to_string(r.design.parallel.dp) +
+         (r.design.parallel.cp > 1 ? ", cp " + std::to_string(r.design.parallel.cp) : "") + ")\n";
+  out += "per step: " + grouped(r.tokens_per_step) + " tokens, " + grouped(r.microbatches) +
+         " microbatches per replica, " + format_flops(static_cast<Wide>(r.step_flops)) + " counted\n" +
+         (r.ring_position
+              ? "attention FLOPs: of rank " + std::to_string(*r.ring_position) + " of the ring (ic)\n\n"
+              : "\n");
   for (const StageReport& s : r.stages) {
-    out += "stage " + std::to_string(s.stage) + ": " + std::to_string(s.layers) + " layers, " + std::to_string(s.in_flight) +
-           (s.chunks.size() > 1 ? " microbatch chunks" : " microbatches") + " in flight, " + grouped(s.parameters.value) +
-           " parameters per rank\n";
+    out += "stage " + std::to_string(s.stage) + ": " + std::to_string(s.layers) + " layers, " +
+           std::to_string(s.in_flight) + (s.chunks.size() > 1 ? " microbatch chunks" : " microbatches") +
+           " in flight, " + grouped(s.parameters.value) + " parameters per rank\n";
     if (s.chunks.size() > 1) out += "  virtual stages: layers " + chunks_text(s) + "\n";
     for (const DerivedSymbol& d : stage_derived(r, s))
       out += "  " + d.definition() + " = " + grouped(s.binding.get(d.symbol).value_or(0)) + "\n";
@@ -167,13 +187,16 @@ std::string report_text(const Report& r) {
       out += "  " + pad(f.name() + " " + std::string(phase_name(f.phase)), 26, false) +
              pad(format_flops(f.counted.value), 14) + "   " + f.counted.formula->text() + "\n";
     for (const CollectiveValue& c : s.collectives)
-      out += "  " + pad(std::string(phase_name(c.phase)) + " " + c.op + " " + c.group, 34, false) + pad(grouped(c.count.value), 8) +
-             " x" + pad(format_bytes(c.bytes.value), 12) + "   " + c.bytes.formula->text() + "\n";
+      out += "  " + pad(std::string(phase_name(c.phase)) + " " + c.op + " " + c.group, 34, false) +
+             pad(grouped(c.count.value), 8) + " x" + pad(format_bytes(c.bytes.value), 12) + "   " +
+             c.bytes.formula->text() + "\n";
     for (const HostValue& h : s.host)
-      out += "  " + pad(std::string(phase_name(h.phase)) + " " + h.op + " " + h.what + ", host", 34, false) + pad(grouped(h.count.value), 8) +
-             " x" + pad(format_bytes(h.bytes.value), 12) + "   " + h.bytes.formula->text() + "\n";
+      out += "  " + pad(std::string(phase_name(h.phase)) + " " + h.op + " " + h.what + ", host", 34, false) +
+             pad(grouped(h.count.value), 8) + " x" + pad(format_bytes(h.bytes.value), 12) + "   " +
+             h.bytes.formula->text() + "\n";
     for (const PartValue& part : s.host_memory)
-      out += "  " + pad("host memory: " + part.name, 34, false) + pad("", 10) + pad(format_bytes(part.bytes.value), 12) + "   " + part.bytes.formula->text() + "\n";
+      out += "  " + pad("host memory: " + part.name, 34, false) + pad("", 10) +
+             pad(format_bytes(part.bytes.value), 12) + "   " + part.bytes.formula->text() + "\n";
     out += "\n";
   }
   return out;

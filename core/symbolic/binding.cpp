@@ -17,11 +17,12 @@ std::string with_values(const Expr& expr, const Binding& binding) {
   return text;
 }
 
-// The operands of '/' in a printed rule, in parentheses where they are more than one factor.
+// The quotient of a printed rule. An operand with more than one factor gets parentheses.
 std::string quotient(const Expr& a, const Expr& b) {
   const auto operand = [](const Expr& expr, bool divisor) {
     std::string text = expr.text();
-    if (text.find_first_of("/+-") == std::string::npos && !(divisor && text.find("·") != std::string::npos)) return text;
+    if (text.find_first_of("/+-") == std::string::npos && !(divisor && text.find("·") != std::string::npos))
+      return text;
     text.insert(0, 1, '(');
     text += ')';
     return text;
@@ -82,16 +83,18 @@ const char* to_string(EvalFault fault) {
 }
 
 std::variant<Wide, EvalError> evaluate(const Expr& expr, const Binding& binding) {
-  // What is missing or zero is reported before anything is computed, in the order of the formula.
+  // Report missing values and divisions by zero before any arithmetic, in the order of the formula.
   const Power* zero = nullptr;
   for (const Term& term : expr.terms()) {
     for (const Power& power : term.powers) {
       const std::optional<int64_t> value = binding.get(power.symbol);
-      if (!value) return EvalError{EvalFault::Unbound, power.symbol.name() + " has no value in " + expr.text()};
+      if (!value)
+        return EvalError{EvalFault::Unbound, power.symbol.name() + " has no value in " + expr.text()};
       if (*value == 0 && power.exponent < 0 && !zero) zero = &power;
     }
   }
-  if (zero) return EvalError{EvalFault::DivisionByZero, expr.text() + " divides by " + zero->symbol.name() + " = 0"};
+  if (zero)
+    return EvalError{EvalFault::DivisionByZero, expr.text() + " divides by " + zero->symbol.name() + " = 0"};
   ExactSum sum;
   EvalFault fault = EvalFault::None;
   std::vector<ValuePower> factors;
@@ -137,15 +140,17 @@ std::optional<EvalError> define(Binding& binding, std::span<const DerivedSymbol>
     const bool divides = derived.rule != DerivedRule::Max && derived.rule != DerivedRule::Min;
     Wide divisor = std::get<Wide>(b);
     if (divides && divisor == 0) {
-      return EvalError{EvalFault::DivisionByZero, derived.definition() + ": " + derived.b.text() + " is 0" + with_values(derived.b, binding)};
+      return EvalError{EvalFault::DivisionByZero, derived.definition() + ": " + derived.b.text() + " is 0" +
+                                                      with_values(derived.b, binding)};
     }
-    // 64 bits are what a binding holds; larger operands could wrap inside the rule.
+    // A binding holds 64-bit values. Larger operands could overflow inside the rule.
     constexpr Wide low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
     const Wide dividend = std::get<Wide>(a);
     Wide result = 0;
     const bool safe = !divides || (dividend > -(Wide{1} << 126) && dividend < (Wide{1} << 126));
     if (!safe || !rule_value(derived.rule, dividend, divisor, result) || result < low || result > high) {
-      return EvalError{EvalFault::Overflow, derived.definition() + " does not fit in 64 bits" + with_values(derived.a, binding)};
+      return EvalError{EvalFault::Overflow,
+                       derived.definition() + " does not fit in 64 bits" + with_values(derived.a, binding)};
     }
     binding.set(derived.symbol, static_cast<int64_t>(result));
   }

@@ -1,4 +1,4 @@
-// Symbols -> numbers: evaluation of one expression, and derived symbols with their printed rules.
+// Binds symbols to numbers: evaluates one expression, and defines derived symbols by printed rules.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Binding {
  public:
   void set(Symbol symbol, int64_t value);
   std::optional<int64_t> get(Symbol symbol) const;
-  std::vector<std::pair<Symbol, int64_t>> items() const;  // canonical order
+  std::vector<std::pair<Symbol, int64_t>> items() const;  // in canonical order of symbols
 
  private:
   std::vector<int64_t> values_;
@@ -32,10 +32,10 @@ struct EvalError {
   std::string message;  // "2·S/tp is not whole for S = 7, tp = 4"
 };
 
-// Exact: the sum of all terms must be whole (single terms need not be).
+// Exact evaluation. The sum of all terms must be a whole number; single terms may be fractions.
 std::variant<Wide, EvalError> evaluate(const Expr& expr, const Binding& binding);
 
-// An exact integer defined from others by a printed rule.
+// A derived symbol: an exact integer that a printed rule defines from other symbols.
 enum class DerivedRule { Align, Max, Min, CeilDiv, FloorDiv };
 struct DerivedSymbol {
   Symbol symbol;
@@ -43,7 +43,7 @@ struct DerivedSymbol {
   Expr a, b;
   std::string definition() const;  // "Vp = align(V, 128·tp)"
 };
-// Sets the symbols in order; stops at the first that cannot be evaluated.
+// Defines the symbols in order. Stops at the first symbol whose rule has no value and returns its error.
 std::optional<EvalError> define(Binding& binding, std::span<const DerivedSymbol> symbols);
 
 }  // namespace shardscape

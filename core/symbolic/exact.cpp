@@ -41,7 +41,8 @@ bool product(const std::vector<Base>& bases, Magnitude& result) {
   return true;
 }
 
-// Cancels common factors before multiplying, so that only a result too large in lowest terms is an overflow.
+// Cancels common factors before the multiplication. Only a result that is too large in lowest terms
+// overflows.
 EvalFault cancelled_term(int64_t num, int64_t den, std::span<const ValuePower> factors, Fraction& result) {
   std::vector<Base> top, bottom;
   bool negative = num < 0;
@@ -49,7 +50,8 @@ EvalFault cancelled_term(int64_t num, int64_t den, std::span<const ValuePower> f
   bottom.push_back({static_cast<uint64_t>(den), 1});
   for (const ValuePower& factor : factors) {
     if (factor.value < 0 && factor.exponent % 2 != 0) negative = !negative;
-    const Base base{static_cast<uint64_t>(magnitude(factor.value)), std::abs(static_cast<int64_t>(factor.exponent))};
+    const Base base{static_cast<uint64_t>(magnitude(factor.value)),
+                    std::abs(static_cast<int64_t>(factor.exponent))};
     (factor.exponent > 0 ? top : bottom).push_back(base);
   }
   for (size_t i = 0; i < top.size(); ++i) {
@@ -61,7 +63,7 @@ EvalFault cancelled_term(int64_t num, int64_t den, std::span<const ValuePower> f
       const int64_t left = top[i].exponent - bottom[j].exponent;
       if (left > 0) top.push_back({common, left});
       if (left < 0) bottom.push_back({common, -left});
-      j = static_cast<size_t>(-1);  // the row anew: the list below may have grown
+      j = static_cast<size_t>(-1);  // start the row again: `bottom` may have grown
     }
   }
   Magnitude n, d;
@@ -117,14 +119,16 @@ void ExactSum::add(const Fraction& term) {
   Wide quotient = term.num / term.den, rest = term.num % term.den;
   if (rest < 0) rest += term.den, --quotient;
   add(quotient);
-  const Magnitude scale = static_cast<Magnitude>(term.den) / gcd(static_cast<Magnitude>(den_), static_cast<Magnitude>(term.den));
+  const Magnitude scale = static_cast<Magnitude>(term.den) /
+                          gcd(static_cast<Magnitude>(den_), static_cast<Magnitude>(term.den));
   Magnitude common;
   if (__builtin_mul_overflow(static_cast<Magnitude>(den_), scale, &common) || common >= kLimit) {
     overflow_ = true;
     return;
   }
   // Both parts are below common < 2^127, so their sum fits in the unsigned type.
-  Magnitude sum = static_cast<Magnitude>(num_) * scale + static_cast<Magnitude>(rest) * (common / static_cast<Magnitude>(term.den));
+  Magnitude sum = static_cast<Magnitude>(num_) * scale +
+                  static_cast<Magnitude>(rest) * (common / static_cast<Magnitude>(term.den));
   if (sum >= common) {
     sum -= common;
     add(Wide{1});

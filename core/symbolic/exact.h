@@ -1,4 +1,4 @@
-// Exact evaluation shared by evaluate() and ExprProgram: terms as reduced fractions, sums without lost carries.
+// Exact arithmetic of evaluate() and ExprProgram: terms are reduced fractions, and sums keep their carry.
 #pragma once
 
 #include <span>
@@ -18,10 +18,12 @@ struct Fraction {
   Wide den = 1;  // > 0, coprime to num
 };
 
-// coefficient · product of value^exponent. None, DivisionByZero, or Overflow where the reduced fraction does not fit.
+// Computes coefficient · product of value^exponent, where the coefficient is num / den. Returns None,
+// DivisionByZero, or Overflow if the reduced fraction does not fit in 128 bits.
 EvalFault exact_term(int64_t num, int64_t den, std::span<const ValuePower> factors, Fraction& result);
 
-// Whole part with a carry beyond 128 bits, and a proper fraction: only the total has to fit and be whole.
+// A sum as a whole part with a carry beyond 128 bits, plus a proper fraction. Only the total must fit and be
+// a whole number; partial sums need not.
 class ExactSum {
  public:
   void add(const Fraction& term);

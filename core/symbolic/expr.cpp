@@ -19,7 +19,7 @@ int checked_multiply(int a, int b) {
   return product;
 }
 
-// Graded lexicographic order, higher powers first. It is kept under multiplication by a monomial.
+// Graded lexicographic order, higher powers first. Multiplication by a monomial preserves this order.
 std::strong_ordering compare(const std::vector<Power>& a, const std::vector<Power>& b) {
   int64_t degree_a = 0, degree_b = 0;
   for (const Power& power : a) degree_a += power.exponent;
@@ -72,7 +72,8 @@ Rational power_of(Rational base, unsigned exponent) {
 }
 
 Term power_of(const Term& term, int exponent) {
-  const unsigned count = exponent < 0 ? 0u - static_cast<unsigned>(exponent) : static_cast<unsigned>(exponent);
+  const unsigned count = exponent < 0 ? 0u - static_cast<unsigned>(exponent)
+                                      : static_cast<unsigned>(exponent);
   const Rational base = exponent < 0 ? Rational(1) / term.coefficient : term.coefficient;
   Term result{power_of(base, count), term.powers};
   for (Power& power : result.powers) power.exponent = checked_multiply(power.exponent, exponent);
@@ -88,9 +89,10 @@ class ExprBuilder {
     result.terms_.push_back(std::move(term));
     return result;
   }
-  // Sorts, and adds up terms with equal powers.
+  // Sorts the terms and adds up terms with equal powers.
   static Expr from_terms(std::vector<Term> terms) {
-    std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return compare(a.powers, b.powers) < 0; });
+    std::sort(terms.begin(), terms.end(),
+              [](const Term& a, const Term& b) { return compare(a.powers, b.powers) < 0; });
     size_t kept = 0;
     for (size_t i = 0; i < terms.size();) {
       size_t next = i + 1;
@@ -137,7 +139,7 @@ Expr& Expr::operator+=(const Expr& other) {
   if (other.terms_.empty()) return *this;
   if (terms_.empty()) return *this = other;
   if (other.terms_.size() == 1) {
-    // The common case of a running sum: one search instead of a merge.
+    // The common case of a running sum is one term: a binary search replaces a merge.
     const Term& added = other.terms_[0];
     const auto it = std::lower_bound(terms_.begin(), terms_.end(), added, [](const Term& a, const Term& b) {
       return compare(a.powers, b.powers) < 0;
@@ -205,7 +207,8 @@ Expr Expr::operator-() const {
 Expr Expr::pow(int exponent) const {
   if (exponent == 0) return Expr(int64_t{1});
   if (is_monomial()) return ExprBuilder::from_monomial(power_of(terms_[0], exponent));
-  if (exponent < 0) throw std::domain_error(is_zero() ? "division by zero" : "negative power of a sum: " + text());
+  if (exponent < 0)
+    throw std::domain_error(is_zero() ? "division by zero" : "negative power of a sum: " + text());
   if (is_zero()) return *this;
   Expr result = *this;
   for (int i = 1; i < exponent; ++i) result = result * *this;
@@ -215,7 +218,7 @@ Expr Expr::pow(int exponent) const {
 Expr Expr::substitute(Symbol symbol, const Expr& replacement) const {
   std::vector<Term> terms;
   terms.reserve(terms_.size());
-  // Terms are few and exponents small, so powers of the replacement are remembered in a short list.
+  // Terms are few and exponents are small, so a short list caches the powers of the replacement.
   std::vector<std::pair<int, Expr>> powers;
   for (const Term& term : terms_) {
     const auto it = std::find_if(term.powers.begin(), term.powers.end(),
@@ -224,7 +227,8 @@ Expr Expr::substitute(Symbol symbol, const Expr& replacement) const {
       terms.push_back(term);
       continue;
     }
-    auto known = std::find_if(powers.begin(), powers.end(), [&](const auto& p) { return p.first == it->exponent; });
+    auto known = std::find_if(powers.begin(), powers.end(),
+                              [&](const auto& p) { return p.first == it->exponent; });
     if (known == powers.end()) {
       powers.emplace_back(it->exponent, replacement.pow(it->exponent));
       known = powers.end() - 1;

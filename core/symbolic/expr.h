@@ -1,4 +1,5 @@
-// Laurent polynomials over symbols: exact, canonical, printable. Every size, FLOP count and byte count is one.
+// Laurent polynomials over symbols: exact, canonical and printable. Every size, FLOP count and byte count is
+// an Expr.
 #pragma once
 
 #include <span>
@@ -20,14 +21,14 @@ struct Power {
 };
 
 struct Term {
-  Rational coefficient;        // never 0
-  std::vector<Power> powers;   // ascending in canonical symbol order
+  Rational coefficient;       // never 0
+  std::vector<Power> powers;  // ascending in canonical symbol order
   friend bool operator==(const Term&, const Term&) = default;
 };
 
 struct ParseError {
   size_t position = 0;  // byte offset into the text
-  std::string message;  // what was expected there
+  std::string message;  // the expected token
 };
 
 class Expr {
@@ -36,7 +37,8 @@ class Expr {
   Expr(int64_t value);
   Expr(Rational value);
   Expr(Symbol symbol, int exponent = 1);
-  // Grammar: sums and products of integers, symbols, parentheses; '*' or '·'; '/' by a single term; '^' integer or superscript.
+  // Grammar: sums and products of integers, symbols and parentheses. '*' or '·' multiplies, '/' divides by a
+  // single term, and '^' integer or superscript digits form a power.
   static std::variant<Expr, ParseError> parse(std::string_view text);
 
   bool is_zero() const { return terms_.empty(); }
@@ -49,10 +51,12 @@ class Expr {
   friend Expr operator+(const Expr& a, const Expr& b);
   friend Expr operator-(const Expr& a, const Expr& b);
   friend Expr operator*(const Expr& a, const Expr& b);
-  friend Expr operator/(const Expr& a, const Expr& monomial);  // std::domain_error unless one term
+  // std::domain_error unless the divisor is one term
+  friend Expr operator/(const Expr& a, const Expr& monomial);
   Expr operator-() const;
-  Expr pow(int exponent) const;  // negative exponents want a monomial
-  // Replaces a symbol; a negative power of it wants a monomial replacement (std::domain_error otherwise).
+  Expr pow(int exponent) const;  // a negative exponent requires a monomial (std::domain_error otherwise)
+  // Replaces a symbol. If the symbol has a negative exponent, the replacement must be a monomial
+  // (std::domain_error otherwise).
   Expr substitute(Symbol symbol, const Expr& replacement) const;
 
   std::string text() const;   // 2·b·S·D·F/(cp·tp)
@@ -60,7 +64,7 @@ class Expr {
   friend bool operator==(const Expr&, const Expr&) = default;
 
  private:
-  std::vector<Term> terms_;  // canonical: descending degree, then by powers
+  std::vector<Term> terms_;  // canonical order: descending degree, then powers
   friend class ExprBuilder;
 };
 

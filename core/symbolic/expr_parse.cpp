@@ -6,7 +6,7 @@
 namespace shardscape {
 namespace {
 
-// Recursive descent; the first failure is kept and unwinds as nullopt.
+// Recursive descent parser. The parser stores the first error and unwinds with nullopt.
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -24,7 +24,7 @@ class Parser {
 
  private:
   static constexpr int kDepth = 200;
-  static constexpr size_t kTerms = 20000;  // a person's formula, not a way to fill the memory
+  static constexpr size_t kTerms = 20000;  // bounds the memory that one formula can take
 
   std::nullopt_t fail(std::string message) { return fail(at_, std::move(message)); }
   std::nullopt_t fail(size_t position, std::string message) {
@@ -33,7 +33,9 @@ class Parser {
   }
 
   void skip_space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r'))
+      ++at_;
   }
   bool take_raw(std::string_view token) {
     if (text_.substr(at_, token.size()) != token) return false;
@@ -87,7 +89,7 @@ class Parser {
     return total;
   }
 
-  // A pending minus goes into a plain number at once: -2^63 is a number, 2^63 is not.
+  // A pending minus is applied to a plain number at once: -2^63 fits in 64 bits, 2^63 does not.
   std::optional<Expr> power(bool* negative) {
     const size_t position = at_;
     std::optional<Expr> base = atom(negative);
@@ -97,7 +99,9 @@ class Parser {
     skip_space();
     if (!exponent) return base;
     if (base->is_monomial() || *exponent == 0) return base->pow(*exponent);
-    if (*exponent < 0) return fail(position, base->is_zero() ? "division by zero" : "expected a single term under a negative power");
+    if (*exponent < 0)
+      return fail(position,
+                  base->is_zero() ? "division by zero" : "expected a single term under a negative power");
     if (base->is_zero()) return base;
     Expr result = *base;
     for (int i = 1; i < *exponent; ++i) {
@@ -111,7 +115,8 @@ class Parser {
     if (at_ < text_.size() && is_digit(text_[at_])) return number(negative);
     if (at_ < text_.size() && is_letter(text_[at_])) {
       size_t end = at_;
-      while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '_')) ++end;
+      while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]) || text_[end] == '_'))
+        ++end;
       const Symbol symbol = Symbol::intern(text_.substr(at_, end - at_));
       at_ = end;
       return Expr(symbol);
@@ -136,7 +141,8 @@ class Parser {
         return fail(position, "this number does not fit in 64 bits");
       }
     }
-    if (at_ < text_.size() && is_letter(text_[at_])) return fail("expected '·' between a number and a symbol");
+    if (at_ < text_.size() && is_letter(text_[at_]))
+      return fail("expected '·' between a number and a symbol");
     const uint64_t limit = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     if (value == limit + 1 && negative && *negative) {
       *negative = false;
@@ -146,19 +152,20 @@ class Parser {
     return Expr(static_cast<int64_t>(value));
   }
 
-  // '^' integer, or superscript digits; nullopt where there is neither.
+  // Reads '^' integer or superscript digits; nullopt if neither follows.
   std::optional<int> exponent() {
     const size_t before = at_;
     skip_space();
     const bool caret = take("^");
-    if (!caret) at_ = before;  // a superscript stands right after its base
+    if (!caret) at_ = before;  // a superscript follows its base directly
     const size_t position = at_;
     const bool negative = caret ? take_minus() : take_raw("⁻");
     int64_t value = 0;
     int count = 0;
     for (int digit; (digit = caret ? plain_digit() : superscript_digit()) >= 0; ++count) {
       value = value * 10 + digit;
-      if (value > std::numeric_limits<int>::max()) return fail(position, "this exponent does not fit in 32 bits");
+      if (value > std::numeric_limits<int>::max())
+        return fail(position, "this exponent does not fit in 32 bits");
     }
     if (count == 0) {
       if (caret || negative) return fail("expected an integer exponent");

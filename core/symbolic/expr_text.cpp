@@ -5,7 +5,9 @@ namespace {
 
 std::string digits_of(uint64_t value) { return std::to_string(value); }
 
-uint64_t magnitude(int64_t value) { return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value); }
+uint64_t magnitude(int64_t value) {
+  return value < 0 ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+}
 
 uint64_t magnitude(int exponent) { return magnitude(static_cast<int64_t>(exponent)); }
 
@@ -24,7 +26,7 @@ std::string latex_name(const std::string& name) {
   return name.substr(0, underscore) + "_{" + subscript + "}";
 }
 
-// One side of the fraction bar; sign +1 selects positive exponents, -1 negative ones.
+// One side of the fraction bar. Sign +1 selects positive exponents, -1 negative exponents.
 struct Side {
   std::string text;
   int factors = 0;
@@ -48,7 +50,7 @@ Side text_side(uint64_t coefficient, const Term& term, int sign) {
 Side latex_side(uint64_t coefficient, const Term& term, int sign) {
   Side side;
   bool long_before = false;
-  // A thin space sets names of several letters apart, which would otherwise read as a product of letters.
+  // A thin space separates names of several letters, which would otherwise read as a product of letters.
   const auto add = [&](const std::string& factor, bool is_long) {
     if (side.factors++ > 0) side.text += is_long || long_before ? "\\," : " ";
     side.text += factor;

@@ -11,7 +11,7 @@
 namespace shardscape {
 namespace {
 
-// Bounds in bits: |value| <= 2^bits. Products within them need no check.
+// Bounds in bits: |value| <= 2^bits. Products within these bounds cannot overflow and need no check.
 constexpr int64_t kNarrowBits = 62;
 constexpr int64_t kWideBits = 126;
 
@@ -20,15 +20,16 @@ int64_t bits_of(unsigned __int128 folded) {
   const uint64_t high = static_cast<uint64_t>(folded >> 64);
   return high ? 64 + std::bit_width(high) : std::bit_width(static_cast<uint64_t>(folded));
 }
-// Non-negative numbers with the same bits as the magnitude; or-ing them bounds a whole array.
+// A non-negative number with as many bits as the magnitude. The bitwise or of all elements bounds an array.
 uint64_t fold(int64_t value) { return static_cast<uint64_t>(value ^ (value >> 63)); }
 unsigned __int128 fold(Wide value) { return static_cast<unsigned __int128>(value ^ (value >> 127)); }
 
-// value / den where that is whole; den is nonzero and value not the lowest number.
+// Replaces value by value / den and returns true if the quotient is whole. Requires den != 0 and value above
+// the minimum of its type.
 template <typename Int>
 bool divide(Int& value, int64_t den) {
   if (den > 0 && (den & (den - 1)) == 0) {
-    // Degrees of parallelism are nearly always powers of two, and a shift is ten times faster than a division.
+    // Parallel degrees are nearly always powers of two, and a shift is ten times faster than a division.
     if ((value & (den - 1)) != 0) return false;
     value >>= std::countr_zero(static_cast<uint64_t>(den));
     return true;
@@ -43,7 +44,8 @@ struct PowersHash {
   size_t operator()(const std::vector<Power>* powers) const {
     uint64_t hash = 0;
     for (const Power& power : *powers) {
-      hash = (hash ^ (power.symbol.id() * 0x9e3779b97f4a7c15u + static_cast<uint32_t>(power.exponent))) * 0xbf58476d1ce4e5b9u;
+      hash = (hash ^ (power.symbol.id() * 0x9e3779b97f4a7c15u + static_cast<uint32_t>(power.exponent))) *
+             0xbf58476d1ce4e5b9u;
       hash ^= hash >> 29;
     }
     return hash;
@@ -53,23 +55,23 @@ struct PowersEqual {
   bool operator()(const std::vector<Power>* a, const std::vector<Power>* b) const { return *a == *b; }
 };
 
-// What one block of designs needs; allocated once per call.
+// The buffers for one block of designs; allocated once per call.
 struct Scratch {
   size_t block;
-  std::vector<int64_t> narrow;      // monomial · block + design, where wide_form is 0
-  std::vector<Wide> wide;           // the same, where wide_form is 1
-  std::vector<uint8_t> wide_form;   // per monomial
-  std::vector<uint8_t> fraction;    // monomial · block + design: not whole, or not computed
+  std::vector<int64_t> narrow;        // [monomial · block + design], where wide_form is 0
+  std::vector<Wide> wide;             // [monomial · block + design], where wide_form is 1
+  std::vector<uint8_t> wide_form;     // per monomial
+  std::vector<uint8_t> fraction;      // [monomial · block + design]: 1 if not whole or not computed
   std::vector<uint8_t> any_fraction;  // per monomial
-  std::vector<int64_t> bits;        // per monomial
+  std::vector<int64_t> bits;          // per monomial
   std::vector<int64_t> column_bits;
   std::vector<int64_t> den, sum_narrow;  // per design
   std::vector<Wide> sum_wide;
-  std::vector<uint8_t> exact;       // per design: this sum has to be redone exactly
+  std::vector<uint8_t> exact;  // per design: 1 if the sum must be computed again exactly
   std::vector<ValuePower> factors;
 
   Scratch(size_t monomials, size_t columns, size_t designs)
-      // The monomials of one block should stay in the second-level cache.
+      // The monomials of one block should fit in the second-level cache.
       : block(std::clamp<size_t>((size_t{1} << 19) / (25 * monomials + 1), 16, 256)) {
     block = std::max<size_t>(1, std::min(block, designs));
     narrow.resize(monomials * block);
@@ -93,7 +95,7 @@ void multiply_column(Int* product, const int64_t* column, int32_t times, size_t 
   }
 }
 
-// Adds num/den · value to the sums; where it is not whole, the design is marked.
+// Adds num/den · value to the sums. If a term is not whole, its design is marked in `exact`.
 template <typename Sum, typename Int>
 void accumulate(Sum* sums, const Int* values, int64_t num, int64_t den, uint8_t* exact, size_t count) {
   if (den == 1) {
@@ -120,10 +122,12 @@ ExprProgram ExprProgram::compile(std::span<const Expr> expressions) {
     }
     if (program.symbols_.size() < 4096) continue;
     std::sort(program.symbols_.begin(), program.symbols_.end());
-    program.symbols_.erase(std::unique(program.symbols_.begin(), program.symbols_.end()), program.symbols_.end());
+    program.symbols_.erase(std::unique(program.symbols_.begin(), program.symbols_.end()),
+                           program.symbols_.end());
   }
   std::sort(program.symbols_.begin(), program.symbols_.end());
-  program.symbols_.erase(std::unique(program.symbols_.begin(), program.symbols_.end()), program.symbols_.end());
+  program.symbols_.erase(std::unique(program.symbols_.begin(), program.symbols_.end()),
+                         program.symbols_.end());
   uint32_t last_id = 0;
   for (Symbol symbol : program.symbols_) last_id = std::max(last_id, symbol.id());
   std::vector<uint32_t> column_of(last_id + 1);
@@ -133,10 +137,12 @@ ExprProgram ExprProgram::compile(std::span<const Expr> expressions) {
   for (const Expr& expr : expressions) {
     const auto first = static_cast<uint32_t>(program.summands_.size());
     for (const Term& term : expr.terms()) {
-      const auto [it, added] = known.try_emplace(&term.powers, static_cast<uint32_t>(program.monomials_.size()));
+      const auto [it, added] = known.try_emplace(&term.powers,
+                                                 static_cast<uint32_t>(program.monomials_.size()));
       if (added) {
         const auto begin = static_cast<uint32_t>(program.factors_.size());
-        for (const Power& power : term.powers) program.factors_.push_back({column_of[power.symbol.id()], power.exponent});
+        for (const Power& power : term.powers)
+          program.factors_.push_back({column_of[power.symbol.id()], power.exponent});
         program.monomials_.push_back({begin, static_cast<uint32_t>(program.factors_.size())});
       }
       program.summands_.push_back({it->second, term.coefficient.num(), term.coefficient.den()});
@@ -173,7 +179,7 @@ void ExprProgram::evaluate(std::span<const int64_t* const> columns, size_t desig
     std::fill_n(fraction, count, uint8_t{0});
     scratch.any_fraction[index] = 0;
     if (top > kWideBits || bottom > kNarrowBits) {
-      // Left to the exact path, which cancels before it multiplies.
+      // Left to the exact path, which cancels common factors before it multiplies.
       std::fill_n(fraction, count, uint8_t{1});
       std::fill_n(&scratch.narrow[index * block], count, int64_t{0});
       scratch.any_fraction[index] = 1;
@@ -184,14 +190,17 @@ void ExprProgram::evaluate(std::span<const int64_t* const> columns, size_t desig
     if (divides) {
       std::fill_n(scratch.den.data(), count, int64_t{1});
       for (uint32_t f = range.first; f < range.last; ++f) {
-        if (factors_[f].exponent < 0) multiply_column(scratch.den.data(), columns[factors_[f].column] + start, -factors_[f].exponent, count);
+        if (factors_[f].exponent < 0)
+          multiply_column(scratch.den.data(), columns[factors_[f].column] + start, -factors_[f].exponent,
+                          count);
       }
     }
     const auto fill = [&](auto* result) {
       using Int = std::remove_pointer_t<decltype(result)>;
       std::fill_n(result, count, Int{1});
       for (uint32_t f = range.first; f < range.last; ++f) {
-        if (factors_[f].exponent > 0) multiply_column(result, columns[factors_[f].column] + start, factors_[f].exponent, count);
+        if (factors_[f].exponent > 0)
+          multiply_column(result, columns[factors_[f].column] + start, factors_[f].exponent, count);
       }
       if (divides) {
         for (size_t d = 0; d < count; ++d) {
@@ -214,7 +223,7 @@ void ExprProgram::evaluate(std::span<const int64_t* const> columns, size_t desig
     }
   };
 
-  // One sum of one design without shortcuts.
+  // The exact sum of one expression in one design, without shortcuts.
   const auto exact_sum = [&](const Sum& sum, size_t start, size_t d, Wide& result) {
     ExactSum total;
     EvalFault fault = EvalFault::None;

@@ -30,7 +30,7 @@ int64_t narrow(Wide value) {
   return static_cast<int64_t>(value);
 }
 
-// Sums and products of 64-bit parts stay below 2^127, so no step here wraps.
+// Sums and products of 64-bit parts stay below 2^127, so no step overflows.
 Rational reduced(Wide num, Wide den) {
   if (den < 0) num = -num, den = -den;
   const Wide common = static_cast<Wide>(gcd(magnitude(num), magnitude(den)));
@@ -76,7 +76,7 @@ Rational Rational::operator-() const {
 
 std::strong_ordering operator<=>(Rational a, Rational b) {
   const Wide left = Wide{a.num_} * b.den_, right = Wide{b.num_} * a.den_;
-  return left < right ? std::strong_ordering::less
+  return left < right   ? std::strong_ordering::less
          : left > right ? std::strong_ordering::greater
                         : std::strong_ordering::equal;
 }

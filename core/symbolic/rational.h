@@ -1,4 +1,4 @@
-// Exact rational coefficients on checked 64-bit integers.
+// Exact rational coefficients of checked 64-bit integers.
 #pragma once
 
 #include <compare>
@@ -8,7 +8,8 @@
 
 namespace shardscape {
 
-// Thrown when a coefficient or exponent would not fit: the program cannot go on from a wrong number.
+// A coefficient or exponent exceeds its range. This is an exception, because the program cannot continue with
+// a wrong number.
 struct ArithmeticOverflow : std::overflow_error {
   using std::overflow_error::overflow_error;
 };
@@ -16,7 +17,7 @@ struct ArithmeticOverflow : std::overflow_error {
 class Rational {
  public:
   Rational(int64_t value = 0) : num_(value) {}
-  Rational(int64_t num, int64_t den);  // reduced, den > 0; std::domain_error on den = 0
+  Rational(int64_t num, int64_t den);  // stored in lowest terms with den > 0; std::domain_error if den = 0
   int64_t num() const { return num_; }
   int64_t den() const { return den_; }
   bool is_zero() const { return num_ == 0; }

@@ -10,14 +10,14 @@
 
 namespace shardscape {
 
-// Names never move once interned, so reading one takes no lock.
+// An interned name never moves, so reading a name takes no lock.
 struct SymbolTable {
   static constexpr uint32_t kChunk = 1024;
-  static constexpr const char* kHouseNames[] = {
-      "p", "m", "nf", "Ls",                                                              // per step and stage
-      "b", "S", "L", "D", "H", "G", "Gr", "E", "F", "V", "Vp", "X", "K", "B",            // model and workload
-      "cp", "tp", "pp", "dp", "ep", "etp", "edp", "v"};                                  // degrees
-  static_assert(std::size(kHouseNames) == Symbol::kHouse);
+  // Canonical order: step and stage (p to Ls), model and workload (b to B), parallel degrees (cp to v).
+  static constexpr const char* kStandardNames[] = {"p",  "m",  "nf", "Ls", "b",  "S",   "L",   "D", "H",
+                                                   "G",  "Gr", "E",  "F",  "V",  "Vp",  "X",   "K", "B",
+                                                   "cp", "tp", "pp", "dp", "ep", "etp", "edp", "v"};
+  static_assert(std::size(kStandardNames) == Symbol::kStandardSymbols);
 
   std::shared_mutex mutex;
   std::unordered_map<std::string_view, uint32_t> ids;
@@ -25,10 +25,10 @@ struct SymbolTable {
   uint32_t size = 0;
 
   SymbolTable() {
-    for (const char* name : kHouseNames) add(name);
+    for (const char* name : kStandardNames) add(name);
   }
 
-  // Needs the lock.
+  // Requires the unique lock.
   uint32_t add(std::string_view name) {
     const uint32_t chunk = size / kChunk;
     if (chunk == chunks.size()) throw std::length_error("too many symbols");
@@ -39,7 +39,7 @@ struct SymbolTable {
     return size++;
   }
 
-  // Never destroyed: symbols may be printed from destructors of statics.
+  // Never destroyed, because destructors of static objects may print symbols.
   static SymbolTable& instance() {
     static SymbolTable* const table = new SymbolTable;
     return *table;

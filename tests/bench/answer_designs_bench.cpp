@@ -1,5 +1,5 @@
-// Prints the flags of the designs whose answers tests/answers/record writes down: every named design of the trace tests,
-// and --random N random valid designs (450 unless told). One design per line: "NAME<tab>FLAGS".
+// Prints the flags of the designs whose answers tests/answers/record stores: every named design of the trace
+// tests, and N random valid designs with --random N (default 450). One design per line: "NAME<tab>FLAGS".
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

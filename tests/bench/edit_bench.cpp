@@ -1,14 +1,14 @@
-// Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs and DeepSeek-V3 on 2,048.
-// Every knob of the table is edited in turn, to a neighbour of its value or to each choice.
+// Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs and
+// DeepSeek-V3 on 2,048. Edits every knob of the table in turn, to neighbouring values or to each choice.
 #include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "cost/step_model.h"
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 #include "graph/build.h"
-#include "report/report.h"
+#include "plan/report.h"
+#include "plan/step_model.h"
 #include "support/bench_figures.h"
 #include "support/designs.h"
 
@@ -32,8 +32,8 @@ Design llama_on_131072() {
   return d;
 }
 
-// EP 64 out of dp 64 x tp 2 (edp 2), PP 16; the batch of 15,360 sequences of DeepSeek-V3 (arXiv 2412.19437, section 4.2) is 240
-// microbatches on each of 64 replicas.
+// EP 64 over dp 64 x tp 2 (edp 2), PP 16. The batch of DeepSeek-V3 (15,360 sequences; arXiv 2412.19437,
+// section 4.2) is 240 microbatches on each of 64 replicas.
 Design deepseek_on_2048() {
   Design d = test::preset_design("deepseek-v3", 2, 16, 64, true);
   d.parallel.ep = 64;
@@ -45,7 +45,7 @@ Design deepseek_on_2048() {
   return d;
 }
 
-// What a person may try in a knob's place: twice and half of a number, each other choice.
+// Typical edits of a knob: twice and half of a number, each other choice.
 std::vector<std::string> values_to_try(const Design& d, const Knob& knob) {
   const std::string now = knob_text(d, knob);
   std::vector<std::string> out;
@@ -78,7 +78,8 @@ struct Worst {
 
 void measure(const std::string& name, const Design& design, std::vector<Figure>& figures) {
   constexpr int kRounds = 3;
-  if (!make_report(design)->valid()) throw std::invalid_argument(to_string(make_report(design)->problems.front()));
+  if (!make_report(design)->valid())
+    throw std::invalid_argument(to_string(make_report(design)->problems.front()));
   std::vector<double> edits, structural;
   Worst edit, structure;
   double invalid = 0;
@@ -94,19 +95,23 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
         edit.take(edits.back(), knob.id + " " + value);
         invalid += !report->valid();
         if (round > 0 || !report->valid() || structure_of(d) == structure_of(design)) continue;
-        // From nothing: graph, derivative and compiled formulas are built anew, then numbers are bound.
+        // Without caches: builds graph, derivative and compiled formulas, then binds numbers.
         structural.push_back(milliseconds([&] {
-          const auto model = make_step_model(std::get<0>(build_graph(structure_of(d), ModelLibrary::instance())));
+          const auto model = make_step_model(
+              std::get<0>(build_graph(structure_of(d), ModelLibrary::instance())));
           if (model.shapes.empty() || !make_report(d)->valid()) throw std::logic_error("no report");
         }));
         structure.take(structural.back(), knob.id + " " + value);
       }
-  figures.push_back({name + ": knob to report, median of " + std::to_string(edits.size()), percentile(edits, 0.5), "ms", "< 16 ms"});
+  figures.push_back({name + ": knob to report, median of " + std::to_string(edits.size()),
+                     percentile(edits, 0.5), "ms", "< 16 ms"});
   figures.push_back({name + ": 95th percentile", percentile(edits, 0.95), "ms", "< 33 ms"});
   figures.push_back({name + ": worst (" + edit.edit + ")", edit.ms, "ms", "< 50 ms"});
   figures.push_back({name + ": edits that left an invalid design", invalid, "", ""});
-  figures.push_back({name + ": structural, no cache, median of " + std::to_string(structural.size()), percentile(structural, 0.5), "ms", "< 50 ms"});
-  figures.push_back({name + ": structural, no cache, worst (" + structure.edit + ")", structure.ms, "ms", "< 50 ms"});
+  figures.push_back({name + ": structural, no cache, median of " + std::to_string(structural.size()),
+                     percentile(structural, 0.5), "ms", "< 50 ms"});
+  figures.push_back(
+      {name + ": structural, no cache, worst (" + structure.edit + ")", structure.ms, "ms", "< 50 ms"});
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Many designs evaluated, core only: GPT-3 175B on 4,096 A100, random points of a space of parallel degrees, microbatches,
-// virtual stages, recomputation and gradient sync. --designs N, --threads N, --check N (as many against the full report).
+// Evaluation of many designs, core only: GPT-3 175B on 4,096 A100, random points of a space of parallel
+// degrees, microbatches, virtual stages, recomputation and gradient sync. --designs N, --threads N, --check N
+// (compares N designs with the full report).
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -15,10 +16,10 @@
 #include <unistd.h>
 
 #include "explore/evaluation.h"
-#include "simulate/estimate.h"
-#include "simulate/simulation.h"
+#include "memory/estimate.h"
 #include "support/bench_figures.h"
 #include "support/designs.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::bench;
@@ -26,7 +27,9 @@ using namespace shardscape::bench;
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double microseconds(Clock::time_point begin) { return std::chrono::duration<double, std::micro>(Clock::now() - begin).count(); }
+double microseconds(Clock::time_point begin) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
+}
 
 double resident_mb() {
   std::ifstream in("/proc/self/statm");
@@ -41,11 +44,13 @@ int64_t argument(int argc, char** argv, const char* name, int64_t usual) {
   return usual;
 }
 
-// Points of the space, invalid ones among them.
+// Random points of the space, including invalid ones.
 std::vector<Design> designs(size_t count) {
   constexpr int64_t kWorld = 4096;
   std::mt19937 random(1);
-  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  const auto of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
   Design base = test::preset_design("gpt3-175b", 1, 1, 1);
   base.cluster.accelerator = "a100-sxm-80gb";
   base.workload.seq = 2048;
@@ -59,7 +64,8 @@ std::vector<Design> designs(size_t count) {
     p.dp = kWorld / p.tp / p.pp;
     p.virtual_stages = of({1, 2, 3, 4, 6, 12});
     p.sequence_parallel = of({0, 1});
-    p.sync = static_cast<SyncStrategy>(of({static_cast<int64_t>(SyncStrategy::DdpFlat), static_cast<int64_t>(SyncStrategy::DistributedOptimizer),
+    p.sync = static_cast<SyncStrategy>(of({static_cast<int64_t>(SyncStrategy::DdpFlat),
+                                           static_cast<int64_t>(SyncStrategy::DistributedOptimizer),
                                            static_cast<int64_t>(SyncStrategy::DistributedOptimizer)}));
     p.overlap_grad_reduce = of({0, 1});
     p.overlap_param_gather = p.overlap_grad_reduce && of({0, 1});
@@ -93,7 +99,8 @@ std::vector<Tally> run(Evaluator& evaluator, const std::vector<Design>& all, int
           for (size_t i = at; i < std::min(all.size(), at + kBatch); ++i) {
             const auto start = Clock::now();
             const Evaluation e = evaluator.evaluate(all[i]);
-            tallies[static_cast<size_t>(t)].us[static_cast<size_t>(e.feasibility)].push_back(microseconds(start));
+            tallies[static_cast<size_t>(t)].us[static_cast<size_t>(e.feasibility)].push_back(
+                microseconds(start));
           }
       });
   }
@@ -101,7 +108,8 @@ std::vector<Tally> run(Evaluator& evaluator, const std::vector<Design>& all, int
   return tallies;
 }
 
-void measure(Evaluator& evaluator, const std::vector<Design>& all, int threads, const std::string& name, std::vector<Figure>& figures) {
+void measure(Evaluator& evaluator, const std::vector<Design>& all, int threads, const std::string& name,
+             std::vector<Figure>& figures) {
   double seconds = 0;
   const std::vector<Tally> tallies = run(evaluator, all, threads, seconds);
   const char* const kinds[] = {"invalid", "does not fit", "timed"};
@@ -112,21 +120,26 @@ void measure(Evaluator& evaluator, const std::vector<Design>& all, int threads, 
     for (const double one : us) sum += one;
     if (us.empty()) continue;
     figures.push_back({name + ", " + kinds[f] + ": designs", static_cast<double>(us.size()), "", ""});
-    figures.push_back({name + ", " + kinds[f] + ": mean", sum / static_cast<double>(us.size()), "us", f == 0 ? "< 10 us" : f == 2 ? "< 100 us" : ""});
+    figures.push_back({name + ", " + kinds[f] + ": mean", sum / static_cast<double>(us.size()), "us",
+                       f == 0   ? "< 10 us"
+                       : f == 2 ? "< 100 us"
+                                : ""});
     figures.push_back({name + ", " + kinds[f] + ": median", percentile(us, 0.5), "us", ""});
     figures.push_back({name + ", " + kinds[f] + ": 99th percentile", percentile(us, 0.99), "us", ""});
   }
-  figures.push_back({name + ": designs per second", static_cast<double>(all.size()) / seconds, "1/s", "> 100000"});
+  figures.push_back(
+      {name + ": designs per second", static_cast<double>(all.size()) / seconds, "1/s", "> 100000"});
 }
 
-// The limit: what the question is, written down by hand for a dense model, as Narayanan et al. (arXiv 2104.04473) and Korthikanti et al.
-// (arXiv 2205.05198) have it: bytes of states and activations, products at a share of the peak, collectives over their bandwidths, a
-// bubble. No graph, no layout, no overlap.
+// Lower limit of the time of an evaluation: hand-written formulas for a dense model after Narayanan et al.
+// (arXiv 2104.04473) and Korthikanti et al. (arXiv 2205.05198). Bytes of states and activations, GEMMs at a
+// share of the peak, collectives over their bandwidths, a bubble. No graph, no layout, no overlap.
 double by_hand(const Design& d) {
   const auto f = [](int64_t n) { return static_cast<double>(n); };
   const ParallelSpec& p = d.parallel;
   const WorkloadSpec& w = d.workload;
-  const double hidden = f(d.model.hidden), layers = f(d.model.layers), seq = f(w.seq), b = f(w.microbatch), tp = f(p.tp), pp = f(p.pp), dp = f(p.dp), v = f(p.virtual_stages);
+  const double hidden = f(d.model.hidden), layers = f(d.model.layers), seq = f(w.seq), b = f(w.microbatch),
+               tp = f(p.tp), pp = f(p.pp), dp = f(p.dp), v = f(p.virtual_stages);
   const double m = f(w.batch) / (b * dp), here = layers / pp, tokens = b * seq;
   const double parameters = 12 * hidden * hidden * here / tp + f(d.model.vocab) * hidden / tp / pp;
   const double states = parameters * (6 + 12 / (p.sync == SyncStrategy::DistributedOptimizer ? dp : 1));
@@ -142,7 +155,9 @@ double by_hand(const Design& d) {
   const double message = p.pp > 1 ? 2 * v * bytes / (p.scatter_gather_pipeline ? tp : 1) / 25e9 : 0;
   const double forth_and_back = work + tensor + message;
   const double reduce = p.dp > 1 ? 2 * (dp - 1) / dp * parameters * dtype_bytes(w.grad_dtype) / 25e9 : 0;
-  const double step = forth_and_back * (m + (pp - 1) / v) + (p.overlap_grad_reduce ? std::max(0.0, reduce - forth_and_back) : reduce) + parameters * 20 / dp / 1.6e12;
+  const double step = forth_and_back * (m + (pp - 1) / v) +
+                      (p.overlap_grad_reduce ? std::max(0.0, reduce - forth_and_back) : reduce) +
+                      parameters * 20 / dp / 1.6e12;
   return memory > 80.0 * (int64_t{1} << 30) ? 0 : step;
 }
 
@@ -152,7 +167,7 @@ void measure_limit(const std::vector<Design>& all, std::vector<Figure>& figures)
   for (const Design& d : all) sum += by_hand(d);
   const double us = microseconds(begin) / static_cast<double>(all.size());
   figures.push_back({"the limit, formulas by hand: a design", us * 1000, "ns", ""});
-  volatile double made = sum;  // nobody else looks at it
+  volatile double made = sum;  // prevents the compiler from removing the sum
   (void)made;
 }
 

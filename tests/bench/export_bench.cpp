@@ -1,5 +1,6 @@
-// Speed and memory of exporting bundles: into memory against memcpy, to disk against a bare writer of equal files.
-// usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)] [--folder DIR] [--rounds 3] [--json FILE]
+// Speed and memory of bundle export: into memory compared with memcpy, to disk compared with a plain writer
+// of equal files. usage: export_bench [--ranks 1024,4096] [--microbatches 16] [--disk-ranks 1024 (0: none)]
+// [--folder DIR] [--rounds 3] [--json FILE]
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,11 +19,11 @@
 #include <stdexcept>
 #include <thread>
 
+#include "bundle/bundle.h"
+#include "bundle/trace_export.h"
+#include "plan/report.h"
 #include "support/bench_figures.h"
 #include "support/designs.h"
-#include "report/report.h"
-#include "trace/bundle.h"
-#include "trace/trace_export.h"
 
 using namespace shardscape;
 using bench::Figure;
@@ -44,15 +45,15 @@ double peak_megabytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
 }
 
-// Where copies go, one after another. Larger than the caches, so that bytes reach memory as a file system's do.
+// Ring buffer for copies. It exceeds the caches, so that bytes reach memory like those of a file system.
 class Ring {
  public:
-  Ring() : bytes_(kBytes, 'r') {}  // every page touched before anything is timed
+  Ring() : bytes_(kBytes, 'r') {}  // touches every page before the first measurement
   void copy(const char* from, size_t size) {
     if (at_ + size > bytes_.size()) at_ = 0;
     if (size > bytes_.size()) throw std::runtime_error("a trace is larger than the benchmark's buffer");
     std::memcpy(bytes_.data() + at_, from, size);
-    asm volatile("" : : "r"(bytes_.data()) : "memory");  // the copy must not be dropped
+    asm volatile("" : : "r"(bytes_.data()) : "memory");  // prevents the compiler from removing the copy
     at_ += size;
   }
 
@@ -62,7 +63,7 @@ class Ring {
   size_t at_ = 0;
 };
 
-// One warm ring per thread that copies at the same time; export and bare copy take turns with the same ones.
+// One warm ring per concurrent thread; export and plain copy use the same rings alternately.
 class Rings {
  public:
   Rings() : free_(std::max(1u, std::thread::hardware_concurrency()), nullptr) {
@@ -106,7 +107,7 @@ class MemorySink : public ByteSink {
   std::mutex mutex_;
 };
 
-// The same number of threads share out the same files.
+// The same number of threads writes the same files.
 void for_each_file(const std::vector<size_t>& sizes, const std::function<void(size_t, size_t)>& work) {
   std::atomic<size_t> next{0};
   std::vector<std::jthread> threads;
@@ -125,8 +126,10 @@ void bare_writer(const fs::path& folder, const std::vector<size_t>& sizes) {
   for_each_file(sizes, [&](size_t i, size_t size) {
     thread_local std::string bytes;
     if (bytes.size() < size) bytes.assign(size, 'x');
-    const int file = ::open((folder / ("bare." + std::to_string(i) + ".et")).c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
-    if (file < 0 || ::write(file, bytes.data(), size) != static_cast<ssize_t>(size)) throw std::runtime_error("bare write failed");
+    const int file = ::open((folder / ("bare." + std::to_string(i) + ".et")).c_str(),
+                            O_WRONLY | O_CREAT | O_EXCL, 0666);
+    if (file < 0 || ::write(file, bytes.data(), size) != static_cast<ssize_t>(size))
+      throw std::runtime_error("bare write failed");
     ::close(file);
   });
 }
@@ -137,7 +140,8 @@ std::shared_ptr<const Report> job(int64_t ranks, int64_t microbatches) {
   d.workload.microbatch = 1;
   d.workload.batch = microbatches * d.parallel.dp;
   auto report = make_report(d);
-  if (!report || !report->valid()) throw std::runtime_error("no report: " + (report ? to_string(report->problems.front()) : ""));
+  if (!report || !report->valid())
+    throw std::runtime_error("no report: " + (report ? to_string(report->problems.front()) : ""));
   return report;
 }
 
@@ -149,9 +153,10 @@ std::vector<int64_t> numbers(const std::string& text) {
   return out;
 }
 
-// Gone at the end, also where a measurement fails.
+// Deletes its folder in the destructor, also after a failed measurement.
 struct ScratchFolder {
-  explicit ScratchFolder(const fs::path& where) : path(where / ("shardscape-export-bench-" + std::to_string(::getpid()))) {
+  explicit ScratchFolder(const fs::path& where)
+      : path(where / ("shardscape-export-bench-" + std::to_string(::getpid()))) {
     fs::create_directories(path);
   }
   ~ScratchFolder() {
@@ -168,7 +173,7 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
   std::vector<double> rates, copies, ratios;
   double bytes = 0;
   rings();
-  // The first round warms caches and threads and is not counted.
+  // The first round warms up caches and threads; it is not counted.
   for (int r = -1; r < rounds; ++r) {
     MemorySink sink;
     const double ours = seconds([&] {
@@ -176,8 +181,9 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
       if (const auto* problem = std::get_if<Problem>(&result)) throw std::runtime_error(to_string(*problem));
       bytes = static_cast<double>(std::get<TraceTotals>(result).bytes);
     });
-    // Includes the benchmark's own rings, 64 MiB per thread.
-    if (r < 0) figures.push_back({of_ranks(ranks) + "sink: peak resident memory", peak_megabytes(), "MB", "< 400 MB"});
+    // Includes the rings of the benchmark, 64 MiB per thread.
+    if (r < 0)
+      figures.push_back({of_ranks(ranks) + "sink: peak resident memory", peak_megabytes(), "MB", "< 400 MB"});
     const std::string from(*std::max_element(sink.sizes_.begin(), sink.sizes_.end()), 'x');
     const double copy = seconds([&] { bare_memcpy(sink.sizes_, from); });
     if (r < 0) continue;
@@ -186,14 +192,18 @@ void measure_sink(int64_t ranks, int64_t microbatches, int rounds, std::vector<F
     ratios.push_back(copy / ours);
   }
   figures.push_back({of_ranks(ranks) + "sink: size", bytes / 1e9, "GB", ""});
-  figures.push_back({of_ranks(ranks) + "sink: rate, median", bench::percentile(rates, 0.5), "GB/s", ">= 1 GB/s"});
-  figures.push_back({of_ranks(ranks) + "memcpy of the same sizes: rate, median", bench::percentile(copies, 0.5), "GB/s", ""});
-  figures.push_back({of_ranks(ranks) + "sink: share of memcpy, median", bench::percentile(ratios, 0.5), "", ">= 0.5"});
+  figures.push_back(
+      {of_ranks(ranks) + "sink: rate, median", bench::percentile(rates, 0.5), "GB/s", ">= 1 GB/s"});
+  figures.push_back({of_ranks(ranks) + "memcpy of the same sizes: rate, median",
+                     bench::percentile(copies, 0.5), "GB/s", ""});
+  figures.push_back(
+      {of_ranks(ranks) + "sink: share of memcpy, median", bench::percentile(ratios, 0.5), "", ">= 0.5"});
   const double estimate = seconds([&] { estimate_bundle_bytes(*report, {}); });
   figures.push_back({of_ranks(ranks) + "size estimate", estimate * 1e3, "ms", ""});
 }
 
-void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::path& folder, std::vector<Figure>& figures) {
+void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::path& folder,
+                  std::vector<Figure>& figures) {
   const auto report = job(ranks, microbatches);
   if (estimate_bundle_bytes(*report, {}) > kMostDiskBytes) {
     std::printf("  %lld ranks to disk: left out, more than 8 GB\n", static_cast<long long>(ranks));
@@ -216,22 +226,28 @@ void measure_disk(int64_t ranks, int64_t microbatches, int rounds, const fs::pat
     rates.push_back(bytes / ours / 1e9);
   }
   figures.push_back({of_ranks(ranks) + "disk: rate, median", bench::percentile(rates, 0.5), "GB/s", ""});
-  figures.push_back({of_ranks(ranks) + "disk: time against a bare writer, median", bench::percentile(ratios, 0.5), "", "<= 1.3"});
+  figures.push_back({of_ranks(ranks) + "disk: time against a bare writer, median",
+                     bench::percentile(ratios, 0.5), "", "<= 1.3"});
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::map<std::string, std::string> flags{{"--ranks", "1024,4096"}, {"--microbatches", "16"}, {"--disk-ranks", "1024"},
-                                           {"--folder", fs::temp_directory_path().string()}, {"--rounds", "3"}};
+  std::map<std::string, std::string> flags{{"--ranks", "1024,4096"},
+                                           {"--microbatches", "16"},
+                                           {"--disk-ranks", "1024"},
+                                           {"--folder", fs::temp_directory_path().string()},
+                                           {"--rounds", "3"}};
   for (int i = 1; i + 1 < argc; i += 2) flags[argv[i]] = argv[i + 1];
   const int rounds = std::stoi(flags["--rounds"]);
   const int64_t microbatches = std::stoll(flags["--microbatches"]);
   std::vector<Figure> figures;
   for (const int64_t ranks : numbers(flags["--ranks"])) measure_sink(ranks, microbatches, rounds, figures);
   const ScratchFolder folder(flags["--folder"]);
-  for (const int64_t ranks : numbers(flags["--disk-ranks"])) measure_disk(ranks, microbatches, rounds, folder.path, figures);
-  return bench::report_figures("export of Llama 3 70B, TP 8 with sequence parallelism, PP 8, " + flags["--microbatches"] + " microbatches",
+  for (const int64_t ranks : numbers(flags["--disk-ranks"]))
+    measure_disk(ranks, microbatches, rounds, folder.path, figures);
+  return bench::report_figures("export of Llama 3 70B, TP 8 with sequence parallelism, PP 8, " +
+                                   flags["--microbatches"] + " microbatches",
                                figures, argc, argv);
 } catch (const std::exception& error) {
   std::fprintf(stderr, "export_bench: %s\n", error.what());

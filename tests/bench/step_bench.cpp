@@ -1,13 +1,14 @@
-// A step in time, core only: Llama 3.1 405B played op by op, and what it adds to the report of an edited knob.
+// Time to simulate a step, core only: Llama 3.1 405B op by op, and the additional time in the report of an
+// edited knob.
 #include <chrono>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "design/knobs.h"
-#include "simulate/step_ops.h"
+#include "design/knobs/knobs.h"
 #include "support/bench_figures.h"
 #include "support/designs.h"
+#include "timing/step_ops.h"
 
 using namespace shardscape;
 using namespace shardscape::bench;
@@ -34,13 +35,14 @@ std::shared_ptr<const Report> valid_report(const Design& design) {
   return report;
 }
 
-// The time of every op of every action of one step, as a person who looks at each would ask for it.
+// Computes the time of every op of every action of one step, as for a user who inspects each op.
 size_t ops_of_all_actions(const std::shared_ptr<const Report>& report) {
-  const auto played = simulate(*report);
-  StepOps step(report, played);
+  const auto simulated = simulate(*report);
+  StepOps step(report, simulated);
   size_t ops = 0;
-  for (size_t stage = 0; stage < played->stages.size(); ++stage)
-    for (size_t i = 0; i < played->stages[stage].spans.size(); ++i) ops += step.of(static_cast<int>(stage), static_cast<int>(i)).size();
+  for (size_t stage = 0; stage < simulated->stages.size(); ++stage)
+    for (size_t i = 0; i < simulated->stages[stage].spans.size(); ++i)
+      ops += step.of(static_cast<int>(stage), static_cast<int>(i)).size();
   return ops;
 }
 
@@ -48,19 +50,21 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
   constexpr int kRounds = 50;
   const auto report = valid_report(design);
   const double first = milliseconds([&] { simulate(*report); });
-  std::vector<double> plays, verdicts;
+  std::vector<double> simulations, verdicts;
   for (int i = 0; i < kRounds; ++i) {
-    plays.push_back(milliseconds([&] { simulate(*report); }));
-    // Another number every time, so that nothing is at hand.
+    simulations.push_back(milliseconds([&] { simulate(*report); }));
+    // A new value every time, so that no cache has it.
     Design edited = design;
     edited.workload.seq += 128 * (i + 1);
     verdicts.push_back(milliseconds([&] { simulate(*valid_report(edited)); }));
   }
-  figures.push_back({name + ": the first play", first, "ms", "< 200 ms"});
-  figures.push_back({name + ": a play, median of " + std::to_string(kRounds), percentile(plays, 0.5), "ms", "< 200 ms"});
+  figures.push_back({name + ": the first simulation", first, "ms", "< 200 ms"});
+  figures.push_back({name + ": a simulation, median of " + std::to_string(kRounds),
+                     percentile(simulations, 0.5), "ms", "< 200 ms"});
   figures.push_back({name + ": knob to report and step, median", percentile(verdicts, 0.5), "ms", "< 16 ms"});
   figures.push_back({name + ": the same, 95th percentile", percentile(verdicts, 0.95), "ms", "< 33 ms"});
-  figures.push_back({name + ": ops of a step on all stages", static_cast<double>(ops_of_all_actions(report)), "", ""});
+  figures.push_back(
+      {name + ": ops of a step on all stages", static_cast<double>(ops_of_all_actions(report)), "", ""});
 }
 
 }  // namespace

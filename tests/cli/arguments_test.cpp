@@ -51,20 +51,48 @@ void ArgumentsTest::flags_data() {
   QTest::addColumn<QString>("flag");
   QTest::addColumn<QString>("value");
   QTest::addColumn<int>("operands");
-  QTest::newRow("two words") << "--tp 4" << "--tp" << "4" << 0;
-  QTest::newRow("one word") << "--tp=4" << "--tp" << "4" << 0;
-  QTest::newRow("empty value") << "--tp= out" << "--tp" << "" << 1;
-  QTest::newRow("negative number") << "--tp -4" << "--tp" << "-4" << 0;
-  QTest::newRow("the last one counts") << "--tp 2 --tp 8" << "--tp" << "8" << 0;
-  QTest::newRow("letter") << "-o out" << "--output" << "out" << 0;
-  QTest::newRow("letter, one word") << "-oout" << "--output" << "out" << 0;
-  QTest::newRow("switch before an operand") << "--json out" << "--json" << "true" << 1;
-  QTest::newRow("boolean alone") << "--sequence-parallel" << "--sequence-parallel" << "true" << 0;
-  QTest::newRow("boolean before a flag") << "--sequence-parallel --tp 2" << "--sequence-parallel" << "true" << 0;
-  QTest::newRow("boolean with a word") << "--sequence-parallel Off" << "--sequence-parallel" << "Off" << 0;
-  QTest::newRow("boolean with =") << "--sequence-parallel=false" << "--sequence-parallel" << "false" << 0;
-  QTest::newRow("boolean before an operand") << "--sequence-parallel out" << "--sequence-parallel" << "true" << 1;
-  QTest::newRow("after --") << "--tp 2 -- --json" << "--tp" << "2" << 1;
+  QTest::newRow("two words") << "--tp 4"
+                             << "--tp"
+                             << "4" << 0;
+  QTest::newRow("one word") << "--tp=4"
+                            << "--tp"
+                            << "4" << 0;
+  QTest::newRow("empty value") << "--tp= out"
+                               << "--tp"
+                               << "" << 1;
+  QTest::newRow("negative number") << "--tp -4"
+                                   << "--tp"
+                                   << "-4" << 0;
+  QTest::newRow("the last one counts") << "--tp 2 --tp 8"
+                                       << "--tp"
+                                       << "8" << 0;
+  QTest::newRow("letter") << "-o out"
+                          << "--output"
+                          << "out" << 0;
+  QTest::newRow("letter, one word") << "-oout"
+                                    << "--output"
+                                    << "out" << 0;
+  QTest::newRow("switch before an operand") << "--json out"
+                                            << "--json"
+                                            << "true" << 1;
+  QTest::newRow("boolean alone") << "--sequence-parallel"
+                                 << "--sequence-parallel"
+                                 << "true" << 0;
+  QTest::newRow("boolean before a flag") << "--sequence-parallel --tp 2"
+                                         << "--sequence-parallel"
+                                         << "true" << 0;
+  QTest::newRow("boolean with a word") << "--sequence-parallel Off"
+                                       << "--sequence-parallel"
+                                       << "Off" << 0;
+  QTest::newRow("boolean with =") << "--sequence-parallel=false"
+                                  << "--sequence-parallel"
+                                  << "false" << 0;
+  QTest::newRow("boolean before an operand") << "--sequence-parallel out"
+                                             << "--sequence-parallel"
+                                             << "true" << 1;
+  QTest::newRow("after --") << "--tp 2 -- --json"
+                            << "--tp"
+                            << "2" << 1;
 }
 
 void ArgumentsTest::flags() {
@@ -84,13 +112,27 @@ void ArgumentsTest::mistakes_data() {
   QTest::addColumn<QString>("line");
   QTest::addColumn<QString>("where");
   QTest::addColumn<QString>("said");
-  QTest::newRow("unknown, near") << "--outptu x" << "--outptu" << "did you mean --output?";
-  QTest::newRow("unknown, far") << "--zzzzzz x" << "--zzzzzz" << "there is no such flag";
-  QTest::newRow("unknown letter") << "-x" << "-x" << "there is no such flag";
-  QTest::newRow("no value at the end") << "--tp" << "--tp" << "a value is missing";
-  QTest::newRow("no value before a flag") << "--tp --json" << "--tp" << "a value is missing";
-  QTest::newRow("switch with a value") << "--json=1" << "--json" << "takes no value";
-  QTest::newRow("too many operands") << "a b" << "b" << "belongs to no flag";
+  QTest::newRow("unknown, near") << "--outptu x"
+                                 << "--outptu"
+                                 << "did you mean --output?";
+  QTest::newRow("unknown, far") << "--zzzzzz x"
+                                << "--zzzzzz"
+                                << "there is no such flag";
+  QTest::newRow("unknown letter") << "-x"
+                                  << "-x"
+                                  << "there is no such flag";
+  QTest::newRow("no value at the end") << "--tp"
+                                       << "--tp"
+                                       << "a value is missing";
+  QTest::newRow("no value before a flag") << "--tp --json"
+                                          << "--tp"
+                                          << "a value is missing";
+  QTest::newRow("switch with a value") << "--json=1"
+                                       << "--json"
+                                       << "takes no value";
+  QTest::newRow("too many operands") << "a b"
+                                     << "b"
+                                     << "belongs to no flag";
 }
 
 void ArgumentsTest::mistakes() {
@@ -109,13 +151,20 @@ void ArgumentsTest::distances_data() {
   QTest::addColumn<QString>("a");
   QTest::addColumn<QString>("b");
   QTest::addColumn<int>("distance");
-  QTest::newRow("equal") << "batch" << "batch" << 0;
-  QTest::newRow("empty") << "" << "pp" << 2;
-  QTest::newRow("inserted") << "batch" << "baatch" << 1;
-  QTest::newRow("deleted") << "batch" << "bach" << 1;
-  QTest::newRow("replaced") << "batch" << "botch" << 1;
-  QTest::newRow("swapped") << "batch" << "btach" << 1;
-  QTest::newRow("several") << "kitten" << "sitting" << 3;
+  QTest::newRow("equal") << "batch"
+                         << "batch" << 0;
+  QTest::newRow("empty") << ""
+                         << "pp" << 2;
+  QTest::newRow("inserted") << "batch"
+                            << "baatch" << 1;
+  QTest::newRow("deleted") << "batch"
+                           << "bach" << 1;
+  QTest::newRow("replaced") << "batch"
+                            << "botch" << 1;
+  QTest::newRow("swapped") << "batch"
+                           << "btach" << 1;
+  QTest::newRow("several") << "kitten"
+                           << "sitting" << 3;
 }
 
 void ArgumentsTest::distances() {
@@ -143,7 +192,8 @@ void ArgumentsTest::wrapping() {
 }
 
 void ArgumentsTest::tables() {
-  QCOMPARE(text_table({{"id", "n"}, {"·", "10"}, {"abc", ""}}, {Align::Left, Align::Right}), "id    n\n·    10\nabc\n");
+  QCOMPARE(text_table({{"id", "n"}, {"·", "10"}, {"abc", ""}}, {Align::Left, Align::Right}),
+           "id    n\n·    10\nabc\n");
 }
 
 QTEST_APPLESS_MAIN(ArgumentsTest)

@@ -30,7 +30,8 @@ const QString kFolder = SHARDSCAPE_SOURCE_DIR "/tests/fidelity/recordings/";
 const QString kGood = kFolder + "M_llama3-8B_flash_tp2_sp1.json";
 
 // The good recording with one piece of text replaced.
-QString changed(const QTemporaryDir& folder, const QByteArray& from, const QByteArray& to, const QString& file = kGood) {
+QString changed(const QTemporaryDir& folder, const QByteArray& from, const QByteArray& to,
+                const QString& file = kGood) {
   QFile source(file);
   if (!source.open(QIODevice::ReadOnly)) qFatal("no recording");
   QByteArray text = source.readAll();
@@ -99,21 +100,27 @@ void AuditTest::strange_numbers_do_no_harm_data() {
   QTest::addColumn<QString>("file");
   QTest::addColumn<QByteArray>("from");
   QTest::addColumn<QByteArray>("to");
-  const QString pipeline = kFolder + "A_gpt22B_tp2_pp4_mb8_stage1.json", fsdp = kFolder + "E_fsdp_FULL_SHARD_n8.json",
-                ddp = kFolder + "E_ddp_llama8Blayer_fp32.json";
+  const QString pipeline = kFolder + "A_gpt22B_tp2_pp4_mb8_stage1.json",
+                fsdp = kFolder + "E_fsdp_FULL_SHARD_n8.json", ddp = kFolder + "E_ddp_llama8Blayer_fp32.json";
   QTest::newRow("stage") << pipeline << QByteArray("\"pp_stage\": 1") << QByteArray("\"pp_stage\": 4");
   QTest::newRow("stages") << pipeline << QByteArray("\"pp\": 4") << QByteArray("\"pp\": 999999999");
-  QTest::newRow("microbatches") << pipeline << QByteArray("\"num_microbatches\": 8") << QByteArray("\"num_microbatches\": 9000000000000000000");
-  QTest::newRow("layers") << kGood << QByteArray("\"layers_in_this_run\": 2") << QByteArray("\"layers_in_this_run\": -2");
-  QTest::newRow("no layers") << kGood << QByteArray("\"layers_in_this_run\": 2") << QByteArray("\"layers_in_this_run\": 0");
+  QTest::newRow("microbatches") << pipeline << QByteArray("\"num_microbatches\": 8")
+                                << QByteArray("\"num_microbatches\": 9000000000000000000");
+  QTest::newRow("layers") << kGood << QByteArray("\"layers_in_this_run\": 2")
+                          << QByteArray("\"layers_in_this_run\": -2");
+  QTest::newRow("no layers") << kGood << QByteArray("\"layers_in_this_run\": 2")
+                             << QByteArray("\"layers_in_this_run\": 0");
   QTest::newRow("heads") << kGood << QByteArray("\"heads\": 32") << QByteArray("\"heads\": 0");
   QTest::newRow("fraction") << kGood << QByteArray("\"hidden\": 4096") << QByteArray("\"hidden\": 4096.5");
   QTest::newRow("tp") << kGood << QByteArray("\"tp\": 2") << QByteArray("\"tp\": 3");
   QTest::newRow("name") << kGood << QByteArray("\"model\": \"llama3-8B\"") << QByteArray("\"model\": \"?\"");
-  QTest::newRow("units") << fsdp << QByteArray("\"layers\": 4") << QByteArray("\"layers\": 9000000000000000000");
-  QTest::newRow("unit size") << fsdp << QByteArray("\"params_block\": 3409920") << QByteArray("\"params_block\": -1");
+  QTest::newRow("units") << fsdp << QByteArray("\"layers\": 4")
+                         << QByteArray("\"layers\": 9000000000000000000");
+  QTest::newRow("unit size") << fsdp << QByteArray("\"params_block\": 3409920")
+                             << QByteArray("\"params_block\": -1");
   QTest::newRow("no world") << fsdp << QByteArray("\"world\": 8") << QByteArray("\"world\": 0");
-  QTest::newRow("bucket") << ddp << QByteArray("\"bucket_cap_mb\": 25") << QByteArray("\"bucket_cap_mb\": 9000000000000000000");
+  QTest::newRow("bucket") << ddp << QByteArray("\"bucket_cap_mb\": 25")
+                          << QByteArray("\"bucket_cap_mb\": 9000000000000000000");
 }
 
 // No crash, no hang: either it cannot be mapped or something differs.

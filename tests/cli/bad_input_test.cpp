@@ -1,4 +1,5 @@
-// Bad input: the message names the knob or the place, says what would be accepted, and the exit code says what kind it is.
+// Bad input: the message names the knob or the place, says what would be accepted, and the exit code says
+// what kind it is.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -30,25 +31,37 @@ void BadInputTest::flags_data() {
   QTest::addColumn<int>("exit_code");
   QTest::addColumn<QStringList>("said");
   using L = QStringList;
-  QTest::newRow("heads over tp") << "report --tp 5" << 1 << L{"error: tp: 32 heads", "a divisor of 32", "fix: --tp 4"};
-  QTest::newRow("more stages than layers") << "report --pp 64" << 1 << L{"error: pp: 64", "at most 32", "fix: --pp 32"};
-  QTest::newRow("batch does not split") << "report --dp 2 --batch 7" << 1 << L{"error: batch: ", "a multiple of 2", "fix: --batch 8"};
-  QTest::newRow("sum of stage layers") << "report --pp 2 --stage-layers 10,10" << 1 << L{"error: stage_layers: "};
-  QTest::newRow("sequence over tp") << "report --tp 8 --seq 4095 --sequence-parallel" << 1 << L{"error: seq: "};
-  QTest::newRow("positions") << "report --model gpt3-175b --seq 4096" << 1 << L{"error: seq: ", "at most 2,048"};
+  QTest::newRow("heads over tp") << "report --tp 5" << 1
+                                 << L{"error: tp: 32 heads", "a divisor of 32", "fix: --tp 4"};
+  QTest::newRow("more stages than layers")
+      << "report --pp 64" << 1 << L{"error: pp: 64", "at most 32", "fix: --pp 32"};
+  QTest::newRow("batch does not split")
+      << "report --dp 2 --batch 7" << 1 << L{"error: batch: ", "a multiple of 2", "fix: --batch 8"};
+  QTest::newRow("sum of stage layers")
+      << "report --pp 2 --stage-layers 10,10" << 1 << L{"error: stage_layers: "};
+  QTest::newRow("sequence over tp") << "report --tp 8 --seq 4095 --sequence-parallel" << 1
+                                    << L{"error: seq: "};
+  QTest::newRow("positions") << "report --model gpt3-175b --seq 4096" << 1
+                             << L{"error: seq: ", "at most 2,048"};
   QTest::newRow("zero") << "report --tp 0" << 2 << L{"error: tp: 0 is too small", "a whole number from 1 to"};
   QTest::newRow("negative") << "report --batch -2" << 2 << L{"error: batch: -2 is too small"};
   QTest::newRow("negative with =") << "report --batch=-2" << 2 << L{"error: batch: -2 is too small"};
-  QTest::newRow("absurd") << "report --hidden 999999999999999999999999" << 2 << L{"error: hidden: ", "from 1 to 1,048,576"};
-  QTest::newRow("absurd within 64 bits") << "report --seq 9223372036854775807" << 2 << L{"error: seq: ", "too large"};
-  QTest::newRow("fraction") << "report --layers 1.5" << 2 << L{"error: layers: \"1.5\" is not a whole number"};
+  QTest::newRow("absurd") << "report --hidden 999999999999999999999999" << 2
+                          << L{"error: hidden: ", "from 1 to 1,048,576"};
+  QTest::newRow("absurd within 64 bits")
+      << "report --seq 9223372036854775807" << 2 << L{"error: seq: ", "too large"};
+  QTest::newRow("fraction") << "report --layers 1.5" << 2
+                            << L{"error: layers: \"1.5\" is not a whole number"};
   QTest::newRow("word") << "report --layers many" << 2 << L{"error: layers: \"many\" is not a whole number"};
   QTest::newRow("choice") << "report --schedule 1g1b" << 2 << L{"error: schedule: ", "one of 1f1b, gpipe, "};
-  QTest::newRow("boolean") << "report --sequence-parallel=maybe" << 2 << L{"error: sequence_parallel: \"maybe\""};
+  QTest::newRow("boolean") << "report --sequence-parallel=maybe" << 2
+                           << L{"error: sequence_parallel: \"maybe\""};
   QTest::newRow("all mistakes at once") << "report --tp 0 --pp x" << 2 << L{"error: tp: ", "error: pp: "};
-  QTest::newRow("preset") << "report --model lama3-8b" << 2 << L{"error: model: ", "did you mean llama3-8b?", "gpt3-175b"};
+  QTest::newRow("preset") << "report --model lama3-8b" << 2
+                          << L{"error: model: ", "did you mean llama3-8b?", "gpt3-175b"};
   QTest::newRow("architecture") << "report --architecture llamo" << 1 << L{"error: architecture: ", "llama"};
-  QTest::newRow("unknown flag") << "report --sequence-paralel" << 2 << L{"--sequence-paralel", "did you mean --sequence-parallel?"};
+  QTest::newRow("unknown flag") << "report --sequence-paralel" << 2
+                                << L{"--sequence-paralel", "did you mean --sequence-parallel?"};
   QTest::newRow("underscore") << "report --kv_heads 8" << 2 << L{"did you mean --kv-heads?"};
   QTest::newRow("missing value") << "report --tp" << 2 << L{"error: --tp: a value is missing"};
   QTest::newRow("stray word") << "report tp 4" << 2 << L{"error: tp: this word belongs to no flag"};
@@ -59,7 +72,8 @@ void BadInputTest::flags_data() {
   QTest::newRow("json and dot") << "graph --json --dot" << 2 << L{"--dot"};
   QTest::newRow("export without a folder") << "export --tp 2" << 2 << L{"error: --output: ", "-o DIR"};
   QTest::newRow("check without a folder") << "check" << 2 << L{"error: BUNDLE: "};
-  QTest::newRow("check of nothing") << "check /nonexistent/bundle" << 3 << L{"/nonexistent/bundle", "there is no such folder"};
+  QTest::newRow("check of nothing") << "check /nonexistent/bundle" << 3
+                                    << L{"/nonexistent/bundle", "there is no such folder"};
   QTest::newRow("check of a file") << "check /etc/passwd" << 3 << L{"/etc/passwd", "it is not a folder"};
 }
 
@@ -107,14 +121,30 @@ void BadInputTest::documents_data() {
   QTest::addColumn<QString>("said");
   QTest::newRow("truncated") << "\"cluster\"" << QString() << "d.json";
   QTest::newRow("empty") << "{" << QString() << "d.json";
-  QTest::newRow("number in quotes") << "\"tp\": 2" << "\"tp\": \"2\"" << "tp";
-  QTest::newRow("fraction") << "\"tp\": 2" << "\"tp\": 2.5" << "tp";
-  QTest::newRow("list") << "\"tp\": 2" << "\"tp\": [2]" << "tp";
-  QTest::newRow("zero") << "\"tp\": 2" << "\"tp\": 0" << "tp";
-  QTest::newRow("text as boolean") << "\"sequence_parallel\": true" << "\"sequence_parallel\": \"yes\"" << "sequence_parallel";
-  QTest::newRow("section of another type") << "\"workload\": {" << "\"workload\": 3, \"other\": {" << "workload";
-  QTest::newRow("unknown key") << "\"tp\": 2" << "\"tq\": 2" << "tq";
-  QTest::newRow("newer format") << "\"shardscape\": 1" << "\"shardscape\": 999" << "newer program";
+  QTest::newRow("number in quotes") << "\"tp\": 2"
+                                    << "\"tp\": \"2\""
+                                    << "tp";
+  QTest::newRow("fraction") << "\"tp\": 2"
+                            << "\"tp\": 2.5"
+                            << "tp";
+  QTest::newRow("list") << "\"tp\": 2"
+                        << "\"tp\": [2]"
+                        << "tp";
+  QTest::newRow("zero") << "\"tp\": 2"
+                        << "\"tp\": 0"
+                        << "tp";
+  QTest::newRow("text as boolean") << "\"sequence_parallel\": true"
+                                   << "\"sequence_parallel\": \"yes\""
+                                   << "sequence_parallel";
+  QTest::newRow("section of another type") << "\"workload\": {"
+                                           << "\"workload\": 3, \"other\": {"
+                                           << "workload";
+  QTest::newRow("unknown key") << "\"tp\": 2"
+                               << "\"tq\": 2"
+                               << "tq";
+  QTest::newRow("newer format") << "\"shardscape\": 1"
+                                << "\"shardscape\": 999"
+                                << "newer program";
 }
 
 void BadInputTest::documents() {
@@ -124,8 +154,10 @@ void BadInputTest::documents() {
   QString text = QString::fromStdString(to_json(default_design()));
   const qsizetype at = text.indexOf(from);
   QVERIFY2(at >= 0, qPrintable(from));
-  if (to.isNull()) text.truncate(at);
-  else text.replace(at, from.size(), to);
+  if (to.isNull())
+    text.truncate(at);
+  else
+    text.replace(at, from.size(), to);
   QTemporaryDir folder;
   QFile file(folder.filePath("d.json"));
   QVERIFY(file.open(QIODevice::WriteOnly));

@@ -5,7 +5,7 @@
 #include <QTest>
 
 #include "cli/cli_run.h"
-#include "machine/calibration.h"
+#include "performance/calibration.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -37,8 +37,8 @@ class CalibrateTest : public QObject {
 void CalibrateTest::help() {
   const CliRun run = run_line("calibrate --help");
   QCOMPARE(run.exit_code, 0);
-  for (const char* word : {"FILE.csv", "--accelerator ID", "-o, --output OUT", "matmul", "kv_heads", "all_gather", "per_domain",
-                           "h100-sxm-80gb", "Usage:", "Examples:"}) {
+  for (const char* word : {"FILE.csv", "--accelerator ID", "-o, --output OUT", "matmul", "kv_heads",
+                           "all_gather", "per_domain", "h100-sxm-80gb", "Usage:", "Examples:"}) {
     QVERIFY2(run.out.contains(word), word);
   }
 }
@@ -47,8 +47,9 @@ void CalibrateTest::table() {
   const CliRun run = run_cli({"calibrate", kSample, "--accelerator", "h100"});
   QCOMPARE(run.exit_code, 0);
   QCOMPARE(run.err, QString());
-  for (const char* word : {"matmul bfloat16", "attention forward causal bfloat16", "attention backward full bfloat16",
-                           "attention decode causal bfloat16", "memory", "median error", "held out", " %"}) {
+  for (const char* word :
+       {"matmul bfloat16", "attention forward causal bfloat16", "attention backward full bfloat16",
+        "attention decode causal bfloat16", "memory", "median error", "held out", " %"}) {
     QVERIFY2(run.out.contains(word), word);
   }
 }
@@ -67,8 +68,11 @@ void CalibrateTest::json() {
 void CalibrateTest::file() {
   QTemporaryDir folder;
   const QString out = folder.filePath("mine.json");
-  const QString csv = write(folder, "ops.csv", "op,m,n,k,ranks,bytes,us\nmatmul,4096,4096,4096,,,200\nall_reduce,,,,8,1024,12\nall_reduce,,,,8,4096,13\n");
-  const CliRun run = run_cli({"calibrate", csv, "--accelerator", "mi300x", "--source", "our cluster", "-o", out});
+  const QString csv = write(folder, "ops.csv",
+                            "op,m,n,k,ranks,bytes,us\nmatmul,4096,4096,4096,,,200\nall_reduce,,,,8,1024,"
+                            "12\nall_reduce,,,,8,4096,13\n");
+  const CliRun run = run_cli(
+      {"calibrate", csv, "--accelerator", "mi300x", "--source", "our cluster", "-o", out});
   QCOMPARE(run.exit_code, 0);
   QVERIFY2(run.err.contains("wrote the calibration to"), qPrintable(run.err));
   QVERIFY2(run.out.contains("1 curve"), qPrintable(run.out));
@@ -91,11 +95,16 @@ void CalibrateTest::mistakes_data() {
   QTest::addColumn<QStringList>("words");
   const QByteArray good = "op,m,n,k,us\nmatmul,1,2,3,4\n";
   const QStringList h100{"--accelerator", "h100"};
-  QTest::newRow("no accelerator") << good << QStringList{} << 2 << QStringList{"--accelerator", "is missing", "h100-sxm-80gb"};
-  QTest::newRow("unknown accelerator") << good << QStringList{"--accelerator", "abacus"} << 2 << QStringList{"\"abacus\" is not in the catalogue", "gaudi3-128gb"};
-  QTest::newRow("row") << QByteArray("op,m,n,k,us\nmatmul,1,2,3,4\nmatmul,1,two,3,4\n") << h100 << 1 << QStringList{"ops.csv:3", "n is \"two\"", "a whole number"};
-  QTest::newRow("column") << QByteArray("op,size,us\n") << h100 << 1 << QStringList{"ops.csv:1", "\"size\" is no column", "queries"};
-  QTest::newRow("folder of the result") << good << h100 + QStringList{"-o", "/nowhere/at/all.json"} << 3 << QStringList{"/nowhere/at/all.json"};
+  QTest::newRow("no accelerator") << good << QStringList{} << 2
+                                  << QStringList{"--accelerator", "is missing", "h100-sxm-80gb"};
+  QTest::newRow("unknown accelerator") << good << QStringList{"--accelerator", "abacus"} << 2
+                                       << QStringList{"\"abacus\" is not in the catalogue", "gaudi3-128gb"};
+  QTest::newRow("row") << QByteArray("op,m,n,k,us\nmatmul,1,2,3,4\nmatmul,1,two,3,4\n") << h100 << 1
+                       << QStringList{"ops.csv:3", "n is \"two\"", "a whole number"};
+  QTest::newRow("column") << QByteArray("op,size,us\n") << h100 << 1
+                          << QStringList{"ops.csv:1", "\"size\" is no column", "queries"};
+  QTest::newRow("folder of the result")
+      << good << h100 + QStringList{"-o", "/nowhere/at/all.json"} << 3 << QStringList{"/nowhere/at/all.json"};
 }
 
 void CalibrateTest::mistakes() {

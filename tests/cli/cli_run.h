@@ -16,7 +16,8 @@ struct CliRun {
 };
 
 // extra_env: NAME=value. folder: where it runs; empty is the present one.
-inline CliRun run_cli(const QStringList& words, const QString& folder = {}, const QStringList& extra_env = {}) {
+inline CliRun run_cli(const QStringList& words, const QString& folder = {},
+                      const QStringList& extra_env = {}) {
   QProcess process;
   if (!folder.isEmpty()) process.setWorkingDirectory(folder);
   QProcessEnvironment env = QProcessEnvironment::systemEnvironment();

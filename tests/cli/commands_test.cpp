@@ -6,10 +6,11 @@
 #include <QTemporaryDir>
 #include <QTest>
 
-#include "cli/cli_run.h"
 #include "base/version.h"
+#include "cli/cli_run.h"
 #include "design/document.h"
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
+#include "report/report_json.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -45,7 +46,8 @@ class CommandsTest : public QObject {
 
 namespace {
 
-constexpr const char* kLine = "report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 --json";
+constexpr const char*
+    kLine = "report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 --json";
 
 double number(const QJsonValue& quantity) { return quantity["value"].toDouble(-1); }
 
@@ -55,8 +57,11 @@ void CommandsTest::help_data() {
   QTest::addColumn<QString>("line");
   QTest::addColumn<QStringList>("words");
   const QStringList flags{"Usage:", "Examples:", "--json"};
-  const QStringList design{"--model PRESET", "--hf-config FILE", "--design FILE", "--tp N", "Accepts a whole number from 1 to", "default: "};
-  QTest::newRow("--help") << "--help" << QStringList{"presets", "report", "graph", "export", "check", "Exit codes:"};
+  const QStringList design{
+      "--model PRESET", "--hf-config FILE", "--design FILE", "--tp N", "Accepts a whole number from 1 to",
+      "default: "};
+  QTest::newRow("--help") << "--help"
+                          << QStringList{"presets", "report", "graph", "export", "check", "Exit codes:"};
   QTest::newRow("-h") << "-h" << QStringList{"Commands:"};
   QTest::newRow("help") << "help" << QStringList{"Commands:"};
   QTest::newRow("help report") << "help report" << flags;
@@ -64,9 +69,12 @@ void CommandsTest::help_data() {
   QTest::newRow("import") << "import --help" << flags + QStringList{"-o, --output DESIGN", "gemma2"};
   QTest::newRow("report") << "report --help" << flags + design;
   QTest::newRow("graph") << "graph --help" << flags + design + QStringList{"--dot", "--segment", "--phase"};
-  QTest::newRow("export") << "export --help" << flags + design + QStringList{"-o, --output DIR", "--name", "--tensors", "--replace"};
+  QTest::newRow("export") << "export --help"
+                          << flags + design +
+                                 QStringList{"-o, --output DIR", "--name", "--tensors", "--replace"};
   QTest::newRow("check") << "check --help" << flags + QStringList{"BUNDLE"};
-  QTest::newRow("calibrate") << "calibrate --help" << flags + QStringList{"FILE.csv", "--accelerator ID", "--source TEXT"};
+  QTest::newRow("calibrate") << "calibrate --help"
+                             << flags + QStringList{"FILE.csv", "--accelerator ID", "--source TEXT"};
   QTest::newRow("before what is wrong") << "report --nonsense 3 --help" << flags;
 }
 
@@ -85,7 +93,8 @@ void CommandsTest::help() {
 
 void CommandsTest::help_lists_every_knob() {
   const QString out = run_line("report --help").out;
-  for (const Knob& knob : knobs()) QVERIFY2(out.contains("  " + QString::fromStdString(knob.flag()) + " "), knob.id.c_str());
+  for (const Knob& knob : knobs())
+    QVERIFY2(out.contains("  " + QString::fromStdString(knob.flag()) + " "), knob.id.c_str());
 }
 
 void CommandsTest::version() {
@@ -117,10 +126,14 @@ void CommandsTest::presets_json() {
   for (const QJsonValue& preset : list) {
     for (const char* key : {"layers", "hidden", "vocab"}) QVERIFY2(preset[key].toInt() > 0, key);
     if (preset["ssm_state"].toInt() == 0)
-      for (const char* key : {"heads", "kv_heads", "head_dim", preset["experts"].toInt() > 0 ? "expert_ffn" : "ffn"}) QVERIFY2(preset[key].toInt() > 0, key);
+      for (const char* key :
+           {"heads", "kv_heads", "head_dim", preset["experts"].toInt() > 0 ? "expert_ffn" : "ffn"})
+        QVERIFY2(preset[key].toInt() > 0, key);
     QVERIFY(!preset["parameters"]["formula"].toString().isEmpty());
-    if (preset["published_exact"].toBool()) QCOMPARE(number(preset["parameters"]), preset["published_parameters"].toDouble());
-    else QVERIFY(qAbs(number(preset["parameters"]) / preset["published_parameters"].toDouble() - 1) < 0.02);
+    if (preset["published_exact"].toBool())
+      QCOMPARE(number(preset["parameters"]), preset["published_parameters"].toDouble());
+    else
+      QVERIFY(qAbs(number(preset["parameters"]) / preset["published_parameters"].toDouble() - 1) < 0.02);
   }
 }
 
@@ -130,7 +143,8 @@ void CommandsTest::report_json_data() {
   QTest::newRow("as in the documentation") << kLine << 2;
   QTest::newRow("default design") << "report --json" << 2;
   QTest::newRow("one rank") << "report --model gpt3-175b --json" << 1;
-  QTest::newRow("sequence parallel") << "report --model llama3-70b --tp 8 --pp 4 --sequence-parallel --json" << 4;
+  QTest::newRow("sequence parallel") << "report --model llama3-70b --tp 8 --pp 4 --sequence-parallel --json"
+                                     << 4;
   QTest::newRow("uneven stages") << "report --pp 3 --stage-layers 10,12,10 --json" << 3;
   QTest::newRow("KV heads fewer than tp") << "report --tp 16 --json" << 1;
   QTest::newRow("large") << "report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --json" << 16;
@@ -148,7 +162,9 @@ void CommandsTest::report_json() {
   for (const char* mode : {"native", "expandable"}) {
     const QJsonValue use = report["peak"]["segments"][mode];
     QCOMPARE(use["reserved"].toDouble() - use["allocated"].toDouble(), use["unused"].toDouble());
-    QVERIFY2(use["unused"].toDouble() > 0 && use["allocated"].toDouble() >= report["peak"]["allocated"].toDouble(), mode);
+    QVERIFY2(
+        use["unused"].toDouble() > 0 && use["allocated"].toDouble() >= report["peak"]["allocated"].toDouble(),
+        mode);
   }
   const double step = report["time"]["step_seconds"].toDouble(), peak = report["peak"]["seconds"].toDouble();
   QVERIFY2(peak > 0 && peak < step, qPrintable(QString::number(peak)));
@@ -166,7 +182,8 @@ void CommandsTest::report_json() {
     QCOMPARE(stage["memory_total"].toDouble(), total);
     const QJsonObject flops = stage["flops"].toObject();
     for (const char* phase : {"forward", "backward"}) {
-      QVERIFY2(number(flops["matmul"][phase]) > 0 && !flops["matmul"][phase]["formula"].toString().isEmpty(), phase);
+      QVERIFY2(number(flops["matmul"][phase]) > 0 && !flops["matmul"][phase]["formula"].toString().isEmpty(),
+               phase);
     }
     QVERIFY(number(flops["optimizer"]["step"]) > 0);
     for (const QJsonValue& c : stage["collectives"].toArray()) {
@@ -182,7 +199,8 @@ void CommandsTest::report_json() {
   }
 }
 
-// From the shapes of Llama 3 8B, by hand: heads, FFN and vocabulary halved by tp, norms whole, 16 of 32 layers.
+// From the shapes of Llama 3 8B, by hand: heads, FFN and vocabulary halved by tp, norms whole, 16 of 32
+// layers.
 void CommandsTest::report_numbers() {
   const QJsonObject report = run_line(kLine).json();
   QCOMPARE(report["ranks"].toInt(), 8);
@@ -219,7 +237,8 @@ void CommandsTest::defaults_data() {
   QTest::addColumn<int>("ranks");
   QTest::newRow("model only") << "--model gpt3-175b" << 2048 << 4 << 1;
   QTest::newRow("model in any case") << "--model LLaMA3-8B" << 8192 << 4 << 1;
-  QTest::newRow("batch follows the degrees") << "--tp 2 --pp 4 --dp 3 --microbatch 2" << 8192 << 4 * 4 * 3 * 2 << 24;
+  QTest::newRow("batch follows the degrees")
+      << "--tp 2 --pp 4 --dp 3 --microbatch 2" << 8192 << 4 * 4 * 3 * 2 << 24;
   QTest::newRow("batch given") << "--dp 2 --batch 6" << 8192 << 6 << 2;
   QTest::newRow("suffix") << "--seq 4k" << 4096 << 4 << 1;
   QTest::newRow("separators") << "--seq 4,096 --batch 1_024" << 4096 << 1024 << 1;
@@ -243,7 +262,8 @@ void CommandsTest::every_knob_is_a_flag() {
   QVERIFY(!save_design(design, folder.filePath("a.json").toStdString()));
   QStringList words{"report", "--json", "--design", folder.filePath("a.json")};
   const CliRun plain = run_cli(words);
-  for (const Knob& knob : knobs()) words << QString::fromStdString(knob.flag() + "=" + knob_text(design, knob));
+  for (const Knob& knob : knobs())
+    words << QString::fromStdString(knob.flag() + "=" + knob_text(design, knob));
   const CliRun given = run_cli(words);
   QCOMPARE(plain.exit_code, 0);
   QCOMPARE(given.exit_code, 0);
@@ -258,7 +278,8 @@ void CommandsTest::design_file() {
   const QJsonObject plain = run_line("report --json --design tiny.shardscape.json", folder.path()).json();
   QCOMPARE(plain["design"]["name"].toString(), "tiny");
   QCOMPARE(plain["design"]["model"]["hidden"].toInt(), 16);
-  const QJsonObject changed = run_line("report --json --design tiny.shardscape.json --tp 2", folder.path()).json();
+  const QJsonObject changed = run_line("report --json --design tiny.shardscape.json --tp 2", folder.path())
+                                  .json();
   QCOMPARE(changed["design"]["model"]["hidden"].toInt(), 16);
   QCOMPARE(changed["design"]["workload"]["batch"].toInt(), 4);
   QCOMPARE(changed["ranks"].toInt(), 2);
@@ -267,8 +288,9 @@ void CommandsTest::design_file() {
 void CommandsTest::graph_text() {
   const CliRun run = run_line("graph --model llama3-8b --tp 2");
   QCOMPARE(run.exit_code, 0);
-  for (const char* text : {"embedding", "layer: 32 of them", "head", "[b, S, H/tp, E]", "Partial(sum) on tp", "why: ",
-                           "FLOPs 2·b·S·D·F/tp = ", "all_reduce[tp](attention.y)", "kept from forward for backward"}) {
+  for (const char* text :
+       {"embedding", "layer: 32 of them", "head", "[b, S, H/tp, E]", "Partial(sum) on tp",
+        "why: ", "FLOPs 2·b·S·D·F/tp = ", "all_reduce[tp](attention.y)", "kept from forward for backward"}) {
     QVERIFY2(run.out.contains(text), text);
   }
 }
@@ -305,7 +327,8 @@ void CommandsTest::graph_json() {
     }
     const QJsonArray edges = segment["edges"].toArray();
     QVERIFY(edges.size() >= 3);
-    for (const QJsonValue& edge : edges) QVERIFY(ids.contains(edge["from"].toString()) && ids.contains(edge["to"].toString()));
+    for (const QJsonValue& edge : edges)
+      QVERIFY(ids.contains(edge["from"].toString()) && ids.contains(edge["to"].toString()));
   }
   QCOMPARE(segments[1]["count"].toInt(), 32);
 }
@@ -327,7 +350,9 @@ void CommandsTest::own_preset() {
     QFile file(home.filePath("shardscape/models/presets/" + name));
     return file.open(QIODevice::WriteOnly) && file.write(text) == text.size();
   };
-  QVERIFY(write("mine.json", R"({"preset": "mine", "name": "Mine", "family": "Mine", "source": "me", "architecture": "llama",
+  QVERIFY(
+      write("mine.json",
+            R"({"preset": "mine", "name": "Mine", "family": "Mine", "source": "me", "architecture": "llama",
     "published_parameters": 0, "published_exact": false, "default_seq": 64, "layers": 2, "hidden": 16, "heads": 4,
     "kv_heads": 2, "head_dim": 4, "ffn": 24, "vocab": 40, "positions": 0, "tied_embeddings": false})"));
   QVERIFY(write("broken.json", "{\"preset\": \"broken\","));
@@ -340,15 +365,19 @@ void CommandsTest::own_preset() {
 // What a large step leaves out is said on standard error and in the file.
 void CommandsTest::timeline() {
   const QTemporaryDir folder;
-  const QString file = folder.filePath("step.json"), small = "timeline --model llama3-8b --layers 2 --tp 2 --seq 4096 --batch 2 -o " + file,
+  const QString file = folder.filePath("step.json"),
+                small = "timeline --model llama3-8b --layers 2 --tp 2 --seq 4096 --batch 2 -o " + file,
                 large = "timeline --model llama3-8b --tp 2 --pp 2 --seq 4096 --batch 128 -o " + file;
   const auto left_out = [&] {
     QFile written(file);
-    return written.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(written.readAll())["otherData"]["left_out"].toString() : QString("no file");
+    return written.open(QIODevice::ReadOnly)
+               ? QJsonDocument::fromJson(written.readAll())["otherData"]["left_out"].toString()
+               : QString("no file");
   };
   CliRun run = run_line(small);
   QCOMPARE(run.exit_code, 0);
-  QVERIFY2(run.out.contains(QRegularExpression("wrote \\d+ spans, 16 layers and \\d+ ops of 1 stage ")), qPrintable(run.out));
+  QVERIFY2(run.out.contains(QRegularExpression("wrote \\d+ spans, 16 layers and \\d+ ops of 1 stage ")),
+           qPrintable(run.out));
   QCOMPARE(run.err, QString());
   QCOMPARE(left_out(), QString());
   QCOMPARE(run_line(small + " --ops few").exit_code, 2);
@@ -358,7 +387,8 @@ void CommandsTest::timeline() {
   QVERIFY(run.out.contains(" layers and 0 ops") && left_out().startsWith("all "));
   run = run_line(large);
   QCOMPARE(run.exit_code, 0);
-  QVERIFY2(left_out().endsWith("those of all microbatches but 0 and 127") && run.err.contains(left_out()), qPrintable(run.err));
+  QVERIFY2(left_out().endsWith("those of all microbatches but 0 and 127") && run.err.contains(left_out()),
+           qPrintable(run.err));
   run = run_line(large + " --ops all");
   QVERIFY(run.err.isEmpty() && left_out().isEmpty());
 }

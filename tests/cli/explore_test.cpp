@@ -41,7 +41,9 @@ class ExploreTest : public QObject {
 namespace {
 
 // Small enough to be quick: GPT-2 small with few layers.
-const QString kSmall = "--model gpt2 --layers 4 --hidden 256 --heads 4 --kv-heads 4 --ffn 1024 --vocab 1000 --seq 128 --batch 16 ";
+const QString kSmall =
+    "--model gpt2 --layers 4 --hidden 256 --heads 4 --kv-heads 4 --ffn 1024 --vocab 1000 --seq 128 --batch "
+    "16 ";
 const QString kSpace = kSmall + "--gpus 8 --tp 1,2 --pp all --recompute none,full --microbatch 1..2*2 ";
 
 QByteArray content(const QString& path) {
@@ -59,29 +61,37 @@ void ExploreTest::report() {
   // tp 1, 2 times pp 1, 2, 4 whose dp follows; two of each other.
   QCOMPARE(json["enumerated"].toInt(), 6 * 2 * 2);
   QCOMPARE(json["size"].toInt(), 24);
-  for (const char* key : {"valid", "timed", "fits", "seconds", "threads"}) QVERIFY2(json[key].toDouble() > 0, key);
-  QVERIFY(json["rates"]["enumerated_per_second"].toDouble() > 0 && json["rates"]["timed_per_second"].toDouble() > 0);
-  QCOMPARE(json["timed"].toInt() + json["repeated"].toInt() + json["too_large"].toInt(), json["valid"].toInt());
+  for (const char* key : {"valid", "timed", "fits", "seconds", "threads"})
+    QVERIFY2(json[key].toDouble() > 0, key);
+  QVERIFY(json["rates"]["enumerated_per_second"].toDouble() > 0 &&
+          json["rates"]["timed_per_second"].toDouble() > 0);
+  QCOMPARE(json["timed"].toInt() + json["repeated"].toInt() + json["too_large"].toInt(),
+           json["valid"].toInt());
   const QJsonArray best = json["best"].toArray();
   QCOMPARE(best.size(), 10);
   for (const QJsonValue& point : best) {
-    QVERIFY(point["step_seconds"].toDouble() > 0 && point["memory"].toDouble() > 0 && point["objectives"]["tokens_per_gpu"].toDouble() > 0);
+    QVERIFY(point["step_seconds"].toDouble() > 0 && point["memory"].toDouble() > 0 &&
+            point["objectives"]["tokens_per_gpu"].toDouble() > 0);
     QCOMPARE(point["knobs"]["tp"].toInt() * point["knobs"]["pp"].toInt() * point["knobs"]["dp"].toInt(), 8);
   }
   QVERIFY(!json["front"].toArray().isEmpty());
   // The winner is a design as any other.
   const QJsonObject knobs = best[0].toObject()["knobs"].toObject();
   QString line = "report --json " + kSmall;
-  for (const QString& id : knobs.keys()) line += "--" + QString(id).replace('_', '-') + " " + knobs[id].toVariant().toString() + " ";
+  for (const QString& id : knobs.keys())
+    line += "--" + QString(id).replace('_', '-') + " " + knobs[id].toVariant().toString() + " ";
   const QJsonObject full = run_line(line).json();
-  QVERIFY(qAbs(full["time"]["step_seconds"].toDouble() / best[0].toObject()["step_seconds"].toDouble() - 1) < 0.01);
+  QVERIFY(qAbs(full["time"]["step_seconds"].toDouble() / best[0].toObject()["step_seconds"].toDouble() - 1) <
+          0.01);
 }
 
 void ExploreTest::usual_dimensions_by_default() {
-  const CliRun run = run_line("explore --count --json --model llama3-8b --gpus 64 --accelerator h100 --batch 256 --microbatch 1");
+  const CliRun run = run_line(
+      "explore --count --json --model llama3-8b --gpus 64 --accelerator h100 --batch 256 --microbatch 1");
   QCOMPARE(run.exit_code, 0);
   QVERIFY(run.json()["size"].toDouble() > 1000);
-  QVERIFY(run.json()["valid"].toDouble() > 10 && run.json()["valid"].toDouble() < run.json()["size"].toDouble());
+  QVERIFY(run.json()["valid"].toDouble() > 10 &&
+          run.json()["valid"].toDouble() < run.json()["size"].toDouble());
 }
 
 void ExploreTest::flags_and_file_are_the_same_space() {
@@ -92,22 +102,31 @@ void ExploreTest::flags_and_file_are_the_same_space() {
   QVERIFY(file.open(QIODevice::WriteOnly));
   file.write(to_json(spec).c_str());
   file.close();
-  const QJsonObject a = run_line("explore --json " + kSpace).json(), b = run_line("explore --json --space " + file.fileName()).json();
+  const QJsonObject a = run_line("explore --json " + kSpace).json(),
+                    b = run_line("explore --json --space " + file.fileName()).json();
   for (const char* key : {"enumerated", "valid", "timed", "size"}) QCOMPARE(a[key], b[key]);
   QCOMPARE(a["best"][0]["step_seconds"], b["best"][0]["step_seconds"]);
   // Flags take the place of what the file says.
-  QCOMPARE(run_line("explore --json --tp 1 --gpus 4,8 --space " + file.fileName()).json()["enumerated"].toInt(), (3 + 3) * 2 * 2);
+  QCOMPARE(
+      run_line("explore --json --tp 1 --gpus 4,8 --space " + file.fileName()).json()["enumerated"].toInt(),
+      (3 + 3) * 2 * 2);
   const QJsonObject some = run_line("explore --json --where tp==1 --space " + file.fileName()).json();
   QCOMPARE(some["excluded"]["tp==1"].toInt(), 12);
 }
 
 void ExploreTest::single_values_are_no_dimensions() {
-  const QJsonObject json = run_line("explore --json " + kSmall + "--gpus 8 --pp 2 --tp 1,2,4 --sequence-parallel --recompute full").json();
+  const QJsonObject json = run_line("explore --json " + kSmall +
+                                    "--gpus 8 --pp 2 --tp 1,2,4 --sequence-parallel --recompute full")
+                               .json();
   QCOMPARE(json["enumerated"].toInt(), 3);
-  for (const QJsonValue& point : json["best"].toArray()) QVERIFY(!point["knobs"].toObject().contains("recompute"));
+  for (const QJsonValue& point : json["best"].toArray())
+    QVERIFY(!point["knobs"].toObject().contains("recompute"));
   QCOMPARE(json["space"]["design"]["workload"]["recompute"].toString(), QString("full"));
   QCOMPARE(json["space"]["design"]["parallelism"]["sequence_parallel"].toBool(), true);
-  QCOMPARE(run_line("explore --json " + kSmall + "--gpus 8 --tp 1,2 --sequence-parallel all").json()["enumerated"].toInt(), 4);
+  QCOMPARE(run_line("explore --json " + kSmall + "--gpus 8 --tp 1,2 --sequence-parallel all")
+               .json()["enumerated"]
+               .toInt(),
+           4);
 }
 
 void ExploreTest::count() {
@@ -119,7 +138,9 @@ void ExploreTest::count() {
 void ExploreTest::text() {
   const CliRun run = run_line("explore --top 3 " + kSpace);
   QCOMPARE(run.exit_code, 0);
-  for (const char* word : {"24 designs", "valid", "best by", "tokens/s/GPU", "Pareto front", "tp", "timed per second"}) QVERIFY2(run.out.contains(word), word);
+  for (const char* word :
+       {"24 designs", "valid", "best by", "tokens/s/GPU", "Pareto front", "tp", "timed per second"})
+    QVERIFY2(run.out.contains(word), word);
   QVERIFY(run.out.contains("\n   1 ") || run.out.contains("\n 1 "));
 }
 
@@ -128,8 +149,12 @@ void ExploreTest::shards_and_merge() {
   const auto path = [&](const char* name) { return folder.filePath(name); };
   QCOMPARE(run_line("explore --sample 5 -o " + path("all.json") + " " + kSpace).exit_code, 0);
   for (const char* i : {"0", "1", "2"})
-    QCOMPARE(run_line(QString("explore --sample 5 --shard %1/3 --threads 1 -o %2 ").arg(QString(i), path(i)) + kSpace).exit_code, 0);
-  const CliRun merged = run_cli({"merge", path("2"), path("0"), path("1"), "-o", path("merged.json"), "--json"});
+    QCOMPARE(run_line(QString("explore --sample 5 --shard %1/3 --threads 1 -o %2 ").arg(QString(i), path(i)) +
+                      kSpace)
+                 .exit_code,
+             0);
+  const CliRun merged = run_cli(
+      {"merge", path("2"), path("0"), path("1"), "-o", path("merged.json"), "--json"});
   QCOMPARE(merged.exit_code, 0);
   QCOMPARE(merged.err, QString());
   QVERIFY(!content(path("all.json")).isEmpty());
@@ -146,13 +171,15 @@ void ExploreTest::files() {
   QCOMPARE(run_line("explore --csv " + csv + " -o " + out + " " + kSpace).exit_code, 0);
   QVERIFY(content(csv).startsWith("index,kept,tp,pp,dp,"));
   // A complete result goes on to itself.
-  QCOMPARE(run_line("explore --resume " + out + " -o " + folder.filePath("b.json") + " " + kSpace).exit_code, 0);
+  QCOMPARE(run_line("explore --resume " + out + " -o " + folder.filePath("b.json") + " " + kSpace).exit_code,
+           0);
   QCOMPARE(content(folder.filePath("b.json")), content(out));
   QCOMPARE(run_line("explore -o /nowhere/at/all.json " + kSpace).exit_code, 3);
 }
 
 void ExploreTest::guided() {
-  const QJsonObject whole = run_line("explore --json " + kSpace).json(), guided = run_line("explore --json --guided --budget 12 --seed 3 " + kSpace).json();
+  const QJsonObject whole = run_line("explore --json " + kSpace).json(),
+                    guided = run_line("explore --json --guided --budget 12 --seed 3 " + kSpace).json();
   QCOMPARE(guided["best"][0]["step_seconds"], whole["best"][0]["step_seconds"]);
   QCOMPARE(guided["guided"]["budget"].toInt(), 12);
 }
@@ -161,7 +188,9 @@ void ExploreTest::guided() {
 void ExploreTest::interrupted() {
   QTemporaryDir folder;
   QProcess process;
-  const QString line = "explore --json " + kSmall + "--gpus 64 --tp all --pp all --recompute all --vocab-multiple 1..1000 --nic-bandwidth 100..1000";
+  const QString
+      line = "explore --json " + kSmall +
+             "--gpus 64 --tp all --pp all --recompute all --vocab-multiple 1..1000 --nic-bandwidth 100..1000";
   process.start(SHARDSCAPE_CLI, line.split(' ', Qt::SkipEmptyParts));
   QVERIFY(process.waitForStarted());
   QTest::qWait(1500);
@@ -193,8 +222,10 @@ void ExploreTest::bad_input_data() {
   QTest::newRow("shard") << "explore --gpus 8 --shard 9/4" << 2 << "9/4";
   QTest::newRow("margin") << "explore --gpus 8 --tp 1,2 --margin 2" << 2 << "--margin";
   QTest::newRow("price") << "explore --gpus 8 --tp 1,2 --price much" << 2 << "--price";
-  QTest::newRow("no price") << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p --objective cost" << 2 << "price";
-  QTest::newRow("no price of any") << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p,tpu-v4 --objective cost" << 2 << "--price";
+  QTest::newRow("no price") << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p --objective cost" << 2
+                            << "price";
+  QTest::newRow("no price of any")
+      << "explore --gpus 8 --tp 1,2 --accelerator tpu-v5p,tpu-v4 --objective cost" << 2 << "--price";
   QTest::newRow("top") << "explore --gpus 8 --top none" << 2 << "--top";
   QTest::newRow("model") << "explore --gpus 8 --model gpt2,gpt9" << 2 << "gpt9";
   QTest::newRow("no file") << "explore --space nowhere.json" << 3 << "nowhere.json";
@@ -245,7 +276,8 @@ void ExploreTest::scaling() {
   const QString design = kSmall + "--tp 2 --dp 4";
   const QJsonArray weak = run_line("scaling --weak --json " + design).json()["points"].toArray();
   QCOMPARE(weak.size(), 15);  // 8 to 131,072
-  for (const QJsonValue& p : weak) QVERIFY(p["efficiency"].toDouble() > 0 && p["step_seconds"].toDouble() > 0);
+  for (const QJsonValue& p : weak)
+    QVERIFY(p["efficiency"].toDouble() > 0 && p["step_seconds"].toDouble() > 0);
   const QJsonArray strong = run_line("scaling --json " + design).json()["points"].toArray();
   QVERIFY(strong.last()["wrong"].isString());
   QVERIFY(run_line("scaling " + design).out.contains("efficiency"));
@@ -261,7 +293,9 @@ void ExploreTest::compare() {
   QVERIFY(!save_design(a, first.toStdString()) && !save_design(b, second.toStdString()));
   const CliRun text = run_cli({"compare", first, second});
   QCOMPARE(text.exit_code, 0);
-  for (const char* word : {"ours", "theirs", "Data parallel", "difference", "percent", "Step time", "Memory of the fullest rank"}) QVERIFY2(text.out.contains(word), word);
+  for (const char* word : {"ours", "theirs", "Data parallel", "difference", "percent", "Step time",
+                           "Memory of the fullest rank"})
+    QVERIFY2(text.out.contains(word), word);
   const QJsonObject json = run_cli({"compare", first, second, "--json"}).json();
   QCOMPARE(json["knobs"]["dp"][1].toString(), QString("4"));
   // Any number of them, each with its difference to the first.
@@ -272,15 +306,21 @@ void ExploreTest::compare() {
   QVERIFY(!save_design(c, third.toStdString()));
   const CliRun three = run_cli({"compare", first, second, third});
   QCOMPARE(three.out.count("percent"), 2);
-  for (const char* word : {"ours", "theirs", "third", "Global batch"}) QVERIFY2(three.out.contains(word), word);
-  // Equal names are told apart by their files, equal file names by their folders, one file given twice by its place.
+  for (const char* word : {"ours", "theirs", "third", "Global batch"})
+    QVERIFY2(three.out.contains(word), word);
+  // Equal names are told apart by their files, equal file names by their folders, one file given twice by its
+  // place.
   a.name = b.name = c.name = "untitled";
   QVERIFY(QDir(folder.path()).mkdir("other"));
-  const QString d = folder.filePath("d.shardscape.json"), e = folder.filePath("e.json"), twin = folder.filePath("other/e.json");
-  QVERIFY(!save_design(a, d.toStdString()) && !save_design(b, e.toStdString()) && !save_design(c, twin.toStdString()));
+  const QString d = folder.filePath("d.shardscape.json"), e = folder.filePath("e.json"),
+                twin = folder.filePath("other/e.json");
+  QVERIFY(!save_design(a, d.toStdString()) && !save_design(b, e.toStdString()) &&
+          !save_design(c, twin.toStdString()));
   QCOMPARE(run_cli({"compare", d, e, "--json"}).json()["designs"].toArray(), (QJsonArray{"d", "e"}));
-  QCOMPARE(run_cli({"compare", d, e, twin, "--json"}).json()["designs"].toArray(), (QJsonArray{"d", e, twin}));
-  QCOMPARE(run_cli({"compare", e, e, "--json"}).json()["designs"].toArray(), (QJsonArray{e + " #1", e + " #2"}));
+  QCOMPARE(run_cli({"compare", d, e, twin, "--json"}).json()["designs"].toArray(),
+           (QJsonArray{"d", e, twin}));
+  QCOMPARE(run_cli({"compare", e, e, "--json"}).json()["designs"].toArray(),
+           (QJsonArray{e + " #1", e + " #2"}));
   a.name = "ours", b.name = "theirs", c.name = "third";
   // A document with what it was compared with says the same.
   const QString study = folder.filePath("study.json");
@@ -288,14 +328,17 @@ void ExploreTest::compare() {
   QCOMPARE(run_cli({"compare", study}).out, three.out);
   QCOMPARE(run_cli({"compare", first}).exit_code, 2);
   const QJsonArray rows = run_cli({"compare", first, second, third, "--json"}).json()["figures"].toArray();
-  const auto tokens = std::find_if(rows.begin(), rows.end(), [](const QJsonValue& row) { return row["id"].toString() == "tokens_per_step"; });
+  const auto tokens = std::find_if(rows.begin(), rows.end(), [](const QJsonValue& row) {
+    return row["id"].toString() == "tokens_per_step";
+  });
   QVERIFY(tokens != rows.end());
   const QJsonArray percents = tokens->toObject()["percents"].toArray();
   QCOMPARE(percents.size(), 3);
   QCOMPARE(percents[2].toDouble(), 100.0);
   for (const QJsonValue& row : json["figures"].toArray()) {
     QCOMPARE(row["values"].toArray().size(), 2);
-    QVERIFY(qAbs(row["values"][1].toDouble() - row["values"][0].toDouble() - row["differences"][1].toDouble()) <= 1e-9 * qAbs(row["values"][0].toDouble()));
+    QVERIFY(qAbs(row["values"][1].toDouble() - row["values"][0].toDouble() -
+                 row["differences"][1].toDouble()) <= 1e-9 * qAbs(row["values"][0].toDouble()));
   }
 }
 

@@ -48,14 +48,17 @@ void put(const QString& path, const QByteArray& bytes) {
 
 void ExportTest::as_documented() {
   QTemporaryDir folder;
-  const CliRun made = run_line("export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o out/llama8", folder.path());
+  const CliRun made = run_line(
+      "export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o out/llama8",
+      folder.path());
   QCOMPARE(made.exit_code, 0);
   QCOMPARE(made.err, QString());  // no terminal, no progress
   QVERIFY(made.out.contains("8 ranks"));
   const QStringList files = everything_in(folder.filePath("out/llama8"));
   QCOMPARE(files.size(), 8 + 5);
   for (int rank = 0; rank < 8; ++rank) QVERIFY(files.contains(QString("trace.%1.et").arg(rank)));
-  for (const char* file : {"comm_groups.json", "system.json", "network.yml", "memory.json", "manifest.json"}) {
+  for (const char* file :
+       {"comm_groups.json", "system.json", "network.yml", "memory.json", "manifest.json"}) {
     QVERIFY2(files.contains(file), file);
   }
   QCOMPARE(everything_in(folder.filePath("out")), QStringList{"llama8"});
@@ -96,9 +99,11 @@ void ExportTest::play() {
   const CliRun text = run_line("play plain", folder.path());
   QCOMPARE(text.exit_code, 0);
   QVERIFY2(text.out.contains("the step takes") && text.out.contains("8 ranks"), qPrintable(text.out));
-  const QJsonObject plain = run_line("play plain --json", folder.path()).json(), timed = run_line("play timed --json", folder.path()).json();
+  const QJsonObject plain = run_line("play plain --json", folder.path()).json(),
+                    timed = run_line("play timed --json", folder.path()).json();
   QCOMPARE(plain["rank_cycles"].toArray().size(), 8);
-  QVERIFY(plain["cycles"].toDouble() > plain["compute_cycles"].toDouble() && plain["compute_cycles"].toDouble() > 0);
+  QVERIFY(plain["cycles"].toDouble() > plain["compute_cycles"].toDouble() &&
+          plain["compute_cycles"].toDouble() > 0);
   // Kernels take longer than a roofline says.
   QVERIFY(timed["compute_cycles"].toDouble() > plain["compute_cycles"].toDouble());
   QCOMPARE(run_line("check timed", folder.path()).exit_code, 0);
@@ -150,11 +155,16 @@ void ExportTest::check_finds_damage() {
 void ExportTest::targets_data() {
   QTest::addColumn<QString>("target");
   QTest::addColumn<QString>("said");
-  QTest::newRow("not empty") << "full" << "not empty";
-  QTest::newRow("not empty, and no bundle to replace") << "full --replace" << "no bundle";
-  QTest::newRow("a file") << "file" << "a file, not a folder";
-  QTest::newRow("below a file") << "file/below" << "cannot be written";
-  QTest::newRow("where nobody can write") << "/proc/shardscape/a" << "cannot be written";
+  QTest::newRow("not empty") << "full"
+                             << "not empty";
+  QTest::newRow("not empty, and no bundle to replace") << "full --replace"
+                                                       << "no bundle";
+  QTest::newRow("a file") << "file"
+                          << "a file, not a folder";
+  QTest::newRow("below a file") << "file/below"
+                                << "cannot be written";
+  QTest::newRow("where nobody can write") << "/proc/shardscape/a"
+                                          << "cannot be written";
 }
 
 void ExportTest::targets() {
@@ -206,8 +216,8 @@ void ExportTest::interrupted() {
   if (free < qint64{3} << 30) QSKIP("less than 3 GiB free");
   QProcess process;
   process.setWorkingDirectory(folder.path());
-  process.start(SHARDSCAPE_CLI, {"export", "--model", "llama3.1-405b", "--tp", "8", "--pp", "16", "--dp", "64", "--batch",
-                                 "256", "-o", "deep/er/a"});
+  process.start(SHARDSCAPE_CLI, {"export", "--model", "llama3.1-405b", "--tp", "8", "--pp", "16", "--dp",
+                                 "64", "--batch", "256", "-o", "deep/er/a"});
   QVERIFY(process.waitForStarted());
   const auto written = [&] {
     const QStringList partial = everything_in(folder.filePath("deep/er"));

@@ -21,8 +21,9 @@ class ImportTest : public QObject {
     const CliRun run = run_cli({"import", file("llama3-8b")});
     QCOMPARE(run.exit_code, 0);
     QCOMPARE(run.err, QString());
-    for (const char* text : {"Llama 3 8B: llama, 8,030,261,248 parameters, the same as preset llama3-8b", "Recognised:", "Assumed:",
-                             "Ignored:", "num_hidden_layers", "hidden size / heads", "rope_theta"}) {
+    for (const char* text :
+         {"Llama 3 8B: llama, 8,030,261,248 parameters, the same as preset llama3-8b",
+          "Recognised:", "Assumed:", "Ignored:", "num_hidden_layers", "hidden size / heads", "rope_theta"}) {
       QVERIFY2(run.out.contains(text), text);
     }
   }
@@ -35,7 +36,8 @@ class ImportTest : public QObject {
     QCOMPARE(out["model"]["window"].toInt(), 4096);
     for (const char* list : {"recognised", "assumed", "ignored"}) {
       QVERIFY(!out[list].toArray().isEmpty());
-      for (const QJsonValue& field : out[list].toArray()) QVERIFY(!field["key"].toString().isEmpty() && !field["note"].toString().isEmpty());
+      for (const QJsonValue& field : out[list].toArray())
+        QVERIFY(!field["key"].toString().isEmpty() && !field["note"].toString().isEmpty());
     }
     QVERIFY(out["problems"].toArray().isEmpty());
   }
@@ -68,7 +70,9 @@ class ImportTest : public QObject {
     Design design = default_design();
     design.workload.batch = 96;
     QVERIFY(!save_design(design, path.toStdString()));
-    const QJsonObject report = run_cli({"report", "--design", path, "--hf-config", file("gpt2-xl"), "--tp", "1", "--json"}).json();
+    const QJsonObject report = run_cli({"report", "--design", path, "--hf-config", file("gpt2-xl"), "--tp",
+                                        "1", "--json"})
+                                   .json();
     QCOMPARE(report["design"]["model"]["preset"].toString(), "gpt2-xl");
     QCOMPARE(report["design"]["workload"]["batch"].toInt(), 96);
     QCOMPARE(report["design"]["workload"]["seq"].toInt(), 1024);  // no longer than the table of positions
@@ -79,11 +83,17 @@ class ImportTest : public QObject {
     QTest::addColumn<int>("exit_code");
     QTest::addColumn<QString>("said");
     QTest::newRow("no file") << QStringList{"import"} << 2 << "the file to import is missing";
-    QTest::newRow("absent") << QStringList{"import", "/nonexistent/config.json"} << 3 << "/nonexistent/config.json";
-    QTest::newRow("experts") << QStringList{"import", file("olmoe-1b-7b")} << 1 << "mixture of experts, which is not supported yet";
-    QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("olmoe-1b-7b")} << 1 << "mixture of experts";
-    QTest::newRow("flag, absent") << QStringList{"report", "--hf-config", "/nonexistent/c.json"} << 3 << "/nonexistent/c.json";
-    QTest::newRow("given twice") << QStringList{"report", "--hf-config", file("llama3-8b"), "--model", "llama3-8b"} << 2 << "the model is given twice";
+    QTest::newRow("absent") << QStringList{"import", "/nonexistent/config.json"} << 3
+                            << "/nonexistent/config.json";
+    QTest::newRow("experts") << QStringList{"import", file("olmoe-1b-7b")} << 1
+                             << "mixture of experts, which is not supported yet";
+    QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("olmoe-1b-7b")} << 1
+                                   << "mixture of experts";
+    QTest::newRow("flag, absent") << QStringList{"report", "--hf-config", "/nonexistent/c.json"} << 3
+                                  << "/nonexistent/c.json";
+    QTest::newRow("given twice") << QStringList{"report", "--hf-config", file("llama3-8b"), "--model",
+                                                "llama3-8b"}
+                                 << 2 << "the model is given twice";
   }
   void mistakes() {
     QFETCH(QStringList, words);

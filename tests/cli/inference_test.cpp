@@ -14,7 +14,8 @@ class InferenceCommandTest : public QObject {
 
  private Q_SLOTS:
   void json() {
-    const CliRun run = run_line("inference --model llama3-8b --tp 2 --batches 1,8 --contexts 1024,4096 --json");
+    const CliRun run = run_line(
+        "inference --model llama3-8b --tp 2 --batches 1,8 --contexts 1024,4096 --json");
     QCOMPARE(run.exit_code, 0);
     const QJsonObject of = run.json();
     const QJsonArray points = of["points"].toArray();
@@ -22,7 +23,8 @@ class InferenceCommandTest : public QObject {
     for (const QJsonValue& point : points) {
       QVERIFY(point["valid"].toBool() && point["fits"].toBool());
       QCOMPARE(point["kv_cache_bytes_per_token"].toInt(), 131072);
-      QCOMPARE(point["decode"]["kv_cache_bytes"].toInteger(), point["batch"].toInteger() * point["context"].toInteger() * 131072 / 2);
+      QCOMPARE(point["decode"]["kv_cache_bytes"].toInteger(),
+               point["batch"].toInteger() * point["context"].toInteger() * 131072 / 2);
       QVERIFY(point["prefill"]["ttft_seconds"].toDouble() > point["decode"]["tpot_seconds"].toDouble());
     }
     QVERIFY(of["largest_batches"][0]["batch"].toInt() > of["largest_batches"][1]["batch"].toInt());
@@ -31,14 +33,16 @@ class InferenceCommandTest : public QObject {
   void text() {
     const CliRun run = run_line("inference --model llama3-8b --dp 2 --batches 2,3 --contexts 1024");
     QCOMPARE(run.exit_code, 0);
-    for (const char* words : {"TTFT", "TPOT", "a batch of 3", "sequences of 1,024 tokens fit"}) QVERIFY2(run.out.contains(words), words);
+    for (const char* words : {"TTFT", "TPOT", "a batch of 3", "sequences of 1,024 tokens fit"})
+      QVERIFY2(run.out.contains(words), words);
   }
 
   // What the window shows unasked: ranges, "usual", and a table with the largest batches among the points.
   void table() {
     QTemporaryDir folder;
     const QString path = folder.filePath("sweep.csv");
-    const CliRun run = run_line(qPrintable("inference --model llama3-8b --batches 1..8*2 --contexts usual --seq 4096 --json --csv " + path));
+    const CliRun run = run_line(qPrintable(
+        "inference --model llama3-8b --batches 1..8*2 --contexts usual --seq 4096 --json --csv " + path));
     QCOMPARE(run.exit_code, 0);
     QCOMPARE(run.json()["points"].toArray().size(), 4 * 4);
     QVERIFY(run.json()["points"][0]["prefill"]["ttft_first_seconds"].toDouble() > 0);
@@ -47,12 +51,16 @@ class InferenceCommandTest : public QObject {
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
     const QJsonArray largest = run.json()["largest_batches"].toArray();
-    const auto beside = std::count_if(largest.begin(), largest.end(), [](const QJsonValue& of) { return !QList<int>{1, 2, 4, 8}.contains(of["batch"].toInt()); });
+    const auto beside = std::count_if(largest.begin(), largest.end(), [](const QJsonValue& of) {
+      return !QList<int>{1, 2, 4, 8}.contains(of["batch"].toInt());
+    });
     QVERIFY(beside > 0);
     QCOMPARE(lines.size(), 1 + 4 * 4 + beside);
     QVERIFY(lines[0].startsWith("context,batch,largest,ttft_first_seconds,ttft_seconds,"));
     for (const QByteArray& line : lines) QCOMPARE(line.count(','), lines[0].count(','));
-    QCOMPARE(std::count_if(lines.begin(), lines.end(), [](const QByteArray& line) { return line.split(',')[2] == "true"; }), 4);
+    QCOMPARE(std::count_if(lines.begin(), lines.end(),
+                           [](const QByteArray& line) { return line.split(',')[2] == "true"; }),
+             4);
     QCOMPARE(run_line("inference --model llama3-8b --csv /nowhere/at/all.csv").exit_code, 3);
     QVERIFY(run_line("inference --model llama3-8b --batches usual").out.contains("TTFT, first"));
   }
@@ -64,7 +72,8 @@ class InferenceCommandTest : public QObject {
     QTest::newRow("nothing between commas") << "inference --contexts 1,,2" << 2;
     QTest::newRow("a range that goes down") << "inference --batches 8..1" << 2;
     QTest::newRow("too many") << "inference --batches 1..65" << 2;
-    QTest::newRow("no point is valid, though others would be") << "inference --model llama3-8b --dp 2 --batches 3001" << 1;
+    QTest::newRow("no point is valid, though others would be")
+        << "inference --model llama3-8b --dp 2 --batches 3001" << 1;
     QTest::newRow("no point is valid") << "inference --model llama3-8b --dp 2 --batches 3" << 1;
     QTest::newRow("context over cp") << "report --model llama3-8b --mode decode --cp 3" << 1;
   }
@@ -78,8 +87,12 @@ class InferenceCommandTest : public QObject {
   }
 
   void reports() {
-    const auto figures = [](const char* line) -> QJsonValue { return run_line(line).json().value("inference"); };
-    const QJsonValue decode = figures("report --model llama3-8b --mode decode --batch 8 --microbatch 8 --context-length 2048 --kv-cache-dtype fp8 --json");
+    const auto figures = [](const char* line) -> QJsonValue {
+      return run_line(line).json().value("inference");
+    };
+    const QJsonValue decode = figures(
+        "report --model llama3-8b --mode decode --batch 8 --microbatch 8 --context-length 2048 "
+        "--kv-cache-dtype fp8 --json");
     QCOMPARE(decode["mode"].toString(), QString("decode"));
     QVERIFY(decode["tpot_seconds"].toDouble() > 0);
     QCOMPARE(decode["kv_cache_bytes"].toInteger(), qint64{8} * 2048 * 131072 / 2);

@@ -1,7 +1,7 @@
 // shardscape-cli machines: what it lists, the sources it names, and what it says of a person's own files.
-#include <QtTest>
 #include <QJsonArray>
 #include <QTemporaryDir>
+#include <QtTest>
 
 #include "cli_run.h"
 
@@ -47,9 +47,12 @@ void MachinesTest::lists() {
   const CliRun text = run_line("machines"), json = run_line("machines --json");
   QCOMPARE(text.exit_code, 0);
   QVERIFY(text.err.isEmpty());
-  for (const QJsonValue a : json.json()["accelerators"].toArray()) QVERIFY(text.out.contains(a.toObject()["id"].toString()));
-  for (const QJsonValue n : json.json()["networks"].toArray()) QVERIFY(text.out.contains(n.toObject()["id"].toString()));
-  QVERIFY(json.json()["accelerators"].toArray().size() >= 17 && json.json()["networks"].toArray().size() >= 16);
+  for (const QJsonValue a : json.json()["accelerators"].toArray())
+    QVERIFY(text.out.contains(a.toObject()["id"].toString()));
+  for (const QJsonValue n : json.json()["networks"].toArray())
+    QVERIFY(text.out.contains(n.toObject()["id"].toString()));
+  QVERIFY(json.json()["accelerators"].toArray().size() >= 17 &&
+          json.json()["networks"].toArray().size() >= 16);
 }
 
 void MachinesTest::one_machine() {
@@ -80,8 +83,10 @@ void MachinesTest::of_a_design() {
 void MachinesTest::wrong_words_data() {
   QTest::addColumn<QString>("words");
   QTest::addColumn<QString>("says");
-  QTest::newRow("typo") << "machines h200-sxm-14gb" << "h200-sxm-141gb";
-  QTest::newRow("both") << "machines h100 --rails 4" << "either named or described";
+  QTest::newRow("typo") << "machines h200-sxm-14gb"
+                        << "h200-sxm-141gb";
+  QTest::newRow("both") << "machines h100 --rails 4"
+                        << "either named or described";
 }
 
 void MachinesTest::wrong_words() {
@@ -99,19 +104,49 @@ void MachinesTest::own_files_data() {
   QTest::addColumn<QString>("words");
   QTest::addColumn<QString>("says");   // on standard error; empty: nothing
   QTest::addColumn<QString>("shows");  // on standard output
-  const QByteArray device = R"({"accelerators": [{"id": "mine", "name": "Mine", "bf16_tflops": 1, "memory_gb": 2, "memory_gbps": 3, SOURCES}]})";
+  const QByteArray device =
+      R"({"accelerators": [{"id": "mine", "name": "Mine", "bf16_tflops": 1, "memory_gb": 2, "memory_gbps": 3, SOURCES}]})";
   const auto with = [&](const char* sources) { return QByteArray(device).replace("SOURCES", sources); };
-  QTest::newRow("one source") << "accelerators.json" << with(R"("source": "my bench")") << "machines mine" << "" << "my bench";
-  QTest::newRow("by value") << "accelerators.json" << with(R"("sources": {"*": "my bench", "memory_gb": "a label"})") << "machines mine" << "" << "a label";
-  QTest::newRow("none") << "accelerators.json" << with(R"("note": "x")") << "machines" << "\"bf16_tflops\" of \"mine\" has no source" << "h100-sxm-80gb";
-  QTest::newRow("one lacks") << "accelerators.json" << with(R"("sources": {"bf16_tflops": "a", "memory_gb": "b"})") << "machines" << "\"memory_gbps\" of \"mine\" has no source" << "h100-sxm-80gb";
-  QTest::newRow("of nothing") << "accelerators.json" << with(R"("sources": {"*": "a", "nic_gbps": "b"})") << "machines" << "\"nic_gbps\", which is no value of it" << "h100-sxm-80gb";
-  QTest::newRow("misspelt") << "accelerators.json" << with(R"("sources": {"*": "a", "memory": "b"})") << "machines" << "\"memory\", which is no value of it" << "h100-sxm-80gb";
-  QTest::newRow("empty") << "accelerators.json" << with(R"("sources": {"*": ""})") << "machines" << "has no source" << "h100-sxm-80gb";
-  QTest::newRow("network") << "clusters.json" << QByteArray(R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "nic_latency_us": 4, "sources": {"rails": "x"}}]})")
-                           << "machines" << "which is no value of it" << "dgx-h100";
-  QTest::newRow("leaf") << "clusters.json" << QByteArray(R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "gpus_per_node": 8, "leaf": 12, "source": "x"}]})")
-                        << "machines" << "cuts a node" << "dgx-h100";
+  QTest::newRow("one source") << "accelerators.json" << with(R"("source": "my bench")") << "machines mine"
+                              << ""
+                              << "my bench";
+  QTest::newRow("by value") << "accelerators.json"
+                            << with(R"("sources": {"*": "my bench", "memory_gb": "a label"})")
+                            << "machines mine"
+                            << ""
+                            << "a label";
+  QTest::newRow("none") << "accelerators.json" << with(R"("note": "x")") << "machines"
+                        << "\"bf16_tflops\" of \"mine\" has no source"
+                        << "h100-sxm-80gb";
+  QTest::newRow("one lacks") << "accelerators.json"
+                             << with(R"("sources": {"bf16_tflops": "a", "memory_gb": "b"})") << "machines"
+                             << "\"memory_gbps\" of \"mine\" has no source"
+                             << "h100-sxm-80gb";
+  QTest::newRow("of nothing") << "accelerators.json" << with(R"("sources": {"*": "a", "nic_gbps": "b"})")
+                              << "machines"
+                              << "\"nic_gbps\", which is no value of it"
+                              << "h100-sxm-80gb";
+  QTest::newRow("misspelt") << "accelerators.json" << with(R"("sources": {"*": "a", "memory": "b"})")
+                            << "machines"
+                            << "\"memory\", which is no value of it"
+                            << "h100-sxm-80gb";
+  QTest::newRow("empty") << "accelerators.json" << with(R"("sources": {"*": ""})") << "machines"
+                         << "has no source"
+                         << "h100-sxm-80gb";
+  QTest::newRow("network")
+      << "clusters.json"
+      << QByteArray(
+             R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "nic_latency_us": 4, "sources": {"rails": "x"}}]})")
+      << "machines"
+      << "which is no value of it"
+      << "dgx-h100";
+  QTest::newRow("leaf")
+      << "clusters.json"
+      << QByteArray(
+             R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "gpus_per_node": 8, "leaf": 12, "source": "x"}]})")
+      << "machines"
+      << "cuts a node"
+      << "dgx-h100";
 }
 
 void MachinesTest::own_files() {

@@ -1,13 +1,14 @@
-// PyTorch's caching allocator: its rules on examples worked out by hand, what holds whatever is asked of it, and what it makes of the steps of designs.
+// PyTorch's caching allocator: its rules on examples worked out by hand, what holds whatever is asked of it,
+// and what it makes of the steps of designs.
 #include <QtTest>
 
 #include <algorithm>
 #include <random>
 
-#include "design/knobs.h"
-#include "simulate/allocator_use.h"
-#include "simulate/estimate.h"
-#include "simulate/memory_report.h"
+#include "design/knobs/knobs.h"
+#include "memory/allocator_use.h"
+#include "memory/estimate.h"
+#include "report/memory_report.h"
 #include "support/designs.h"
 #include "support/trace_designs.h"
 
@@ -42,13 +43,17 @@ class AllocatorTest : public QObject {
     QTest::addColumn<qint64>("expandable");
     QTest::newRow("a byte") << qint64{1} << qint64{512} << qint64{2 * MiB} << qint64{2 * MiB};
     QTest::newRow("513 bytes") << qint64{513} << qint64{1024} << qint64{2 * MiB} << qint64{2 * MiB};
-    QTest::newRow("the largest small one") << qint64{MiB} << qint64{MiB} << qint64{2 * MiB} << qint64{2 * MiB};
-    QTest::newRow("the smallest large one") << qint64{MiB + 1} << qint64{MiB + 512} << qint64{20 * MiB} << qint64{20 * MiB};
-    QTest::newRow("below 10 MiB") << qint64{10 * MiB - 512} << qint64{10 * MiB - 512} << qint64{20 * MiB} << qint64{20 * MiB};
+    QTest::newRow("the largest small one")
+        << qint64{MiB} << qint64{MiB} << qint64{2 * MiB} << qint64{2 * MiB};
+    QTest::newRow("the smallest large one")
+        << qint64{MiB + 1} << qint64{MiB + 512} << qint64{20 * MiB} << qint64{20 * MiB};
+    QTest::newRow("below 10 MiB") << qint64{10 * MiB - 512} << qint64{10 * MiB - 512} << qint64{20 * MiB}
+                                  << qint64{20 * MiB};
     // A rest of up to 1 MiB stays with a native block.
     QTest::newRow("10 MiB") << qint64{10 * MiB} << qint64{10 * MiB} << qint64{10 * MiB} << qint64{20 * MiB};
     QTest::newRow("11 MiB") << qint64{11 * MiB} << qint64{12 * MiB} << qint64{12 * MiB} << qint64{20 * MiB};
-    QTest::newRow("10.5 MiB") << qint64{10 * MiB + 512 * KiB} << qint64{10 * MiB + 512 * KiB} << qint64{12 * MiB} << qint64{20 * MiB};
+    QTest::newRow("10.5 MiB") << qint64{10 * MiB + 512 * KiB} << qint64{10 * MiB + 512 * KiB}
+                              << qint64{12 * MiB} << qint64{20 * MiB};
     QTest::newRow("21 MiB") << qint64{21 * MiB} << qint64{22 * MiB} << qint64{22 * MiB} << qint64{40 * MiB};
   }
   void sizesTakeSegments() {
@@ -78,9 +83,9 @@ class AllocatorTest : public QObject {
     QCOMPARE(a.range(less).bytes, 29 * MiB - 512);
     QCOMPARE(a.largest_free(), MiB + 512);
     QCOMPARE(a.reserved(), 30 * MiB);
-    a.allocate(MiB + 512);            // the rest, and no more of it
+    a.allocate(MiB + 512);  // the rest, and no more of it
     QCOMPARE(a.reserved(), 30 * MiB);
-    a.allocate(512);                  // of the other pool
+    a.allocate(512);  // of the other pool
     QCOMPARE(a.reserved(), 32 * MiB);
     QCOMPARE(a.largest_free(), 2 * MiB - 512);
   }
@@ -122,7 +127,7 @@ class AllocatorTest : public QObject {
       const Block low = a.allocate(50 * MiB);
       a.allocate(50 * MiB);
       a.free(low);
-      a.allocate(60 * MiB);             // 50 free before 50 in use
+      a.allocate(60 * MiB);  // 50 free before 50 in use
       QCOMPARE(a.reserved(), mode == SegmentMode::Native ? 280 * MiB : 160 * MiB);
     }
   }
@@ -131,7 +136,7 @@ class AllocatorTest : public QObject {
   void aFullDeviceGivesBackWhatIsCached() {
     CachingAllocator a(SegmentMode::Native, 100 * MiB);
     a.free(a.allocate(60 * MiB));
-    a.allocate(30 * MiB);               // out of the 60
+    a.allocate(30 * MiB);  // out of the 60
     QCOMPARE(a.reserved(), 60 * MiB);
     a.free(a.allocate(40 * MiB));
     QCOMPARE(a.retries(), int64_t{0});
@@ -140,7 +145,7 @@ class AllocatorTest : public QObject {
     a.allocate(36 * MiB);
     QCOMPARE(a.reserved(), 100 * MiB);
     QCOMPARE(a.retries(), int64_t{0});
-    a.allocate(34 * MiB);               // 30 are free, but split from a block that is in use
+    a.allocate(34 * MiB);  // 30 are free, but split from a block that is in use
     QCOMPARE(a.retries(), int64_t{1});
     QCOMPARE(a.refused(), int64_t{1});
 
@@ -154,14 +159,14 @@ class AllocatorTest : public QObject {
     CachingAllocator d(SegmentMode::Expandable, 100 * MiB);
     const Block low = d.allocate(50 * MiB), high = d.allocate(30 * MiB);
     d.free(low);
-    d.allocate(70 * MiB);               // 2 pages below the live block go, 50 are free at both ends
+    d.allocate(70 * MiB);  // 2 pages below the live block go, 50 are free at both ends
     QCOMPARE(d.retries(), int64_t{1});
     QCOMPARE(d.refused(), int64_t{1});
     d.free(high);
   }
 
-  // Whatever is asked: live blocks do not overlap; as much is reserved as allocated, and never less than before unless the device is full; all freed,
-  // each segment is one block again.
+  // Whatever is asked: live blocks do not overlap; as much is reserved as allocated, and never less than
+  // before unless the device is full; all freed, each segment is one block again.
   void invariants_data() { add_modes(); }
   void invariants() {
     int retried = 0;
@@ -239,7 +244,9 @@ class AllocatorTest : public QObject {
       }
       QCOMPARE(now, before);
       if (splits)
-        QVERIFY2(most >= memory.allocated && static_cast<double>(most) < 1.02 * static_cast<double>(memory.allocated), qPrintable(QString("%1 %2").arg(most).arg(memory.allocated)));
+        QVERIFY2(most >= memory.allocated &&
+                     static_cast<double>(most) < 1.02 * static_cast<double>(memory.allocated),
+                 qPrintable(QString("%1 %2").arg(most).arg(memory.allocated)));
       else
         QCOMPARE(most, memory.allocated);
       for (const SegmentMode mode : {SegmentMode::Native, SegmentMode::Expandable}) {
@@ -250,14 +257,16 @@ class AllocatorTest : public QObject {
     }
   }
 
-  // A device that is a little too small for native segments: first the cache goes, then memory is out. One that is far too small says so.
+  // A device that is a little too small for native segments: first the cache goes, then memory is out. One
+  // that is far too small says so.
   void designsKnowTheirDevice() {
     Design design = preset_design("llama3-70b", 8, 4, 8, true);
     design.workload.batch = 64;
     const auto report = estimate(design);
     const auto roomy = fragmentation(*report);
     QCOMPARE(roomy->stage, report->memory->peak_stage);
-    QCOMPARE(roomy->native.allocated >= report->memory->stages[static_cast<size_t>(roomy->stage)].allocated, true);
+    QCOMPARE(roomy->native.allocated >= report->memory->stages[static_cast<size_t>(roomy->stage)].allocated,
+             true);
     QVERIFY(roomy->native.fits && roomy->expandable.fits && roomy->native.retries == 0);
     QVERIFY(roomy->native.reserved > roomy->expandable.reserved);
     const StageEvents steps = stage_events(*report, roomy->stage);
@@ -273,7 +282,8 @@ class AllocatorTest : public QObject {
     QCOMPARE(crowded->native.retries, int64_t{0});
   }
 
-  // Tensors decide whether a design fits; that the holes between them do not is a warning, by setting of the allocator.
+  // Tensors decide whether a design fits; that the holes between them do not is a warning, by setting of the
+  // allocator.
   void holesAreAWarning() {
     Design design = preset_design("llama3-8b", 2, 1, 4);
     design.parallel.sync = SyncStrategy::Fsdp2;
@@ -308,7 +318,8 @@ class AllocatorTest : public QObject {
       QVERIFY(report->valid());
       const auto use = fragmentation(*report);
       QVERIFY(use->native.unused() >= 0 && use->expandable.unused() >= 0);
-      if (report->memory->fits && !(use->native.fits && use->expandable.fits)) QVERIFY(segments_warning(*report->memory, *use));
+      if (report->memory->fits && !(use->native.fits && use->expandable.fits))
+        QVERIFY(segments_warning(*report->memory, *use));
     }
     MemoryTimeline memory;
     memory.fits = true;
@@ -319,7 +330,8 @@ class AllocatorTest : public QObject {
     QVERIFY(segments_warning(memory, use)->find("in native and in expandable") != std::string::npos);
   }
 
-  // Under torch.distributed.pipelining a stage has a buffer of b S D for every microbatch and neighbour, and outputs stay: of FSDP2 alone.
+  // Under torch.distributed.pipelining a stage has a buffer of b S D for every microbatch and neighbour, and
+  // outputs stay: of FSDP2 alone.
   void messagesOfTorchPipelinesStay() {
     Design design = preset_design("llama3-8b", 1, 2, 2);
     design.parallel.sync = SyncStrategy::Fsdp2;
@@ -329,20 +341,27 @@ class AllocatorTest : public QObject {
     QVERIFY(report->valid());
     const int64_t message = 2 * design.workload.seq * design.model.hidden;
     for (const StageMemory& stage : report->memory->stages) {
-      const auto it = std::find_if(stage.fixed_parts.begin(), stage.fixed_parts.end(), [](const Culprit& c) { return c.name == "buffers to receive into"; });
+      const auto it = std::find_if(
+          stage.fixed_parts.begin(), stage.fixed_parts.end(),
+          [](const MemoryContributor& c) { return c.name == "buffers to receive into"; });
       QVERIFY(it != stage.fixed_parts.end());
       QCOMPARE(it->bytes, report->microbatches * message);
     }
     // Stage 0 holds the outputs of both microbatches in flight.
     const auto actions = stage_timeline(*report, 0);
-    const auto first = std::find_if(actions.begin(), actions.end(), [](const ActionMemory& a) { return a.action.kind == ActionKind::SendForward; });
+    const auto first = std::find_if(actions.begin(), actions.end(), [](const ActionMemory& a) {
+      return a.action.kind == ActionKind::SendForward;
+    });
     QCOMPARE(first->begin, first->end);
     design.parallel.sync = SyncStrategy::DdpFlat;
     const auto other = estimate(design);
     for (const StageMemory& stage : other->memory->stages)
-      QVERIFY(std::none_of(stage.fixed_parts.begin(), stage.fixed_parts.end(), [](const Culprit& c) { return c.name == "buffers to receive into"; }));
+      QVERIFY(std::none_of(stage.fixed_parts.begin(), stage.fixed_parts.end(),
+                           [](const MemoryContributor& c) { return c.name == "buffers to receive into"; }));
     const auto freed = stage_timeline(*other, 0);
-    const auto sent = std::find_if(freed.begin(), freed.end(), [](const ActionMemory& a) { return a.action.kind == ActionKind::SendForward; });
+    const auto sent = std::find_if(freed.begin(), freed.end(), [](const ActionMemory& a) {
+      return a.action.kind == ActionKind::SendForward;
+    });
     QCOMPARE(total(sent->begin) - total(sent->end), message);
   }
 };

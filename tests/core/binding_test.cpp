@@ -77,7 +77,8 @@ void BindingTest::evaluation_by_exact_fractions() {
   for (int i = 0; i < 4000; ++i) {
     const Expr expr = random_expr(random, {4, 2, 2, true});
     Binding binding;
-    for (Symbol symbol : some_symbols()) binding.set(symbol, random.bounded(2) ? (1 << random.bounded(3)) : -random.bounded(1, 4));
+    for (Symbol symbol : some_symbols())
+      binding.set(symbol, random.bounded(2) ? (1 << random.bounded(3)) : -random.bounded(1, 4));
     Rational total = 0;
     for (const Term& term : expr.terms()) {
       Rational product = term.coefficient;
@@ -126,15 +127,20 @@ void BindingTest::only_the_total_has_to_be_whole() {
 
 void BindingTest::beyond_64_bits() {
   const Binding binding = bound({{"S", kHigh}, {"D", kLow}, {"b", 1}});
-  QCOMPARE(to_string(value_of(parsed("S^2"), binding)), std::string("85070591730234615847396907784232501249"));
-  QCOMPARE(to_string(value_of(parsed("S·D"), binding)), std::string("-85070591730234615856620279821087277056"));
+  QCOMPARE(to_string(value_of(parsed("S^2"), binding)),
+           std::string("85070591730234615847396907784232501249"));
+  QCOMPARE(to_string(value_of(parsed("S·D"), binding)),
+           std::string("-85070591730234615856620279821087277056"));
   // The lowest 128-bit number is a value; one less is not.
-  QCOMPARE(to_string(value_of(parsed("2·S·D + 2·D"), binding)), std::string("-170141183460469231731687303715884105728"));
+  QCOMPARE(to_string(value_of(parsed("2·S·D + 2·D"), binding)),
+           std::string("-170141183460469231731687303715884105728"));
   QCOMPARE(error_of("2·S·D + 2·D - b", binding).fault, EvalFault::Overflow);
   // A partial sum beyond 128 bits does not spoil a total that fits: the carry is kept.
   Binding large = bound({{"S", kHigh}, {"b", kHigh}, {"L", kHigh}, {"D", kLow}});
-  QCOMPARE(to_string(value_of(parsed("S^2 + S·b + S·L + S·D + b·D + L·D + S + b + L"), large)), std::string("0"));
-  QCOMPARE(to_string(value_of(parsed("2·S·D + 2·D - b + 5·b"), binding)), std::string("-170141183460469231731687303715884105724"));
+  QCOMPARE(to_string(value_of(parsed("S^2 + S·b + S·L + S·D + b·D + L·D + S + b + L"), large)),
+           std::string("0"));
+  QCOMPARE(to_string(value_of(parsed("2·S·D + 2·D - b + 5·b"), binding)),
+           std::string("-170141183460469231731687303715884105724"));
 }
 
 void BindingTest::faults_are_readable() {
@@ -166,7 +172,8 @@ void BindingTest::cancellation_before_overflow() {
 
 void BindingTest::derived_symbols() {
   const auto symbol = [](const char* name) { return Symbol::intern(name); };
-  Binding binding = bound({{"V", 50257}, {"tp", 4}, {"G", 2}, {"pp", 8}, {"p", 3}, {"m", 16}, {"L", 61}, {"v", 2}});
+  Binding binding = bound(
+      {{"V", 50257}, {"tp", 4}, {"G", 2}, {"pp", 8}, {"p", 3}, {"m", 16}, {"L", 61}, {"v", 2}});
   const std::vector<DerivedSymbol> derived = {
       {symbol("Vp"), DerivedRule::Align, parsed("V"), parsed("128·tp")},
       {symbol("Gr"), DerivedRule::Max, parsed("G"), parsed("tp")},
@@ -194,8 +201,9 @@ void BindingTest::derived_symbols() {
   for (int a = -20; a <= 20; ++a) {
     for (int b : {-7, -3, -1, 1, 2, 5}) {
       Binding signs = bound({{"x", a}, {"y", b}});
-      const std::vector<DerivedSymbol> both = {{symbol("fl"), DerivedRule::FloorDiv, parsed("x"), parsed("y")},
-                                               {symbol("ce"), DerivedRule::CeilDiv, parsed("x"), parsed("y")}};
+      const std::vector<DerivedSymbol> both = {
+          {symbol("fl"), DerivedRule::FloorDiv, parsed("x"), parsed("y")},
+          {symbol("ce"), DerivedRule::CeilDiv, parsed("x"), parsed("y")}};
       QVERIFY(!define(signs, both));
       const double exact = double(a) / b;
       QCOMPARE(double(*signs.get(symbol("fl"))), std::floor(exact));
@@ -210,7 +218,8 @@ void BindingTest::derived_symbol_faults() {
     Binding binding = bound({{"S", 7}, {"tp", 4}, {"zero", 0}, {"F", kHigh}});
     const std::vector<DerivedSymbol> derived = {{out, rule, parsed(a), parsed(b)}};
     const auto error = define(binding, derived);
-    if (error && (!error->message.starts_with("out = ") || binding.get(out))) qFatal("%s", error->message.c_str());
+    if (error && (!error->message.starts_with("out = ") || binding.get(out)))
+      qFatal("%s", error->message.c_str());
     return error ? error->fault : EvalFault::None;
   };
   QCOMPARE(fault(DerivedRule::Max, "S/tp", "1"), EvalFault::NotDivisible);

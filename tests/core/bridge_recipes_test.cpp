@@ -1,12 +1,13 @@
-// Recipes of Megatron-Bridge's releases: every measured row has the one of its release, and what they say reaches the designs.
+// Recipes of Megatron-Bridge's releases: every measured row has the one of its release, and what they say
+// reaches the designs.
 #include <QRegularExpression>
 #include <QtTest>
 #include <set>
 
-#include "audit/bridge_recipes.h"
-#include "audit/measured_set.h"
 #include "design/design.h"
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
+#include "validation/bridge_recipes.h"
+#include "validation/measured_set.h"
 
 using namespace shardscape;
 
@@ -24,7 +25,8 @@ std::string said(const BridgeRecipe& recipe, const std::string& knob) {
   return "";
 }
 
-const char* kSmall = R"({"format": 1, "source": "x", "tags": {"26.02": "v1", "26.04": "v2", "26.04.01": "v3", "26.08": "v4"}, "nvlink": {"source": "x", "gpus": {"rack": 64}}, "recipes": [
+const char* kSmall =
+    R"({"format": 1, "source": "x", "tags": {"26.02": "v1", "26.04": "v2", "26.04.01": "v3", "26.08": "v4"}, "nvlink": {"source": "x", "gpus": {"rack": 64}}, "recipes": [
   {"model": "a", "system": "s", "precision": "BF16", "releases": ["26.04", "26.04.01"], "recipe": "middle", "knobs": {"dispatcher": "flex"}},
   {"model": "a", "system": "s", "precision": "BF16", "releases": ["26.08"], "recipe": "last", "knobs": {}},
   {"model": "a", "system": "s", "precision": "FP8", "releases": ["26.02"], "recipe": "other", "knobs": {}}]})";
@@ -37,7 +39,13 @@ class BridgeRecipesTest : public QObject {
   void nearestReleaseIsTaken_data() {
     QTest::addColumn<QByteArray>("release");
     QTest::addColumn<QByteArray>("recipe");
-    for (const auto& [release, recipe] : {std::pair{"26.04", "middle"}, {"26.04.01", "middle"}, {"26.06", "middle"}, {"26.08", "last"}, {"26.10", "last"}, {"26.02", "middle"}, {"25.11", "middle"}})
+    for (const auto& [release, recipe] : {std::pair{"26.04", "middle"},
+                                          {"26.04.01", "middle"},
+                                          {"26.06", "middle"},
+                                          {"26.08", "last"},
+                                          {"26.10", "last"},
+                                          {"26.02", "middle"},
+                                          {"25.11", "middle"}})
       QTest::newRow(release) << QByteArray(release) << QByteArray(recipe);
   }
   void nearestReleaseIsTaken() {
@@ -49,7 +57,9 @@ class BridgeRecipesTest : public QObject {
     const BridgeRecipe* found = small.find("a", "s", "BF16", release.toStdString());
     QVERIFY(found);
     QCOMPARE(QByteArray::fromStdString(found->name), recipe);
-    QVERIFY(!small.find("b", "s", "BF16", release.toStdString()) && !small.find("a", "t", "BF16", release.toStdString()) && !small.find("a", "s", "NVFP4", release.toStdString()));
+    QVERIFY(!small.find("b", "s", "BF16", release.toStdString()) &&
+            !small.find("a", "t", "BF16", release.toStdString()) &&
+            !small.find("a", "s", "NVFP4", release.toStdString()));
     QVERIFY(small.nvlink_gpus("rack") == 64 && !small.nvlink_gpus("s"));
   }
 
@@ -60,7 +70,8 @@ class BridgeRecipesTest : public QObject {
     QTest::addColumn<QByteArray>("overlap");
     QTest::addColumn<QByteArray>("modules");
     const auto row = [](const char* at, const char* dispatcher, const char* overlap, const char* modules) {
-      QTest::newRow(at) << QByteArray(at) << QByteArray(dispatcher) << QByteArray(overlap) << QByteArray(modules);
+      QTest::newRow(at) << QByteArray(at) << QByteArray(dispatcher) << QByteArray(overlap)
+                        << QByteArray(modules);
     };
     row("gpt-oss-120b gb200 BF16 26.04", "flex", "true", "layernorm,moe_act");
     row("gpt-oss-120b gb200 BF16 26.04.01", "flex", "true", "layernorm,moe_act");
@@ -89,7 +100,8 @@ class BridgeRecipesTest : public QObject {
     QFETCH(QByteArray, modules);
     const auto words = at.split(' ');
     const BridgeRecipes recipes = table();
-    const BridgeRecipe* found = recipes.find(words[0].toStdString(), words[1].toStdString(), words[2].toStdString(), words[3].toStdString());
+    const BridgeRecipe* found = recipes.find(words[0].toStdString(), words[1].toStdString(),
+                                             words[2].toStdString(), words[3].toStdString());
     QVERIFY(found);
     QCOMPARE(QByteArray::fromStdString(said(*found, "dispatcher")), dispatcher);
     QCOMPARE(QByteArray::fromStdString(said(*found, "ep_comm_overlap")), overlap);
@@ -104,7 +116,8 @@ class BridgeRecipesTest : public QObject {
       Design design;
       QVERIFY2(apply_preset(design, recipe.model), recipe.model.c_str());
       for (const std::string& release : recipe.releases)
-        QVERIFY2(seen.insert(recipe.model + recipe.system + recipe.precision + release).second, (recipe.name + " " + release).c_str());
+        QVERIFY2(seen.insert(recipe.model + recipe.system + recipe.precision + release).second,
+                 (recipe.name + " " + release).c_str());
       for (const auto& [name, value] : recipe.knobs) {
         const Knob* knob = find_knob(name);
         QVERIFY2(knob, name.c_str());
@@ -124,11 +137,14 @@ class BridgeRecipesTest : public QObject {
       if (!row.unmapped.empty()) continue;
       ++mapped;
       const Design& d = row.design;
-      const QStringList words = QString::fromStdString(row.name).split(' ');  // "12: MODEL DGX-SYSTEM PRECISION RELEASE ..."
+      const QStringList words = QString::fromStdString(row.name).split(
+          ' ');  // "12: MODEL DGX-SYSTEM PRECISION RELEASE ..."
       const qsizetype at = words.indexOf(QRegularExpression("DGX-.*"));
-      const BridgeRecipe* found = recipes.find(d.model.preset, words[at].mid(4).toLower().toStdString(), words[at + 1].toStdString(), words[at + 2].toStdString());
+      const BridgeRecipe* found = recipes.find(d.model.preset, words[at].mid(4).toLower().toStdString(),
+                                               words[at + 1].toStdString(), words[at + 2].toStdString());
       QVERIFY2(found, row.name.c_str());
-      QVERIFY2(std::count(found->releases.begin(), found->releases.end(), words[at + 2].toStdString()) == 1, row.name.c_str());
+      QVERIFY2(std::count(found->releases.begin(), found->releases.end(), words[at + 2].toStdString()) == 1,
+               row.name.c_str());
       QVERIFY2(d.parallel.ep_comm_overlap == (said(*found, "ep_comm_overlap") == "true"), row.name.c_str());
     }
     QCOMPARE(mapped, 93);
@@ -152,7 +168,8 @@ class BridgeRecipesTest : public QObject {
     text.replace(text.indexOf(from), from.size(), to);
     const auto read = BridgeRecipes::read(text.toStdString(), "small");
     const auto* problem = std::get_if<Problem>(&read);
-    QVERIFY(problem && problem->where.starts_with("small") && !problem->what.empty() && !problem->accepted.empty());
+    QVERIFY(problem && problem->where.starts_with("small") && !problem->what.empty() &&
+            !problem->accepted.empty());
   }
 };
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <set>
 
+#include "bundle/bundle.h"
+#include "bundle/checker.h"
+#include "bundle/manifest.h"
+#include "bundle/sink.h"
+#include "bundle/trace_export.h"
+#include "chakra/image.h"
 #include "support/trace_designs.h"
-#include "trace/bundle.h"
-#include "trace/checker.h"
-#include "trace/image.h"
-#include "trace/manifest.h"
-#include "trace/sink.h"
-#include "trace/trace_export.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -27,7 +27,8 @@ std::string slurp(const fs::path& path) {
 
 std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> files;
-  for (const auto& entry : fs::directory_iterator(folder)) files[entry.path().filename().string()] = slurp(entry.path());
+  for (const auto& entry : fs::directory_iterator(folder))
+    files[entry.path().filename().string()] = slurp(entry.path());
   return files;
 }
 
@@ -37,7 +38,9 @@ std::set<std::string> names(const fs::path& folder) {
   return out;
 }
 
-const Problem* problem_of(const std::variant<ExportSummary, Problem>& result) { return std::get_if<Problem>(&result); }
+const Problem* problem_of(const std::variant<ExportSummary, Problem>& result) {
+  return std::get_if<Problem>(&result);
+}
 
 // A disk that fails after some files.
 class FailingSink : public ByteSink {
@@ -112,7 +115,8 @@ class BundleTest : public QObject {
       for (int role = 0; role < roles; ++role) numbers.values.push_back(traces.groups().id(role, rank));
       numbers.values.push_back(rank);
       numbers.values.push_back(lowering.mesh().with(rank, MeshAxis::Pp, std::max(0, stage - 1)));
-      numbers.values.push_back(lowering.mesh().with(rank, MeshAxis::Pp, std::min<int>(static_cast<int>(report->stages.size()) - 1, stage + 1)));
+      numbers.values.push_back(lowering.mesh().with(
+          rank, MeshAxis::Pp, std::min<int>(static_cast<int>(report->stages.size()) - 1, stage + 1)));
       numbers.values.resize(slot_count(roles));  // no ring
       const TraceImage image(lowering.stage(stage, false), slot_texts(numbers, roles));
       QVERIFY(image.bytes() == a.at("trace." + std::to_string(rank) + ".et"));
@@ -121,7 +125,8 @@ class BundleTest : public QObject {
 
   void manifest_notices_changes() {
     QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a"})));
-    fs::copy_file(root_ / "a" / "trace.1.et", root_ / "a" / "trace.0.et", fs::copy_options::overwrite_existing);
+    fs::copy_file(root_ / "a" / "trace.1.et", root_ / "a" / "trace.0.et",
+                  fs::copy_options::overwrite_existing);
     QVERIFY(check_text(check_bundle(root_ / "a")).find("MANIFEST_DIGEST") != std::string::npos);
   }
 
@@ -168,7 +173,8 @@ class BundleTest : public QObject {
     const auto refused = export_bundle(*small_report(), {.target = root_ / "a", .name = "new"});
     QVERIFY(problem_of(refused));
     QVERIFY(fs::exists(root_ / "a" / "old.0.et"));
-    QVERIFY(!problem_of(export_bundle(*small_report(), {.target = root_ / "a", .name = "new", .replace = true})));
+    QVERIFY(
+        !problem_of(export_bundle(*small_report(), {.target = root_ / "a", .name = "new", .replace = true})));
     QVERIFY(fs::exists(root_ / "a" / "new.0.et") && !fs::exists(root_ / "a" / "old.0.et"));
     QCOMPARE(names(root_).size(), size_t{1});
     QVERIFY(check_bundle(root_ / "a").ok());
@@ -179,13 +185,14 @@ class BundleTest : public QObject {
     QVERIFY(!problem_of(export_bundle(*report, {.target = root_ / "a"})));
     const auto before = contents(root_ / "a");
     std::stop_source stop;
-    const auto result = export_bundle(*report, {.target = root_ / "a", .name = "new", .replace = true},
-                                      [&](const ExportProgress&) { stop.request_stop(); }, stop.get_token());
+    const auto result = export_bundle(
+        *report, {.target = root_ / "a", .name = "new", .replace = true},
+        [&](const ExportProgress&) { stop.request_stop(); }, stop.get_token());
     QVERIFY(problem_of(result));
     QVERIFY(contents(root_ / "a") == before);
     QCOMPARE(names(root_).size(), size_t{1});
-    const auto fresh = export_bundle(*report, {.target = root_ / "x" / "y" / "b"},
-                                     [&](const ExportProgress&) {}, stop.get_token());
+    const auto fresh = export_bundle(
+        *report, {.target = root_ / "x" / "y" / "b"}, [&](const ExportProgress&) {}, stop.get_token());
     QVERIFY(problem_of(fresh));
     QCOMPARE(names(root_).size(), size_t{1});  // folders made on the way are gone too
   }
@@ -213,20 +220,33 @@ class BundleTest : public QObject {
     QTest::addColumn<QString>("target");
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("says");
-    QTest::newRow("below a file") << "file/bundle" << "trace" << "cannot be written";
-    QTest::newRow("a file") << "file" << "trace" << "not a folder";
-    QTest::newRow("no path") << "" << "trace" << "no path";
-    QTest::newRow("name that hides groups") << "not_empty" << "trace" << "communicator groups";
-    QTest::newRow("name with a slash") << "bundle" << "a/b" << "a/b";
-    QTest::newRow("no name") << "bundle" << "" << "name of the traces";
+    QTest::newRow("below a file") << "file/bundle"
+                                  << "trace"
+                                  << "cannot be written";
+    QTest::newRow("a file") << "file"
+                            << "trace"
+                            << "not a folder";
+    QTest::newRow("no path") << ""
+                             << "trace"
+                             << "no path";
+    QTest::newRow("name that hides groups") << "not_empty"
+                                            << "trace"
+                                            << "communicator groups";
+    QTest::newRow("name with a slash") << "bundle"
+                                       << "a/b"
+                                       << "a/b";
+    QTest::newRow("no name") << "bundle"
+                             << ""
+                             << "name of the traces";
   }
   void bad_targets_are_refused() {
     QFETCH(QString, target);
     QFETCH(QString, name);
     QFETCH(QString, says);
     std::ofstream(root_ / "file") << "x";
-    const auto result = export_bundle(*small_report(), {.target = target.isEmpty() ? fs::path() : root_ / target.toStdString(),
-                                                        .name = name.toStdString()});
+    const auto result = export_bundle(
+        *small_report(),
+        {.target = target.isEmpty() ? fs::path() : root_ / target.toStdString(), .name = name.toStdString()});
     QVERIFY(problem_of(result));
     const QString text = QString::fromStdString(to_string(*problem_of(result)));
     QVERIFY2(text.contains(says) && text.contains("accepted"), qPrintable(text));
@@ -253,7 +273,8 @@ class BundleTest : public QObject {
 
   void progress_ends_with_everything() {
     ExportProgress last;
-    const auto result = export_bundle(*small_report(), {.target = root_ / "a"}, [&](const ExportProgress& p) { last = p; });
+    const auto result = export_bundle(*small_report(), {.target = root_ / "a"},
+                                      [&](const ExportProgress& p) { last = p; });
     QCOMPARE(last.ranks_done, 8);
     QCOMPARE(last.ranks, 8);
     QCOMPARE(last.bytes, std::get<ExportSummary>(result).bytes);

@@ -1,9 +1,9 @@
 // Calibration files and their making: what is read, what is refused and where, what a fit recovers.
-#include "machine/calibration.h"
+#include "performance/calibration.h"
 
 #include <QDir>
-#include <QFileInfo>
 #include <QFile>
+#include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -13,9 +13,9 @@
 #include <cmath>
 #include <random>
 
-#include "machine/attention_model.h"
-#include "machine/calibrate.h"
-#include "machine/matmul_model.h"
+#include "performance/attention_model.h"
+#include "performance/calibrate.h"
+#include "performance/matmul_model.h"
 
 using namespace shardscape;
 
@@ -99,7 +99,9 @@ void CalibrationTest::initTestCase() {
     }
   root["accelerators"] = mine;
   write(home_.filePath("shardscape/resources/catalogue/accelerators.json"), QJsonDocument(root).toJson());
-  write(folder + "h100.json", R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine", "launch_us": 9, "share": 0.4},
+  write(
+      folder + "h100.json",
+      R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine", "launch_us": 9, "share": 0.4},
     "training_factor": [{"dtype": "bfloat16", "factor": 1.25, "source": "mine"}]})");
 }
 
@@ -110,17 +112,19 @@ void CalibrationTest::own_files() {
   QCOMPARE(kernels_of(gaudi).data.collectives.size(), size_t{1});
   // One section of a person's own leaves the others.
   Machine h100;
-  h100.accelerator = find_accelerator("h100-sxm-80gb");
+  h100.accelerator = unowned(find_accelerator("h100-sxm-80gb"));
   QCOMPARE(kernels_of(*h100.accelerator).data.memory->source, std::string("mine"));
   QVERIFY(memory_bound_seconds(h100, 1) > 8.9e-6);
   QVERIFY(kernels_of(*h100.accelerator).data.matmul.size() >= 3);
   QVERIFY(QString::fromStdString(matmul_basis(*h100.accelerator, DType::BF16)).contains("isolated loops"));
-  // A factor stretches the kernels of its precision, that of bfloat16 those of all that have none, and is not handed on to relatives.
+  // A factor stretches the kernels of its precision, that of bfloat16 those of all that have none, and is not
+  // handed on to relatives.
   Machine h800 = h100;
-  h800.accelerator = find_accelerator("h800-sxm-80gb");
+  h800.accelerator = unowned(find_accelerator("h800-sxm-80gb"));
   const MatmulShape shape{1, 8192, 8192, 8192};
   double own = 1;
-  for (const TrainingFactor& f : kernels_of(*h800.accelerator).data.training) own = f.dtype == DType::BF16 ? f.factor : own;
+  for (const TrainingFactor& f : kernels_of(*h800.accelerator).data.training)
+    own = f.dtype == DType::BF16 ? f.factor : own;
   QVERIFY(own != 1.25);
   QVERIFY(std::fabs(matmul_seconds(h100, shape) / matmul_seconds(h800, shape) - 1.25 / own) < 0.01);
   MatmulShape eight = shape;
@@ -128,15 +132,16 @@ void CalibrationTest::own_files() {
   QVERIFY(std::fabs(matmul_seconds(h100, eight) / matmul_seconds(h800, eight) - 1.25 / own) < 0.01);
 }
 
-// A device of one's own is as fast in training as the relative whose tables it borrows, and says whose that is.
+// A device of one's own is as fast in training as the relative whose tables it borrows, and says whose that
+// is.
 void CalibrationTest::relatives() {
   const Accelerator* mine = find_accelerator("h100-of-mine");
   QVERIFY(mine);
   const auto& training = kernels_of(*mine).data.training;
   QVERIFY(!training.empty() && training.front().source == "as of the NVIDIA H100 SXM 80 GB: mine");
   Machine machine, h100;
-  machine.accelerator = mine;
-  h100.accelerator = find_accelerator("h100-sxm-80gb");
+  machine.accelerator = unowned(mine);
+  h100.accelerator = unowned(find_accelerator("h100-sxm-80gb"));
   const MatmulShape shape{1, 4096, 4096, 4096};
   QCOMPARE(matmul_seconds(machine, shape), matmul_seconds(h100, shape));
   QCOMPARE(kernels_of(*mine).data.collectives.size(), size_t{0});
@@ -149,7 +154,8 @@ void CalibrationTest::masks() {
   QCOMPARE(kernels.of(AttentionPass::Forward, true).scale, 2.0);
   QCOMPARE(kernels.of(AttentionPass::Backward, true).scale, 4.0);
   QVERIFY(kernels.of(AttentionPass::Decode, true).from.empty());
-  QCOMPARE(attention_basis(*find_accelerator("tpu-v6e"), AttentionPass::Forward), std::string("of half of them"));
+  QCOMPARE(attention_basis(*find_accelerator("tpu-v6e"), AttentionPass::Forward),
+           std::string("of half of them"));
 }
 
 void CalibrationTest::own_mistakes() {
@@ -158,7 +164,8 @@ void CalibrationTest::own_mistakes() {
   QCOMPARE(all.size(), 2);
   const QString text = all.join('\n');
   QVERIFY2(text.contains("broken.json:6"), qPrintable(text));
-  QVERIFY2(text.contains("unknown.json") && text.contains("\"abacus\" is not in the catalogue"), qPrintable(text));
+  QVERIFY2(text.contains("unknown.json") && text.contains("\"abacus\" is not in the catalogue"),
+           qPrintable(text));
 }
 
 void CalibrationTest::reads() {
@@ -178,21 +185,38 @@ void CalibrationTest::mistakes_data() {
   QTest::addColumn<QByteArray>("to");
   QTest::addColumn<QString>("where");
   QTest::addColumn<QString>("words");
-  QTest::newRow("no JSON") << QByteArray("\"matmul\": [") << QByteArray("\"matmul\": ") << "bad.json:" << "not JSON";
-  QTest::newRow("format") << QByteArray("\"format\": 1") << QByteArray("\"format\": 2") << "bad.json:2" << "format 2 is not known";
-  QTest::newRow("no accelerator") << QByteArray(" \"accelerator\": \"gaudi3-128gb\",\n") << QByteArray() << "bad.json:1" << "\"accelerator\" is missing";
-  QTest::newRow("misspelt key") << QByteArray("\"matmul\"") << QByteArray("\"mat_mul\"") << "bad.json:4" << "\"mat_mul\" is not known here";
-  QTest::newRow("misspelt key inside") << QByteArray("\"scale\"") << QByteArray("\"sclae\"") << "bad.json:6" << "\"sclae\" is not known here";
-  QTest::newRow("dtype") << QByteArray("bfloat16") << QByteArray("bf16") << "bad.json:5" << "\"bf16\" is no type of elements";
-  QTest::newRow("no source") << QByteArray("\"source\": \"here\", \"tiles\"") << QByteArray("\"tiles\"") << "bad.json:" << "\"source\" is missing";
-  QTest::newRow("tile") << QByteArray("[[256, 256]]") << QByteArray("[[256]]") << "bad.json:5" << "[256] is no tile";
-  QTest::newRow("no tiles") << QByteArray("[[256, 256]]") << QByteArray("[]") << "bad.json:5" << "\"tiles\" is empty";
-  QTest::newRow("scale") << QByteArray("\"scale\": 2") << QByteArray("\"scale\": \"2\"") << "bad.json:6" << "\"scale\" is \"2\"";
-  QTest::newRow("knots") << QByteArray("[64, 128, 256]") << QByteArray("[64, 256, 128]") << "bad.json:7" << "not ascending";
-  QTest::newRow("count") << QByteArray("0.1, 0.1, 0.1]") << QByteArray("0.1, 0.1]") << "bad.json:8" << "\"log_residual\" holds 5 numbers";
-  QTest::newRow("no number") << QByteArray("0.1, 0.1, 0.1]") << QByteArray("0.1, 0.1, null]") << "bad.json:8" << "\"log_residual\" holds null";
-  QTest::newRow("share") << QByteArray("\"share\": 0.5") << QByteArray("\"share\": 50") << "bad.json:10" << "\"share\" is 50";
-  QTest::newRow("curve") << QByteArray("[5, 6]") << QByteArray("[5]") << "bad.json:12" << "\"us\" holds 1 numbers";
+  QTest::newRow("no JSON") << QByteArray("\"matmul\": [") << QByteArray("\"matmul\": ") << "bad.json:"
+                           << "not JSON";
+  QTest::newRow("format") << QByteArray("\"format\": 1") << QByteArray("\"format\": 2") << "bad.json:2"
+                          << "format 2 is not known";
+  QTest::newRow("no accelerator") << QByteArray(" \"accelerator\": \"gaudi3-128gb\",\n") << QByteArray()
+                                  << "bad.json:1"
+                                  << "\"accelerator\" is missing";
+  QTest::newRow("misspelt key") << QByteArray("\"matmul\"") << QByteArray("\"mat_mul\"") << "bad.json:4"
+                                << "\"mat_mul\" is not known here";
+  QTest::newRow("misspelt key inside") << QByteArray("\"scale\"") << QByteArray("\"sclae\"") << "bad.json:6"
+                                       << "\"sclae\" is not known here";
+  QTest::newRow("dtype") << QByteArray("bfloat16") << QByteArray("bf16") << "bad.json:5"
+                         << "\"bf16\" is no type of elements";
+  QTest::newRow("no source") << QByteArray("\"source\": \"here\", \"tiles\"") << QByteArray("\"tiles\"")
+                             << "bad.json:"
+                             << "\"source\" is missing";
+  QTest::newRow("tile") << QByteArray("[[256, 256]]") << QByteArray("[[256]]") << "bad.json:5"
+                        << "[256] is no tile";
+  QTest::newRow("no tiles") << QByteArray("[[256, 256]]") << QByteArray("[]") << "bad.json:5"
+                            << "\"tiles\" is empty";
+  QTest::newRow("scale") << QByteArray("\"scale\": 2") << QByteArray("\"scale\": \"2\"") << "bad.json:6"
+                         << "\"scale\" is \"2\"";
+  QTest::newRow("knots") << QByteArray("[64, 128, 256]") << QByteArray("[64, 256, 128]") << "bad.json:7"
+                         << "not ascending";
+  QTest::newRow("count") << QByteArray("0.1, 0.1, 0.1]") << QByteArray("0.1, 0.1]") << "bad.json:8"
+                         << "\"log_residual\" holds 5 numbers";
+  QTest::newRow("no number") << QByteArray("0.1, 0.1, 0.1]") << QByteArray("0.1, 0.1, null]") << "bad.json:8"
+                             << "\"log_residual\" holds null";
+  QTest::newRow("share") << QByteArray("\"share\": 0.5") << QByteArray("\"share\": 50") << "bad.json:10"
+                         << "\"share\" is 50";
+  QTest::newRow("curve") << QByteArray("[5, 6]") << QByteArray("[5]") << "bad.json:12"
+                         << "\"us\" holds 1 numbers";
 }
 
 void CalibrationTest::mistakes() {
@@ -215,7 +239,8 @@ void CalibrationTest::round_trip() {
     before.accelerator = id;
     const std::string text = calibration_json(before);
     const auto read = read_calibration(text, id);
-    QVERIFY2(std::holds_alternative<Calibration>(read), std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
+    QVERIFY2(std::holds_alternative<Calibration>(read),
+             std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
     QCOMPARE(calibration_json(std::get<Calibration>(read)), text);
   }
 }
@@ -254,10 +279,14 @@ void CalibrationTest::rows_data() {
   QTest::addColumn<QByteArray>("text");
   QTest::addColumn<QList<int>>("counts");  // products, attention, memory, collectives
   QTest::newRow("product") << QByteArray("op,m,n,k,us\nmatmul,1,2,3,4.5\n") << QList<int>{1, 0, 0, 0};
-  QTest::newRow("comments and blanks") << QByteArray("# a\n\n op , us , m,n,k\r\n#\r\ngemm, 4.5 ,1,2,3\r\n\r\n") << QList<int>{1, 0, 0, 0};
-  QTest::newRow("mark of a spreadsheet") << QByteArray("\xEF\xBB\xBFop,m,n,k,us\nmatmul,1,2,3,4.5") << QList<int>{1, 0, 0, 0};
-  QTest::newRow("all kinds") << QByteArray("op,us,m,n,k,batch,heads,queries,head_dim,causal,bytes,ranks\n"
-                                           "matmul,1,8,8,8,,,,,,,\nattention,1,,,,2,4,128,64,1,,\nmemory,1,,,,,,,,,1e6,\nall_gather,1,,,,,,,,,4096,8\nall_gather,2,,,,,,,,,8192,8\n")
+  QTest::newRow("comments and blanks")
+      << QByteArray("# a\n\n op , us , m,n,k\r\n#\r\ngemm, 4.5 ,1,2,3\r\n\r\n") << QList<int>{1, 0, 0, 0};
+  QTest::newRow("mark of a spreadsheet")
+      << QByteArray("\xEF\xBB\xBFop,m,n,k,us\nmatmul,1,2,3,4.5") << QList<int>{1, 0, 0, 0};
+  QTest::newRow("all kinds") << QByteArray(
+                                    "op,us,m,n,k,batch,heads,queries,head_dim,causal,bytes,ranks\n"
+                                    "matmul,1,8,8,8,,,,,,,\nattention,1,,,,2,4,128,64,1,,\nmemory,1,,,,,,,,,"
+                                    "1e6,\nall_gather,1,,,,,,,,,4096,8\nall_gather,2,,,,,,,,,8192,8\n")
                              << QList<int>{1, 1, 1, 2};
 }
 
@@ -265,10 +294,11 @@ void CalibrationTest::rows() {
   QFETCH(QByteArray, text);
   QFETCH(QList<int>, counts);
   const auto read = read_measured_ops(text.toStdString(), "ops.csv");
-  QVERIFY2(std::holds_alternative<MeasuredOps>(read), std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
+  QVERIFY2(std::holds_alternative<MeasuredOps>(read),
+           std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
   const MeasuredOps& ops = std::get<MeasuredOps>(read);
-  const QList<int> got{static_cast<int>(ops.matmul.size()), static_cast<int>(ops.attention.size()), static_cast<int>(ops.memory.size()),
-                       static_cast<int>(ops.collectives.size())};
+  const QList<int> got{static_cast<int>(ops.matmul.size()), static_cast<int>(ops.attention.size()),
+                       static_cast<int>(ops.memory.size()), static_cast<int>(ops.collectives.size())};
   QCOMPARE(got, counts);
   if (!ops.matmul.empty() && counts[1] == 0) {
     QCOMPARE(ops.matmul[0].us, 4.5);
@@ -285,10 +315,15 @@ void CalibrationTest::rows() {
 // Nanoseconds for microseconds, or the like; with the line that they stand in.
 void CalibrationTest::impossible() {
   const Accelerator& h100 = *find_accelerator("h100-sxm-80gb");
-  const auto read = [](const QByteArray& us) { return std::get<MeasuredOps>(read_measured_ops("op,m,n,k,us\nmatmul,4096,4096,4096,200\nmatmul,4096,4096,4096," + us.toStdString() + "\n", "ops.csv")); };
+  const auto read = [](const QByteArray& us) {
+    return std::get<MeasuredOps>(read_measured_ops(
+        "op,m,n,k,us\nmatmul,4096,4096,4096,200\nmatmul,4096,4096,4096," + us.toStdString() + "\n",
+        "ops.csv"));
+  };
   QVERIFY(!impossible_row(read("190"), h100, "ops.csv"));
   const auto problem = impossible_row(read("0.2"), h100, "ops.csv");
-  QVERIFY(problem && problem->where == "ops.csv:3" && problem->what.find("4,096 x 4,096 x 4,096 in 0.200 us is") == 0);
+  QVERIFY(problem && problem->where == "ops.csv:3" &&
+          problem->what.find("4,096 x 4,096 x 4,096 in 0.200 us is") == 0);
 }
 
 void CalibrationTest::row_mistakes_data() {
@@ -296,7 +331,8 @@ void CalibrationTest::row_mistakes_data() {
   QTest::addColumn<QString>("where");
   QTest::addColumn<QString>("what");
   QTest::addColumn<QString>("accepted");
-  const auto row = [](const char* name, const QByteArray& text, const char* where, const char* what, const char* accepted) {
+  const auto row = [](const char* name, const QByteArray& text, const char* where, const char* what,
+                      const char* accepted) {
     QTest::newRow(name) << text << QString(where) << QString(what) << QString(accepted);
   };
   row("empty", "", "ops.csv:0", "no line that names the columns", "op,m,n,k,us");
@@ -304,21 +340,34 @@ void CalibrationTest::row_mistakes_data() {
   row("unknown column", "op,us,x\nmatmul,1,2\n", "ops.csv:1", "\"x\" is no column", "columns of op, us");
   row("column twice", "op,us,m,m\n", "ops.csv:1", "\"m\" stands there twice", "once");
   row("no times", "op,m,n,k\nmatmul,1,2,3\n", "ops.csv:1", "\"us\" is missing", "op and us");
-  row("unknown op", "op,us\n\nconvolution,1\n", "ops.csv:3", "op is \"convolution\"", "matmul, attention, memory, all_reduce");
+  row("unknown op", "op,us\n\nconvolution,1\n", "ops.csv:3", "op is \"convolution\"",
+      "matmul, attention, memory, all_reduce");
   row("fields", "op,us,m,n,k\nmatmul,1,2\n", "ops.csv:2", "3 fields", "5");
   row("size missing", "op,us,m,n,k\nmatmul,1,2,,3\n", "ops.csv:2", "n is missing", "a whole number from 1");
-  row("size without a column", "op,us,m,n\nmatmul,1,2,3\n", "ops.csv:2", "k is missing", "a whole number from 1");
+  row("size without a column", "op,us,m,n\nmatmul,1,2,3\n", "ops.csv:2", "k is missing",
+      "a whole number from 1");
   row("size zero", "op,us,m,n,k\nmatmul,1,2,0,3\n", "ops.csv:2", "n is \"0\"", "a whole number from 1");
-  row("size no number", "op,us,m,n,k\nmatmul,1,2,3x,3\n", "ops.csv:2", "n is \"3x\"", "a whole number from 1");
-  row("a curve of one size", "op,us,bytes,ranks\nall_to_all,5,1024,8\nall_to_all,6,1024,8\nall_gather,5,1024,8\nall_gather,5,2048,8\n", "ops.csv:3", "all_to_all of 8 ranks is measured with one number of bytes", "another number of bytes");
-  row("domains that are not full", "op,us,bytes,ranks,per_domain\nall_gather,5,1024,8,3\n", "ops.csv:2", "per_domain is 3", "a divisor of ranks, 8");
+  row("size no number", "op,us,m,n,k\nmatmul,1,2,3x,3\n", "ops.csv:2", "n is \"3x\"",
+      "a whole number from 1");
+  row("a curve of one size",
+      "op,us,bytes,ranks\nall_to_all,5,1024,8\nall_to_all,6,1024,8\nall_gather,5,1024,8\nall_gather,5,2048,"
+      "8\n",
+      "ops.csv:3", "all_to_all of 8 ranks is measured with one number of bytes", "another number of bytes");
+  row("domains that are not full", "op,us,bytes,ranks,per_domain\nall_gather,5,1024,8,3\n", "ops.csv:2",
+      "per_domain is 3", "a divisor of ranks, 8");
   row("time negative", "op,us,m,n,k\nmatmul,-1,2,3,4\n", "ops.csv:2", "us is \"-1\"", "a number above 0");
-  row("time not a number", "op,us,m,n,k\nmatmul,nan,2,3,4\n", "ops.csv:2", "us is \"nan\"", "a number above 0");
-  row("dtype", "op,us,m,n,k,dtype\nmatmul,1,2,3,4,bf16\n", "ops.csv:2", "dtype is \"bf16\"", "bfloat16, float16");
-  row("flag", "op,us,batch,heads,queries,head_dim,causal\nattention,1,1,1,1,1,maybe\n", "ops.csv:2", "causal is \"maybe\"", "0 or 1");
-  row("groups", "op,us,batch,heads,kv_heads,queries,head_dim\nattention,1,1,8,3,1,1\n", "ops.csv:2", "kv_heads is 3", "a divisor of heads, 8");
-  row("one rank", "op,us,ranks,bytes\nall_reduce,1,1,8\n", "ops.csv:2", "ranks is \"1\"", "a whole number from 2");
-  row("domain", "op,us,ranks,per_domain,bytes\nall_reduce,1,4,8,8\n", "ops.csv:2", "per_domain is 8", "a divisor of ranks, 4");
+  row("time not a number", "op,us,m,n,k\nmatmul,nan,2,3,4\n", "ops.csv:2", "us is \"nan\"",
+      "a number above 0");
+  row("dtype", "op,us,m,n,k,dtype\nmatmul,1,2,3,4,bf16\n", "ops.csv:2", "dtype is \"bf16\"",
+      "bfloat16, float16");
+  row("flag", "op,us,batch,heads,queries,head_dim,causal\nattention,1,1,1,1,1,maybe\n", "ops.csv:2",
+      "causal is \"maybe\"", "0 or 1");
+  row("groups", "op,us,batch,heads,kv_heads,queries,head_dim\nattention,1,1,8,3,1,1\n", "ops.csv:2",
+      "kv_heads is 3", "a divisor of heads, 8");
+  row("one rank", "op,us,ranks,bytes\nall_reduce,1,1,8\n", "ops.csv:2", "ranks is \"1\"",
+      "a whole number from 2");
+  row("domain", "op,us,ranks,per_domain,bytes\nall_reduce,1,4,8,8\n", "ops.csv:2", "per_domain is 8",
+      "a divisor of ranks, 4");
   row("bytes", "op,us,bytes\nmemory,1,\n", "ops.csv:2", "bytes is missing", "a number above 0");
 }
 
@@ -335,7 +384,8 @@ void CalibrationTest::row_mistakes() {
   QVERIFY2(QString::fromStdString(problem.accepted).contains(accepted), problem.accepted.c_str());
 }
 
-// Rows of a device that follows the model but for an efficiency that falls with depth, and noise: the fit comes within the noise.
+// Rows of a device that follows the model but for an efficiency that falls with depth, and noise: the fit
+// comes within the noise.
 void CalibrationTest::recovers() {
   const Accelerator& device = *find_accelerator("tpu-v5p");
   MatmulCalibration truth = *kernels_of(device).matmul[0];
@@ -344,10 +394,13 @@ void CalibrationTest::recovers() {
   std::mt19937 random(5);
   MeasuredOps ops;
   for (int i = 0; i < 600; ++i) {
-    const auto size = [&](int least, int most) { return int64_t{1} << std::uniform_int_distribution<int>(least, most)(random); };
+    const auto size = [&](int least, int most) {
+      return int64_t{1} << std::uniform_int_distribution<int>(least, most)(random);
+    };
     MeasuredMatmul row{{1, size(4, 15), size(6, 15), size(6, 15)}, 0};
     const double noise = std::exp(std::normal_distribution<double>(0, 0.02)(random));
-    row.us = 1.1e6 * noise * std::pow(static_cast<double>(row.shape.k), 0.03) * modelled_matmul_seconds(device, truth, row.shape);
+    row.us = 1.1e6 * noise * std::pow(static_cast<double>(row.shape.k), 0.03) *
+             modelled_matmul_seconds(device, truth, row.shape);
     ops.matmul.push_back(row);
   }
   const CalibrationResult result = calibrate(device, ops, "made up");
@@ -376,7 +429,8 @@ void CalibrationTest::few_rows() {
   const MatmulCalibration& after = result.calibration.matmul[0];
   QCOMPARE(after.launch_us, before.launch_us);
   const MatmulShape elsewhere{1, 1024, 28672, 8192};
-  const double ratio = calibrated_matmul_seconds(device, after, elsewhere) / calibrated_matmul_seconds(device, before, elsewhere);
+  const double ratio = calibrated_matmul_seconds(device, after, elsewhere) /
+                       calibrated_matmul_seconds(device, before, elsewhere);
   QVERIFY2(ratio > 1.2 && ratio < 1.4, qPrintable(QString::number(ratio)));
 }
 
@@ -397,7 +451,10 @@ void CalibrationTest::memory_and_cache() {
 
 void CalibrationTest::curves() {
   MeasuredOps ops;
-  ops.collectives = {{"all_gather", 8, 8, 2048, 6}, {"all_gather", 8, 8, 1024, 5}, {"all_gather", 8, 8, 1024, 4}, {"all_gather", 8, 8, 1024, 9},
+  ops.collectives = {{"all_gather", 8, 8, 2048, 6},
+                     {"all_gather", 8, 8, 1024, 5},
+                     {"all_gather", 8, 8, 1024, 4},
+                     {"all_gather", 8, 8, 1024, 9},
                      {"all_gather", 16, 8, 1024, 7}};
   const CalibrationResult result = calibrate(*find_accelerator("h100-sxm-80gb"), ops, "made up");
   QCOMPARE(result.calibration.collectives.size(), size_t{2});

@@ -2,10 +2,10 @@
 #include <QTest>
 #include <random>
 
-#include "trace/digest.h"
-#include "trace/image.h"
-#include "trace/trace_reader.h"
-#include "trace/wire.h"
+#include "chakra/digest.h"
+#include "chakra/image.h"
+#include "chakra/trace_reader.h"
+#include "chakra/wire.h"
 
 using namespace shardscape;
 using chakra::CollectiveType;
@@ -27,7 +27,11 @@ RankProgram small_program() {
   RankProgram p;
   p.roles = 1;
   p.ops = {{.name = "c", .num_ops = 300, .tensor_size = 5},
-           {.name = "a", .type = NodeType::Coll, .collective = CollectiveType::AllReduce, .role = 0, .comm_size = 256},
+           {.name = "a",
+            .type = NodeType::Coll,
+            .collective = CollectiveType::AllReduce,
+            .role = 0,
+            .comm_size = 256},
            {.name = "s", .type = NodeType::Send, .comm_size = 16, .peer = Peer::NextStage},
            {.name = "r", .type = NodeType::Recv, .comm_size = 16, .peer = Peer::NextStage, .backward = true}};
   p.nodes = {{.op = 0, .microbatch = 2, .layer = 5, .deps = 0},
@@ -49,7 +53,8 @@ class ChakraTest : public QObject {
 
  private Q_SLOTS:
   void varints() {
-    for (const uint64_t value : {uint64_t{0}, uint64_t{1}, uint64_t{127}, uint64_t{128}, uint64_t{300}, uint64_t{1} << 32, ~uint64_t{0}}) {
+    for (const uint64_t value : {uint64_t{0}, uint64_t{1}, uint64_t{127}, uint64_t{128}, uint64_t{300},
+                                 uint64_t{1} << 32, ~uint64_t{0}}) {
       std::string out;
       wire::Writer(out).varint(value);
       QCOMPARE(out.size(), wire::varint_size(value));
@@ -64,13 +69,12 @@ class ChakraTest : public QObject {
   }
 
   void damaged_fields_are_refused() {
-    for (const char* hex : {"08", "08ff", "0a05616263", "00", "0b", "0d0102", "09010203",
-                            "08ffffffffffffffffffff01"}) {
+    for (const char* hex :
+         {"08", "08ff", "0a05616263", "00", "0b", "0d0102", "09010203", "08ffffffffffffffffffff01"}) {
       const std::string bytes = from_hex(hex);
       wire::Reader reader(bytes);
       wire::Field field;
-      while (reader.next(field)) {
-      }
+      while (reader.next(field)) {}
       QVERIFY2(!reader.ok(), hex);
     }
   }
@@ -79,13 +83,29 @@ class ChakraTest : public QObject {
   void collective_node_bytes() {
     const RankProgram p = small_program();
     const std::string expected = from_hex(
-        "54"                                                      // 84 bytes
-        "0802" "120c" "6d62322e6c61796572352e61" "1807"           // id 2, "mb2.layer5.a", COMM_COLL_NODE
-        "2a01" "01"                                               // data_deps: 1
-        "520e" "0a09" "69735f6370755f6f70" "d80100"               // is_cpu_op: bool_val false
-        "520d" "0a09" "636f6d6d5f74797065" "4800"                 // comm_type: int64_val ALL_REDUCE
-        "520e" "0a09" "636f6d6d5f73697a65" "488002"               // comm_size: int64_val 256
-        "520e" "0a07" "70675f6e616d65" "ea01023137");             // pg_name: string_val "17"
+        "54"  // 84 bytes
+        "0802"
+        "120c"
+        "6d62322e6c61796572352e61"
+        "1807"  // id 2, "mb2.layer5.a", COMM_COLL_NODE
+        "2a01"
+        "01"  // data_deps: 1
+        "520e"
+        "0a09"
+        "69735f6370755f6f70"
+        "d80100"  // is_cpu_op: bool_val false
+        "520d"
+        "0a09"
+        "636f6d6d5f74797065"
+        "4800"  // comm_type: int64_val ALL_REDUCE
+        "520e"
+        "0a09"
+        "636f6d6d5f73697a65"
+        "488002"  // comm_size: int64_val 256
+        "520e"
+        "0a07"
+        "70675f6e616d65"
+        "ea01023137");  // pg_name: string_val "17"
     const TraceImage image(p, texts(17, 0, 0, 1));
     QVERIFY2(image.bytes().find(expected) != std::string_view::npos, to_hex(image.bytes()).constData());
   }
@@ -95,12 +115,26 @@ class ChakraTest : public QObject {
     p.nodes.resize(1);
     const TraceImage image(p, texts(1, 0, 0, 1));
     const std::string expected = from_hex(
-        "05" "0a03" "312e30"                                      // metadata: version "1.0"
-        "41"                                                      // 65 bytes
-        "0801" "120c" "6d62322e6c61796572352e63" "1804"           // id 1, "mb2.layer5.c", COMP_NODE
-        "520e" "0a09" "69735f6370755f6f70" "d80100"               // is_cpu_op: bool_val false
-        "520c" "0a07" "6e756d5f6f7073" "48ac02"                   // num_ops: int64_val 300
-        "520f" "0a0b" "74656e736f725f73697a65" "6805");           // tensor_size: uint64_val 5
+        "05"
+        "0a03"
+        "312e30"  // metadata: version "1.0"
+        "41"      // 65 bytes
+        "0801"
+        "120c"
+        "6d62322e6c61796572352e63"
+        "1804"  // id 1, "mb2.layer5.c", COMP_NODE
+        "520e"
+        "0a09"
+        "69735f6370755f6f70"
+        "d80100"  // is_cpu_op: bool_val false
+        "520c"
+        "0a07"
+        "6e756d5f6f7073"
+        "48ac02"  // num_ops: int64_val 300
+        "520f"
+        "0a0b"
+        "74656e736f725f73697a65"
+        "6805");  // tensor_size: uint64_val 5
     QCOMPARE(to_hex(image.bytes()), to_hex(expected));
   }
 
@@ -154,11 +188,13 @@ class ChakraTest : public QObject {
     QVERIFY(node.attr(Attr::Inputs).present && string_list(node.attr(Attr::Inputs)).empty());
   }
 
-  // Rewriting a rank's numbers in place gives the file that would have been made from scratch, digest included.
+  // Rewriting a rank's numbers in place gives the file that would have been made from scratch, digest
+  // included.
   void patched_equals_fresh() {
     const RankProgram p = small_program();
     TraceImage image(p, texts(10, 200, 150, 300));
-    for (const SlotTexts& t : {texts(99, 255, 129, 16383), texts(11, 128, 128, 128), texts(10, 200, 150, 300)}) {
+    for (const SlotTexts& t :
+         {texts(99, 255, 129, 16383), texts(11, 128, 128, 128), texts(10, 200, 150, 300)}) {
       QVERIFY(image.fits(t));
       image.show(t);
       const TraceImage fresh(p, t);

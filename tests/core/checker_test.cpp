@@ -7,8 +7,8 @@
 #include <regex>
 #include <set>
 
+#include "bundle/checker.h"
 #include "support/trace_bundle.h"
-#include "trace/checker.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -47,10 +47,10 @@ auto set_kind(uint64_t id, const char* attr, uint32_t kind) {
   return at_node(id, [=](TraceNodeSpec& n) { n.attr(attr).kind = kind; });
 }
 
-const std::vector<Breakage>& breakages() {
-  using namespace chakra::attr_field;
-  static const std::vector<Breakage> all{
-      // Files
+using Breakages = std::vector<Breakage>;
+
+Breakages of_files() {
+  return {
       {"no traces", "NO_TRACES", true, [](BundleSpec& b) { b.ranks.clear(); }},
       {"two names", "SEVERAL_NAMES", true, [](BundleSpec& b) { b.more["other.0.et"] = "x"; }},
       {"gap in the ranks", "MISSING_RANK", true, [](BundleSpec& b) { b.ranks.erase(2); }},
@@ -65,17 +65,29 @@ const std::vector<Breakage>& breakages() {
          b.ranks[1].raw = trace_bytes(b.ranks[1]);
          b.ranks[1].raw.resize(b.ranks[1].raw.size() - 3);
        }},
-      {"length cut off", "PARSE", true, [](BundleSpec& b) { b.ranks[1].raw = trace_bytes(b.ranks[1]) + "\xff"; }},
+      {"length cut off", "PARSE", true,
+       [](BundleSpec& b) { b.ranks[1].raw = trace_bytes(b.ranks[1]) + "\xff"; }},
       {"length too long", "PARSE", true,
        [](BundleSpec& b) { b.ranks[1].raw = trace_bytes(b.ranks[1]) + "\xff\xff\xff\xff\xff\xff\x01"; }},
-      {"empty message", "PARSE", true, [](BundleSpec& b) { b.ranks[1].raw = trace_bytes(b.ranks[1]) + std::string(1, '\0'); }},
-      {"garbage instead of a node", "PARSE", true, [](BundleSpec& b) { b.ranks[1].raw = trace_bytes(b.ranks[1]) + "\x03" "abc"; }},
-      // Dependencies
+      {"empty message", "PARSE", true,
+       [](BundleSpec& b) { b.ranks[1].raw = trace_bytes(b.ranks[1]) + std::string(1, '\0'); }},
+      {"garbage instead of a node", "PARSE", true,
+       [](BundleSpec& b) {
+         b.ranks[1].raw = trace_bytes(b.ranks[1]) +
+                          "\x03"
+                          "abc";
+       }},
+  };
+}
+
+Breakages of_dependencies() {
+  return {
       {"duplicate id", "DUPLICATE_ID", true, [](BundleSpec& b) { b.ranks[0].node(11).id = 7; }},
       {"missing dependency", "DEP_MISSING", true, at_node(7, [](auto& n) { n.deps.push_back(99); })},
       {"self dependency", "SELF_DEPENDENCY", true, at_node(7, [](auto& n) { n.deps.push_back(7); })},
       {"cycle", "CYCLE", true, at_node(2, [](auto& n) { n.deps.push_back(5); })},
-      {"cycle leaves the rank unfinished", "NOT_FINISHED", true, at_node(2, [](auto& n) { n.deps.push_back(5); })},
+      {"cycle leaves the rank unfinished", "NOT_FINISHED", true,
+       at_node(2, [](auto& n) { n.deps.push_back(5); })},
       {"many ready at once", "WIDE_READY", false,
        [](BundleSpec& b) {
          for (uint64_t id = 100; id < 700; ++id) b.ranks[0].nodes.push_back(compute(id, {1}));
@@ -84,10 +96,17 @@ const std::vector<Breakage>& breakages() {
        [](BundleSpec& b) {
          for (auto& [rank, file] : b.ranks) file.node(4).deps = {2};
        }},
-      // Nodes
+  };
+}
+
+Breakages of_nodes() {
+  using namespace chakra::attr_field;
+  return {
       {"unknown node type", "NODE_TYPE", true, at_node(7, [](auto& n) { n.type = 12; })},
-      {"metadata node", "NODE_TYPE", true, at_node(7, [](auto& n) { n.type = static_cast<int>(NodeType::Metadata); })},
-      {"invalid node", "NODE_TYPE", true, at_node(7, [](auto& n) { n.type = static_cast<int>(NodeType::Invalid); })},
+      {"metadata node", "NODE_TYPE", true,
+       at_node(7, [](auto& n) { n.type = static_cast<int>(NodeType::Metadata); })},
+      {"invalid node", "NODE_TYPE", true,
+       at_node(7, [](auto& n) { n.type = static_cast<int>(NodeType::Invalid); })},
       {"memory node without expansion", "MEMORY_NODE", true,
        at_node(7, [](auto& n) { n.type = static_cast<int>(NodeType::MemLoad); })},
       {"num_ops missing", "ATTR_MISSING", true, at_node(7, [](auto& n) { n.drop("num_ops"); })},
@@ -100,7 +119,8 @@ const std::vector<Breakage>& breakages() {
       {"string instead of integer", "ATTR_KIND", true, set_kind(7, "num_ops", kString)},
       {"integer instead of string", "ATTR_KIND", true, set_kind(2, "pg_name", kInt64)},
       {"is_cpu_op of a wrong kind", "ATTR_KIND", true, set_kind(7, "is_cpu_op", kString)},
-      {"involved_dim of a wrong kind", "ATTR_KIND", true, at_node(10, [](auto& n) { n.attr("involved_dim").kind = kInt64; })},
+      {"involved_dim of a wrong kind", "ATTR_KIND", true,
+       at_node(10, [](auto& n) { n.attr("involved_dim").kind = kInt64; })},
       {"kind that old readers miss", "ATTR_UNUSUAL_KIND", false, set_kind(2, "comm_size", kUint64)},
       {"attribute twice", "ATTR_REPEATED", false,
        at_node(7, [](auto& n) { n.attrs.push_back({.name = "num_ops", .kind = kInt64, .integer = 5}); })},
@@ -112,29 +132,50 @@ const std::vector<Breakage>& breakages() {
       {"compute on the CPU", "CPU_OP", false, set_integer(7, "is_cpu_op", 1)},
       {"communication on the CPU", "CPU_OP", true, set_integer(2, "is_cpu_op", 1)},
       {"root shorter than a nanosecond", "ROOT_TOO_SHORT", true,
-       at_node(1, [](auto& n) {
-         n.attr("num_ops").integer = 1000;
-         n.attr("tensor_size").integer = 1000;
-       })},
-      {"collective at the start without a delay", "ROOT_AT_ZERO", true, at_node(2, [](auto& n) { n.deps.clear(); })},
+       at_node(1,
+               [](auto& n) {
+                 n.attr("num_ops").integer = 1000;
+                 n.attr("tensor_size").integer = 1000;
+               })},
+      {"collective at the start without a delay", "ROOT_AT_ZERO", true,
+       at_node(2, [](auto& n) { n.deps.clear(); })},
       {"odd list of tensors", "TENSOR_LIST", true,
-       at_node(7, [](auto& n) { n.attrs.push_back({.name = "inputs", .kind = kStringList, .bytes = encode_string_list({"x"})}); })},
+       at_node(7,
+               [](auto& n) {
+                 n.attrs.push_back(
+                     {.name = "inputs", .kind = kStringList, .bytes = encode_string_list({"x"})});
+               })},
       {"tensor without bytes", "TENSOR_LIST", true,
-       at_node(7, [](auto& n) { n.attrs.push_back({.name = "outputs", .kind = kStringList, .bytes = encode_string_list({"x", "big"})}); })},
+       at_node(7,
+               [](auto& n) {
+                 n.attrs.push_back(
+                     {.name = "outputs", .kind = kStringList, .bytes = encode_string_list({"x", "big"})});
+               })},
       {"tensor written twice", "TENSOR_WRITTEN_TWICE", true,
        [](BundleSpec& b) {
          for (const uint64_t id : {1, 7})
-           b.ranks[0].node(id).attrs.push_back({.name = "outputs", .kind = kStringList, .bytes = encode_string_list({"x", "8"})});
+           b.ranks[0].node(id).attrs.push_back(
+               {.name = "outputs", .kind = kStringList, .bytes = encode_string_list({"x", "8"})});
        }},
-      // Collectives
-      {"unsupported collective", "COLLECTIVE_TYPE", true, set_integer(2, "comm_type", static_cast<int>(CollectiveType::Reduce))},
+  };
+}
+
+Breakages of_collectives() {
+  using namespace chakra::attr_field;
+  return {
+      {"unsupported collective", "COLLECTIVE_TYPE", true,
+       set_integer(2, "comm_type", static_cast<int>(CollectiveType::Reduce))},
       {"unknown collective", "COLLECTIVE_TYPE", true, set_integer(2, "comm_type", 77)},
-      {"broadcast", "BROADCAST", false, set_integer(2, "comm_type", static_cast<int>(CollectiveType::Broadcast))},
+      {"broadcast", "BROADCAST", false,
+       set_integer(2, "comm_type", static_cast<int>(CollectiveType::Broadcast))},
       {"all-gather smaller than the splits", "ALL_GATHER_SMALL", true,
        in_file("system.json", "\"preferred-dataset-splits\": 1", "\"preferred-dataset-splits\": 1048576")},
-      {"group name no integer", "GROUP_NAME", true, at_node(2, [](auto& n) { n.attr("pg_name").bytes = "tp"; })},
-      {"group not in the file", "GROUP_UNKNOWN", true, at_node(2, [](auto& n) { n.attr("pg_name").bytes = "9"; })},
-      {"rank outside its group", "NOT_A_MEMBER", true, at_node(2, [](auto& n) { n.attr("pg_name").bytes = "2"; })},
+      {"group name no integer", "GROUP_NAME", true,
+       at_node(2, [](auto& n) { n.attr("pg_name").bytes = "tp"; })},
+      {"group not in the file", "GROUP_UNKNOWN", true,
+       at_node(2, [](auto& n) { n.attr("pg_name").bytes = "9"; })},
+      {"rank outside its group", "NOT_A_MEMBER", true,
+       at_node(2, [](auto& n) { n.attr("pg_name").bytes = "2"; })},
       {"group of one", "GROUP_OF_ONE", true, in_file("comm_groups.json", "[0, 1]", "[0]")},
       {"world of one", "GROUP_OF_ONE", true,
        [](BundleSpec& b) {
@@ -142,9 +183,14 @@ const std::vector<Breakage>& breakages() {
          b.files["network.yml"] = replaced(b.files["network.yml"], "[ 4 ]", "[ 1 ]");
        }},
       {"no involved dimension", "INVOLVED_DIM", true,
-       at_node(10, [](auto& n) { n.attrs.push_back({.name = "involved_dim", .kind = kBoolList, .bytes = encode_bool_list({false, false})}); })},
+       at_node(10,
+               [](auto& n) {
+                 n.attrs.push_back(
+                     {.name = "involved_dim", .kind = kBoolList, .bytes = encode_bool_list({false, false})});
+               })},
       {"sizes differ", "COLLECTIVE_MISMATCH", true, set_integer(2, "comm_size", 12345)},
-      {"types differ", "COLLECTIVE_MISMATCH", true, set_integer(2, "comm_type", static_cast<int>(CollectiveType::AllToAll))},
+      {"types differ", "COLLECTIVE_MISMATCH", true,
+       set_integer(2, "comm_type", static_cast<int>(CollectiveType::AllToAll))},
       {"order differs", "COLLECTIVE_MISMATCH", true,
        [](BundleSpec& b) { std::swap(b.ranks[0].node(3).attrs, b.ranks[0].node(4).attrs); }},
       {"sizes differ and nobody finishes", "WAITS", true, set_integer(2, "comm_size", 12345)},
@@ -157,13 +203,18 @@ const std::vector<Breakage>& breakages() {
       // Two groups whose members disagree about which comes first.
       {"crossed groups", "WAITS", true,
        [](BundleSpec& b) {
-         for (const int64_t rank : {0, 3}) std::swap(b.ranks[rank].node(5).attrs, b.ranks[rank].node(9).attrs);
+         for (const int64_t rank : {0, 3})
+           std::swap(b.ranks[rank].node(5).attrs, b.ranks[rank].node(9).attrs);
          for (const int64_t rank : {0, 1, 2, 3}) {
            b.ranks[rank].node(6) = compute(6, {5});
            b.ranks[rank].node(8) = compute(8, {7});
          }
        }},
-      // Sends and receives
+  };
+}
+
+Breakages of_messages() {
+  return {
       {"source is not the sender", "OWN_RANK", true, set_integer(6, "comm_src", 3)},
       {"send to itself", "SELF_SEND", true, set_integer(6, "comm_dst", 0)},
       {"peer outside the world", "PEER_RANGE", true, set_integer(6, "comm_dst", 4)},
@@ -186,28 +237,43 @@ const std::vector<Breakage>& breakages() {
            file.nodes.push_back(again);
          }
        }},
-      // Groups
+  };
+}
+
+Breakages of_groups() {
+  return {
       {"groups missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("comm_groups.json"); }},
-      {"groups no JSON", "GROUP_FILE", true, [](BundleSpec& b) { b.files["comm_groups.json"] = "{\"1\": [0, 1"; }},
-      {"groups no object", "GROUP_FILE", true, [](BundleSpec& b) { b.files["comm_groups.json"] = "[[0, 1]]"; }},
+      {"groups no JSON", "GROUP_FILE", true,
+       [](BundleSpec& b) { b.files["comm_groups.json"] = "{\"1\": [0, 1"; }},
+      {"groups no object", "GROUP_FILE", true,
+       [](BundleSpec& b) { b.files["comm_groups.json"] = "[[0, 1]]"; }},
       {"path that contains empty", "GROUP_PATH", true, [](BundleSpec&) {}, "not_empty"},
       {"group key no integer", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"tp\": [0, 1], ")},
       {"group key zero", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"0\": [0, 1], ")},
       {"group key twice", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"1\": [0, 1], ")},
-      {"group key too large", "GROUP_KEY", true, in_file("comm_groups.json", "{", "{\"2147483648\": [0, 1], ")},
-      {"group id above 2147", "GROUP_ID_LARGE", false, in_file("comm_groups.json", "{", "{\"2148\": [0, 1], ")},
+      {"group key too large", "GROUP_KEY", true,
+       in_file("comm_groups.json", "{", "{\"2147483648\": [0, 1], ")},
+      {"group id above 2147", "GROUP_ID_LARGE", false,
+       in_file("comm_groups.json", "{", "{\"2148\": [0, 1], ")},
       {"group without members", "GROUP_MEMBERS", true, in_file("comm_groups.json", "{", "{\"5\": [], ")},
       {"group of names", "GROUP_MEMBERS", true, in_file("comm_groups.json", "{", "{\"5\": [\"0\", \"1\"], ")},
-      {"group with a rank twice", "GROUP_MEMBERS", true, in_file("comm_groups.json", "{", "{\"5\": [0, 0], ")},
-      {"group with a rank too many", "GROUP_MEMBERS", true, in_file("comm_groups.json", "{", "{\"5\": [0, 4], ")},
-      {"group with a negative rank", "GROUP_MEMBERS", true, in_file("comm_groups.json", "{", "{\"5\": [-1, 0], ")},
+      {"group with a rank twice", "GROUP_MEMBERS", true,
+       in_file("comm_groups.json", "{", "{\"5\": [0, 0], ")},
+      {"group with a rank too many", "GROUP_MEMBERS", true,
+       in_file("comm_groups.json", "{", "{\"5\": [0, 4], ")},
+      {"group with a negative rank", "GROUP_MEMBERS", true,
+       in_file("comm_groups.json", "{", "{\"5\": [-1, 0], ")},
       {"group out of order", "GROUP_ORDER", false, in_file("comm_groups.json", "[0, 1]", "[1, 0]")},
       {"group ids equal modulo 500", "GROUP_COLLISION", false,
        [](BundleSpec& b) {
          b.files["comm_groups.json"] = replaced(b.files["comm_groups.json"], "\"3\"", "\"501\"");
          for (const int64_t rank : {0, 2}) b.ranks[rank].node(9).attr("pg_name").bytes = "501";
        }},
-      // Configuration
+  };
+}
+
+Breakages of_configuration() {
+  return {
       {"system missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("system.json"); }},
       {"network missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("network.yml"); }},
       {"memory missing", "CONFIG_FILE", true, [](BundleSpec& b) { b.files.erase("memory.json"); }},
@@ -216,30 +282,51 @@ const std::vector<Breakage>& breakages() {
       {"unknown scheduling policy", "SYSTEM_KEY", true, in_file("system.json", "LIFO", "ROUND_ROBIN")},
       {"roofline without peak", "SYSTEM_KEY", true, in_file("system.json", "\"peak-perf\": 989,", "")},
       {"implementation list too short", "IMPLEMENTATION_LIST", true,
-       in_file("network.yml", "topology: [ Switch ]\nnpus_count: [ 4 ]  # ranks\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]",
+       in_file("network.yml",
+               "topology: [ Switch ]\nnpus_count: [ 4 ]  # ranks\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]",
                "topology: [ Ring, Switch ]\nnpus_count: [ 2, 2 ]\nbandwidth: [ 9, 9 ]\nlatency: [ 1, 1 ]")},
       {"implementation list too long", "IMPLEMENTATION_LIST", true,
-       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]", "\"all-gather-implementation\": [\"ring\", \"ring\"]")},
+       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
+               "\"all-gather-implementation\": [\"ring\", \"ring\"]")},
       {"unknown implementation", "IMPLEMENTATION", true,
-       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]", "\"all-gather-implementation\": [\"star\"]")},
+       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
+               "\"all-gather-implementation\": [\"star\"]")},
       {"tree of an all-gather", "IMPLEMENTATION", true,
-       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]", "\"all-gather-implementation\": [\"doubleBinaryTree\"]")},
+       in_file("system.json", "\"all-gather-implementation\": [\"ring\"]",
+               "\"all-gather-implementation\": [\"doubleBinaryTree\"]")},
       {"network list missing", "NETWORK_KEY", true, in_file("network.yml", "latency: [ 500.0 ]", "")},
-      {"network lists of different length", "NETWORK_LISTS", true, in_file("network.yml", "[ 50.0 ]", "[ 50.0, 50.0 ]")},
+      {"network lists of different length", "NETWORK_LISTS", true,
+       in_file("network.yml", "[ 50.0 ]", "[ 50.0, 50.0 ]")},
       {"unknown topology", "TOPOLOGY", true, in_file("network.yml", "Switch", "Torus")},
       {"dimension of one rank", "NPUS_COUNT", true, in_file("network.yml", "[ 4 ]", "[ 1 ]")},
       {"npus_count no number", "NPUS_COUNT", true, in_file("network.yml", "[ 4 ]", "[ four ]")},
       {"bandwidth zero", "NETWORK_NUMBER", true, in_file("network.yml", "50.0", "0")},
       {"unknown memory type", "MEMORY_TYPE", true, in_file("memory.json", "NO_MEMORY_EXPANSION", "SOME")},
-      // Manifest
+  };
+}
+
+Breakages of_manifest() {
+  return {
       {"manifest of other traces", "MANIFEST_DIGEST", false,
        [](BundleSpec& b) {
          b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 4, "classes":
              [{"digest": "poly61:0000000000000001", "rank_runs": [[0, 3, 1]]}]})";
        }},
       {"manifest of another number of ranks", "MANIFEST", false,
-       [](BundleSpec& b) { b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 8, "classes": []})"; }},
+       [](BundleSpec& b) {
+         b.more["manifest.json"] = R"({"format": "shardscape-bundle", "ranks": 8, "classes": []})";
+       }},
   };
+}
+
+const Breakages& breakages() {
+  static const Breakages all = [] {
+    Breakages list;
+    for (const auto& some : {of_files(), of_dependencies(), of_nodes(), of_collectives(), of_messages(),
+                             of_groups(), of_configuration(), of_manifest()})
+      list.insert(list.end(), some.begin(), some.end());
+    return list;
+  }();
   return all;
 }
 
@@ -284,10 +371,15 @@ class CheckerTest : public QObject {
     for (const Breakage& b : breakages()) broken.insert(b.code);
     const std::regex pattern(R"re((?:error|warning)\("([A-Z][A-Z_]+)")re");
     int found = 0;
-    for (const auto& entry : fs::directory_iterator(fs::path(SHARDSCAPE_SOURCE_DIR) / "core" / "trace")) {
-      std::ifstream stream(entry.path());
+    std::vector<fs::path> sources;
+    for (const char* folder : {"chakra", "astra_sim", "bundle"})
+      for (const auto& entry : fs::directory_iterator(fs::path(SHARDSCAPE_SOURCE_DIR) / "core" / folder))
+        sources.push_back(entry.path());
+    for (const fs::path& source : sources) {
+      std::ifstream stream(source);
       const std::string text{std::istreambuf_iterator<char>(stream), {}};
-      for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern); it != std::sregex_iterator(); ++it, ++found)
+      for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern); it != std::sregex_iterator();
+           ++it, ++found)
         QVERIFY2(broken.contains((*it)[1]), (*it)[1].str().c_str());
     }
     QVERIFY(found > 50);
@@ -363,7 +455,8 @@ class CheckerTest : public QObject {
     BundleSpec bundle = good_bundle();
     bundle.ranks[0].node(7).deps.push_back(99);
     const std::string json = check_json(check(bundle));
-    for (const char* part : {"\"ok\": false", "\"severity\": \"error\"", "\"code\": \"DEP_MISSING\"", "\"rank\": 0", "\"node\": 7"})
+    for (const char* part : {"\"ok\": false", "\"severity\": \"error\"", "\"code\": \"DEP_MISSING\"",
+                             "\"rank\": 0", "\"node\": 7"})
       QVERIFY2(json.find(part) != std::string::npos, json.c_str());
   }
 
@@ -378,7 +471,8 @@ class CheckerTest : public QObject {
     return check_bundle(folder);
   }
   static bool has(const CheckReport& report, const std::string& code) {
-    return std::any_of(report.findings.begin(), report.findings.end(), [&](const Finding& f) { return f.code == code; });
+    return std::any_of(report.findings.begin(), report.findings.end(),
+                       [&](const Finding& f) { return f.code == code; });
   }
   std::vector<std::unique_ptr<QTemporaryDir>> folders_;
 };

@@ -5,7 +5,7 @@
 
 #include "explore/comparison.h"
 #include "explore/sensitivity.h"
-#include "simulate/estimate.h"
+#include "memory/estimate.h"
 #include "support/spaces.h"
 
 using namespace shardscape;
@@ -42,7 +42,9 @@ void ComparisonTest::sensitivity_of_a_design() {
       for (const auto& [id, value] : n.also) QCOMPARE(knob_text(n.design, *find_knob(id)), value);
     }
   }
-  for (const char* id : {"tp", "pp", "dp", "microbatch", "recompute", "sequence_parallel", "schedule", "sync"}) QVERIFY2(knobs.count(id), id);
+  for (const char* id :
+       {"tp", "pp", "dp", "microbatch", "recompute", "sequence_parallel", "schedule", "sync"})
+    QVERIFY2(knobs.count(id), id);
   for (const char* id : {"layers", "experts", "nic_bandwidth"}) QVERIFY2(!knobs.count(id), id);
   std::stop_source stop;
   stop.request_stop();

@@ -1,13 +1,15 @@
 // The symbols of a design: base ones, derived ones with their rules, layers of every stage.
 #include <QtTest>
 
-#include "design/validate.h"
+#include "design/validate/validate.h"
 
 using namespace shardscape;
 
 namespace {
 
-int64_t value(const Binding& binding, const char* symbol) { return binding.get(Symbol::intern(symbol)).value_or(-1); }
+int64_t value(const Binding& binding, const char* symbol) {
+  return binding.get(Symbol::intern(symbol)).value_or(-1);
+}
 
 }  // namespace
 
@@ -53,12 +55,14 @@ class DesignSymbolsTest : public QObject {
     design.model.vocab = 128001;
     const Binding binding = bind_symbols(design);
     const std::pair<const char*, int64_t> wanted[] = {
-        {"B", 32},   {"b", 1},     {"S", 8192}, {"L", 32},    {"D", 4096}, {"H", 32}, {"G", 8},  {"E", 128}, {"F", 14336},
-        {"V", 128001}, {"Smax", 1}, {"tp", 2},   {"cp", 1},   {"pp", 2},   {"dp", 2}, {"v", 1}, {"m", 16}, {"Vp", 128256}};
+        {"B", 32}, {"b", 1},   {"S", 8192},  {"L", 32},     {"D", 4096}, {"H", 32},
+        {"G", 8},  {"E", 128}, {"F", 14336}, {"V", 128001}, {"Smax", 1}, {"tp", 2},
+        {"cp", 1}, {"pp", 2},  {"dp", 2},    {"v", 1},      {"m", 16},   {"Vp", 128256}};
     for (const auto& [symbol, number] : wanted) QVERIFY2(value(binding, symbol) == number, symbol);
     QCOMPARE(binding.items().size(), std::size(wanted));
     QStringList rules;
-    for (const DerivedSymbol& derived : derived_symbols(design)) rules << QString::fromStdString(derived.definition());
+    for (const DerivedSymbol& derived : derived_symbols(design))
+      rules << QString::fromStdString(derived.definition());
     QCOMPARE(rules, (QStringList{"Vp = align(V, 128·tp)", "m = floor(B/(b·dp))"}));
     design.model.window = 100000;
     QCOMPARE(value(bind_symbols(design), "We"), int64_t{8192});

@@ -7,8 +7,8 @@
 
 #include "base/data_dir.h"
 #include "design/document.h"
-#include "design/knobs.h"
-#include "design/validate.h"
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
 #include "model/library.h"
 
 using namespace shardscape;
@@ -35,7 +35,9 @@ Design read(const std::string& text) {
   return std::get<Design>(result);
 }
 
-QStringList entries(const QTemporaryDir& dir) { return QDir(dir.path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot | QDir::Hidden); }
+QStringList entries(const QTemporaryDir& dir) {
+  return QDir(dir.path()).entryList(QDir::AllEntries | QDir::NoDotAndDotDot | QDir::Hidden);
+}
 
 }  // namespace
 
@@ -60,7 +62,8 @@ class DocumentTest : public QObject {
 void DocumentTest::round_trip_data() {
   QTest::addColumn<QByteArray>("preset");
   QVERIFY(!ModelLibrary::instance().presets().empty());
-  for (const Preset& preset : ModelLibrary::instance().presets()) QTest::newRow(preset.id.c_str()) << QByteArray::fromStdString(preset.id);
+  for (const Preset& preset : ModelLibrary::instance().presets())
+    QTest::newRow(preset.id.c_str()) << QByteArray::fromStdString(preset.id);
 }
 
 void DocumentTest::round_trip() {
@@ -85,18 +88,28 @@ void DocumentTest::random_designs() {
     for (const Knob& knob : knobs()) {
       std::string text;
       switch (knob.type) {
-        case KnobType::Integer: text = std::to_string(random.bounded(static_cast<qint64>(knob.min), static_cast<qint64>(knob.max + 1))); break;
+        case KnobType::Integer:
+          text = std::to_string(
+              random.bounded(static_cast<qint64>(knob.min), static_cast<qint64>(knob.max + 1)));
+          break;
         case KnobType::Decimal:
-          text = QString::number(static_cast<double>(random.bounded(static_cast<qint64>(knob.min), static_cast<qint64>(knob.max + 1))) / 1000, 'f', 3).toStdString();
+          text = QString::number(static_cast<double>(random.bounded(static_cast<qint64>(knob.min),
+                                                                    static_cast<qint64>(knob.max + 1))) /
+                                     1000,
+                                 'f', 3)
+                     .toStdString();
           break;
         case KnobType::Boolean: text = random.bounded(2) ? "true" : "false"; break;
-        case KnobType::Choice: text = knob.choices[random.bounded(static_cast<quint32>(knob.choices.size()))].value; break;
+        case KnobType::Choice:
+          text = knob.choices[random.bounded(static_cast<quint32>(knob.choices.size()))].value;
+          break;
         case KnobType::ChoiceList:
           for (const KnobChoice& choice : knob.choices)
             if (random.bounded(2)) text += (text.empty() ? "" : ",") + choice.value;
           break;
         case KnobType::IntegerList:
-          for (int n = random.bounded(5); n > 0; --n) text += (text.empty() ? "" : ",") + std::to_string(random.bounded(100));
+          for (int n = random.bounded(5); n > 0; --n)
+            text += (text.empty() ? "" : ",") + std::to_string(random.bounded(100));
           break;
       }
       QVERIFY(!set_knob(design, knob, text));
@@ -129,33 +142,56 @@ void DocumentTest::refused_data() {
   QTest::addColumn<QByteArray>("where");
   QTest::addColumn<QByteArray>("what");
   QTest::addColumn<QByteArray>("accepted");
-  const auto row = [](const char* name, const char* from, const char* to, const char* where, const char* what, const char* accepted) {
-    QTest::newRow(name) << QByteArray(from) << QByteArray(to) << QByteArray(where) << QByteArray(what) << QByteArray(accepted);
+  const auto row = [](const char* name, const char* from, const char* to, const char* where, const char* what,
+                      const char* accepted) {
+    QTest::newRow(name) << QByteArray(from) << QByteArray(to) << QByteArray(where) << QByteArray(what)
+                        << QByteArray(accepted);
   };
-  row("unknown key", "\"tp\": 4", "\"tpp\": 4", "small.json:6", "\"tpp\" is not known in \"parallelism\"", "\"tp\", \"pp\"");
-  row("wrong section", "\"tp\": 4", "\"seq\": 4", "small.json:6", "\"seq\" is not known in \"parallelism\"; it belongs in \"workload\"", "\"tp\"");
-  row("unknown section", "\"workload\"", "\"work\"", "small.json:9", "\"work\" is not known here", "\"workload\"");
-  row("number in quotes", "\"tp\": 4", "\"tp\": \"4\"", "small.json:6", "\"tp\" is a whole number, not \"4\"", "from 1 to 131,072");
-  row("fraction", "\"tp\": 4", "\"tp\": 4.5", "small.json:6", "\"tp\" is a whole number, not 4.5", "from 1 to 131,072");
-  row("null", "\"tp\": 4", "\"tp\": null", "small.json:6", "\"tp\" is a whole number, not null", "from 1 to 131,072");
-  row("out of range", "\"tp\": 4", "\"tp\": 0", "small.json:6", "\"tp\": 0 is too small", "from 1 to 131,072");
+  row("unknown key", "\"tp\": 4", "\"tpp\": 4", "small.json:6", "\"tpp\" is not known in \"parallelism\"",
+      "\"tp\", \"pp\"");
+  row("wrong section", "\"tp\": 4", "\"seq\": 4", "small.json:6",
+      "\"seq\" is not known in \"parallelism\"; it belongs in \"workload\"", "\"tp\"");
+  row("unknown section", "\"workload\"", "\"work\"", "small.json:9", "\"work\" is not known here",
+      "\"workload\"");
+  row("number in quotes", "\"tp\": 4", "\"tp\": \"4\"", "small.json:6", "\"tp\" is a whole number, not \"4\"",
+      "from 1 to 131,072");
+  row("fraction", "\"tp\": 4", "\"tp\": 4.5", "small.json:6", "\"tp\" is a whole number, not 4.5",
+      "from 1 to 131,072");
+  row("null", "\"tp\": 4", "\"tp\": null", "small.json:6", "\"tp\" is a whole number, not null",
+      "from 1 to 131,072");
+  row("out of range", "\"tp\": 4", "\"tp\": 0", "small.json:6", "\"tp\": 0 is too small",
+      "from 1 to 131,072");
   row("negative", "\"tp\": 4", "\"tp\": -4", "small.json:6", "\"tp\": -4 is too small", "from 1 to 131,072");
-  row("beyond 64 bits", "\"tp\": 4", "\"tp\": 18446744073709551615", "small.json:6", "out of range", "from 1 to 131,072");
+  row("beyond 64 bits", "\"tp\": 4", "\"tp\": 18446744073709551615", "small.json:6", "out of range",
+      "from 1 to 131,072");
   row("beyond doubles", "\"tp\": 4", "\"tp\": 1e999", "small.json", "", "");
-  row("not a truth", "false", "0", "small.json:7", "\"sequence_parallel\" is true or false, not 0", "true or false");
-  row("unknown choice", "h100-sxm-80gb", "abacus", "small.json:10", "there is no accelerator \"abacus\"", "one of a100-sxm-40gb");
-  row("list", "\"tp\": 4", "\"stage_layers\": [8, \"8\"]", "small.json:6", "\"stage_layers\" is a list of whole numbers", "separated by commas");
-  row("not a list", "\"tp\": 4", "\"stage_layers\": 8", "small.json:6", "\"stage_layers\" is a list of whole numbers", "separated by commas");
-  row("section is no object", "{\"seq\": 4096}", "7", "small.json:9", "\"workload\" is missing or not an object", "an object");
+  row("not a truth", "false", "0", "small.json:7", "\"sequence_parallel\" is true or false, not 0",
+      "true or false");
+  row("unknown choice", "h100-sxm-80gb", "abacus", "small.json:10", "there is no accelerator \"abacus\"",
+      "one of a100-sxm-40gb");
+  row("list", "\"tp\": 4", "\"stage_layers\": [8, \"8\"]", "small.json:6",
+      "\"stage_layers\" is a list of whole numbers", "separated by commas");
+  row("not a list", "\"tp\": 4", "\"stage_layers\": 8", "small.json:6",
+      "\"stage_layers\" is a list of whole numbers", "separated by commas");
+  row("section is no object", "{\"seq\": 4096}", "7", "small.json:9",
+      "\"workload\" is missing or not an object", "an object");
   row("name is no text", "\"small\"", "7", "small.json:3", "\"name\" is missing or not a text", "a text");
-  row("unknown preset", "llama3-8b", "llama9", "small.json:4", "there is no preset \"llama9\"", "\"llama3-8b\"");
-  row("no preset", "{\"preset\": \"llama3-8b\"}", "{}", "small.json:4", "\"model\" names no preset", "\"llama3-8b\"");
-  row("no model", "\"model\": {\"preset\": \"llama3-8b\"},", "", "small.json:1", "\"model\" is missing", "an object");
-  row("newer format", "\"shardscape\": 1", "\"shardscape\": 2", "small.json:2", "saved by a newer program, in format 2", "\"shardscape\": 1");
-  row("no format 0", "\"shardscape\": 1", "\"shardscape\": 0", "small.json:2", "there is no format 0", "\"shardscape\": 1");
-  row("format is a text", "\"shardscape\": 1", "\"shardscape\": \"1\"", "small.json:2", "the version of the format is \"1\"", "\"shardscape\": 1");
-  row("other JSON", "\"shardscape\": 1,", "", "small.json:1", "this is not a saved design", "\"shardscape\": 1");
-  row("config.json", "\"shardscape\": 1,", "\"model_type\": \"llama\",", "small.json:2", "configuration of a Hugging Face model", "import");
+  row("unknown preset", "llama3-8b", "llama9", "small.json:4", "there is no preset \"llama9\"",
+      "\"llama3-8b\"");
+  row("no preset", "{\"preset\": \"llama3-8b\"}", "{}", "small.json:4", "\"model\" names no preset",
+      "\"llama3-8b\"");
+  row("no model", "\"model\": {\"preset\": \"llama3-8b\"},", "", "small.json:1", "\"model\" is missing",
+      "an object");
+  row("newer format", "\"shardscape\": 1", "\"shardscape\": 2", "small.json:2",
+      "saved by a newer program, in format 2", "\"shardscape\": 1");
+  row("no format 0", "\"shardscape\": 1", "\"shardscape\": 0", "small.json:2", "there is no format 0",
+      "\"shardscape\": 1");
+  row("format is a text", "\"shardscape\": 1", "\"shardscape\": \"1\"", "small.json:2",
+      "the version of the format is \"1\"", "\"shardscape\": 1");
+  row("other JSON", "\"shardscape\": 1,", "", "small.json:1", "this is not a saved design",
+      "\"shardscape\": 1");
+  row("config.json", "\"shardscape\": 1,", "\"model_type\": \"llama\",", "small.json:2",
+      "configuration of a Hugging Face model", "import");
   row("comma missing", "\"tp\": 4,", "\"tp\": 4", "small.json:7", "not JSON", "JSON object");
   row("stray text", "\"tp\": 4", "\"tp\": four", "small.json:6", "not JSON", "JSON object");
 }

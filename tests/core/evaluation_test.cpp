@@ -1,4 +1,5 @@
-// The fast evaluation of a design against its full report: memory to the byte, time but for rounding (1 % is asked for).
+// The fast evaluation of a design against its full report: memory to the byte, time but for rounding (1 % is
+// asked for).
 #include <QtTest>
 
 #include <chrono>
@@ -6,15 +7,15 @@
 #include <random>
 #include <thread>
 
-#include "design/knobs.h"
-#include "design/validate.h"
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
 #include "explore/evaluation.h"
-#include "parallel/pipeline_layout.h"
-#include "simulate/estimate.h"
-#include "simulate/inference.h"
-#include "simulate/simulation.h"
+#include "memory/estimate.h"
+#include "mesh/pipeline_layout.h"
+#include "serving/inference.h"
 #include "support/designs.h"
 #include "support/random_designs.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -35,11 +36,16 @@ QString disagreement(Evaluator& evaluator, const Design& design, Differences& se
   if (!report->valid() != (fast.feasibility == Feasibility::Invalid)) return "one of them is invalid";
   if (!report->valid()) {
     const std::string& where = report->problems.front().where;
-    return fast.reason == where ? QString() : QString("the reason is %1, not %2").arg(fast.reason.c_str(), where.c_str());
+    return fast.reason == where ? QString()
+                                : QString("the reason is %1, not %2").arg(fast.reason.c_str(), where.c_str());
   }
   const int64_t memory = memory_in_use(*report, report->memory->peak_stage);
   if (fast.memory != memory || fast.capacity != report->memory->capacity)
-    return QString("memory is %1 of %2, not %3 of %4").arg(fast.memory).arg(fast.capacity).arg(memory).arg(report->memory->capacity);
+    return QString("memory is %1 of %2, not %3 of %4")
+        .arg(fast.memory)
+        .arg(fast.capacity)
+        .arg(memory)
+        .arg(report->memory->capacity);
   const auto step = simulate(*report);
   const auto off = [](double a, double b) { return b == 0 ? std::abs(a) : std::abs(a / b - 1); };
   double seconds = step->step_seconds, tokens = step->tokens_per_second;
@@ -52,11 +58,15 @@ QString disagreement(Evaluator& evaluator, const Design& design, Differences& se
   seen.time = std::max(seen.time, off(fast.step_seconds, seconds));
   seen.bubble = std::max(seen.bubble, std::abs(fast.bubble - step->bubble));
   seen.exposed = std::max(seen.exposed, std::abs(fast.exposed - step->exposed));
-  for (const auto& [what, a, b] : {std::tuple{"step", fast.step_seconds, seconds}, {"tokens per second", fast.tokens_per_second, tokens},
-                                   {"model TFLOP/s", fast.model_tflops, step->model_tflops}, {"MFU", fast.mfu, step->mfu}})
+  for (const auto& [what, a, b] : {std::tuple{"step", fast.step_seconds, seconds},
+                                   {"tokens per second", fast.tokens_per_second, tokens},
+                                   {"model TFLOP/s", fast.model_tflops, step->model_tflops},
+                                   {"MFU", fast.mfu, step->mfu}})
     if (off(a, b) > kTime) return QString("%1 is %2, not %3").arg(what).arg(a, 0, 'g', 10).arg(b, 0, 'g', 10);
-  if (std::abs(fast.bubble - step->bubble) > kShare) return QString("bubble is %1, not %2").arg(fast.bubble).arg(step->bubble);
-  if (std::abs(fast.exposed - step->exposed) > kShare) return QString("exposed is %1, not %2").arg(fast.exposed).arg(step->exposed);
+  if (std::abs(fast.bubble - step->bubble) > kShare)
+    return QString("bubble is %1, not %2").arg(fast.bubble).arg(step->bubble);
+  if (std::abs(fast.exposed - step->exposed) > kShare)
+    return QString("exposed is %1, not %2").arg(fast.exposed).arg(step->exposed);
   return {};
 }
 
@@ -88,7 +98,8 @@ void EvaluationTest::random_designs_agree() {
     const QString wrong = disagreement(evaluator, *design, seen);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(*design).c_str()));
   }
-  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
+        seen.time * 100, seen.bubble, seen.exposed);
   QVERIFY(seen.timed > kDesigns / 2);
 }
 
@@ -111,19 +122,25 @@ void EvaluationTest::schedules_agree() {
   Differences seen;
   int in_pairs = 0;
   std::mt19937 random(3);
-  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  const auto of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
   for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
     Design d = preset_design(qPrintable(preset), of({1, 2, 4, 8}), of({1, 2, 4, 8, 16}), 1);
     ParallelSpec& p = d.parallel;
     p.dp = world / p.tp / p.pp;
     p.virtual_stages = of({1, 1, 2, 3, 4});
-    p.schedule = static_cast<ScheduleKind>(of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 7, int64_t{static_cast<int>(ScheduleKind::ZbAuto)}}));
-    p.passes = {of({0, 1}) ? std::vector<int64_t>{} : std::vector<int64_t>{100, of({90, 160}), of({40, 110}), of({0, 5})}, of({0, 0, p.pp, 3}), of({40, 100})};
+    p.schedule = static_cast<ScheduleKind>(
+        of({1, 1, 1, 1, 0, 2, 3, 4, 5, 6, 7, 7, int64_t{static_cast<int>(ScheduleKind::ZbAuto)}}));
+    p.passes = {of({0, 1}) ? std::vector<int64_t>{}
+                           : std::vector<int64_t>{100, of({90, 160}), of({40, 110}), of({0, 5})},
+                of({0, 0, p.pp, 3}), of({40, 100})};
     p.sequence_parallel = of({0, 1});
     p.sync = static_cast<SyncStrategy>(of({0, 1, 2, 2, 2, 3, 4, 7, 8}));
     p.overlap_grad_reduce = of({0, 1});
     p.overlap_param_gather = of({0, 1});
-    if (p.schedule == ScheduleKind::Flexible) p.microbatch_group = of({0, 0, p.pp, 2 * p.pp, p.pp + 1});  // the last one is seldom filled
+    if (p.schedule == ScheduleKind::Flexible)
+      p.microbatch_group = of({0, 0, p.pp, 2 * p.pp, p.pp + 1});  // the last one is seldom filled
     p.scatter_gather_pipeline = of({0, 1});
     p.average_loss = of({0, 0, 1});
     p.clip_grad_norm = of({0, 1});
@@ -152,19 +169,23 @@ void EvaluationTest::schedules_agree() {
     const QString wrong = disagreement(evaluator, d, seen);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
   }
-  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
+        seen.time * 100, seen.bubble, seen.exposed);
   QCOMPARE(seen.timed, kDesigns);
   QVERIFY(in_pairs >= kDesigns / 10 || !preset.startsWith("mixtral"));
 }
 
-// Units that are gathered beside layers: microbatches are played by a map of when streams are through, which loses nothing.
+// Units that are gathered beside layers: microbatches are played by a map of when streams are through, which
+// loses nothing.
 void EvaluationTest::units_agree() {
   constexpr int kDesigns = 120;
   constexpr double kTime = 1e-9, kShare = 1e-3;  // relative; of the step
   Evaluator evaluator;
   Differences seen;
   std::mt19937 random(19);
-  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  const auto of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
   for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
     Design d = preset_design("gpt3-175b", of({1, 2, 4, 8}), of({1, 2, 4, 8}), 1);
     ParallelSpec& p = d.parallel;
@@ -189,19 +210,26 @@ void EvaluationTest::units_agree() {
     const QString wrong = disagreement(evaluator, d, seen);
     QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
     QVERIFY2(seen.time < kTime && std::max(seen.bubble, seen.exposed) < kShare,
-             qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4").arg(seen.time).arg(seen.bubble).arg(seen.exposed).arg(command_flags(d).c_str())));
+             qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4")
+                            .arg(seen.time)
+                            .arg(seen.bubble)
+                            .arg(seen.exposed)
+                            .arg(command_flags(d).c_str())));
   }
-  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed, seen.time * 100, seen.bubble, seen.exposed);
+  qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
+        seen.time * 100, seen.bubble, seen.exposed);
   QCOMPARE(seen.timed, kDesigns);
 }
 
-// Designs that differ only in how gradients are reduced: the first one of each is played alone, the others take what comes before the
-// last backwards from it.
+// Designs that differ only in how gradients are reduced: the first one of each is played alone, the others
+// take what comes before the last backwards from it.
 void EvaluationTest::what_comes_before_reductions_is_shared() {
   constexpr int kDesigns = 60;
   constexpr double kTime = 1e-9, kShare = 1e-6;  // relative; of the step
   std::mt19937 random(29);
-  const auto of = [&](std::initializer_list<int64_t> values) { return values.begin()[random() % values.size()]; };
+  const auto of = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random() % values.size()];
+  };
   Differences seen;
   for (int designs = 0; designs < kDesigns;) {
     Design d = preset_design(of({0, 1}) ? "gpt3-175b" : "gpt3-xl-1.3b", of({1, 2, 8}), of({2, 4, 8}), 1);
@@ -213,11 +241,12 @@ void EvaluationTest::what_comes_before_reductions_is_shared() {
     d.cluster.accelerator = "a100-sxm-80gb";
     WorkloadSpec& w = d.workload;
     w.profile = of({0, 1}) ? "megatron-2022" : "flash";  // the host of the first is slow
-    w.seq = of({64, 2048});  // gradients take longer to zero than short forwards
+    w.seq = of({64, 2048});                              // gradients take longer to zero than short forwards
     w.microbatch = of({1, 2, 4});
     w.batch = of({8, 16, 64}) * p.dp;
     w.recompute = static_cast<Recompute>(of({0, 1, 2}));
-    if (of({0, 0, 1}) && p.virtual_stages == 1) {  // the first stage is through with its gradients sooner than others
+    if (of({0, 0, 1}) &&
+        p.virtual_stages == 1) {  // the first stage is through with its gradients sooner than others
       p.stage_layers.assign(static_cast<size_t>(p.pp), d.model.layers / p.pp);
       p.stage_layers.back() += p.stage_layers.front() - 1;
       p.stage_layers.front() = 1;
@@ -225,7 +254,8 @@ void EvaluationTest::what_comes_before_reductions_is_shared() {
     if (!first_error(d).empty()) continue;
     ++designs;
     Evaluator evaluator;
-    for (const SyncStrategy sync : {SyncStrategy::DdpFlat, SyncStrategy::DistributedOptimizer, SyncStrategy::Zero1, SyncStrategy::DdpBuckets})
+    for (const SyncStrategy sync : {SyncStrategy::DdpFlat, SyncStrategy::DistributedOptimizer,
+                                    SyncStrategy::Zero1, SyncStrategy::DdpBuckets})
       for (const bool overlap : {false, true})
         for (const DType type : {DType::FP32, DType::BF16}) {
           Design other = d;
@@ -237,7 +267,11 @@ void EvaluationTest::what_comes_before_reductions_is_shared() {
           const QString wrong = disagreement(evaluator, other, here);
           QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(other).c_str()));
           QVERIFY2(here.time < kTime && std::max(here.bubble, here.exposed) < kShare,
-                   qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4").arg(here.time).arg(here.bubble).arg(here.exposed).arg(command_flags(other).c_str())));
+                   qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4")
+                                  .arg(here.time)
+                                  .arg(here.bubble)
+                                  .arg(here.exposed)
+                                  .arg(command_flags(other).c_str())));
           ++seen.timed;
         }
   }
@@ -248,9 +282,18 @@ void EvaluationTest::what_comes_before_reductions_is_shared() {
 void EvaluationTest::what_only_time_depends_on_agrees() {
   constexpr int kDesigns = 30;
   const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
-      {"tp_comm_overlap", {"true", "false"}}, {"overlap_param_gather", {"true", "false"}}, {"dispatch_sms", {"4", "40"}}, {"scaleup_bandwidth", {"100"}},
-      {"nic_bandwidth", {"100"}}, {"scaleup_latency", {"5000"}}, {"network_latency", {"20000"}}, {"spine_latency", {"20000"}}, {"rails", {"1"}}, {"oversubscription", {"4"}},
-      {"in_network_reduction", {"none", "sharp"}}, {"collective_algorithm", {"ring", "tree"}}};
+      {"tp_comm_overlap", {"true", "false"}},
+      {"overlap_param_gather", {"true", "false"}},
+      {"dispatch_sms", {"4", "40"}},
+      {"scaleup_bandwidth", {"100"}},
+      {"nic_bandwidth", {"100"}},
+      {"scaleup_latency", {"5000"}},
+      {"network_latency", {"20000"}},
+      {"spine_latency", {"20000"}},
+      {"rails", {"1"}},
+      {"oversubscription", {"4"}},
+      {"in_network_reduction", {"none", "sharp"}},
+      {"collective_algorithm", {"ring", "tree"}}};
   Evaluator evaluator;
   Differences seen;
   std::mt19937 random(23);
@@ -315,7 +358,8 @@ void EvaluationTest::threads_agree() {
     }
 }
 
-// A schedule that does not repeat itself, of more microbatches than anybody waits for, all of which are played layer by layer.
+// A schedule that does not repeat itself, of more microbatches than anybody waits for, all of which are
+// played layer by layer.
 void EvaluationTest::long_plays_stop() {
   using namespace std::chrono_literals;
   Design d = preset_design("gpt3-175b", 8, 2, 2);
@@ -330,7 +374,8 @@ void EvaluationTest::long_plays_stop() {
   Evaluation found;
   QElapsedTimer since;
   {
-    std::jthread thread([&] { found = evaluator.evaluate(d, {.time_what_does_not_fit = true}, stop.get_token()); });
+    std::jthread thread(
+        [&] { found = evaluator.evaluate(d, {.time_what_does_not_fit = true}, stop.get_token()); });
     std::this_thread::sleep_for(1500ms);  // memory is known by then
     since.start();
     stop.request_stop();

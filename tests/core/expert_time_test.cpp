@@ -1,21 +1,24 @@
-// Seconds of what mixtures of experts run beside their products: exchanges that hide each other, kernels that pack them, biases.
+// Seconds of what mixtures of experts run beside their products: exchanges that hide each other, kernels that
+// pack them, biases.
 #include <QtTest>
 
 #include <cmath>
 #include <tuple>
 
-#include "machine/op_time.h"
-#include "simulate/estimate.h"
-#include "simulate/machine_of.h"
-#include "simulate/op_seconds.h"
+#include "memory/estimate.h"
+#include "performance/op_time.h"
 #include "support/trace_designs.h"
+#include "timing/machine_of.h"
+#include "timing/op_seconds.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
 
-double seconds_in(const StageTimes& stage, TimeCategory category) { return stage.seconds[static_cast<size_t>(category)]; }
+double seconds_in(const StageTimes& stage, TimeCategory category) {
+  return stage.seconds[static_cast<size_t>(category)];
+}
 
 }  // namespace
 
@@ -28,7 +31,8 @@ class ExpertTimeTest : public QObject {
   void lastBiasOfExperts();
 };
 
-// Slots that lie inside the experts of a rank are put in place by a kernel: behind the dispatch, before the combine, and so in the backward.
+// Slots that lie inside the experts of a rank are put in place by a kernel: behind the dispatch, before the
+// combine, and so in the backward.
 void ExpertTimeTest::exchangesArePacked() {
   Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 2, 2);
   const auto packing = [&](int64_t ep, Dispatcher dispatcher) {
@@ -46,11 +50,14 @@ void ExpertTimeTest::exchangesArePacked() {
       if (!is_communication(time.category)) out += time.seconds - time.exposed;
       const Tensor& sent = report->graph().segments[1].tensor(op.inputs[0]);
       if (!is_communication(time.category))
-        out -= memory_bound_seconds(machine_of(d), 2 * number(local_bytes(sent), report->stages.front().binding));
+        out -= memory_bound_seconds(machine_of(d),
+                                    2 * number(local_bytes(sent), report->stages.front().binding));
     }
     return std::pair{exchanges, out};
   };
-  for (const auto& [ep, dispatcher, packs] : {std::tuple{int64_t{4}, Dispatcher::AllToAll, true}, {int64_t{8}, Dispatcher::AllToAll, false}, {int64_t{4}, Dispatcher::Flex, false}}) {
+  for (const auto& [ep, dispatcher, packs] : {std::tuple{int64_t{4}, Dispatcher::AllToAll, true},
+                                              {int64_t{8}, Dispatcher::AllToAll, false},
+                                              {int64_t{4}, Dispatcher::Flex, false}}) {
     const auto [exchanges, left] = packing(ep, dispatcher);
     QCOMPARE(exchanges, 4);
     QVERIFY(std::abs(left) < 1e-12);  // one pass over what is sent each, or none
@@ -58,7 +65,8 @@ void ExpertTimeTest::exchangesArePacked() {
     const OpSeconds seconds = op_seconds(*report, machine_of(d));
     int packed = 0;
     for (size_t id = 0; id < seconds.ops[1].size(); ++id)
-      packed += report->graph().segments[1].ops[id].kind == OpKind::AllToAll && seconds.ops[1][id].category == TimeCategory::MemoryBound;
+      packed += report->graph().segments[1].ops[id].kind == OpKind::AllToAll &&
+                seconds.ops[1][id].category == TimeCategory::MemoryBound;
     QCOMPARE(packed, packs ? 4 : 0);
   }
 }
@@ -75,8 +83,10 @@ void ExpertTimeTest::lastBiasOfExperts() {
     std::pair<double, double> out;
     const Segment& layer = report->graph().segments[1];
     for (size_t id = 0; id < layer.ops.size(); ++id)
-      if (layer.ops[id].name.ends_with(".ys")) out.first += all.ops[1][id].seconds;
-      else if (layer.ops[id].name.ends_with(".ys.grad_w")) out.second += all.ops[1][id].seconds;
+      if (layer.ops[id].name.ends_with(".ys"))
+        out.first += all.ops[1][id].seconds;
+      else if (layer.ops[id].name.ends_with(".ys.grad_w"))
+        out.second += all.ops[1][id].seconds;
     return out;
   };
   const auto [in_product, summed] = seconds("flash");

@@ -56,8 +56,9 @@ class ExprTest : public QObject {
 };
 
 void ExprTest::symbols_in_house_order() {
-  const std::vector<const char*> names = {"p", "m", "nf", "Ls", "b", "S", "L", "D", "H", "G", "E", "F", "V", "Vp", "X", "K", "B",
-                                          "cp", "tp", "pp", "dp", "ep", "etp", "edp", "v", "Aa", "Ab", "zz", "zz1"};
+  const std::vector<const char*> names = {"p",  "m",  "nf",  "Ls",  "b", "S",  "L",  "D",  "H",  "G",
+                                          "E",  "F",  "V",   "Vp",  "X", "K",  "B",  "cp", "tp", "pp",
+                                          "dp", "ep", "etp", "edp", "v", "Aa", "Ab", "zz", "zz1"};
   Symbol::intern("zz1"), Symbol::intern("zz"), Symbol::intern("Ab"), Symbol::intern("Aa");
   for (size_t i = 0; i + 1 < names.size(); ++i) {
     const Symbol a = Symbol::intern(names[i]), b = Symbol::intern(names[i + 1]);
@@ -141,7 +142,8 @@ void ExprTest::division_and_powers() {
   QVERIFY_EXCEPTION_THROWN(sum / Expr(), std::domain_error);
   QVERIFY_EXCEPTION_THROWN(sum.pow(-1), std::domain_error);
   QVERIFY_EXCEPTION_THROWN(Expr().pow(-1), std::domain_error);
-  QVERIFY(Expr(int64_t{0}).is_zero() && Expr(int64_t{0}).is_constant() && Expr(7).is_constant() && !sum.is_constant());
+  QVERIFY(Expr(int64_t{0}).is_zero() && Expr(int64_t{0}).is_constant() && Expr(7).is_constant() &&
+          !sum.is_constant());
 }
 
 void ExprTest::substitution() {
@@ -158,7 +160,8 @@ void ExprTest::substitution() {
     for (const Term& term : p.terms()) {
       Expr product(term.coefficient);
       for (const Power& power : term.powers) {
-        for (int n = 0; n < power.exponent; ++n) product = product * (power.symbol == s ? q : Expr(power.symbol));
+        for (int n = 0; n < power.exponent; ++n)
+          product = product * (power.symbol == s ? q : Expr(power.symbol));
       }
       by_hand += product;
     }
@@ -205,7 +208,9 @@ void ExprTest::printed_data() {
   QTest::addColumn<QString>("input");
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("latex");
-  const auto row = [](const char* input, const char* text, const char* latex) { QTest::newRow(input) << input << text << latex; };
+  const auto row = [](const char* input, const char* text, const char* latex) {
+    QTest::newRow(input) << input << text << latex;
+  };
   row("2*F*D*b*S/(tp*cp)", "2·b·S·D·F/(cp·tp)", "\\frac{2 b S D F}{cp\\,tp}");
   row("3/2*S^2", "3·S²/2", "\\frac{3 S^{2}}{2}");
   row("S/tp", "S/tp", "\\frac{S}{tp}");
@@ -235,7 +240,8 @@ void ExprTest::print_and_parse() {
   }
   const Symbol s = Symbol::intern("S");
   const Expr low(std::numeric_limits<int64_t>::min());
-  for (const Expr& expr : {low, low * Expr(s), Expr(s, 2) + low, Expr(s, std::numeric_limits<int>::min() + 1), low / Expr(3)}) {
+  for (const Expr& expr :
+       {low, low * Expr(s), Expr(s, 2) + low, Expr(s, std::numeric_limits<int>::min() + 1), low / Expr(3)}) {
     QCOMPARE(parsed(expr.text().c_str()), expr);
   }
 }
@@ -263,8 +269,10 @@ void ExprTest::parse_reads_what_people_type() {
   QVERIFY(std::holds_alternative<Expr>(result));
   // Symbols outside the house table follow by name: a before b is not the house order of b.
   if (input.startsWith("a/")) {
-    QCOMPARE(std::get<Expr>(result), input == "a/b*c" ? Expr(Symbol::intern("a")) * Expr(Symbol::intern("c")) / Expr(Symbol::intern("b"))
-                                                      : Expr(Symbol::intern("a")) / Expr(Symbol::intern("c")) / Expr(Symbol::intern("b")));
+    QCOMPARE(std::get<Expr>(result),
+             input == "a/b*c"
+                 ? Expr(Symbol::intern("a")) * Expr(Symbol::intern("c")) / Expr(Symbol::intern("b"))
+                 : Expr(Symbol::intern("a")) / Expr(Symbol::intern("c")) / Expr(Symbol::intern("b")));
     return;
   }
   QTEST(shown(std::get<Expr>(result)), "text");
@@ -273,7 +281,9 @@ void ExprTest::parse_reads_what_people_type() {
 void ExprTest::parse_errors_data() {
   QTest::addColumn<QString>("input");
   QTest::addColumn<int>("position");
-  const auto row = [](const QString& input, int position) { QTest::newRow(qPrintable(input.left(40))) << input << position; };
+  const auto row = [](const QString& input, int position) {
+    QTest::newRow(qPrintable(input.left(40))) << input << position;
+  };
   row("", 0);
   row("S +", 3);
   row("S * * D", 4);

@@ -3,23 +3,23 @@
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
-#include <QTemporaryDir>
 #include <QtTest>
 #include <map>
 
-#include "base/data_dir.h"
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 #include "graph/build.h"
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
-#include "support/interpreter.h"
+#include "support/op_counts.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
 
-int64_t number(const Expr& e, const Binding& binding) { return static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))); }
+int64_t number(const Expr& e, const Binding& binding) {
+  return static_cast<int64_t>(std::get<Wide>(evaluate(e, binding)));
+}
 
 struct Volume {
   int64_t count = 0, elements = 0;
@@ -32,8 +32,8 @@ std::map<std::string, Volume> layer_collectives(const Report& r) {
   const Segment& layer = r.graph().segments[1];
   for (const Op& op : layer.ops) {
     if (!is_collective(op.kind)) continue;
-    Volume& v = out[std::string(phase_name(op.phase)) + "|" + std::string(op_kind_name(op.kind)) + "|" + group_name(op.group) + "|" +
-                    std::string(dtype_name(layer.tensor(op.inputs[0]).dtype))];
+    Volume& v = out[std::string(phase_name(op.phase)) + "|" + std::string(op_kind_name(op.kind)) + "|" +
+                    group_name(op.group) + "|" + std::string(dtype_name(layer.tensor(op.inputs[0]).dtype))];
     ++v.count;
     v.elements += number(collective_elements(layer, op), r.stages[0].binding);
   }
@@ -43,19 +43,9 @@ std::map<std::string, Volume> layer_collectives(const Report& r) {
 int64_t layer_flops(const Report& r, Phase phase) {
   int64_t out = 0;
   for (const Op& op : r.graph().segments[1].ops)
-    if (op.phase == phase && (op.kind == OpKind::Einsum || op.kind == OpKind::Attention)) out += number(op.flops, r.stages[0].binding);
+    if (op.phase == phase && (op.kind == OpKind::Einsum || op.kind == OpKind::Attention))
+      out += number(op.flops, r.stages[0].binding);
   return out;
-}
-
-int count_ops(const Segment& s, OpKind kind, Phase phase) {
-  return static_cast<int>(std::count_if(s.ops.begin(), s.ops.end(), [&](const Op& op) { return op.kind == kind && op.phase == phase; }));
-}
-
-void write(const QString& path, const QByteArray& text) {
-  QDir().mkpath(QFileInfo(path).path());
-  QFile file(path);
-  QVERIFY(file.open(QIODevice::WriteOnly));
-  file.write(text);
 }
 
 }  // namespace
@@ -91,7 +81,8 @@ class GraphTest : public QObject {
   void layersEqualRecordings() {
     QFETCH(QJsonObject, row);
     const bool large = row["model"].toString() == "llama3-70B";
-    Design d = preset_design(large ? "llama3-70b" : "llama3-8b", row["tp"].toInt(), 1, 1, row["sequence_parallel"].toBool());
+    Design d = preset_design(large ? "llama3-70b" : "llama3-8b", row["tp"].toInt(), 1, 1,
+                             row["sequence_parallel"].toBool());
     d.workload.seq = row["seq"].toInt();
     d.workload.microbatch = d.workload.batch = row["microbatch"].toInt();
     const auto r = make_report(d);
@@ -100,7 +91,8 @@ class GraphTest : public QObject {
     const Binding& binding = r->stages[0].binding;
     int64_t parameters = 0, saved = 0;
     for (const Param& p : layer.params) parameters += number(local_elements(layer.tensor(p.tensor)), binding);
-    for (const SavedStorage& s : layer.saved) saved += number(layer.storages[static_cast<size_t>(s.storage)].bytes, binding);
+    for (const SavedStorage& s : layer.saved)
+      saved += number(layer.storages[static_cast<size_t>(s.storage)].bytes, binding);
     QCOMPARE(parameters, row["parameters_per_layer"].toInteger());
     QCOMPARE(saved, row["saved_per_layer"].toInteger());
     QCOMPARE(layer_flops(*r, Phase::Forward), row["forward_flops_per_layer"].toInteger());
@@ -119,7 +111,8 @@ class GraphTest : public QObject {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<bool>("sp");
     for (const char* preset : {"llama3-8b", "gpt3-175b"})
-      for (bool sp : {false, true}) QTest::newRow(qPrintable(QString("%1 %2").arg(preset).arg(sp))) << preset << sp;
+      for (bool sp : {false, true})
+        QTest::newRow(qPrintable(QString("%1 %2").arg(preset).arg(sp))) << preset << sp;
   }
   void megatronCollectivesPerLayer() {
     QFETCH(QString, preset);
@@ -134,29 +127,8 @@ class GraphTest : public QObject {
     QCOMPARE(count_ops(s, OpKind::ReduceScatter, Phase::Backward), sp ? 2 : 0);
   }
 
-  // One norm, both branches added before one residual: nothing in the code knows this architecture.
-  void parallelBlockFromJsonAlone() {
-    QTemporaryDir dir;
-    write(dir.filePath("architectures/parallel.json"), R"json({
-      "architecture": "parallel",
-      "embedding": ["x = token_embedding()"],
-      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)", "s = residual(a, f)", "y = residual(x, s)"]},
-      "pattern": ["layer"],
-      "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
-    })json");
-    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
-    QVERIFY(library.problems().empty());
-    Design d = tiny_design("parallel");
-    d.parallel.tp = 2;
-    const auto graph = std::get<0>(build_graph(structure_of(d), library));
-    const Segment& s = graph->segments[1];
-    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Forward), 1);
-    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Backward), 1);
-    for (OpKind kind : {OpKind::AllGather, OpKind::ReduceScatter, OpKind::AllToAll})
-      QCOMPARE(count_ops(s, kind, Phase::Forward) + count_ops(s, kind, Phase::Backward), 0);
-  }
-
-  // An axis of one rank is no factor of a formula: what a rank holds of its experts' tokens names cp, tp and etp only where they are.
+  // An axis of one rank is no factor of a formula: what a rank holds of its experts' tokens names cp, tp and
+  // etp only where they are.
   void formulasNameNoAxisOfOne() {
     for (int i = 0; i < 16; ++i) {
       Design d = default_design();
@@ -175,7 +147,9 @@ class GraphTest : public QObject {
           if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient) continue;
           for (Symbol symbol : local_bytes(t).symbols()) {
             const std::string where = std::to_string(i) + ": " + t.name + " " + local_bytes(t).text();
-            QVERIFY2(symbol.name() != "cp" && symbol.name() != "etp" && (d.parallel.tp > 1 || symbol.name() != "tp"), where.c_str());
+            QVERIFY2(symbol.name() != "cp" && symbol.name() != "etp" &&
+                         (d.parallel.tp > 1 || symbol.name() != "tp"),
+                     where.c_str());
           }
         }
     }
@@ -189,7 +163,9 @@ class GraphTest : public QObject {
     for (const char* preset : {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"})
       for (int tp : {1, 2, 8})
         for (int pp : {1, 2, 3})
-          for (int dp : {1, 4}) QTest::newRow(qPrintable(QString("%1 tp%2 pp%3 dp%4").arg(preset).arg(tp).arg(pp).arg(dp))) << preset << tp << pp << dp;
+          for (int dp : {1, 4})
+            QTest::newRow(qPrintable(QString("%1 tp%2 pp%3 dp%4").arg(preset).arg(tp).arg(pp).arg(dp)))
+                << preset << tp << pp << dp;
   }
   void matmulFlopsAreSixTimesWeightsTimesTokens() {
     QFETCH(QString, preset);
@@ -222,7 +198,8 @@ class GraphTest : public QObject {
     QRandomGenerator random(17);
     const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
     for (int i = 0; i < 300; ++i) {
-      Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(7), 1 << random.bounded(4), random.bounded(2));
+      Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(7),
+                               1 << random.bounded(4), random.bounded(2));
       d.workload.seq = 256 << random.bounded(5);
       d.workload.microbatch = 1 << random.bounded(2);
       d.workload.batch = d.workload.microbatch * d.parallel.dp * (1 + random.bounded(9));
@@ -232,129 +209,20 @@ class GraphTest : public QObject {
       const bool tied_twice = d.model.tied_embeddings && d.parallel.pp > 1;
       Wide total = 0;
       for (const StageReport& s : r->stages) total += s.parameters.value * d.parallel.tp;
-      // Replicated on tp: norms, output biases, positions; each KV head on tp/G ranks where there are fewer heads.
+      // Replicated on tp: norms, output biases, positions; each KV head on tp/G ranks where there are fewer
+      // heads.
       const ModelSpec& m = d.model;
       const bool gpt = m.architecture == "gpt";
       const Wide vp = *r->binding.get(Symbol::intern("Vp"));
-      const Wide norms = (2 * m.layers + 1) * m.hidden * (gpt ? 2 : 1) + (gpt ? m.layers * 2 * m.hidden + m.positions * m.hidden : 0);
+      const Wide norms = (2 * m.layers + 1) * m.hidden * (gpt ? 2 : 1) +
+                         (gpt ? m.layers * 2 * m.hidden + m.positions * m.hidden : 0);
       const Wide kv = Wide(2) * m.layers * m.kv_heads * m.head_dim * (m.hidden + (gpt ? 1 : 0));
-      Wide expected = r->model_parameters.value + (d.parallel.tp - 1) * norms + (vp - m.vocab) * m.hidden * (m.tied_embeddings ? 1 : 2);
+      Wide expected = r->model_parameters.value + (d.parallel.tp - 1) * norms +
+                      (vp - m.vocab) * m.hidden * (m.tied_embeddings ? 1 : 2);
       if (d.parallel.tp > m.kv_heads) expected += kv * (d.parallel.tp / m.kv_heads - 1);
       if (tied_twice) expected += vp * m.hidden;
       QVERIFY(total == expected);
     }
-  }
-
-  void mistakesInTemplatesAreLocated_data() {
-    QTest::addColumn<QByteArray>("line");
-    QTest::addColumn<QString>("what");
-    QTest::newRow("no such name") << QByteArray("y = einsum[bsd,df->bsf](nothing, w)") << "\"nothing\" is not defined";
-    QTest::newRow("no such op") << QByteArray("y = convolve[bsd,df->bsf](x, w)") << "neither an op nor a block";
-    QTest::newRow("letters") << QByteArray("y = einsum[bs,df->bsf](x, w)") << "one letter per dimension";
-    QTest::newRow("two meanings") << QByteArray("y = einsum[bsd,sf->bdf](x, w)") << "means both";
-    QTest::newRow("arguments") << QByteArray("y = einsum[bsd->bsd](x)") << "2 arguments";
-    QTest::newRow("no arrow") << QByteArray("y = einsum[bsd,df](x, w)") << "cannot be read";
-    QTest::newRow("bracket") << QByteArray("y = einsum[bsd,df->bsf(x, w)") << "']'";
-    QTest::newRow("result") << QByteArray("= einsum[bsd,df->bsf](x, w)") << "a name for the result";
-    QTest::newRow("words of attention") << QByteArray("y = einsum[bsd,df->bsf; causal](x, w)") << "belong to attention";
-    QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)") << "cannot be read";
-    QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)") << "without causal";
-    QTest::newRow("sinks of other letters") << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << "attention cannot use";
-    QTest::newRow("operands of attention") << QByteArray("y = attention[bshe,bthe,bthe,h,h->bshe](x, x, x, w, w)") << "5 arguments";
-    QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)") << "4 arguments";
-    QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << "cannot use";
-    QTest::newRow("part of fewer letters") << QByteArray("y = take[bsd->bs; ffn](x)") << "letters of the result";
-    QTest::newRow("axis of an einsum") << QByteArray("y = einsum[bsd,df->bsk; ssm_state](x, w)") << "cannot use";
-    QTest::newRow("part of a whole") << QByteArray("y = take[bsd->bsf; ffn](x)") << "the parts that are taken of \"x\" leave";
-    QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << "missing from the result";
-  }
-  void mistakesInTemplatesAreLocated() {
-    QFETCH(QByteArray, line);
-    QFETCH(QString, what);
-    QTemporaryDir dir;
-    write(dir.filePath("blocks/gated_mlp.json"), "{\n\"block\": \"gated_mlp\",\n\"inputs\": {\"x\": [\"batch\", \"seq\", \"hidden\"]},\n\"parameters\": {\"w\": [\"hidden\", \"ffn\"]},\n\"ops\": [\n\"" + line + "\"\n],\n\"output\": \"y\"\n}");
-    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
-    Problem problem;
-    if (!library.problems().empty()) {
-      problem = library.problems().front();
-    } else {
-      auto graph = build_graph(structure_of(tiny_design()), library);
-      QVERIFY(std::holds_alternative<Problem>(graph));
-      problem = std::get<Problem>(graph);
-    }
-    QCOMPARE(QString::fromStdString(problem.where), QString("blocks/gated_mlp.json:6"));
-    QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
-  }
-
-  // Only what differs is written down; the rest comes from the base, and from its base.
-  void profilesExtendEachOther() {
-    QTemporaryDir dir;
-    write(dir.filePath("profiles/a.json"), R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
-    write(dir.filePath("profiles/b.json"), R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "kept", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
-    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
-    QVERIFY(library.problems().empty());
-    const KernelProfile *a = library.profile("a"), *flash = library.profile("flash");
-    QVERIFY(a && flash && !flash->packed.empty());
-    QCOMPARE(a->rule("gelu")->flops, int64_t(3));
-    QCOMPARE(a->rule("add")->flops, int64_t(7));
-    QVERIFY(a->rule("attention")->saves_inputs == flash->rule("attention")->saves_inputs);
-    QCOMPARE(a->rules.size(), flash->rules.size());
-    QVERIFY(a->packed.empty() && a->reduce_per_consumer && !flash->reduce_per_consumer);
-    QVERIFY(a->keeps_gathered && a->sums_at_once && !flash->keeps_gathered && !flash->sums_at_once);
-    QCOMPARE(a->label, std::string("a"));  // what it is and where from is its own
-    QVERIFY(a->source.empty());
-  }
-
-  void mistakesInProfilesAreLocated_data() {
-    QTest::addColumn<QByteArray>("first");
-    QTest::addColumn<QByteArray>("second");
-    QTest::addColumn<QStringList>("problems");
-    QTest::newRow("unknown base") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"fast\"}") << QByteArray()
-                                  << QStringList{"profiles/a.json:2: \"a\" extends \"fast\", which is no profile; accepted: one of"};
-    QTest::newRow("base left out") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}") << QByteArray("{\"profile\": \"b\",\n\n\"extends\": \"fast\"}")
-                                   << QStringList{"profiles/b.json:3: \"b\" extends \"fast\"", "profiles/a.json:2: \"a\" extends \"b\", which is no profile"};
-    QTest::newRow("itself") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"a\"}") << QByteArray()
-                            << QStringList{"profiles/a.json:2: \"a\" extends itself: a -> a"};
-    QTest::newRow("cycle") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}") << QByteArray("{\"profile\": \"b\",\n\"extends\": \"a\"}")
-                           << QStringList{"profiles/b.json:2: \"b\" extends itself: b -> a -> b", "profiles/a.json:2: \"a\" extends \"b\", which is no profile"};
-    // The built-in profile of that name stands in.
-    QTest::newRow("cycle through a built-in one") << QByteArray("{\"profile\": \"flash\",\n\"extends\": \"megatron-2022\"}") << QByteArray()
-                                                  << QStringList{"profiles/a.json:2: \"flash\" extends itself: flash -> megatron-2022 -> flash"};
-    QTest::newRow("no text") << QByteArray("{\"profile\": \"a\",\n\"extends\": 3}") << QByteArray() << QStringList{"profiles/a.json:2: \"extends\" is missing or not a text"};
-    QTest::newRow("no base and no ops") << QByteArray("{\"profile\": \"a\", \"packed\": []}") << QByteArray() << QStringList{"profiles/a.json:1: \"ops\" is missing"};
-    QTest::newRow("reduce") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"reduce\": \"never\"}") << QByteArray()
-                            << QStringList{"profiles/a.json:2: \"reduce\" is \"never\"; accepted: summed or per_consumer"};
-    QTest::newRow("gathered inputs") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}") << QByteArray()
-                                     << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: kept or again"};
-    QTest::newRow("condition") << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\", \"ops\": {\"rope\": {\"stats\": [\n{\"name\": \"t\", \"over\": \"se\", \"dtype\": \"bfloat16\", \"when\": \"monday\"}]}}}")
-                               << QByteArray() << QStringList{"profiles/a.json:2: \"when\" is \"monday\""};
-  }
-  void mistakesInProfilesAreLocated() {
-    QFETCH(QByteArray, first);
-    QFETCH(QByteArray, second);
-    QFETCH(QStringList, problems);
-    QTemporaryDir dir;
-    write(dir.filePath("profiles/a.json"), first);
-    if (!second.isEmpty()) write(dir.filePath("profiles/b.json"), second);
-    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
-    QCOMPARE(qsizetype(library.problems().size()), problems.size());
-    for (qsizetype i = 0; i < problems.size(); ++i) {
-      const std::string text = to_string(library.problems()[static_cast<size_t>(i)]);
-      QVERIFY2(QString::fromStdString(text).startsWith(problems[i]), text.c_str());
-    }
-    QVERIFY(!library.profile("a") && !library.profile("b"));
-    QVERIFY(std::holds_alternative<std::shared_ptr<const Graph>>(build_graph(structure_of(tiny_design()), library)));
-  }
-
-  void operandsThatAnOpLacksAreTold() {
-    QTemporaryDir dir;
-    write(dir.filePath("profiles/a.json"), R"({"profile": "a", "extends": "flash", "ops": {"rope": {"saves_inputs": [4]}}})");
-    const ModelLibrary library = ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
-    Design d = tiny_design();
-    d.workload.profile = "a";
-    const auto graph = build_graph(structure_of(d), library);
-    QVERIFY(std::holds_alternative<Problem>(graph));
-    QVERIFY(QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a keeps operand 4 of rope"));
   }
 
   void recomputedLayersKeepWhatMegatronKeeps_data() {
@@ -363,7 +231,9 @@ class GraphTest : public QObject {
     QTest::addColumn<int>("v");
     for (const char* method : {"uniform", "block"})
       for (int number : {1, 2, 3, 4, 100})
-        for (int v : {1, 2}) QTest::newRow(qPrintable(QString("%1 %2 v%3").arg(method).arg(number).arg(v))) << method << number << v;
+        for (int v : {1, 2})
+          QTest::newRow(qPrintable(QString("%1 %2 v%3").arg(method).arg(number).arg(v)))
+              << method << number << v;
   }
   // Of activations alone: what a layer keeps as a whole is known from recordings, its input is 2 b S D / tp.
   void recomputedLayersKeepWhatMegatronKeeps() {
@@ -383,14 +253,17 @@ class GraphTest : public QObject {
     QVERIFY(r->valid());
     const Segment& layer = none->graph().segments[1];
     Wide all = 0;
-    for (const SavedStorage& s : layer.saved) all += number(layer.storages[static_cast<size_t>(s.storage)].bytes, none->stages[0].binding);
+    for (const SavedStorage& s : layer.saved)
+      all += number(layer.storages[static_cast<size_t>(s.storage)].bytes, none->stages[0].binding);
     const Wide input = Wide(2) * 4096 * 4096 / 2;
     const int64_t chunk = 10 / v, n = std::min<int64_t>(count, chunk);
     const Wide kept = method == "block" ? n * input + (chunk - n) * all : (chunk + n - 1) / n * input;
     const Wide replayed = method == "block" ? all - input : n * all - input;
     for (size_t p = 0; p < 2; ++p) {
       const StageReport &s = r->stages[p], &before = none->stages[p];
-      const auto bytes = [](const StageReport& of) { return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
+      const auto bytes = [](const StageReport& of) {
+        return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value;
+      };
       const Wide ends = bytes(before) - before.in_flight * chunk * all;  // embedding and head
       QVERIFY(bytes(s) == ends + s.in_flight * kept + replayed);
       const int64_t layers = method == "block" ? n * v : 10;
@@ -402,7 +275,8 @@ class GraphTest : public QObject {
       QVERIFY(again == r->microbatches * layers * forward);
       int64_t gathers = 0;
       for (const CollectiveValue& c : s.collectives)
-        if (c.phase == Phase::Recompute && c.op == "all_gather") gathers += static_cast<int64_t>(c.count.value);
+        if (c.phase == Phase::Recompute && c.op == "all_gather")
+          gathers += static_cast<int64_t>(c.count.value);
       QCOMPARE(gathers, r->microbatches * layers * 2);
     }
   }
@@ -417,10 +291,13 @@ class GraphTest : public QObject {
     const auto whole = make_report(d);
     d.workload.distribute_saved_activations = true;
     const auto r = make_report(d);
-    const auto bytes = [](const Report& of) { return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
+    const auto bytes = [](const Report& of) {
+      return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Activations)].value;
+    };
     const Wide input = Wide(2) * 4096 * 4096;
     // 3 shares instead of 3 inputs; the gathered one is there while its group is replayed.
-    QVERIFY2(bytes(*r) == bytes(*whole) - 3 * input / 2 + input, to_string(bytes(*r) - bytes(*whole)).c_str());
+    QVERIFY2(bytes(*r) == bytes(*whole) - 3 * input / 2 + input,
+             to_string(bytes(*r) - bytes(*whole)).c_str());
     Wide gathers = 0;
     for (const CollectiveValue& c : r->stages[0].collectives)
       if (c.phase == Phase::Backward && c.op == "all_gather") gathers += c.count.value;
@@ -430,12 +307,13 @@ class GraphTest : public QObject {
   // What goes and what is replayed, per layer of Llama 3 8B, from the recorded list of what a layer keeps.
   void recomputedModules_data() {
     QTest::addColumn<QByteArray>("modules");
-    QTest::addColumn<qint64>("kept");      // bytes per token less than without
-    QTest::addColumn<int>("products");     // matrix products again
+    QTest::addColumn<qint64>("kept");   // bytes per token less than without
+    QTest::addColumn<int>("products");  // matrix products again
     QTest::newRow("layernorm") << QByteArray("layernorm") << qint64(2 * 2 * 4096 + 2 * 4) << 0;
     QTest::newRow("mlp_act") << QByteArray("mlp_act") << qint64(2 * 14336) << 0;
     QTest::newRow("mlp") << QByteArray("mlp") << qint64(3 * 2 * 14336) << 3;
-    QTest::newRow("mlp and norms") << QByteArray("layernorm,mlp") << qint64(3 * 2 * 14336 + 2 * 2 * 4096 + 2 * 4) << 3;
+    QTest::newRow("mlp and norms") << QByteArray("layernorm,mlp")
+                                   << qint64(3 * 2 * 14336 + 2 * 2 * 4096 + 2 * 4) << 3;
     QTest::newRow("core_attn") << QByteArray("core_attn") << qint64(4 * 32 + 0) << 0;
   }
   void recomputedModules() {
@@ -450,10 +328,13 @@ class GraphTest : public QObject {
     const auto r = make_report(d);
     const auto bytes = [](const Report& of) {
       Wide sum = 0;
-      for (const SavedStorage& s : of.graph().segments[1].saved) sum += number(of.graph().segments[1].storages[static_cast<size_t>(s.storage)].bytes, of.stages[0].binding);
+      for (const SavedStorage& s : of.graph().segments[1].saved)
+        sum += number(of.graph().segments[1].storages[static_cast<size_t>(s.storage)].bytes,
+                      of.stages[0].binding);
       return sum;
     };
-    const Wide less = bytes(*none) - bytes(*r), small = modules == "core_attn" ? 16 : 0;  // the state of its random numbers
+    const Wide less = bytes(*none) - bytes(*r),
+               small = modules == "core_attn" ? 16 : 0;  // the state of its random numbers
     QVERIFY2(less == Wide(4096) * kept + small, to_string(less).c_str());
     QCOMPARE(count_ops(r->graph().segments[1], OpKind::Einsum, Phase::Recompute), products);
   }
@@ -466,8 +347,8 @@ class GraphTest : public QObject {
     QTest::newRow("mxfp8") << int(ComputePrecision::MXFP8) << 33;
     QTest::newRow("nvfp4") << int(ComputePrecision::NVFP4) << 18;
   }
-  // Inputs of linear layers: both norms' results (split by sequence), the attention's result and SwiGLU's. The attention
-  // keeps its own result beside it.
+  // Inputs of linear layers: both norms' results (split by sequence), the attention's result and SwiGLU's.
+  // The attention keeps its own result beside it.
   void quantizedProductsKeepQuantizedInputs() {
     QFETCH(int, compute);
     QFETCH(int, part);
@@ -479,12 +360,15 @@ class GraphTest : public QObject {
     QVERIFY(r->valid());
     const auto bytes = [](const Report& of) {
       Wide sum = 0;
-      for (const SavedStorage& s : of.graph().segments[1].saved) sum += number(of.graph().segments[1].storages[static_cast<size_t>(s.storage)].bytes, of.stages[0].binding);
+      for (const SavedStorage& s : of.graph().segments[1].saved)
+        sum += number(of.graph().segments[1].storages[static_cast<size_t>(s.storage)].bytes,
+                      of.stages[0].binding);
       return sum;
     };
     const Wide half = Wide(4096) / 2, norms = 2 * half * 4096, attention = half * 4096, swiglu = half * 14336;
     QVERIFY(bytes(*r) == bytes(*plain) - 2 * (norms + swiglu) + (norms + attention + swiglu) * part / 32);
-    // Gathers in front of products carry them; sums do not. Forward 2, backward 2 of saved inputs and 2 of gradients.
+    // Gathers in front of products carry them; sums do not. Forward 2, backward 2 of saved inputs and 2 of
+    // gradients.
     const StageReport& s = r->stages[0];
     Wide gathered = 0, gathers = 0;
     for (const CollectiveValue& c : s.collectives) {
@@ -498,14 +382,17 @@ class GraphTest : public QObject {
     QVERIFY(gathered == gathers * 4096 * 4096 * part / 32);
     // The head stays as it was; all products of layers are in the other precision.
     Wide before = 0, layers = 0, head = 0;
-    for (const FlopsValue& f : plain->stages[0].flops) before += f.kind == OpKind::Einsum ? f.counted.value : 0;
+    for (const FlopsValue& f : plain->stages[0].flops)
+      before += f.kind == OpKind::Einsum ? f.counted.value : 0;
     for (const FlopsValue& f : s.flops)
       if (f.kind == OpKind::Einsum) (is_quantized(f.compute) ? layers : head) += f.counted.value;
     QVERIFY(layers + head == before);
     QVERIFY(head == Wide(6) * r->tokens_per_step * 4096 * 128256 / 2);
     // Two copies of every weight of the layers.
     const Wide weights = Wide(32) * (4096 * (2 * 4096 + 2 * 1024) + 3 * Wide(4096) * 14336) / 2;
-    const auto parameters = [](const Report& of) { return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Parameters)].value; };
+    const auto parameters = [](const Report& of) {
+      return of.stages[0].memory[static_cast<size_t>(MemoryCategory::Parameters)].value;
+    };
     QVERIFY(parameters(*r) == parameters(*plain) + 2 * weights * part / 32);
   }
 
@@ -548,7 +435,8 @@ class GraphTest : public QObject {
     QTest::addColumn<int>("count");
     QTest::addColumn<bool>("checkpoints");
     for (int number : {1, 2, 5, 100})
-      for (bool checkpoints : {false, true}) QTest::newRow(qPrintable(QString("%1 %2").arg(number).arg(checkpoints))) << number << checkpoints;
+      for (bool checkpoints : {false, true})
+        QTest::newRow(qPrintable(QString("%1 %2").arg(number).arg(checkpoints))) << number << checkpoints;
   }
   void offloadedActivations() {
     QFETCH(int, count);
@@ -564,12 +452,17 @@ class GraphTest : public QObject {
     QVERIFY(r->valid());
     const Segment& layer = r->graph().segments[1];
     Wide kept = 0;
-    for (const SavedStorage& s : layer.saved) kept += number(layer.storages[static_cast<size_t>(s.storage)].bytes, r->stages[0].binding);
+    for (const SavedStorage& s : layer.saved)
+      kept += number(layer.storages[static_cast<size_t>(s.storage)].bytes, r->stages[0].binding);
     const Wide n = std::min(count, 5), m = r->microbatches;
     for (size_t p = 0; p < 2; ++p) {
       const StageReport& s = r->stages[p];
-      const auto bytes = [](const StageReport& of) { return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value; };
-      QVERIFY(bytes(s) == bytes(before->stages[p]) - s.in_flight * n * kept + std::min<Wide>(n, 2) * kept);
+      const auto bytes = [](const StageReport& of) {
+        return of.memory[static_cast<size_t>(MemoryCategory::Activations)].value;
+      };
+      // As many layers are on the device as do not wait on the host, and the one at work where all of them
+      // do.
+      QVERIFY(bytes(s) == bytes(before->stages[p]) - s.in_flight * n * kept + (n == 5 ? kept : 0));
       QCOMPARE(s.host.size(), size_t{2});
       for (const HostValue& h : s.host) QVERIFY(h.count.value == m * n && h.bytes.value == m * n * kept);
       QVERIFY(s.host_memory[0].bytes.value == s.in_flight * n * kept);
@@ -588,9 +481,10 @@ class GraphTest : public QObject {
     b.model.hidden = 8192;
     b.workload.batch *= 2;
     b.parallel.tp = 4;
-    QVERIFY(make_report(a)->model == make_report(b)->model);
+    const auto plans = std::make_shared<PlanCache>();
+    QVERIFY(make_report(a, plans)->model == make_report(b, plans)->model);
     b.parallel.sequence_parallel = true;
-    QVERIFY(make_report(a)->model != make_report(b)->model);
+    QVERIFY(make_report(a, plans)->model != make_report(b, plans)->model);
   }
 };
 

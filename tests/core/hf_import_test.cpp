@@ -7,9 +7,9 @@
 #include <QtTest>
 #include <set>
 
-#include "model/hf_import.h"
+#include "model/huggingface/hf_import.h"
 #include "model/library.h"
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -27,7 +27,8 @@ ImportResult imported(const QJsonObject& object) {
 }
 
 const ImportField* find(const std::vector<ImportField>& fields, const char* key) {
-  const auto it = std::find_if(fields.begin(), fields.end(), [&](const ImportField& f) { return f.key == key; });
+  const auto it = std::find_if(fields.begin(), fields.end(),
+                               [&](const ImportField& f) { return f.key == key; });
   return it == fields.end() ? nullptr : &*it;
 }
 
@@ -47,36 +48,67 @@ class HfImportTest : public QObject {
     QTest::addColumn<QString>("preset");  // of the same sizes; empty: there is none
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<qint64>("parameters");
-    QTest::newRow("gpt2-xl") << "gpt2-xl" << "gpt" << qint64(1557611200);
-    QTest::newRow("llama2-7b") << "llama2-7b" << "llama" << qint64(6738415616);
-    QTest::newRow("llama3-8b") << "llama3-8b" << "llama" << qint64(8030261248);
-    QTest::newRow("llama3.2-1b") << "llama3.2-1b" << "llama" << qint64(1235814400);
-    QTest::newRow("mistral-7b-v0.1") << "mistral-7b-v0.1" << "mistral" << qint64(7241732096);
-    QTest::newRow("mistral-7b-v0.3") << "mistral-7b-v0.3" << "llama" << qint64(7248023552);
-    QTest::newRow("qwen2.5-7b") << "qwen2.5-7b" << "qwen2" << qint64(7615616512);
-    QTest::newRow("qwen3-0.6b") << "qwen3-0.6b" << "qwen3" << qint64(596049920);
-    QTest::newRow("gemma-2b") << "gemma-2b" << "gemma" << qint64(2506172416);
-    QTest::newRow("gemma2-9b") << "gemma2-9b" << "gemma2" << qint64(9241705984);
-    // 61 layers as wide as the three dense ones of DeepSeek-V3, and its module of multi-token prediction with such a layer.
-    QTest::newRow("deepseek-v3-dense") << "" << "latent" << qint64(62 * 583483392LL + 2 * 129280LL * 7168 + 7168 + (2 * 7168LL * 7168 + 3 * 7168));
-    QTest::newRow("jamba-v0.1") << "jamba-v0.1" << "jamba" << qint64(51570323328);
-    QTest::newRow("mamba-130m") << "mamba-130m" << "mamba" << qint64(129135360);
-    QTest::newRow("mamba-2.8b") << "mamba-2.8b" << "mamba" << qint64(2768345600);  // as its authors' code writes it
-    QTest::newRow("mamba2-130m") << "mamba2-130m" << "mamba2" << qint64(128989632);
-    QTest::newRow("mamba2-2.7b") << "mamba2-2.7b" << "mamba2" << qint64(2702599680);
+    QTest::newRow("gpt2-xl") << "gpt2-xl"
+                             << "gpt" << qint64(1557611200);
+    QTest::newRow("llama2-7b") << "llama2-7b"
+                               << "llama" << qint64(6738415616);
+    QTest::newRow("llama3-8b") << "llama3-8b"
+                               << "llama" << qint64(8030261248);
+    QTest::newRow("llama3.2-1b") << "llama3.2-1b"
+                                 << "llama" << qint64(1235814400);
+    QTest::newRow("mistral-7b-v0.1") << "mistral-7b-v0.1"
+                                     << "mistral" << qint64(7241732096);
+    QTest::newRow("mistral-7b-v0.3") << "mistral-7b-v0.3"
+                                     << "llama" << qint64(7248023552);
+    QTest::newRow("qwen2.5-7b") << "qwen2.5-7b"
+                                << "qwen2" << qint64(7615616512);
+    QTest::newRow("qwen3-0.6b") << "qwen3-0.6b"
+                                << "qwen3" << qint64(596049920);
+    QTest::newRow("gemma-2b") << "gemma-2b"
+                              << "gemma" << qint64(2506172416);
+    QTest::newRow("gemma2-9b") << "gemma2-9b"
+                               << "gemma2" << qint64(9241705984);
+    // 61 layers as wide as the three dense ones of DeepSeek-V3, and its module of multi-token prediction with
+    // such a layer.
+    QTest::newRow("deepseek-v3-dense")
+        << ""
+        << "latent" << qint64(62 * 583483392LL + 2 * 129280LL * 7168 + 7168 + (2 * 7168LL * 7168 + 3 * 7168));
+    QTest::newRow("jamba-v0.1") << "jamba-v0.1"
+                                << "jamba" << qint64(51570323328);
+    QTest::newRow("mamba-130m") << "mamba-130m"
+                                << "mamba" << qint64(129135360);
+    QTest::newRow("mamba-2.8b") << "mamba-2.8b"
+                                << "mamba" << qint64(2768345600);  // as its authors' code writes it
+    QTest::newRow("mamba2-130m") << "mamba2-130m"
+                                 << "mamba2" << qint64(128989632);
+    QTest::newRow("mamba2-2.7b") << "mamba2-2.7b"
+                                 << "mamba2" << qint64(2702599680);
     // The file brings the module of multi-token prediction, which the published count is without.
-    QTest::newRow("deepseek-v3") << "" << "deepseek3" << qint64(671026419200 + 11507286272 + 2 * 7168LL * 7168 + 3 * 7168);
-    QTest::newRow("deepseek-v2-lite") << "deepseek-v2-lite" << "deepseek2" << qint64(15706484224);
-    QTest::newRow("deepseek-moe-16b") << "deepseek-moe-16b" << "deepseek-moe" << qint64(16375728128);
-    QTest::newRow("kimi-k2") << "kimi-k2" << "deepseek3" << qint64(1026408232448);
-    QTest::newRow("mixtral-8x7b") << "mixtral-8x7b" << "mixtral" << qint64(46702792704);
-    QTest::newRow("mixtral-8x22b") << "mixtral-8x22b" << "mixtral" << qint64(140620634112);
-    QTest::newRow("qwen2-57b-a14b") << "qwen2-57b-a14b" << "qwen2-moe" << qint64(57408658944);
-    QTest::newRow("qwen3-30b-a3b") << "qwen3-30b-a3b" << "qwen3-moe" << qint64(30532122624);
-    QTest::newRow("qwen3-235b-a22b") << "qwen3-235b-a22b" << "qwen3-moe" << qint64(235093634560);
-    QTest::newRow("gpt-oss-20b") << "gpt-oss-20b" << "gpt-oss" << qint64(20914757184);
-    QTest::newRow("gpt-oss-120b") << "gpt-oss-120b" << "gpt-oss" << qint64(116829156672);
-    QTest::newRow("mpt-7b") << "" << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
+    QTest::newRow("deepseek-v3") << ""
+                                 << "deepseek3"
+                                 << qint64(671026419200 + 11507286272 + 2 * 7168LL * 7168 + 3 * 7168);
+    QTest::newRow("deepseek-v2-lite") << "deepseek-v2-lite"
+                                      << "deepseek2" << qint64(15706484224);
+    QTest::newRow("deepseek-moe-16b") << "deepseek-moe-16b"
+                                      << "deepseek-moe" << qint64(16375728128);
+    QTest::newRow("kimi-k2") << "kimi-k2"
+                             << "deepseek3" << qint64(1026408232448);
+    QTest::newRow("mixtral-8x7b") << "mixtral-8x7b"
+                                  << "mixtral" << qint64(46702792704);
+    QTest::newRow("mixtral-8x22b") << "mixtral-8x22b"
+                                   << "mixtral" << qint64(140620634112);
+    QTest::newRow("qwen2-57b-a14b") << "qwen2-57b-a14b"
+                                    << "qwen2-moe" << qint64(57408658944);
+    QTest::newRow("qwen3-30b-a3b") << "qwen3-30b-a3b"
+                                   << "qwen3-moe" << qint64(30532122624);
+    QTest::newRow("qwen3-235b-a22b") << "qwen3-235b-a22b"
+                                     << "qwen3-moe" << qint64(235093634560);
+    QTest::newRow("gpt-oss-20b") << "gpt-oss-20b"
+                                 << "gpt-oss" << qint64(20914757184);
+    QTest::newRow("gpt-oss-120b") << "gpt-oss-120b"
+                                  << "gpt-oss" << qint64(116829156672);
+    QTest::newRow("mpt-7b") << ""
+                            << "mpt" << qint64(6649286656);  // safetensors total of mosaicml/mpt-7b
   }
   void families() {
     QFETCH(QString, preset);
@@ -88,7 +120,8 @@ class HfImportTest : public QObject {
     QVERIFY2(result.ok(), listing(result).c_str());
     QCOMPARE(QString::fromStdString(result.model.architecture), architecture);
     QCOMPARE(QString::fromStdString(result.model.preset), preset);
-    if (const Preset* same = ModelLibrary::instance().preset(result.model.preset)) QVERIFY(same->model == result.model);
+    if (const Preset* same = ModelLibrary::instance().preset(result.model.preset))
+      QVERIFY(same->model == result.model);
     Design design = preset_design("llama3-8b", 1, 1, 1);
     apply_model(design, result.model, result.name);
     const auto report = make_report(design);
@@ -114,28 +147,72 @@ class HfImportTest : public QObject {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("key");
     QTest::addColumn<QString>("value");
-    QTest::newRow("KV heads") << "llama3-8b" << "num_key_value_heads" << "32";
-    QTest::newRow("head size") << "llama3.2-1b" << "head_dim" << "64";
-    QTest::newRow("head size of gemma") << "gemma2-9b" << "head_dim" << "256";
-    QTest::newRow("head size of qwen3") << "qwen3-0.6b" << "head_dim" << "128";
-    QTest::newRow("window") << "mistral-7b-v0.1" << "sliding_window" << "4096";
-    QTest::newRow("ties of llama") << "llama3-8b" << "tie_word_embeddings" << "false";
-    QTest::newRow("ties of gemma") << "gemma-2b" << "tie_word_embeddings" << "true";
-    QTest::newRow("activation") << "llama3-8b" << "hidden_act" << "silu";
-    QTest::newRow("rank of keys and values") << "deepseek-v3-dense" << "kv_lora_rank" << "512";
-    QTest::newRow("inner size") << "gpt2-xl" << "n_inner" << "6400";
-    QTest::newRow("state") << "mamba-130m" << "state_size" << "16";
-    QTest::newRow("step rank") << "mamba-130m" << "time_step_rank" << "48";
-    QTest::newRow("heads of mamba 2") << "mamba2-130m" << "num_heads" << "24";
-    QTest::newRow("experts of mixtral") << "mixtral-8x7b" << "num_local_experts" << "8";
-    QTest::newRow("experts of qwen2") << "qwen2-57b-a14b" << "num_experts" << "60";
-    QTest::newRow("experts per token of qwen3") << "qwen3-30b-a3b" << "num_experts_per_tok" << "8";
-    QTest::newRow("width of experts") << "qwen3-30b-a3b" << "moe_intermediate_size" << "768";
-    QTest::newRow("head size of qwen3 with experts") << "qwen3-30b-a3b" << "head_dim" << "64";
-    QTest::newRow("experts of gpt-oss") << "gpt-oss-20b" << "num_local_experts" << "128";
-    QTest::newRow("head size of gpt-oss") << "gpt-oss-20b" << "head_dim" << "64";
-    QTest::newRow("window of gpt-oss") << "gpt-oss-20b" << "sliding_window" << "128";
-    QTest::newRow("expansion") << "mpt-7b" << "expansion_ratio" << "4";
+    QTest::newRow("KV heads") << "llama3-8b"
+                              << "num_key_value_heads"
+                              << "32";
+    QTest::newRow("head size") << "llama3.2-1b"
+                               << "head_dim"
+                               << "64";
+    QTest::newRow("head size of gemma") << "gemma2-9b"
+                                        << "head_dim"
+                                        << "256";
+    QTest::newRow("head size of qwen3") << "qwen3-0.6b"
+                                        << "head_dim"
+                                        << "128";
+    QTest::newRow("window") << "mistral-7b-v0.1"
+                            << "sliding_window"
+                            << "4096";
+    QTest::newRow("ties of llama") << "llama3-8b"
+                                   << "tie_word_embeddings"
+                                   << "false";
+    QTest::newRow("ties of gemma") << "gemma-2b"
+                                   << "tie_word_embeddings"
+                                   << "true";
+    QTest::newRow("activation") << "llama3-8b"
+                                << "hidden_act"
+                                << "silu";
+    QTest::newRow("rank of keys and values") << "deepseek-v3-dense"
+                                             << "kv_lora_rank"
+                                             << "512";
+    QTest::newRow("inner size") << "gpt2-xl"
+                                << "n_inner"
+                                << "6400";
+    QTest::newRow("state") << "mamba-130m"
+                           << "state_size"
+                           << "16";
+    QTest::newRow("step rank") << "mamba-130m"
+                               << "time_step_rank"
+                               << "48";
+    QTest::newRow("heads of mamba 2") << "mamba2-130m"
+                                      << "num_heads"
+                                      << "24";
+    QTest::newRow("experts of mixtral") << "mixtral-8x7b"
+                                        << "num_local_experts"
+                                        << "8";
+    QTest::newRow("experts of qwen2") << "qwen2-57b-a14b"
+                                      << "num_experts"
+                                      << "60";
+    QTest::newRow("experts per token of qwen3") << "qwen3-30b-a3b"
+                                                << "num_experts_per_tok"
+                                                << "8";
+    QTest::newRow("width of experts") << "qwen3-30b-a3b"
+                                      << "moe_intermediate_size"
+                                      << "768";
+    QTest::newRow("head size of qwen3 with experts") << "qwen3-30b-a3b"
+                                                     << "head_dim"
+                                                     << "64";
+    QTest::newRow("experts of gpt-oss") << "gpt-oss-20b"
+                                        << "num_local_experts"
+                                        << "128";
+    QTest::newRow("head size of gpt-oss") << "gpt-oss-20b"
+                                          << "head_dim"
+                                          << "64";
+    QTest::newRow("window of gpt-oss") << "gpt-oss-20b"
+                                       << "sliding_window"
+                                       << "128";
+    QTest::newRow("expansion") << "mpt-7b"
+                               << "expansion_ratio"
+                               << "4";
   }
   void silence() {
     QFETCH(QString, file);
@@ -157,7 +234,8 @@ class HfImportTest : public QObject {
   // Either name of the number of experts, and a file that says nothing of layers with dense MLPs.
   void experts() {
     QJsonObject object = config("qwen3-30b-a3b");
-    for (const char* key : {"num_experts", "decoder_sparse_step", "mlp_only_layers", "intermediate_size"}) object.remove(key);
+    for (const char* key : {"num_experts", "decoder_sparse_step", "mlp_only_layers", "intermediate_size"})
+      object.remove(key);
     object["num_local_experts"] = 64;
     ImportResult result = imported(object);
     QVERIFY2(result.ok(), listing(result).c_str());
@@ -197,49 +275,73 @@ class HfImportTest : public QObject {
     QTest::addColumn<QJsonValue>("value");  // undefined: removed
     QTest::addColumn<QString>("what");
     QTest::addColumn<QString>("accepted");
-    const auto row = [](const char* name, const char* file, const char* key, QJsonValue value, const char* what, const char* accepted) {
+    const auto row = [](const char* name, const char* file, const char* key, QJsonValue value,
+                        const char* what, const char* accepted) {
       QTest::newRow(name) << file << key << value << what << accepted;
     };
     const QJsonValue removed(QJsonValue::Undefined);
-    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing", "one of deepseek, deepseek_v2, deepseek_v3, gemma, gemma2, gpt2");
-    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text", "one of deepseek");
-    row("mixer", "mamba2-2.7b", "ssm_cfg", QJsonObject{{"layer", "Mamba3"}}, "the mixer \"Mamba3\" has no block", "Mamba1 or Mamba2");
-    row("attention among mixers", "mamba2-2.7b", "attn_layer_idx", QJsonArray{9}, "some layers are attention", "an empty list");
-    row("channels", "mamba-130m", "intermediate_size", 1000, "\"intermediate_size\" is not expand x hidden size", "1536");
-    row("heads of a mixer", "mamba2-130m", "num_heads", 25, "25 heads of 64 channels are not expand x hidden size", "= 1536");
+    row("no type", "llama3-8b", "model_type", removed, "\"model_type\" is missing",
+        "one of deepseek, deepseek_v2, deepseek_v3, gemma, gemma2, gpt2");
+    row("type is a number", "llama3-8b", "model_type", 7, "\"model_type\" is missing or not a text",
+        "one of deepseek");
+    row("mixer", "mamba2-2.7b", "ssm_cfg", QJsonObject{{"layer", "Mamba3"}},
+        "the mixer \"Mamba3\" has no block", "Mamba1 or Mamba2");
+    row("attention among mixers", "mamba2-2.7b", "attn_layer_idx", QJsonArray{9}, "some layers are attention",
+        "an empty list");
+    row("channels", "mamba-130m", "intermediate_size", 1000,
+        "\"intermediate_size\" is not expand x hidden size", "1536");
+    row("heads of a mixer", "mamba2-130m", "num_heads", 25,
+        "25 heads of 64 channels are not expand x hidden size", "= 1536");
     row("bias of a mixer", "mamba-130m", "use_bias", true, "no blocks in this family", "false");
     row("unknown type", "llama3-8b", "model_type", "rwkv", "the model type \"rwkv\" is not known", "qwen3");
-    row("mixture of experts", "olmoe-1b-7b", "vocab_size", 50304, "mixture of experts, which is not supported yet", "llama");
+    row("mixture of experts", "olmoe-1b-7b", "vocab_size", 50304,
+        "mixture of experts, which is not supported yet", "llama");
     row("experts in a known type", "llama3-8b", "num_local_experts", 8, "mixture of experts", "llama");
     row("several models", "llama3-8b", "model_type", "mllama", "not known", "llama");
-    row("layers missing", "llama3-8b", "num_hidden_layers", removed, "\"num_hidden_layers\", the layers (L), is missing", "a whole number");
-    row("hidden null", "llama3-8b", "hidden_size", QJsonValue::Null, "\"hidden_size\", the hidden size (D), is missing", "a whole number");
-    row("text", "llama3-8b", "vocab_size", "many", "\"vocab_size\", the vocabulary (V), is \"many\"", "a whole number from 1 to");
+    row("layers missing", "llama3-8b", "num_hidden_layers", removed,
+        "\"num_hidden_layers\", the layers (L), is missing", "a whole number");
+    row("hidden null", "llama3-8b", "hidden_size", QJsonValue::Null,
+        "\"hidden_size\", the hidden size (D), is missing", "a whole number");
+    row("text", "llama3-8b", "vocab_size", "many", "\"vocab_size\", the vocabulary (V), is \"many\"",
+        "a whole number from 1 to");
     row("fraction", "llama3-8b", "num_attention_heads", 32.5, "is 32.5", "a whole number");
     row("zero", "llama3-8b", "intermediate_size", 0, "is 0", "from 1 to");
     row("negative", "llama3-8b", "num_key_value_heads", -8, "is -8", "from 1 to");
     row("absurd", "llama3-8b", "hidden_size", 1e15, "hidden size (D), is 1000000000000000", "from 1 to");
     row("list", "gpt2-xl", "n_layer", QJsonArray{1, 2}, "is [1,2]", "a whole number");
-    row("heads do not divide", "llama3-8b", "num_attention_heads", 33, "4096 does not split over 33 heads", "head_dim");
-    row("activation", "llama3-8b", "hidden_act", "relu", "\"relu\", but the MLP of this family has another activation", "silu");
+    row("heads do not divide", "llama3-8b", "num_attention_heads", 33, "4096 does not split over 33 heads",
+        "head_dim");
+    row("activation", "llama3-8b", "hidden_act", "relu",
+        "\"relu\", but the MLP of this family has another activation", "silu");
     row("biases", "llama3-8b", "attention_bias", true, "\"attention_bias\" is true", "false");
-    row("flag is a number", "llama3-8b", "tie_word_embeddings", 1, "\"tie_word_embeddings\" is 1", "true or false");
-    row("layer types", "gemma2-9b", "layer_types", QJsonArray{"full_attention"}, "do not alternate", "sliding_attention, full_attention");
-    row("experts every other layer", "deepseek-v3", "moe_layer_freq", 2, "have no blocks in this family", "1");
-    row("experts per token missing", "deepseek-v3", "num_experts_per_tok", removed, "\"num_experts_per_tok\", the experts per token (K), is missing", "a whole number");
-    row("a window of mixtral", "mixtral-8x7b", "sliding_window", 4096, "a sliding window has no block in this family", "null");
+    row("flag is a number", "llama3-8b", "tie_word_embeddings", 1, "\"tie_word_embeddings\" is 1",
+        "true or false");
+    row("layer types", "gemma2-9b", "layer_types", QJsonArray{"full_attention"}, "do not alternate",
+        "sliding_attention, full_attention");
+    row("experts every other layer", "deepseek-v3", "moe_layer_freq", 2, "have no blocks in this family",
+        "1");
+    row("experts per token missing", "deepseek-v3", "num_experts_per_tok", removed,
+        "\"num_experts_per_tok\", the experts per token (K), is missing", "a whole number");
+    row("a window of mixtral", "mixtral-8x7b", "sliding_window", 4096,
+        "a sliding window has no block in this family", "null");
     row("no experts", "mixtral-8x7b", "num_local_experts", 0, "experts (X), is 0", "from 1 to");
-    row("dense layers between", "qwen2-57b-a14b", "decoder_sparse_step", 2, "have no blocks in this family", "1");
-    row("dense layers", "qwen3-30b-a3b", "mlp_only_layers", QJsonArray{0, 3}, "layers without experts have no block", "an empty list");
-    row("width of shared experts", "qwen2-57b-a14b", "shared_expert_intermediate_size", 5632, "5632 wide are not a whole number of experts, which are 2560 wide", "such as 5120");
+    row("dense layers between", "qwen2-57b-a14b", "decoder_sparse_step", 2, "have no blocks in this family",
+        "1");
+    row("dense layers", "qwen3-30b-a3b", "mlp_only_layers", QJsonArray{0, 3},
+        "layers without experts have no block", "an empty list");
+    row("width of shared experts", "qwen2-57b-a14b", "shared_expert_intermediate_size", 5632,
+        "5632 wide are not a whole number of experts, which are 2560 wide", "such as 5120");
     row("no shared experts", "qwen2-57b-a14b", "shared_expert_intermediate_size", 0, "is 0", "from 1 to");
     row("no biases of q, k and v", "qwen2-57b-a14b", "qkv_bias", false, "attention without biases", "true");
     row("biases of qwen3", "qwen3-30b-a3b", "attention_bias", true, "no blocks in this family", "false");
     row("no biases of gpt-oss", "gpt-oss-20b", "attention_bias", false, "attention without biases", "true");
     row("activation of gpt-oss", "gpt-oss-20b", "hidden_act", "gelu", "\"gelu\", but", "silu");
-    row("experts per token said twice", "gpt-oss-20b", "experts_per_token", 8, "it is not what \"num_experts_per_tok\" says, 4", "4");
-    row("windows of gpt-oss", "gpt-oss-20b", "layer_types", QJsonArray{"full_attention", "sliding_attention"}, "do not alternate", "sliding_attention, full_attention");
-    row("mpt with biases", "mpt-7b", "no_bias", false, "combination of biases and positions", "ALiBi without biases");
+    row("experts per token said twice", "gpt-oss-20b", "experts_per_token", 8,
+        "it is not what \"num_experts_per_tok\" says, 4", "4");
+    row("windows of gpt-oss", "gpt-oss-20b", "layer_types", QJsonArray{"full_attention", "sliding_attention"},
+        "do not alternate", "sliding_attention, full_attention");
+    row("mpt with biases", "mpt-7b", "no_bias", false, "combination of biases and positions",
+        "ALiBi without biases");
     row("cross attention", "gpt2-xl", "add_cross_attention", true, "attention to an encoder", "false");
   }
   void problems() {
@@ -249,8 +351,10 @@ class HfImportTest : public QObject {
     QFETCH(QString, what);
     QFETCH(QString, accepted);
     QJsonObject object = config(file);
-    if (value.isUndefined()) object.remove(key);
-    else object[key] = value;
+    if (value.isUndefined())
+      object.remove(key);
+    else
+      object[key] = value;
     const ImportResult result = imported(object);
     QVERIFY(!result.ok());
     const QString said = QString::fromStdString(listing(result));
@@ -282,7 +386,8 @@ class HfImportTest : public QObject {
 
   // Whatever stands in a member, the answer is a result or a Problem.
   void anyMemberMayBeAnything() {
-    const QJsonValue values[] = {QJsonValue::Null, true, -1, 0, 3, 1e300, "x", QJsonArray{1}, QJsonObject{{"alibi", 3}}};
+    const QJsonValue values[] = {QJsonValue::Null,         true, -1, 0, 3, 1e300, "x", QJsonArray{1},
+                                 QJsonObject{{"alibi", 3}}};
     for (const QString& name : QDir(SHARDSCAPE_TEST_DATA "/hf").entryList({"*.json"})) {
       const QJsonObject object = config(name.chopped(5));
       for (const QString& key : object.keys())

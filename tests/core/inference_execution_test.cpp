@@ -1,8 +1,9 @@
-// Proof by execution of inference: prefill and then decode, sharded, leave what the forward of training makes of the longer sequence.
+// Proof by execution of inference: prefill and then decode, sharded, leave what the forward of training makes
+// of the longer sequence.
 #include <QtTest>
 #include <cmath>
 
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
 #include "support/interpreter.h"
@@ -24,7 +25,8 @@ Design served_design(const char* architecture) {
     d.model.ssm_state = d.model.ssm_conv = 3;
     d.model.ssm_expand = d.model.ssm_dt_rank = 2;
   }
-  if (name == "mixtral" || name == "jamba" || name == "gpt-oss" || name == "qwen2-moe" || name.startsWith("deepseek")) {
+  if (name == "mixtral" || name == "jamba" || name == "gpt-oss" || name == "qwen2-moe" ||
+      name.startsWith("deepseek")) {
     d.model.experts = 4;
     d.model.experts_per_token = 2;
     d.model.expert_ffn = 8;
@@ -51,11 +53,13 @@ double difference(const RealTensor& a, const RealTensor& b) {
 
 // Of [m, b, tokens, ...] the tokens from first on, so many.
 RealTensor tokens_of(const RealTensor& all, int64_t first, int64_t count) {
-  const int64_t rows = all.shape[0] * all.shape[1], tokens = all.shape[2], width = all.elements() / (rows * tokens);
+  const int64_t rows = all.shape[0] * all.shape[1], tokens = all.shape[2],
+                width = all.elements() / (rows * tokens);
   RealTensor out({all.shape[0], all.shape[1], count, width});
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < count * width; ++i)
-      out.data[static_cast<size_t>(r * count * width + i)] = all.data[static_cast<size_t>((r * tokens + first) * width + i)];
+      out.data[static_cast<size_t>(r * count * width +
+                                   i)] = all.data[static_cast<size_t>((r * tokens + first) * width + i)];
   return out;
 }
 
@@ -71,20 +75,24 @@ std::string difference_from_longer(Design d, int64_t decode_cp) {
   decode.workload.mode = Mode::Decode;
   decode.workload.context_length = kPrompt + 1;
   if (d.parallel.dcp > 1) prefill.parallel.sequence_parallel = false;  // six ranks do not split its tokens
-  decode.parallel.cp = decode_cp;  // the prompt's ranks hand over
+  decode.parallel.cp = decode_cp;                                      // the prompt's ranks hand over
   try {
     const RunResult trained = run_step(longer, parameters, 11, false);
     longer.workload.mode = Mode::Prefill;
     const RunResult whole = run_inference(longer, parameters, {trained.tokens, {}});
-    if (!(difference(whole.last_hidden, trained.last_hidden) < kRounding)) return "what goes into the head of a prefill differs from training";
+    if (!(difference(whole.last_hidden, trained.last_hidden) < kRounding))
+      return "what goes into the head of a prefill differs from training";
     const RunResult first = run_inference(prefill, parameters, {trained.tokens, {}});
-    if (!(difference(first.last_hidden, tokens_of(trained.last_hidden, 0, kPrompt)) < kRounding)) return "what goes into the head of the prompt differs";
+    if (!(difference(first.last_hidden, tokens_of(trained.last_hidden, 0, kPrompt)) < kRounding))
+      return "what goes into the head of the prompt differs";
     const RunResult next = run_inference(decode, parameters, {trained.tokens, first.caches});
-    if (!(difference(next.last_hidden, tokens_of(trained.last_hidden, kPrompt, 1)) < kRounding)) return "what goes into the head of the decoded token differs";
+    if (!(difference(next.last_hidden, tokens_of(trained.last_hidden, kPrompt, 1)) < kRounding))
+      return "what goes into the head of the decoded token differs";
     if (!(difference(next.token_losses, whole.token_losses) < kRounding)) return "logits differ";
     if (next.caches.size() != whole.caches.size() || next.caches.empty()) return "other things are kept";
     for (const auto& [name, kept] : next.caches)
-      if (!(difference(kept, whole.caches.at(name)) < kRounding)) return "what is kept as " + name + " differs";
+      if (!(difference(kept, whole.caches.at(name)) < kRounding))
+        return "what is kept as " + name + " differs";
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -111,25 +119,41 @@ class InferenceExecutionTest : public QObject {
     QTest::addColumn<QList<int>>("mesh");
     QTest::addColumn<QString>("settings");
     const auto row = [](const char* architecture, const Run& r) {
-      QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9%10").arg(architecture).arg(r.tp).arg(r.sp ? "+sp" : "").arg(r.pp).arg(r.dp)
-                                   .arg(r.b).arg(r.kv_heads).arg(r.cp).arg(r.settings)
-                                   .arg(r.decode_cp > 1 ? QString("decode cp%1").arg(r.decode_cp) : QString())))
-          << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp, r.decode_cp} << QString(r.settings);
+      QTest::newRow(
+          qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9%10")
+                         .arg(architecture)
+                         .arg(r.tp)
+                         .arg(r.sp ? "+sp" : "")
+                         .arg(r.pp)
+                         .arg(r.dp)
+                         .arg(r.b)
+                         .arg(r.kv_heads)
+                         .arg(r.cp)
+                         .arg(r.settings)
+                         .arg(r.decode_cp > 1 ? QString("decode cp%1").arg(r.decode_cp) : QString())))
+          << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp, r.decode_cp}
+          << QString(r.settings);
     };
-    const Run dense[] = {{1, false, 1, 1, 1, 2}, {2, false, 1, 1, 1, 2}, {2, true, 1, 1, 2, 2}, {4, true, 1, 1, 4, 2}, {4, false, 2, 1, 1, 1},
-                         {1, false, 1, 2, 1, 2}, {2, true, 2, 2, 2, 2}, {1, false, 2, 1, 2, 2, 1, "kv_cache_dtype=fp8"}};
+    const Run dense[] = {{1, false, 1, 1, 1, 2}, {2, false, 1, 1, 1, 2},
+                         {2, true, 1, 1, 2, 2},  {4, true, 1, 1, 4, 2},
+                         {4, false, 2, 1, 1, 1}, {1, false, 1, 2, 1, 2},
+                         {2, true, 2, 2, 2, 2},  {1, false, 2, 1, 2, 2, 1, "kv_cache_dtype=fp8"}};
     for (const char* architecture : {"llama", "gpt", "mistral", "qwen2", "qwen3", "gemma2", "mpt"})
       for (const Run& r : dense) row(architecture, r);
     for (const char* context : {"context=all-gather", "context=ulysses", "context=ring", "context=zigzag"})
       row("llama", {1, false, 2, 1, 1, 2, 2, context});
     row("llama", {2, true, 1, 1, 2, 4, 2, "context=all-gather"});
     row("llama", {2, false, 2, 1, 1, 2, 1, "scatter_gather_pipeline=true"});
-    row("llama", {2, false, 2, 1, 1, 2, 1, "profile=megatron-2022 recompute=full dropout=true schedule=zb-h1 sync=fsdp2"});
+    row("llama", {2, false, 2, 1, 1, 2, 1,
+                  "profile=megatron-2022 recompute=full dropout=true schedule=zb-h1 sync=fsdp2"});
     // The context over ranks: all sequences on each, or some; KV heads that tp copies, narrow caches.
-    for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent", "mamba2_hybrid"}) {
+    for (const char* architecture :
+         {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent", "mamba2_hybrid"}) {
       const int kv = QString(architecture) == "latent" ? 4 : 2;
-      for (const Run& r : {Run{1, false, 1, 1, 1, kv, 1, "", 3}, Run{1, false, 1, 2, 3, kv, 1, "", 3}, Run{2, true, 1, 1, 6, kv, 1, "", 3}, Run{2, true, 2, 1, 2, kv, 1, "", 9},
-                           Run{4, false, 1, 2, 2, 1, 1, "kv_cache_dtype=fp8", 3}, Run{4, true, 1, 1, 12, kv, 1, "kv_cache_dtype=fp8", 3}})
+      for (const Run& r : {Run{1, false, 1, 1, 1, kv, 1, "", 3}, Run{1, false, 1, 2, 3, kv, 1, "", 3},
+                           Run{2, true, 1, 1, 6, kv, 1, "", 3}, Run{2, true, 2, 1, 2, kv, 1, "", 9},
+                           Run{4, false, 1, 2, 2, 1, 1, "kv_cache_dtype=fp8", 3},
+                           Run{4, true, 1, 1, 12, kv, 1, "kv_cache_dtype=fp8", 3}})
         row(architecture, r);
     }
     row("llama", {2, true, 1, 1, 6, 2, 2, "context=all-gather", 3});
@@ -137,23 +161,37 @@ class InferenceExecutionTest : public QObject {
     for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent"}) {
       const QString name = architecture;
       const bool whole = name == "gpt" || name == "mpt" || name == "latent";  // keys for every head
-      const char *one = whole ? "heads=12 kv_heads=12 ffn=24 vocab=24 dcp=3" : "heads=12 ffn=24 vocab=24 dcp=3";
-      for (const Run& r : {Run{3, false, 1, 1, 1, 1, 1, one}, Run{3, false, 2, 1, 3, 3, 1, one, 3}, Run{6, true, 1, 2, 6, 2, 1, one}}) row(architecture, r);
+      const char* one = whole ? "heads=12 kv_heads=12 ffn=24 vocab=24 dcp=3"
+                              : "heads=12 ffn=24 vocab=24 dcp=3";
+      for (const Run& r : {Run{3, false, 1, 1, 1, 1, 1, one}, Run{3, false, 2, 1, 3, 3, 1, one, 3},
+                           Run{6, true, 1, 2, 6, 2, 1, one}})
+        row(architecture, r);
     }
     row("llama", {6, false, 1, 1, 2, 6, 1, "heads=12 ffn=24 vocab=24 dcp=3 kv_cache_dtype=fp8"});
-    row("deepseek3", {6, false, 1, 2, 2, 2, 1, "heads=12 kv_heads=12 ffn=24 expert_ffn=12 vocab=24 dcp=3 ep=2"});
+    row("deepseek3",
+        {6, false, 1, 2, 2, 2, 1, "heads=12 kv_heads=12 ffn=24 expert_ffn=12 vocab=24 dcp=3 ep=2"});
     row("llama", {1, false, 2, 1, 3, 2, 2, "context=zigzag", 9});
     for (const char* architecture : {"mixtral", "deepseek3", "gpt-oss", "jamba"})
-      for (const Run& r : {Run{1, false, 1, 2, 2, 2, 1, "", 3}, Run{1, false, 1, 1, 6, 2, 1, "", 3}, Run{1, false, 1, 2, 6, 2, 1, "ep=2 kv_cache_dtype=fp8", 3}, Run{2, false, 2, 2, 6, 2, 1, "ep=2 dispatcher=allgather", 3},
-                           Run{2, true, 1, 2, 12, 2, 1, "ep=4 etp=1", 3}, Run{2, true, 1, 2, 6, 2, 1, "ep=4 etp=1 load_imbalance=1.5", 3}, Run{2, false, 1, 2, 4, 2, 1, "load_imbalance=1.5", 3}})
+      for (const Run& r : {Run{1, false, 1, 2, 2, 2, 1, "", 3}, Run{1, false, 1, 1, 6, 2, 1, "", 3},
+                           Run{1, false, 1, 2, 6, 2, 1, "ep=2 kv_cache_dtype=fp8", 3},
+                           Run{2, false, 2, 2, 6, 2, 1, "ep=2 dispatcher=allgather", 3},
+                           Run{2, true, 1, 2, 12, 2, 1, "ep=4 etp=1", 3},
+                           Run{2, true, 1, 2, 6, 2, 1, "ep=4 etp=1 load_imbalance=1.5", 3},
+                           Run{2, false, 1, 2, 4, 2, 1, "load_imbalance=1.5", 3}})
         row(architecture, r);
-    for (const Run& r : {Run{1, false, 1, 1, 1, 4}, Run{2, false, 2, 1, 1, 4}, Run{2, true, 1, 2, 2, 4}, Run{4, true, 1, 1, 4, 4}, Run{1, false, 1, 1, 1, 4, 2, "context=all-gather"}})
+    for (const Run& r : {Run{1, false, 1, 1, 1, 4}, Run{2, false, 2, 1, 1, 4}, Run{2, true, 1, 2, 2, 4},
+                         Run{4, true, 1, 1, 4, 4}, Run{1, false, 1, 1, 1, 4, 2, "context=all-gather"}})
       row("latent", r);
     for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
-      for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2}}) row(architecture, r);
-    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "gpt-oss", "qwen2-moe", "jamba"})
-      for (const Run& r : {Run{1, false, 1, 1, 2, 2}, Run{1, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 2, 2, 2, 2, 1, "ep=2 dispatcher=allgather"},
-                           Run{2, true, 1, 2, 4, 2, 1, "ep=4 etp=1"}, Run{2, true, 1, 2, 4, 2, 1, "ep=2 kv_cache_dtype=fp8"}, Run{1, false, 1, 4, 2, 2, 1, "ep=4"}})
+      for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2}})
+        row(architecture, r);
+    for (const char* architecture :
+         {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "gpt-oss", "qwen2-moe", "jamba"})
+      for (const Run& r :
+           {Run{1, false, 1, 1, 2, 2}, Run{1, false, 1, 2, 2, 2, 1, "ep=2"},
+            Run{2, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 2, 2, 2, 2, 1, "ep=2 dispatcher=allgather"},
+            Run{2, true, 1, 2, 4, 2, 1, "ep=4 etp=1"}, Run{2, true, 1, 2, 4, 2, 1, "ep=2 kv_cache_dtype=fp8"},
+            Run{1, false, 1, 4, 2, 2, 1, "ep=4"}})
         row(architecture, r);
   }
 
@@ -171,7 +209,9 @@ class InferenceExecutionTest : public QObject {
     if (d.model.kv_heads != d.model.heads) d.model.kv_heads = mesh[5];
     d.parallel.cp = mesh[6];
     for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
-      QVERIFY2(!set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()), setting.section('=', 1).toStdString()), qPrintable(setting));
+      QVERIFY2(!set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
+                         setting.section('=', 1).toStdString()),
+               qPrintable(setting));
     QCOMPARE(QString::fromStdString(difference_from_longer(d, mesh[7])), QString());
   }
 };

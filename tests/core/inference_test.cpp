@@ -1,34 +1,21 @@
-// Serving in numbers: what is kept and stored, what a step takes, how many sequences fit, and what is refused.
+// Serving in numbers: what is kept and stored, what a step takes, and what is refused.
 #include <QtTest>
 
 #include "design/document.h"
-#include "design/knob_state.h"
-#include "design/knobs.h"
-#include "simulate/inference.h"
-#include "support/designs.h"
+#include "design/knobs/knob_state.h"
+#include "design/knobs/knobs.h"
+#include "report/inference_report.h"
+#include "serving/inference.h"
+#include "support/served_designs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
 
-Design served(const char* preset, Mode mode, const std::vector<std::pair<const char*, const char*>>& settings = {}) {
-  Design d = preset_design(preset, 1, 1, 1, false);
-  d.workload.mode = mode;
-  d.workload.seq = d.workload.context_length = 4096;
-  d.workload.batch = d.workload.microbatch = 1;
-  for (const auto& [id, value] : settings)
-    if (const auto problem = set_knob(d, *find_knob(id), value)) qFatal("%s", to_string(*problem).c_str());
-  return d;
+Wide memory(const Report& report, MemoryCategory category) {
+  return report.stages.front().memory[static_cast<size_t>(category)].value;
 }
-
-std::shared_ptr<const Report> reported(const Design& d) {
-  auto report = estimate(d);
-  if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());
-  return report;
-}
-
-Wide memory(const Report& report, MemoryCategory category) { return report.stages.front().memory[static_cast<size_t>(category)].value; }
 
 Wide flops(const Report& report, OpKind kind) {
   Wide out = 0;
@@ -56,7 +43,8 @@ class InferenceTest : public QObject {
     QTest::addColumn<int>("per_token");
     QTest::addColumn<int>("tp");
     QTest::addColumn<int>("parts");  // of the cache, over tp
-    QTest::newRow("latent: every tensor-parallel rank has all") << QByteArray("deepseek-v3") << 70272 << 8 << 1;
+    QTest::newRow("latent: every tensor-parallel rank has all")
+        << QByteArray("deepseek-v3") << 70272 << 8 << 1;
     QTest::newRow("grouped") << QByteArray("qwen2.5-72b") << 327680 << 8 << 8;
     QTest::newRow("fewer KV heads than ranks") << QByteArray("qwen2.5-72b") << 327680 << 16 << 8;
     QTest::newRow("405B") << QByteArray("llama3.1-405b") << 516096 << 1 << 1;
@@ -70,31 +58,43 @@ class InferenceTest : public QObject {
       Design d = served(preset.constData(), mode, {{"batch", "6"}, {"microbatch", "3"}});
       d.parallel.tp = tp;
       const auto whole = reported(d);
-      QCOMPARE(static_cast<int64_t>(memory(*whole, MemoryCategory::KvCache)), int64_t{6} * 4096 * per_token / parts);
+      QCOMPARE(static_cast<int64_t>(memory(*whole, MemoryCategory::KvCache)),
+               int64_t{6} * 4096 * per_token / parts);
       QCOMPARE(static_cast<int64_t>(whole->kv_cache_bytes.value), int64_t{per_token});
       d.workload.kv_cache_dtype = DType::FP8;
       QCOMPARE(memory(*reported(d), MemoryCategory::KvCache) * 2, memory(*whole, MemoryCategory::KvCache));
       // It is there all along, and once.
-      QCOMPARE(static_cast<Wide>(whole->memory->stages[0].at_peak[static_cast<size_t>(MemoryCategory::KvCache)]), memory(*whole, MemoryCategory::KvCache));
+      QCOMPARE(
+          static_cast<Wide>(whole->memory->stages[0].at_peak[static_cast<size_t>(MemoryCategory::KvCache)]),
+          memory(*whole, MemoryCategory::KvCache));
     }
   }
 
   void windowsAndStates() {
     const auto window = reported(served("mistral-7b-v0.1", Mode::Decode, {{"context_length", "32768"}}));
-    QCOMPARE(static_cast<int64_t>(memory(*window, MemoryCategory::KvCache)), int64_t{32} * 4096 * 2 * 8 * 128 * 2);
-    // mamba_ssm: [b, e D, Kw] of the convolution and [b, e D, N] of the scan, per layer, whatever the context.
+    QCOMPARE(static_cast<int64_t>(memory(*window, MemoryCategory::KvCache)),
+             int64_t{32} * 4096 * 2 * 8 * 128 * 2);
+    // mamba_ssm: [b, e D, Kw] of the convolution and [b, e D, N] of the scan, per layer, whatever the
+    // context.
     for (const char* context : {"128", "65536"})
-      QCOMPARE(static_cast<int64_t>(memory(*reported(served("mamba-130m", Mode::Decode, {{"context_length", context}})), MemoryCategory::KvCache)),
+      QCOMPARE(static_cast<int64_t>(
+                   memory(*reported(served("mamba-130m", Mode::Decode, {{"context_length", context}})),
+                          MemoryCategory::KvCache)),
                int64_t{24} * 1536 * (4 + 16) * 2);
   }
 
   // Windows and states are kept where the stream has their sequences.
   void windowsAndStatesUnderCp() {
     const auto cache = [](const char* preset, const char* cp, const char* b) {
-      return memory(*reported(served(preset, Mode::Decode, {{"context_length", "32768"}, {"batch", b}, {"microbatch", b}, {"cp", cp}})), MemoryCategory::KvCache);
+      return memory(
+          *reported(served(preset, Mode::Decode,
+                           {{"context_length", "32768"}, {"batch", b}, {"microbatch", b}, {"cp", cp}})),
+          MemoryCategory::KvCache);
     };
-    for (const char* preset : {"mistral-7b-v0.1", "gpt-oss-20b", "mamba-130m", "mamba2-hybrid-8b"}) QCOMPARE(cache(preset, "4", "8") * 4, cache(preset, "1", "8"));
-    for (const char* preset : {"mistral-7b-v0.1", "mamba-130m"}) QCOMPARE(cache(preset, "4", "2"), cache(preset, "1", "2"));
+    for (const char* preset : {"mistral-7b-v0.1", "gpt-oss-20b", "mamba-130m", "mamba2-hybrid-8b"})
+      QCOMPARE(cache(preset, "4", "8") * 4, cache(preset, "1", "8"));
+    for (const char* preset : {"mistral-7b-v0.1", "mamba-130m"})
+      QCOMPARE(cache(preset, "4", "2"), cache(preset, "1", "2"));
     // Half of its layers slide.
     QCOMPARE(cache("gpt-oss-20b", "4", "2"), 2 * Wide{12} * 2 * 8 * 64 * 2 * (128 + 32768 / 4));
   }
@@ -102,14 +102,19 @@ class InferenceTest : public QObject {
   void weightsOnce() {
     const auto plain = reported(served("llama3-8b", Mode::Decode));
     QCOMPARE(memory(*plain, MemoryCategory::Parameters), plain->stages[0].parameters.value * 2);
-    for (const MemoryCategory none : {MemoryCategory::Gradients, MemoryCategory::Optimizer, MemoryCategory::Activations}) QCOMPARE(memory(*plain, none), Wide{0});
+    for (const MemoryCategory none :
+         {MemoryCategory::Gradients, MemoryCategory::Optimizer, MemoryCategory::Activations})
+      QCOMPARE(memory(*plain, none), Wide{0});
     const auto quantized = reported(served("llama3-8b", Mode::Decode, {{"compute", "fp8-blockwise"}}));
-    const Wide ends = 2 * Wide{128256} * 4096 + 65 * Wide{4096}, layers = plain->stages[0].parameters.value - ends;
+    const Wide ends = 2 * Wide{128256} * 4096 + 65 * Wide{4096},
+               layers = plain->stages[0].parameters.value - ends;
     QCOMPARE(memory(*quantized, MemoryCategory::Parameters), ends * 2 + layers + layers / (128 * 128) * 4);
   }
 
   void work() {
-    const Wide table = Wide{128256} * 4096, matrices = reported(served("llama3-8b", Mode::Decode))->model_parameters.value - table - 65 * Wide{4096};
+    const Wide table = Wide{128256} * 4096,
+               matrices = reported(served("llama3-8b", Mode::Decode))->model_parameters.value - table -
+                          65 * Wide{4096};
     const auto decode = reported(served("llama3-8b", Mode::Decode, {{"batch", "8"}, {"microbatch", "8"}}));
     QCOMPARE(flops(*decode, OpKind::Einsum), 8 * 2 * matrices);
     QCOMPARE(flops(*decode, OpKind::Attention), 8 * Wide{32} * 4 * 32 * 128 * 4096);
@@ -117,48 +122,61 @@ class InferenceTest : public QObject {
     // Of a prompt the head sees the last token only.
     const auto prefill = reported(served("llama3-8b", Mode::Prefill));
     QCOMPARE(flops(*prefill, OpKind::Einsum), 4096 * 2 * (matrices - table) + 2 * table);
-    // Absorbed: scores against latents and their rotated part, results of latents (arXiv 2405.04434, section 2.1.2).
+    // Absorbed: scores against latents and their rotated part, results of latents (arXiv 2405.04434,
+    // section 2.1.2).
     const auto latent = reported(served("deepseek-v3", Mode::Decode, {{"tp", "8"}}));
     QCOMPARE(flops(*latent, OpKind::Attention), Wide{61} * 2 * (128 / 8) * 4096 * (512 + 64 + 512));
   }
 
   void collectives() {
-    const Wide matrices = reported(served("llama3-8b", Mode::Decode))->model_parameters.value - Wide{128256} * 4096 - 65 * Wide{4096};
-    const auto decode = reported(served("llama3-8b", Mode::Decode, {{"tp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
+    const Wide matrices = reported(served("llama3-8b", Mode::Decode))->model_parameters.value -
+                          Wide{128256} * 4096 - 65 * Wide{4096};
+    const auto decode = reported(
+        served("llama3-8b", Mode::Decode, {{"tp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
     QCOMPARE(sent(*decode, "all_reduce", "tp"), Wide{65} * 8 * 4096 * 2);
-    QCOMPARE(sent(*decode, "all_gather", "tp"), Wide{8} * 128512 * 2);  // logits, vocabulary padded, for the sampler
-    const auto experts = reported(served("deepseek-v3", Mode::Decode, {{"dp", "16"}, {"ep", "16"}, {"batch", "512"}, {"microbatch", "32"}}));
+    QCOMPARE(sent(*decode, "all_gather", "tp"),
+             Wide{8} * 128512 * 2);  // logits, vocabulary padded, for the sampler
+    const auto experts = reported(served(
+        "deepseek-v3", Mode::Decode, {{"dp", "16"}, {"ep", "16"}, {"batch", "512"}, {"microbatch", "32"}}));
     QCOMPARE(sent(*experts, "all_to_all", "ep"), Wide{58} * 2 * 32 * 8 * 7168 * 2);
-    // A part of the context on each of four ranks. Of the sequences that a rank has: queries, keys and values to all; sums of every part;
-    // results added up where their sequences are.
-    const auto split = reported(served("llama3-8b", Mode::Decode, {{"cp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
+    // A part of the context on each of four ranks. Of the sequences that a rank has: queries, keys and values
+    // to all; sums of every part; results added up where their sequences are.
+    const auto split = reported(
+        served("llama3-8b", Mode::Decode, {{"cp", "4"}, {"batch", "8"}, {"microbatch", "8"}}));
     QCOMPARE(sent(*split, "all_gather", "cp"), Wide{32} * 8 * ((32 + 2 * 8) * 128 * 2 + 32 * 4 * 4));
     QCOMPARE(sent(*split, "reduce_scatter", "cp"), Wide{32} * 8 * 4096 * 2);
     QCOMPARE(memory(*split, MemoryCategory::KvCache) * 4, 8 * Wide{4096} * 131072);
     QCOMPARE(flops(*split, OpKind::Attention), 8 * Wide{32} * 4 * 32 * 128 * 1024);
     QCOMPARE(flops(*split, OpKind::Einsum), 2 * 2 * matrices);
     // Two sequences do not split over four ranks.
-    const auto repeated = reported(served("llama3-8b", Mode::Decode, {{"cp", "4"}, {"batch", "2"}, {"microbatch", "2"}}));
+    const auto repeated = reported(
+        served("llama3-8b", Mode::Decode, {{"cp", "4"}, {"batch", "2"}, {"microbatch", "2"}}));
     QCOMPARE(sent(*repeated, "all_gather", "cp"), Wide{32} * 2 * 32 * 4 * 4);
     QCOMPARE(sent(*repeated, "all_reduce", "cp"), Wide{32} * 2 * 4096 * 2);
     QCOMPARE(sent(*repeated, "reduce_scatter", "cp"), Wide{0});
     QCOMPARE(flops(*repeated, OpKind::Einsum), 2 * 2 * matrices);
     // Latents are gathered as they are cached, queries as they meet them.
-    const auto latents = reported(served("deepseek-v3", Mode::Decode, {{"tp", "8"}, {"cp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
+    const auto latents = reported(served("deepseek-v3", Mode::Decode,
+                                         {{"tp", "8"}, {"cp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
     QCOMPARE(sent(*latents, "all_gather", "cp"), Wide{61} * 32 * ((16 + 1) * (512 + 64) * 2 + 16 * 4 * 4));
     QCOMPARE(sent(*latents, "reduce_scatter", "cp"), Wide{61} * 32 * 16 * 512 * 2);
     QCOMPARE(memory(*latents, MemoryCategory::KvCache), Wide{32} * 1024 * 70272);
     // vLLM's -tp 16 -dcp 4, of latents: a fourth of the context, of the queries of four ranks.
-    const auto inside = reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}, {"dcp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
+    const auto inside = reported(served("deepseek-v3", Mode::Decode,
+                                        {{"tp", "16"}, {"dcp", "4"}, {"batch", "32"}, {"microbatch", "32"}}));
     QCOMPARE(sent(*inside, "all_gather", "dcp"), Wide{61} * 32 * 32 * ((512 + 64) * 2 + 4 * 4));
     QCOMPARE(sent(*inside, "reduce_scatter", "dcp"), Wide{61} * 32 * 32 * 512 * 2);
     QCOMPARE(memory(*inside, MemoryCategory::KvCache), Wide{32} * 1024 * 70272);
-    QCOMPARE(memory(*inside, MemoryCategory::Parameters), memory(*reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}})), MemoryCategory::Parameters));
+    QCOMPARE(
+        memory(*inside, MemoryCategory::Parameters),
+        memory(*reported(served("deepseek-v3", Mode::Decode, {{"tp", "16"}})), MemoryCategory::Parameters));
     // -tp 16 -dcp 2 of eight KV heads: none is kept twice.
-    const auto grouped_heads = reported(served("llama3-70b", Mode::Decode, {{"tp", "16"}, {"dcp", "2"}, {"batch", "8"}, {"microbatch", "8"}}));
+    const auto grouped_heads = reported(served(
+        "llama3-70b", Mode::Decode, {{"tp", "16"}, {"dcp", "2"}, {"batch", "8"}, {"microbatch", "8"}}));
     QCOMPARE(memory(*grouped_heads, MemoryCategory::KvCache) * 16, 8 * Wide{4096} * 327680);
     QCOMPARE(sent(*grouped_heads, "all_gather", "dcp"), Wide{80} * 8 * 8 * (128 * 2 + 2 * 4));
-    const auto piped = reported(served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"batch", "8"}, {"microbatch", "4"}}));
+    const auto piped = reported(
+        served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"batch", "8"}, {"microbatch", "4"}}));
     QCOMPARE(sent(*piped, "send", "pp"), Wide{8} * 4096 * 2);
     QCOMPARE(sent(*piped, "recv", "pp"), Wide{0});
   }
@@ -167,23 +185,34 @@ class InferenceTest : public QObject {
   void times() {
     const ServedPhase one = serve(served("llama3-70b", Mode::Decode, {{"tp", "8"}}));
     const double read = 2 * 70.55e9 / 8 / 3.35e12;
-    QVERIFY2(one.figures.seconds > read && one.figures.seconds < 3 * read, qPrintable(QString::number(one.figures.seconds)));
-    const ServedPhase many = serve(served("llama3-70b", Mode::Decode, {{"tp", "8"}, {"batch", "32"}, {"microbatch", "32"}}));
+    QVERIFY2(one.figures.seconds > read && one.figures.seconds < 3 * read,
+             qPrintable(QString::number(one.figures.seconds)));
+    const ServedPhase many = serve(
+        served("llama3-70b", Mode::Decode, {{"tp", "8"}, {"batch", "32"}, {"microbatch", "32"}}));
     QVERIFY(many.figures.tokens_per_second > 15 * one.figures.tokens_per_second);
-    const ServedPhase longer = serve(served("llama3-70b", Mode::Decode, {{"tp", "8"}, {"batch", "32"}, {"microbatch", "32"}, {"context_length", "32768"}}));
+    const ServedPhase longer = serve(
+        served("llama3-70b", Mode::Decode,
+               {{"tp", "8"}, {"batch", "32"}, {"microbatch", "32"}, {"context_length", "32768"}}));
     const double more = 32.0 * (32768 - 4096) * 327680 / 8 / 3.35e12;  // to read
-    QVERIFY(longer.figures.seconds - many.figures.seconds > 0.9 * more && longer.figures.seconds - many.figures.seconds < 3 * more);
+    QVERIFY(longer.figures.seconds - many.figures.seconds > 0.9 * more &&
+            longer.figures.seconds - many.figures.seconds < 3 * more);
     // A prompt keeps the device busy.
     const ServedPhase prompt = serve(served("llama3-70b", Mode::Prefill, {{"tp", "8"}}));
     QVERIFY(prompt.simulation->mfu > 0.25 && prompt.simulation->mfu < 0.9);
     // Experts that no token goes to are not read.
-    const ServedPhase few = serve(served("mixtral-8x7b", Mode::Decode)), dense = serve(served("mixtral-8x7b", Mode::Decode, {{"batch", "16"}, {"microbatch", "16"}}));
+    const ServedPhase few = serve(served("mixtral-8x7b", Mode::Decode)),
+                      dense = serve(
+                          served("mixtral-8x7b", Mode::Decode, {{"batch", "16"}, {"microbatch", "16"}}));
     QVERIFY(few.figures.seconds < 0.5 * dense.figures.seconds);
   }
 
-  // In a running pipeline the next token of a microbatch follows the last one: no stage waits where there are as many of them as stages.
+  // In a running pipeline the next token of a microbatch follows the last one: no stage waits where there are
+  // as many of them as stages.
   void pipelines() {
-    const auto at = [](const char* pp, const char* microbatch) { return serve(served("llama3-70b", Mode::Decode, {{"tp", "4"}, {"pp", pp}, {"batch", "64"}, {"microbatch", microbatch}})); };
+    const auto at = [](const char* pp, const char* microbatch) {
+      return serve(served("llama3-70b", Mode::Decode,
+                          {{"tp", "4"}, {"pp", pp}, {"batch", "64"}, {"microbatch", microbatch}}));
+    };
     const ServedPhase full = at("4", "16"), one = at("4", "64");
     QVERIFY(full.figures.seconds < 0.8 * full.simulation->step_seconds);
     QVERIFY(qAbs(one.figures.seconds - one.simulation->step_seconds) < 1e-9);
@@ -202,226 +231,22 @@ class InferenceTest : public QObject {
     QVERIFY(!violations(schedule).empty());
   }
 
-  void largest() {
-    for (const char* context : {"4096", "131072"}) {
-      Design d = served("llama3-70b", Mode::Decode, {{"tp", "4"}, {"dp", "2"}, {"batch", "2"}});
-      const int64_t tokens = QByteArray(context).toLongLong(), most = largest_batch(d, tokens);
-      QVERIFY(most > 0 && most % 2 == 0);
-      QVERIFY(reported(serving_design(d, Mode::Decode, most, tokens))->memory->fits);
-      QVERIFY(!reported(serving_design(d, Mode::Decode, most + 2, tokens))->memory->fits);
-    }
-    QCOMPARE(largest_batch(served("llama3-70b", Mode::Decode), 4096), int64_t{0});  // weights alone are too much
-  }
-
-  // The largest batch is what trying all of them finds.
-  void largestByBruteForce_data() {
-    QTest::addColumn<QByteArray>("preset");
-    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp
-    QTest::addColumn<int>("context");
-    QTest::newRow("grouped, one replica") << QByteArray("llama3-70b") << QList<int>{8, 1, 1} << 65536;
-    QTest::newRow("replicas") << QByteArray("llama3-70b") << QList<int>{4, 1, 2} << 65536;
-    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{2, 4, 1} << 32768;
-    QTest::newRow("latent") << QByteArray("deepseek-v2-lite") << QList<int>{1, 1, 2} << 262144;
-    QTest::newRow("a state of fixed size") << QByteArray("mamba2-2.7b") << QList<int>{1, 1, 1} << 4096;
-    QTest::newRow("none") << QByteArray("llama3-70b") << QList<int>{1, 1, 1} << 1024;
-  }
-  void largestByBruteForce() {
-    QFETCH(QByteArray, preset);
-    QFETCH(QList<int>, degrees);
-    QFETCH(int, context);
-    Design d = served(preset.constData(), Mode::Decode);
-    d.parallel.tp = degrees[0];
-    d.parallel.pp = degrees[1];
-    d.parallel.dp = degrees[2];
-    const int64_t unit = d.parallel.pp * d.parallel.dp;
-    int64_t most = 0;
-    for (int64_t batch = unit; batch <= 1200; batch += unit)
-      if (estimate(serving_design(d, Mode::Decode, batch, context))->memory->fits) most = batch;
-    QVERIFY2(most < 1200 - unit, "more would have to be tried");
-    QCOMPARE(largest_batch(d, context), most);
-  }
-
-  void sweeps() {
-    const ServingSweep made = sweep(served("llama3-8b", Mode::Train, {{"dp", "2"}}), {64, 2, 3}, {1024, 8192});
-    QCOMPARE(std::count_if(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return p.asked; }), 6);
-    QCOMPARE(made.points.size(), size_t{8});  // and the largest of each context
-    for (const ServedPoint& p : made.points) {
-      QCOMPARE(p.decode.valid(), p.batch != 3);  // two replicas
-      QCOMPARE(!point_problem(p), p.batch != 3);
-      QCOMPARE(p.largest, !p.asked);
-    }
-    QVERIFY(std::is_sorted(made.points.begin(), made.points.end(), [](const auto& a, const auto& b) { return std::pair(a.context, a.batch) < std::pair(b.context, b.batch); }));
-    QVERIFY(QString::fromStdString(sweep_text(made)).contains("sequences of 8,192 tokens fit: "));
-    const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(sweep_json(made))).object();
-    QCOMPARE(json["points"].toArray().size(), 6);
-    QVERIFY(json["points"][2]["decode"]["tpot_seconds"].toDouble() > 0);
-    QCOMPARE(json["largest_batches"][0]["context"].toInt(), 1024);
-    QVERIFY(json["largest_batches"][0]["decode"]["fits"].toBool());
-    // Stopped at once, it has nothing; later, whole contexts.
-    std::stop_source stop;
-    const ServingSweep part = sweep(served("llama3-8b", Mode::Train), {1, 2}, {1024, 2048, 4096}, stop.get_token(), [&](size_t done, size_t of) {
-      QCOMPARE(of, size_t{9});
-      if (done == 5) stop.request_stop();
-    });
-    QCOMPARE(part.points.size(), size_t{3});
-    QCOMPARE(part.largest.size(), size_t{1});
-  }
-
-  // A row of a sweep is the report of the design that it makes the present one.
-  void rowsAreReports_data() {
-    QTest::addColumn<QByteArray>("preset");
-    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp, ep, sequence parallelism
-    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{4, 2, 1, 1, 0};
-    QTest::newRow("sequences over tp") << QByteArray("llama3-8b") << QList<int>{2, 2, 2, 1, 1};
-    QTest::newRow("experts") << QByteArray("mixtral-8x7b") << QList<int>{2, 1, 4, 4, 0};
-  }
-  void rowsAreReports() {
-    QFETCH(QByteArray, preset);
-    QFETCH(QList<int>, degrees);
-    Design d = served(preset.constData(), Mode::Train);
-    d.parallel.tp = degrees[0];
-    d.parallel.pp = degrees[1];
-    d.parallel.dp = degrees[2];
-    d.parallel.ep = degrees[3];
-    d.parallel.sequence_parallel = degrees[4] == 1;
-    const std::vector<int64_t> contexts = usual_contexts(d);
-    const ServingSweep made = sweep(d, usual_batches(d, contexts), contexts);
-    const auto raw = sweep_table(made);
-    QCOMPARE(raw.size(), made.points.size() + 1);
-    int valid = 0;
-    for (size_t i = 0; i < made.points.size(); ++i) {
-      const ServedPoint& p = made.points[i];
-      for (const Mode mode : {Mode::Prefill, Mode::Decode}) {
-        const SweptPhase& phase = mode == Mode::Decode ? p.decode : p.prefill;
-        const Design of = serving_design(d, mode, p.batch, p.context);
-        QCOMPARE(has_errors(validate(of)), !phase.valid());
-        if (!phase.valid()) continue;
-        ++valid;
-        const auto report = reported(of);
-        const InferenceFigures figures = inference_figures(*report, *simulate(*report));
-        QVERIFY(qAbs(phase.figures.seconds / figures.seconds - 1) < 1e-9);
-        QVERIFY(qAbs(phase.figures.first_seconds - figures.first_seconds) <= 1e-9 * figures.seconds);
-        QVERIFY(qAbs(phase.figures.tokens_per_gpu / figures.tokens_per_gpu - 1) < 1e-9);
-        QCOMPARE(phase.figures.kv_cache_bytes, figures.kv_cache_bytes);
-        QCOMPARE(phase.memory, memory_in_use(*report, report->memory->peak_stage));
-        QCOMPARE(phase.fits, report->memory->fits);
-        QCOMPARE(phase.microbatch, of.workload.microbatch);
-        const char* name = mode == Mode::Decode ? "tpot_seconds" : "ttft_seconds";
-        const auto column = std::find(raw.front().begin(), raw.front().end(), name) - raw.front().begin();
-        QCOMPARE(QByteArray::fromStdString(raw[i + 1][static_cast<size_t>(column)]).toDouble(), phase.figures.seconds);
-      }
-    }
-    QVERIFY(valid > 40);
-    const auto column = [&](const char* name) { return static_cast<size_t>(std::find(raw.front().begin(), raw.front().end(), name) - raw.front().begin()); };
-    QVERIFY(column("problem") + 1 == raw.front().size() && column("decode_fits") < raw.front().size());
-  }
-
-  // Through the design's own batch and context, from what the layout takes to what no longer fits; as far as the table of positions.
-  void usualRanges() {
-    const Design d = served("llama3-70b", Mode::Decode, {{"tp", "4"}, {"dp", "2"}, {"batch", "6"}, {"context_length", "5000"}});
-    const std::vector<int64_t> contexts = usual_contexts(d), batches = usual_batches(d, contexts);
-    QCOMPARE(contexts, (std::vector<int64_t>{1024, 4096, 5000, 16384, 65536}));
-    QCOMPARE(batches.front(), int64_t{2});
-    QVERIFY(std::find(batches.begin(), batches.end(), 6) != batches.end());
-    const int64_t most = largest_batch(d, 1024);
-    QVERIFY(batches.back() > most && batches[batches.size() - 2] <= most);
-    QCOMPARE(usual_contexts(served("gpt2", Mode::Prefill, {{"seq", "512"}})), (std::vector<int64_t>{512, 1024}));
-    // Small states: thousands of sequences in a dozen steps.
-    const Design small = served("mamba-130m", Mode::Decode);
-    QVERIFY(usual_batches(small, usual_contexts(small)).size() <= 14);
-    // Weights alone are too much: still something to see.
-    const Design large = served("llama3.1-405b", Mode::Decode);
-    QCOMPARE(usual_batches(large, usual_contexts(large)).front(), int64_t{1});
-    QVERIFY(usual_batches(large, usual_contexts(large)).size() >= 6);
-  }
-
-  // The prompts that are read first have their token before the last ones; where all go at once, they are the same.
+  // The prompts that are read first have their token before the last ones; where all go at once, they are the
+  // same.
   void firstPrompts() {
     for (const char* pp : {"1", "2"}) {
-      const ServedPhase several = serve(served("llama3-8b", Mode::Prefill, {{"pp", pp}, {"batch", "8"}, {"microbatch", "2"}}));
-      const ServedPhase one = serve(served("llama3-8b", Mode::Prefill, {{"pp", pp}, {"batch", "2"}, {"microbatch", "2"}}));
+      const ServedPhase several = serve(
+          served("llama3-8b", Mode::Prefill, {{"pp", pp}, {"batch", "8"}, {"microbatch", "2"}}));
+      const ServedPhase one = serve(
+          served("llama3-8b", Mode::Prefill, {{"pp", pp}, {"batch", "2"}, {"microbatch", "2"}}));
       QCOMPARE(one.figures.first_seconds, one.figures.seconds);
       QVERIFY(qAbs(several.figures.first_seconds / one.figures.seconds - 1) < 1e-6);
       QVERIFY(several.figures.seconds > 2 * several.figures.first_seconds);
-      QVERIFY(QString::fromStdString(inference_text(*several.report, *several.simulation)).contains("(all 8 prompts read; the first 2 "));
+      QVERIFY(QString::fromStdString(inference_text(*several.report, *several.simulation))
+                  .contains("(all 8 prompts read; the first 2 "));
       QVERIFY(!QString::fromStdString(inference_text(*one.report, *one.simulation)).contains("prompts read"));
     }
     QCOMPARE(serve(served("llama3-8b", Mode::Decode)).figures.first_seconds, 0.0);
-  }
-
-  // Of many microbatches a part is played: as if all were.
-  void manyPrompts_data() {
-    QTest::addColumn<QByteArray>("preset");
-    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp, cp, ep
-    QTest::newRow("one stage") << QByteArray("llama3-8b") << QList<int>{2, 1, 1, 1, 1};
-    QTest::newRow("uneven stages") << QByteArray("gpt2-large") << QList<int>{1, 4, 1, 1, 1};
-    QTest::newRow("deep, across nodes") << QByteArray("llama3-70b") << QList<int>{4, 16, 1, 1, 1};
-    QTest::newRow("rings") << QByteArray("llama3-8b") << QList<int>{1, 2, 1, 4, 1};
-    QTest::newRow("experts") << QByteArray("mixtral-8x7b") << QList<int>{2, 2, 4, 1, 4};
-  }
-  void manyPrompts() {
-    QFETCH(QByteArray, preset);
-    QFETCH(QList<int>, degrees);
-    Design d = served(preset.constData(), Mode::Prefill, {{"seq", "512"}});
-    d.parallel.tp = degrees[0];
-    d.parallel.pp = degrees[1];
-    d.parallel.dp = degrees[2];
-    d.parallel.cp = degrees[3];
-    d.parallel.ep = degrees[4];
-    if (d.parallel.cp > 1) d.parallel.context = ContextMode::Ring;
-    for (const int64_t microbatches : {65, 100, 400}) {
-      d.workload.batch = microbatches * d.parallel.dp;
-      const SweptPhase part = swept_phase(d);
-      QVERIFY2(part.valid(), part.problem ? part.problem->what.c_str() : "");
-      const ServedPhase all = serve(d);
-      QVERIFY2(qAbs(part.figures.seconds / all.figures.seconds - 1) < 1e-9, qPrintable(QString::number(part.figures.seconds / all.figures.seconds - 1)));
-      QVERIFY(qAbs(part.figures.first_seconds / all.figures.first_seconds - 1) < 1e-9);
-      QCOMPARE(part.memory, memory_in_use(*all.report, all.report->memory->peak_stage));
-    }
-  }
-
-  // Sequence parallelism wants pairs in a microbatch: four sequences of two replicas and two stages are one microbatch each.
-  void microbatchesSplit() {
-    Design d = served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    d.parallel.sequence_parallel = true;
-    QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{2});
-    QCOMPARE(serving_design(d, Mode::Decode, 8, 1024).workload.microbatch, int64_t{2});
-    QCOMPARE(serving_design(d, Mode::Decode, 12, 1024).workload.microbatch, int64_t{4});
-    d.parallel.sequence_parallel = false;
-    QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{1});
-  }
-
-  // An odd sequence leaves a place of a microbatch empty; it does not split the batch into one-sequence microbatches.
-  void oddBatches() {
-    const Design d = served("llama3-8b", Mode::Decode, {{"pp", "4"}});
-    const ServingSweep swept = sweep(d, {31, 32}, {8192});
-    std::map<int64_t, const ServedPoint*> of;
-    for (const ServedPoint& p : swept.points) of[p.batch] = &p;
-    QVERIFY(of.at(31)->decode.valid() && of.at(32)->decode.valid());
-    QCOMPARE(of.at(31)->decode.microbatch, int64_t{8});
-    QCOMPARE(of.at(31)->decode.figures.seconds, of.at(32)->decode.figures.seconds);
-    QVERIFY(qAbs(of.at(31)->decode.figures.tokens_per_second / of.at(32)->decode.figures.tokens_per_second * 32 / 31 - 1) < 1e-12);
-    // Never more microbatches than stages, nor a whole one that is empty; one sequence more is never much faster (a microbatch less may be a little).
-    for (const int64_t pp : {4, 8}) {
-      Design deeper = d;
-      deeper.parallel.pp = pp;
-      double before = 0;
-      for (int64_t batch = 1; batch < 70; ++batch) {
-        const Design serving = serving_design(deeper, Mode::Decode, batch, 1024);
-        const int64_t microbatch = serving.workload.microbatch, places = serving.workload.batch;
-        QVERIFY(places >= batch && places - batch < microbatch && places / microbatch <= pp);
-        const SweptPhase phase = swept_phase(serving);
-        QVERIFY2(phase.valid() && phase.figures.seconds > 0.65 * before, qPrintable(QString("pp %1, %2: %3 after %4").arg(pp).arg(batch).arg(phase.figures.seconds).arg(before)));
-        before = phase.figures.seconds;
-      }
-    }
-    Design split = d;
-    split.parallel.tp = 4;
-    split.parallel.sequence_parallel = true;
-    for (int64_t batch = 1; batch < 40; ++batch) {
-      const WorkloadSpec w = serving_design(split, Mode::Decode, batch, 1024).workload;
-      QVERIFY(w.microbatch % 4 == 0 && w.batch % w.microbatch == 0 && w.batch >= batch && w.batch < batch + w.microbatch);
-    }
   }
 
   void refused_data() {
@@ -429,13 +254,21 @@ class InferenceTest : public QObject {
     QTest::addColumn<QByteArray>("knob");
     QTest::addColumn<QByteArray>("value");
     QTest::addColumn<QByteArray>("where");
-    QTest::newRow("context over cp") << QByteArray("llama3-8b") << QByteArray("cp") << QByteArray("3") << QByteArray("context_length");
-    QTest::newRow("more groups than KV heads") << QByteArray("llama3-8b") << QByteArray("dcp") << QByteArray("3") << QByteArray("dcp");
-    QTest::newRow("sinks of other ranks") << QByteArray("gpt-oss-20b") << QByteArray("dcp") << QByteArray("2") << QByteArray("dcp");
-    QTest::newRow("experts over cp") << QByteArray("mixtral-8x7b") << QByteArray("cp") << QByteArray("8") << QByteArray("microbatch");
-    QTest::newRow("weights that fill no blocks") << QByteArray("llama3-8b") << QByteArray("compute") << QByteArray("fp8-blockwise") << QByteArray("head_dim");
-    QTest::newRow("tokens of one sequence over tp") << QByteArray("llama3-8b") << QByteArray("sequence_parallel") << QByteArray("true") << QByteArray("sequence_parallel");
-    QTest::newRow("beyond the table") << QByteArray("gpt2") << QByteArray("context_length") << QByteArray("2048") << QByteArray("context_length");
+    QTest::newRow("context over cp") << QByteArray("llama3-8b") << QByteArray("cp") << QByteArray("3")
+                                     << QByteArray("context_length");
+    QTest::newRow("more groups than KV heads")
+        << QByteArray("llama3-8b") << QByteArray("dcp") << QByteArray("3") << QByteArray("dcp");
+    QTest::newRow("sinks of other ranks")
+        << QByteArray("gpt-oss-20b") << QByteArray("dcp") << QByteArray("2") << QByteArray("dcp");
+    QTest::newRow("experts over cp") << QByteArray("mixtral-8x7b") << QByteArray("cp") << QByteArray("8")
+                                     << QByteArray("microbatch");
+    QTest::newRow("weights that fill no blocks") << QByteArray("llama3-8b") << QByteArray("compute")
+                                                 << QByteArray("fp8-blockwise") << QByteArray("head_dim");
+    QTest::newRow("tokens of one sequence over tp")
+        << QByteArray("llama3-8b") << QByteArray("sequence_parallel") << QByteArray("true")
+        << QByteArray("sequence_parallel");
+    QTest::newRow("beyond the table") << QByteArray("gpt2") << QByteArray("context_length")
+                                      << QByteArray("2048") << QByteArray("context_length");
   }
   void refused() {
     QFETCH(QByteArray, preset);
@@ -461,18 +294,23 @@ class InferenceTest : public QObject {
   // In a running pipeline steps overlap: all rates are of the same seconds.
   void ratesAreOfOneTime() {
     for (const auto& [pp, microbatch] : {std::pair{"1", "32"}, {"4", "8"}, {"4", "4"}}) {
-      const auto report = reported(served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"pp", pp}, {"batch", "32"}, {"microbatch", microbatch}}));
+      const auto report = reported(served(
+          "llama3-8b", Mode::Decode, {{"tp", "2"}, {"pp", pp}, {"batch", "32"}, {"microbatch", microbatch}}));
       const auto step = simulate(*report);
       const InferenceFigures figures = inference_figures(*report, *step);
       QVERIFY(figures.seconds <= step->step_seconds * (1 + 1e-12));
       QCOMPARE(step->tokens_per_second, figures.tokens_per_second);
-      QVERIFY(std::abs(step->hardware_tflops * 1e12 * static_cast<double>(report->ranks) * figures.seconds / report->step_flops - 1) < 1e-9);
+      QVERIFY(std::abs(step->hardware_tflops * 1e12 * static_cast<double>(report->ranks) * figures.seconds /
+                           report->step_flops -
+                       1) < 1e-9);
       QVERIFY(std::abs(step->mfu / step->model_tflops / (step->hfu / step->hardware_tflops) - 1) < 1e-9);
     }
   }
 
   void repeatedWorkIsNoted() {
-    Design d = served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"cp", "4"}, {"context_length", "8192"}, {"batch", "6"}, {"microbatch", "6"}});
+    Design d = served(
+        "llama3-8b", Mode::Decode,
+        {{"tp", "2"}, {"cp", "4"}, {"context_length", "8192"}, {"batch", "6"}, {"microbatch", "6"}});
     const auto noted = [](const Design& design) {
       const std::vector<Problem> problems = validate(design);
       return problems.empty() ? Problem{} : problems.front();
@@ -483,7 +321,8 @@ class InferenceTest : public QObject {
     QCOMPARE(one.accepted, std::string("a multiple of 4"));
     QCOMPARE(one.fixes.size(), size_t{1});
     Design mended = d;
-    for (const auto& [id, text] : one.fixes.front().settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
+    for (const auto& [id, text] : one.fixes.front().settings)
+      QVERIFY(!set_knob(mended, *find_knob(id), text));
     QVERIFY(validate(mended).empty());
     d.parallel.sequence_parallel = true;
     d.workload.batch = d.workload.microbatch = 4;
@@ -496,8 +335,16 @@ class InferenceTest : public QObject {
   void trainingIsIdle() {
     const Design plain = served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"dp", "2"}, {"batch", "4"}});
     const auto expected = reported(plain);
-    for (const auto& [id, value] : {std::pair{"recompute", "full"}, {"schedule", "zb-v"}, {"sync", "fsdp2"}, {"dropout", "true"}, {"offload_optimizer", "true"},
-                                    {"gathered_logits", "true"}, {"virtual_stages", "2"}, {"master_weights", "false"}, {"seq", "100"}, {"clip_grad_norm", "true"}}) {
+    for (const auto& [id, value] : {std::pair{"recompute", "full"},
+                                    {"schedule", "zb-v"},
+                                    {"sync", "fsdp2"},
+                                    {"dropout", "true"},
+                                    {"offload_optimizer", "true"},
+                                    {"gathered_logits", "true"},
+                                    {"virtual_stages", "2"},
+                                    {"master_weights", "false"},
+                                    {"seq", "100"},
+                                    {"clip_grad_norm", "true"}}) {
       Design d = plain;
       const Knob& knob = *find_knob(id);
       QVERIFY(!set_knob(d, knob, value));
@@ -520,7 +367,8 @@ class InferenceTest : public QObject {
     const auto read = design_from_json(to_json(d), "a test");
     QVERIFY(std::get<0>(read) == d);  // what is greyed is kept
     std::string old = to_json(default_design());
-    for (const char* line : {"\"mode\": \"train\",", "\"context_length\": 4096,", "\"kv_cache_dtype\": \"bf16\","}) {
+    for (const char* line :
+         {"\"mode\": \"train\",", "\"context_length\": 4096,", "\"kv_cache_dtype\": \"bf16\","}) {
       const size_t at = old.find(line);
       QVERIFY2(at != std::string::npos, line);
       old.erase(at, std::string(line).size());

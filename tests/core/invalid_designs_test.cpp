@@ -4,9 +4,9 @@
 #include <set>
 
 #include "design/document.h"
-#include "design/knob_access.h"
-#include "design/knobs.h"
-#include "report/report.h"
+#include "design/knobs/knob_access.h"
+#include "design/knobs/knobs.h"
+#include "plan/report.h"
 #include "support/random_designs.h"
 
 using namespace shardscape;
@@ -17,9 +17,24 @@ namespace {
 constexpr int kDesigns = 4000, kDocuments = 4000;
 
 int64_t wild_number(std::mt19937& random, const Knob& knob) {
-  constexpr int64_t lowest = std::numeric_limits<int64_t>::min(), highest = std::numeric_limits<int64_t>::max();
-  const int64_t values[] = {0, -1, 1, 3, 7, 13, 1000, knob.min, knob.max, knob.min - 1, knob.max + 1, lowest, highest, int64_t{1} << 40,
-                            static_cast<int64_t>(random() % 100), static_cast<int64_t>(random())};
+  constexpr int64_t lowest = std::numeric_limits<int64_t>::min(),
+                    highest = std::numeric_limits<int64_t>::max();
+  const int64_t values[] = {0,
+                            -1,
+                            1,
+                            3,
+                            7,
+                            13,
+                            1000,
+                            knob.min,
+                            knob.max,
+                            knob.min - 1,
+                            knob.max + 1,
+                            lowest,
+                            highest,
+                            int64_t{1} << 40,
+                            static_cast<int64_t>(random() % 100),
+                            static_cast<int64_t>(random())};
   return values[random() % std::size(values)];
 }
 
@@ -28,10 +43,16 @@ void set_wildly(Design& d, const Knob& knob, std::mt19937& random) {
   const KnobAccess& access = knob_access(knob);
   switch (knob.type) {
     case KnobType::Integer:
-    case KnobType::Decimal: access.set(d, KnobValue(std::in_place_type<int64_t>, wild_number(random, knob))); break;
+    case KnobType::Decimal:
+      access.set(d, KnobValue(std::in_place_type<int64_t>, wild_number(random, knob)));
+      break;
     case KnobType::Boolean: access.set(d, KnobValue(std::in_place_type<bool>, random() % 2 == 0)); break;
-    case KnobType::Choice: access.set(d, KnobValue(knob.choices[random() % knob.choices.size()].value)); break;
-    case KnobType::ChoiceList: access.set(d, KnobValue(std::vector<std::string>{knob.choices[random() % knob.choices.size()].value})); break;
+    case KnobType::Choice:
+      access.set(d, KnobValue(knob.choices[random() % knob.choices.size()].value));
+      break;
+    case KnobType::ChoiceList:
+      access.set(d, KnobValue(std::vector<std::string>{knob.choices[random() % knob.choices.size()].value}));
+      break;
     case KnobType::IntegerList: {
       std::vector<int64_t> list(random() % 5);
       for (int64_t& entry : list) entry = wild_number(random, knob);
@@ -48,7 +69,8 @@ std::string flaw_of(const Problem& p) {
     for (const auto& [id, text] : fix.settings) {
       const Knob* knob = find_knob(id);
       Design design = default_design();
-      if (!knob || set_knob(design, *knob, text)) return "the fix " + id + " = " + text + " cannot be made: " + to_string(p);
+      if (!knob || set_knob(design, *knob, text))
+        return "the fix " + id + " = " + text + " cannot be made: " + to_string(p);
     }
   }
   return "";
@@ -70,7 +92,9 @@ std::string flaw_of(const Design& design) {
 
 // Numbers, words and brackets of a saved design replaced, left out or repeated.
 std::string edited(std::string text, std::mt19937& random) {
-  static const char* const pieces[] = {"-1", "0", "99999999999999999999", "1e300", "0.5", "null", "true", "\"x\"", "{}", "[]", "[1, \"a\"]", ",", "}", "\"", "\\u0000", "\xff"};
+  static const char* const pieces[] = {
+      "-1", "0",  "99999999999999999999", "1e300", "0.5", "null", "true",    "\"x\"",
+      "{}", "[]", "[1, \"a\"]",           ",",     "}",   "\"",   "\\u0000", "\xff"};
   const size_t edits = 1 + random() % 3;
   for (size_t i = 0; i < edits && !text.empty(); ++i) {
     const size_t at = random() % text.size();

@@ -1,10 +1,11 @@
-// What is greyed in the form: a knob without effect changes no number, and an impossible choice is an error of the design.
+// What is greyed in the form: a knob without effect changes no number, and an impossible choice is an error
+// of the design.
 #include <QtTest>
 
 #include "base/units.h"
-#include "design/knob_state.h"
-#include "design/validate.h"
-#include "report/report.h"
+#include "design/knobs/knob_state.h"
+#include "design/validate/validate.h"
+#include "plan/report.h"
 
 using namespace shardscape;
 
@@ -32,7 +33,8 @@ Design designed(const char* preset, const Settings& settings) {
   if (!apply_preset(design, preset)) qFatal("no preset %s", preset);
   design.workload.seq = 1024;
   for (const auto& [id, value] : settings)
-    if (const auto problem = set_knob(design, *find_knob(id), value)) qFatal("%s", to_string(*problem).c_str());
+    if (const auto problem = set_knob(design, *find_knob(id), value))
+      qFatal("%s", to_string(*problem).c_str());
   return design;
 }
 
@@ -69,7 +71,9 @@ QByteArray numbers(const Design& design) {
   if (!report->valid()) return {};
   QByteArray out;
   const auto add = [&](Wide value) { out += QByteArray::fromStdString(grouped(value)) + ' '; };
-  for (Wide value : {report->model_parameters.value, report->active_parameters.value, report->kv_cache_bytes.value}) add(value);
+  for (Wide value :
+       {report->model_parameters.value, report->active_parameters.value, report->kv_cache_bytes.value})
+    add(value);
   for (const StageReport& stage : report->stages) {
     out += "\nstage ";
     for (const Quantity& memory : stage.memory) add(memory.value);
@@ -117,7 +121,8 @@ void KnobStateTest::idle_knobs_change_nothing() {
     for (const std::string& value : other_values(knob, design)) {
       Design changed = design;
       if (set_knob(changed, knob, value)) continue;
-      if (const QByteArray after = numbers(changed); !after.isEmpty()) QVERIFY2(after == before, (knob.id + " = " + value).c_str());
+      if (const QByteArray after = numbers(changed); !after.isEmpty())
+        QVERIFY2(after == before, (knob.id + " = " + value).c_str());
     }
   }
   QVERIFY(idle > 5);
@@ -128,13 +133,17 @@ void KnobStateTest::reasons_data() {
   QTest::addColumn<Settings>("settings");
   QTest::addColumn<QByteArray>("knob");
   QTest::addColumn<QByteArray>("why");  // empty: it has an effect
-  const auto row = [](const char* name, const char* preset, Settings settings, const char* knob, const char* why) {
+  const auto row = [](const char* name, const char* preset, Settings settings, const char* knob,
+                      const char* why) {
     QTest::newRow(name) << QByteArray(preset) << settings << QByteArray(knob) << QByteArray(why);
   };
-  row("dispatch type without experts", "llama3-8b", {}, "dispatch_dtype", "the llama architecture has no experts");
-  row("dispatch type without ep", "mixtral-8x7b", {{"dp", "4"}}, "dispatch_dtype", "tokens stay where they are without expert parallelism (ep = 1)");
+  row("dispatch type without experts", "llama3-8b", {}, "dispatch_dtype",
+      "the llama architecture has no experts");
+  row("dispatch type without ep", "mixtral-8x7b", {{"dp", "4"}}, "dispatch_dtype",
+      "tokens stay where they are without expert parallelism (ep = 1)");
   row("dispatch type with ep", "mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}}, "dispatch_dtype", "");
-  row("head size, latent attention", "deepseek-v2-lite", {}, "head_dim", "latent attention has head sizes of its own: plain, rotated and of values");
+  row("head size, latent attention", "deepseek-v2-lite", {}, "head_dim",
+      "latent attention has head sizes of its own: plain, rotated and of values");
   row("plain head size, latent attention", "deepseek-v2-lite", {}, "nope_head_dim", "");
   row("head size, attention", "mixtral-8x7b", {}, "head_dim", "");
   row("head size, no attention", "mamba-130m", {}, "head_dim", "the mamba architecture has no attention");
@@ -178,7 +187,8 @@ void KnobStateTest::values_without_effect_are_noted() {
     const auto why = without_effect(design, *find_knob(problem.where));
     QVERIFY2(why && *why + "; the value has no effect" == problem.what, problem.what.c_str());
     Design mended = design;
-    for (const auto& [id, value] : problem.fixes.back().settings) QVERIFY(!set_knob(mended, *find_knob(id), value));
+    for (const auto& [id, value] : problem.fixes.back().settings)
+      QVERIFY(!set_knob(mended, *find_knob(id), value));
     for (const Problem& left : validate(mended)) QVERIFY2(left.where != problem.where, left.what.c_str());
   }
 }

@@ -1,7 +1,7 @@
 // What latent attention and multi-token prediction send and hold: as Megatron-core places them.
 #include <QtTest>
 
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -34,7 +34,8 @@ QStringList collectives(const Segment& s, Phase phase, const QString& within) {
   QStringList out;
   for (const Op& op : s.ops)
     if (is_collective(op.kind) && op.phase == phase && QString::fromStdString(op.name).startsWith(within))
-      out << QString::fromStdString(std::string(op_kind_name(op.kind)) + " " + collective_bytes(s, op).text());
+      out << QString::fromStdString(std::string(op_kind_name(op.kind)) + " " +
+                                    collective_bytes(s, op).text());
   return out;
 }
 
@@ -56,9 +57,11 @@ class LatentTest : public QObject {
     QVERIFY(report->valid());
     const Segment& layer = report->graph().segments[1];
     QCOMPARE(collectives(layer, Phase::Forward, "attention."),
-             QStringList({"all_gather 2·b·S·Er", "all_gather 2·b·S·Rq", "all_gather 2·b·S·Rkv", "reduce_scatter 2·b·S·D"}));
+             QStringList({"all_gather 2·b·S·Er", "all_gather 2·b·S·Rq", "all_gather 2·b·S·Rkv",
+                          "reduce_scatter 2·b·S·D"}));
     QCOMPARE(collectives(layer, Phase::Backward, "attention."),
-             QStringList({"all_gather 2·b·S·Rkv", "reduce_scatter 2·b·S·Rkv", "all_gather 2·b·S·Rq", "reduce_scatter 2·b·S·Rq", "reduce_scatter 2·b·S·Er"}));
+             QStringList({"all_gather 2·b·S·Rkv", "reduce_scatter 2·b·S·Rkv", "all_gather 2·b·S·Rq",
+                          "reduce_scatter 2·b·S·Rq", "reduce_scatter 2·b·S·Er"}));
     // What is the same on all tp ranks saw a part of the sequence on each.
     QCOMPARE(bytes(report->stages[0], Phase::GradReduce, "tp"),
              QString("4·Ls·D·Er + 4·Ls·D·Rkv + 4·Ls·D·Rq + 8·Ls·D + 4·Ls·Rkv + 4·Ls·Rq + 4·D"));
@@ -75,7 +78,8 @@ class LatentTest : public QObject {
     QCOMPARE(bytes(report->stages[0], Phase::GradReduce, "tp"), QString());
   }
 
-  // A module has a layer, a projection from both, three norms, and nothing of its own from embedding and head.
+  // A module has a layer, a projection from both, three norms, and nothing of its own from embedding and
+  // head.
   void modulesShareEmbeddingAndHead() {
     Design d = latent_design(1, 1, false);
     const Wide plain = make_report(d)->model_parameters.value, layer = 583483392, hidden = d.model.hidden;
@@ -94,7 +98,8 @@ class LatentTest : public QObject {
     QCOMPARE(bytes(make_report(d)->stages[0], Phase::GradReduce, "embedding"), QString());
     d.model.mtp_layers = 2;
     const auto report = make_report(d);
-    for (const StageReport& stage : report->stages) QCOMPARE(bytes(stage, Phase::GradReduce, "embedding"), QString("4·D·Vp/tp"));
+    for (const StageReport& stage : report->stages)
+      QCOMPARE(bytes(stage, Phase::GradReduce, "embedding"), QString("4·D·Vp/tp"));
     const Wide table = Wide(report->binding.get(Symbol::intern("Vp")).value()) * d.model.hidden / 2;
     const Wide both = report->stages[0].parameters.value + report->stages[1].parameters.value;
     d.parallel.pp = 1;
@@ -107,7 +112,8 @@ class LatentTest : public QObject {
     d.model.mtp_layers = 1;
     const auto report = make_report(d);
     const Segment& head = report->graph().segments.back();
-    QCOMPARE(collectives(head, Phase::Forward, "mtp1_x."), QStringList({"all_gather 4·b·S·D", "all_gather 2·b·S·D"}));
+    QCOMPARE(collectives(head, Phase::Forward, "mtp1_x."),
+             QStringList({"all_gather 4·b·S·D", "all_gather 2·b·S·D"}));
     QCOMPARE(collectives(head, Phase::Backward, "mtp1_x."),
              QStringList({"all_gather 2·b·S·D", "all_gather 4·b·S·D", "reduce_scatter 4·b·S·D"}));
   }

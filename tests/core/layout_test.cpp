@@ -4,7 +4,7 @@
 #include <random>
 #include <thread>
 
-#include "layout/layered.h"
+#include "graph_layout/layered.h"
 
 using namespace shardscape;
 
@@ -19,7 +19,9 @@ std::vector<LayoutNode> boxes(int count, double width = 80, double height = 30) 
 // Edges only from lower to higher numbers; every node but the first has an input from not far before it.
 std::vector<LayoutEdge> random_dag(int nodes, int reach, int extra, std::mt19937& random) {
   std::vector<LayoutEdge> edges;
-  const auto source = [&](int to) { return to - 1 - static_cast<int>(random() % static_cast<unsigned>(std::min(to, reach))); };
+  const auto source = [&](int to) {
+    return to - 1 - static_cast<int>(random() % static_cast<unsigned>(std::min(to, reach)));
+  };
   for (int to = 1; to < nodes; ++to) edges.push_back({source(to), to});
   for (int i = 0; i < extra && nodes > 1; ++i) {
     const int to = 1 + static_cast<int>(random() % static_cast<unsigned>(nodes - 1));
@@ -32,7 +34,8 @@ std::vector<LayoutEdge> random_dag(int nodes, int reach, int extra, std::mt19937
 std::pair<int, int> overlap(const std::vector<LayoutNode>& nodes, const LayoutResult& result) {
   std::vector<size_t> order(nodes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return result.positions[a].y < result.positions[b].y; });
+  std::sort(order.begin(), order.end(),
+            [&](size_t a, size_t b) { return result.positions[a].y < result.positions[b].y; });
   constexpr double kSlack = 1e-6;
   for (size_t i = 0; i < order.size(); ++i)
     for (size_t j = i + 1; j < order.size(); ++j) {
@@ -59,8 +62,10 @@ int crossings(const std::vector<LayoutEdge>& edges, const LayoutResult& result) 
 bool runs_over(const std::vector<LayoutPoint>& route, LayoutPoint at, const LayoutNode& node) {
   for (size_t i = 0; i + 1 < route.size(); ++i)
     for (int step = 0; step <= 8; ++step) {
-      const double x = route[i].x + (route[i + 1].x - route[i].x) * step / 8, y = route[i].y + (route[i + 1].y - route[i].y) * step / 8;
-      if (x > at.x + 0.1 && x < at.x + node.width - 0.1 && y > at.y + 0.1 && y < at.y + node.height - 0.1) return true;
+      const double x = route[i].x + (route[i + 1].x - route[i].x) * step / 8,
+                   y = route[i].y + (route[i + 1].y - route[i].y) * step / 8;
+      if (x > at.x + 0.1 && x < at.x + node.width - 0.1 && y > at.y + 0.1 && y < at.y + node.height - 0.1)
+        return true;
     }
   return false;
 }
@@ -95,7 +100,8 @@ class LayoutTest : public QObject {
     QTest::newRow("pairs crossed as listed") << EdgeList{{0, 5}, {1, 4}, {2, 3}, {0, 4}, {1, 3}} << 6 << 0;
     QTest::newRow("path zigzag") << EdgeList{{0, 4}, {1, 4}, {1, 6}, {2, 6}, {2, 5}, {3, 5}} << 7 << 0;
     QTest::newRow("K2,2") << EdgeList{{0, 2}, {0, 3}, {1, 2}, {1, 3}} << 4 << 1;
-    QTest::newRow("K3,3") << EdgeList{{0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 4}, {1, 5}, {2, 3}, {2, 4}, {2, 5}} << 6 << 9;
+    QTest::newRow("K3,3") << EdgeList{{0, 3}, {0, 4}, {0, 5}, {1, 3}, {1, 4}, {1, 5}, {2, 3}, {2, 4}, {2, 5}}
+                          << 6 << 9;
     QTest::newRow("cycle of 6") << EdgeList{{0, 3}, {0, 4}, {1, 4}, {1, 5}, {2, 5}, {2, 3}} << 6 << 2;
   }
   void knownCrossings() {
@@ -165,7 +171,8 @@ class LayoutTest : public QObject {
     QTest::addColumn<unsigned>("seed");
     for (unsigned seed = 0; seed < 40; ++seed) {
       const int nodes = 2 + static_cast<int>(seed * 7 % 120);
-      QTest::addRow("%d nodes, seed %u", nodes, seed) << nodes << nodes * static_cast<int>(seed % 4) / 2 << seed;
+      QTest::addRow("%d nodes, seed %u", nodes, seed)
+          << nodes << nodes * static_cast<int>(seed % 4) / 2 << seed;
     }
   }
   void randomGraphs() {
@@ -182,11 +189,13 @@ class LayoutTest : public QObject {
     QCOMPARE(overlap(sizes, result), std::make_pair(-1, -1));
     for (size_t i = 0; i < sizes.size(); ++i) {
       const LayoutPoint at = result.positions[i];
-      QVERIFY(at.x >= -1e-6 && at.y >= 0 && at.x + sizes[i].width <= result.width + 1e-6 && at.y + sizes[i].height <= result.height + 1e-6);
+      QVERIFY(at.x >= -1e-6 && at.y >= 0 && at.x + sizes[i].width <= result.width + 1e-6 &&
+              at.y + sizes[i].height <= result.height + 1e-6);
     }
     for (size_t e = 0; e < edges.size(); ++e) {
       const auto from = static_cast<size_t>(edges[e].from), to = static_cast<size_t>(edges[e].to);
-      QVERIFY(result.positions[from].y + sizes[from].height + options.layer_gap <= result.positions[to].y + 1e-6);
+      QVERIFY(result.positions[from].y + sizes[from].height + options.layer_gap <=
+              result.positions[to].y + 1e-6);
       const auto& route = result.routes[e];
       QCOMPARE(route.front().y, result.positions[from].y + sizes[from].height);
       QCOMPARE(route.back().y, result.positions[to].y);

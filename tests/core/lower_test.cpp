@@ -3,9 +3,9 @@
 #include <map>
 #include <set>
 
+#include "chakra/groups.h"
+#include "chakra/lower.h"
 #include "support/trace_designs.h"
-#include "trace/groups.h"
-#include "trace/lower.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -33,14 +33,16 @@ std::map<std::pair<std::string, int64_t>, Total> reported(const StageReport& sta
   std::map<std::pair<std::string, int64_t>, Total> out;
   for (const CollectiveValue& c : stage.collectives) {
     if (c.group_size < 2 || c.count.value == 0) continue;
-    Total& t = out[{c.op == "reduce" ? "reduce_scatter" : c.op, c.op == "send" || c.op == "recv" ? 0 : c.group_size}];
+    Total& t = out[{c.op == "reduce" ? "reduce_scatter" : c.op,
+                    c.op == "send" || c.op == "recv" ? 0 : c.group_size}];
     t.count += c.count.value;
     t.bytes += c.bytes.value;
   }
   return out;
 }
 
-std::map<std::pair<std::string, int64_t>, Total> lowered(const Lowering& lowering, const RankProgram& program, int64_t rank) {
+std::map<std::pair<std::string, int64_t>, Total> lowered(const Lowering& lowering, const RankProgram& program,
+                                                         int64_t rank) {
   std::map<std::pair<std::string, int64_t>, Total> out;
   for (const TraceNode& n : program.nodes) {
     const TraceOp& op = program.ops[n.op];
@@ -77,19 +79,22 @@ class LowerTest : public QObject {
 
   void collectives_equal_the_report_data() { designs_data(); }
   void collectives_equal_the_report() {
-    for_each_stage([](const Report& report, const Lowering& lowering, const RankProgram& program, int64_t rank) {
-      const auto expected = reported(report.stages[static_cast<size_t>(program.stage)]);
-      const auto found = lowered(lowering, program, rank);
-      for (const auto& [key, total] : expected) {
-        const auto it = found.find(key);
-        QVERIFY2(it != found.end(), (key.first + " over " + std::to_string(key.second) + " is missing").c_str());
-        const std::string values = key.first + " over " + std::to_string(key.second) + ": " + to_string(it->second.count) + " of " +
-                                   to_string(it->second.bytes) + " bytes, the report has " + to_string(total.count) + " of " +
-                                   to_string(total.bytes);
-        QVERIFY2(it->second.count == total.count && it->second.bytes == total.bytes, values.c_str());
-      }
-      QCOMPARE(found.size(), expected.size());
-    });
+    for_each_stage(
+        [](const Report& report, const Lowering& lowering, const RankProgram& program, int64_t rank) {
+          const auto expected = reported(report.stages[static_cast<size_t>(program.stage)]);
+          const auto found = lowered(lowering, program, rank);
+          for (const auto& [key, total] : expected) {
+            const auto it = found.find(key);
+            QVERIFY2(it != found.end(),
+                     (key.first + " over " + std::to_string(key.second) + " is missing").c_str());
+            const std::string values = key.first + " over " + std::to_string(key.second) + ": " +
+                                       to_string(it->second.count) + " of " + to_string(it->second.bytes) +
+                                       " bytes, the report has " + to_string(total.count) + " of " +
+                                       to_string(total.bytes);
+            QVERIFY2(it->second.count == total.count && it->second.bytes == total.bytes, values.c_str());
+          }
+          QCOMPARE(found.size(), expected.size());
+        });
   }
 
   // num_ops is at least 1, also where nothing is computed.
@@ -105,7 +110,8 @@ class LowerTest : public QObject {
       }
       Wide expected = 0;
       const auto own = make_report(report.design, {}, program.ring_position);
-      for (const FlopsValue& f : own->stages[static_cast<size_t>(program.stage)].flops) expected += f.counted.value;
+      for (const FlopsValue& f : own->stages[static_cast<size_t>(program.stage)].flops)
+        expected += f.counted.value;
       QVERIFY2(ops <= expected && expected <= ops + idle,
                (to_string(ops) + " + " + to_string(idle) + " against " + to_string(expected)).c_str());
     });
@@ -130,7 +136,8 @@ class LowerTest : public QObject {
     });
   }
 
-  // What a microbatch's backward loads, its forward has stored; at most two loads are ahead of what reads them.
+  // What a microbatch's backward loads, its forward has stored; at most two loads are ahead of what reads
+  // them.
   void loads_follow_stores_data() { designs_data(); }
   void loads_follow_stores() {
     for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {
@@ -147,7 +154,8 @@ class LowerTest : public QObject {
         bool read = false;  // by the backward of its layer
         for (size_t j = i + 1; j < program.nodes.size() && !read; ++j) {
           const auto deps = program.data_deps(program.nodes[j]);
-          read = program.nodes[j].layer == n.layer && std::find(deps.begin(), deps.end(), static_cast<uint32_t>(i + 1)) != deps.end();
+          read = program.nodes[j].layer == n.layer &&
+                 std::find(deps.begin(), deps.end(), static_cast<uint32_t>(i + 1)) != deps.end();
         }
         QVERIFY(read);
       }
@@ -193,7 +201,8 @@ class LowerTest : public QObject {
       for (const TraceNode& n : program.nodes) {
         const TraceOp& op = program.ops[n.op];
         const bool between_stages = op.peer == Peer::PreviousStage || op.peer == Peer::NextStage;
-        if (between_stages && (op.type == NodeType::Send || op.type == NodeType::Recv)) found.emplace_back(op.name, n.microbatch);
+        if (between_stages && (op.type == NodeType::Send || op.type == NodeType::Recv))
+          found.emplace_back(op.name, n.microbatch);
       }
       QVERIFY(found == expected);
     });
@@ -244,7 +253,8 @@ class LowerTest : public QObject {
     }
   }
 
-  // The n-th message that a rank sends is the n-th that the next one receives: equal bytes under equal tags, all distinct.
+  // The n-th message that a rank sends is the n-th that the next one receives: equal bytes under equal tags,
+  // all distinct.
   void rings_pair_their_messages_data() { designs_data(); }
   void rings_pair_their_messages() {
     QFETCH(int, index);
@@ -273,13 +283,16 @@ class LowerTest : public QObject {
   // A step works on a block while the next one is on its way, and on no block before it has come.
   void rings_overlap() {
     const auto all = trace_designs();
-    const auto at = std::find_if(all.begin(), all.end(), [](const NamedDesign& d) { return d.name == std::string("context parallel ring"); });
+    const auto at = std::find_if(all.begin(), all.end(), [](const NamedDesign& d) {
+      return d.name == std::string("context parallel ring");
+    });
     const Report& report = *reports_[static_cast<size_t>(at - all.begin())];
     const RankProgram program = Lowering(report).stage(0, false, {}, 3);
     // By name of the first microbatch in layer 0: what comes before a node, directly or not.
     std::map<std::string, size_t> node;
     for (size_t i = 0; i < program.nodes.size(); ++i)
-      if (program.nodes[i].microbatch == 0 && program.nodes[i].layer == 0) node.emplace(program.ops[program.nodes[i].op].name, i);
+      if (program.nodes[i].microbatch == 0 && program.nodes[i].layer == 0)
+        node.emplace(program.ops[program.nodes[i].op].name, i);
     std::vector<std::set<size_t>> before(program.nodes.size());
     for (size_t i = 0; i <= node.at("attention.o.3"); ++i) {
       const TraceNode& n = program.nodes[i];
@@ -315,7 +328,8 @@ class LowerTest : public QObject {
       for (int64_t position = 0; position < lowering.positions(); ++position) {
         const RankProgram program = lowering.stage(s, false, {}, position);
         int64_t rank = lowering.mesh().with(0, MeshAxis::Pp, s);
-        for (const MeshAxis ring : ring_axes(report.graph().structure)) rank = lowering.mesh().with(rank, ring, position);
+        for (const MeshAxis ring : ring_axes(report.graph().structure))
+          rank = lowering.mesh().with(rank, ring, position);
         QCOMPARE(lowering.position_of(rank), position);
         check(report, lowering, program, rank);
         if (QTest::currentTestFailed()) return;

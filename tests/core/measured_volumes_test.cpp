@@ -1,10 +1,10 @@
-// Communication volumes measured on real clusters: STAGE, arXiv 2511.10480 v3, table VII, Megatron-LM with tensor and
-// sequence parallelism. There all-gathers are counted by the shard that a rank puts in. Sequence lengths are not printed;
-// 1,024 follows from the reduce-scatter volume of both rows.
+// Communication volumes measured on real clusters: STAGE, arXiv 2511.10480 v3, table VII, Megatron-LM with
+// tensor and sequence parallelism. There all-gathers are counted by the shard that a rank puts in. Sequence
+// lengths are not printed; 1,024 follows from the reduce-scatter volume of both rows.
 #include <QtTest>
 #include <map>
 
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -38,8 +38,10 @@ class MeasuredVolumesTest : public QObject {
     QTest::addColumn<double>("all_gather");
     QTest::addColumn<double>("reduce_scatter");
     QTest::addColumn<double>("all_reduce");  // 0: the row's figure mixes in what it does not name
-    QTest::newRow("GPT-3 5B, TP 8 with SP, 8 GPUs") << "gpt3-6.7b" << 24 << 8 << 1 << 1 << 19730.0 << 104153.0 << 1075.1;
-    QTest::newRow("GPT-3 175B, TP 4, DP 2, PP 8 with SP, 64 GPUs") << "gpt3-175b" << 96 << 4 << 8 << 2 << 29393.7 << 77309.4 << 0.0;
+    QTest::newRow("GPT-3 5B, TP 8 with SP, 8 GPUs")
+        << "gpt3-6.7b" << 24 << 8 << 1 << 1 << 19730.0 << 104153.0 << 1075.1;
+    QTest::newRow("GPT-3 175B, TP 4, DP 2, PP 8 with SP, 64 GPUs")
+        << "gpt3-175b" << 96 << 4 << 8 << 2 << 29393.7 << 77309.4 << 0.0;
   }
 
   void withinTwoPercent() {

@@ -1,16 +1,17 @@
-// Memory over a step: lifetimes inside segments against their definition, the walk through schedules, culprits, advice.
+// Memory over a step: lifetimes inside segments against their definition, the walk through schedules,
+// contributors, advice.
 #include <QtTest>
 
-#include "cost/stage_gradients.h"
+#include "design/knobs/knobs.h"
+#include "grad_sync/stage_gradients.h"
 #include "graph/build.h"
-#include "graph/product_kernels.h"
+#include "graph/gemm_kernels.h"
+#include "memory/estimate.h"
+#include "memory/memory_advice.h"
+#include "memory/memory_timeline.h"
 #include "model/library.h"
-#include "design/knobs.h"
-#include "simulate/memory_advice.h"
-#include "simulate/estimate.h"
-#include "simulate/memory_timeline.h"
-#include "simulate/pass_times.h"
 #include "support/trace_designs.h"
+#include "timing/pass_times.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -21,7 +22,8 @@ namespace {
 int64_t held(const Report& report, const StageReport& stage) {
   Wide bytes = 0;
   for (const Quantity& q : stage.memory) bytes += q.value;
-  if (gradient_life(report.graph()) != GradientLife::Always) bytes -= stage.memory[static_cast<size_t>(MemoryCategory::Gradients)].value;
+  if (gradient_life(report.graph()) != GradientLife::Always)
+    bytes -= stage.memory[static_cast<size_t>(MemoryCategory::Gradients)].value;
   return static_cast<int64_t>(bytes);
 }
 
@@ -59,15 +61,18 @@ class MemoryTimelineTest : public QObject {
       const auto& spans = simulation->stages[static_cast<size_t>(memory.stage)].spans;
       QVERIFY(*at >= 0 && *at <= simulation->step_seconds);
       if (memory.of.kind == ActionKind::Optimizer) continue;
-      const PassStretch pass = *PassTimes(simulation->stages[static_cast<size_t>(memory.stage)]).of(memory.of);
+      const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(memory.stage)])
+                                     .of(memory.of);
       QVERIFY(pass.begin <= *at && *at <= pass.end && pass.end > pass.begin);
       if (memory.segment < 0 || memory.at.behind) continue;
       // The op that the moment names begins then; or it takes no time, in the layer that the moment names.
       const Segment& segment = report->graph().segments[static_cast<size_t>(memory.segment)];
-      const OpId first = memory.at.op < 0 ? -1 : product_kernels(segment)[static_cast<size_t>(memory.at.op)];
+      const OpId first = memory.at.op < 0 ? -1 : gemm_kernels(segment)[static_cast<size_t>(memory.at.op)];
       bool runs = false, layer = false, named = false, begins = false;
       for (size_t i = 0; i < spans.size(); ++i) {
-        if (spans[i].microbatch != memory.of.microbatch || spans[i].chunk != memory.of.chunk || spans[i].begin >= pass.end || spans[i].end < pass.begin) continue;
+        if (spans[i].microbatch != memory.of.microbatch || spans[i].chunk != memory.of.chunk ||
+            spans[i].begin >= pass.end || spans[i].end < pass.begin)
+          continue;
         for (const OpSpan& op : step.of(memory.stage, static_cast<int>(i))) {
           if (op.segment != memory.segment || op.layer != memory.layer) continue;
           runs = true;
@@ -76,7 +81,9 @@ class MemoryTimelineTest : public QObject {
           begins = begins || (op.op == first && std::abs(op.begin - *at) < 1e-9);
         }
       }
-      if (!runs) QVERIFY(memory.of.kind == ActionKind::BackwardInput && segment.kind == SegmentKind::Embedding && *at == pass.end);
+      if (!runs)
+        QVERIFY(memory.of.kind == ActionKind::BackwardInput && segment.kind == SegmentKind::Embedding &&
+                *at == pass.end);
       QVERIFY2(layer || !runs, memory.moment.c_str());
       QVERIFY2(begins || !named, memory.moment.c_str());
     }
@@ -89,28 +96,32 @@ class MemoryTimelineTest : public QObject {
     StepOps step(report, simulation);
     const auto share = [&](int stage) {
       const StageMemory& memory = report->memory->stages[static_cast<size_t>(stage)];
-      const PassStretch pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.of);
+      const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.of);
       return (*peak_seconds(memory, step) - pass.begin) / (pass.end - pass.begin);
     };
     QVERIFY(report->memory->stages[1].moment.find("head") != std::string::npos);
     QVERIFY(share(1) > 0.9);
     QVERIFY(report->memory->stages[0].moment.find("layer 15") != std::string::npos);
     QVERIFY(share(0) < 0.1);
-    // The curve has it at the same time: the place of every action's peak is that of the stage's where it is the fullest.
+    // The curve has it at the same time: the place of every action's peak is that of the stage's where it is
+    // the fullest.
     for (const StageMemory& memory : report->memory->stages) {
       const auto actions = stage_timeline(*report, memory.stage);
-      const auto it = std::find_if(actions.begin(), actions.end(), [&](const ActionMemory& a) { return a.action == memory.of; });
+      const auto it = std::find_if(actions.begin(), actions.end(),
+                                   [&](const ActionMemory& a) { return a.action == memory.of; });
       QCOMPARE(it->at.instance, memory.at.instance);
       QCOMPARE(it->at.op, memory.at.op);
     }
   }
-  // zero_grad sets gradients to None: before the first backward of a step there are none but those in buffers that are made once.
+  // zero_grad sets gradients to None: before the first backward of a step there are none but those in buffers
+  // that are made once.
   void gradientsComeWithBackwards_data() {
     QTest::addColumn<int>("sync");
     QTest::addColumn<int>("pp");
     QTest::addColumn<bool>("always");
     QTest::newRow("Megatron's flat buffers") << static_cast<int>(SyncStrategy::DdpFlat) << 1 << true;
-    QTest::newRow("distributed optimizer") << static_cast<int>(SyncStrategy::DistributedOptimizer) << 2 << true;
+    QTest::newRow("distributed optimizer")
+        << static_cast<int>(SyncStrategy::DistributedOptimizer) << 2 << true;
     QTest::newRow("buckets") << static_cast<int>(SyncStrategy::DdpBuckets) << 2 << false;
     QTest::newRow("fsdp1") << static_cast<int>(SyncStrategy::Fsdp1) << 1 << false;
     QTest::newRow("fsdp2") << static_cast<int>(SyncStrategy::Fsdp2) << 1 << false;
@@ -134,8 +145,11 @@ class MemoryTimelineTest : public QObject {
     const StageReport& stage = report->stages.back();
     const int64_t elements = static_cast<int64_t>(stage.parameters.value);
     const auto kept = report->memory->stages[static_cast<size_t>(stage.stage)].fixed[kGradients];
-    const bool fsdp = is_fsdp(design.parallel.sync), zero2 = design.parallel.sync == SyncStrategy::Zero2, buckets = design.parallel.sync == SyncStrategy::DdpBuckets;
-    QCOMPARE(kept, always ? static_cast<int64_t>(stage.memory[kGradients].value) : buckets ? 4 * elements : int64_t{0});
+    const bool fsdp = is_fsdp(design.parallel.sync), zero2 = design.parallel.sync == SyncStrategy::Zero2,
+               buckets = design.parallel.sync == SyncStrategy::DdpBuckets;
+    QCOMPARE(kept, always    ? static_cast<int64_t>(stage.memory[kGradients].value)
+                   : buckets ? 4 * elements
+                             : int64_t{0});
     int backwards = 0;
     for (const ActionMemory& action : stage_timeline(*report, stage.stage)) {
       const int64_t before = action.begin[kGradients] - kept, after = action.end[kGradients] - kept;
@@ -150,12 +164,16 @@ class MemoryTimelineTest : public QObject {
         QCOMPARE(before, after);
         continue;
       }
-      // Whole behind the first one; FSDP leaves a fourth in float32 behind the last of three, ZeRO 2 keeps it from the first one on.
+      // Whole behind the first one; FSDP leaves a fourth in float32 behind the last of three, ZeRO 2 keeps it
+      // from the first one on.
       ++backwards;
-      const int64_t whole = elements * (fsdp && design.parallel.sync == SyncStrategy::Fsdp2 ? 4 : buckets ? 4 : 2);
+      const int64_t whole = elements * (fsdp && design.parallel.sync == SyncStrategy::Fsdp2 ? 4
+                                        : buckets                                           ? 4
+                                                                                            : 2);
       const bool shards = zero2 || (fsdp && backwards == 3);
       const double expected = static_cast<double>(shards ? elements / 4 * (zero2 ? 2 : 4) : whole);
-      QVERIFY2(std::abs(static_cast<double>(after) - expected) < 1e-3 * expected, qPrintable(QString("%1 %2").arg(after).arg(expected)));
+      QVERIFY2(std::abs(static_cast<double>(after) - expected) < 1e-3 * expected,
+               qPrintable(QString("%1 %2").arg(after).arg(expected)));
       QVERIFY(action.peak[kGradients] >= (backwards > 1 ? action.begin[kGradients] : kept));
     }
     QCOMPARE(backwards, 3);
@@ -168,10 +186,13 @@ class MemoryTimelineTest : public QObject {
     const KernelProfile& profile = *ModelLibrary::instance().profile(graph.structure.profile);
     const SegmentLifetimes lifetimes(graph, profile);
     const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
-    const Keeps keeps = graph.structure.recompute == Recompute::Full ? Keeps::Input : Keeps::Activations;
+    const CheckpointPolicy checkpoint_policy = graph.structure.recompute == Recompute::Full
+                                                   ? CheckpointPolicy::Input
+                                                   : CheckpointPolicy::Activations;
     for (size_t n = 0; n < graph.segments.size(); ++n) {
       const Segment& s = graph.segments[n];
-      const Keeps of = s.kind == SegmentKind::Layer ? keeps : Keeps::Activations;
+      const CheckpointPolicy of = s.kind == SegmentKind::Layer ? checkpoint_policy
+                                                               : CheckpointPolicy::Activations;
       std::map<StorageId, std::pair<OpId, OpId>> touched;
       for (OpId id = 0; id < s.backward_begin; ++id) {
         if (!runs(s.op(id), of)) continue;
@@ -185,7 +206,8 @@ class MemoryTimelineTest : public QObject {
       }
       if (s.input >= 0) touched.try_emplace(s.tensor(s.input).storage, 0, 0).first->second.first = -1;
       for (const SavedStorage& saved : saved_by(s, of)) touched[saved.storage].second = s.backward_begin;
-      if (s.kind != SegmentKind::Head && s.output >= 0) touched[s.tensor(s.output).storage].second = s.backward_begin;
+      if (s.kind != SegmentKind::Head && s.output >= 0)
+        touched[s.tensor(s.output).storage].second = s.backward_begin;
       int64_t most = 0;
       for (OpId id = 0; id < s.backward_begin; ++id) {
         int64_t now = runs(s.op(id), of) ? sizes.workspaces[n][static_cast<size_t>(id)] : 0;
@@ -211,8 +233,11 @@ class MemoryTimelineTest : public QObject {
     const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
     for (size_t n = 0; n < graph.segments.size(); ++n) {
       const Segment& s = graph.segments[n];
-      const SegmentMemory memory = lifetimes.memory(static_cast<int>(n), Keeps::Activations, sizes);
-      const int64_t left = s.input_grad >= 0 ? sizes.storages[n][static_cast<size_t>(s.tensor(s.input_grad).storage)] : 0;
+      const SegmentMemory memory = lifetimes.memory(static_cast<int>(n), CheckpointPolicy::Activations,
+                                                    sizes);
+      const int64_t left = s.input_grad >= 0
+                               ? sizes.storages[n][static_cast<size_t>(s.tensor(s.input_grad).storage)]
+                               : 0;
       QVERIFY2(total(memory.backward.end) <= left, qPrintable(QString::fromStdString(s.name)));
       QVERIFY(total(memory.backward.peak) >= total(memory.backward.begin));
       QCOMPARE(total(memory.backward.begin), total(memory.kept) + total(memory.output_grad));
@@ -227,19 +252,26 @@ class MemoryTimelineTest : public QObject {
     const SegmentLifetimes lifetimes(graph, *ModelLibrary::instance().profile(graph.structure.profile));
     const SegmentSizes sizes = lifetimes.sizes(report->stages.front().binding);
     for (size_t n = 0; n < graph.segments.size(); ++n)
-      for (const LayerClass of : graph.segments[n].kind == SegmentKind::Layer ? layer_classes(graph.structure) : std::vector<LayerClass>{LayerClass{}})
-        for (const auto part : {SegmentLifetimes::Part::Forward, SegmentLifetimes::Part::Replay, SegmentLifetimes::Part::ReplayInGroup, SegmentLifetimes::Part::Backward}) {
+      for (const LayerClass of : graph.segments[n].kind == SegmentKind::Layer
+                                     ? layer_classes(graph.structure)
+                                     : std::vector<LayerClass>{LayerClass{}})
+        for (const auto part : {SegmentLifetimes::Part::Forward, SegmentLifetimes::Part::Replay,
+                                SegmentLifetimes::Part::ReplayInGroup, SegmentLifetimes::Part::Backward}) {
           std::map<StorageId, int> seen;
           int64_t now = 0, most = 0;
-          const SegmentEvents all = lifetimes.events(static_cast<int>(n), of.keeps, sizes, part);
+          const SegmentEvents all = lifetimes.events(static_cast<int>(n), of.checkpoint_policy, sizes, part);
           for (size_t i = 0; i < all.events.size(); ++i) {
             const auto& [storage, bytes] = all.events[i];
-            QVERIFY2(++seen[storage] == (bytes > 0 ? 1 : 2), storage < 0 ? "a workspace" : graph.segments[n].storages[static_cast<size_t>(storage)].name.c_str());
+            QVERIFY2(++seen[storage] == (bytes > 0 ? 1 : 2),
+                     storage < 0 ? "a workspace"
+                                 : graph.segments[n].storages[static_cast<size_t>(storage)].name.c_str());
             now += bytes;
             if (i + 1 >= all.begin) most = std::max(most, now);
             if (i + 1 == all.peak) QCOMPARE(now, most);
           }
-          if (part == SegmentLifetimes::Part::Backward) QCOMPARE(most, total(lifetimes.memory(static_cast<int>(n), of.keeps, sizes).backward.peak));
+          if (part == SegmentLifetimes::Part::Backward)
+            QCOMPARE(most,
+                     total(lifetimes.memory(static_cast<int>(n), of.checkpoint_policy, sizes).backward.peak));
         }
   }
 
@@ -256,7 +288,8 @@ class MemoryTimelineTest : public QObject {
       int64_t most = 0;
       for (size_t i = 0; i < actions.size(); ++i) {
         if (i > 0) QCOMPARE(actions[i].begin, actions[i - 1].end);
-        QVERIFY(total(actions[i].peak) >= std::max(total(actions[i].begin), total(actions[i].end)) - total(actions[i].begin));
+        QVERIFY(total(actions[i].peak) >=
+                std::max(total(actions[i].begin), total(actions[i].end)) - total(actions[i].begin));
         for (int64_t bytes : actions[i].peak) QVERIFY(bytes >= 0);
         most = std::max(most, total(actions[i].peak));
       }
@@ -270,7 +303,7 @@ class MemoryTimelineTest : public QObject {
     const auto memory = memory_timeline(*report);
     for (const StageMemory& stage : memory->stages) {
       CategoryBytes sum{};
-      for (const Culprit& c : stage.culprits) {
+      for (const MemoryContributor& c : stage.contributors) {
         QVERIFY2(c.bytes > 0, c.name.c_str());
         sum[static_cast<size_t>(c.category)] += c.bytes;
       }
@@ -281,7 +314,7 @@ class MemoryTimelineTest : public QObject {
       QVERIFY(!stage.moment.empty());
       // States and all that microbatches in flight keep, and more.
       const Structure& s = report->graph().structure;
-      if (s.recompute == Recompute::None && !s.offload_activations)
+      if (s.recompute == Recompute::None)
         QVERIFY(stage.allocated >= held(*report, report->stages[static_cast<size_t>(stage.stage)]));
     }
   }
@@ -300,14 +333,19 @@ class MemoryTimelineTest : public QObject {
       Design design = report->design;
       for (const auto& [knob, value] : a.settings) QVERIFY(!set_knob(design, *find_knob(knob), value));
       const auto then = memory_timeline(*make_report(design));
-      QCOMPARE(memory->stages[static_cast<size_t>(memory->peak_stage)].in_use - then->stages[static_cast<size_t>(then->peak_stage)].in_use, a.saved);
+      QCOMPARE(memory->stages[static_cast<size_t>(memory->peak_stage)].in_use -
+                   then->stages[static_cast<size_t>(then->peak_stage)].in_use,
+               a.saved);
       QCOMPARE(then->fits, a.fits);
       sequence = sequence || a.settings.front().first == "sequence_parallel";
       QVERIFY(a.text().find("saves ") != std::string::npos);
     }
     QVERIFY(sequence);
-    const auto timed = memory_advice(*report, *memory, [](const Report& r) { return std::optional<double>(r.design.parallel.sequence_parallel ? 2.0 : 1.0); });
-    QVERIFY(std::any_of(timed.begin(), timed.end(), [](const MemoryAdvice& a) { return a.text().ends_with(", a step 100.0 % longer"); }));
+    const auto timed = memory_advice(*report, *memory, [](const Report& r) {
+      return std::optional<double>(r.design.parallel.sequence_parallel ? 2.0 : 1.0);
+    });
+    QVERIFY(std::any_of(timed.begin(), timed.end(),
+                        [](const MemoryAdvice& a) { return a.text().ends_with(", a step 100.0 % longer"); }));
   }
 
   void timesOfAdviceAreWords() {
@@ -341,7 +379,9 @@ class MemoryTimelineTest : public QObject {
     }
     QVERIFY(modules && layers > 0);
     Design fewer = design;
-    for (const auto& [knob, value] : {std::pair<const char*, std::string>{"recompute", "full"}, {"recompute_method", "block"}, {"recompute_num_layers", std::to_string(std::max(1, layers - 1))}})
+    for (const auto& [knob, value] : {std::pair<const char*, std::string>{"recompute", "full"},
+                                      {"recompute_method", "block"},
+                                      {"recompute_num_layers", std::to_string(std::max(1, layers - 1))}})
       QVERIFY(!set_knob(fewer, *find_knob(knob), value));
     QCOMPARE(memory_timeline(*make_report(fewer))->fits, layers == 1);
   }

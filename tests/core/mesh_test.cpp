@@ -3,8 +3,8 @@
 #include <set>
 
 #include "design/expert_nodes.h"
-#include "parallel/mesh.h"
-#include "parallel/placement.h"
+#include "mesh/mesh.h"
+#include "mesh/placement.h"
 
 using namespace shardscape;
 
@@ -59,8 +59,11 @@ void MeshTest::ranks_and_coordinates_data() {
   QTest::addColumn<int>("dp");
   QTest::addColumn<int>("pp");
   QTest::addColumn<int>("kv");
-  const int sizes[][5] = {{1, 1, 1, 1, 8}, {2, 1, 2, 2, 8}, {8, 1, 3, 2, 2}, {4, 2, 3, 5, 4}, {6, 1, 1, 4, 3}, {1, 1, 7, 1, 1}};
-  for (const auto& s : sizes) QTest::addRow("tp %d cp %d dp %d pp %d kv %d", s[0], s[1], s[2], s[3], s[4]) << s[0] << s[1] << s[2] << s[3] << s[4];
+  const int sizes[][5] = {{1, 1, 1, 1, 8}, {2, 1, 2, 2, 8}, {8, 1, 3, 2, 2},
+                          {4, 2, 3, 5, 4}, {6, 1, 1, 4, 3}, {1, 1, 7, 1, 1}};
+  for (const auto& s : sizes)
+    QTest::addRow("tp %d cp %d dp %d pp %d kv %d", s[0], s[1], s[2], s[3], s[4])
+        << s[0] << s[1] << s[2] << s[3] << s[4];
 }
 
 void MeshTest::ranks_and_coordinates() {
@@ -88,7 +91,8 @@ void MeshTest::ranks_and_coordinates() {
         for (int64_t c = 0; c < mesh.degree(axis); ++c) {
           const int64_t other = mesh.with(rank, axis, c);
           QVERIFY(other >= 0 && other < mesh.ranks());
-          for (MeshAxis same : kPlain) QCOMPARE(mesh.coordinate(other, same), same == axis ? c : mesh.coordinate(rank, same));
+          for (MeshAxis same : kPlain)
+            QCOMPARE(mesh.coordinate(other, same), same == axis ? c : mesh.coordinate(rank, same));
         }
       }
     }
@@ -154,14 +158,16 @@ void MeshTest::hybrid_sharding_splits_dp() {
 
 // Replicas of experts are split into the same copies as all others, in every order of ranks.
 void MeshTest::copies_hold_all_experts() {
-  const MeshDegrees plain{.tp = 2, .cp = 2, .dp = 6, .pp = 2, .dp_shard = 3, .ep = 3}, folded{.tp = 4, .cp = 1, .dp = 4, .pp = 2, .dp_shard = 2, .ep = 2, .etp = 2};
+  const MeshDegrees plain{.tp = 2, .cp = 2, .dp = 6, .pp = 2, .dp_shard = 3, .ep = 3},
+      folded{.tp = 4, .cp = 1, .dp = 4, .pp = 2, .dp_shard = 2, .ep = 2, .etp = 2};
   for (const char* text : {"tp-cp-dp-pp", "tp-dp-cp-pp", "dp-pp-tp-cp"})
     for (const MeshDegrees& degrees : {plain, folded}) {
       RankOrder order;
       QVERIFY(parse_rank_order(text, order));
       const DeviceMesh mesh(degrees, order);
       const bool of_tp = degrees.folds_experts();
-      const MeshAxis edp = of_tp ? MeshAxis::EdpFolded : MeshAxis::Edp, shard = of_tp ? MeshAxis::EdpShardFolded : MeshAxis::EdpShard;
+      const MeshAxis edp = of_tp ? MeshAxis::EdpFolded : MeshAxis::Edp,
+                     shard = of_tp ? MeshAxis::EdpShardFolded : MeshAxis::EdpShard;
       const auto sorted = [&](int64_t rank, const MeshAxes& axes) {
         std::vector<int64_t> out = mesh.group(rank, axes);
         std::sort(out.begin(), out.end());
@@ -170,7 +176,8 @@ void MeshTest::copies_hold_all_experts() {
       QCOMPARE(mesh.degree(shard) * mesh.degree(MeshAxis::DpRep), mesh.degree(edp));
       for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
         QCOMPARE(sorted(rank, {MeshAxis::DpRep, shard}), sorted(rank, {edp}));
-        const MeshAxes copy = of_tp ? MeshAxes{MeshAxis::DpShard, MeshAxis::Cp, MeshAxis::Tp} : MeshAxes{MeshAxis::DpShard, MeshAxis::Cp};
+        const MeshAxes copy = of_tp ? MeshAxes{MeshAxis::DpShard, MeshAxis::Cp, MeshAxis::Tp}
+                                    : MeshAxes{MeshAxis::DpShard, MeshAxis::Cp};
         QCOMPARE(sorted(rank, {shard, MeshAxis::Ep, MeshAxis::Etp}), sorted(rank, copy));
       }
     }
@@ -200,7 +207,8 @@ void MeshTest::kv_heads_split_tp() {
   QCOMPARE(mesh.degree(MeshAxis::TpKv), int64_t{split});
   QCOMPARE(mesh.degree(MeshAxis::TpRep), int64_t{copies});
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-    QCOMPARE(mesh.coordinate(rank, MeshAxis::Tp), mesh.coordinate(rank, MeshAxis::TpKv) * copies + mesh.coordinate(rank, MeshAxis::TpRep));
+    QCOMPARE(mesh.coordinate(rank, MeshAxis::Tp),
+             mesh.coordinate(rank, MeshAxis::TpKv) * copies + mesh.coordinate(rank, MeshAxis::TpRep));
   }
 }
 
@@ -209,7 +217,8 @@ void MeshTest::ulysses_splits_cp() {
   QCOMPARE(mesh.degree(MeshAxis::CpUlysses), int64_t{4});
   QCOMPARE(mesh.degree(MeshAxis::CpRing), int64_t{2});
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-    QCOMPARE(mesh.coordinate(rank, MeshAxis::Cp), mesh.coordinate(rank, MeshAxis::CpRing) * 4 + mesh.coordinate(rank, MeshAxis::CpUlysses));
+    QCOMPARE(mesh.coordinate(rank, MeshAxis::Cp),
+             mesh.coordinate(rank, MeshAxis::CpRing) * 4 + mesh.coordinate(rank, MeshAxis::CpUlysses));
     QCOMPARE(mesh.group(rank, {MeshAxis::CpRing, MeshAxis::CpUlysses}), mesh.group(rank, {MeshAxis::Cp}));
   }
   QCOMPARE(mesh.group(0, {MeshAxis::CpUlysses}), (std::vector<int64_t>{0, 2, 4, 6}));
@@ -223,25 +232,31 @@ void MeshTest::mixers_split_cp_beside_a_ring() {
   QCOMPARE(mesh.degree(MeshAxis::CpRing), int64_t{3});
   QCOMPARE(mesh.degree(MeshAxis::CpGroups), int64_t{2});
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
-    QCOMPARE(mesh.coordinate(rank, MeshAxis::Cp), mesh.coordinate(rank, MeshAxis::CpGroups) * 3 + mesh.coordinate(rank, MeshAxis::CpHeads));
-    QCOMPARE(mesh.group(rank, {MeshAxis::CpGroups, MeshAxis::CpHeads}), mesh.group(rank, {MeshAxis::CpRing, MeshAxis::CpUlysses}));
+    QCOMPARE(mesh.coordinate(rank, MeshAxis::Cp),
+             mesh.coordinate(rank, MeshAxis::CpGroups) * 3 + mesh.coordinate(rank, MeshAxis::CpHeads));
+    QCOMPARE(mesh.group(rank, {MeshAxis::CpGroups, MeshAxis::CpHeads}),
+             mesh.group(rank, {MeshAxis::CpRing, MeshAxis::CpUlysses}));
   }
   QVERIFY(group_size({MeshAxis::CpGroups, MeshAxis::CpHeads}) == Expr(Symbol::intern("cp")));
   // Axes share ranks just where some rank has a neighbour along both.
-  std::vector<MeshAxis> axes{MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp, MeshAxis::CpRing, MeshAxis::CpUlysses, MeshAxis::CpGroups, MeshAxis::CpHeads};
+  std::vector<MeshAxis> axes{MeshAxis::Pp,     MeshAxis::Dp,        MeshAxis::Cp,       MeshAxis::Tp,
+                             MeshAxis::CpRing, MeshAxis::CpUlysses, MeshAxis::CpGroups, MeshAxis::CpHeads};
   for (MeshAxis a : axes)
     for (MeshAxis b : axes) {
-      const bool parts_of_one = a != b && ((a == MeshAxis::CpRing && b == MeshAxis::CpUlysses) || (a == MeshAxis::CpUlysses && b == MeshAxis::CpRing) ||
-                                           (a == MeshAxis::CpGroups && b == MeshAxis::CpHeads) || (a == MeshAxis::CpHeads && b == MeshAxis::CpGroups));
+      const bool parts_of_one = a != b && ((a == MeshAxis::CpRing && b == MeshAxis::CpUlysses) ||
+                                           (a == MeshAxis::CpUlysses && b == MeshAxis::CpRing) ||
+                                           (a == MeshAxis::CpGroups && b == MeshAxis::CpHeads) ||
+                                           (a == MeshAxis::CpHeads && b == MeshAxis::CpGroups));
       QCOMPARE(share_ranks(a, b), a == b || (is_cp_axis(a) && is_cp_axis(b) && !parts_of_one));
     }
 }
 
-// Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all others by ep_node.
+// Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all
+// others by ep_node.
 void MeshTest::nodes_split_ep_data() {
   QTest::addColumn<QList<int>>("mesh");  // tp, cp, dp, pp, ep, etp, ranks of a node
   QTest::addColumn<QString>("order");
-  QTest::addColumn<int>("local");        // 0: uneven
+  QTest::addColumn<int>("local");  // 0: uneven
   QTest::newRow("dp 16 over nodes of 8") << QList<int>{1, 1, 16, 1, 16, 0, 8} << "tp-cp-dp-pp" << 8;
   QTest::newRow("two groups over nodes of 4") << QList<int>{1, 1, 16, 1, 8, 0, 4} << "tp-cp-dp-pp" << 4;
   QTest::newRow("tp 2") << QList<int>{2, 1, 8, 1, 8, 0, 8} << "tp-cp-dp-pp" << 4;
@@ -274,7 +289,8 @@ void MeshTest::nodes_split_ep() {
   if (local == 0) return;
   const DeviceMesh m = device_mesh(d);
   for (int64_t rank = 0; rank < m.ranks(); ++rank) {
-    QCOMPARE(m.coordinate(rank, MeshAxis::Ep), m.coordinate(rank, MeshAxis::EpNode) * local + m.coordinate(rank, MeshAxis::EpLocal));
+    QCOMPARE(m.coordinate(rank, MeshAxis::Ep),
+             m.coordinate(rank, MeshAxis::EpNode) * local + m.coordinate(rank, MeshAxis::EpLocal));
     QCOMPARE(m.group(rank, {MeshAxis::EpNode, MeshAxis::EpLocal}), m.group(rank, {MeshAxis::Ep}));
     for (const int64_t other : m.group(rank, {MeshAxis::EpLocal})) QCOMPARE(other / node, rank / node);
     std::set<int64_t> nodes;
@@ -285,16 +301,17 @@ void MeshTest::nodes_split_ep() {
 void MeshTest::nodes_of_tokens() {
   const auto nodes = [](int64_t experts, int64_t picked, int64_t groups, int64_t of_token, int64_t over) {
     ModelSpec m;
-    m.experts = experts, m.experts_per_token = picked, m.expert_groups = groups, m.groups_per_token = of_token;
+    m.experts = experts, m.experts_per_token = picked, m.expert_groups = groups,
+    m.groups_per_token = of_token;
     return nodes_per_token(m, over);
   };
   QCOMPARE(nodes(256, 8, 8, 4, 8), int64_t{4000});  // DeepSeek-V3: four nodes
   QCOMPARE(nodes(160, 6, 8, 3, 8), int64_t{3000});
-  QCOMPARE(nodes(4, 2, 1, 1, 2), int64_t{1667});    // 2 (1 - 1/6)
+  QCOMPARE(nodes(4, 2, 1, 1, 2), int64_t{1667});  // 2 (1 - 1/6)
   QCOMPARE(nodes(4, 4, 1, 1, 2), int64_t{2000});
   QCOMPARE(nodes(8, 1, 1, 1, 8), int64_t{1000});
-  QCOMPARE(nodes(8, 2, 4, 2, 2), int64_t{1667});    // two of four groups, two on a node
-  QCOMPARE(nodes(8, 2, 2, 1, 4), int64_t{1667});    // two of the four experts of a group that covers two nodes
+  QCOMPARE(nodes(8, 2, 4, 2, 2), int64_t{1667});  // two of four groups, two on a node
+  QCOMPARE(nodes(8, 2, 2, 1, 4), int64_t{1667});  // two of the four experts of a group that covers two nodes
 }
 
 void MeshTest::rank_orders() {
@@ -311,8 +328,8 @@ void MeshTest::rank_orders() {
 
 void MeshTest::bad_rank_orders_data() {
   QTest::addColumn<QByteArray>("text");
-  for (const char* text : {"", "tp", "tp-cp-dp", "tp-cp-dp-dp", "tp-cp-dp-pp-", "tp-cp-dp-pp-ep", "-tp-cp-dp-pp", "tp cp dp pp",
-                           "tp_kv-cp-dp-pp", "tp--dp-pp"}) {
+  for (const char* text : {"", "tp", "tp-cp-dp", "tp-cp-dp-dp", "tp-cp-dp-pp-", "tp-cp-dp-pp-ep",
+                           "-tp-cp-dp-pp", "tp cp dp pp", "tp_kv-cp-dp-pp", "tp--dp-pp"}) {
     QTest::addRow("'%s'", text) << QByteArray(text);
   }
 }
@@ -328,8 +345,10 @@ void MeshTest::bad_rank_orders() {
 void MeshTest::refuses_what_is_no_mesh() {
   QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({0, 1, 1, 1, 1}, {}));
   QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({1, 1, -2, 1, 1}, {}));
-  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({int64_t{1} << 32, 1, int64_t{1} << 32, 1, 1}, {}));
-  QVERIFY_THROWS_EXCEPTION(std::invalid_argument, DeviceMesh({}, {{MeshAxis::Tp, MeshAxis::Tp, MeshAxis::Dp, MeshAxis::Pp}}));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument,
+                           DeviceMesh({int64_t{1} << 32, 1, int64_t{1} << 32, 1, 1}, {}));
+  QVERIFY_THROWS_EXCEPTION(std::invalid_argument,
+                           DeviceMesh({}, {{MeshAxis::Tp, MeshAxis::Tp, MeshAxis::Dp, MeshAxis::Pp}}));
 }
 
 void MeshTest::group_names_data() {
@@ -424,7 +443,8 @@ void MeshTest::first_dimension_wins() {
   QVERIFY(p.shards == (std::vector<MeshAxes>{{MeshAxis::Dp}, {MeshAxis::Cp, MeshAxis::Tp}, {}, {}}));
   QVERIFY(p.partial.empty());
   // tp and its two parts are the same ranks.
-  QVERIFY(rules.place({Axis::Heads, Axis::Seq}).shards == (std::vector<MeshAxes>{{MeshAxis::TpKv, MeshAxis::TpRep}, {MeshAxis::Cp}}));
+  QVERIFY(rules.place({Axis::Heads, Axis::Seq}).shards ==
+          (std::vector<MeshAxes>{{MeshAxis::TpKv, MeshAxis::TpRep}, {MeshAxis::Cp}}));
   QVERIFY(rules.place({Axis::Ffn, Axis::Heads}).shards == (std::vector<MeshAxes>{{MeshAxis::Tp}, {}}));
   QVERIFY(rules.of(Axis::Vocab).empty());
 }

@@ -2,7 +2,7 @@
 #include <QtTest>
 #include <map>
 
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -10,7 +10,9 @@ using namespace shardscape::test;
 
 namespace {
 
-int64_t number(const Expr& e, const Binding& binding) { return static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))); }
+int64_t number(const Expr& e, const Binding& binding) {
+  return static_cast<int64_t>(std::get<Wide>(evaluate(e, binding)));
+}
 
 Design mixer_design(const char* preset, int64_t tp, bool sequence_parallel) {
   Design d = preset_design(preset, tp, 1, 1, sequence_parallel);
@@ -26,8 +28,9 @@ std::map<std::string, int> collectives(const Report& r, int segment) {
   const Segment& s = r.graph().segments[static_cast<size_t>(segment)];
   for (const Op& op : s.ops)
     if (is_collective(op.kind))
-      ++out[std::string(phase_name(op.phase)) + " " + std::string(op_kind_name(op.kind)) + " " + std::string(dtype_name(s.tensor(op.inputs[0]).dtype)) +
-            " " + std::to_string(number(collective_elements(s, op), r.stages[0].binding))];
+      ++out[std::string(phase_name(op.phase)) + " " + std::string(op_kind_name(op.kind)) + " " +
+            std::string(dtype_name(s.tensor(op.inputs[0]).dtype)) + " " +
+            std::to_string(number(collective_elements(s, op), r.stages[0].binding))];
   return out;
 }
 
@@ -40,7 +43,8 @@ int64_t products(const Segment& s, Phase phase, const Binding& binding) {
 
 int64_t saved(const Segment& s, const Binding& binding) {
   int64_t out = 0;
-  for (const SavedStorage& x : s.saved) out += number(s.storages[static_cast<size_t>(x.storage)].bytes, binding);
+  for (const SavedStorage& x : s.saved)
+    out += number(s.storages[static_cast<size_t>(x.storage)].bytes, binding);
   return out;
 }
 
@@ -60,8 +64,10 @@ class MixersTest : public QObject {
     QFETCH(bool, sequence_parallel);
     const auto r = make_report(mixer_design("mamba-1.4b", 4, sequence_parallel));
     QVERIFY(r->valid());
-    const std::string stream = std::to_string(2 * 4096 * 2048), steps = std::to_string(2 * 4096 * (128 + 2 * 16));
-    std::map<std::string, int> expected{{"forward all_reduce bfloat16 " + steps, 1}, {"backward all_reduce bfloat16 " + steps, 1}};
+    const std::string stream = std::to_string(2 * 4096 * 2048),
+                      steps = std::to_string(2 * 4096 * (128 + 2 * 16));
+    std::map<std::string, int> expected{{"forward all_reduce bfloat16 " + steps, 1},
+                                        {"backward all_reduce bfloat16 " + steps, 1}};
     if (sequence_parallel) {
       expected["forward all_gather bfloat16 " + stream] = 1;
       expected["forward reduce_scatter bfloat16 " + stream] = 1;
@@ -80,11 +86,14 @@ class MixersTest : public QObject {
     QVERIFY(r->valid());
     const std::string stream = std::to_string(2 * 4096 * 4096);
     for (int kind : {1, 2, 3})
-      QVERIFY(collectives(*r, kind) == (std::map<std::string, int>{{"forward all_reduce bfloat16 " + stream, 1}, {"backward all_reduce bfloat16 " + stream, 1}}));
+      QVERIFY(collectives(*r, kind) ==
+              (std::map<std::string, int>{{"forward all_reduce bfloat16 " + stream, 1},
+                                          {"backward all_reduce bfloat16 " + stream, 1}}));
   }
 
-  // As MambaContextParallel does: five all-to-alls in front (z, x, B, C and the steps, each with all it sends) and one behind. A rank's
-  // one group is repeated for all ranks of cp: each sends cp copies of its part of B and of C.
+  // As MambaContextParallel does: five all-to-alls in front (z, x, B, C and the steps, each with all it
+  // sends) and one behind. A rank's one group is repeated for all ranks of cp: each sends cp copies of its
+  // part of B and of C.
   void mamba2_exchanges_data() {
     QTest::addColumn<int>("tp");
     QTest::addColumn<int>("cp");
@@ -103,13 +112,14 @@ class MixersTest : public QObject {
     d.parallel.cp = cp;
     const auto r = make_report(d);
     QVERIFY2(r->valid(), r->problems.empty() ? "" : to_string(r->problems.front()).c_str());
-    const int64_t tokens = 2 * 4096 / cp, channels = 8192 / tp, groups = 8 / tp, copies = groups < cp ? cp / groups : 1;
+    const int64_t tokens = 2 * 4096 / cp, channels = 8192 / tp, groups = 8 / tp,
+                  copies = groups < cp ? cp / groups : 1;
     std::map<std::string, int> expected;
     for (const std::string phase : {"forward", "backward"}) {
       const std::string sent = phase + " all_to_all bfloat16 ";
-      expected[sent + std::to_string(tokens * channels)] = 3;                   // z, x and the result
-      expected[sent + std::to_string(tokens * groups * 128 * copies)] = 2;      // B, C
-      expected[sent + std::to_string(tokens * 128 / tp)] += 1;                  // steps
+      expected[sent + std::to_string(tokens * channels)] = 3;               // z, x and the result
+      expected[sent + std::to_string(tokens * groups * 128 * copies)] = 2;  // B, C
+      expected[sent + std::to_string(tokens * 128 / tp)] += 1;              // steps
     }
     auto found = collectives(*r, 1);
     std::erase_if(found, [](const auto& row) { return row.first.find("all_to_all") == std::string::npos; });
@@ -120,7 +130,8 @@ class MixersTest : public QObject {
     d.parallel.cp = 1;
     const auto whole = make_report(d);
     const int64_t of_copies = 2 * 2 * tokens * groups * 128 * (copies - 1);
-    QCOMPARE(saved(r->graph().segments[1], r->stages[0].binding), saved(whole->graph().segments[1], whole->stages[0].binding) / cp + of_copies);
+    QCOMPARE(saved(r->graph().segments[1], r->stages[0].binding),
+             saved(whole->graph().segments[1], whole->stages[0].binding) / cp + of_copies);
     // Nothing else goes over cp, and every parameter is whole on all of its ranks, which sum its gradient.
     for (const Op& op : r->graph().segments[1].ops)
       if (is_collective(op.kind) && op.kind != OpKind::AllToAll) QVERIFY(group_name(op.group) == "tp");
@@ -141,7 +152,8 @@ class MixersTest : public QObject {
       const int64_t forward = 2 * tokens * channels * (2 * d + rank + 2 * state + rank + d) / tp;
       QCOMPARE(products(r->graph().segments[1], Phase::Forward, r->stages[0].binding), forward);
       // The step sizes are projected again.
-      QCOMPARE(products(r->graph().segments[1], Phase::Backward, r->stages[0].binding), 2 * forward + 2 * tokens * channels * rank / tp);
+      QCOMPARE(products(r->graph().segments[1], Phase::Backward, r->stages[0].binding),
+               2 * forward + 2 * tokens * channels * rank / tp);
     }
     const int64_t hidden = 4096, inner = 8192, bc = 2 * 8 * 128, heads = 128;
     const auto r = make_report(mixer_design("mamba2-hybrid-8b", 8, false));
@@ -158,14 +170,16 @@ class MixersTest : public QObject {
       for (const Op& op : r->graph().segments[1].ops)
         if (op.kind == OpKind::Ssd && op.phase == Phase::Forward) {
           const int64_t tokens = 2 * seq, chunk = std::min<int64_t>(128, seq), channels = 8192 / 8;
-          QCOMPARE(number(op.flops, r->stages[0].binding), 2 * tokens * (128 * chunk + channels * chunk + 2 * channels * 128));
+          QCOMPARE(number(op.flops, r->stages[0].binding),
+                   2 * tokens * (128 * chunk + channels * chunk + 2 * channels * 128));
           QVERIFY(number(op.useful_flops, r->stages[0].binding) < number(op.flops, r->stages[0].binding));
         }
     }
   }
 
-  // Stream and its norm's statistics in float32, the norm's result, both halves of the first projection, the projection of
-  // steps, B and C and copies of B and C, the scan's result, its state every 2,048 tokens, decays twice and the step bias.
+  // Stream and its norm's statistics in float32, the norm's result, both halves of the first projection, the
+  // projection of steps, B and C and copies of B and C, the scan's result, its state every 2,048 tokens,
+  // decays twice and the step bias.
   void kept_of_a_mamba_layer() {
     for (int64_t seq : {4096, 2000, 2049})
       for (int64_t tp : {1, 2}) {
@@ -174,7 +188,8 @@ class MixersTest : public QObject {
         const auto r = make_report(d);
         const int64_t tokens = 2 * seq, channels = 4096 / tp, state = 16, chunks = (seq + 2047) / 2048;
         QCOMPARE(saved(r->graph().segments[1], r->stages[0].binding),
-                 tokens * (4 * 2048 + 4 + 2 * 2048 + 2 * 2 * channels + 2 * (128 + 2 * state) + 2 * 2 * state + 2 * channels) +
+                 tokens * (4 * 2048 + 4 + 2 * 2048 + 2 * 2 * channels + 2 * (128 + 2 * state) +
+                           2 * 2 * state + 2 * channels) +
                      2 * chunks * channels * 2 * state * 4 + 2 * channels * state * 4 + channels * 4);
       }
   }
@@ -189,7 +204,9 @@ class MixersTest : public QObject {
       const int64_t tokens = 2 * 4096, channels = 8192 / 4, groups = 8 / 4, heads = 128 / 4;
       const int64_t stream = (fused ? 4 : 2) * 4096 + 4 + 2 * 4096;  // of 1/tp of the tokens
       QCOMPARE(saved(r->graph().segments[1], r->stages[0].binding),
-               tokens / 4 * stream + tokens * (2 * (2 * channels + 2 * groups * 128 + heads) + 2 * channels + 4 * groups + (fused ? 0 : 4 * channels)) +
+               tokens / 4 * stream +
+                   tokens * (2 * (2 * channels + 2 * groups * 128 + heads) + 2 * channels + 4 * groups +
+                             (fused ? 0 : 4 * channels)) +
                    2 * heads * 4);
     }
   }

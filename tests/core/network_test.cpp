@@ -1,11 +1,12 @@
-// The networks of designs: what knobs make of the catalogue's, which of them have no effect, and which way traffic goes over rails and leaves.
+// The networks of designs: what knobs make of the catalogue's, which of them have no effect, and which way
+// traffic goes over rails and leaves.
 #include <QtTest>
 #include <map>
 
 #include "design/cluster.h"
-#include "design/knob_state.h"
-#include "design/validate.h"
-#include "machine/collective_time.h"
+#include "design/knobs/knob_state.h"
+#include "design/validate/validate.h"
+#include "performance/collective_time.h"
 #include "support/machines.h"
 
 using namespace shardscape;
@@ -25,37 +26,47 @@ class NetworkTest : public QObject {
   void bad_clusters();
 };
 
-// With links that do not reach all NICs of a node the spine joins the rails; fewer rails are fewer nodes under a leaf switch.
+// With links that do not reach all NICs of a node the spine joins the rails; fewer rails are fewer nodes
+// under a leaf switch.
 void NetworkTest::rails_and_leaves() {
-  const auto us = [](const char* accelerator, const std::vector<std::pair<const char*, const char*>>& settings, Kind kind, const std::vector<int64_t>& ranks) {
+  const auto us = [](const char* accelerator,
+                     const std::vector<std::pair<const char*, const char*>>& settings, Kind kind,
+                     const std::vector<int64_t>& ranks) {
     const Network net = machine_for(accelerator, settings).network;
     return collective_formula(net, kind, 1, span_of(ranks, net)).seconds * 1e6;
   };
-  const auto h100 = [&](const std::vector<std::pair<const char*, const char*>>& settings, const std::vector<int64_t>& ranks) { return us("h100-sxm-80gb", settings, Kind::SendRecv, ranks); };
+  const auto h100 = [&](const std::vector<std::pair<const char*, const char*>>& settings,
+                        const std::vector<int64_t>& ranks) {
+    return us("h100-sxm-80gb", settings, Kind::SendRecv, ranks);
+  };
   const double launch = Network{}.launch_us;
   const auto near = [](double a, double b) { return std::abs(a - b) < 1e-3; };
   QVERIFY(near(h100({}, {0, 8}), launch + 2.7));
-  QVERIFY(near(h100({}, {0, 9}), launch + 2.7 + 0.6));                                // by NVLink to the rank on the rail
-  QVERIFY(near(h100({{"scaleup_domain", "1"}}, {0, 9}), launch + 2.7 + 0.9));         // over the spine
+  QVERIFY(near(h100({}, {0, 9}), launch + 2.7 + 0.6));  // by NVLink to the rank on the rail
+  QVERIFY(near(h100({{"scaleup_domain", "1"}}, {0, 9}), launch + 2.7 + 0.9));  // over the spine
   QVERIFY(near(h100({{"scaleup_domain", "1"}, {"rails", "1"}}, {0, 9}), launch + 2.7));
-  QVERIFY(near(h100({}, {0, 256}), launch + 2.7 + 0.9));                              // a unit of 32 nodes away
+  QVERIFY(near(h100({}, {0, 256}), launch + 2.7 + 0.9));  // a unit of 32 nodes away
   QVERIFY(near(h100({}, {0, 248}), launch + 2.7));
-  QVERIFY(near(h100({{"rails", "4"}}, {0, 248}), launch + 2.7 + 0.9));                // with half the rails half the nodes
+  QVERIFY(near(h100({{"rails", "4"}}, {0, 248}), launch + 2.7 + 0.9));  // with half the rails half the nodes
   QVERIFY(near(h100({{"rails", "4"}}, {0, 120}), launch + 2.7));
   QVERIFY(near(h100({{"spine_latency", "5000"}}, {0, 256}), launch + 2.7 + 5));
-  QVERIFY(near(us("h100-sxm-80gb", {{"network", "grand-teton-roce"}}, Kind::SendRecv, {0, 16}), launch + 3.5 + 2));  // a rack away
+  QVERIFY(near(us("h100-sxm-80gb", {{"network", "grand-teton-roce"}}, Kind::SendRecv, {0, 16}),
+               launch + 3.5 + 2));  // a rack away
   QVERIFY(near(us("h100-sxm-80gb", {{"network", "grand-teton-roce"}}, Kind::SendRecv, {0, 9}), launch + 3.5));
   // Fewer rails are slower where messages are small and groups wide.
   std::vector<int64_t> wide;
   for (int64_t i = 0; i < 32; ++i) wide.push_back(8 * i);
-  QVERIFY(us("h100-sxm-80gb", {{"rails", "1"}}, Kind::AllGather, wide) > us("h100-sxm-80gb", {}, Kind::AllGather, wide) + 1);
+  QVERIFY(us("h100-sxm-80gb", {{"rails", "1"}}, Kind::AllGather, wide) >
+          us("h100-sxm-80gb", {}, Kind::AllGather, wide) + 1);
 }
 
 void NetworkTest::knobs_reach_the_network_data() {
   QTest::addColumn<QByteArray>("id");
   QTest::addColumn<QByteArray>("value");
   QTest::addColumn<double>("expected");
-  const auto row = [](const char* id, const char* value, double expected) { QTest::addRow("%s %s", id, value) << QByteArray(id) << QByteArray(value) << expected; };
+  const auto row = [](const char* id, const char* value, double expected) {
+    QTest::addRow("%s %s", id, value) << QByteArray(id) << QByteArray(value) << expected;
+  };
   row("scaleup_domain", "16", 16);
   row("scaleup_bandwidth", "200", 200);
   row("nic_bandwidth", "100", 12.5);
@@ -76,11 +87,21 @@ void NetworkTest::knobs_reach_the_network() {
   auto changed = base;
   changed.emplace_back(id.constData(), value.constData());
   const auto numbers = [](const Network& n) {
-    return std::map<QByteArray, double>{{"scaleup_domain", n.domain}, {"scaleup_bandwidth", n.scaleup_gbps}, {"nic_bandwidth", n.nic_gbps}, {"scaleup_latency", n.hop.scaleup_us},
-                                        {"network_latency", n.hop.nic_us}, {"spine_latency", n.hop.spine_us}, {"rails", n.rails}, {"leaf", n.leaf}, {"oversubscription", n.oversubscription}, {"pod_size", n.pod},
-                                        {"in_network_reduction", n.nvls}, {"collective_algorithm", static_cast<double>(n.algorithm)}};
+    return std::map<QByteArray, double>{{"scaleup_domain", n.domain},
+                                        {"scaleup_bandwidth", n.scaleup_gbps},
+                                        {"nic_bandwidth", n.nic_gbps},
+                                        {"scaleup_latency", n.hop.scaleup_us},
+                                        {"network_latency", n.hop.nic_us},
+                                        {"spine_latency", n.hop.spine_us},
+                                        {"rails", n.rails},
+                                        {"leaf", n.leaf},
+                                        {"oversubscription", n.oversubscription},
+                                        {"pod_size", n.pod},
+                                        {"in_network_reduction", n.nvls},
+                                        {"collective_algorithm", static_cast<double>(n.algorithm)}};
   };
-  auto before = numbers(machine_for("h100-sxm-80gb", base).network), after = numbers(machine_for("h100-sxm-80gb", changed).network);
+  auto before = numbers(machine_for("h100-sxm-80gb", base).network),
+       after = numbers(machine_for("h100-sxm-80gb", changed).network);
   QVERIFY(before[id] != expected);
   QCOMPARE(after[id], expected);
   after[id] = before[id];
@@ -92,7 +113,8 @@ void NetworkTest::knobs_without_effect() {
   design.parallel = {};
   design.parallel.dp = 2;
   const auto idle = [&](const char* id) { return without_effect(design, *find_knob(id)).has_value(); };
-  QVERIFY(idle("nic_bandwidth") && idle("rails") && idle("pod_size") && !idle("scaleup_bandwidth") && !idle("collective_algorithm"));
+  QVERIFY(idle("nic_bandwidth") && idle("rails") && idle("pod_size") && !idle("scaleup_bandwidth") &&
+          !idle("collective_algorithm"));
   design.parallel.dp = 64;
   QVERIFY(!idle("nic_bandwidth") && !idle("oversubscription") && idle("pod_size"));
   design.cluster.oversubscription = 2000;
@@ -113,7 +135,9 @@ void NetworkTest::bad_clusters_data() {
   QTest::addColumn<QByteArray>("value");
   QTest::addColumn<QByteArray>("what");
   QTest::addColumn<bool>("error");
-  const auto row = [](const char* id, const char* value, const char* what, bool error) { QTest::addRow("%s %s", id, value) << QByteArray(id) << QByteArray(value) << QByteArray(what) << error; };
+  const auto row = [](const char* id, const char* value, const char* what, bool error) {
+    QTest::addRow("%s %s", id, value) << QByteArray(id) << QByteArray(value) << QByteArray(what) << error;
+  };
   row("scaleup_domain", "12", "pieces of unequal size", true);
   row("oversubscription", "0.5", "would widen the network", true);
   row("network", "dgx-a100", "is not sold with", false);

@@ -50,10 +50,14 @@ void ObjectiveTest::unknown_objectives() {
   QCOMPARE(some.counts.unknown.size(), size_t{1});
   QCOMPARE(some.counts.unknown.begin()->first, std::string("the price of tpu-v5p is not known"));
   QVERIFY(some.counts.all_unknown() > 0 && some.counts.timed > 0);
-  QCOMPARE(some.counts.valid() + some.counts.all_invalid() + some.counts.all_excluded(), some.counts.enumerated);
-  for (const Point& p : some.best) QVERIFY(some.space->design_at(p.index).cluster.accelerator == "h100-sxm-80gb" && std::isfinite(p.values[size_t(options.keep.objective)]));
+  QCOMPARE(some.counts.valid() + some.counts.all_invalid() + some.counts.all_excluded(),
+           some.counts.enumerated);
+  for (const Point& p : some.best)
+    QVERIFY(some.space->design_at(p.index).cluster.accelerator == "h100-sxm-80gb" &&
+            std::isfinite(p.values[size_t(options.keep.objective)]));
   const auto reasons = infeasible(some.counts);
-  QVERIFY(std::any_of(reasons.begin(), reasons.end(), [](const auto& reason) { return reason.first.find("tpu-v5p") != std::string::npos; }));
+  QVERIFY(std::any_of(reasons.begin(), reasons.end(),
+                      [](const auto& reason) { return reason.first.find("tpu-v5p") != std::string::npos; }));
   QCOMPARE(result_json(reread(some)), result_json(some));
   options.shards = 2;
   const SearchResult first = found(made(spec), options);
@@ -79,17 +83,20 @@ void ObjectiveTest::unknown_objectives() {
       for (const auto& p : group) {
         if (!p) continue;
         const Design d = both.space->design_at(p->index);
-        sum[d.cluster.accelerator == "a100-sxm-80gb"] = p->values[size_t(find_objective(objective))] * p->evaluation.tokens_per_second / double(d.world());
+        sum[d.cluster.accelerator == "a100-sxm-80gb"] = p->values[size_t(find_objective(objective))] *
+                                                        p->evaluation.tokens_per_second / double(d.world());
       }
     return sum[0] / sum[1];
   };
-  QVERIFY(std::abs(ratio("cost", 0) - 3.24 / 1.99) < 1e-6 && std::abs(ratio("cost", 2) - 1) < 1e-6 && std::abs(ratio("energy", 0) - 700.0 / 400) < 1e-6);
+  QVERIFY(std::abs(ratio("cost", 0) - 3.24 / 1.99) < 1e-6 && std::abs(ratio("cost", 2) - 1) < 1e-6 &&
+          std::abs(ratio("energy", 0) - 700.0 / 400) < 1e-6);
   spec.dimensions.back().second = "tpu-v5p,tpu-v4";
   options.keep = {};
   options.keep.objective = find_objective("cost");
   const auto refused = search(made(spec), options);
   QVERIFY(std::holds_alternative<Problem>(refused));
-  QVERIFY2(std::get<Problem>(refused).what.find("price of tpu-v") != std::string::npos, std::get<Problem>(refused).what.c_str());
+  QVERIFY2(std::get<Problem>(refused).what.find("price of tpu-v") != std::string::npos,
+           std::get<Problem>(refused).what.c_str());
   QVERIFY(std::get<Problem>(refused).accepted.find("--price") != std::string::npos);
 }
 

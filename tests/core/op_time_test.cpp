@@ -1,5 +1,5 @@
 // Seconds of kernels: against measured rows, against what no kernel can beat, and how they grow.
-#include "machine/op_time.h"
+#include "performance/op_time.h"
 
 #include <QTest>
 
@@ -8,10 +8,10 @@
 #include <map>
 
 #include "base/data_dir.h"
-#include "machine/attention_model.h"
-#include "machine/calibration.h"
-#include "machine/matmul_model.h"
-#include "machine/measured_ops.h"
+#include "performance/attention_model.h"
+#include "performance/calibration.h"
+#include "performance/matmul_model.h"
+#include "performance/measured_ops.h"
 
 using namespace shardscape;
 
@@ -19,7 +19,7 @@ namespace {
 
 Machine machine_with(const char* id) {
   Machine machine;
-  machine.accelerator = find_accelerator(id);
+  machine.accelerator = unowned(find_accelerator(id));
   if (!machine.accelerator) qFatal("no accelerator %s", id);
   return machine;
 }
@@ -37,8 +37,10 @@ void check_errors(std::vector<double> errors, const HeldOut& stated, double floo
   QVERIFY(!errors.empty());
   std::sort(errors.begin(), errors.end());
   const double median = errors[errors.size() / 2], p90 = errors[errors.size() * 9 / 10];
-  QVERIFY2(median <= 1.4 * stated.median_percent + floor_percent, qPrintable(QString("median %1 %, stated %2").arg(median).arg(stated.median_percent)));
-  QVERIFY2(p90 <= 1.4 * stated.p90_percent + 3 * floor_percent, qPrintable(QString("90 % below %1 %, stated %2").arg(p90).arg(stated.p90_percent)));
+  QVERIFY2(median <= 1.4 * stated.median_percent + floor_percent,
+           qPrintable(QString("median %1 %, stated %2").arg(median).arg(stated.median_percent)));
+  QVERIFY2(p90 <= 1.4 * stated.p90_percent + 3 * floor_percent,
+           qPrintable(QString("90 % below %1 %, stated %2").arg(p90).arg(stated.p90_percent)));
 }
 
 double percent_off(double seconds, double us) { return std::fabs(seconds * 1e6 / us - 1) * 100; }
@@ -59,7 +61,8 @@ double fitted(const Machine& machine) {
 
 void rows_of_tables() {
   QTest::addColumn<QString>("id");
-  for (const char* id : {"a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm-141gb", "b200-hgx-180gb", "gb200-nvl72-186gb", "b300-hgx-270gb", "gb300-nvl72-279gb"}) {
+  for (const char* id : {"a100-sxm-80gb", "h100-sxm-80gb", "h200-sxm-141gb", "b200-hgx-180gb",
+                         "gb200-nvl72-186gb", "b300-hgx-270gb", "gb300-nvl72-279gb"}) {
     QTest::newRow(id) << id;
   }
 }
@@ -69,7 +72,8 @@ void rows_of_accelerators() {
   for (const Accelerator& a : accelerators()) QTest::newRow(a.id.c_str()) << QString::fromStdString(a.id);
 }
 
-constexpr DType kTypes[]{DType::BF16, DType::FP16, DType::FP32, DType::FP8, DType::FP8Block, DType::MXFP8, DType::NVFP4};
+constexpr DType kTypes[]{DType::BF16,     DType::FP16,  DType::FP32, DType::FP8,
+                         DType::FP8Block, DType::MXFP8, DType::NVFP4};
 
 }  // namespace
 
@@ -141,13 +145,15 @@ void OpTimeTest::measured_attention() {
   }
 }
 
-// Loops of the kernels that training runs on B200. Attention follows its tables; products reach what power sustains, within what one shape differs
-// from the next.
+// Loops of the kernels that training runs on B200. Attention follows its tables; products reach what power
+// sustains, within what one shape differs from the next.
 void OpTimeTest::measured_in_training() {
   const Machine machine = machine_with("b200-hgx-180gb");
   const MeasuredOps ops = measured("b200-hgx-180gb-training");
   std::map<AttentionPass, std::vector<double>> errors;
-  for (const MeasuredAttention& row : ops.attention) errors[attention_pass(row.shape)].push_back(percent_off(attention_seconds(machine, row.shape) / fitted(machine), row.us));
+  for (const MeasuredAttention& row : ops.attention)
+    errors[attention_pass(row.shape)].push_back(
+        percent_off(attention_seconds(machine, row.shape) / fitted(machine), row.us));
   QCOMPARE(errors.size(), size_t{2});
   for (const auto& [pass, list] : errors) check_errors(list, {1, 1, 2}, 0.5);
   std::vector<double> sustained, alone;
@@ -160,27 +166,36 @@ void OpTimeTest::measured_in_training() {
   QVERIFY2(alone[alone.size() / 2] > 20, "power is no limit here");
 }
 
-// No product is faster than power allows, whatever its shape; sums that are added to cost their traffic; experts run beside each other.
+// No product is faster than power allows, whatever its shape; sums that are added to cost their traffic;
+// experts run beside each other.
 void OpTimeTest::products_in_training() {
   const Machine machine = machine_with("b200-hgx-180gb"), alone = isolated("b200-hgx-180gb");
-  const TrainingProducts& products = kernels_of(*machine.accelerator).data.training_products.front();
+  const TrainingMatmuls& products = kernels_of(*machine.accelerator).data.training_products.front();
   const MatmulShape large{1, 8192, 8192, 8192}, narrow{1, 8192, 64, 8192};
   const double flops = 2.0 * 8192 * 8192 * 8192, peak = peak_flops(*machine.accelerator, DType::BF16);
-  QVERIFY(std::fabs(matmul_seconds(machine, large) / (fitted(machine) * flops / (products.sustained * peak)) - 1) < 1e-9);
-  QVERIFY(std::fabs(matmul_seconds(machine, narrow) / (fitted(machine) * matmul_seconds(alone, narrow)) - 1) < 1e-9);
+  QVERIFY(std::fabs(matmul_seconds(machine, large) / (fitted(machine) * flops / (products.sustained * peak)) -
+                    1) < 1e-9);
+  QVERIFY(std::fabs(matmul_seconds(machine, narrow) / (fitted(machine) * matmul_seconds(alone, narrow)) - 1) <
+          1e-9);
   MatmulShape added = large;
   added.accumulates = true;
   added.output = DType::FP32;
   const double traffic = products.accumulate * 8 * 8192.0 * 8192 / (machine.accelerator->memory_gbps * 1e9);
-  QVERIFY(std::fabs((matmul_seconds(machine, added) - matmul_seconds(machine, large)) / (fitted(machine) * traffic) - 1) < 1e-6);
+  QVERIFY(std::fabs((matmul_seconds(machine, added) - matmul_seconds(machine, large)) /
+                        (fitted(machine) * traffic) -
+                    1) < 1e-6);
   MatmulShape expert = large;
-  expert.one_of_experts = true;
-  QVERIFY(std::fabs(matmul_seconds(machine, expert) / matmul_seconds(machine, large) - products.experts) < 1e-9);
+  expert.concurrent_expert = true;
+  QVERIFY(std::fabs(matmul_seconds(machine, expert) / matmul_seconds(machine, large) - products.experts) <
+          1e-9);
   QCOMPARE(matmul_seconds(alone, expert), matmul_seconds(alone, large));
   // Twice the rate at the same power: the same share of the peak.
   MatmulShape eight = large;
   eight.compute = DType::FP8;
-  QVERIFY(std::fabs(matmul_seconds(machine, eight) / (fitted(machine) * flops / (products.sustained * peak_flops(*machine.accelerator, DType::FP8))) - 1) < 1e-9);
+  QVERIFY(std::fabs(matmul_seconds(machine, eight) /
+                        (fitted(machine) * flops /
+                         (products.sustained * peak_flops(*machine.accelerator, DType::FP8))) -
+                    1) < 1e-9);
   QVERIFY(routing_seconds(machine, 1e9) > 2 * memory_bound_seconds(machine, 1e9));
   QCOMPARE(routing_seconds(alone, 1e9), memory_bound_seconds(alone, 1e9));
 }
@@ -189,7 +204,8 @@ void OpTimeTest::measured_memory() {
   QFETCH(QString, id);
   const Machine machine = machine_with(qPrintable(id));
   std::vector<double> errors;
-  for (const MeasuredMemory& row : measured(id.toStdString()).memory) errors.push_back(percent_off(memory_bound_seconds(machine, row.bytes), row.us));
+  for (const MeasuredMemory& row : measured(id.toStdString()).memory)
+    errors.push_back(percent_off(memory_bound_seconds(machine, row.bytes), row.us));
   if (errors.empty()) QSKIP("no rows of this device");
   check_errors(errors, kernels_of(*machine.accelerator).data.memory->held_out, 2);
 }
@@ -206,7 +222,8 @@ void OpTimeTest::roofline() {
           shape.compute = type;
           const double seconds = matmul_seconds(machine, shape);
           const double flops = 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
-          QVERIFY2(seconds >= flops / peak_flops(*machine.accelerator, type), qPrintable(QString("%1 x %2 x %3").arg(m).arg(n).arg(k)));
+          QVERIFY2(seconds >= flops / peak_flops(*machine.accelerator, type),
+                   qPrintable(QString("%1 x %2 x %3").arg(m).arg(n).arg(k)));
           QVERIFY(seconds >= 2.0 * static_cast<double>(m) * static_cast<double>(n) / bandwidth);
           QVERIFY(std::isfinite(seconds));
         }
@@ -222,7 +239,8 @@ void OpTimeTest::roofline() {
       QVERIFY(attention_seconds(machine, shape) >= flops / peak_flops(*machine.accelerator, DType::BF16));
     }
   }
-  for (const double bytes : {1.0, 1e6, 1e10}) QVERIFY(memory_bound_seconds(machine, bytes) > bytes / (bandwidth * 3));
+  for (const double bytes : {1.0, 1e6, 1e10})
+    QVERIFY(memory_bound_seconds(machine, bytes) > bytes / (bandwidth * 3));
   QVERIFY(memory_bound_seconds(machine, 1e10) >= 1e10 / bandwidth);
   QVERIFY(memory_bound_seconds(machine, 1) > 1e-6);
   QCOMPARE(matmul_seconds(machine, {1, 0, 64, 64}), 0.0);
@@ -244,7 +262,9 @@ void OpTimeTest::larger_takes_longer() {
             MatmulShape large = small;
             (axis == 0 ? large.m : axis == 1 ? large.n : large.k) *= 2;
             const double drop = matmul_seconds(machine, small) / matmul_seconds(machine, large) - 1;
-            QVERIFY2(drop < 0.12, qPrintable(QString("%1 x %2 x %3, axis %4: %5").arg(m).arg(n).arg(k).arg(axis).arg(drop)));
+            QVERIFY2(
+                drop < 0.12,
+                qPrintable(QString("%1 x %2 x %3, axis %4: %5").arg(m).arg(n).arg(k).arg(axis).arg(drop)));
             ++all;
             if (drop > 0.02) ++shorter;
           }
@@ -264,7 +284,8 @@ void OpTimeTest::larger_takes_longer() {
       before = seconds;
     }
   }
-  for (double bytes = 1; bytes < 1e11; bytes *= 1.5) QVERIFY(memory_bound_seconds(machine, bytes) < memory_bound_seconds(machine, bytes * 1.5));
+  for (double bytes = 1; bytes < 1e11; bytes *= 1.5)
+    QVERIFY(memory_bound_seconds(machine, bytes) < memory_bound_seconds(machine, bytes * 1.5));
 }
 
 // 108 processors and tiles of 128 x 128: the 109th tile begins a second wave.
@@ -276,7 +297,9 @@ void OpTimeTest::waves() {
   constants.memory_share = 10;  // so that it does not matter here
   const Accelerator& a100 = *find_accelerator("a100-sxm-80gb");
   QCOMPARE(a100.processors, int64_t{108});
-  const auto seconds = [&](int64_t rows_of_tiles) { return modelled_matmul_seconds(a100, constants, {1, 128 * rows_of_tiles, 128, 16384}); };
+  const auto seconds = [&](int64_t rows_of_tiles) {
+    return modelled_matmul_seconds(a100, constants, {1, 128 * rows_of_tiles, 128, 16384});
+  };
   QVERIFY(seconds(109) > 1.7 * seconds(108));
   QVERIFY(seconds(216) < 1.02 * seconds(109));
   QVERIFY(seconds(217) > 1.4 * seconds(216));
@@ -289,7 +312,8 @@ void OpTimeTest::split_depth() {
   constants.tiles = {{128, 128}};
   constants.launch_us = 0;
   const Accelerator& h100 = *find_accelerator("h100-sxm-80gb");
-  const double shallow = modelled_matmul_seconds(h100, constants, {1, 256, 256, 512}), deep = modelled_matmul_seconds(h100, constants, {1, 256, 256, 16384});
+  const double shallow = modelled_matmul_seconds(h100, constants, {1, 256, 256, 512}),
+               deep = modelled_matmul_seconds(h100, constants, {1, 256, 256, 16384});
   QVERIFY(deep < 16 * shallow);  // of 32 times the work
 }
 
@@ -297,7 +321,8 @@ void OpTimeTest::experts_in_one_kernel() {
   for (const char* id : {"a100-sxm-80gb", "h100-sxm-80gb", "b200-hgx-180gb", "mi300x-192gb"}) {
     const Machine machine = isolated(id);
     for (const int64_t rows : {64, 256, 1024}) {
-      const double together = matmul_seconds(machine, {16, rows, 4096, 2048}), apart = 16 * matmul_seconds(machine, {1, rows, 4096, 2048});
+      const double together = matmul_seconds(machine, {16, rows, 4096, 2048}),
+                   apart = 16 * matmul_seconds(machine, {1, rows, 4096, 2048});
       QVERIFY2(together < apart, id);
       // Every expert reads weights of its own.
       QVERIFY2(together >= matmul_seconds(machine, {1, 16 * rows, 4096, 2048}) * 0.99, id);
@@ -346,7 +371,8 @@ void OpTimeTest::pairs() {
   const int start = first >= 0 ? first : keys - queries;
   int expected = 0;
   for (int q = 0; q < queries; ++q) {
-    for (int k = 0; k < keys; ++k) expected += !causal || (k <= start + q && (window == 0 || k > start + q - window));
+    for (int k = 0; k < keys; ++k)
+      expected += !causal || (k <= start + q && (window == 0 || k > start + q - window));
   }
   QCOMPARE(attended_pairs(shape), static_cast<double>(expected));
 }
@@ -371,7 +397,8 @@ void OpTimeTest::decoding_reads_its_cache() {
   AttentionShape shape{64, 32, 8, 1, 8192};
   shape.causal = true;
   const double bytes = 64.0 * 8 * 8192 * 256 * 2;
-  const double seconds = attention_seconds(machine, shape), least = bytes / (machine.accelerator->memory_gbps * 1e9);
+  const double seconds = attention_seconds(machine, shape),
+               least = bytes / (machine.accelerator->memory_gbps * 1e9);
   QVERIFY(seconds > least && seconds < 1.4 * least);
 }
 
@@ -379,52 +406,81 @@ void OpTimeTest::peaks_data() {
   QTest::addColumn<QString>("id");
   QTest::addColumn<QString>("dtype");
   QTest::addColumn<double>("tflops");
-  QTest::newRow("a100 float8 runs in bfloat16") << "a100-sxm-80gb" << "float8" << 312.0;
-  QTest::newRow("a100 float32") << "a100-sxm-80gb" << "float32" << 19.5;
-  QTest::newRow("h100 float8") << "h100-sxm-80gb" << "float8" << 1978.9;
-  QTest::newRow("h100 nvfp4 runs in float8") << "h100-sxm-80gb" << "nvfp4" << 1978.9;
-  QTest::newRow("b200 mxfp8") << "b200-hgx-180gb" << "mxfp8" << 4500.0;
-  QTest::newRow("b200 nvfp4") << "b200-hgx-180gb" << "nvfp4" << 9000.0;
-  QTest::newRow("b300 nvfp4") << "b300-hgx-270gb" << "nvfp4" << 14000.0;
-  QTest::newRow("gb200 float8") << "gb200-nvl72-186gb" << "float8_block" << 5000.0;
-  QTest::newRow("gb300 nvfp4") << "gb300-nvl72-279gb" << "nvfp4" << 15000.0;
-  QTest::newRow("mi300x float8") << "mi300x-192gb" << "float8" << 2614.9;
-  QTest::newRow("gaudi3 float8") << "gaudi3-128gb" << "float8" << 1835.0;
-  QTest::newRow("tpu v5p bfloat16") << "tpu-v5p" << "bfloat16" << 459.0;
+  QTest::newRow("a100 float8 runs in bfloat16") << "a100-sxm-80gb"
+                                                << "float8" << 312.0;
+  QTest::newRow("a100 float32") << "a100-sxm-80gb"
+                                << "float32" << 19.5;
+  QTest::newRow("h100 float8") << "h100-sxm-80gb"
+                               << "float8" << 1978.9;
+  QTest::newRow("h100 nvfp4 runs in float8") << "h100-sxm-80gb"
+                                             << "nvfp4" << 1978.9;
+  QTest::newRow("b200 mxfp8") << "b200-hgx-180gb"
+                              << "mxfp8" << 4500.0;
+  QTest::newRow("b200 nvfp4") << "b200-hgx-180gb"
+                              << "nvfp4" << 9000.0;
+  QTest::newRow("b300 nvfp4") << "b300-hgx-270gb"
+                              << "nvfp4" << 14000.0;
+  QTest::newRow("gb200 float8") << "gb200-nvl72-186gb"
+                                << "float8_block" << 5000.0;
+  QTest::newRow("gb300 nvfp4") << "gb300-nvl72-279gb"
+                               << "nvfp4" << 15000.0;
+  QTest::newRow("mi300x float8") << "mi300x-192gb"
+                                 << "float8" << 2614.9;
+  QTest::newRow("gaudi3 float8") << "gaudi3-128gb"
+                                 << "float8" << 1835.0;
+  QTest::newRow("tpu v5p bfloat16") << "tpu-v5p"
+                                    << "bfloat16" << 459.0;
 }
 
 void OpTimeTest::peaks() {
   QFETCH(QString, id);
   QFETCH(QString, dtype);
   QFETCH(double, tflops);
-  QCOMPARE(peak_flops(*find_accelerator(id.toStdString()), *dtype_from_name(dtype.toStdString())), tflops * 1e12);
+  QCOMPARE(peak_flops(*find_accelerator(id.toStdString()), *dtype_from_name(dtype.toStdString())),
+           tflops * 1e12);
 }
 
 void OpTimeTest::basis_data() {
   QTest::addColumn<QString>("id");
   QTest::addColumn<QString>("dtype");
   QTest::addColumn<QString>("words");
-  QTest::newRow("own table") << "h100-sxm-80gb" << "bfloat16" << "isolated loops";
-  QTest::newRow("errors of it") << "h100-sxm-80gb" << "bfloat16" << "rows held out";
-  QTest::newRow("same chip") << "h800-sxm-80gb" << "bfloat16" << "NVIDIA H100 SXM 80 GB table scaled by peak and bandwidth";
-  QTest::newRow("other memory") << "a100-sxm-40gb" << "bfloat16" << "NVIDIA A100 SXM 80 GB table scaled";
-  QTest::newRow("other type") << "b200-hgx-180gb" << "mxfp8" << "efficiency of float8 at the peak of mxfp8";
-  QTest::newRow("one figure") << "mi300x-192gb" << "bfloat16" << "708 TFLOP/s";
-  QTest::newRow("none") << "tpu-v5p" << "bfloat16" << "not measured";
+  QTest::newRow("own table") << "h100-sxm-80gb"
+                             << "bfloat16"
+                             << "isolated loops";
+  QTest::newRow("errors of it") << "h100-sxm-80gb"
+                                << "bfloat16"
+                                << "rows held out";
+  QTest::newRow("same chip") << "h800-sxm-80gb"
+                             << "bfloat16"
+                             << "NVIDIA H100 SXM 80 GB table scaled by peak and bandwidth";
+  QTest::newRow("other memory") << "a100-sxm-40gb"
+                                << "bfloat16"
+                                << "NVIDIA A100 SXM 80 GB table scaled";
+  QTest::newRow("other type") << "b200-hgx-180gb"
+                              << "mxfp8"
+                              << "efficiency of float8 at the peak of mxfp8";
+  QTest::newRow("one figure") << "mi300x-192gb"
+                              << "bfloat16"
+                              << "708 TFLOP/s";
+  QTest::newRow("none") << "tpu-v5p"
+                        << "bfloat16"
+                        << "not measured";
 }
 
 void OpTimeTest::basis() {
   QFETCH(QString, id);
   QFETCH(QString, dtype);
   QFETCH(QString, words);
-  const std::string text = matmul_basis(*find_accelerator(id.toStdString()), *dtype_from_name(dtype.toStdString()));
+  const std::string text = matmul_basis(*find_accelerator(id.toStdString()),
+                                        *dtype_from_name(dtype.toStdString()));
   QVERIFY2(QString::fromStdString(text).contains(words), text.c_str());
   QVERIFY(!attention_basis(*find_accelerator(id.toStdString()), AttentionPass::Backward).empty());
 }
 
 // What the basis of a basis alone knows counts too: how much longer older kernels take.
 void OpTimeTest::bases_of_bases() {
-  AttentionShape shape{.batch = 1, .heads = 32, .kv_heads = 32, .queries = 8192, .keys = 8192, .causal = true};
+  AttentionShape shape{
+      .batch = 1, .heads = 32, .kv_heads = 32, .queries = 8192, .keys = 8192, .causal = true};
   for (const char* id : {"b200-hgx-180gb", "b300-hgx-270gb", "gb200-nvl72-186gb", "gb300-nvl72-279gb"}) {
     const Machine machine = machine_with(id);
     shape.kernel = {};
@@ -442,13 +498,14 @@ void OpTimeTest::made_up() {
   twice.bf16_tflops *= 2;
   twice.memory_gbps *= 2;
   Machine machine;
-  machine.accelerator = &twice;
+  machine.accelerator = unowned(&twice);
   const MatmulShape shape{1, 8192, 8192, 8192};
   const double ratio = matmul_seconds(h100, shape) / matmul_seconds(machine, shape);
   QVERIFY2(ratio > 1.95 && ratio < 2.05, qPrintable(QString::number(ratio)));
   QVERIFY(matmul_basis(twice, DType::BF16).starts_with("NVIDIA H100 SXM 80 GB table scaled"));
   twice.family = "abacus";
-  const double seconds = matmul_seconds(machine, shape), least = 2 * std::pow(8192.0, 3) / (twice.bf16_tflops * 1e12);
+  const double seconds = matmul_seconds(machine, shape),
+               least = 2 * std::pow(8192.0, 3) / (twice.bf16_tflops * 1e12);
   QVERIFY(seconds > 1.2 * least && seconds < 1.5 * least);
   QVERIFY(matmul_basis(twice, DType::BF16).starts_with("not measured"));
 }

@@ -1,4 +1,5 @@
-// Every architecture of the list is a preset, and its parameters, counted from the graph, are the published ones.
+// Every architecture of the list is a preset, and its parameters, counted from the graph, are the published
+// ones.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -6,7 +7,7 @@
 #include <QtTest>
 
 #include "model/library.h"
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -41,10 +42,12 @@ class PresetsTest : public QObject {
     const auto counted = static_cast<qint64>(report->model_parameters.value);
     QCOMPARE(counted, row["counted"].toInteger());
     // Dense models do not say how many of their parameters are active: all are.
-    QCOMPARE(static_cast<qint64>(report->active_parameters.value), row.contains("active") ? row["active"].toInteger() : counted);
+    QCOMPARE(static_cast<qint64>(report->active_parameters.value),
+             row.contains("active") ? row["active"].toInteger() : counted);
     if (row.contains("active")) QCOMPARE(preset->published_active_parameters, row["active"].toInteger());
     if (preset->published_exact) QCOMPARE(counted, static_cast<qint64>(preset->published_parameters));
-    QVERIFY(std::abs(static_cast<double>(counted) / static_cast<double>(preset->published_parameters) - 1) < 0.02);
+    QVERIFY(std::abs(static_cast<double>(counted) / static_cast<double>(preset->published_parameters) - 1) <
+            0.02);
   }
 
   // Keys and values of all layers; of latent attention the latent and the shared rotated key.
@@ -78,7 +81,8 @@ class PresetsTest : public QObject {
         if (tp == 1 && sequence_parallel) continue;
         const auto report = make_report(preset_design(preset.id.c_str(), tp, 2, 2, sequence_parallel));
         QVERIFY2(report->valid(), preset.id.c_str());
-        for (const StageReport& stage : report->stages) QVERIFY(stage.flops_total > 0 && stage.memory_total > 0);
+        for (const StageReport& stage : report->stages)
+          QVERIFY(stage.flops_total > 0 && stage.memory_total > 0);
       }
     }
   }
@@ -113,7 +117,9 @@ class PresetsTest : public QObject {
     d.model.layers = 5;
     const auto report = make_report(d);
     QVERIFY(report->valid());
-    const auto number = [&](const char* symbol) { return report->binding.get(Symbol::intern(symbol)).value_or(-1); };
+    const auto number = [&](const char* symbol) {
+      return report->binding.get(Symbol::intern(symbol)).value_or(-1);
+    };
     QCOMPARE(number("L0"), int64_t{3});
     QCOMPARE(number("L1"), int64_t{2});
     QCOMPARE(number("We"), int64_t{4096});

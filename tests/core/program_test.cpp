@@ -13,7 +13,8 @@ using namespace shardscape::test;
 namespace {
 
 // Columns of a program from bindings, one row per design.
-std::vector<std::vector<int64_t>> columns_of(const ExprProgram& program, const std::vector<Binding>& designs) {
+std::vector<std::vector<int64_t>> columns_of(const ExprProgram& program,
+                                             const std::vector<Binding>& designs) {
   std::vector<std::vector<int64_t>> columns;
   for (Symbol symbol : program.symbols()) {
     std::vector<int64_t> column;
@@ -116,7 +117,8 @@ void ProgramTest::equals_evaluate_on_huge_numbers() {
     for (int d = 0; d < 40; ++d) {
       Binding binding;
       for (Symbol symbol : some_symbols()) {
-        binding.set(symbol, static_cast<int64_t>(random.generate64() >> random.bounded(60)) * (random.bounded(4) ? 1 : -1));
+        binding.set(symbol, static_cast<int64_t>(random.generate64() >> random.bounded(60)) *
+                                (random.bounded(4) ? 1 : -1));
       }
       designs.push_back(binding);
     }
@@ -128,7 +130,8 @@ void ProgramTest::equals_evaluate_on_huge_numbers() {
 void ProgramTest::equals_evaluate_near_the_limits() {
   constexpr int64_t low = std::numeric_limits<int64_t>::min(), high = std::numeric_limits<int64_t>::max();
   std::vector<Binding> designs;
-  for (int64_t s : {low, low + 1, int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{1} << 31, int64_t{1} << 62, high}) {
+  for (int64_t s :
+       {low, low + 1, int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{1} << 31, int64_t{1} << 62, high}) {
     for (int64_t d : {low, int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{1} << 32, high}) {
       Binding binding;
       binding.set(Symbol::intern("S"), s);
@@ -137,10 +140,10 @@ void ProgramTest::equals_evaluate_near_the_limits() {
     }
   }
   std::vector<Expr> exprs;
-  for (const char* text : {"S·D", "2·S·D", "2·S·D + 2·D", "2·S·D + 2·D - 1", "S^2 + S·D + S", "3·S^2/2 + 3·S·D/2 + S", "S^2·D/S", "S/D", "S^3/D^2",
-                           "9223372036854775807·S + D", "S + D", "S - D", "-9223372036854775808·S·D",
-                           "S^127", "D^-1", "S^500/D^500",
-                           "S/3 + 2·S/3", "S/7 + D/9223372036854775807", "0"}) {
+  for (const char* text :
+       {"S·D", "2·S·D", "2·S·D + 2·D", "2·S·D + 2·D - 1", "S^2 + S·D + S", "3·S^2/2 + 3·S·D/2 + S", "S^2·D/S",
+        "S/D", "S^3/D^2", "9223372036854775807·S + D", "S + D", "S - D", "-9223372036854775808·S·D", "S^127",
+        "D^-1", "S^500/D^500", "S/3 + 2·S/3", "S/7 + D/9223372036854775807", "0"}) {
     exprs.push_back(parsed(text));
   }
   std::array<int, 5> seen{};
@@ -179,7 +182,8 @@ void ProgramTest::blocks_of_every_length() {
 }
 
 void ProgramTest::unbound_symbols() {
-  const ExprProgram program = ExprProgram::compile(std::vector<Expr>{parsed("S + D"), parsed("2·S"), parsed("D/S"), Expr(3)});
+  const ExprProgram program = ExprProgram::compile(
+      std::vector<Expr>{parsed("S + D"), parsed("2·S"), parsed("D/S"), Expr(3)});
   Binding binding;
   binding.set(Symbol::intern("S"), 5);
   std::vector<EvalFault> faults;
@@ -205,8 +209,9 @@ void ProgramTest::empty_programs() {
 
 void ProgramTest::many_designs_in_one_pass() {
   std::vector<Expr> exprs;
-  for (const char* text : {"2·b·S·D·F/(cp·tp)", "4·b·S·D^2/(cp·tp) + 2·b·S^2·D/(cp·tp) + b·S·D/cp", "b·S·D/(cp·tp) + 8·b·S·F/(cp·tp)",
-                           "2·D·F/tp + 4·D^2/tp + 2·D", "S^2·b/2 + S·b/2"}) {
+  for (const char* text :
+       {"2·b·S·D·F/(cp·tp)", "4·b·S·D^2/(cp·tp) + 2·b·S^2·D/(cp·tp) + b·S·D/cp",
+        "b·S·D/(cp·tp) + 8·b·S·F/(cp·tp)", "2·D·F/tp + 4·D^2/tp + 2·D", "S^2·b/2 + S·b/2"}) {
     for (int i = 1; i <= 100; ++i) exprs.push_back(parsed(text) * Expr(i));
   }
   const ExprProgram program = ExprProgram::compile(exprs);
@@ -217,14 +222,16 @@ void ProgramTest::many_designs_in_one_pass() {
   for (Symbol symbol : program.symbols()) {
     std::vector<int64_t> column;
     const bool degree = symbol.name() == "tp" || symbol.name() == "cp";
-    for (size_t d = 0; d < designs; ++d) column.push_back(degree ? 1 << random.bounded(4) : 4096 * random.bounded(1, 9));
+    for (size_t d = 0; d < designs; ++d)
+      column.push_back(degree ? 1 << random.bounded(4) : 4096 * random.bounded(1, 9));
     columns.push_back(std::move(column));
   }
   for (const auto& column : columns) pointers.push_back(column.data());
   std::vector<Wide> values(exprs.size() * designs);
   std::vector<EvalFault> faults(values.size());
   program.evaluate(pointers, designs, values, faults);
-  QVERIFY(std::all_of(faults.begin(), faults.end(), [](EvalFault fault) { return fault == EvalFault::None; }));
+  QVERIFY(
+      std::all_of(faults.begin(), faults.end(), [](EvalFault fault) { return fault == EvalFault::None; }));
   QVERIFY(std::all_of(values.begin(), values.end(), [](Wide value) { return value > 0; }));
 }
 

@@ -7,17 +7,17 @@
 #include <set>
 #include <tuple>
 
-#include "cost/stage_boundary.h"
-#include "cost/sync_groups.h"
-#include "cost/sync_model.h"
-#include "design/knobs.h"
+#include "bundle/bundle.h"
+#include "bundle/checker.h"
+#include "design/knobs/knobs.h"
+#include "grad_sync/sync_groups.h"
+#include "grad_sync/sync_model.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
 #include "model/library.h"
-#include "report/report.h"
+#include "plan/report.h"
+#include "plan/stage_boundary.h"
 #include "support/random_designs.h"
-#include "trace/bundle.h"
-#include "trace/checker.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -38,29 +38,35 @@ Design undistributed(const Design& design) {
   whole.parallel = {};
   whole.workload.microbatch *= design.parallel.dp;
   whole.workload.vocab_multiple *= design.parallel.tp;
-  return as_run(whole);
+  return effective_design(whole);
 }
 
 // One valid design, and what it breaks.
 class Examination {
  public:
   Examination(const Design& design, std::vector<QStringList>& failures)
-      : d_(as_run(design)), report_(make_report(design)), mesh_(device_mesh(d_)), failures_(failures) {}
+      : d_(effective_design(design)),
+        report_(make_report(design)),
+        mesh_(device_mesh(d_)),
+        failures_(failures) {}
 
   bool run() {
     if (!report_->valid()) {
-      fail(Parameters, "a valid design has no report: " + (report_->problems.empty() ? "" : to_string(report_->problems.front())));
+      fail(Parameters, "a valid design has no report: " +
+                           (report_->problems.empty() ? "" : to_string(report_->problems.front())));
       return false;
     }
     const Design alone = undistributed(d_);
-    const auto whole = cached_graph(structure_of(alone));
+    PlanCache plans;
+    const auto whole = cached_graph(structure_of(alone), plans);
     if (const auto* problem = std::get_if<Problem>(&whole)) {
       fail(Parameters, to_string(*problem));
       return false;
     }
     whole_ = std::get<0>(whole);
     whole_binding_ = bind_symbols(alone);
-    if (const auto taken = report_->binding.get(symbol("Cx"))) whole_binding_.set(symbol("Cx"), *taken * token_ranks());
+    if (const auto taken = report_->binding.get(symbol("Cx")))
+      whole_binding_.set(symbol("Cx"), *taken * token_ranks());
     parameters();
     op_flops();
     for (const StageReport& stage : report_->stages) {
@@ -93,13 +99,15 @@ class Examination {
 
   // Ranks among which the tokens of a microbatch are split before they go to experts.
   int64_t token_ranks() const {
-    const bool split = d_.parallel.tp > 1 && d_.parallel.sequence_parallel && d_.parallel.dispatcher != Dispatcher::AllToAllSeq;
+    const bool split = d_.parallel.tp > 1 && d_.parallel.sequence_parallel &&
+                       d_.parallel.dispatcher != Dispatcher::AllToAllSeq;
     const bool over_cp = d_.workload.mode != Mode::Decode || cp_splits_sequences(d_);
     return d_.parallel.dp * (over_cp ? d_.parallel.cp : 1) * (split ? d_.parallel.tp : 1);
   }
   int64_t stage_ranks() const { return d_.world() / d_.parallel.pp; }
 
-  // Into how many different parts the ranks of a stage are told apart by their coordinates along the axes: counted.
+  // Into how many different parts the ranks of a stage are told apart by their coordinates along the axes:
+  // counted.
   int64_t parts(MeshAxes axes) {
     std::sort(axes.begin(), axes.end());
     axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
@@ -128,7 +136,9 @@ class Examination {
     for (const Expr& size : t.sizes) out = out * size;
     return out;
   }
-  static Wide whole_elements(const Tensor& t, const Binding& binding) { return std::get<Wide>(evaluate(whole_size(t), binding)); }
+  static Wide whole_elements(const Tensor& t, const Binding& binding) {
+    return std::get<Wide>(evaluate(whole_size(t), binding));
+  }
 
   // Segments of a stage with how often each occurs.
   std::vector<std::pair<const Segment*, int64_t>> segments_of(const StageReport& stage) const {
@@ -138,20 +148,22 @@ class Examination {
     std::map<int, int64_t> kinds;
     for (const StageChunk& chunk : stage.chunks)
       for (int64_t i = 0; i < chunk.layers; ++i) ++kinds[graph.layer_kind(chunk.first_layer + i, d_.model)];
-    for (const auto& [kind, count] : kinds) out.emplace_back(&graph.segments[static_cast<size_t>(kind) + 1], count);
+    for (const auto& [kind, count] : kinds)
+      out.emplace_back(&graph.segments[static_cast<size_t>(kind) + 1], count);
     if (stage.last) out.emplace_back(&graph.segments.back(), 1);
     return out;
   }
 
-  // Shards of all ranks, each counted over its replicas, make up the parameters of their stage; the stages together make up
-  // the model, where a tied parameter is on every stage that uses it.
+  // Shards of all ranks, each counted over its replicas, make up the parameters of their stage; the stages
+  // together make up the model, where a tied parameter is on every stage that uses it.
   void parameters() {
     Binding unpadded = report_->binding;
     unpadded.set(symbol("Vp"), d_.model.vocab);
     Wide model = 0;
     std::set<std::string> tied;
     // Where two stages hold the same, those of the first half have all.
-    const int64_t once = report_->graph().structure.layout == ChunkLayout::BothWays ? d_.parallel.pp : 2 * d_.parallel.pp;
+    const int64_t once = report_->graph().structure.layout == ChunkLayout::BothWays ? d_.parallel.pp
+                                                                                    : 2 * d_.parallel.pp;
     for (const StageReport& stage : report_->stages) {
       std::set<std::string> here;
       Wide local = 0;
@@ -162,18 +174,21 @@ class Examination {
           if (!p.tied.empty() && !here.insert(p.tied).second) continue;
           const Wide mine = number(Parameters, local_elements(t), stage.binding, name);
           local += mine * count;
-          equal(Parameters, mine * parts_of(t.placement), whole_elements(t, report_->binding), "shards of " + name);
+          equal(Parameters, mine * parts_of(t.placement), whole_elements(t, report_->binding),
+                "shards of " + name);
           const Tensor* other = find(whole_segment(*segment), t.name);
           if (!other)
             fail(Parameters, name + " is not a parameter of the model on one rank");
           else
-            equal(Parameters, whole_elements(t, report_->binding), whole_elements(*other, whole_binding_), "size of " + name);
+            equal(Parameters, whole_elements(t, report_->binding), whole_elements(*other, whole_binding_),
+                  "size of " + name);
           if (2 * stage.stage >= once) continue;
           if (p.tied.empty() || tied.insert(p.tied).second) model += whole_elements(t, unpadded) * count;
         }
       equal(Parameters, stage.parameters.value, local, "parameters of stage " + std::to_string(stage.stage));
     }
-    equal(Parameters, model, report_->model_parameters.value - report_->model_buffers.value, "parameters of all stages");
+    equal(Parameters, model, report_->model_parameters.value - report_->model_buffers.value,
+          "parameters of all stages");
   }
 
   const Segment& whole_segment(const Segment& segment) const {
@@ -185,9 +200,10 @@ class Examination {
     return nullptr;
   }
 
-  // Work is divided along the mesh axes that shard an operand or a result of an op, and repeated along all others: there its
-  // tensors are Replicate, or summands. So all ranks together do what one would, times the repetitions. A table lookup goes
-  // through all tokens on every rank that holds some of the rows. In a ring under a causal mask ranks have unequally much to do.
+  // Work is divided along the mesh axes that shard an operand or a result of an op, and repeated along all
+  // others: there its tensors are Replicate, or summands. So all ranks together do what one would, times the
+  // repetitions. A table lookup goes through all tokens on every rank that holds some of the rows. In a ring
+  // under a causal mask ranks have unequally much to do.
   void op_flops() {
     const Graph& graph = report_->graph();
     const int64_t ring = report_->ring_position ? ring_ranks(d_) : 1;
@@ -199,11 +215,12 @@ class Examination {
         if (op.flops.is_zero()) continue;
         const std::string name = segment.name + ", " + op.name;
         const auto other = ops.find(op.name);
-        // In front of or behind a redistribution, so that one rank alone has no such op: so much for each element. Sums of
-        // gradients are in parts where not all consumers want the tensor placed alike.
+        // In front of or behind a redistribution, so that one rank alone has no such op: so much for each
+        // element. Sums of gradients are in parts where not all consumers want the tensor placed alike.
         const bool sum_of_gradients = op.kind == OpKind::Add && op.phase == Phase::Backward;
         const bool merges = op.kind == OpKind::MergeParts;
-        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || merges || sum_of_gradients;
+        const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || merges ||
+                          sum_of_gradients;
         if (other == ops.end() && !each) {
           fail(OpFlops, name + " is no op of the model on one rank");
           continue;
@@ -213,26 +230,37 @@ class Examination {
           for (const TensorId id : *ids) {
             if (merges && id != op.inputs[0]) continue;  // summands of as many
             const Tensor& t = segment.tensor(id);
-            if (op.kind != OpKind::Embed || std::find(t.axes.begin(), t.axes.end(), Axis::Vocab) == t.axes.end()) add_shards(axes, t.placement);
+            if (op.kind != OpKind::Embed ||
+                std::find(t.axes.begin(), t.axes.end(), Axis::Vocab) == t.axes.end())
+              add_shards(axes, t.placement);
           }
         const int64_t repeated = stage_ranks() / parts(axes);
-        const bool blocks = op.kind == OpKind::Attention && op.ring != Ring::None && op.causal;  // counts whole blocks of keys
+        const bool blocks = op.kind == OpKind::Attention && op.ring != Ring::None &&
+                            op.causal;  // counts whole blocks of keys
         for (const bool useful : {false, true}) {
           if (!useful && blocks) continue;
           Wide sum = 0;
           Binding binding = report_->binding;
           for (int64_t position = 0; position < ring; ++position) {
             if (report_->ring_position) binding.set(symbol("ic"), position);
-            sum += number(OpFlops, (useful ? op.useful_flops : op.flops) * Expr(stage_ranks() / ring), binding, name);
+            sum += number(OpFlops, (useful ? op.useful_flops : op.flops) * Expr(stage_ranks() / ring),
+                          binding, name);
           }
           const Tensor& in = segment.tensor(op.inputs[0]);
-          Wide one = each ? number(OpFlops, (useful ? op.useful_flops : op.flops) * whole_size(in), report_->binding, name)
-                                : number(OpFlops, useful ? other->second->useful_flops : other->second->flops, whole_binding_, name);
+          Wide one = each ? number(OpFlops, (useful ? op.useful_flops : op.flops) * whole_size(in),
+                                   report_->binding, name)
+                          : number(OpFlops, useful ? other->second->useful_flops : other->second->flops,
+                                   whole_binding_, name);
           const Structure& s = graph.structure;
-          const int64_t sharing = s.ssm_heads ? d_.parallel.cp : s.ssm_shared ? d_.parallel.cp * d_.parallel.tp / d_.model.ssm_groups : 1;
-          if (op.kind == OpKind::Ssd) one += (sharing - 1) * products_of_groups(whole, *other->second, useful);
+          const int64_t sharing = s.ssm_heads    ? d_.parallel.cp
+                                  : s.ssm_shared ? d_.parallel.cp * d_.parallel.tp / d_.model.ssm_groups
+                                                 : 1;
+          if (op.kind == OpKind::Ssd)
+            one += (sharing - 1) * products_of_groups(whole, *other->second, useful);
           if (each) sum *= number(OpFlops, local_elements(in), report_->binding, name);
-          equal(OpFlops, sum, one * repeated, (useful ? "useful FLOPs of " : "counted FLOPs of ") + name + ", " + std::to_string(repeated) + " times");
+          equal(OpFlops, sum, one * repeated,
+                (useful ? "useful FLOPs of " : "counted FLOPs of ") + name + ", " + std::to_string(repeated) +
+                    " times");
         }
       }
     }
@@ -242,23 +270,26 @@ class Examination {
   Wide products_of_groups(const Segment& whole, const Op& scan, bool useful) {
     const Expr chunk(symbol("Qe"));
     const bool backward = scan.grad != GradRole::None;
-    const Expr once = Expr(2) * local_elements(whole.tensor((backward ? whole.op(scan.forward) : scan).inputs[3])) * chunk;
-    const Expr share = useful ? Expr(backward ? 2 : 1) * (chunk + Expr(1)) / (Expr(2) * chunk) : Expr(backward ? 3 : 1);
-    return runs_again(scan) && useful ? 0 : number(OpFlops, once * share, whole_binding_, scan.name);
+    const Expr once = Expr(2) *
+                      local_elements(whole.tensor((backward ? whole.op(scan.forward) : scan).inputs[3])) *
+                      chunk;
+    const Expr share = useful ? Expr(backward ? 2 : 1) * (chunk + Expr(1)) / (Expr(2) * chunk)
+                              : Expr(backward ? 3 : 1);
+    return is_recomputation(scan) && useful ? 0 : number(OpFlops, once * share, whole_binding_, scan.name);
   }
 
   // A report counts every op as often as the layers of the stage run it.
   void stage_flops(const StageReport& stage) {
     const Graph& graph = report_->graph();
     std::map<const Op*, int64_t> times;
-    const auto add = [&](const Segment& segment, std::optional<Keeps> keeps) {
+    const auto add = [&](const Segment& segment, std::optional<CheckpointPolicy> checkpoint_policy) {
       for (const Op& op : segment.ops)
-        if (!keeps || runs(op, *keeps)) ++times[&op];
+        if (!checkpoint_policy || runs(op, *checkpoint_policy)) ++times[&op];
     };
     if (stage.first) add(graph.segments.front(), {});
     for (const StageChunk& chunk : stage.chunks)
       for (const ChunkLayer& layer : chunk_layers(graph, d_, chunk.first_layer, chunk.layers))
-        add(graph.segments[static_cast<size_t>(layer.segment)], layer.keeps);
+        add(graph.segments[static_cast<size_t>(layer.segment)], layer.checkpoint_policy);
     if (stage.last) add(graph.segments.back(), {});
     const int64_t runs_here = pipeline_layout(d_.parallel).microbatches(report_->microbatches);
     Wide counted = 0, useful = 0;
@@ -272,10 +303,12 @@ class Examination {
       useful += f.useful.value;
     }
     equal(StageFlops, stage.flops_total, counted, "counted FLOPs of stage " + std::to_string(stage.stage));
-    equal(StageFlops, stage.useful_flops_total, useful, "useful FLOPs of stage " + std::to_string(stage.stage));
+    equal(StageFlops, stage.useful_flops_total, useful,
+          "useful FLOPs of stage " + std::to_string(stage.stage));
   }
 
-  // What is sent is received: round the rings of every stage, and between neighbours in the pipeline, message by message.
+  // What is sent is received: round the rings of every stage, and between neighbours in the pipeline, message
+  // by message.
   void transfers() {
     using Key = std::tuple<Phase, std::string, DType>;
     std::map<Key, std::array<Wide, 4>> all;
@@ -290,7 +323,8 @@ class Examination {
         }
       }
       for (const auto& [key, n] : here)
-        if (std::get<1>(key) != "pp" && (n[0] != n[2] || n[1] != n[3])) fail(Transfers, "a ring over " + std::get<1>(key) + " loses messages");
+        if (std::get<1>(key) != "pp" && (n[0] != n[2] || n[1] != n[3]))
+          fail(Transfers, "a ring over " + std::get<1>(key) + " loses messages");
     }
     for (const auto& [key, n] : all) {
       equal(Transfers, n[0], n[2], "messages sent over " + std::get<1>(key));
@@ -308,19 +342,24 @@ class Examination {
       }
       for (const CollectiveValue& c : stage.collectives) {
         if (c.phase != Phase::Pipeline || (c.op != "send" && c.op != "recv")) continue;
-        equal(Transfers, c.count.value, c.op == "send" ? sends : receives, c.op + " of stage " + std::to_string(stage.stage));
-        equal(Transfers, c.elements.value, c.count.value * number(Transfers, message, stage.binding, "message"), "elements of " + c.op);
+        equal(Transfers, c.count.value, c.op == "send" ? sends : receives,
+              c.op + " of stage " + std::to_string(stage.stage));
+        equal(Transfers, c.elements.value,
+              c.count.value * number(Transfers, message, stage.binding, "message"), "elements of " + c.op);
         (c.op == "send" ? sends : receives) = 0;
       }
-      if (sends != 0 || receives != 0) fail(Transfers, "stage " + std::to_string(stage.stage) + " reports no messages");
+      if (sends != 0 || receives != 0)
+        fail(Transfers, "stage " + std::to_string(stage.stage) + " reports no messages");
     }
   }
 
-  // Groups have members, which agree: those of a stage do the same anyway, those that lie on several stages have equal rows.
+  // Groups have members, which agree: those of a stage do the same anyway, those that lie on several stages
+  // have equal rows.
   void groups() {
     for (const MeshAxes& axes : norm_groups(report_->graph())) {
       const std::vector<int64_t> ranks = mesh_.group(0, axes);
-      if (std::set<int64_t>(ranks.begin(), ranks.end()).size() != ranks.size()) fail(Groups, "the norm over " + group_name(axes) + " counts a rank twice");
+      if (std::set<int64_t>(ranks.begin(), ranks.end()).size() != ranks.size())
+        fail(Groups, "the norm over " + group_name(axes) + " counts a rank twice");
     }
     std::map<std::string, std::vector<std::string>> across;
     for (const StageReport& stage : report_->stages)
@@ -328,8 +367,10 @@ class Examination {
         const std::string what = c.op + " over " + c.group + " in " + std::string(phase_name(c.phase));
         if (c.group_size < 2) fail(Groups, what + " is among " + std::to_string(c.group_size));
         if (c.elements.value <= 0 || c.bytes.value <= 0) fail(Groups, what + " moves nothing");
-        const bool split = c.op == "all_gather" || c.op == "reduce_scatter" || (c.op == "all_to_all" && c.group.find("cp") != std::string::npos);
-        if (split && c.elements.value % c.group_size != 0) fail(Groups, what + " splits " + to_string(c.elements.value) + " elements unevenly");
+        const bool split = c.op == "all_gather" || c.op == "reduce_scatter" ||
+                           (c.op == "all_to_all" && c.group.find("cp") != std::string::npos);
+        if (split && c.elements.value % c.group_size != 0)
+          fail(Groups, what + " splits " + to_string(c.elements.value) + " elements unevenly");
         if (c.op == "send" || c.op == "recv") continue;
         const std::string row = what + ": " + to_string(c.count.value) + ", " + to_string(c.bytes.value);
         if (c.group == "embedding" || c.group.find("pp") != std::string::npos) across[c.group].push_back(row);
@@ -339,18 +380,21 @@ class Examination {
       std::map<std::string, size_t> counts;
       for (const std::string& row : rows) ++counts[row];
       for (const auto& [row, count] : counts)
-        if (count != members) fail(Groups, row + " is on " + std::to_string(count) + " stages of " + std::to_string(members));
+        if (count != members)
+          fail(Groups, row + " is on " + std::to_string(count) + " stages of " + std::to_string(members));
     }
   }
 
-  // A gradient is placed as its parameter but for axes along which it is Partial. Those tell apart all ranks that saw other
-  // tokens, and a reduction of the stage covers each of them: over replicas, over tp or KV replicas, over both ends.
+  // A gradient is placed as its parameter but for axes along which it is Partial. Those tell apart all ranks
+  // that saw other tokens, and a reduction of the stage covers each of them: over replicas, over tp or KV
+  // replicas, over both ends.
   void gradients(const StageReport& stage) {
     const Graph& graph = report_->graph();
     std::map<std::string, Wide> reduced, wanted;
     for (const CollectiveValue& c : stage.collectives) {
       const bool sync = c.phase == Phase::GradReduce || c.phase == Phase::Backward;
-      if (sync && (c.op == "all_reduce" || c.op == "reduce_scatter" || c.op == "reduce")) reduced[c.group] += c.elements.value;
+      if (sync && (c.op == "all_reduce" || c.op == "reduce_scatter" || c.op == "reduce"))
+        reduced[c.group] += c.elements.value;
     }
     std::set<std::string> here;
     const bool first = stage.first, last = stage.last;
@@ -358,7 +402,8 @@ class Examination {
       for (const Param& p : segment->params) {
         const Tensor &t = segment->tensor(p.tensor), &g = segment->tensor(p.gradient);
         const std::string name = segment->name + ", " + t.name;
-        if (g.placement.shards != t.placement.shards) fail(Gradients, "gradient of " + name + " is not placed as it");
+        if (g.placement.shards != t.placement.shards)
+          fail(Gradients, "gradient of " + name + " is not placed as it");
         MeshAxes known = g.placement.partial;
         add_shards(known, t.placement);
         MeshAxes inner;
@@ -374,17 +419,21 @@ class Examination {
         if (!group.shard.empty()) wanted[group_name(group.shard)] += elements;
         if (!inner.empty()) wanted[group_name(inner)] += elements;
         if (!group.across.empty()) wanted[group_name(group.across)] += 1;
-        const bool both = !p.tied.empty() && (first || last) && !(first && last) && holds(graph.segments.front(), p.tied) && holds(graph.segments.back(), p.tied);
+        const bool both = !p.tied.empty() && (first || last) && !(first && last) &&
+                          holds(graph.segments.front(), p.tied) && holds(graph.segments.back(), p.tied);
         if (both) wanted["embedding"] += elements;
-        const bool shards = d_.parallel.sync == SyncStrategy::DistributedOptimizer && !group.shard.empty();  // each its own
+        const bool shards = d_.parallel.sync == SyncStrategy::DistributedOptimizer &&
+                            !group.shard.empty();  // each its own
         if (graph.structure.layout == ChunkLayout::BothWays && !shards) wanted["mirror"] += elements;
       }
     for (const auto& [group, elements] : wanted)
       if (reduced[group] < elements)
-        fail(Gradients, "stage " + std::to_string(stage.stage) + " reduces " + to_string(reduced[group]) + " elements over " + group + " of " + to_string(elements));
+        fail(Gradients, "stage " + std::to_string(stage.stage) + " reduces " + to_string(reduced[group]) +
+                            " elements over " + group + " of " + to_string(elements));
   }
   static bool holds(const Segment& segment, const std::string& tied) {
-    return std::any_of(segment.params.begin(), segment.params.end(), [&](const Param& p) { return p.tied == tied; });
+    return std::any_of(segment.params.begin(), segment.params.end(),
+                       [&](const Param& p) { return p.tied == tied; });
   }
 
   const Design d_;  // as its mode leaves it
@@ -416,7 +465,8 @@ class PropertiesTest : public QObject {
       for (const Knob& knob : knobs()) values_[knob.id].insert(knob_text(*design, knob));
       if (design->world() > 1 && design->world() <= kMaxBundleWorld && bundles_.size() < kBundles) {
         bundles_.push_back(*design);
-        bundles_.back().cluster.accelerator = ClusterSpec().accelerator;  // of others a link may not be published
+        bundles_.back().cluster.accelerator = ClusterSpec()
+                                                  .accelerator;  // of others a link may not be published
       }
     }
     qInfo("%d valid designs of %d draws, %zu architectures", valid_, kDraws, architectures_.size());
@@ -432,8 +482,10 @@ class PropertiesTest : public QObject {
     for (const Knob& knob : knobs()) {
       if (knob.type == KnobType::Choice)
         for (const KnobChoice& choice : knob.choices)
-          if (!values_[knob.id].contains(choice.value)) missing << QString::fromStdString(knob.id + " " + choice.value);
-      if (knob.type == KnobType::Boolean && values_[knob.id].size() < 2) missing << QString::fromStdString(knob.id);
+          if (!values_[knob.id].contains(choice.value))
+            missing << QString::fromStdString(knob.id + " " + choice.value);
+      if (knob.type == KnobType::Boolean && values_[knob.id].size() < 2)
+        missing << QString::fromStdString(knob.id);
     }
     QVERIFY2(missing.isEmpty(), qPrintable(missing.join(", ")));
     QCOMPARE(bundles_.size(), size_t{kBundles});
@@ -456,7 +508,9 @@ class PropertiesTest : public QObject {
       QVERIFY2(!problem, problem ? (to_string(*problem) + "\n" + command_flags(design)).c_str() : "");
       const CheckReport check = check_bundle(target);
       // That an op is too short for the simulator's clock is about the size of these models.
-      const bool good = check.finished && std::all_of(check.findings.begin(), check.findings.end(), [](const Finding& f) { return f.code == "ROOT_TOO_SHORT"; });
+      const bool good = check.finished &&
+                        std::all_of(check.findings.begin(), check.findings.end(),
+                                    [](const Finding& f) { return f.code == "ROOT_TOO_SHORT"; });
       QVERIFY2(good, (command_flags(design) + "\n" + check_text(check)).c_str());
       std::filesystem::remove_all(target);
     }
@@ -467,9 +521,11 @@ class PropertiesTest : public QObject {
   void holds(Property property) {
     const QStringList& failures = failures_[property];
     std::map<QString, QString> sorts;
-    for (const QString& failure : failures) sorts.try_emplace(failure.section(':', 0, 0).section('\n', 0, 0), failure);
+    for (const QString& failure : failures)
+      sorts.try_emplace(failure.section(':', 0, 0).section('\n', 0, 0), failure);
     for (const auto& [sort, failure] : sorts) qWarning("%s", qPrintable(failure));
-    QVERIFY2(failures.isEmpty(), qPrintable(QString("%1 designs, one of each sort above").arg(failures.size())));
+    QVERIFY2(failures.isEmpty(),
+             qPrintable(QString("%1 designs, one of each sort above").arg(failures.size())));
   }
 
   std::vector<QStringList> failures_;

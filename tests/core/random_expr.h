@@ -12,14 +12,15 @@ namespace shardscape::test {
 
 inline std::vector<Symbol> some_symbols() {
   std::vector<Symbol> symbols;
-  for (const char* name : {"S", "b", "D", "tp", "cp", "v", "zeta", "Alpha_1"}) symbols.push_back(Symbol::intern(name));
+  for (const char* name : {"S", "b", "D", "tp", "cp", "v", "zeta", "Alpha_1"})
+    symbols.push_back(Symbol::intern(name));
   return symbols;
 }
 
 struct Shape {
-  int terms = 4;        // at most
-  int factors = 3;      // per term, at most
-  int exponent = 3;     // magnitude, at most
+  int terms = 4;         // at most
+  int factors = 3;       // per term, at most
+  int exponent = 3;      // magnitude, at most
   bool negative = true;  // negative exponents and fractions
 };
 

@@ -1,5 +1,5 @@
-// Which combinations are refused: random ones of all knobs meet exactly the refusals that the README lists ("What does not combine"),
-// beside numbers that do not fit each other.
+// Which combinations are refused: random ones of all knobs meet exactly the refusals that the README lists
+// ("What does not combine"), beside numbers that do not fit each other.
 #include <QFile>
 #include <QRegularExpression>
 #include <QtTest>
@@ -7,8 +7,8 @@
 #include <map>
 #include <random>
 
-#include "design/knob_access.h"
-#include "design/validate.h"
+#include "design/knobs/knob_access.h"
+#include "design/validate/validate.h"
 #include "support/random_designs.h"
 
 using namespace shardscape;
@@ -28,15 +28,19 @@ Reason reason(const QString& text, const QString& pattern) { return {text, QRegu
 
 // What the first column of the section's table has in backticks; … stands for anything.
 std::vector<Reason> documented() {
-  QFile file(SHARDSCAPE_SOURCE_DIR "/README.md");
+  QFile file(SHARDSCAPE_SOURCE_DIR "/docs/limits.md");
   if (!file.open(QIODevice::ReadOnly)) return {};
-  const QString section = QString::fromUtf8(file.readAll()).section(QStringLiteral("## What does not combine"), 1).section(QStringLiteral("\n## "), 0, 0);
+  const QString section = QString::fromUtf8(file.readAll())
+                              .section(QStringLiteral("## What does not combine"), 1)
+                              .section(QStringLiteral("\n## "), 0, 0);
   std::vector<Reason> out;
   for (const QString& line : section.split('\n')) {
     if (!line.startsWith(QStringLiteral("| `"))) continue;
     const QStringList phrases = line.section(QStringLiteral(" | "), 0, 0).split('`');
     for (qsizetype i = 1; i < phrases.size(); i += 2)
-      out.push_back(reason(phrases[i], QRegularExpression::escape(phrases[i]).replace(QRegularExpression::escape(QStringLiteral("…")), QStringLiteral(".+"))));
+      out.push_back(reason(
+          phrases[i], QRegularExpression::escape(phrases[i])
+                          .replace(QRegularExpression::escape(QStringLiteral("…")), QStringLiteral(".+"))));
   }
   return out;
 }
@@ -62,7 +66,8 @@ std::vector<Reason> of_numbers() {
            "^ep: .* cannot be taken evenly out of",
            "^(ep|experts): .*(no (experts|layer with experts)|there are none)",
            "^e?tp: an expert FFN size of .* does not split",
-           "^(hidden|ffn|expert_ffn|heads|head_dim|rope_head_dim|nope_head_dim|q_rank|kv_rank|ssm_dt_rank|ssm_expand|seq): \\w+ wants .* in multiples of",
+           "^(hidden|ffn|expert_ffn|heads|head_dim|rope_head_dim|nope_head_dim|q_rank|kv_rank|ssm_dt_rank|"
+           "ssm_expand|seq): \\w+ wants .* in multiples of",
            "^expert_groups: .* do not split into",
            "^groups_per_token: (a token cannot pick|picking from|a token that picks)",
            "^experts_per_token: .* cannot be picked",
@@ -126,7 +131,9 @@ void RefusalsTest::combinations_are_documented() {
     for (size_t k = random() % 4; k > 0; --k) {
       const Knob& knob = knobs()[random() % knobs().size()];
       if (knob.type == KnobType::Integer)
-        (void)set_knob(d, knob, std::to_string(std::clamp<int64_t>(knob_integer(d, knob) + static_cast<int64_t>(random() % 8), knob.min, knob.max)));
+        (void)set_knob(d, knob,
+                       std::to_string(std::clamp<int64_t>(
+                           knob_integer(d, knob) + static_cast<int64_t>(random() % 8), knob.min, knob.max)));
     }
     if (d.model.experts > 0 && (i % 8 == 0 || d.model.mtp_layers > 1)) settle_for_pairs(d);
     bool combination = false, number = false;
@@ -134,7 +141,8 @@ void RefusalsTest::combinations_are_documented() {
       if (p.severity != Severity::Error) continue;
       const QString text = QString::fromStdString(p.where + ": " + p.what);
       const auto meets = [&](std::vector<Reason>& reasons) {
-        return std::count_if(reasons.begin(), reasons.end(), [&](Reason& r) { return r.pattern.match(text).hasMatch() && ++r.seen > 0; });
+        return std::count_if(reasons.begin(), reasons.end(),
+                             [&](Reason& r) { return r.pattern.match(text).hasMatch() && ++r.seen > 0; });
       };
       const auto combined = meets(combinations), numeric = meets(numbers);
       if (combined + numeric != 1) ++unknown[QString(text).replace(QRegularExpression("[0-9,]+"), "#")];

@@ -1,14 +1,15 @@
-// The report: every number equals its printed formula, stages agree with the schedule, sends with receives; random
-// designs, valid or not, never do worse than a Problem.
+// The report: every number equals its printed formula, stages agree with the schedule, sends with receives;
+// random designs, valid or not, never do worse than a Problem.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QRandomGenerator>
 #include <QtTest>
 
-#include "cost/sync_model.h"
-#include "design/knobs.h"
-#include "report/report.h"
+#include "design/knobs/knobs.h"
+#include "grad_sync/sync_model.h"
+#include "plan/report.h"
+#include "report/report_json.h"
 #include "support/designs.h"
 
 using namespace shardscape;
@@ -19,14 +20,17 @@ namespace {
 // A plausible design, now and then with a value that makes no sense.
 Design random_design(QRandomGenerator& random, bool wild) {
   const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
-  Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(16), 1 << random.bounded(6), random.bounded(2));
-  d.parallel.schedule = static_cast<ScheduleKind>(random.bounded(static_cast<int>(ScheduleKind::Flexible) + 1));
+  Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(16),
+                           1 << random.bounded(6), random.bounded(2));
+  d.parallel.schedule = static_cast<ScheduleKind>(
+      random.bounded(static_cast<int>(ScheduleKind::Flexible) + 1));
   d.parallel.microbatch_group = random.bounded(3) ? 0 : random.bounded(40);
   d.parallel.scatter_gather_pipeline = random.bounded(2);
   if (random.bounded(2)) {  // layers that split over chunks: uneven ones come as a list
     d.parallel.virtual_stages = 1 + random.bounded(4);
     const int64_t stages = d.parallel.pp * d.parallel.virtual_stages;
-    if (stages <= d.model.layers && d.model.layers % stages != 0) d.parallel.stage_layers = layers_per_virtual_stage(d);
+    if (stages <= d.model.layers && d.model.layers % stages != 0)
+      d.parallel.stage_layers = layers_per_virtual_stage(d);
   }
   d.workload.seq = 256 << random.bounded(4);
   d.workload.microbatch = 1 << random.bounded(3);
@@ -39,7 +43,8 @@ Design random_design(QRandomGenerator& random, bool wild) {
     (void)set_knob(d, knob, texts[random.bounded(10)]);
   }
   // What a knob would not let through, a file or a caller may still hold.
-  int64_t* fields[] = {&d.model.heads, &d.model.hidden, &d.parallel.tp, &d.parallel.dp, &d.workload.batch, &d.model.layers, &d.workload.seq};
+  int64_t* fields[] = {&d.model.heads,    &d.model.hidden, &d.parallel.tp, &d.parallel.dp,
+                       &d.workload.batch, &d.model.layers, &d.workload.seq};
   const int64_t values[] = {0, -5, INT64_MAX, INT64_MIN, 1, 3};
   *fields[random.bounded(7)] = values[random.bounded(6)];
   return d;
@@ -47,7 +52,8 @@ Design random_design(QRandomGenerator& random, bool wild) {
 
 Wide evaluated(const QString& formula, const QJsonObject& symbols) {
   Binding binding;
-  for (const QString& name : symbols.keys()) binding.set(Symbol::intern(name.toStdString()), symbols[name].toInteger());
+  for (const QString& name : symbols.keys())
+    binding.set(Symbol::intern(name.toStdString()), symbols[name].toInteger());
   const auto parsed = Expr::parse(formula.toStdString());
   if (!std::holds_alternative<Expr>(parsed)) return -1;
   const auto value = evaluate(std::get<Expr>(parsed), binding);
@@ -70,17 +76,22 @@ class ReportTest : public QObject {
     QTest::newRow("alone") << "llama3-8b" << 1 << 1;
     QTest::newRow("virtual stages") << "gpt3-175b" << 4 << 8;
     QTest::newRow("ulysses inside ring") << "llama3-8b" << 2 << 2;
-    for (const char* schedule : {"zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v", "flexible"}) QTest::newRow(schedule) << "llama3-8b" << 2 << 4;
+    for (const char* schedule : {"zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
+      QTest::newRow(schedule) << "llama3-8b" << 2 << 4;
   }
   void everyNumberEqualsItsFormula() {
     QFETCH(QString, preset);
     QFETCH(int, tp);
     QFETCH(int, pp);
     Design d = preset_design(qPrintable(preset), tp, pp, 2, tp > 1);
-    if (QLatin1String(QTest::currentDataTag()) == QLatin1String("virtual stages")) d.parallel.virtual_stages = 3;
+    if (QLatin1String(QTest::currentDataTag()) == QLatin1String("virtual stages"))
+      d.parallel.virtual_stages = 3;
     if (pp == 4 && tp == 2) {
       QVERIFY(!set_knob(d, *find_knob("schedule"), QTest::currentDataTag()));
-      d.parallel.virtual_stages = QByteArray(QTest::currentDataTag()).endsWith("v") || d.parallel.schedule == ScheduleKind::Flexible ? 2 : 1;
+      d.parallel.virtual_stages = QByteArray(QTest::currentDataTag()).endsWith("v") ||
+                                          d.parallel.schedule == ScheduleKind::Flexible
+                                      ? 2
+                                      : 1;
       d.workload.batch = 16 * d.parallel.dp * d.workload.microbatch;
     }
     if (QLatin1String(QTest::currentDataTag()) == QLatin1String("ulysses inside ring")) {
@@ -88,7 +99,8 @@ class ReportTest : public QObject {
       d.parallel.context = ContextMode::UlyssesRing;
       d.parallel.ulysses_degree = 2;
     }
-    const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report_json(*make_report(d)))).object();
+    const QJsonObject root = QJsonDocument::fromJson(QByteArray::fromStdString(report_json(*make_report(d))))
+                                 .object();
     QCOMPARE(root["stages"].toArray().size(), pp);
     int checked = 0;
     for (const QJsonValue& value : root["stages"].toArray()) {
@@ -125,12 +137,14 @@ class ReportTest : public QObject {
       if (!r->valid()) continue;
       const auto in_flight = microbatches_in_flight(
           make_schedule(r->design.parallel, static_cast<int>(r->microbatches)));
-      for (const StageReport& s : r->stages) QCOMPARE(s.in_flight, int64_t(in_flight[static_cast<size_t>(s.stage)]));
+      for (const StageReport& s : r->stages)
+        QCOMPARE(s.in_flight, int64_t(in_flight[static_cast<size_t>(s.stage)]));
     }
   }
 
-  // GPT 22B on 4 stages with 2 chunks each, 8 microbatches, as recorded from Megatron-LM (commit fc7f4f0): messages
-  // of a step, and microbatches of each chunk alive at the start of the backward at which most is alive.
+  // GPT 22B on 4 stages with 2 chunks each, 8 microbatches, as recorded from Megatron-LM (commit fc7f4f0):
+  // messages of a step, and microbatches of each chunk alive at the start of the backward at which most is
+  // alive.
   void virtualStagesAgreeWithTheRecording() {
     Design d = preset_design("gpt3-175b", 2, 4, 1, false);
     d.model.layers = 8;
@@ -146,7 +160,9 @@ class ReportTest : public QObject {
     const auto r = make_report(d);
     QVERIFY(r->valid());
     const int64_t messages[] = {24, 32, 32, 24}, chunks[] = {11, 9, 7, 5};
-    const auto symbol = [](const StageReport& s, const char* name) { return s.binding.get(Symbol::intern(name)).value_or(-1); };
+    const auto symbol = [](const StageReport& s, const char* name) {
+      return s.binding.get(Symbol::intern(name)).value_or(-1);
+    };
     for (const StageReport& s : r->stages) {
       const int64_t count = messages[s.stage];
       int rows = 0;
@@ -196,7 +212,7 @@ class ReportTest : public QObject {
       for (const StageReport& s : r->stages) {
         bool dp = false;
         for (const SyncRow& row : stage_sync(r->graph(), s.first, s.last, s.layers > 0).rows) {
-          if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != SyncOp::AllReduce) continue;
+          if (row.axes != MeshAxes{MeshAxis::Dp} || row.op != CollectiveKind::AllReduce) continue;
           dp = true;  // every parameter of a rank is reduced over the replicas
           QVERIFY(std::get<Wide>(evaluate(row.elements, s.binding)) == s.parameters.value);
         }
@@ -221,7 +237,8 @@ class ReportTest : public QObject {
     QVERIFY(invalid > 1000);
   }
 
-  // Useful FLOPs of the attention over all ranks are those of one rank; counted ones are whole blocks, evenly spread by zigzag.
+  // Useful FLOPs of the attention over all ranks are those of one rank; counted ones are whole blocks, evenly
+  // spread by zigzag.
   void ringsShareTheWork_data() {
     QTest::addColumn<QString>("context");
     QTest::addColumn<int>("cp");

@@ -1,10 +1,11 @@
-// What of a scale-up domain a group can use: on a switch all, on a mesh its own links, on a torus those of the dimensions it spans.
+// What of a scale-up domain a group can use: on a switch all, on a mesh its own links, on a torus those of
+// the dimensions it spans.
 #include <QtTest>
 #include <cmath>
 
-#include "machine/collective_time.h"
-#include "machine/network_catalogue.h"
-#include "machine/scaleup_share.h"
+#include "hardware/network_catalogue.h"
+#include "hardware/scaleup_share.h"
+#include "performance/collective_time.h"
 #include "support/machines.h"
 
 using namespace shardscape;
@@ -18,7 +19,10 @@ Q_DECLARE_METATYPE(shardscape::CollectiveKind)
 namespace {
 
 // Of a job of that many ranks.
-Network network_for(const char* accelerator, int ranks) { return machine_for(accelerator, {{"tp", "1"}, {"pp", "1"}, {"dp", QByteArray::number(ranks).constData()}}).network; }
+Network network_for(const char* accelerator, int ranks) {
+  return machine_for(accelerator, {{"tp", "1"}, {"pp", "1"}, {"dp", QByteArray::number(ranks).constData()}})
+      .network;
+}
 
 std::vector<int64_t> every(int64_t stride, int64_t count) {
   std::vector<int64_t> out;
@@ -32,7 +36,11 @@ double share(const Network& net, const std::vector<int64_t>& ranks, LinkUse use)
 }
 
 // Seconds of ever more bytes, without latencies.
-double per_byte(const Network& net, Kind kind, const GroupSpan& span) { return (collective_formula(net, kind, 2e15, span).seconds - collective_formula(net, kind, 1e15, span).seconds) / 1e15; }
+double per_byte(const Network& net, Kind kind, const GroupSpan& span) {
+  return (collective_formula(net, kind, 2e15, span).seconds -
+          collective_formula(net, kind, 1e15, span).seconds) /
+         1e15;
+}
 
 bool near(double a, double b) { return std::abs(a / b - 1) < 1e-6; }
 
@@ -62,7 +70,10 @@ void ScaleupShareTest::edges_of_slices_data() {
   QTest::addColumn<int>("ranks");
   QTest::addColumn<int>("wrap");
   QTest::addColumn<QByteArray>("edges");  // o: closed
-  const auto row = [](int dimensions, int ranks, int wrap, const char* edges) { QTest::addRow("%d in %dD, %d", ranks, dimensions, wrap) << dimensions << ranks << wrap << QByteArray(edges); };
+  const auto row = [](int dimensions, int ranks, int wrap, const char* edges) {
+    QTest::addRow("%d in %dD, %d", ranks, dimensions, wrap)
+        << dimensions << ranks << wrap << QByteArray(edges);
+  };
   row(3, 64, 4, "4o 4o 4o");
   row(3, 128, 4, "4o 4o 8o");
   row(3, 4096, 4, "16o 16o 16o");
@@ -83,7 +94,8 @@ void ScaleupShareTest::edges_of_slices() {
   QFETCH(int, wrap);
   QFETCH(QByteArray, edges);
   QByteArray got;
-  for (const TorusEdge& edge : torus_edges(dimensions == 3 ? ScaleupLinks::Torus3 : ScaleupLinks::Torus2, ranks, wrap))
+  for (const TorusEdge& edge :
+       torus_edges(dimensions == 3 ? ScaleupLinks::Torus3 : ScaleupLinks::Torus2, ranks, wrap))
     got += (got.isEmpty() ? "" : " ") + QByteArray::number(qlonglong(edge.ranks)) + (edge.closed ? "o" : "");
   QCOMPARE(got, edges);
 }
@@ -95,7 +107,8 @@ void ScaleupShareTest::links_of_groups_data() {
   QTest::addColumn<LinkUse>("use");
   QTest::addColumn<double>("links");  // of a device's, at their full rate
   QTest::addColumn<double>("of");
-  const auto row = [](const char* name, const char* accelerator, int job, std::vector<int64_t> ranks, LinkUse use, double links, double of) {
+  const auto row = [](const char* name, const char* accelerator, int job, std::vector<int64_t> ranks,
+                      LinkUse use, double links, double of) {
     QTest::addRow("%s", name) << QByteArray(accelerator) << job << std::move(ranks) << use << links << of;
   };
   const char *amd = "mi300x-192gb", *intel = "gaudi3-128gb", *cube = "tpu-v4", *square = "tpu-v5e";
@@ -113,7 +126,8 @@ void ScaleupShareTest::links_of_groups_data() {
   row("torus, a plane", cube, 64, every(1, 16), LinkUse::Rings, 4, 6);
   row("torus, two neighbours", cube, 64, every(1, 2), LinkUse::Rings, 1, 6);
   row("torus, a row and half a column", cube, 64, every(1, 8), LinkUse::Rings, 3, 6);
-  row("torus, every other of a row: both ways round, shared by two", cube, 64, every(2, 2), LinkUse::Rings, 1, 6);
+  row("torus, every other of a row: both ways round, shared by two", cube, 64, every(2, 2), LinkUse::Rings, 1,
+      6);
   row("torus, exchange along a row", cube, 64, every(1, 4), LinkUse::Exchange, 0.75 / (4.0 / 8), 6);
   row("torus, exchange of all", cube, 64, every(1, 64), LinkUse::Exchange, 63.0 / 64 / (4.0 / 8), 6);
   row("torus, message to a neighbour", cube, 64, every(1, 2), LinkUse::Message, 1, 6);
@@ -164,7 +178,8 @@ void ScaleupShareTest::strides_and_lists_agree() {
             const Network net = network_for(accelerator, static_cast<int>(mesh.ranks()));
             for (const MeshAxis axis : {MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp}) {
               if (mesh.degree(axis) < 2) continue;
-              const GroupSpan by_strides = span_of(mesh, {axis}, net), by_list = span_of(mesh.group(0, {axis}), net);
+              const GroupSpan by_strides = span_of(mesh, {axis}, net),
+                              by_list = span_of(mesh.group(0, {axis}), net);
               int64_t held = 1;
               for (const TorusSide& side : by_strides.torus) held *= side.ranks;
               if (by_strides.domains() == 1) QCOMPARE(held, mesh.degree(axis));
@@ -183,7 +198,8 @@ void ScaleupShareTest::bandwidths_data() {
   QTest::addColumn<std::vector<int64_t>>("ranks");
   QTest::addColumn<double>("sent");  // of the buffer
   QTest::addColumn<double>("gbps");  // nominal, of the links that it is sent on
-  const auto row = [](const char* name, const char* accelerator, int job, Kind kind, std::vector<int64_t> ranks, double sent, double gbps) {
+  const auto row = [](const char* name, const char* accelerator, int job, Kind kind,
+                      std::vector<int64_t> ranks, double sent, double gbps) {
     QTest::addRow("%s", name) << QByteArray(accelerator) << job << kind << std::move(ranks) << sent << gbps;
   };
   row("MI300X, gather of 2", "mi300x-192gb", 8, Kind::AllGather, every(1, 2), 0.5, 64);
@@ -194,13 +210,16 @@ void ScaleupShareTest::bandwidths_data() {
   row("MI300X, all-to-all of 8", "mi300x-192gb", 8, Kind::AllToAll, every(1, 8), 7.0 / 8, 448);
   row("MI300X, message", "mi300x-192gb", 8, Kind::SendRecv, every(4, 2), 1, 64);
   row("MI300X, broadcast to 3", "mi300x-192gb", 8, Kind::Broadcast, every(1, 4), 1, 192);
-  row("MI300X, 4 of each of two nodes", "mi300x-192gb", 64, Kind::AllGather, {0, 1, 2, 3, 8, 9, 10, 11}, 7.0 / 8, 192);
-  row("MI300X, one of each of four nodes: its NIC", "mi300x-192gb", 64, Kind::AllGather, every(8, 4), 3.0 / 4, 50 * 0.9 / 0.7);
+  row("MI300X, 4 of each of two nodes", "mi300x-192gb", 64, Kind::AllGather, {0, 1, 2, 3, 8, 9, 10, 11},
+      7.0 / 8, 192);
+  row("MI300X, one of each of four nodes: its NIC", "mi300x-192gb", 64, Kind::AllGather, every(8, 4), 3.0 / 4,
+      50 * 0.9 / 0.7);
   row("MI325X, message", "mi325x-256gb", 8, Kind::SendRecv, every(1, 2), 1, 64);
   row("Gaudi 3, message", "gaudi3-128gb", 8, Kind::SendRecv, every(1, 2), 1, 75);
   row("TPU v4, gather of 2", "tpu-v4", 64, Kind::AllGather, every(1, 2), 0.5, 50);
   row("TPU v4, gather of 64", "tpu-v4", 64, Kind::AllGather, every(1, 64), 63.0 / 64, 300);
-  row("TPU v4, all-to-all of 64: half of all over 32 links", "tpu-v4", 64, Kind::AllToAll, every(1, 64), 32 * 0.5 / 32, 50);
+  row("TPU v4, all-to-all of 64: half of all over 32 links", "tpu-v4", 64, Kind::AllToAll, every(1, 64),
+      32 * 0.5 / 32, 50);
   row("TPU v5p, message", "tpu-v5p", 64, Kind::SendRecv, every(1, 2), 1, 100);
   row("H100, gather of 2", "h100-sxm-80gb", 64, Kind::AllGather, every(1, 2), 0.5, 450);
   row("H100, message", "h100-sxm-80gb", 64, Kind::SendRecv, every(1, 2), 1, 450);
@@ -215,7 +234,8 @@ void ScaleupShareTest::bandwidths() {
   QFETCH(double, gbps);
   const Network net = network_for(accelerator.constData(), job);
   const double got = sent / per_byte(net, kind, span_of(ranks, net)) / 1e9;
-  QVERIFY2(near(got, gbps * net.scaleup_efficiency), QByteArray::number(got / net.scaleup_efficiency).constData());
+  QVERIFY2(near(got, gbps * net.scaleup_efficiency),
+           QByteArray::number(got / net.scaleup_efficiency).constData());
 }
 
 // As if the domain were a switch.
@@ -224,9 +244,12 @@ void ScaleupShareTest::whole_domains_keep_all_links() {
     const Network mesh = network_for(accelerator, 8);
     Network plain = mesh;
     plain.links = ScaleupLinks::Switch;
-    for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll, Kind::Broadcast, Kind::Reduce})
+    for (const Kind kind : {Kind::AllReduce, Kind::AllGather, Kind::ReduceScatter, Kind::AllToAll,
+                            Kind::Broadcast, Kind::Reduce})
       for (const GroupSpan& span : {GroupSpan{8, 8}, GroupSpan{64, 8}})
-        for (double bytes = 1e3; bytes < 1e11; bytes *= 10) QCOMPARE(collective_formula(mesh, kind, bytes, span).seconds, collective_formula(plain, kind, bytes, span).seconds);
+        for (double bytes = 1e3; bytes < 1e11; bytes *= 10)
+          QCOMPARE(collective_formula(mesh, kind, bytes, span).seconds,
+                   collective_formula(plain, kind, bytes, span).seconds);
     // A node of four has four of eight devices' links.
     const Network half = machine_for(accelerator, {{"gpus_per_node", "4"}}).network;
     QCOMPARE(half.domain, int64_t{4});
@@ -241,7 +264,9 @@ void ScaleupShareTest::more_ranks_more_links() {
       double before = 0;
       for (int64_t n = 2; n <= std::min<int64_t>(net.domain, 64); n *= 2) {
         const double now = share(net, every(1, n), use);
-        QVERIFY2(now <= 1 && now >= before * (use == LinkUse::Rings || net.links == ScaleupLinks::Mesh ? 1 : 0.5), accelerator);
+        QVERIFY2(
+            now <= 1 && now >= before * (use == LinkUse::Rings || net.links == ScaleupLinks::Mesh ? 1 : 0.5),
+            accelerator);
         before = now;
       }
     }
@@ -260,7 +285,8 @@ void ScaleupShareTest::switches_give_all() {
   for (const NetworkEntry& entry : networks()) {
     if (entry.links != ScaleupLinks::Switch) continue;
     ++switches;
-    const Network net = machine_for(entry.accelerators.front().c_str(), {{"network", entry.id.c_str()}}).network;
+    const Network net = machine_for(entry.accelerators.front().c_str(), {{"network", entry.id.c_str()}})
+                            .network;
     QCOMPARE(scaleup_links(net), int64_t{1});
     for (const LinkUse use : {LinkUse::Rings, LinkUse::Exchange, LinkUse::Message})
       for (int64_t n = 2; n <= net.domain; ++n) QCOMPARE(share(net, every(1, n), use), 1.0);
@@ -271,14 +297,19 @@ void ScaleupShareTest::switches_give_all() {
 
 // Along each dimension in turn, both ways round where it is closed.
 void ScaleupShareTest::hops_on_a_torus() {
-  const auto hops = [](const Network& net, const std::vector<int64_t>& ranks) { return ring_hops(net, static_cast<int64_t>(ranks.size()), span_of(ranks, net).torus); };
-  const Network cube = network_for("tpu-v4", 64), small = network_for("tpu-v4", 16), amd = network_for("mi300x-192gb", 8);
+  const auto hops = [](const Network& net, const std::vector<int64_t>& ranks) {
+    return ring_hops(net, static_cast<int64_t>(ranks.size()), span_of(ranks, net).torus);
+  };
+  const Network cube = network_for("tpu-v4", 64), small = network_for("tpu-v4", 16),
+                amd = network_for("mi300x-192gb", 8);
   QCOMPARE(hops(cube, every(1, 64)), int64_t{6});
   QCOMPARE(hops(cube, every(4, 4)), int64_t{2});
   QCOMPARE(hops(cube, every(1, 2)), int64_t{1});
   QCOMPARE(hops(small, every(1, 16)), int64_t{5});
   QCOMPARE(hops(amd, every(1, 8)), int64_t{7});
-  const double tiny = collective_formula(cube, Kind::AllReduce, 1e-3, span_of(every(1, 64), cube)).seconds * 1e6 - cube.launch_us;
+  const double tiny = collective_formula(cube, Kind::AllReduce, 1e-3, span_of(every(1, 64), cube)).seconds *
+                          1e6 -
+                      cube.launch_us;
   QVERIFY2(std::abs(tiny - 12 * cube.hop.scaleup_us) < 1e-3, QByteArray::number(tiny).constData());
 }
 
@@ -290,7 +321,8 @@ void ScaleupShareTest::others_use_other_links() {
     return link_share(machine, collective_formula(net, kind, 1e13, span_of(ranks, net)));
   };
   const Network amd = network_for("mi300x-192gb", 8), cube = network_for("tpu-v4", 64);
-  const LinkShare pair = used(amd, Kind::AllGather, every(1, 2)), all = used(amd, Kind::AllGather, every(1, 8));
+  const LinkShare pair = used(amd, Kind::AllGather, every(1, 2)),
+                  all = used(amd, Kind::AllGather, every(1, 8));
   QVERIFY(std::abs(pair.scaleup - 1.0 / 7) < 1e-3 && std::abs(all.scaleup - 1) < 1e-3);
   LinkShare both = pair;
   both += used(amd, Kind::AllGather, every(2, 4));
@@ -306,15 +338,17 @@ void ScaleupShareTest::seconds_are_kept_by_shape() {
   const auto key = [](const Network& net) {
     Machine machine = machine_for("tpu-v4");
     machine.network = net;
-    MemoKey out;
+    CacheKey out;
     add_to(out, machine);
     return std::vector<int64_t>(out.words().begin(), out.words().end());
   };
-  const Network cube = network_for("tpu-v4", 64), small = network_for("tpu-v4", 16), amd = network_for("mi300x-192gb", 8);
+  const Network cube = network_for("tpu-v4", 64), small = network_for("tpu-v4", 16),
+                amd = network_for("mi300x-192gb", 8);
   Network open = cube, plain = amd;
   for (TorusEdge& edge : open.torus) edge.closed = false;
   plain.links = ScaleupLinks::Switch;
-  QVERIFY(key(cube) != key(small) && key(cube) != key(open) && key(amd) != key(plain) && key(cube) == key(network_for("tpu-v4", 64)));
+  QVERIFY(key(cube) != key(small) && key(cube) != key(open) && key(amd) != key(plain) &&
+          key(cube) == key(network_for("tpu-v4", 64)));
 }
 
 QTEST_APPLESS_MAIN(ScaleupShareTest)

@@ -2,9 +2,9 @@
 #include <QtTest>
 #include <functional>
 
-#include "design/knobs.h"
-#include "design/validate.h"
-#include "parallel/pipeline_layout.h"
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
+#include "mesh/pipeline_layout.h"
 
 using namespace shardscape;
 
@@ -32,6 +32,270 @@ void in_pairs(Design& d) {
 
 Q_DECLARE_METATYPE(Change)
 
+namespace {
+
+void row(const char* name, Change change, const char* where, const char* what, const char* accepted) {
+  QTest::newRow(name) << change << where << what << accepted;
+}
+
+// Interleaved 1F1B.
+void add_virtual_stage_rules() {
+  row(
+      "virtual stages alone",
+      [](Design& d) {
+        d.parallel.pp = 1;
+        d.parallel.virtual_stages = 2;
+      },
+      "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2");
+  row(
+      "virtual stages under GPipe",
+      [](Design& d) {
+        d.parallel.virtual_stages = 2;
+        d.parallel.schedule = ScheduleKind::GPipe;
+      },
+      "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe",
+      "the schedule 1f1b");
+  row(
+      "layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; }, "virtual_stages",
+      "32 layers do not split evenly over pp x virtual stages = 2 x 3",
+      "1, 2, 4, 8 or 16, or layers per stage with a number for each of the 6");
+  row(
+      "layers and the head over virtual stages",
+      [](Design& d) {
+        d.parallel.virtual_stages = 2;
+        d.parallel.account_for_loss_in_pipeline_split = true;
+      },
+      "virtual_stages", "32 layers and the head do not split evenly over pp x virtual stages = 2 x 2",
+      "1, or layers per stage");
+  row(
+      "microbatches in groups",
+      [](Design& d) {
+        d.parallel.pp = 4;
+        d.parallel.virtual_stages = 2;
+        d.workload.batch = 36;
+      },
+      "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4");
+  row(
+      "fewer microbatches than stages, interleaved",
+      [](Design& d) {
+        d.parallel.pp = 8;
+        d.parallel.virtual_stages = 2;
+        d.workload.batch = 8;
+      },
+      "batch", "groups of pp = 8", "m in multiples of 8");
+  row(
+      "batch of interleaved stages",
+      [](Design& d) {
+        d.parallel.pp = 4;
+        d.parallel.virtual_stages = 2;
+        d.workload.batch = 31;
+      },
+      "batch", "a batch of 31 does not split", "a multiple of 2");
+  row(
+      "virtual stages listed",
+      [](Design& d) {
+        d.parallel.virtual_stages = 2;
+        d.parallel.stage_layers = {16, 16};
+      },
+      "stage_layers", "2 virtual stages are listed, but pp x virtual stages = 2 x 2",
+      "4 numbers that add up to 32");
+  row(
+      "empty virtual stage",
+      [](Design& d) {
+        d.parallel.virtual_stages = 2;
+        d.parallel.stage_layers = {0, 16, 0, 16};
+      },
+      "stage_layers", "virtual stage 2 has no layers", "4 numbers");
+  row(
+      "too many microbatches, interleaved",
+      [](Design& d) {
+        d.parallel.virtual_stages = 2;
+        d.workload.batch = int64_t{1} << 20;
+      },
+      "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches");
+}
+
+// Shapes of pipelines and numbers of microbatches.
+void add_schedule_rules() {
+  row(
+      "virtual stages under ZB-H1",
+      [](Design& d) {
+        d.parallel.virtual_stages = 2;
+        d.parallel.schedule = ScheduleKind::ZbH1;
+      },
+      "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is ZB-H1", "1 with ZB-H1");
+  row(
+      "ZB-V without its V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; }, "virtual_stages",
+      "ZB-V lays two chunks per stage in a V, but virtual stages are 1", "2, or another schedule");
+  row(
+      "DualPipeV of four chunks",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::DualPipeV;
+        d.parallel.virtual_stages = 4;
+      },
+      "virtual_stages", "DualPipeV lays two chunks per stage in a V, but virtual stages are 4",
+      "2, or another schedule");
+  row(
+      "flexible without virtual stages", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; },
+      "virtual_stages", "one per stage", "2 or more, or the schedule 1f1b");
+  row(
+      "groups that do not fill the pipeline",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::Flexible;
+        d.parallel.pp = 4;
+        d.parallel.virtual_stages = 2;
+        d.parallel.microbatch_group = 3;
+      },
+      "microbatch_group", "groups of 3 microbatches do not fill the pipeline of 4 stages", "at least pp = 4");
+  row(
+      "ZB from three times",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbAuto;
+        d.parallel.passes.times = {3, 2, 1};
+      },
+      "pass_times", "3 times are listed, and a schedule has four", "four whole numbers");
+  row(
+      "ZB from no time for weights",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbAuto;
+        d.parallel.passes.times = {3, 2, 0, 0};
+      },
+      "pass_times", "the gradient of weights takes 0 us", "at least 1");
+  row(
+      "DualPipe on an odd number of stages",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::DualPipe;
+        d.parallel.pp = 3;
+        d.workload.batch = 64;
+      },
+      "pp", "but pp = 3", "even");
+  row(
+      "DualPipe with an odd number of microbatches",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::DualPipe;
+        d.workload.batch = d.parallel.dp * d.workload.microbatch * 7;
+      },
+      "batch", "DualPipe wants an even number of microbatches, 2 pp = 4 or more, but m = B / (b dp) = 7",
+      "m even and at least 4");
+  row(
+      "DualPipeV with few microbatches",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::DualPipeV;
+        d.parallel.virtual_stages = 2;
+        d.workload.batch = d.parallel.dp * d.workload.microbatch * 3;
+      },
+      "batch", "DualPipeV wants 2 pp = 4 or more, but m = B / (b dp) = 3", "m at least 4");
+}
+
+// Gradient syncs and offloading.
+void add_sync_rules() {
+  row(
+      "ZB-H2 with FSDP1",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbH2;
+        d.parallel.dp = 2;
+        d.parallel.sync = SyncStrategy::Fsdp1;
+      },
+      "sync", "accumulated all its gradients, which ZB-H2 splits", "fsdp2");
+  row(
+      "ZB-H2 with FSDP1 in every microbatch",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbH2;
+        d.parallel.dp = 2;
+        d.parallel.sync = SyncStrategy::Fsdp1;
+        d.parallel.reduce_every_microbatch = true;
+      },
+      "sync", "accumulated all its gradients, which ZB-H2 splits", "fsdp2");
+  row(
+      "ZB-H2 with FSDP2 in every microbatch",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbH2;
+        d.parallel.dp = 2;
+        d.parallel.sync = SyncStrategy::Fsdp2;
+        d.parallel.reduce_every_microbatch = true;
+      },
+      "reduce_every_microbatch",
+      "under ZB-H2 torch.distributed.pipelining reduces the gradients of a stage once",
+      "off, or the schedule 1f1b");
+  row(
+      "DualPipe with FSDP2",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::DualPipe;
+        d.parallel.dp = 2;
+        d.parallel.sync = SyncStrategy::Fsdp2;
+      },
+      "sync", "DualPipe holds every layer on two stages", "dualpipe-v");
+  row(
+      "ZB-H1 with DeepSpeed",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbH1;
+        d.parallel.dp = 2;
+        d.parallel.sync = SyncStrategy::Zero1;
+      },
+      "sync", "DeepSpeed's pipelines do not run ZB-H1", "distributed-optimizer");
+  row(
+      "ZB-H1 with offloaded activations",
+      [](Design& d) {
+        d.parallel.schedule = ScheduleKind::ZbH1;
+        d.workload.offload_activations = 2;
+      },
+      "offload_activations", "which ZB-H1 splits", "0, or the schedule 1f1b");
+}
+
+// Exchanges of experts beside another pass.
+void add_pair_rules() {
+  row(
+      "pairs by an all-gather",
+      [](Design& d) {
+        in_pairs(d);
+        d.parallel.dispatcher = Dispatcher::AllGather;
+      },
+      "ep_comm_overlap", "in pairs with the dispatchers alltoall and flex only",
+      "off, or the dispatcher alltoall");
+  row(
+      "pairs by hidden",
+      [](Design& d) {
+        in_pairs(d);
+        d.parallel.tp = 2;
+        d.parallel.dispatcher = Dispatcher::AllToAllSeq;
+      },
+      "ep_comm_overlap", "in pairs with the dispatchers alltoall and flex only",
+      "off, or the dispatcher alltoall");
+  row(
+      "pairs under full recompute",
+      [](Design& d) {
+        in_pairs(d);
+        d.workload.recompute = Recompute::Full;
+      },
+      "ep_comm_overlap", "in pairs without full recompute only", "off, or recompute selective or none");
+  row(
+      "pairs of recomputed experts",
+      [](Design& d) {
+        in_pairs(d);
+        d.parallel.pp = d.parallel.virtual_stages = 2;
+        d.workload.recompute = Recompute::Selective;
+        d.workload.recompute_modules.add(RecomputeModule::Moe);
+      },
+      "ep_comm_overlap", "in pairs where it does not recompute moe", "off, or modules without moe");
+  row(
+      "pairs in float32",
+      [](Design& d) {
+        in_pairs(d);
+        d.workload.dtype = DType::FP32;
+      },
+      "ep_comm_overlap", "in pairs in bfloat16 or float16 only", "off, or the data type bf16 or fp16");
+  row(
+      "pairs of two predicted tokens",
+      [](Design& d) {
+        in_pairs(d);
+        apply_preset(d, "deepseek-v3");
+        d.model.mtp_layers = 2;
+      },
+      "ep_comm_overlap", "in pairs with one module of multi-token prediction at most", "off, or 1 or 0");
+}
+
+}  // namespace
+
 class ScheduleConditionsTest : public QObject {
   Q_OBJECT
 
@@ -40,11 +304,24 @@ class ScheduleConditionsTest : public QObject {
     QTest::addColumn<Change>("change");
     const auto row = [](const char* name, Change change) { QTest::newRow(name) << change; };
     row("ZB-H1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; });
-    row("ZB from times", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbAuto; d.parallel.passes = {{3, 2, 1, 0}, 1, 0}; });
-    row("ZB-V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; d.parallel.virtual_stages = 2; });
+    row("ZB from times", [](Design& d) {
+      d.parallel.schedule = ScheduleKind::ZbAuto;
+      d.parallel.passes = {{3, 2, 1, 0}, 1, 0};
+    });
+    row("ZB-V", [](Design& d) {
+      d.parallel.schedule = ScheduleKind::ZbV;
+      d.parallel.virtual_stages = 2;
+    });
     row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
-    row("DualPipeV", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; });
-    row("flexible", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; });
+    row("DualPipeV", [](Design& d) {
+      d.parallel.schedule = ScheduleKind::DualPipeV;
+      d.parallel.virtual_stages = 2;
+    });
+    row("flexible", [](Design& d) {
+      d.parallel.schedule = ScheduleKind::Flexible;
+      d.parallel.virtual_stages = 2;
+      d.parallel.microbatch_group = 3;
+    });
     row("pairs", [](Design& d) { in_pairs(d); });
     row("pairs over virtual stages, tokens once per node", [](Design& d) {
       in_pairs(d);
@@ -52,7 +329,10 @@ class ScheduleConditionsTest : public QObject {
       d.parallel.dispatcher = Dispatcher::Flex;
       d.workload.dtype = DType::FP16;
     });
-    row("a schedule of one stage", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 1; });
+    row("a schedule of one stage", [](Design& d) {
+      d.parallel.schedule = ScheduleKind::DualPipe;
+      d.parallel.pp = 1;
+    });
   }
 
   void good() {
@@ -67,84 +347,10 @@ class ScheduleConditionsTest : public QObject {
     QTest::addColumn<QString>("where");
     QTest::addColumn<QString>("what");
     QTest::addColumn<QString>("accepted");
-    const auto row = [](const char* name, Change change, const char* where, const char* what, const char* accepted) {
-      QTest::newRow(name) << change << where << what << accepted;
-    };
-    row("virtual stages alone", [](Design& d) { d.parallel.pp = 1; d.parallel.virtual_stages = 2; },
-        "virtual_stages", "there is none (pp = 1)", "1, or pp of at least 2");
-    row("virtual stages under GPipe", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::GPipe; },
-        "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is GPipe", "the schedule 1f1b");
-    row("layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; },
-        "virtual_stages", "32 layers do not split evenly over pp x virtual stages = 2 x 3", "1, 2, 4, 8 or 16, or layers per stage with a number for each of the 6");
-    row("layers and the head over virtual stages", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.account_for_loss_in_pipeline_split = true; },
-        "virtual_stages", "32 layers and the head do not split evenly over pp x virtual stages = 2 x 2", "1, or layers per stage");
-    row("microbatches in groups", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 36; },
-        "batch", "microbatches in groups of pp = 4, but m = B / (b dp) = 18", "m in multiples of 4");
-    row("fewer microbatches than stages, interleaved", [](Design& d) { d.parallel.pp = 8; d.parallel.virtual_stages = 2; d.workload.batch = 8; },
-        "batch", "groups of pp = 8", "m in multiples of 8");
-    row("batch of interleaved stages", [](Design& d) { d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.workload.batch = 31; },
-        "batch", "a batch of 31 does not split", "a multiple of 2");
-    row("virtual stages listed", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {16, 16}; },
-        "stage_layers", "2 virtual stages are listed, but pp x virtual stages = 2 x 2", "4 numbers that add up to 32");
-    row("empty virtual stage", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.stage_layers = {0, 16, 0, 16}; },
-        "stage_layers", "virtual stage 2 has no layers", "4 numbers");
-    row("too many microbatches, interleaved", [](Design& d) { d.parallel.virtual_stages = 2; d.workload.batch = int64_t{1} << 20; },
-        "batch", "524,288 microbatches on 4 virtual stages", "at most 262,144 microbatches");
-    row("virtual stages under ZB-H1", [](Design& d) { d.parallel.virtual_stages = 2; d.parallel.schedule = ScheduleKind::ZbH1; },
-        "virtual_stages", "2 virtual stages are interleaved 1F1B, but the schedule is ZB-H1", "1 with ZB-H1");
-    row("ZB-V without its V", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbV; },
-        "virtual_stages", "ZB-V lays two chunks per stage in a V, but virtual stages are 1", "2, or another schedule");
-    row("DualPipeV of four chunks", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 4; },
-        "virtual_stages", "DualPipeV lays two chunks per stage in a V, but virtual stages are 4", "2, or another schedule");
-    row("flexible without virtual stages", [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; },
-        "virtual_stages", "one per stage", "2 or more, or the schedule 1f1b");
-    row("groups that do not fill the pipeline",
-        [](Design& d) { d.parallel.schedule = ScheduleKind::Flexible; d.parallel.pp = 4; d.parallel.virtual_stages = 2; d.parallel.microbatch_group = 3; },
-        "microbatch_group", "groups of 3 microbatches do not fill the pipeline of 4 stages", "at least pp = 4");
-    row("ZB from three times", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbAuto; d.parallel.passes.times = {3, 2, 1}; },
-        "pass_times", "3 times are listed, and a schedule has four", "four whole numbers");
-    row("ZB from no time for weights", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbAuto; d.parallel.passes.times = {3, 2, 0, 0}; },
-        "pass_times", "the gradient of weights takes 0 us", "at least 1");
-    row("DualPipe on an odd number of stages",
-        [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.pp = 3; d.workload.batch = 64; },
-        "pp", "but pp = 3", "even");
-    row("DualPipe with an odd number of microbatches",
-        [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.workload.batch = d.parallel.dp * d.workload.microbatch * 7; },
-        "batch",
-        "DualPipe wants an even number of microbatches, 2 pp = 4 or more, but m = B / (b dp) = 7", "m even and at least 4");
-    row("DualPipeV with few microbatches",
-        [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipeV; d.parallel.virtual_stages = 2; d.workload.batch = d.parallel.dp * d.workload.microbatch * 3; },
-        "batch", "DualPipeV wants 2 pp = 4 or more, but m = B / (b dp) = 3", "m at least 4");
-    row("ZB-H2 with FSDP1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp1; },
-        "sync", "accumulated all its gradients, which ZB-H2 splits", "fsdp2");
-    row("ZB-H2 with FSDP1 in every microbatch",
-        [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp1; d.parallel.reduce_every_microbatch = true; },
-        "sync", "accumulated all its gradients, which ZB-H2 splits", "fsdp2");
-    row("ZB-H2 with FSDP2 in every microbatch",
-        [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH2; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; d.parallel.reduce_every_microbatch = true; },
-        "reduce_every_microbatch", "under ZB-H2 torch.distributed.pipelining reduces the gradients of a stage once", "off, or the schedule 1f1b");
-    row("DualPipe with FSDP2", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Fsdp2; },
-        "sync", "DualPipe holds every layer on two stages", "dualpipe-v");
-    row("ZB-H1 with DeepSpeed", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.parallel.dp = 2; d.parallel.sync = SyncStrategy::Zero1; },
-        "sync", "DeepSpeed's pipelines do not run ZB-H1", "distributed-optimizer");
-    row("ZB-H1 with offloaded activations", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; d.workload.offload_activations = 2; },
-        "offload_activations", "which ZB-H1 splits", "0, or the schedule 1f1b");
-    row("pairs by an all-gather", [](Design& d) { in_pairs(d); d.parallel.dispatcher = Dispatcher::AllGather; },
-        "ep_comm_overlap", "in pairs with the dispatchers alltoall and flex only", "off, or the dispatcher alltoall");
-    row("pairs by hidden", [](Design& d) { in_pairs(d); d.parallel.tp = 2; d.parallel.dispatcher = Dispatcher::AllToAllSeq; },
-        "ep_comm_overlap", "in pairs with the dispatchers alltoall and flex only", "off, or the dispatcher alltoall");
-    row("pairs under full recompute", [](Design& d) { in_pairs(d); d.workload.recompute = Recompute::Full; },
-        "ep_comm_overlap", "in pairs without full recompute only", "off, or recompute selective or none");
-    row("pairs of recomputed experts", [](Design& d) {
-          in_pairs(d);
-          d.parallel.pp = d.parallel.virtual_stages = 2;
-          d.workload.recompute = Recompute::Selective;
-          d.workload.recompute_modules.add(RecomputeModule::Moe);
-        }, "ep_comm_overlap", "in pairs where it does not recompute moe", "off, or modules without moe");
-    row("pairs in float32", [](Design& d) { in_pairs(d); d.workload.dtype = DType::FP32; },
-        "ep_comm_overlap", "in pairs in bfloat16 or float16 only", "off, or the data type bf16 or fp16");
-    row("pairs of two predicted tokens", [](Design& d) { in_pairs(d); apply_preset(d, "deepseek-v3"); d.model.mtp_layers = 2; },
-        "ep_comm_overlap", "in pairs with one module of multi-token prediction at most", "off, or 1 or 0");
+    add_virtual_stage_rules();
+    add_schedule_rules();
+    add_sync_rules();
+    add_pair_rules();
   }
 
   void rules() {
@@ -155,7 +361,9 @@ class ScheduleConditionsTest : public QObject {
     Design design = default_design();
     change(design);
     std::vector<Problem> problems = validate(design);
-    std::erase_if(problems, [](const Problem& p) { return p.severity != Severity::Error; });  // a note on stages of unlike length may come with it
+    std::erase_if(problems, [](const Problem& p) {
+      return p.severity != Severity::Error;
+    });  // a note on stages of unlike length may come with it
     QVERIFY2(problems.size() == 1, listing(problems).c_str());
     const Problem& problem = problems.front();
     QCOMPARE(QString::fromStdString(problem.where), where);
@@ -173,12 +381,31 @@ class ScheduleConditionsTest : public QObject {
   void pairsWithoutEffectAreNoted_data() {
     QTest::addColumn<Change>("change");
     QTest::addColumn<QString>("why");
-    const auto row = [](const char* name, Change change, const char* why) { QTest::newRow(name) << change << why; };
-    row("stages without virtual ones", [](Design& d) { d.parallel.pp = 2; }, "over several stages (pp = 2) with virtual ones only");
-    row("GPipe", [](Design& d) { d.parallel.pp = 2; d.parallel.schedule = ScheduleKind::GPipe; }, "of 1F1B alone");
-    row("FSDP", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp2; }, "under its own gradient sync");
-    row("experts on one rank", [](Design& d) { d.parallel.ep = 1; }, "without expert parallelism");
-    row("prefill", [](Design& d) { d.workload.mode = Mode::Prefill; d.parallel.pp = 2; d.parallel.dispatcher = Dispatcher::AllGather; }, "");
+    const auto row = [](const char* name, Change change, const char* why) {
+      QTest::newRow(name) << change << why;
+    };
+    row(
+        "stages without virtual ones", [](Design& d) { d.parallel.pp = 2; },
+        "over several stages (pp = 2) with virtual ones only");
+    row(
+        "GPipe",
+        [](Design& d) {
+          d.parallel.pp = 2;
+          d.parallel.schedule = ScheduleKind::GPipe;
+        },
+        "of 1F1B alone");
+    row(
+        "FSDP", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp2; }, "under its own gradient sync");
+    row(
+        "experts on one rank", [](Design& d) { d.parallel.ep = 1; }, "without expert parallelism");
+    row(
+        "prefill",
+        [](Design& d) {
+          d.workload.mode = Mode::Prefill;
+          d.parallel.pp = 2;
+          d.parallel.dispatcher = Dispatcher::AllGather;
+        },
+        "");
   }
   void pairsWithoutEffectAreNoted() {
     QFETCH(Change, change);
@@ -211,8 +438,10 @@ class ScheduleConditionsTest : public QObject {
   void countedEndsAreNoted_data() {
     QTest::addColumn<QString>("knob");
     QTest::addColumn<QString>("end");
-    QTest::newRow("embedding") << "account_for_embedding_in_pipeline_split" << "embedding";
-    QTest::newRow("head") << "account_for_loss_in_pipeline_split" << "head";
+    QTest::newRow("embedding") << "account_for_embedding_in_pipeline_split"
+                               << "embedding";
+    QTest::newRow("head") << "account_for_loss_in_pipeline_split"
+                          << "head";
   }
   void countedEndsAreNoted() {
     QFETCH(QString, knob);
@@ -222,7 +451,8 @@ class ScheduleConditionsTest : public QObject {
     const std::vector<Problem> problems = validate(design);
     QVERIFY2(problems.size() == 1 && problems.front().severity == Severity::Note, listing(problems).c_str());
     QCOMPARE(QString::fromStdString(problems.front().where), knob);
-    QVERIFY(QString::fromStdString(problems.front().what).contains("32 layers and the " + end + " do not split evenly over pp = 2"));
+    QVERIFY(QString::fromStdString(problems.front().what)
+                .contains("32 layers and the " + end + " do not split evenly over pp = 2"));
     QVERIFY(problems.front().fixes.size() >= 2);  // both ends, or none
     for (const Fix& fix : problems.front().fixes) {
       Design mended = design;

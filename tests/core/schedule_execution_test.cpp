@@ -1,10 +1,10 @@
-// Proof by execution of the pipeline schedules: whatever the order, and with backwards in two parts, of which the second has
-// only what is said to wait for it, a step equals the unsharded one.
+// Proof by execution of the pipeline schedules: whatever the order, and with backwards in two parts, of which
+// the second has only what is said to wait for it, a step equals the unsharded one.
 #include <QtTest>
 
-#include "design/knobs.h"
-#include "design/validate.h"
-#include "parallel/pipeline_layout.h"
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
+#include "mesh/pipeline_layout.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
 
@@ -32,20 +32,25 @@ class ScheduleExecutionTest : public QObject {
     for (const char* schedule : {"flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
       for (const char* architecture : {"mixtral", "deepseek-moe", "latent", "mamba", "mamba2"})
         for (const int dp : {1, 2})
-          QTest::addRow("%s %s pp2 dp%d", architecture, schedule, dp) << architecture << schedule << 2 << 2 << true << dp << (dp == 1 ? "none" : "full");
+          QTest::addRow("%s %s pp2 dp%d", architecture, schedule, dp)
+              << architecture << schedule << 2 << 2 << true << dp << (dp == 1 ? "none" : "full");
       for (const char* architecture : {"llama", "gpt", "gemma2", "qwen3"})
         for (const auto& [pp, tp, sp, dp, also] :
-             {Run{2, 1, false, 1, "none"}, Run{4, 1, false, 1, "none"}, Run{2, 2, true, 2, "none"}, Run{2, 2, false, 1, "selective"},
-              Run{2, 2, true, 1, "full"}, Run{2, 1, false, 1, "groups"}, Run{2, 2, false, 1, "block"}, Run{2, 1, false, 1, "zigzag"}, Run{2, 2, true, 1, "ulysses"}})
-          QTest::addRow("%s %s pp%d tp%d%s dp%d %s", architecture, schedule, pp, tp, sp ? "+sp" : "", dp, also)
+             {Run{2, 1, false, 1, "none"}, Run{4, 1, false, 1, "none"}, Run{2, 2, true, 2, "none"},
+              Run{2, 2, false, 1, "selective"}, Run{2, 2, true, 1, "full"}, Run{2, 1, false, 1, "groups"},
+              Run{2, 2, false, 1, "block"}, Run{2, 1, false, 1, "zigzag"}, Run{2, 2, true, 1, "ulysses"}})
+          QTest::addRow("%s %s pp%d tp%d%s dp%d %s", architecture, schedule, pp, tp, sp ? "+sp" : "", dp,
+                        also)
               << architecture << schedule << pp << tp << sp << dp << also;
     }
     // A forward and a backward at once: experts are spread over the replicas.
     for (const char* architecture : {"mixtral", "deepseek-moe"})
       for (const auto& [pp, tp, sp, dp, also] :
-           {Run{1, 1, false, 2, "none"}, Run{1, 2, true, 4, "flex"}, Run{1, 1, false, 2, "selective"}, Run{2, 1, false, 2, "none"}, Run{2, 2, true, 2, "flex"},
-            Run{2, 1, false, 2, "few"}, Run{2, 2, false, 2, "selective"}, Run{4, 1, false, 2, "few"}, Run{2, 1, false, 2, "zigzag"}})
-        QTest::addRow("%s pairs pp%d tp%d%s dp%d %s", architecture, pp, tp, sp ? "+sp" : "", dp, also) << architecture << "pairs" << pp << tp << sp << dp << also;
+           {Run{1, 1, false, 2, "none"}, Run{1, 2, true, 4, "flex"}, Run{1, 1, false, 2, "selective"},
+            Run{2, 1, false, 2, "none"}, Run{2, 2, true, 2, "flex"}, Run{2, 1, false, 2, "few"},
+            Run{2, 2, false, 2, "selective"}, Run{4, 1, false, 2, "few"}, Run{2, 1, false, 2, "zigzag"}})
+        QTest::addRow("%s pairs pp%d tp%d%s dp%d %s", architecture, pp, tp, sp ? "+sp" : "", dp, also)
+            << architecture << "pairs" << pp << tp << sp << dp << also;
   }
 
   void equalsUnsharded() {
@@ -69,7 +74,8 @@ class ScheduleExecutionTest : public QObject {
     d.model.layers = 2 * pp;
     d.model.tied_embeddings = pp == 4;
     d.workload.microbatch = 1;
-    d.workload.batch = dp * (pairs ? (also == "few" ? pp : 4 * pp) : 2 * pp + (schedule == "dualpipe" ? 2 : 1));
+    d.workload.batch = dp *
+                       (pairs ? (also == "few" ? pp : 4 * pp) : 2 * pp + (schedule == "dualpipe" ? 2 : 1));
     d.workload.dropout = architecture == "gpt";
     if (architecture == "mixtral" || architecture == "deepseek-moe") {
       d.model.experts = 4;

@@ -1,12 +1,13 @@
-// The step and its memory under every pipeline schedule: the same work, less idle time, as much memory as is kept.
+// The step and its memory under every pipeline schedule: the same work, less idle time, as much memory as is
+// kept.
 #include <QtTest>
 #include <map>
 
-#include "design/knobs.h"
-#include "simulate/memory_timeline.h"
-#include "simulate/pass_times.h"
-#include "simulate/simulation.h"
+#include "design/knobs/knobs.h"
+#include "memory/memory_timeline.h"
 #include "support/designs.h"
+#include "timing/pass_times.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -35,7 +36,8 @@ class ScheduleStepTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    for (const char* schedule : {"1f1b", "flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
+    for (const char* schedule :
+         {"1f1b", "flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
       Step& step = steps_[schedule];
       step.report = make_report(design_of(schedule));
       QVERIFY2(step.report->valid(), schedule);
@@ -48,12 +50,14 @@ class ScheduleStepTest : public QObject {
   void the_work_is_the_same() {
     const auto products = [](const Step& step) {
       double sum = 0;
-      for (const StageTimes& stage : step.simulation->stages) sum += stage.seconds[static_cast<size_t>(TimeCategory::Products)];
+      for (const StageTimes& stage : step.simulation->stages)
+        sum += stage.seconds[static_cast<size_t>(TimeCategory::Products)];
       return sum;
     };
     const double wanted = products(steps_.at("1f1b"));
     for (const auto& [schedule, step] : steps_)
-      QVERIFY2(std::abs(products(step) / wanted - 1) < 1e-9, qPrintable(QString("%1: %2, not %3").arg(schedule.c_str()).arg(products(step)).arg(wanted)));
+      QVERIFY2(std::abs(products(step) / wanted - 1) < 1e-9,
+               qPrintable(QString("%1: %2, not %3").arg(schedule.c_str()).arg(products(step)).arg(wanted)));
   }
 
   void bubbles_are_filled() {
@@ -71,17 +75,24 @@ class ScheduleStepTest : public QObject {
   }
 
   void memory_follows_what_is_held() {
-    const auto most = [&](const char* schedule) { return steps_.at(schedule).memory->stages[static_cast<size_t>(steps_.at(schedule).memory->peak_stage)].allocated; };
+    const auto most = [&](const char* schedule) {
+      return steps_.at(schedule)
+          .memory->stages[static_cast<size_t>(steps_.at(schedule).memory->peak_stage)]
+          .allocated;
+    };
     QVERIFY(most("zb-h2") > most("zb-h1"));
     QVERIFY(most("dualpipe") > most("dualpipe-v"));  // for its second copy of the parameters
     for (const auto& [schedule, step] : steps_)
       for (size_t s = 0; s < step.memory->stages.size(); ++s) {
         // What the report adds up is in there, and the transient buffers it leaves out.
         const StageReport& stage = step.report->stages[s];
-        QVERIFY2(step.memory->stages[s].allocated > 0.9 * static_cast<double>(stage.memory_total), schedule.c_str());
+        QVERIFY2(step.memory->stages[s].allocated > 0.9 * static_cast<double>(stage.memory_total),
+                 schedule.c_str());
         const std::vector<ActionMemory> all = stage_timeline(*step.report, static_cast<int>(s));
-        for (const MemoryCategory of : {MemoryCategory::Activations, MemoryCategory::Logits})  // nothing is left behind
-          QVERIFY2(all.front().begin[static_cast<size_t>(of)] == all.back().end[static_cast<size_t>(of)], schedule.c_str());
+        for (const MemoryCategory of :
+             {MemoryCategory::Activations, MemoryCategory::Logits})  // nothing is left behind
+          QVERIFY2(all.front().begin[static_cast<size_t>(of)] == all.back().end[static_cast<size_t>(of)],
+                   schedule.c_str());
       }
   }
 
@@ -92,21 +103,26 @@ class ScheduleStepTest : public QObject {
     const auto first = make_report(d);
     const auto before = simulate(*first);
     const auto note = pass_times_note(*first, *before);
-    QVERIFY(note && note->severity == Severity::Note && note->where == "pass_times" && note->fixes.size() == 1);
-    for (const auto& [knob, text] : note->fixes.front().settings) QVERIFY(!set_knob(d, *find_knob(knob), text));
+    QVERIFY(note && note->severity == Severity::Note && note->where == "pass_times" &&
+            note->fixes.size() == 1);
+    for (const auto& [knob, text] : note->fixes.front().settings)
+      QVERIFY(!set_knob(d, *find_knob(knob), text));
     const auto second = make_report(d);
     QVERIFY2(second->valid(), second->problems.empty() ? "" : second->problems.front().what.c_str());
     const auto after = simulate(*second);
     QVERIFY(!pass_times_note(*second, *after));
-    QVERIFY2(after->step_seconds < before->step_seconds, qPrintable(QString("%1, not %2").arg(after->step_seconds).arg(before->step_seconds)));
+    QVERIFY2(after->step_seconds < before->step_seconds,
+             qPrintable(QString("%1, not %2").arg(after->step_seconds).arg(before->step_seconds)));
     // All that a stage computes in passes is accounted for.
-    const PassPlan played = played_passes(*second, *after);
+    const PassPlan played = measured_passes(*second, *after);
     QVERIFY(d.parallel.passes == played);
     double seconds = 0;
     for (const StageTimes& stage : after->stages)
-      for (const PlayedLayer& layer : stage.layers) seconds += layer.end - layer.begin;
-    const double passes = static_cast<double>(played.times[0] + played.times[1] + played.times[2]) * 1e-6 * 4 * 16;
-    QVERIFY2(std::abs(passes / seconds - 1) < 1e-3, qPrintable(QString("%1, not %2").arg(passes).arg(seconds)));
+      for (const SimulatedLayer& layer : stage.layers) seconds += layer.end - layer.begin;
+    const double passes = static_cast<double>(played.times[0] + played.times[1] + played.times[2]) * 1e-6 *
+                          4 * 16;
+    QVERIFY2(std::abs(passes / seconds - 1) < 1e-3,
+             qPrintable(QString("%1, not %2").arg(passes).arg(seconds)));
     QVERIFY(played.waiting_percent > 10 && played.waiting_percent < 100);
     QVERIFY(!pass_times_note(*steps_.at("zb-h2").report, *steps_.at("zb-h2").simulation));
   }

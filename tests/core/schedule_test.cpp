@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "schedule/moments.h"
-#include "schedule/schedule.h"
+#include "pipeline/peak_candidates.h"
+#include "pipeline/schedule.h"
 
 using namespace shardscape;
 using Kind = ActionKind;
@@ -26,7 +26,8 @@ std::vector<int> order_of(const Schedule& schedule, int stage, Kind kind) {
 std::string letters(const Schedule& schedule, int stage) {
   std::string text;
   for (const Action& action : schedule.actions[static_cast<size_t>(stage)]) {
-    if (action.kind == Kind::Forward || action.kind == Kind::Backward) text += action.kind == Kind::Forward ? 'F' : 'B';
+    if (action.kind == Kind::Forward || action.kind == Kind::Backward)
+      text += action.kind == Kind::Forward ? 'F' : 'B';
   }
   return text;
 }
@@ -49,7 +50,8 @@ std::vector<Action>::iterator find(Schedule& schedule, int stage, Kind kind, int
 }
 
 void swap(Schedule& schedule, int stage, Action a, Action b) {
-  std::iter_swap(find(schedule, stage, a.kind, a.microbatch, a.chunk), find(schedule, stage, b.kind, b.microbatch, b.chunk));
+  std::iter_swap(find(schedule, stage, a.kind, a.microbatch, a.chunk),
+                 find(schedule, stage, b.kind, b.microbatch, b.chunk));
 }
 
 using Change = std::function<void(Schedule&)>;
@@ -95,7 +97,8 @@ void ScheduleTest::generated_data() {
   for (ScheduleKind kind : {ScheduleKind::GPipe, ScheduleKind::OneFOneB}) {
     for (int pp : {1, 2, 3, 4, 7, 8, 16}) {
       for (int m : {1, 2, 3, 4, 5, 8, 31, 64}) {
-        QTest::addRow("%s pp %d m %d", kind == ScheduleKind::GPipe ? "gpipe" : "1f1b", pp, m) << kind << pp << m;
+        QTest::addRow("%s pp %d m %d", kind == ScheduleKind::GPipe ? "gpipe" : "1f1b", pp, m)
+            << kind << pp << m;
       }
     }
   }
@@ -113,7 +116,8 @@ void ScheduleTest::generated() {
   const std::vector<int> in_flight = microbatches_in_flight(schedule);
   for (int stage = 0; stage < pp; ++stage) {
     const bool first = stage == 0, last = stage + 1 == pp;
-    QCOMPARE(in_flight[static_cast<size_t>(stage)], kind == ScheduleKind::GPipe ? m : std::min(pp - stage, m));
+    QCOMPARE(in_flight[static_cast<size_t>(stage)],
+             kind == ScheduleKind::GPipe ? m : std::min(pp - stage, m));
     QCOMPARE(order_of(schedule, stage, Kind::Forward), ascending);
     QCOMPARE(order_of(schedule, stage, Kind::Backward), ascending);
     QCOMPARE(order_of(schedule, stage, Kind::ReceiveForward), first ? std::vector<int>{} : ascending);
@@ -132,7 +136,8 @@ void ScheduleTest::interleaved_data() {
   QTest::addColumn<int>("m");
   for (int pp : {2, 3, 4, 8}) {
     for (int v : {2, 3, 5}) {
-      for (int groups : {1, 2, 3, 7}) QTest::addRow("pp %d v %d m %d", pp, v, groups * pp) << pp << v << groups * pp;
+      for (int groups : {1, 2, 3, 7})
+        QTest::addRow("pp %d v %d m %d", pp, v, groups * pp) << pp << v << groups * pp;
     }
   }
 }
@@ -148,15 +153,19 @@ void ScheduleTest::interleaved() {
   for (int stage = 0; stage < pp; ++stage) {
     const int ends = (stage == 0) + (stage + 1 == pp);
     QCOMPARE(order_of(schedule, stage, Kind::Forward).size(), static_cast<size_t>(m * v));
-    const auto sends = order_of(schedule, stage, Kind::SendForward).size() + order_of(schedule, stage, Kind::SendBackward).size();
-    const auto receives = order_of(schedule, stage, Kind::ReceiveForward).size() + order_of(schedule, stage, Kind::ReceiveBackward).size();
+    const auto sends = order_of(schedule, stage, Kind::SendForward).size() +
+                       order_of(schedule, stage, Kind::SendBackward).size();
+    const auto receives = order_of(schedule, stage, Kind::ReceiveForward).size() +
+                          order_of(schedule, stage, Kind::ReceiveBackward).size();
     QCOMPARE(sends, static_cast<size_t>(m * (2 * v - ends)));
     QCOMPARE(receives, sends);
     // Three groups of microbatches hold everything that more of them do.
-    std::vector<std::vector<int64_t>> each_chunk(static_cast<size_t>(v), std::vector<int64_t>(static_cast<size_t>(v), 0));
+    std::vector<std::vector<int64_t>> each_chunk(static_cast<size_t>(v),
+                                                 std::vector<int64_t>(static_cast<size_t>(v), 0));
     for (size_t c = 0; c < each_chunk.size(); ++c) each_chunk[c][c] = 1;
-    auto all = fullest_moments(schedule.actions[static_cast<size_t>(stage)], each_chunk);
-    auto few = fullest_moments(make_stage_schedule(ScheduleKind::OneFOneB, stage, pp, std::min(m, 3 * pp), v), each_chunk);
+    auto all = pareto_peaks(schedule.actions[static_cast<size_t>(stage)], each_chunk);
+    auto few = pareto_peaks(make_stage_schedule(ScheduleKind::OneFOneB, stage, pp, std::min(m, 3 * pp), v),
+                            each_chunk);
     std::sort(all.begin(), all.end());
     std::sort(few.begin(), few.end());
     QVERIFY(all == few);
@@ -166,12 +175,14 @@ void ScheduleTest::interleaved() {
   }
 }
 
-// What Megatron-LM (commit fc7f4f0) did on each of 4 stages with 8 microbatches, recorded; interleaved with 2 chunks.
+// What Megatron-LM (commit fc7f4f0) did on each of 4 stages with 8 microbatches, recorded; interleaved with 2
+// chunks.
 void ScheduleTest::recorded_orders() {
   const char* plain[] = {"FFFFBFBFBFBFBBBB", "FFFBFBFBFBFBFBBB", "FFBFBFBFBFBFBFBB", "FBFBFBFBFBFBFBFB"};
   const char* interleaved[] = {"FFFFFFFFFFFBFBFBFBFBFBBBBBBBBBBB", "FFFFFFFFFBFBFBFBFBFBFBFBBBBBBBBB",
                                "FFFFFFFBFBFBFBFBFBFBFBFBFBBBBBBB", "FFFFFBFBFBFBFBFBFBFBFBFBFBFBBBBB"};
-  const Schedule one = make_schedule(ScheduleKind::OneFOneB, 4, 8), two = make_schedule(ScheduleKind::OneFOneB, 4, 8, 2);
+  const Schedule one = make_schedule(ScheduleKind::OneFOneB, 4, 8),
+                 two = make_schedule(ScheduleKind::OneFOneB, 4, 8, 2);
   for (int stage = 0; stage < 4; ++stage) {
     QCOMPARE(letters(one, stage), std::string(plain[stage]));
     QCOMPARE(letters(two, stage), std::string(interleaved[stage]));
@@ -181,11 +192,12 @@ void ScheduleTest::recorded_orders() {
 void ScheduleTest::fullest_moments_are_all_of_them() {
   const Schedule schedule = make_schedule(ScheduleKind::OneFOneB, 4, 8, 2);
   using Moments = std::vector<std::vector<int64_t>>;
-  // Chunks in flight, and the first chunk's microbatches: 8 of the latter among 11 dominate the earlier 7 among 11.
-  QCOMPARE(fullest_moments(schedule.actions[0], {{1, 1}, {1, 0}}), (Moments{{11, 8}}));
-  QCOMPARE(fullest_moments(schedule.actions[3], {{1, 0}, {1, 1}}), (Moments{{5, 1}}));
+  // Chunks in flight, and the first chunk's microbatches: 8 of the latter among 11 dominate the earlier 7
+  // among 11.
+  QCOMPARE(pareto_peaks(schedule.actions[0], {{1, 1}, {1, 0}}), (Moments{{11, 8}}));
+  QCOMPARE(pareto_peaks(schedule.actions[3], {{1, 0}, {1, 1}}), (Moments{{5, 1}}));
   // Neither of two moments dominates when the chunks weigh for different things.
-  const Moments apart = fullest_moments(schedule.actions[0], {{1, 0}, {0, 1}});
+  const Moments apart = pareto_peaks(schedule.actions[0], {{1, 0}, {0, 1}});
   QVERIFY(apart.size() > 1);
   for (const auto& a : apart)
     for (const auto& b : apart) QVERIFY(a == b || a[0] < b[0] || a[1] < b[1]);
@@ -217,9 +229,12 @@ void ScheduleTest::pairs() {
   QCOMPARE(work(few, 1), std::string("F0a F1a F2a F3a F0b F1b F2b F3b B0b B1b B2b B3b B0a B1a B2a B3a"));
   QCOMPARE(work(few, 2), std::string("F0a F1a F2a F3a F0b F1b F2b F3b B0b B1b B2b B3b B0a B1a B2a B3a"));
   QCOMPARE(work(few, 3), std::string("F0a F1a F2a F3a F0b F1b B0b F2b B1b F3b B2b B3b B0a B1a B2a B3a"));
-  for (const auto& [pp, m, v] : {std::tuple{1, 7, 1}, {2, 2, 2}, {2, 8, 3}, {4, 4, 2}, {4, 16, 2}, {3, 9, 4}}) {
-    const Schedule paired = make_schedule(ScheduleKind::OneFOneBPairs, pp, m, v), plain = make_schedule(ScheduleKind::OneFOneB, pp, m, v);
-    QVERIFY2(violations(paired).empty(), violations(paired).empty() ? "" : violations(paired).front().c_str());
+  for (const auto& [pp, m, v] :
+       {std::tuple{1, 7, 1}, {2, 2, 2}, {2, 8, 3}, {4, 4, 2}, {4, 16, 2}, {3, 9, 4}}) {
+    const Schedule paired = make_schedule(ScheduleKind::OneFOneBPairs, pp, m, v),
+                   plain = make_schedule(ScheduleKind::OneFOneB, pp, m, v);
+    QVERIFY2(violations(paired).empty(),
+             violations(paired).empty() ? "" : violations(paired).front().c_str());
     for (int stage = 0; stage < pp; ++stage) {
       const auto s = static_cast<size_t>(stage);
       const int warmup = std::min(m * v, 2 * (pp - stage - 1) + (v - 1) * pp + 1);
@@ -251,24 +266,27 @@ void ScheduleTest::few_microbatches_tell_all_data() {
   QTest::newRow("DualPipeV") << ScheduleKind::DualPipeV << 2 << 0;
 }
 
-// What a stage holds at the moments that may be its fullest is the same with as many microbatches as tell it and with many more.
+// What a stage holds at the moments that may be its fullest is the same with as many microbatches as tell it
+// and with many more.
 void ScheduleTest::few_microbatches_tell_all() {
   QFETCH(ScheduleKind, kind);
   QFETCH(int, chunks);
   QFETCH(int, group);
   // By what runs: what is in flight and waits, where nothing else has as much or more of each.
   using Full = std::map<std::array<int, 3>, std::set<std::vector<int32_t>>>;
-  const auto full = [](const std::vector<StageMoment>& moments) {
+  const auto full = [](const std::vector<PeakCandidate>& moments) {
     Full out;
-    for (const StageMoment& m : moments) {
+    for (const PeakCandidate& m : moments) {
       std::vector<int32_t> held;
-      for (const ChunkHolds& h : m.before) held.insert(held.end(), {h.in_flight, h.waiting});
+      for (const ChunkState& h : m.before) held.insert(held.end(), {h.in_flight, h.waiting});
       out[{static_cast<int>(m.of.kind), m.of.chunk, m.beside ? m.beside->chunk : -1}].insert(held);
     }
     for (auto& [what, sets] : out) {
       const auto all = sets;
       std::erase_if(sets, [&](const std::vector<int32_t>& one) {
-        return std::any_of(all.begin(), all.end(), [&](const std::vector<int32_t>& other) { return other != one && std::equal(one.begin(), one.end(), other.begin(), std::less_equal<>()); });
+        return std::any_of(all.begin(), all.end(), [&](const std::vector<int32_t>& other) {
+          return other != one && std::equal(one.begin(), one.end(), other.begin(), std::less_equal<>());
+        });
       });
     }
     return out;
@@ -283,13 +301,14 @@ void ScheduleTest::few_microbatches_tell_all() {
     QVERIFY(schedule_of(parallel) == kind);
     std::vector<int> classes(static_cast<size_t>(pipeline_layout(parallel).chunks));
     for (size_t c = 0; c < classes.size(); ++c) classes[c] = static_cast<int>(c);
-    const int many = 24 * std::max(1, group) * stages, few = telling_microbatches(parallel, many);
+    const int many = 24 * std::max(1, group) * stages, few = representative_microbatches(parallel, many);
     QCOMPARE(few < many, kind != ScheduleKind::GPipe && kind != ScheduleKind::ZbAuto);
     for (int stage = 0; stage < stages; ++stage)
-      QVERIFY(full(telling_moments(make_stage_schedule(parallel, stage, many), classes)) == full(telling_moments(make_stage_schedule(parallel, stage, few), classes)));
+      QVERIFY(full(peak_candidates(make_stage_schedule(parallel, stage, many), classes)) ==
+              full(peak_candidates(make_stage_schedule(parallel, stage, few), classes)));
     if (kind == ScheduleKind::Flexible) {  // groups that are not filled all differ
       const int odd = many + stages + 1;
-      QCOMPARE(telling_microbatches(parallel, odd), odd);
+      QCOMPARE(representative_microbatches(parallel, odd), odd);
     }
   }
 }
@@ -380,35 +399,55 @@ void ScheduleTest::every_wrong_number_is_caught() {
 void ScheduleTest::broken_data() {
   QTest::addColumn<Change>("change");
   QTest::addColumn<QString>("message");
-  const auto row = [](const char* name, const char* message, Change change) { QTest::newRow(name) << change << message; };
-  row("forward before its input", "forward 2 comes before receive_forward 2",
-      [](Schedule& s) { swap(s, 1, {Kind::Forward, 2}, {Kind::ReceiveForward, 2}); });
-  row("sent before it is made", "send_forward 1 comes before forward 1",
-      [](Schedule& s) { swap(s, 0, {Kind::Forward, 1}, {Kind::SendForward, 1}); });
-  row("backward before forward", "backward 0 comes before forward 0",
-      [](Schedule& s) { swap(s, 2, {Kind::Forward, 0}, {Kind::Backward, 0}); });
-  row("backward before its gradient", "backward 3 comes before receive_backward 3",
-      [](Schedule& s) { swap(s, 0, {Kind::Backward, 3}, {Kind::ReceiveBackward, 3}); });
-  row("gradient sent before it is made", "send_backward 0 comes before backward 0",
-      [](Schedule& s) { swap(s, 2, {Kind::Backward, 0}, {Kind::SendBackward, 0}); });
-  row("reduced too early", "grad_reduce comes before backward 3",
-      [](Schedule& s) { swap(s, 1, {Kind::GradReduce, -1}, {Kind::Backward, 3}); });
-  row("stepped too early", "optimizer comes before grad_reduce",
-      [](Schedule& s) { swap(s, 0, {Kind::GradReduce, -1}, {Kind::Optimizer, -1}); });
-  row("received in another order", "receive_forward 1 meets send_forward 0 of stage 0",
-      [](Schedule& s) { swap(s, 1, {Kind::ReceiveForward, 0}, {Kind::ReceiveForward, 1}); });
+  const auto row = [](const char* name, const char* message, Change change) {
+    QTest::newRow(name) << change << message;
+  };
+  row("forward before its input", "forward 2 comes before receive_forward 2", [](Schedule& s) {
+    swap(s, 1, {Kind::Forward, 2}, {Kind::ReceiveForward, 2});
+  });
+  row("sent before it is made", "send_forward 1 comes before forward 1", [](Schedule& s) {
+    swap(s, 0, {Kind::Forward, 1}, {Kind::SendForward, 1});
+  });
+  row("backward before forward", "backward 0 comes before forward 0", [](Schedule& s) {
+    swap(s, 2, {Kind::Forward, 0}, {Kind::Backward, 0});
+  });
+  row("backward before its gradient", "backward 3 comes before receive_backward 3", [](Schedule& s) {
+    swap(s, 0, {Kind::Backward, 3}, {Kind::ReceiveBackward, 3});
+  });
+  row("gradient sent before it is made", "send_backward 0 comes before backward 0", [](Schedule& s) {
+    swap(s, 2, {Kind::Backward, 0}, {Kind::SendBackward, 0});
+  });
+  row("reduced too early", "grad_reduce comes before backward 3", [](Schedule& s) {
+    swap(s, 1, {Kind::GradReduce, -1}, {Kind::Backward, 3});
+  });
+  row("stepped too early", "optimizer comes before grad_reduce", [](Schedule& s) {
+    swap(s, 0, {Kind::GradReduce, -1}, {Kind::Optimizer, -1});
+  });
+  row("received in another order", "receive_forward 1 meets send_forward 0 of stage 0", [](Schedule& s) {
+    swap(s, 1, {Kind::ReceiveForward, 0}, {Kind::ReceiveForward, 1});
+  });
   row("gradients sent in another order", "receive_backward 2 meets send_backward 3 of stage 2",
-      [](Schedule& s) { swap(s, 2, {Kind::SendBackward, 2}, {Kind::SendBackward, 3}); });
-  row("missing", "stage 1: forward 2 is missing", [](Schedule& s) { s.actions[1].erase(find(s, 1, Kind::Forward, 2)); });
-  row("twice", "stage 2: backward 1 is there twice", [](Schedule& s) { s.actions[2].push_back({Kind::Backward, 1}); });
-  row("send from the last stage", "stage 2: send_forward 0 has no stage on the other end",
-      [](Schedule& s) { s.actions[2].push_back({Kind::SendForward, 0}); });
-  row("unknown microbatch", "stage 0: forward names microbatch 9", [](Schedule& s) { s.actions[0].push_back({Kind::Forward, 9}); });
-  row("send lost", "3 times send_forward of stage 0", [](Schedule& s) { s.actions[0].erase(find(s, 0, Kind::SendForward, 3)); });
+      [](Schedule& s) {
+        swap(s, 2, {Kind::SendBackward, 2}, {Kind::SendBackward, 3});
+      });
+  row("missing", "stage 1: forward 2 is missing",
+      [](Schedule& s) { s.actions[1].erase(find(s, 1, Kind::Forward, 2)); });
+  row("twice", "stage 2: backward 1 is there twice", [](Schedule& s) {
+    s.actions[2].push_back({Kind::Backward, 1});
+  });
+  row("send from the last stage", "stage 2: send_forward 0 has no stage on the other end", [](Schedule& s) {
+    s.actions[2].push_back({Kind::SendForward, 0});
+  });
+  row("unknown microbatch", "stage 0: forward names microbatch 9", [](Schedule& s) {
+    s.actions[0].push_back({Kind::Forward, 9});
+  });
+  row("send lost", "3 times send_forward of stage 0",
+      [](Schedule& s) { s.actions[0].erase(find(s, 0, Kind::SendForward, 3)); });
   row("waits for ever", "stage 1: waits for ever at receive_forward 3",
       [](Schedule& s) { s.actions[0].erase(find(s, 0, Kind::SendForward, 3)); });
   row("stage lost", "actions are given for 2 stages, not for 3", [](Schedule& s) { s.actions.pop_back(); });
-  row("no microbatches", "a schedule needs a stage and a microbatch", [](Schedule& s) { s.microbatches = 0; });
+  row("no microbatches", "a schedule needs a stage and a microbatch",
+      [](Schedule& s) { s.microbatches = 0; });
 }
 
 void ScheduleTest::broken() {
@@ -424,17 +463,29 @@ void ScheduleTest::broken() {
 void ScheduleTest::broken_chunks_data() {
   QTest::addColumn<Change>("change");
   QTest::addColumn<QString>("message");
-  const auto row = [](const char* name, const char* message, Change change) { QTest::newRow(name) << change << message; };
-  row("second chunk first", "forward 1 of chunk 1 comes before forward 1 of chunk 0",
-      [](Schedule& s) { swap(s, 0, {Kind::Forward, 1, 0}, {Kind::Forward, 1, 1}); });
+  const auto row = [](const char* name, const char* message, Change change) {
+    QTest::newRow(name) << change << message;
+  };
+  row("second chunk first", "forward 1 of chunk 1 comes before forward 1 of chunk 0", [](Schedule& s) {
+    swap(s, 0, {Kind::Forward, 1, 0}, {Kind::Forward, 1, 1});
+  });
   row("first chunk's backward first", "backward 0 of chunk 0 comes before backward 0 of chunk 1",
-      [](Schedule& s) { swap(s, 1, {Kind::Backward, 0, 0}, {Kind::Backward, 0, 1}); });
-  row("unknown chunk", "forward names chunk 2", [](Schedule& s) { s.actions[0].push_back({Kind::Forward, 0, 2}); });
-  row("chunk missing", "stage 1: backward 3 of chunk 0 is missing", [](Schedule& s) { s.actions[1].erase(find(s, 1, Kind::Backward, 3, 0)); });
-  row("received round the pipeline in another order", "receive_forward 1 of chunk 1 meets send_forward 0 of chunk 0 of stage 1",
-      [](Schedule& s) { swap(s, 0, {Kind::ReceiveForward, 0, 1}, {Kind::ReceiveForward, 1, 1}); });
-  row("gradient sent round from the end of the model", "stage 1: receive_backward 0 of chunk 1 has no stage on the other end",
-      [](Schedule& s) { s.actions[1].push_back({Kind::ReceiveBackward, 0, 1}); });
+      [](Schedule& s) {
+        swap(s, 1, {Kind::Backward, 0, 0}, {Kind::Backward, 0, 1});
+      });
+  row("unknown chunk", "forward names chunk 2", [](Schedule& s) {
+    s.actions[0].push_back({Kind::Forward, 0, 2});
+  });
+  row("chunk missing", "stage 1: backward 3 of chunk 0 is missing",
+      [](Schedule& s) { s.actions[1].erase(find(s, 1, Kind::Backward, 3, 0)); });
+  row("received round the pipeline in another order",
+      "receive_forward 1 of chunk 1 meets send_forward 0 of chunk 0 of stage 1", [](Schedule& s) {
+        swap(s, 0, {Kind::ReceiveForward, 0, 1}, {Kind::ReceiveForward, 1, 1});
+      });
+  row("gradient sent round from the end of the model",
+      "stage 1: receive_backward 0 of chunk 1 has no stage on the other end", [](Schedule& s) {
+        s.actions[1].push_back({Kind::ReceiveBackward, 0, 1});
+      });
   row("no chunks", "a stage needs a chunk", [](Schedule& s) { s.chunks = 0; });
 }
 
@@ -451,12 +502,26 @@ void ScheduleTest::broken_chunks() {
 void ScheduleTest::deadlock_alone() {
   // Both ends pair in order and every stage keeps its own dependencies, yet each waits for the other.
   Schedule schedule{2, 2, {}};
-  schedule.actions = {{{Kind::Forward, 0}, {Kind::SendForward, 0}, {Kind::ReceiveBackward, 0}, {Kind::Backward, 0},
-                       {Kind::Forward, 1}, {Kind::SendForward, 1}, {Kind::ReceiveBackward, 1}, {Kind::Backward, 1},
-                       {Kind::GradReduce}, {Kind::Optimizer}},
-                      {{Kind::ReceiveForward, 0}, {Kind::Forward, 0}, {Kind::ReceiveForward, 1}, {Kind::Forward, 1},
-                       {Kind::Backward, 0}, {Kind::SendBackward, 0}, {Kind::Backward, 1}, {Kind::SendBackward, 1},
-                       {Kind::GradReduce}, {Kind::Optimizer}}};
+  schedule.actions = {{{Kind::Forward, 0},
+                       {Kind::SendForward, 0},
+                       {Kind::ReceiveBackward, 0},
+                       {Kind::Backward, 0},
+                       {Kind::Forward, 1},
+                       {Kind::SendForward, 1},
+                       {Kind::ReceiveBackward, 1},
+                       {Kind::Backward, 1},
+                       {Kind::GradReduce},
+                       {Kind::Optimizer}},
+                      {{Kind::ReceiveForward, 0},
+                       {Kind::Forward, 0},
+                       {Kind::ReceiveForward, 1},
+                       {Kind::Forward, 1},
+                       {Kind::Backward, 0},
+                       {Kind::SendBackward, 0},
+                       {Kind::Backward, 1},
+                       {Kind::SendBackward, 1},
+                       {Kind::GradReduce},
+                       {Kind::Optimizer}}};
   QCOMPARE(violations(schedule), (std::vector<std::string>{"stage 0: waits for ever at receive_backward 0",
                                                            "stage 1: waits for ever at receive_forward 1"}));
 }
@@ -466,7 +531,8 @@ void ScheduleTest::other_orders_may_be_right() {
   Schedule schedule = make_schedule(ScheduleKind::GPipe, 2, 2);
   for (auto& actions : schedule.actions) {
     for (Action& action : actions) {
-      const bool backward = action.kind == Kind::Backward || action.kind == Kind::SendBackward || action.kind == Kind::ReceiveBackward;
+      const bool backward = action.kind == Kind::Backward || action.kind == Kind::SendBackward ||
+                            action.kind == Kind::ReceiveBackward;
       if (backward) action.microbatch = 1 - action.microbatch;
     }
   }

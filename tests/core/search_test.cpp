@@ -1,17 +1,17 @@
 // Searches: what they count and keep, whatever the threads, shards and interruptions.
+#include <unistd.h>
 #include <QtTest>
 #include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <random>
 #include <set>
-#include <unistd.h>
 
 #include "explore/search.h"
 #include "explore/study.h"
-#include "simulate/estimate.h"
-#include "simulate/simulation.h"
+#include "memory/estimate.h"
 #include "support/spaces.h"
+#include "timing/simulation.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -87,7 +87,8 @@ void SearchTest::by_brute_force() {
       continue;
     }
     ++valid;
-    if ((d.parallel.tp == 1 && d.parallel.sequence_parallel) || (d.parallel.dp == 1 && d.parallel.sync != SyncStrategy::DdpFlat)) {
+    if ((d.parallel.tp == 1 && d.parallel.sequence_parallel) ||
+        (d.parallel.dp == 1 && d.parallel.sync != SyncStrategy::DdpFlat)) {
       ++repeated;
       continue;
     }
@@ -107,7 +108,9 @@ void SearchTest::by_brute_force() {
   QVERIFY(result.counts.invalid == invalid);
   QVERIFY(result.complete());
   QVERIFY(std::abs(result.best.front().evaluation.tokens_per_second / fastest - 1) < 0.01);
-  QVERIFY(std::abs(simulate(*estimate(space->design_at(best)))->tokens_per_second / simulate(*estimate(space->design_at(result.best.front().index)))->tokens_per_second - 1) < 0.01);
+  QVERIFY(std::abs(simulate(*estimate(space->design_at(best)))->tokens_per_second /
+                       simulate(*estimate(space->design_at(result.best.front().index)))->tokens_per_second -
+                   1) < 0.01);
   QCOMPARE(result.best.size(), size_t{10});
 }
 
@@ -123,7 +126,8 @@ void SearchTest::keeper_by_brute_force() {
       for (double& value : p.values) value = static_cast<double>(random() % 40);  // with ties
       points.push_back(std::move(p));
     }
-    ResultOptions options{find_objective("step_time"), find_objective("step_time"), find_objective("headroom"), 9, 25, 0};
+    ResultOptions options{
+        find_objective("step_time"), find_objective("step_time"), find_objective("headroom"), 9, 25, 0};
     std::shuffle(points.begin(), points.end(), random);
     std::vector<Keeper> parts(3, Keeper(space, options));
     for (const Point& p : points) parts[random() % 3].add(p, space->values_at(p.index));
@@ -132,7 +136,9 @@ void SearchTest::keeper_by_brute_force() {
     const SearchResult result = whole.result();
     const auto step = [](const Point& p) { return p.values[size_t(find_objective("step_time"))]; };
     const auto room = [](const Point& p) { return p.values[size_t(find_objective("headroom"))]; };
-    const auto better = [&](const Point& a, const Point& b) { return step(a) != step(b) ? step(a) < step(b) : a.index < b.index; };
+    const auto better = [&](const Point& a, const Point& b) {
+      return step(a) != step(b) ? step(a) < step(b) : a.index < b.index;
+    };
     std::sort(points.begin(), points.end(), better);
     const auto indices = [](const std::vector<Point>& list) {
       std::vector<int64_t> out;
@@ -151,12 +157,16 @@ void SearchTest::keeper_by_brute_force() {
     QCOMPARE(indices(result.front), indices(front));
     for (size_t a = 0; a < space->axes().size(); ++a)
       for (size_t v = 0; v < space->axes()[a].values.size(); ++v) {
-        const auto first = std::find_if(points.begin(), points.end(), [&](const Point& p) { return space->values_at(p.index)[a] == static_cast<int>(v); });
+        const auto first = std::find_if(points.begin(), points.end(), [&](const Point& p) {
+          return space->values_at(p.index)[a] == static_cast<int>(v);
+        });
         QCOMPARE(result.groups[a][v].has_value(), first != points.end());
-        if (first != points.end()) QCOMPARE(static_cast<int64_t>(result.groups[a][v]->index), static_cast<int64_t>(first->index));
+        if (first != points.end())
+          QCOMPARE(static_cast<int64_t>(result.groups[a][v]->index), static_cast<int64_t>(first->index));
       }
     QCOMPARE(result.sample.size(), size_t{25});
-    QVERIFY(std::is_sorted(result.sample.begin(), result.sample.end(), [](const Point& a, const Point& b) { return a.index < b.index; }));
+    QVERIFY(std::is_sorted(result.sample.begin(), result.sample.end(),
+                           [](const Point& a, const Point& b) { return a.index < b.index; }));
   }
 }
 
@@ -280,7 +290,9 @@ void SearchTest::spaces_open_as_documents() {
   QVERIFY(study->design == study->search->space->design_at(0));
   QVERIFY(!study->search->complete() && study->search->counts.enumerated == 0 && study->search->best.empty());
   QCOMPARE(study->search->space->spec().ranks(), std::string("8,16"));
-  const auto broken = study_from_json("{\"shardscape_space\": 1, \"design\": {\"shardscape\": 1}, \"dimensions\": {\"tp\": \"no\"}}", "space.json");
+  const auto broken = study_from_json(
+      "{\"shardscape_space\": 1, \"design\": {\"shardscape\": 1}, \"dimensions\": {\"tp\": \"no\"}}",
+      "space.json");
   QVERIFY(std::get_if<Problem>(&broken));
 }
 
@@ -306,11 +318,17 @@ void SearchTest::guided_finds_the_best() {
     if (whole.counts.timed < 40) continue;
     SearchOptions options;
     // Less than all of them, so that it has to choose.
-    options.guided = Guided{1, std::min<int64_t>(whole.counts.timed / 2 + 20, static_cast<int64_t>(space->size()) - 1)};
+    options.guided = Guided{
+        1, std::min<int64_t>(whole.counts.timed / 2 + 20, static_cast<int64_t>(space->size()) - 1)};
     const SearchResult guided = found(space, options);
     QVERIFY(guided.counts.timed <= options.guided->budget + 256);
-    QVERIFY2(guided.best.front().values[1] == whole.best.front().values[1], qPrintable(QString("space %1: %2 instead of %3, %4 of %5 timed").arg(round)
-             .arg(guided.best.front().values[1]).arg(whole.best.front().values[1]).arg(guided.counts.timed).arg(whole.counts.timed)));
+    QVERIFY2(guided.best.front().values[1] == whole.best.front().values[1],
+             qPrintable(QString("space %1: %2 instead of %3, %4 of %5 timed")
+                            .arg(round)
+                            .arg(guided.best.front().values[1])
+                            .arg(whole.best.front().values[1])
+                            .arg(guided.counts.timed)
+                            .arg(whole.counts.timed)));
     ++searched;
   }
   QVERIFY(searched >= 6);
@@ -340,13 +358,19 @@ void SearchTest::margin() {
   std::vector<double> used;
   for (const auto& group : all.groups)
     for (const auto& p : group)
-      if (p) used.push_back(static_cast<double>(p->evaluation.memory) / static_cast<double>(p->evaluation.capacity));
-  spec.memory_margin = 1 - (*std::min_element(used.begin(), used.end()) + *std::max_element(used.begin(), used.end())) / 2;
+      if (p)
+        used.push_back(static_cast<double>(p->evaluation.memory) /
+                       static_cast<double>(p->evaluation.capacity));
+  spec.memory_margin = 1 - (*std::min_element(used.begin(), used.end()) +
+                            *std::max_element(used.begin(), used.end())) /
+                               2;
   const SearchResult some = found(made(spec));
   QVERIFY(some.counts.too_large > 0 && some.counts.timed > 0);
   QCOMPARE(some.counts.valid(), all.counts.valid());
   QCOMPARE(infeasible(some.counts).front().second >= some.counts.too_large, true);
-  for (const Point& p : some.best) QVERIFY(static_cast<double>(p.evaluation.memory) <= (1 - spec.memory_margin) * static_cast<double>(p.evaluation.capacity));
+  for (const Point& p : some.best)
+    QVERIFY(static_cast<double>(p.evaluation.memory) <=
+            (1 - spec.memory_margin) * static_cast<double>(p.evaluation.capacity));
 }
 
 void SearchTest::shards_data() {
@@ -356,7 +380,8 @@ void SearchTest::shards_data() {
   QTest::newRow("from 0") << "0/4" << 0 << 4;
   QTest::newRow("from 1") << "4/4" << 0 << 4;
   QTest::newRow("between") << "3/4" << 3 << 4;
-  for (const char* text : {"", "3", "5/4", "-1/4", "1/0", "a/b", "1/2/3"}) QTest::newRow(qPrintable(QString("wrong: ") + text)) << text << -1 << 0;
+  for (const char* text : {"", "3", "5/4", "-1/4", "1/0", "a/b", "1/2/3"})
+    QTest::newRow(qPrintable(QString("wrong: ") + text)) << text << -1 << 0;
 }
 
 void SearchTest::shards() {
@@ -378,7 +403,8 @@ void SearchTest::foreign_parts() {
   const SearchResult a = found(space, first), b = found(space, second);
   const auto what = [](const std::vector<SearchResult>& parts) {
     const auto merged = merge_results(parts);
-    return std::holds_alternative<Problem>(merged) ? QString::fromStdString(std::get<Problem>(merged).what) : QString();
+    return std::holds_alternative<Problem>(merged) ? QString::fromStdString(std::get<Problem>(merged).what)
+                                                   : QString();
   };
   QCOMPARE(what({a, b}), QString());
   QVERIFY(what({}).contains("nothing"));
@@ -396,13 +422,19 @@ void SearchTest::bad_results_data() {
   QTest::addColumn<QByteArray>("from");
   QTest::addColumn<QByteArray>("to");
   QTest::addColumn<QString>("what");
-  QTest::newRow("no result") << QByteArray("\"shardscape_result\": 1") << QByteArray("\"shardscape\": 1") << "not the result";
-  QTest::newRow("newer") << QByteArray("\"shardscape_result\": 1") << QByteArray("\"shardscape_result\": 2") << "2";
-  QTest::newRow("objective") << QByteArray("\"objective\": \"tokens_per_gpu\"") << QByteArray("\"objective\": \"speed\"") << "speed";
-  QTest::newRow("count") << QByteArray("\"enumerated\": ") << QByteArray("\"enumerated\": 0.5,\"x\":") << "enumerated";
+  QTest::newRow("no result") << QByteArray("\"shardscape_result\": 1") << QByteArray("\"shardscape\": 1")
+                             << "not the result";
+  QTest::newRow("newer") << QByteArray("\"shardscape_result\": 1") << QByteArray("\"shardscape_result\": 2")
+                         << "2";
+  QTest::newRow("objective") << QByteArray("\"objective\": \"tokens_per_gpu\"")
+                             << QByteArray("\"objective\": \"speed\"") << "speed";
+  QTest::newRow("count") << QByteArray("\"enumerated\": ") << QByteArray("\"enumerated\": 0.5,\"x\":")
+                         << "enumerated";
   QTest::newRow("index") << QByteArray("\"index\": ") << QByteArray("\"index\": 99999") << "no design";
-  QTest::newRow("text for a number") << QByteArray("\"mfu\": ") << QByteArray("\"mfu\": \"x\",\"y\":") << "mfu";
-  QTest::newRow("dimension") << QByteArray("\"microbatch\": \"1,2\"") << QByteArray("\"microbatch\": \"1,y\"") << "microbatch";
+  QTest::newRow("text for a number") << QByteArray("\"mfu\": ") << QByteArray("\"mfu\": \"x\",\"y\":")
+                                     << "mfu";
+  QTest::newRow("dimension") << QByteArray("\"microbatch\": \"1,2\"") << QByteArray("\"microbatch\": \"1,y\"")
+                             << "microbatch";
   QTest::newRow("cut off") << QByteArray("\"space\": {") << QByteArray("") << "not JSON";
 }
 
@@ -417,7 +449,8 @@ void SearchTest::bad_results() {
   text.replace(at, from.size(), to);
   const auto read = result_from_json(text.toStdString(), "result.json");
   QVERIFY(std::holds_alternative<Problem>(read));
-  QVERIFY2(QString::fromStdString(std::get<Problem>(read).what).contains(what), to_string(std::get<Problem>(read)).c_str());
+  QVERIFY2(QString::fromStdString(std::get<Problem>(read).what).contains(what),
+           to_string(std::get<Problem>(read)).c_str());
   QVERIFY(QString::fromStdString(std::get<Problem>(read).where).startsWith("result.json"));
 }
 
@@ -425,7 +458,9 @@ void SearchTest::csv() {
   const SearchResult result = found(small(), sampled());
   const QStringList lines = QString::fromStdString(result_csv(result)).split('\n', Qt::SkipEmptyParts);
   const QStringList columns = lines.front().split(',');
-  for (const char* column : {"index", "kept", "tp", "pp", "recompute", "step_seconds", "tokens_per_gpu", "memory", "cost"}) QVERIFY2(columns.contains(column), column);
+  for (const char* column :
+       {"index", "kept", "tp", "pp", "recompute", "step_seconds", "tokens_per_gpu", "memory", "cost"})
+    QVERIFY2(columns.contains(column), column);
   std::set<QString> indices;
   for (const QString& line : lines.mid(1)) {
     QCOMPARE(line.split(',').size(), columns.size());

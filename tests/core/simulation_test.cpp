@@ -7,13 +7,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "simulate/estimate.h"
-#include "simulate/play_schedule.h"
-#include "simulate/step_ops.h"
-#include "simulate/time_report.h"
-#include "simulate/timeline_json.h"
+#include "memory/estimate.h"
+#include "report/report_json.h"
+#include "report/time_report.h"
+#include "report/timeline_json.h"
 #include "support/random_designs.h"
 #include "support/trace_designs.h"
+#include "timing/schedule_simulation.h"
+#include "timing/step_ops.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -22,7 +23,9 @@ namespace {
 
 constexpr double kTiny = 1e-9;  // of the step: what additions in another order may change
 
-double seconds_of(const StageTimes& stage, TimeCategory category) { return stage.seconds[static_cast<size_t>(category)]; }
+double seconds_of(const StageTimes& stage, TimeCategory category) {
+  return stage.seconds[static_cast<size_t>(category)];
+}
 double sum(const std::array<double, kTimeCategoryCount>& seconds) {
   double out = 0;
   for (const double s : seconds) out += s;
@@ -38,23 +41,32 @@ QStringList faults(const Simulation& s) {
   for (size_t i = 0; i < s.stages.size(); ++i) {
     const StageTimes& stage = s.stages[i];
     const QString where = QString("stage %1: ").arg(i);
-    if (std::abs(sum(stage.seconds) - step) > tiny) fail(where + QString("categories add up to %1 of %2").arg(sum(stage.seconds)).arg(step));
+    if (std::abs(sum(stage.seconds) - step) > tiny)
+      fail(where + QString("categories add up to %1 of %2").arg(sum(stage.seconds)).arg(step));
     for (int c = 0; c < kTimeCategoryCount; ++c)
-      if (stage.seconds[static_cast<size_t>(c)] < -tiny) fail(where + QString::fromUtf8(time_category_name(static_cast<TimeCategory>(c)).data()) + " is negative");
-    if (stage.exposed > stage.communication + tiny) fail(where + "more communication is exposed than there is");
+      if (stage.seconds[static_cast<size_t>(c)] < -tiny)
+        fail(where + QString::fromUtf8(time_category_name(static_cast<TimeCategory>(c)).data()) +
+             " is negative");
+    if (stage.exposed > stage.communication + tiny)
+      fail(where + "more communication is exposed than there is");
     double free[kStreamKindCount] = {}, busy = 0, last = 0;
     for (const Span& span : stage.spans) {
       if (span.end < span.begin) fail(where + "a span ends before it begins");
       if (span.begin < last - tiny) fail(where + "spans are not in the order of their begin");
-      if (span.begin < free[static_cast<int>(span.stream)] - tiny) fail(where + "spans overlap on " + QString::fromUtf8(stream_label(span.stream).data()));
+      if (span.begin < free[static_cast<int>(span.stream)] - tiny)
+        fail(where + "spans overlap on " + QString::fromUtf8(stream_label(span.stream).data()));
       if (span.end > step + tiny) fail(where + "a span ends after the step");
       last = span.begin;
       free[static_cast<int>(span.stream)] = span.end;
       if (span.stream == StreamKind::Compute) busy += span.end - span.begin;
       if (span.waits_span < 0) continue;
-      const Span& before = s.stages[static_cast<size_t>(span.waits_stage)].spans[static_cast<size_t>(span.waits_span)];
-      // A message arrives as it is sent; all else waits for an end, of a span that may go on behind what was waited for.
-      if (span.kind == SpanKind::Receive ? before.kind != SpanKind::Send || std::abs(before.end - span.end) > tiny : before.begin > span.begin + tiny)
+      const Span& before = s.stages[static_cast<size_t>(span.waits_stage)]
+                               .spans[static_cast<size_t>(span.waits_span)];
+      // A message arrives as it is sent; all else waits for an end, of a span that may go on behind what was
+      // waited for.
+      if (span.kind == SpanKind::Receive
+              ? before.kind != SpanKind::Send || std::abs(before.end - span.end) > tiny
+              : before.begin > span.begin + tiny)
         fail(where + "a span began before what it waited for");
     }
     if (busy > step + tiny) fail(where + "busier than the step is long");
@@ -63,7 +75,8 @@ QStringList faults(const Simulation& s) {
   for (const CriticalPart& part : s.critical) {
     const Span& span = s.stages[static_cast<size_t>(part.stage)].spans[static_cast<size_t>(part.span)];
     if (std::abs(part.begin - at) > tiny || part.end < part.begin) fail("the critical path has a gap");
-    if (!span.critical || part.begin < span.begin - tiny || part.end > span.end + tiny) fail("a part of the critical path is not in its span");
+    if (!span.critical || part.begin < span.begin - tiny || part.end > span.end + tiny)
+      fail("a part of the critical path is not in its span");
     at = part.end;
   }
   if (std::abs(at - step) > tiny) fail("the critical path does not reach the end");
@@ -73,7 +86,9 @@ QStringList faults(const Simulation& s) {
 
 QByteArray all(const QStringList& lines) { return lines.join("\n").toUtf8(); }
 
-ActionSeconds free_messages(double forward, double backward) { return {forward, backward / 2, backward / 2, 0}; }
+ActionSeconds free_messages(double forward, double backward) {
+  return {forward, backward / 2, backward / 2, 0};
+}
 
 }  // namespace
 
@@ -96,7 +111,7 @@ class SimulationTest : public QObject {
   void collectivesKeepProcessors_data();
   void collectivesKeepProcessors();
   void updatedParametersUnderTheForward();
-  void productsBesideTheirGathers();
+  void matmulsWithTheirGathers();
   void exchangesUnderTheOtherHalf();
   void devicesThatNobodySells();
   void nodesArePipelined();
@@ -113,20 +128,26 @@ void SimulationTest::publishedBubbles_data() {
   QVERIFY(file.open(QIODevice::ReadOnly));
   for (const QJsonValue& row : QJsonDocument::fromJson(file.readAll()).object()["rows"].toArray()) {
     const QJsonObject r = row.toObject();
-    QTest::addRow("%s, %d stages, %d microbatches", qPrintable(r["model"].toString()), r["stages"].toInt(), r["microbatches"].toInt()) << r;
+    QTest::addRow("%s, %d stages, %d microbatches", qPrintable(r["model"].toString()), r["stages"].toInt(),
+                  r["microbatches"].toInt())
+        << r;
   }
 }
 
 void SimulationTest::publishedBubbles() {
   QFETCH(QJsonObject, row);
   const int stages = row["stages"].toInt(), microbatches = row["microbatches"].toInt();
-  const ActionSeconds given{row["forward_ms"].toDouble(), row["backward_input_ms"].toDouble(), row["backward_weight_ms"].toDouble(), row["message_ms"].toDouble()};
+  const ActionSeconds given{row["forward_ms"].toDouble(), row["backward_input_ms"].toDouble(),
+                            row["backward_weight_ms"].toDouble(), row["message_ms"].toDouble()};
   const double busy = microbatches * (given.forward + given.backward_input + given.backward_weight);
   const QJsonObject rates = row["bubble"].toObject();
-  for (const auto& [kind, name] : {std::pair{ScheduleKind::OneFOneB, "1f1b"}, {ScheduleKind::ZbH1, "zb-h1"}, {ScheduleKind::ZbH2, "zb-h2"}}) {
-    const Simulation s = play_schedule(make_schedule(kind, stages, microbatches), given);
+  for (const auto& [kind, name] : {std::pair{ScheduleKind::OneFOneB, "1f1b"},
+                                   {ScheduleKind::ZbH1, "zb-h1"},
+                                   {ScheduleKind::ZbH2, "zb-h2"}}) {
+    const Simulation s = simulate_schedule(make_schedule(kind, stages, microbatches), given);
     QVERIFY2(faults(s).isEmpty(), all(faults(s)));
-    // The paper's optimizer waits for no other stage: a step lasts from the first to the last action of the slowest one.
+    // The paper's optimizer waits for no other stage: a step lasts from the first to the last action of the
+    // slowest one.
     double longest = 0;
     for (const StageTimes& stage : s.stages) {
       double first = s.step_seconds, last = 0;
@@ -141,7 +162,8 @@ void SimulationTest::publishedBubbles() {
   }
 }
 
-// Narayanan et al., arXiv 2104.04473, section 2.2: with free messages the bubble is (p - 1)/v of a microbatch's forward and backward.
+// Narayanan et al., arXiv 2104.04473, section 2.2: with free messages the bubble is (p - 1)/v of a
+// microbatch's forward and backward.
 void SimulationTest::closedForms_data() {
   QTest::addColumn<int>("kind");
   QTest::addColumn<int>("stages");
@@ -149,11 +171,14 @@ void SimulationTest::closedForms_data() {
   QTest::addColumn<int>("chunks");
   for (const auto& [name, kind] : {std::pair{"GPipe", ScheduleKind::GPipe}, {"1F1B", ScheduleKind::OneFOneB}})
     for (const int stages : {1, 2, 3, 8})
-      for (const int microbatches : {1, 2, 8, 13}) QTest::addRow("%s, %d stages, %d microbatches", name, stages, microbatches) << static_cast<int>(kind) << stages << microbatches << 1;
+      for (const int microbatches : {1, 2, 8, 13})
+        QTest::addRow("%s, %d stages, %d microbatches", name, stages, microbatches)
+            << static_cast<int>(kind) << stages << microbatches << 1;
   for (const int stages : {2, 4, 8})
     for (const int rounds : {1, 2, 5})
       for (const int chunks : {2, 3, 4})
-        QTest::addRow("interleaved, %d stages, %d microbatches, %d chunks", stages, rounds * stages, chunks) << static_cast<int>(ScheduleKind::OneFOneB) << stages << rounds * stages << chunks;
+        QTest::addRow("interleaved, %d stages, %d microbatches, %d chunks", stages, rounds * stages, chunks)
+            << static_cast<int>(ScheduleKind::OneFOneB) << stages << rounds * stages << chunks;
 }
 
 void SimulationTest::closedForms() {
@@ -162,10 +187,13 @@ void SimulationTest::closedForms() {
   QFETCH(int, microbatches);
   QFETCH(int, chunks);
   const double forward = 3, backward = 5;  // of a stage; a chunk is a part of it
-  const Simulation s = play_schedule(make_schedule(static_cast<ScheduleKind>(kind), stages, microbatches, chunks), free_messages(forward / chunks, backward / chunks));
+  const Simulation s = simulate_schedule(
+      make_schedule(static_cast<ScheduleKind>(kind), stages, microbatches, chunks),
+      free_messages(forward / chunks, backward / chunks));
   QVERIFY2(faults(s).isEmpty(), all(faults(s)));
   const double wanted = (microbatches + (stages - 1.0) / chunks) * (forward + backward);
-  QVERIFY2(std::abs(s.step_seconds - wanted) < 1e-9, qPrintable(QString("%1, not %2").arg(s.step_seconds).arg(wanted)));
+  QVERIFY2(std::abs(s.step_seconds - wanted) < 1e-9,
+           qPrintable(QString("%1, not %2").arg(s.step_seconds).arg(wanted)));
   QVERIFY(std::abs(s.bubble - (wanted - microbatches * (forward + backward)) / wanted) < 1e-9);
 }
 
@@ -224,9 +252,11 @@ void SimulationTest::replicasDoNotChangeCompute() {
   d.parallel.dp *= 4;
   d.workload.batch *= 4;
   const auto many = simulate(*make_report(d));
-  for (const TimeCategory c : {TimeCategory::Products, TimeCategory::Attention, TimeCategory::MemoryBound, TimeCategory::TensorComm})
+  for (const TimeCategory c :
+       {TimeCategory::Products, TimeCategory::Attention, TimeCategory::MemoryBound, TimeCategory::TensorComm})
     QCOMPARE(seconds_of(few->stages[0], c), seconds_of(many->stages[0], c));
-  QVERIFY(seconds_of(many->stages[0], TimeCategory::DataComm) > seconds_of(few->stages[0], TimeCategory::DataComm));
+  QVERIFY(seconds_of(many->stages[0], TimeCategory::DataComm) >
+          seconds_of(few->stages[0], TimeCategory::DataComm));
 }
 
 // Buckets go while the backward still runs; one flat buffer waits for its end.
@@ -240,11 +270,13 @@ void SimulationTest::hiddenGradients() {
   d.parallel.ddp_bucket_size = 100'000'000;
   const auto meanwhile = simulate(*make_report(d));
   QVERIFY2(faults(*after).isEmpty() && faults(*meanwhile).isEmpty(), all(faults(*meanwhile)));
-  QVERIFY(seconds_of(meanwhile->stages[0], TimeCategory::DataComm) < 0.9 * seconds_of(after->stages[0], TimeCategory::DataComm));
+  QVERIFY(seconds_of(meanwhile->stages[0], TimeCategory::DataComm) <
+          0.9 * seconds_of(after->stages[0], TimeCategory::DataComm));
   QVERIFY(meanwhile->step_seconds < after->step_seconds);
 }
 
-// FSDP gathers the next unit while one runs: with enough to compute only the first gather and the last scatter are exposed.
+// FSDP gathers the next unit while one runs: with enough to compute only the first gather and the last
+// scatter are exposed.
 void SimulationTest::gathersAheadOfUse() {
   Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 32);
   d.workload.seq = 8192;
@@ -259,7 +291,8 @@ void SimulationTest::gathersAheadOfUse() {
   QVERIFY(s->stages[0].exposed > 0);
 }
 
-// torch.distributed.pipelining reduces a stage of FSDP2 once its last backward is through; FSDP1 reduces unit by unit beside it.
+// torch.distributed.pipelining reduces a stage of FSDP2 once its last backward is through; FSDP1 reduces unit
+// by unit beside it.
 void SimulationTest::fsdp2ReducesBehindThePipeline() {
   Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 4);
   for (const SyncStrategy sync : {SyncStrategy::Fsdp2, SyncStrategy::Fsdp1}) {
@@ -269,8 +302,10 @@ void SimulationTest::fsdp2ReducesBehindThePipeline() {
     for (const StageTimes& stage : s->stages) {
       double computed = 0, first = s->step_seconds;
       for (const Span& span : stage.spans) {
-        if (span.stream == StreamKind::Compute && span.kind == SpanKind::Backward) computed = std::max(computed, span.end);
-        if (span.name >= 0 && s->names[static_cast<size_t>(span.name)].starts_with("reduce-scatter")) first = std::min(first, span.begin);
+        if (span.stream == StreamKind::Compute && span.kind == SpanKind::Backward)
+          computed = std::max(computed, span.end);
+        if (span.name >= 0 && s->names[static_cast<size_t>(span.name)].starts_with("reduce-scatter"))
+          first = std::min(first, span.begin);
       }
       QVERIFY(first < s->step_seconds);
       QCOMPARE(first >= computed - kTiny, sync == SyncStrategy::Fsdp2);
@@ -278,8 +313,8 @@ void SimulationTest::fsdp2ReducesBehindThePipeline() {
   }
 }
 
-// NCCL keeps 24 of 132 processors to itself while it gathers and reduces beside products: they are slower for as long as that takes,
-// never by more than 132 / 108. Where nothing is known they are as fast as alone.
+// NCCL keeps 24 of 132 processors to itself while it gathers and reduces beside products: they are slower for
+// as long as that takes, never by more than 132 / 108. Where nothing is known they are as fast as alone.
 void SimulationTest::collectivesKeepProcessors_data() {
   QTest::addColumn<QString>("accelerator");
   QTest::addColumn<int>("sync");
@@ -287,9 +322,12 @@ void SimulationTest::collectivesKeepProcessors_data() {
   QTest::addColumn<double>("least");
   QTest::addColumn<double>("most");
   const double all_the_time = 132.0 / 108;
-  QTest::newRow("short sequences") << "h100-sxm-80gb" << int(SyncStrategy::Fsdp2) << 64 << 1 + 0.8 * (all_the_time - 1) << all_the_time;
-  QTest::newRow("long ones") << "h100-sxm-80gb" << int(SyncStrategy::Fsdp2) << 16384 << 1.0001 << 1 + 0.5 * (all_the_time - 1);
-  QTest::newRow("buckets, short sequences") << "h100-sxm-80gb" << int(SyncStrategy::DistributedOptimizer) << 512 << 1.02 << 1 + 0.7 * (all_the_time - 1);
+  QTest::newRow("short sequences") << "h100-sxm-80gb" << int(SyncStrategy::Fsdp2) << 64
+                                   << 1 + 0.8 * (all_the_time - 1) << all_the_time;
+  QTest::newRow("long ones") << "h100-sxm-80gb" << int(SyncStrategy::Fsdp2) << 16384 << 1.0001
+                             << 1 + 0.5 * (all_the_time - 1);
+  QTest::newRow("buckets, short sequences") << "h100-sxm-80gb" << int(SyncStrategy::DistributedOptimizer)
+                                            << 512 << 1.02 << 1 + 0.7 * (all_the_time - 1);
   QTest::newRow("other libraries") << "mi300x-192gb" << int(SyncStrategy::Fsdp2) << 512 << 1.0 << 1.0;
 }
 
@@ -310,7 +348,8 @@ void SimulationTest::collectivesKeepProcessors() {
   d.workload.batch *= 8;
   const auto beside = simulate(*make_report(d));
   QVERIFY2(faults(*beside).isEmpty(), all(faults(*beside)));
-  const double ratio = seconds_of(beside->stages[0], TimeCategory::Products) / seconds_of(alone->stages[0], TimeCategory::Products);
+  const double ratio = seconds_of(beside->stages[0], TimeCategory::Products) /
+                       seconds_of(alone->stages[0], TimeCategory::Products);
   QVERIFY2(ratio > least - kTiny && ratio < most + kTiny, qPrintable(QString::number(ratio)));
   const auto others = [&](const Simulation& s) { return seconds_of(s.stages[0], TimeCategory::MemoryBound); };
   QVERIFY(std::abs(others(*beside) - others(*alone)) < kTiny * others(*alone));
@@ -330,7 +369,8 @@ void SimulationTest::updatedParametersUnderTheForward() {
   const auto gathers = [](const Simulation& s) {
     double out = 0;
     for (const Span& span : s.stages[0].spans)
-      if (span.name >= 0 && s.names[static_cast<size_t>(span.name)].starts_with("all-gather of parameters")) out += span.end - span.begin;
+      if (span.name >= 0 && s.names[static_cast<size_t>(span.name)].starts_with("all-gather of parameters"))
+        out += span.end - span.begin;
     return out;
   };
   QVERIFY(gathers(*after) > 0);
@@ -338,7 +378,7 @@ void SimulationTest::updatedParametersUnderTheForward() {
 }
 
 // All but the pieces that nothing hides: never more than without, and what is sent stays.
-void SimulationTest::productsBesideTheirGathers() {
+void SimulationTest::matmulsWithTheirGathers() {
   Design d = trace_design("llama3-8b", 8, 1, 1, true, 2, 4);
   d.workload.seq = 8192;
   for (const Recompute recompute : {Recompute::None, Recompute::Full}) {
@@ -349,7 +389,8 @@ void SimulationTest::productsBesideTheirGathers() {
     const auto hidden = simulate(*make_report(d));
     QVERIFY2(faults(*hidden).isEmpty(), all(faults(*hidden)));
     QCOMPARE(hidden->stages[0].communication, exposed->stages[0].communication);
-    QCOMPARE(seconds_of(hidden->stages[0], TimeCategory::Products), seconds_of(exposed->stages[0], TimeCategory::Products));
+    QCOMPARE(seconds_of(hidden->stages[0], TimeCategory::Products),
+             seconds_of(exposed->stages[0], TimeCategory::Products));
     QVERIFY(hidden->stages[0].exposed < 0.7 * exposed->stages[0].exposed);
     QVERIFY(hidden->stages[0].exposed > 0);
   }
@@ -384,13 +425,16 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
     const double products = seconds_of(all->stages[s], TimeCategory::Products);
     QVERIFY(seconds_of(both->stages[s], TimeCategory::Products) > products);
     QVERIFY(seconds_of(both->stages[s], TimeCategory::Products) < products * 132 / 112);
-    QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) > seconds_of(both->stages[s], TimeCategory::Products));
+    QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) >
+            seconds_of(both->stages[s], TimeCategory::Products));
     QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) < 2 * products);
-    QCOMPARE(seconds_of(half->stages[s], TimeCategory::MemoryBound), seconds_of(all->stages[s], TimeCategory::MemoryBound));
+    QCOMPARE(seconds_of(half->stages[s], TimeCategory::MemoryBound),
+             seconds_of(all->stages[s], TimeCategory::MemoryBound));
   }
 }
 
-// Sent once per node, tokens cross nodes while others are passed on inside: the exchange takes as long as the slower of both.
+// Sent once per node, tokens cross nodes while others are passed on inside: the exchange takes as long as the
+// slower of both.
 void SimulationTest::nodesArePipelined() {
   Design d = trace_design("deepseek-v3", 1, 1, 16, false, 1, 2);
   d.parallel.ep = 16;
@@ -421,37 +465,50 @@ void SimulationTest::devicesThatNobodySells() {
   const Accelerator& a = *sold->accelerator;
   d.cluster.peak_tflops = static_cast<int64_t>(2 * a.bf16_tflops);
   const auto fast = simulate(*estimate(d));
-  QVERIFY(seconds_of(fast->stages[0], TimeCategory::Products) < 0.7 * seconds_of(before->stages[0], TimeCategory::Products));
-  QCOMPARE(seconds_of(fast->stages[0], TimeCategory::MemoryBound), seconds_of(before->stages[0], TimeCategory::MemoryBound));
-  QCOMPARE(fast->machine.accelerator->fp8_tflops / fast->machine.accelerator->bf16_tflops, a.fp8_tflops / a.bf16_tflops);
+  QVERIFY(seconds_of(fast->stages[0], TimeCategory::Products) <
+          0.7 * seconds_of(before->stages[0], TimeCategory::Products));
+  QCOMPARE(seconds_of(fast->stages[0], TimeCategory::MemoryBound),
+           seconds_of(before->stages[0], TimeCategory::MemoryBound));
+  QCOMPARE(fast->machine.accelerator->fp8_tflops / fast->machine.accelerator->bf16_tflops,
+           a.fp8_tflops / a.bf16_tflops);
   d.cluster.peak_tflops = 0;
   d.cluster.memory_bandwidth = static_cast<int64_t>(2 * a.memory_gbps);
   const auto wide = simulate(*estimate(d));
-  QVERIFY(seconds_of(wide->stages[0], TimeCategory::MemoryBound) < 0.6 * seconds_of(before->stages[0], TimeCategory::MemoryBound));
+  QVERIFY(seconds_of(wide->stages[0], TimeCategory::MemoryBound) <
+          0.6 * seconds_of(before->stages[0], TimeCategory::MemoryBound));
   d.cluster.memory_capacity = sold->memory->stages[0].in_use >> 30;
   QVERIFY(!estimate(d)->memory->fits);
   d.cluster.memory_capacity += 1;
   const auto large = estimate(d);
   QVERIFY(large->memory->fits);
   QCOMPARE(large->memory->capacity, d.cluster.memory_capacity << 30);
-  QVERIFY(large->accelerator->name.find(std::to_string(d.cluster.memory_capacity) + " GB") != std::string::npos);
+  QVERIFY(large->accelerator->name.find(std::to_string(d.cluster.memory_capacity) + " GB") !=
+          std::string::npos);
 }
 
 void SimulationTest::actionsAreMadeOfOps_data() {
   QTest::addColumn<int>("which");
-  for (const auto& [name, which] : {std::pair{"replayed", 0}, {"communication beside products", 1}, {"the host is late", 2}, {"overlapped exchanges of experts", 3}, {"gathers of FSDP", 4}})
+  for (const auto& [name, which] : {std::pair{"replayed", 0},
+                                    {"communication beside products", 1},
+                                    {"the host is late", 2},
+                                    {"overlapped exchanges of experts", 3},
+                                    {"gathers of FSDP", 4}})
     QTest::newRow(name) << which;
 }
 
-// Ops follow one after the other inside their span, end with it, and take together what the play counted of their category.
+// Ops follow one after the other inside their span, end with it, and take together what the play counted of
+// their category.
 void SimulationTest::actionsAreMadeOfOps() {
   QFETCH(int, which);
-  Design d = which == 3 ? trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 16) : trace_design("llama3-8b", 2, 2, which == 4 ? 2 : 1, true, 4, 4);
+  Design d = which == 3 ? trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 16)
+                        : trace_design("llama3-8b", 2, 2, which == 4 ? 2 : 1, true, 4, 4);
   d.workload.seq = which == 2 ? 64 : 8192;  // kernels long enough for the host to run ahead, or not
   if (which == 0) d.workload.recompute = Recompute::Full;
   if (which == 1) d.parallel.tp_comm_overlap = true;
   if (which == 2) d.cluster.accelerator = "a100-sxm-80gb";
-  if (which == 3) d.parallel.ep = 4, d.parallel.schedule = ScheduleKind::DualPipe, d.parallel.dispatcher = Dispatcher::Flex;  // packs nothing beside its exchanges
+  if (which == 3)
+    d.parallel.ep = 4, d.parallel.schedule = ScheduleKind::DualPipe,
+    d.parallel.dispatcher = Dispatcher::Flex;  // packs nothing beside its exchanges
   if (which == 4) d.parallel.sync = SyncStrategy::Fsdp2;
   const auto report = make_report(d);
   QVERIFY2(report->valid(), report->problems.empty() ? "" : to_string(report->problems.front()).c_str());

@@ -1,11 +1,10 @@
-// Spaces of designs: values, sizes, numbering, constraints, the saved form.
+// Spaces of designs: values, sizes, numbering.
 #include <QtTest>
 #include <algorithm>
-#include <fstream>
 #include <random>
 #include <set>
 
-#include "design/validate.h"
+#include "design/validate/validate.h"
 #include "explore/search.h"
 #include "explore/values.h"
 #include "support/spaces.h"
@@ -31,16 +30,8 @@ class SpaceTest : public QObject {
   void models();
   void structure_varies_slowly();
   void repeats();
-  void constraints_data();
-  void constraints();
-  void bad_constraints_data();
-  void bad_constraints();
   void valid_by_brute_force();
   void huge();
-  void json_round_trip();
-  void json_values();
-  void bad_json_data();
-  void bad_json();
   void usual();
   void a_million_designs();
 };
@@ -71,23 +62,57 @@ void SpaceTest::values_data() {
   QTest::addColumn<QString>("knob");
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("wanted");
-  QTest::newRow("one") << "tp" << "8" << "8";
-  QTest::newRow("list") << "tp" << "1,2,4,8" << "1 2 4 8";
-  QTest::newRow("sorted, once") << "tp" << "8, 1,2,2" << "1 2 8";
-  QTest::newRow("powers") << "tp" << "1..64*2" << "1 2 4 8 16 32 64";
-  QTest::newRow("powers of three") << "tp" << "2..20*3" << "2 6 18";
-  QTest::newRow("steps") << "tp" << "1..9+4" << "1 5 9";
-  QTest::newRow("not up to the end") << "tp" << "1..8+3" << "1 4 7";
-  QTest::newRow("every") << "tp" << "3..6" << "3 4 5 6";
-  QTest::newRow("ranges and values") << "tp" << "1..4*2,16,5..6" << "1 2 4 5 6 16";
-  QTest::newRow("kibi") << "seq" << "2k,8k..32k*2" << "2048 8192 16384 32768";
-  QTest::newRow("decimals") << "capacity_factor" << "1..2+0.5" << "1 1.5 2";
-  QTest::newRow("booleans") << "sequence_parallel" << "on,false" << "false true";
-  QTest::newRow("choices in their order") << "recompute" << "FULL,none" << "none full";
-  QTest::newRow("aliases") << "accelerator" << "h100,a100" << "a100-sxm-80gb h100-sxm-80gb";
-  QTest::newRow("lists between bars") << "stage_layers" << "2,2|3,1" << "2,2 3,1";
-  QTest::newRow("an empty list too") << "stage_layers" << "|3,1" << " 3,1";
-  QTest::newRow("modules") << "recompute_modules" << "mlp|core_attn,mlp" << "mlp core_attn,mlp";
+  QTest::newRow("one") << "tp"
+                       << "8"
+                       << "8";
+  QTest::newRow("list") << "tp"
+                        << "1,2,4,8"
+                        << "1 2 4 8";
+  QTest::newRow("sorted, once") << "tp"
+                                << "8, 1,2,2"
+                                << "1 2 8";
+  QTest::newRow("powers") << "tp"
+                          << "1..64*2"
+                          << "1 2 4 8 16 32 64";
+  QTest::newRow("powers of three") << "tp"
+                                   << "2..20*3"
+                                   << "2 6 18";
+  QTest::newRow("steps") << "tp"
+                         << "1..9+4"
+                         << "1 5 9";
+  QTest::newRow("not up to the end") << "tp"
+                                     << "1..8+3"
+                                     << "1 4 7";
+  QTest::newRow("every") << "tp"
+                         << "3..6"
+                         << "3 4 5 6";
+  QTest::newRow("ranges and values") << "tp"
+                                     << "1..4*2,16,5..6"
+                                     << "1 2 4 5 6 16";
+  QTest::newRow("kibi") << "seq"
+                        << "2k,8k..32k*2"
+                        << "2048 8192 16384 32768";
+  QTest::newRow("decimals") << "capacity_factor"
+                            << "1..2+0.5"
+                            << "1 1.5 2";
+  QTest::newRow("booleans") << "sequence_parallel"
+                            << "on,false"
+                            << "false true";
+  QTest::newRow("choices in their order") << "recompute"
+                                          << "FULL,none"
+                                          << "none full";
+  QTest::newRow("aliases") << "accelerator"
+                           << "h100,a100"
+                           << "a100-sxm-80gb h100-sxm-80gb";
+  QTest::newRow("lists between bars") << "stage_layers"
+                                      << "2,2|3,1"
+                                      << "2,2 3,1";
+  QTest::newRow("an empty list too") << "stage_layers"
+                                     << "|3,1"
+                                     << " 3,1";
+  QTest::newRow("modules") << "recompute_modules"
+                           << "mlp|core_attn,mlp"
+                           << "mlp core_attn,mlp";
 }
 
 void SpaceTest::values() {
@@ -95,7 +120,8 @@ void SpaceTest::values() {
   QFETCH(QString, text);
   QFETCH(QString, wanted);
   const auto values = parse_values(*find_knob(knob.toStdString()), text.toStdString());
-  QVERIFY2(std::holds_alternative<std::vector<std::string>>(values), std::holds_alternative<Problem>(values) ? to_string(std::get<Problem>(values)).c_str() : "");
+  QVERIFY2(std::holds_alternative<std::vector<std::string>>(values),
+           std::holds_alternative<Problem>(values) ? to_string(std::get<Problem>(values)).c_str() : "");
   QCOMPARE(joined(std::get<0>(values)), wanted);
 }
 
@@ -103,19 +129,45 @@ void SpaceTest::bad_values_data() {
   QTest::addColumn<QString>("knob");
   QTest::addColumn<QString>("text");
   QTest::addColumn<QString>("what");
-  QTest::newRow("word") << "tp" << "some" << "not a whole number";
-  QTest::newRow("nothing") << "tp" << "" << "a value is missing";
-  QTest::newRow("gap") << "tp" << "1,,2" << "a value is missing";
-  QTest::newRow("too small") << "tp" << "0..4" << "too small";
-  QTest::newRow("too large") << "tp" << "1..999999" << "too large";
-  QTest::newRow("down") << "tp" << "8..1*2" << "goes down";
-  QTest::newRow("no step") << "tp" << "1..8*" << "";
-  QTest::newRow("step of one") << "tp" << "1..8*1" << "no step";
-  QTest::newRow("word for step") << "tp" << "1..8+x" << "no step";
-  QTest::newRow("powers of 0") << "microbatch_group" << "0..8*2" << "cannot start at 0";
-  QTest::newRow("thousands") << "batch" << "4,096" << "not thousands";
-  QTest::newRow("choice") << "recompute" << "none,some" << "\"some\"";
-  QTest::newRow("too many") << "batch" << "1..1000000" << "more than 100,000";
+  QTest::newRow("word") << "tp"
+                        << "some"
+                        << "not a whole number";
+  QTest::newRow("nothing") << "tp"
+                           << ""
+                           << "a value is missing";
+  QTest::newRow("gap") << "tp"
+                       << "1,,2"
+                       << "a value is missing";
+  QTest::newRow("too small") << "tp"
+                             << "0..4"
+                             << "too small";
+  QTest::newRow("too large") << "tp"
+                             << "1..999999"
+                             << "too large";
+  QTest::newRow("down") << "tp"
+                        << "8..1*2"
+                        << "goes down";
+  QTest::newRow("no step") << "tp"
+                           << "1..8*"
+                           << "";
+  QTest::newRow("step of one") << "tp"
+                               << "1..8*1"
+                               << "no step";
+  QTest::newRow("word for step") << "tp"
+                                 << "1..8+x"
+                                 << "no step";
+  QTest::newRow("powers of 0") << "microbatch_group"
+                               << "0..8*2"
+                               << "cannot start at 0";
+  QTest::newRow("thousands") << "batch"
+                             << "4,096"
+                             << "not thousands";
+  QTest::newRow("choice") << "recompute"
+                          << "none,some"
+                          << "\"some\"";
+  QTest::newRow("too many") << "batch"
+                            << "1..1000000"
+                            << "more than 100,000";
 }
 
 void SpaceTest::bad_values() {
@@ -124,7 +176,8 @@ void SpaceTest::bad_values() {
   QFETCH(QString, what);
   const auto values = parse_values(*find_knob(knob.toStdString()), text.toStdString());
   if (what.isEmpty()) {
-    QVERIFY(std::holds_alternative<std::vector<std::string>>(values));  // nothing behind the sign: its usual step
+    QVERIFY(
+        std::holds_alternative<std::vector<std::string>>(values));  // nothing behind the sign: its usual step
     return;
   }
   QVERIFY(std::holds_alternative<Problem>(values));
@@ -141,7 +194,8 @@ void SpaceTest::all_values_of() {
   QCOMPARE(all("recompute"), QString("none selective full"));
   QCOMPARE(all("virtual_stages"), QString("1 2 4"));
   QCOMPARE(all("microbatch"), QString("1 2 4 8 16"));
-  QCOMPARE(size_t(all("recompute_modules").count(' ') + 1), (size_t{1} << find_knob("recompute_modules")->choices.size()) - 1);
+  QCOMPARE(size_t(all("recompute_modules").count(' ') + 1),
+           (size_t{1} << find_knob("recompute_modules")->choices.size()) - 1);
   QVERIFY(std::holds_alternative<Problem>(all_values(*find_knob("hidden"), d)));
 }
 
@@ -155,7 +209,9 @@ void SpaceTest::sizes_by_brute_force() {
     for (auto& [id, values] : spec.dimensions)
       if (id == "tp" || id == "pp" || id == "cp") values = lists[random() % 4];
     if (random() % 3 == 0) spec.dimensions.emplace_back("dp", lists[random() % 4]);
-    const auto list = [&](const char* id) { return spec.find(id) ? numbers(id, *spec.find(id)) : std::vector<int64_t>{1}; };
+    const auto list = [&](const char* id) {
+      return spec.find(id) ? numbers(id, *spec.find(id)) : std::vector<int64_t>{1};
+    };
     int64_t layouts = 0;
     for (int64_t world : numbers("dp", spec.gpus))
       for (int64_t tp : list("tp"))
@@ -163,14 +219,16 @@ void SpaceTest::sizes_by_brute_force() {
           for (int64_t cp : list("cp"))
             for (int64_t dp = 1; dp <= world; ++dp) {
               const std::vector<int64_t> allowed = list("dp");
-              const bool listed = !spec.find("dp") || std::find(allowed.begin(), allowed.end(), dp) != allowed.end();
+              const bool listed = !spec.find("dp") ||
+                                  std::find(allowed.begin(), allowed.end(), dp) != allowed.end();
               layouts += listed && tp * pp * cp * dp == world;
             }
     int64_t size = layouts;
     for (const auto& [id, values] : spec.dimensions) {
       if (id == "tp" || id == "pp" || id == "cp" || id == "dp") continue;
       const Knob& knob = *find_knob(id);
-      size *= static_cast<int64_t>(std::get<0>(is_all(values) ? all_values(knob, spec.base) : parse_values(knob, values)).size());
+      size *= static_cast<int64_t>(
+          std::get<0>(is_all(values) ? all_values(knob, spec.base) : parse_values(knob, values)).size());
     }
     if (layouts == 0) {
       QVERIFY(problem_of(spec).what.find("multiply to") != std::string::npos);
@@ -248,7 +306,8 @@ void SpaceTest::nodes() {
   const auto space = made(spec);
   QCOMPARE(joined(space->axes()[size_t(space->axis("nodes"))].values), QString("1 2 4"));
   for (Wide i = 0; i < space->size(); ++i) {
-    const int64_t nodes = std::stoll(space->axes()[size_t(space->axis("nodes"))].values[size_t(space->values_at(i)[size_t(space->axis("nodes"))])]);
+    const int64_t nodes = std::stoll(space->axes()[size_t(space->axis("nodes"))]
+                                         .values[size_t(space->values_at(i)[size_t(space->axis("nodes"))])]);
     QCOMPARE(space->design_at(i).world(), 8 * nodes);
   }
   spec.gpus = "8";
@@ -279,7 +338,8 @@ void SpaceTest::structure_varies_slowly() {
   spec.dimensions.emplace_back("model", "gpt2,gpt2-medium");
   const auto space = made(spec);
   std::vector<std::string> order;
-  for (const Space::Digit& digit : space->digits()) order.push_back(space->axes()[size_t(digit.axes.front())].id);
+  for (const Space::Digit& digit : space->digits())
+    order.push_back(space->axes()[size_t(digit.axes.front())].id);
   QCOMPARE(order.front(), std::string("model"));
   QCOMPARE(order[1], std::string("tp"));
   QCOMPARE(order.back(), std::string("nic_bandwidth"));
@@ -297,79 +357,9 @@ void SpaceTest::repeats() {
     const Design& d = cursor.at(i);
     found[{d.parallel.tp, d.parallel.sequence_parallel}] = space->repeats(d, cursor.values());
   }
-  const std::map<std::pair<int64_t, bool>, bool> wanted{{{1, false}, false}, {{1, true}, true}, {{2, false}, false}, {{2, true}, false}};
+  const std::map<std::pair<int64_t, bool>, bool> wanted{
+      {{1, false}, false}, {{1, true}, true}, {{2, false}, false}, {{2, true}, false}};
   QVERIFY(found == wanted);
-}
-
-void SpaceTest::constraints_data() {
-  QTest::addColumn<QString>("text");
-  QTest::addColumn<bool>("holds");
-  // tp 2, pp 2, dp 4, batch 16, microbatch 2, seq 128, 1f1b, sequence parallel, H100 with 8 GPUs per node
-  QTest::newRow("less") << "tp<=2" << true;
-  QTest::newRow("strictly") << "tp < 2" << false;
-  QTest::newRow("more") << "dp>=5" << false;
-  QTest::newRow("equal") << "dp==4" << true;
-  QTest::newRow("one sign") << "dp=4" << true;
-  QTest::newRow("unequal") << "dp!=4" << false;
-  QTest::newRow("one of") << "dp==1|4" << true;
-  QTest::newRow("none of") << "dp!=1|4" << false;
-  QTest::newRow("product") << "tp*pp*dp == gpus" << true;
-  QTest::newRow("precedence") << "tp + pp * dp == 10" << true;
-  QTest::newRow("parentheses") << "(tp+pp)*dp == 16" << true;
-  QTest::newRow("quotient") << "batch/dp/microbatch == microbatches" << true;
-  QTest::newRow("difference") << "dp-tp-pp==0" << true;
-  QTest::newRow("remainder") << "batch%3==1" << true;
-  QTest::newRow("tokens") << "tokens==2k" << true;
-  QTest::newRow("millions") << "tokens>=1M" << false;
-  QTest::newRow("node") << "tp<=node and node==8" << true;
-  QTest::newRow("nodes") << "nodes==2" << true;
-  QTest::newRow("domain") << "domain==8" << true;
-  QTest::newRow("choice") << "schedule==1f1b" << true;
-  QTest::newRow("choices") << "schedule==gpipe|zb-h1" << false;
-  QTest::newRow("not the choice") << "sync!=zero-3" << true;
-  QTest::newRow("Boolean") << "sequence_parallel" << true;
-  QTest::newRow("Boolean, said") << "sequence-parallel==false" << false;
-  QTest::newRow("not") << "not sequence_parallel" << false;
-  QTest::newRow("or") << "pp==1 or virtual_stages==1" << true;
-  QTest::newRow("and binds more") << "pp==1 and tp==1 or dp==4" << true;
-  QTest::newRow("nested") << "(pp==1 or tp==2) and (dp==1 or not dropout)" << true;
-  QTest::newRow("decimal") << "load_imbalance<=1" << true;
-}
-
-void SpaceTest::constraints() {
-  QFETCH(QString, text);
-  QFETCH(bool, holds);
-  Design d = small_gpt();
-  d.parallel.tp = d.parallel.pp = 2;
-  d.parallel.dp = 4;
-  d.parallel.sequence_parallel = true;
-  d.workload.microbatch = 2;
-  const auto constraint = Constraint::parse(text.toStdString());
-  QVERIFY2(std::holds_alternative<Constraint>(constraint), std::holds_alternative<Problem>(constraint) ? to_string(std::get<Problem>(constraint)).c_str() : "");
-  QCOMPARE(std::get<Constraint>(constraint).holds(d), holds);
-}
-
-void SpaceTest::bad_constraints_data() {
-  QTest::addColumn<QString>("text");
-  QTest::addColumn<QString>("what");
-  QTest::newRow("empty") << "" << "missing";
-  QTest::newRow("no knob") << "tq<=8" << "\"tq\"";
-  QTest::newRow("no comparison") << "tp*pp" << "comparison";
-  QTest::newRow("left over") << "tp<=8 pp" << "left over";
-  QTest::newRow("open") << "(tp+1<=8" << "not closed";
-  QTest::newRow("end") << "tp<=" << "at the end";
-  QTest::newRow("sign") << "tp<=#" << "\"#\"";
-  QTest::newRow("choice") << "schedule==best" << "\"best\"";
-  QTest::newRow("order of choices") << "schedule<=gpipe" << "no order";
-  QTest::newRow("out of range") << "sequence_parallel==maybe" << "maybe";
-}
-
-void SpaceTest::bad_constraints() {
-  QFETCH(QString, text);
-  QFETCH(QString, what);
-  const auto constraint = Constraint::parse(text.toStdString());
-  QVERIFY(std::holds_alternative<Problem>(constraint));
-  QVERIFY2(QString::fromStdString(std::get<Problem>(constraint).what).contains(what), std::get<Problem>(constraint).what.c_str());
 }
 
 void SpaceTest::valid_by_brute_force() {
@@ -379,7 +369,8 @@ void SpaceTest::valid_by_brute_force() {
     int64_t valid = 0;
     for (Wide i = 0; i < space->size(); ++i) {
       const Design d = space->design_at(i);
-      valid += !has_errors(validate(d)) && (space->spec().constraints.empty() || d.parallel.tp * d.parallel.cp <= 4);
+      valid += !has_errors(validate(d)) &&
+               (space->spec().constraints.empty() || d.parallel.tp * d.parallel.cp <= 4);
     }
     const auto counted = count_valid(*space);
     QVERIFY(counted && counted->exact);
@@ -389,7 +380,9 @@ void SpaceTest::valid_by_brute_force() {
 
 void SpaceTest::huge() {
   SpaceSpec spec = small_space("131072");
-  for (const char* id : {"batch", "vocab_multiple", "nic_bandwidth", "scaleup_bandwidth", "pod_size", "ddp_bucket_size"}) spec.dimensions.emplace_back(id, "1..10000");
+  for (const char* id :
+       {"batch", "vocab_multiple", "nic_bandwidth", "scaleup_bandwidth", "pod_size", "ddp_bucket_size"})
+    spec.dimensions.emplace_back(id, "1..10000");
   const auto space = made(spec);
   QVERIFY(space->size() > Wide{1} << 80);
   for (Wide index : {Wide{0}, space->size() - 1, space->size() / 3 * 2 + 12345}) {
@@ -400,69 +393,10 @@ void SpaceTest::huge() {
   const auto counted = count_valid(*space, [&](const ValidCount& c) { told.push_back(c.text()); });
   QVERIFY(counted && !counted->exact && !told.empty());
   QVERIFY2(counted->text().find("of which") != std::string::npos, counted->text().c_str());
-  for (const char* id : {"moment_dtype", "zero_reduce_bucket_size", "stage3_prefetch_bucket_size", "stage3_max_live_parameters", "rails", "network_latency", "scaleup_latency"})
+  for (const char* id : {"moment_dtype", "zero_reduce_bucket_size", "stage3_prefetch_bucket_size",
+                         "stage3_max_live_parameters", "rails", "network_latency", "scaleup_latency"})
     spec.dimensions.emplace_back(id, find_knob(id)->type == KnobType::Choice ? "all" : "1..4000");
   QCOMPARE(problem_of(spec).where, std::string("dimensions"));
-}
-
-void SpaceTest::json_round_trip() {
-  std::mt19937 random(13);
-  for (int round = 0; round < 50; ++round) {
-    SpaceSpec spec = random_space(random);
-    spec.name = "round " + std::to_string(round);
-    spec.memory_margin = 0.01 * round;
-    const auto read = space_from_json(to_json(spec), "space.json");
-    QVERIFY2(std::holds_alternative<SpaceSpec>(read), std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
-    QVERIFY(std::get<SpaceSpec>(read) == spec);
-    QVERIFY(made(std::get<SpaceSpec>(read))->size() == made(spec)->size());
-  }
-}
-
-void SpaceTest::json_values() {
-  const auto read = space_from_json(R"({"shardscape_space": 1,
-    "design": {"shardscape": 1, "model": {"preset": "gpt2"}}, "gpus": [8, 16],
-    "dimensions": {"tp": [1, "2..8*2"], "sequence_parallel": [true, false], "schedule": ["1f1b", "gpipe"], "microbatch": 2, "stage_layers": ["", "3,3,3,3"]}})",
-                                    "space.json");
-  QVERIFY2(std::holds_alternative<SpaceSpec>(read), std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");
-  const SpaceSpec& spec = std::get<SpaceSpec>(read);
-  QCOMPARE(*spec.find("tp"), std::string("1,2..8*2"));
-  QCOMPARE(*spec.find("stage_layers"), std::string("|3,3,3,3"));
-  QCOMPARE(static_cast<int64_t>(made(spec)->size()), int64_t{8 * 2 * 2 * 2});  // tp 1, 2, 4, 8 of both
-}
-
-void SpaceTest::bad_json_data() {
-  QTest::addColumn<QByteArray>("text");
-  QTest::addColumn<QString>("where");
-  QTest::addColumn<QString>("what");
-  const auto with = [](const char* rest) { return QByteArray("{\n\"shardscape_space\": 1,\n\"design\": {\"shardscape\": 1, \"model\": {\"preset\": \"gpt2\"}},\n") + rest + "\n}"; };
-  QTest::newRow("no JSON") << QByteArray("{\n\"a\": ") << "space.json:2" << "not JSON";
-  QTest::newRow("no space") << QByteArray("{\n\"a\": 1}") << "space.json:2" << "not known";
-  QTest::newRow("no format") << QByteArray("{}") << "space.json:1" << "not a space";
-  QTest::newRow("newer") << QByteArray("{\n\n\"shardscape_space\": 9}") << "space.json:3" << "9";
-  QTest::newRow("no design") << QByteArray("{\"shardscape_space\": 1}") << "space.json:1" << "\"design\"";
-  QTest::newRow("bad design") << QByteArray("{\"shardscape_space\": 1,\n\"design\": {\"shardscape\": 1,\n \"model\": {\"preset\": \"gpt2\"},\n \"parallelism\": {\"tq\": 2}}}") << "space.json:4" << "\"tq\"";
-  QTest::newRow("unknown key") << with("\"dimension\": {}") << "space.json:4" << "\"dimension\"";
-  QTest::newRow("unknown knob") << with("\"dimensions\": {\n\"tp\": 1,\n\"tq\": 2}") << "space.json:6" << "\"tq\"";
-  QTest::newRow("bad value") << with("\"dimensions\": {\n\"tp\": \"1,x\"}") << "space.json:5" << "\"tp\": \"x\"";
-  QTest::newRow("bad type") << with("\"dimensions\": {\n\"tp\": [1, {}]}") << "space.json:5" << "\"tp\"";
-  QTest::newRow("no values") << with("\"dimensions\": {\n\"tp\": []}") << "space.json:5" << "no values";
-  QTest::newRow("bad range") << with("\"dimensions\": {\n\"recompute\": \"all\",\n\"pp\": \"8..1\"}") << "space.json:6" << "goes down";
-  QTest::newRow("constraint") << with("\"constraints\": [\"tp<=8\",\n\"tp<=<8\"]") << "space.json:5" << "constraint";
-  QTest::newRow("no text") << with("\"constraints\": [1]") << "space.json:4" << "no constraint";
-  QTest::newRow("ranks") << with("\"gpus\": \"7\", \"dimensions\": {\"tp\": \"2,4\"}") << "space.json:4" << "multiply to";
-  QTest::newRow("margin") << with("\"memory_margin\": 1.5") << "space.json:4" << "margin";
-}
-
-void SpaceTest::bad_json() {
-  QFETCH(QByteArray, text);
-  QFETCH(QString, where);
-  QFETCH(QString, what);
-  const auto read = space_from_json(text.toStdString(), "space.json");
-  QVERIFY(std::holds_alternative<Problem>(read));
-  const Problem& problem = std::get<Problem>(read);
-  QCOMPARE(QString::fromStdString(problem.where), where);
-  QVERIFY2(QString::fromStdString(problem.what).contains(what), problem.what.c_str());
-  QVERIFY(!problem.accepted.empty());
 }
 
 void SpaceTest::usual() {
@@ -486,7 +420,8 @@ void SpaceTest::usual() {
   decode.workload.batch = 64;
   SpaceSpec spec;
   spec.dimensions = usual_dimensions(decode, 8, {});
-  for (const char* knob : {"schedule", "recompute", "sync", "virtual_stages", "overlap_grad_reduce"}) QVERIFY(!spec.find(knob));
+  for (const char* knob : {"schedule", "recompute", "sync", "virtual_stages", "overlap_grad_reduce"})
+    QVERIFY(!spec.find(knob));
   for (const char* knob : {"tp", "pp", "sequence_parallel", "tp_comm_overlap"}) QVERIFY(spec.find(knob));
   QCOMPARE(*spec.find("microbatch"), std::string("1,2,4,8,16,32,64"));
 }
@@ -494,7 +429,8 @@ void SpaceTest::usual() {
 // The space that the searches of the benchmark go through.
 void SpaceTest::a_million_designs() {
   const auto spec = load_space(SHARDSCAPE_TEST_DATA "/explore/gpt3_175b_4096.json");
-  QVERIFY2(std::holds_alternative<SpaceSpec>(spec), std::holds_alternative<Problem>(spec) ? to_string(std::get<Problem>(spec)).c_str() : "");
+  QVERIFY2(std::holds_alternative<SpaceSpec>(spec),
+           std::holds_alternative<Problem>(spec) ? to_string(std::get<Problem>(spec)).c_str() : "");
   const auto space = made(std::get<SpaceSpec>(spec));
   QVERIFY(space->size() >= 1'000'000 && space->size() < 1'200'000);
   const Design d = space->design_at(0);

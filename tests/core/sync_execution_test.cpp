@@ -1,12 +1,12 @@
-// Proof by execution: plans run on simulated ranks with real numbers. Parameters are kept only where the policy leaves
-// them, gradients are reduced and updated by their owners; after two steps every rank must compute with what unsharded
-// training has.
+// Proof by execution: plans run on simulated ranks with real numbers. Parameters are kept only where the
+// policy leaves them, gradients are reduced and updated by their owners; after two steps every rank must
+// compute with what unsharded training has.
 #include <QtTest>
 #include <random>
 
-#include "cost/sync_model.h"
-#include "design/knobs.h"
-#include "schedule/sync_plan.h"
+#include "design/knobs/knobs.h"
+#include "grad_sync/sync_model.h"
+#include "grad_sync/sync_plan.h"
 #include "support/trace_designs.h"
 
 using namespace shardscape;
@@ -39,18 +39,21 @@ Members neighbours(const SyncGroup& group) {
   return out;
 }
 
-// Which rank owns an element once a reduction is scattered, or before a gather: the layout each policy documents.
+// Which rank owns an element once a reduction is scattered, or before a gather: the layout each policy
+// documents.
 class Owners {
  public:
   Owners(const SyncInput& input, SyncStrategy strategy) : input_(input), strategy_(strategy) {}
 
-  // Member of the sharding group, of an element of a part of an action's buffer; flat is its place in the buffer.
+  // Member of the sharding group, of an element of a part of an action's buffer; flat is its place in the
+  // buffer.
   int64_t of(const SyncAction& action, const SyncPart& part, int64_t element, int64_t flat) const {
     const SyncParam& p = input_.params[static_cast<size_t>(part.param)];
     const int64_t ranks = input_.groups[static_cast<size_t>(action.of)].size;
     switch (strategy_) {
       case SyncStrategy::Zero3: return element / ceil(p.elements(), ranks);
-      case SyncStrategy::Fsdp2: return element / (p.elements() / p.shape.front()) / ceil(p.shape.front(), ranks);
+      case SyncStrategy::Fsdp2:
+        return element / (p.elements() / p.shape.front()) / ceil(p.shape.front(), ranks);
       default: return flat / (action.elements / ranks);
     }
   }
@@ -65,8 +68,12 @@ class Job {
  public:
   // members: of every group of the input.
   Job(const SyncInput& input, std::vector<Members> members, const SyncPolicy& policy, unsigned seed)
-      : input_(input), members_(std::move(members)), policy_(policy), owners_(input, policy.strategy),
-        ranks_(static_cast<int64_t>(members_.front().replicas.size())), random_(seed) {
+      : input_(input),
+        members_(std::move(members)),
+        policy_(policy),
+        owners_(input, policy.strategy),
+        ranks_(static_cast<int64_t>(members_.front().replicas.size())),
+        random_(seed) {
     auto plan = plan_sync(input, policy);
     if (auto* problem = std::get_if<Problem>(&plan)) throw std::runtime_error(to_string(*problem));
     plan_ = std::get<SyncPlan>(std::move(plan));
@@ -74,8 +81,10 @@ class Job {
     for (int64_t r = 0; r < ranks_; ++r)
       for (size_t p = 0; p < input.params.size(); ++p) {
         Values& values = reference_[static_cast<size_t>(r)][p];
-        if (const int64_t first = first_of(r, p); first < r) values = reference_[static_cast<size_t>(first)][p];
-        else for (double& v : values) v = number();
+        if (const int64_t first = first_of(r, p); first < r)
+          values = reference_[static_cast<size_t>(first)][p];
+        else
+          for (double& v : values) v = number();
       }
     shards_ = whole_ = reference_;
   }
@@ -120,20 +129,29 @@ class Job {
   }
   std::vector<Values> empties() const {
     std::vector<Values> out;
-    for (const SyncParam& p : input_.params) out.emplace_back(static_cast<size_t>(p.elements()), std::nan(""));
+    for (const SyncParam& p : input_.params)
+      out.emplace_back(static_cast<size_t>(p.elements()), std::nan(""));
     return out;
   }
-  const Members& members(size_t param) const { return members_[static_cast<size_t>(input_.params[param].group)]; }
-  int64_t first_of(int64_t rank, size_t param) const { return members(param).replicas[static_cast<size_t>(rank)].front(); }
+  const Members& members(size_t param) const {
+    return members_[static_cast<size_t>(input_.params[param].group)];
+  }
+  int64_t first_of(int64_t rank, size_t param) const {
+    return members(param).replicas[static_cast<size_t>(rank)].front();
+  }
   // A group of one rank has nothing to shard.
-  bool sharded(size_t param) const { return input_.groups[static_cast<size_t>(input_.params[param].group)].size > 1; }
+  bool sharded(size_t param) const {
+    return input_.groups[static_cast<size_t>(input_.params[param].group)].size > 1;
+  }
   bool shards() const {
-    return shards_parameters(policy_.strategy) && !(is_fsdp(policy_.strategy) && policy_.sharding == FsdpSharding::NoShard);
+    return shards_parameters(policy_.strategy) &&
+           !(is_fsdp(policy_.strategy) && policy_.sharding == FsdpSharding::NoShard);
   }
   // Places of modules that use a parameter again, as actions count them.
   std::vector<int> reused() const {
     std::vector<int> out;
-    for (size_t i = 0; i < input_.reused.size(); ++i) out.push_back(static_cast<int>(input_.params.size() + i));
+    for (size_t i = 0; i < input_.reused.size(); ++i)
+      out.push_back(static_cast<int>(input_.params.size() + i));
     return out;
   }
   int param_of(int place) const {
@@ -142,7 +160,8 @@ class Job {
   }
   const std::string& module_of(int place) const {
     const auto params = static_cast<int>(input_.params.size());
-    return place < params ? input_.params[static_cast<size_t>(place)].module : input_.reused[static_cast<size_t>(place - params)].module;
+    return place < params ? input_.params[static_cast<size_t>(place)].module
+                          : input_.reused[static_cast<size_t>(place - params)].module;
   }
 
   // At the start of a step a rank that shards parameters has nothing but its shards.
@@ -155,13 +174,14 @@ class Job {
       for (size_t i = 0; i < whole_[r].size(); ++i)
         if (!sharded(i)) whole_[r][i] = shards_[r][i];
   }
-  // What the policy frees between forward and backward: FSDP's units, and ZeRO-3 without reuse, persistence and prefetch
-  // (which keeps what it passes over).
+  // What the policy frees between forward and backward: FSDP's units, and ZeRO-3 without reuse, persistence
+  // and prefetch (which keeps what it passes over).
   void after_forward() {
     if (!shards() || policy_.sharding != FsdpSharding::FullShard) return;
     const ZeroLimits& z = policy_.zero;
-    const bool keeps = z.max_reuse_distance > 0 || z.param_persistence_threshold > 0 || z.prefetch_bucket_size > 0;
-    if (policy_.strategy == SyncStrategy::Zero3 && keeps) return;
+    const bool checkpoint_policy = z.max_reuse_distance > 0 || z.param_persistence_threshold > 0 ||
+                                   z.prefetch_bucket_size > 0;
+    if (policy_.strategy == SyncStrategy::Zero3 && checkpoint_policy) return;
     for (auto& rank : whole_)
       for (size_t i = 0; i < rank.size(); ++i)
         if (sharded(i) && (policy_.strategy == SyncStrategy::Zero3 || !input_.params[i].unit.empty()))
@@ -170,9 +190,12 @@ class Job {
 
   // Gathers that are due, then the value must be that of unsharded training.
   bool use(Phase phase, int place, int param, int64_t mb) {
-    run(mb, [&](const SyncAction& a) { return a.phase == phase && a.op == SyncOp::AllGather && module_of(a.param) == module_of(place); });
+    run(mb, [&](const SyncAction& a) {
+      return a.phase == phase && a.op == CollectiveKind::AllGather && module_of(a.param) == module_of(place);
+    });
     for (size_t r = 0; r < whole_.size(); ++r)
-      if (!near(whole_[r][static_cast<size_t>(param)], reference_[r][static_cast<size_t>(param)])) return false;
+      if (!near(whole_[r][static_cast<size_t>(param)], reference_[r][static_cast<size_t>(param)]))
+        return false;
     return true;
   }
 
@@ -186,25 +209,29 @@ class Job {
     const SyncGroup& group = input_.groups[static_cast<size_t>(a.of)];
     const bool across = !group.across.empty() && a.group == group.across;
     if (across && a.parts.empty()) return sum_copies(a.of);
-    const RankLists& lists = across ? members_[static_cast<size_t>(a.of)].across : members_[static_cast<size_t>(a.of)].shard;
+    const RankLists& lists = across ? members_[static_cast<size_t>(a.of)].across
+                                    : members_[static_cast<size_t>(a.of)].shard;
     int64_t flat = 0;
     for (const SyncPart& part : a.parts) {
       const auto p = static_cast<size_t>(part.param);
       for (int64_t k = 0; k < part.count; ++k, ++flat) {
         const auto e = static_cast<size_t>(part.offset + k);
-        const bool scattered = a.op == SyncOp::AllGather || a.op == SyncOp::ReduceScatter;
+        const bool scattered = a.op == CollectiveKind::AllGather || a.op == CollectiveKind::ReduceScatter;
         const int64_t to = scattered ? owners_.of(a, part, part.offset + k, flat) : a.root;
         for (int64_t r = 0; r < ranks_; ++r) {
           const std::vector<int64_t>& list = lists[static_cast<size_t>(r)];
-          if (a.op == SyncOp::AllGather) {
-            whole_[static_cast<size_t>(r)][p][e] = shards_[static_cast<size_t>(list[static_cast<size_t>(to)])][p][e];
+          if (a.op == CollectiveKind::AllGather) {
+            whole_[static_cast<size_t>(r)][p][e] = shards_[static_cast<size_t>(list[static_cast<size_t>(to)])]
+                                                          [p][e];
             continue;
           }
           if (list.front() != r) continue;
           double sum = 0;
-          for (const int64_t member : list) sum += std::exchange(local_[static_cast<size_t>(member)][p][e], 0.0);  // the next microbatch accumulates anew
+          for (const int64_t member : list)
+            sum += std::exchange(local_[static_cast<size_t>(member)][p][e],
+                                 0.0);  // the next microbatch accumulates anew
           for (size_t i = 0; i < list.size(); ++i) {
-            if (a.op != SyncOp::AllReduce && static_cast<int64_t>(i) != to) continue;
+            if (a.op != CollectiveKind::AllReduce && static_cast<int64_t>(i) != to) continue;
             fresh_[static_cast<size_t>(list[i])][p][e] = sum;
             if (across || group.across.empty()) accumulate(list[i], p, e);
           }
@@ -251,7 +278,10 @@ class Job {
           reference -= rate * total[static_cast<size_t>(first_of(r, p))][p][e];
           shards_[static_cast<size_t>(r)][p][e] = std::isnan(sum) ? std::nan("") : before - rate * sum;
           const auto& replicas = members(p).replicas[static_cast<size_t>(r)];
-          if (std::all_of(replicas.begin(), replicas.end(), [&](int64_t other) { return std::isnan(reduced_[static_cast<size_t>(other)][p][e]); })) return false;
+          if (std::all_of(replicas.begin(), replicas.end(), [&](int64_t other) {
+                return std::isnan(reduced_[static_cast<size_t>(other)][p][e]);
+              }))
+            return false;
         }
     if (shards()) return true;
     whole_ = shards_;
@@ -275,8 +305,8 @@ class Job {
   int64_t ranks_;
   std::mt19937 random_;
   SyncPlan plan_;
-  std::vector<std::vector<Values>> reference_;       // per rank: what it has in unsharded training
-  std::vector<std::vector<Values>> whole_, shards_;  // what it computes with; what it owns
+  std::vector<std::vector<Values>> reference_;                // per rank: what it has in unsharded training
+  std::vector<std::vector<Values>> whole_, shards_;           // what it computes with; what it owns
   std::vector<std::vector<Values>> local_, fresh_, reduced_;  // gradients per rank
 };
 
@@ -332,25 +362,31 @@ class SyncExecutionTest : public QObject {
 
 void SyncExecutionTest::policies_train_like_one_rank_data() {
   QTest::addColumn<int>("strategy");
-  const std::array names{"ddp-flat", "ddp-buckets", "distributed-optimizer", "zero-0", "zero-1", "zero-2", "zero-3", "fsdp1", "fsdp2"};
+  const std::array names{"ddp-flat", "ddp-buckets", "distributed-optimizer",
+                         "zero-0",   "zero-1",      "zero-2",
+                         "zero-3",   "fsdp1",       "fsdp2"};
   for (size_t i = 0; i < names.size(); ++i) QTest::newRow(names[i]) << static_cast<int>(i);
 }
 
 void SyncExecutionTest::policies_train_like_one_rank() {
   QFETCH(int, strategy);
   std::mt19937 random(31);
-  const auto in = [&](int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(random); };
+  const auto in = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  };
   for (int round = 0; round < 40; ++round) {
     const bool chunks = !is_deepspeed(static_cast<SyncStrategy>(strategy)) && in(0, 1) != 0;
     SyncInput input = tiny(in(2, 5), in(0, 1) != 0, chunks);
     const SyncPolicy policy = tiny_policy(static_cast<SyncStrategy>(strategy), in);
-    const bool shards = shards_in_groups(policy.strategy) && (!is_fsdp(policy.strategy) || policy.sharding != FsdpSharding::NoShard);
+    const bool shards = shards_in_groups(policy.strategy) &&
+                        (!is_fsdp(policy.strategy) || policy.sharding != FsdpSharding::NoShard);
     if (shards && in(0, 1) != 0) {
       input.groups.front().across = "copies";
       input.groups.front().across_size = in(2, 3);
     }
     Job job(input, {neighbours(input.groups.front())}, policy, static_cast<unsigned>(round));
-    for (int step = 0; step < 2; ++step) QVERIFY2(job.step(), qPrintable(QString("round %1, step %2").arg(round).arg(step)));
+    for (int step = 0; step < 2; ++step)
+      QVERIFY2(job.step(), qPrintable(QString("round %1, step %2").arg(round).arg(step)));
   }
 }
 
@@ -373,8 +409,9 @@ void SyncExecutionTest::experts_train_like_one_rank_data() {
                              {"copies, replicas before context parallel", 1, 2, 4, 2, 0, 2, "tp-dp-cp-pp"},
                              {"copies, folded, replicas first", 2, 1, 8, 4, 1, 2, "dp-tp-cp-pp"}};
   for (const Degrees& degrees : all)
-    for (const SyncStrategy sync : {SyncStrategy::DdpFlat, SyncStrategy::DdpBuckets, SyncStrategy::DistributedOptimizer, SyncStrategy::Zero1, SyncStrategy::Zero3,
-                                    SyncStrategy::Fsdp1, SyncStrategy::Fsdp2}) {
+    for (const SyncStrategy sync :
+         {SyncStrategy::DdpFlat, SyncStrategy::DdpBuckets, SyncStrategy::DistributedOptimizer,
+          SyncStrategy::Zero1, SyncStrategy::Zero3, SyncStrategy::Fsdp1, SyncStrategy::Fsdp2}) {
       if (degrees.shard > 0 && !shards_in_groups(sync)) continue;
       Design d = tiny_design("mixtral-8x7b", degrees.dp);
       d.model.experts = 4;
@@ -408,12 +445,15 @@ void SyncExecutionTest::experts_train_like_one_rank() {
   }
   QCOMPARE(members.size(), size_t{2});
   std::mt19937 random(31);
-  const auto in = [&](int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(random); };
+  const auto in = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  };
   for (int round = 0; round < 8; ++round) {
     SyncPolicy policy = tiny_policy(design.parallel.sync, in);
     if (design.parallel.dp_shard > 0) policy.sharding = static_cast<FsdpSharding>(in(0, 1));
     Job job(input, members, policy, static_cast<unsigned>(round));
-    for (int step = 0; step < 2; ++step) QVERIFY2(job.step(), qPrintable(QString("round %1, step %2").arg(round).arg(step)));
+    for (int step = 0; step < 2; ++step)
+      QVERIFY2(job.step(), qPrintable(QString("round %1, step %2").arg(round).arg(step)));
   }
 }
 

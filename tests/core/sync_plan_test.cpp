@@ -34,10 +34,15 @@ DType dtype(const QString& text) {
 
 SyncStrategy strategy(const QString& text) {
   static const std::map<QString, SyncStrategy> names{
-      {"ddp-flat", SyncStrategy::DdpFlat}, {"ddp-buckets", SyncStrategy::DdpBuckets},
-      {"distributed-optimizer", SyncStrategy::DistributedOptimizer}, {"zero-0", SyncStrategy::Zero0},
-      {"zero-1", SyncStrategy::Zero1}, {"zero-2", SyncStrategy::Zero2}, {"zero-3", SyncStrategy::Zero3},
-      {"fsdp1", SyncStrategy::Fsdp1}, {"fsdp2", SyncStrategy::Fsdp2}};
+      {"ddp-flat", SyncStrategy::DdpFlat},
+      {"ddp-buckets", SyncStrategy::DdpBuckets},
+      {"distributed-optimizer", SyncStrategy::DistributedOptimizer},
+      {"zero-0", SyncStrategy::Zero0},
+      {"zero-1", SyncStrategy::Zero1},
+      {"zero-2", SyncStrategy::Zero2},
+      {"zero-3", SyncStrategy::Zero3},
+      {"fsdp1", SyncStrategy::Fsdp1},
+      {"fsdp2", SyncStrategy::Fsdp2}};
   return names.at(text);
 }
 
@@ -95,9 +100,10 @@ SyncPlan plan_of(const SyncInput& input, const SyncPolicy& policy) {
 std::vector<const SyncAction*> issued(const SyncPlan& plan, int64_t microbatch, int64_t microbatches) {
   std::vector<const SyncAction*> out;
   for (const SyncAction& a : plan.actions) {
-    const bool here = a.turn == SyncTurn::Every || (a.turn == SyncTurn::First && microbatch == 0) ||
-                      (a.turn == SyncTurn::Rest && microbatch > 0) ||
-                      (a.turn == SyncTurn::Last && microbatch + 1 == microbatches);
+    const bool here = a.turn == SyncOccurrence::Every ||
+                      (a.turn == SyncOccurrence::First && microbatch == 0) ||
+                      (a.turn == SyncOccurrence::Rest && microbatch > 0) ||
+                      (a.turn == SyncOccurrence::Last && microbatch + 1 == microbatches);
     if (here) out.push_back(&a);
   }
   return out;
@@ -105,7 +111,9 @@ std::vector<const SyncAction*> issued(const SyncPlan& plan, int64_t microbatch, 
 
 // A model of blocks with norms, matrices and biases of random sizes.
 SyncInput random_input(std::mt19937& random) {
-  const auto in = [&](int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(random); };
+  const auto in = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  };
   SyncInput input;
   input.groups = {{"dp", in(2, 9)}};
   input.params.push_back(param("emb.weight", {in(1, 400), in(1, 40)}));
@@ -123,7 +131,9 @@ SyncInput random_input(std::mt19937& random) {
 }
 
 SyncPolicy random_policy(std::mt19937& random, SyncStrategy strategy) {
-  const auto in = [&](int64_t lo, int64_t hi) { return std::uniform_int_distribution<int64_t>(lo, hi)(random); };
+  const auto in = [&](int64_t lo, int64_t hi) {
+    return std::uniform_int_distribution<int64_t>(lo, hi)(random);
+  };
   SyncPolicy p;
   p.strategy = strategy;
   p.microbatches = in(1, 4);
@@ -166,7 +176,8 @@ class SyncPlanTest : public QObject {
 void SyncPlanTest::recordings_data() {
   QTest::addColumn<QString>("path");
   const QDir folder(SHARDSCAPE_TEST_DATA "/sync");
-  for (const QString& name : folder.entryList({"*.json"})) QTest::addRow("%s", qPrintable(name)) << folder.filePath(name);
+  for (const QString& name : folder.entryList({"*.json"}))
+    QTest::addRow("%s", qPrintable(name)) << folder.filePath(name);
 }
 
 void SyncPlanTest::recordings() {
@@ -183,7 +194,8 @@ void SyncPlanTest::recordings() {
   for (const auto& [key, total] : sync_totals(plan, r.policy.microbatches)) {
     if (no_step && key.phase == Phase::ParamGather) continue;
     actual << QString("%1|%2|%3|%4 %5 x %6")
-                  .arg(QString::fromUtf8(phase_name(key.phase).data()), QString::fromUtf8(sync_op_name(key.op).data()),
+                  .arg(QString::fromUtf8(phase_name(key.phase).data()),
+                       QString::fromUtf8(collective_kind_name(key.op).data()),
                        QString::fromStdString(key.group), QString::fromUtf8(dtype_name(key.dtype).data()))
                   .arg(total.count)
                   .arg(total.elements);
@@ -202,7 +214,8 @@ void SyncPlanTest::recordings() {
       for (const SyncAction* a : issued(plan, mb, r.policy.microbatches))
         if (a->phase == phase)
           order << QString("%1 %2 %3")
-                       .arg(QString::fromUtf8(phase_name(a->phase).data()), QString::fromUtf8(sync_op_name(a->op).data()))
+                       .arg(QString::fromUtf8(phase_name(a->phase).data()),
+                            QString::fromUtf8(collective_kind_name(a->op).data()))
                        .arg(a->elements);
   QCOMPARE(order.join("\n"), recorded.join("\n"));
 }
@@ -210,7 +223,8 @@ void SyncPlanTest::recordings() {
 void SyncPlanTest::buckets_of_ddp_data() {
   QTest::addColumn<QString>("path");
   const QDir folder(SHARDSCAPE_TEST_DATA "/sync");
-  for (const QString& name : folder.entryList({"E_ddp*.json"})) QTest::addRow("%s", qPrintable(name)) << folder.filePath(name);
+  for (const QString& name : folder.entryList({"E_ddp*.json"}))
+    QTest::addRow("%s", qPrintable(name)) << folder.filePath(name);
 }
 
 void SyncPlanTest::buckets_of_ddp() {
@@ -224,12 +238,14 @@ void SyncPlanTest::buckets_of_ddp() {
 
 void SyncPlanTest::gradients_reduced_once_data() {
   QTest::addColumn<int>("strategy");
-  const std::array names{"ddp-flat", "ddp-buckets", "distributed-optimizer", "zero-0", "zero-1",
-                         "zero-2",   "zero-3",      "fsdp1",                 "fsdp2"};
+  const std::array names{"ddp-flat", "ddp-buckets", "distributed-optimizer",
+                         "zero-0",   "zero-1",      "zero-2",
+                         "zero-3",   "fsdp1",       "fsdp2"};
   for (const char* name : names) QTest::newRow(name) << static_cast<int>(strategy(name));
 }
 
-// Within every microbatch that reduces, each element of each gradient is in one reduction, and that comes after it.
+// Within every microbatch that reduces, each element of each gradient is in one reduction, and that comes
+// after it.
 void SyncPlanTest::gradients_reduced_once() {
   QFETCH(int, strategy);
   std::mt19937 random(7);
@@ -243,7 +259,7 @@ void SyncPlanTest::gradients_reduced_once() {
     for (int64_t mb = 0; mb < policy.microbatches; ++mb) {
       std::map<int, std::vector<std::pair<int64_t, int64_t>>> ranges;
       for (const SyncAction* a : issued(plan, mb, policy.microbatches)) {
-        if (a->op == SyncOp::AllGather) continue;
+        if (a->op == CollectiveKind::AllGather) continue;
         int64_t sum = 0;
         for (const SyncPart& part : a->parts) {
           ranges[part.param].emplace_back(part.offset, part.offset + part.count);
@@ -270,11 +286,13 @@ void SyncPlanTest::gradients_reduced_once() {
   }
 }
 
-// Sharded parameters are whole on the rank at each use; the updated ones come back exactly once after the optimizer.
+// Sharded parameters are whole on the rank at each use; the updated ones come back exactly once after the
+// optimizer.
 void SyncPlanTest::gathered_before_use() {
   QFETCH(int, strategy);
   const auto kind = static_cast<SyncStrategy>(strategy);
-  const bool per_use = kind == SyncStrategy::Zero3 || kind == SyncStrategy::Fsdp1 || kind == SyncStrategy::Fsdp2;
+  const bool per_use = kind == SyncStrategy::Zero3 || kind == SyncStrategy::Fsdp1 ||
+                       kind == SyncStrategy::Fsdp2;
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     const SyncInput input = random_input(random);
@@ -297,8 +315,9 @@ void SyncPlanTest::gathered_before_use() {
         for (int i = 0; i < static_cast<int>(input.params.size()); ++i) {
           const int p = phase == Phase::Forward ? i : static_cast<int>(input.params.size()) - 1 - i;
           for (const SyncAction* a : issued(plan, mb, policy.microbatches)) {
-            if (a->phase != phase || a->op != SyncOp::AllGather) continue;
-            const bool at_unit = input.params[static_cast<size_t>(a->param)].module == input.params[static_cast<size_t>(p)].module;
+            if (a->phase != phase || a->op != CollectiveKind::AllGather) continue;
+            const bool at_unit = input.params[static_cast<size_t>(a->param)].module ==
+                                 input.params[static_cast<size_t>(p)].module;
             if (!at_unit) continue;
             for (const SyncPart& part : a->parts) whole.insert(part.param);
           }
@@ -313,7 +332,8 @@ void SyncPlanTest::padded_by_less_than_a_piece_each() {
   for (int round = 0; round < 300; ++round) {
     const SyncInput input = random_input(random);
     const int64_t ranks = input.groups.front().size;
-    for (const SyncStrategy kind : {SyncStrategy::Zero3, SyncStrategy::Fsdp1, SyncStrategy::Fsdp2, SyncStrategy::DistributedOptimizer}) {
+    for (const SyncStrategy kind : {SyncStrategy::Zero3, SyncStrategy::Fsdp1, SyncStrategy::Fsdp2,
+                                    SyncStrategy::DistributedOptimizer}) {
       SyncPolicy policy = random_policy(random, kind);
       policy.sharding = FsdpSharding::FullShard;
       for (const SyncAction& a : plan_of(input, policy).actions) {
@@ -323,7 +343,8 @@ void SyncPlanTest::padded_by_less_than_a_piece_each() {
           const SyncParam& p = input.params[static_cast<size_t>(part.param)];
           most += part.count;
           most += kind == SyncStrategy::Fsdp2 ? (ranks - 1) * (p.elements() / p.shape.front())
-                  : kind == SyncStrategy::DistributedOptimizer ? 63 : ranks - 1;
+                  : kind == SyncStrategy::DistributedOptimizer ? 63
+                                                               : ranks - 1;
         }
         QVERIFY(a.elements <= most + (kind == SyncStrategy::DistributedOptimizer ? 128 * ranks : 0));
       }
@@ -341,7 +362,7 @@ void SyncPlanTest::owners_get_their_part() {
     std::map<int64_t, int64_t> owned;
     int64_t all = 0;
     for (const SyncAction& a : plan_of(input, policy).actions) {
-      if (a.op != SyncOp::Reduce) continue;
+      if (a.op != CollectiveKind::Reduce) continue;
       QVERIFY(a.root >= 0 && a.root < ranks);
       owned[a.root] += a.elements;
       all += a.elements;
@@ -365,7 +386,7 @@ void SyncPlanTest::prefetch_stays_within_its_bucket() {
   policy.zero.prefetch_bucket_size = 1'000'000;
   forward = 0;
   for (const SyncAction& a : plan_of(input, policy).actions) forward += a.phase == Phase::Forward;
-  QCOMPARE(forward, size_t{1});       // everything ahead, when the root is entered
+  QCOMPARE(forward, size_t{1});  // everything ahead, when the root is entered
 }
 
 void SyncPlanTest::uneven_first_dimension() {
@@ -374,23 +395,25 @@ void SyncPlanTest::uneven_first_dimension() {
   input.params = {param("layers.0.q.weight", {5, 7}), param("layers.0.q.bias", {3})};
   SyncPolicy policy;
   policy.strategy = SyncStrategy::Fsdp2;
-  for (const SyncAction& a : plan_of(input, policy).actions) QCOMPARE(a.elements, 8 * 7 + 4);  // 5 -> 4x2 rows, 3 -> 4x1
+  for (const SyncAction& a : plan_of(input, policy).actions)
+    QCOMPARE(a.elements, 8 * 7 + 4);  // 5 -> 4x2 rows, 3 -> 4x1
 }
 
 void SyncPlanTest::hybrid_sharding() {
   std::mt19937 random(17);
   SyncInput input = random_input(random);
   input.groups = {{"shard", 4, "replicate", 3}};
-  for (const SyncStrategy kind : {SyncStrategy::Fsdp1, SyncStrategy::Fsdp2, SyncStrategy::DistributedOptimizer}) {
+  for (const SyncStrategy kind :
+       {SyncStrategy::Fsdp1, SyncStrategy::Fsdp2, SyncStrategy::DistributedOptimizer}) {
     SyncPolicy policy;
     policy.strategy = kind;
     policy.overlap = kind == SyncStrategy::DistributedOptimizer;
     policy.bucket_elements = 100;
-    std::map<std::pair<std::string, SyncOp>, int64_t> elements;
+    std::map<std::pair<std::string, CollectiveKind>, int64_t> elements;
     for (const SyncAction& a : plan_of(input, policy).actions) elements[{a.group, a.op}] += a.elements;
-    const int64_t scattered = elements[{"shard", SyncOp::ReduceScatter}];
+    const int64_t scattered = elements[{"shard", CollectiveKind::ReduceScatter}];
     QVERIFY(scattered > 0);
-    QCOMPARE((elements[{"replicate", SyncOp::AllReduce}]), scattered / 4);
+    QCOMPARE((elements[{"replicate", CollectiveKind::AllReduce}]), scattered / 4);
   }
 }
 
@@ -411,7 +434,7 @@ void SyncPlanTest::buffers_per_virtual_stage() {
     const int64_t ranks = input.groups.front().size;
     for (const auto& [chunk, n] : elements) expected.push_back((n + ranks - 1) / ranks * ranks);
     for (const SyncAction& a : plan_of(input, policy).actions)
-      if (a.op == SyncOp::ReduceScatter) found.push_back(a.elements);
+      if (a.op == CollectiveKind::ReduceScatter) found.push_back(a.elements);
     QVERIFY(found == expected);
   }
 }
@@ -423,28 +446,34 @@ void SyncPlanTest::kinds_are_listed() {
   for (int round = 0; round < 200; ++round) {
     const SyncInput input = random_input(random);
     SyncPolicy policy = random_policy(random, static_cast<SyncStrategy>(strategy));
-    if (strategy != static_cast<int>(SyncStrategy::DdpFlat) && strategy != static_cast<int>(SyncStrategy::DistributedOptimizer)) policy.overlap = false;
+    if (strategy != static_cast<int>(SyncStrategy::DdpFlat) &&
+        strategy != static_cast<int>(SyncStrategy::DistributedOptimizer))
+      policy.overlap = false;
     const std::vector<SyncKind> kinds = sync_kinds(policy);
     for (const SyncAction& a : plan_of(input, policy).actions) {
-      const auto it = std::find_if(kinds.begin(), kinds.end(), [&](const SyncKind& k) { return k.phase == a.phase && k.op == a.op; });
+      const auto it = std::find_if(kinds.begin(), kinds.end(),
+                                   [&](const SyncKind& k) { return k.phase == a.phase && k.op == a.op; });
       QVERIFY(it != kinds.end());
       if (!it->gathers()) QCOMPARE(static_cast<int>(a.turn), static_cast<int>(it->turn));
     }
   }
 }
 
-// The head of tied embeddings gathers the table again; a replayed forward gathers what its first run has freed.
+// The head of tied embeddings gathers the table again; a replayed forward gathers what its first run has
+// freed.
 void SyncPlanTest::reuse_and_replays_gather_again() {
   SyncInput input;
   input.groups = {{"dp", 2}};
-  input.params = {param("emb.weight", {10, 4}), param("layers.0.q.weight", {6, 4}), param("layers.0.k.weight", {2, 4})};
+  input.params = {param("emb.weight", {10, 4}), param("layers.0.q.weight", {6, 4}),
+                  param("layers.0.k.weight", {2, 4})};
   SyncPolicy policy;
   policy.strategy = SyncStrategy::Zero3;
   policy.zero = {.prefetch_bucket_size = 0, .param_persistence_threshold = 0, .max_reuse_distance = 0};
   const auto gathers = [&] {
     QStringList out;
     for (const SyncAction& a : plan_of(input, policy).actions)
-      if (a.op == SyncOp::AllGather) out << QString("%1%2@%3").arg(a.phase == Phase::Forward ? 'f' : 'b').arg(a.elements).arg(a.param);
+      if (a.op == CollectiveKind::AllGather)
+        out << QString("%1%2@%3").arg(a.phase == Phase::Forward ? 'f' : 'b').arg(a.elements).arg(a.param);
     return out.join(' ');
   };
   QCOMPARE(gathers(), QString("f40@0 f24@1 f8@2 b8@2 b24@1 b40@0"));
@@ -463,7 +492,7 @@ void SyncPlanTest::accumulation_without_no_sync() {
   const auto reductions = [&] {
     int64_t n = 0;
     for (const auto& [key, total] : sync_totals(plan_of(input, policy), 4))
-      if (key.op == SyncOp::ReduceScatter) n += total.count;
+      if (key.op == CollectiveKind::ReduceScatter) n += total.count;
     return n;
   };
   const int64_t once = reductions();

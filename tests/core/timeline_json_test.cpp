@@ -1,4 +1,5 @@
-// The timeline file, read as a reader of Trace Event JSON does: slices nest, and each level adds up to the one above and to the report.
+// The timeline file, read as a reader of Trace Event JSON does: slices nest, and each level adds up to the
+// one above and to the report.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -7,8 +8,8 @@
 #include <map>
 #include <set>
 
-#include "design/knobs.h"
-#include "simulate/timeline_json.h"
+#include "design/knobs/knobs.h"
+#include "report/timeline_json.h"
 #include "support/trace_designs.h"
 
 using namespace shardscape;
@@ -31,7 +32,8 @@ struct Thread {
 
 int64_t nanoseconds(const QJsonValue& microseconds) { return std::llround(microseconds.toDouble() * 1000); }
 
-// By process and thread, in the order of the file; who begins at once with another one and stands behind it lies in it.
+// By process and thread, in the order of the file; who begins at once with another one and stands behind it
+// lies in it.
 std::map<std::pair<int, int>, Thread> threads_of(const QJsonObject& root) {
   std::map<std::pair<int, int>, Thread> out;
   std::map<std::pair<int, int>, std::vector<int>> open;
@@ -40,22 +42,29 @@ std::map<std::pair<int, int>, Thread> threads_of(const QJsonObject& root) {
     if (event["ph"] != "X") continue;
     const std::pair at{event["pid"].toInt(), event["tid"].toInt()};
     Thread& thread = out[at];
-    Read slice{event["name"].toString(), event["cat"].toString(), nanoseconds(event["ts"]), nanoseconds(event["ts"]) + nanoseconds(event["dur"]), event["args"].toObject()};
+    Read slice{event["name"].toString(), event["cat"].toString(), nanoseconds(event["ts"]),
+               nanoseconds(event["ts"]) + nanoseconds(event["dur"]), event["args"].toObject()};
     std::vector<int>& stack = open[at];
-    while (!stack.empty() && thread.slices[static_cast<size_t>(stack.back())].end <= slice.begin) stack.pop_back();
+    while (!stack.empty() && thread.slices[static_cast<size_t>(stack.back())].end <= slice.begin)
+      stack.pop_back();
     if (!stack.empty()) {
       const Read& parent = thread.slices[static_cast<size_t>(stack.back())];
-      if (slice.begin < parent.begin || slice.end > parent.end) thread.fault = slice.name + " lies partly in " + parent.name;
+      if (slice.begin < parent.begin || slice.end > parent.end)
+        thread.fault = slice.name + " lies partly in " + parent.name;
       slice.parent = stack.back();
     }
-    if (!thread.slices.empty() && slice.begin < thread.slices.back().begin) thread.fault = slice.name + " is not in order";
+    if (!thread.slices.empty() && slice.begin < thread.slices.back().begin)
+      thread.fault = slice.name + " is not in order";
     stack.push_back(static_cast<int>(thread.slices.size()));
     thread.slices.push_back(slice);
   }
   return out;
 }
 
-bool is_pass(const Read& slice) { return slice.parent < 0 && (slice.cat == "forward" || slice.cat == "recompute" || slice.cat.startsWith("backward")); }
+bool is_pass(const Read& slice) {
+  return slice.parent < 0 &&
+         (slice.cat == "forward" || slice.cat == "recompute" || slice.cat.startsWith("backward"));
+}
 
 struct Made {
   std::shared_ptr<const Report> report;
@@ -74,32 +83,14 @@ Made made(const Design& design, TimelineOps ops = TimelineOps::Some) {
   return out;
 }
 
-}  // namespace
-
-class TimelineJsonTest : public QObject {
-  Q_OBJECT
-
- private Q_SLOTS:
-  void levels_data();
-  void levels();
-  void arrows();
-  void largeSteps();
-  void machines();
-};
-
-void TimelineJsonTest::levels_data() {
-  QTest::addColumn<QString>("which");
-  for (const char* which : {"dense", "split messages", "host late", "recompute", "split backward", "experts", "overlapped experts", "ring", "ulysses", "fsdp2", "offloaded", "decode", "decode over cp"})
-    QTest::newRow(which) << which;
-}
-
-void TimelineJsonTest::levels() {
-  QFETCH(QString, which);
-  Design d = trace_design("llama3-8b", 2, 2, 1, true, 4, 4);
+// The design of a row of levels().
+void set_up(const QString& which, Design& d) {
   if (which.contains("experts")) d = trace_design("mixtral-8x7b", 2, 2, 4, true, 4, 8), d.parallel.ep = 4;
-  if (which == "ring" || which == "ulysses") d = trace_design("llama3-8b", 1, 1, 1, false, 2, 4), d.parallel.cp = 8;
+  if (which == "ring" || which == "ulysses")
+    d = trace_design("llama3-8b", 1, 1, 1, false, 2, 4), d.parallel.cp = 8;
   d.workload.seq = which == "host late" ? 64 : 4096;
-  if (which == "split messages") d.parallel.sequence_parallel = false, d.parallel.scatter_gather_pipeline = true;
+  if (which == "split messages")
+    d.parallel.sequence_parallel = false, d.parallel.scatter_gather_pipeline = true;
   if (which == "host late") d.cluster.accelerator = "a100-sxm-80gb";
   if (which == "recompute") d.workload.recompute = Recompute::Full;
   if (which == "split backward") d.parallel.schedule = ScheduleKind::ZbH1;
@@ -115,6 +106,124 @@ void TimelineJsonTest::levels() {
     d.parallel.pp = 1;
     if (which == "decode over cp") d.parallel.cp = 4;
   }
+}
+
+// The sums of a stage's slices.
+struct StageSums {
+  std::map<QString, int64_t> taken;  // by category
+  std::map<QString, Wide> bytes;     // by kind and group
+  std::map<int, int64_t> inside;     // of a slice, that others take
+  int64_t waits = 0, exposed = 0, messages = 0;
+  size_t ops = 0, passes = 0, layers = 0;
+};
+
+void sum_slice(const QString& which, const std::vector<Read>& slices, size_t i, StageSums& sums) {
+  const Read& s = slices[i];
+  sums.passes += is_pass(s);
+  if (s.parent < 0) return;
+  sums.inside[s.parent] += s.seconds();
+  const Read& parent = slices[static_cast<size_t>(s.parent)];
+  if (s.cat == "layer") {
+    QVERIFY(is_pass(parent));
+    ++sums.layers;
+    return;
+  }
+  sums.taken[s.cat] += s.seconds();
+  if (parent.cat != "layer") {  // a message that is put together
+    QCOMPARE(which, QString("split messages"));
+    ++sums.messages;
+    return;
+  }
+  ++sums.ops;
+  QVERIFY(!s.args["op"].toString().isEmpty() && !s.args["kind"].toString().isEmpty());
+  for (const auto& [part, from, to] : {std::tuple{"waits_us", s.cat, QString("context_comm")},
+                                       {"packing_us", s.cat, QString("memory_bound")}}) {
+    sums.taken[from] -= nanoseconds(s.args[part]);
+    sums.taken[to] += nanoseconds(s.args[part]);
+  }
+  sums.exposed += nanoseconds(s.args["waits_us"]);
+  QCOMPARE(s.args.contains("group"), s.cat.endsWith("_comm") || s.args.contains("waits_us"));
+  if (!s.args.contains("group")) return;
+  QVERIFY(s.args["bytes"].toDouble() > 0 && s.args["group_size"].toInt() > 1 &&
+          s.args["alone_us"].toDouble() > 0);
+  sums.bytes[(s.args.contains("waits_us") ? QString("send") : s.args["kind"].toString()) + " " +
+             s.args["group"].toString()] += static_cast<Wide>(s.args["bytes"].toDouble());
+}
+
+void sum_idle(const QString& which, const std::vector<Read>& slices, StageSums& sums) {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    const int64_t idle = slices[i].seconds() - sums.inside[static_cast<int>(i)];
+    QVERIFY(idle >= 0);
+    if (slices[i].cat == "layer")
+      sums.waits += idle;
+    else if (is_pass(slices[i]) && which != "fsdp2" && which != "offloaded")
+      QVERIFY2(idle == 0, qPrintable(slices[i].name));
+  }
+}
+
+void check_seconds(const QString& which, const StageTimes& times, StageSums& sums) {
+  // Passes and other spans of the stream, as they were played.
+  QCOMPARE(sums.passes,
+           static_cast<size_t>(std::count_if(times.spans.begin(), times.spans.end(), [](const Span& s) {
+             return s.stream == StreamKind::Compute && s.kind <= SpanKind::BackwardWeight;
+           })));
+  QVERIFY((sums.messages > 0) == (which == "split messages"));
+  // A nanosecond of each op is rounding.
+  const auto equal = [&](int64_t found, std::initializer_list<TimeCategory> categories, const char* what) {
+    double wanted = 0;
+    for (const TimeCategory c : categories) wanted += times.seconds[static_cast<size_t>(c)] * 1e9;
+    QVERIFY2(std::abs(static_cast<double>(found) - wanted) <= static_cast<double>(sums.ops + 100),
+             qPrintable(QString("%1: %2 ns, not %3").arg(what).arg(found).arg(wanted)));
+  };
+  using T = TimeCategory;
+  equal(sums.taken["products"], {T::Products}, "products");
+  equal(sums.taken["attention"], {T::Attention}, "attention");
+  equal(sums.taken["context_comm"], {T::ContextComm}, "context-parallel communication");
+  equal(sums.taken["tensor_comm"], {T::TensorComm}, "tensor-parallel communication");
+  if (which != "split messages" && which != "offloaded") equal(sums.waits, {T::Host}, "waits for the host");
+  equal(sums.taken["memory_bound"], {T::MemoryBound}, "memory-bound ops");
+  equal(sums.taken["expert_comm"], {T::ExpertComm}, "exchanges of experts");
+  if (which.contains("host late")) QVERIFY(sums.waits > 0);
+  if (which == "ring") QVERIFY(sums.exposed >= 0 && sums.bytes.count("send cp"));
+}
+
+void check_bytes(const StageReport& stage, const std::map<QString, Wide>& bytes) {
+  std::map<QString, Wide> counted;
+  for (const CollectiveValue& c : stage.collectives)
+    if (c.phase == Phase::Forward || c.phase == Phase::Backward || c.phase == Phase::Recompute)
+      counted[QString::fromStdString(c.op + " " + c.group)] += c.bytes.value;
+  for (const char* other : {"recv cp", "all_gather dp", "reduce_scatter dp"})
+    counted.erase(other);  // the same messages; units
+  for (const auto& [key, value] : bytes) QVERIFY2(counted[key] == value, qPrintable(key));
+  for (const auto& [key, value] : counted) QVERIFY2(bytes.count(key), qPrintable(key));
+}
+
+}  // namespace
+
+class TimelineJsonTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void levels_data();
+  void levels();
+  void arrows();
+  void largeSteps();
+  void machines();
+};
+
+void TimelineJsonTest::levels_data() {
+  QTest::addColumn<QString>("which");
+  for (const char* which :
+       {"dense", "split messages", "host late", "recompute", "split backward", "experts",
+        "overlapped experts", "ring", "ulysses", "fsdp2", "offloaded", "decode", "decode over cp"})
+    QTest::newRow(which) << which;
+}
+
+void TimelineJsonTest::levels() {
+  QFETCH(QString, which);
+  Design d = trace_design("llama3-8b", 2, 2, 1, true, 4, 4);
+  set_up(which, d);
+  if (QTest::currentTestFailed()) return;
   const Made m = made(d);
   QCOMPARE(m.file.left_out, std::string());
   const auto threads = threads_of(m.root);
@@ -124,74 +233,15 @@ void TimelineJsonTest::levels() {
     const StageTimes& times = m.simulation->stages[stage];
     spans += times.spans.size();
     const std::vector<Read>& slices = threads.at({static_cast<int>(stage), 0}).slices;
-    std::map<QString, int64_t> taken;  // by category
-    std::map<QString, Wide> bytes;     // by kind and group
-    std::map<int, int64_t> inside;     // of a slice, that others take
-    int64_t waits = 0, exposed = 0, messages = 0;
-    size_t here = 0, passes = 0;
-    for (size_t i = 0; i < slices.size(); ++i) {
-      const Read& s = slices[i];
-      passes += is_pass(s);
-      if (s.parent < 0) continue;
-      inside[s.parent] += s.seconds();
-      const Read& parent = slices[static_cast<size_t>(s.parent)];
-      if (s.cat == "layer") {
-        QVERIFY(is_pass(parent));
-        ++layers;
-        continue;
-      }
-      taken[s.cat] += s.seconds();
-      if (parent.cat != "layer") {  // a message that is put together
-        QCOMPARE(which, QString("split messages"));
-        ++messages;
-        continue;
-      }
-      ++here;
-      QVERIFY(!s.args["op"].toString().isEmpty() && !s.args["kind"].toString().isEmpty());
-      for (const auto& [part, from, to] : {std::tuple{"waits_us", s.cat, QString("context_comm")}, {"packing_us", s.cat, QString("memory_bound")}}) {
-        taken[from] -= nanoseconds(s.args[part]);
-        taken[to] += nanoseconds(s.args[part]);
-      }
-      exposed += nanoseconds(s.args["waits_us"]);
-      QCOMPARE(s.args.contains("group"), s.cat.endsWith("_comm") || s.args.contains("waits_us"));
-      if (!s.args.contains("group")) continue;
-      QVERIFY(s.args["bytes"].toDouble() > 0 && s.args["group_size"].toInt() > 1 && s.args["alone_us"].toDouble() > 0);
-      bytes[(s.args.contains("waits_us") ? QString("send") : s.args["kind"].toString()) + " " + s.args["group"].toString()] += static_cast<Wide>(s.args["bytes"].toDouble());
-    }
-    ops += here;
-    for (size_t i = 0; i < slices.size(); ++i) {
-      const int64_t idle = slices[i].seconds() - inside[static_cast<int>(i)];
-      QVERIFY(idle >= 0);
-      if (slices[i].cat == "layer") waits += idle;
-      else if (is_pass(slices[i]) && which != "fsdp2" && which != "offloaded") QVERIFY2(idle == 0, qPrintable(slices[i].name));
-    }
-    // Passes and other spans of the stream, as they were played.
-    QCOMPARE(passes, static_cast<size_t>(std::count_if(times.spans.begin(), times.spans.end(), [](const Span& s) { return s.stream == StreamKind::Compute && s.kind <= SpanKind::BackwardWeight; })));
-    QVERIFY((messages > 0) == (which == "split messages"));
-    // A nanosecond of each op is rounding.
-    const auto equal = [&](int64_t found, std::initializer_list<TimeCategory> categories, const char* what) {
-      double wanted = 0;
-      for (const TimeCategory c : categories) wanted += times.seconds[static_cast<size_t>(c)] * 1e9;
-      QVERIFY2(std::abs(static_cast<double>(found) - wanted) <= static_cast<double>(here + 100), qPrintable(QString("%1: %2 ns, not %3").arg(what).arg(found).arg(wanted)));
-    };
-    using T = TimeCategory;
-    equal(taken["products"], {T::Products}, "products");
-    equal(taken["attention"], {T::Attention}, "attention");
-    equal(taken["context_comm"], {T::ContextComm}, "context-parallel communication");
-    equal(taken["tensor_comm"], {T::TensorComm}, "tensor-parallel communication");
-    if (which != "split messages" && which != "offloaded") equal(waits, {T::Host}, "waits for the host");
-    equal(taken["memory_bound"], {T::MemoryBound}, "memory-bound ops");
-    equal(taken["expert_comm"], {T::ExpertComm}, "exchanges of experts");
-    if (which.contains("host late")) QVERIFY(waits > 0);
-    if (which == "ring") QVERIFY(exposed >= 0 && bytes.count("send cp"));
+    StageSums sums;
+    for (size_t i = 0; i < slices.size(); ++i) sum_slice(which, slices, i, sums);
+    sum_idle(which, slices, sums);
+    check_seconds(which, times, sums);
     // What the report counts, unless it is hidden.
-    if (which == "overlapped experts") continue;
-    std::map<QString, Wide> counted;
-    for (const CollectiveValue& c : m.report->stages[stage].collectives)
-      if (c.phase == Phase::Forward || c.phase == Phase::Backward || c.phase == Phase::Recompute) counted[QString::fromStdString(c.op + " " + c.group)] += c.bytes.value;
-    for (const char* other : {"recv cp", "all_gather dp", "reduce_scatter dp"}) counted.erase(other);  // the same messages; units
-    for (const auto& [key, value] : bytes) QVERIFY2(counted[key] == value, qPrintable(key));
-    for (const auto& [key, value] : counted) QVERIFY2(bytes.count(key), qPrintable(key));
+    if (which != "overlapped experts") check_bytes(m.report->stages[stage], sums.bytes);
+    if (QTest::currentTestFailed()) return;
+    layers += sums.layers;
+    ops += sums.ops;
   }
   QCOMPARE(layers, m.file.layers);
   QCOMPARE(ops, m.file.ops);
@@ -223,14 +273,19 @@ void TimelineJsonTest::largeSteps() {
   QVERIFY(all.file.left_out.empty() && !all.root["otherData"].toObject().contains("left_out"));
   QCOMPARE(some.file.ops, all.file.ops / 48);
   QCOMPARE(some.file.layers, all.file.layers);
-  QVERIFY2(some.file.left_out.ends_with(" ops: those of all microbatches but 0 and 95"), some.file.left_out.c_str());
+  QVERIFY2(some.file.left_out.ends_with(" ops: those of all microbatches but 0 and 95"),
+           some.file.left_out.c_str());
   QCOMPARE(some.root["otherData"].toObject()["left_out"].toString().toStdString(), some.file.left_out);
   std::set<int> with_ops;
   const auto threads = threads_of(some.root);
   for (const auto& [place, thread] : threads) {
     QVERIFY2(thread.fault.isEmpty(), qPrintable(thread.fault));
     for (const Read& s : thread.slices)
-      if (s.args.contains("op")) with_ops.insert(thread.slices[static_cast<size_t>(thread.slices[static_cast<size_t>(s.parent)].parent)].args["microbatch"].toInt());
+      if (s.args.contains("op"))
+        with_ops.insert(
+            thread.slices[static_cast<size_t>(thread.slices[static_cast<size_t>(s.parent)].parent)]
+                .args["microbatch"]
+                .toInt());
   }
   QVERIFY((with_ops == std::set<int>{0, 95}));
 }
@@ -245,8 +300,10 @@ void TimelineJsonTest::machines() {
   d.cluster.nic_bandwidth = 800;
   other = made(d).root["otherData"].toObject();
   QCOMPARE(other["machine"].toString(), QString("h100-sxm-80gb"));
-  QCOMPARE(other["overrides"].toObject()["bf16_tflops"].toString(), QString("2,000 TFLOP/s, set in this design, --peak-tflops"));
-  QCOMPARE(other["overrides"].toObject()["nic_gbps"].toString(), QString("800 Gb/s, set in this design, --nic-bandwidth"));
+  QCOMPARE(other["overrides"].toObject()["bf16_tflops"].toString(),
+           QString("2,000 TFLOP/s, set in this design, --peak-tflops"));
+  QCOMPARE(other["overrides"].toObject()["nic_gbps"].toString(),
+           QString("800 Gb/s, set in this design, --nic-bandwidth"));
   QVERIFY(!other["overrides"].toObject().contains("memory_gbps"));
 }
 

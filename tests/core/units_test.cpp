@@ -107,7 +107,8 @@ void UnitsTest::significant_figures() {
 
 void UnitsTest::problems() {
   const Problem problem{Severity::Error, "tp", "32 heads do not split over tp = 5", "a divisor of 32", {}};
-  QCOMPARE(to_string(problem), std::string("tp: 32 heads do not split over tp = 5; accepted: a divisor of 32"));
+  QCOMPARE(to_string(problem),
+           std::string("tp: 32 heads do not split over tp = 5; accepted: a divisor of 32"));
   QCOMPARE(to_string(Problem{Severity::Note, "", "odd", "", {}}), std::string("odd"));
   QVERIFY(has_errors({problem}));
   QVERIFY(!has_errors({Problem{Severity::Note, "", "odd", "", {}}}));

@@ -1,16 +1,19 @@
-// Sets of measured runs: every row is a design or says why not, and memory is as close to them as the README says.
+// Sets of measured runs: every row is a design or says why not, and memory is as close to them as the README
+// says.
 #include <QTemporaryDir>
 #include <QtTest>
 #include <fstream>
 
-#include "audit/validation.h"
-#include "simulate/simulation.h"
+#include "timing/simulation.h"
+#include "validation/validation.h"
 
 using namespace shardscape;
 
 namespace {
 
-std::string path_of(const QString& set) { return QStringLiteral(SHARDSCAPE_TEST_DATA "/measured/%1.json").arg(set).toStdString(); }
+std::string path_of(const QString& set) {
+  return QStringLiteral(SHARDSCAPE_TEST_DATA "/measured/%1.json").arg(set).toStdString();
+}
 
 MeasuredSet read(const QString& set) {
   auto result = read_measured_set(path_of(set));
@@ -72,9 +75,11 @@ class ValidationTest : public QObject {
     const Validation v = validate_set(read(QTest::currentDataTag()), {});
     const ValidatedMetric* memory = metric(v, "memory");
     QVERIFY(memory && !memory->rows.empty());
-    for (const auto& [row, why] : memory->unmapped) QVERIFY2(why.find("mem_GiB") != std::string::npos, (row + ": " + why).c_str());  // not measured
+    for (const auto& [row, why] : memory->unmapped)
+      QVERIFY2(why.find("mem_GiB") != std::string::npos, (row + ": " + why).c_str());  // not measured
     for (const ValidatedRow& row : memory->rows)
-      QVERIFY2(std::abs(row.error_percent()) < each, (row.name + ": " + std::to_string(row.error_percent())).c_str());
+      QVERIFY2(std::abs(row.error_percent()) < each,
+               (row.name + ": " + std::to_string(row.error_percent())).c_str());
     QVERIFY(memory->mean_abs_error_percent() < mean);
   }
 
@@ -92,14 +97,18 @@ class ValidationTest : public QObject {
   }
   void timeIsAsMeasured() {
     QFETCH(double, mean);
-    const Validation v = validate_set(read(QTest::currentDataTag()), [](const Report& report) { return std::optional<double>(simulate(report)->step_seconds); });
+    const Validation v = validate_set(read(QTest::currentDataTag()), [](const Report& report) {
+      return std::optional<double>(simulate(report)->step_seconds);
+    });
     const ValidatedMetric* time = metric(v, "time");
     QVERIFY(time && !time->rows.empty());
-    QVERIFY2(time->mean_abs_error_percent() < mean, qPrintable(QString::number(time->mean_abs_error_percent())));
+    QVERIFY2(time->mean_abs_error_percent() < mean,
+             qPrintable(QString::number(time->mean_abs_error_percent())));
   }
 
   void rowsThatNoDesignExpressesAreListed() {
-    const Validation v = validate_set(read("megatron_bridge"), [](const Report&) { return std::optional<double>(1); });
+    const Validation v = validate_set(read("megatron_bridge"),
+                                      [](const Report&) { return std::optional<double>(1); });
     const ValidatedMetric* time = metric(v, "time");
     QVERIFY(time && !metric(v, "memory"));
     QCOMPARE(time->rows.size() + time->unmapped.size(), size_t{122});
@@ -125,18 +134,21 @@ class ValidationTest : public QObject {
       std::ofstream(path) << text;
       return path;
     };
-    for (const std::string& path : {folder.filePath("missing.json").toStdString(), written("a.json", "no json"), written("b.json", "[1]"),
-                                    written("c.json", R"({"rows": [{"something": 1}]})"), written("d.json", R"({"rows": []})")}) {
+    for (const std::string& path :
+         {folder.filePath("missing.json").toStdString(), written("a.json", "no json"),
+          written("b.json", "[1]"), written("c.json", R"({"rows": [{"something": 1}]})"),
+          written("d.json", R"({"rows": []})")}) {
       const auto result = read_measured_set(path);
       const auto* problem = std::get_if<Problem>(&result);
       QVERIFY(problem && problem->where == path && !problem->what.empty() && !problem->accepted.empty());
     }
   }
 
-  // What is no figure, and fields of another type than their place has: listed with the row and the reason, in every metric of the set.
+  // What is no figure, and fields of another type than their place has: listed with the row and the reason,
+  // in every metric of the set.
   void oddRowsAreListed_data() {
     QTest::addColumn<QByteArray>("row");
-    QTest::addColumn<QByteArray>("time");    // part of the reason; empty: it is a row of the metric
+    QTest::addColumn<QByteArray>("time");  // part of the reason; empty: it is a row of the metric
     QTest::addColumn<QByteArray>("memory");
     const QByteArray model = R"("model": "llama3_8b", "layers": 4)";
     const auto row = [&](const char* name, const QByteArray& fields, const char* time, const char* memory) {
@@ -145,14 +157,23 @@ class ValidationTest : public QObject {
     row("both", R"("measured_ms": 1, "measured_alloc_GiB": 2)", "", "");
     row("as a whole float", R"("measured_ms": 1, "measured_alloc_GiB": 2, "tp": 1.0)", "", "");
     row("no memory", R"("measured_ms": 1)", "", "no measured_alloc_GiB");
-    row("out of memory", R"("measured_ms": null, "measured_alloc_GiB": "OOM")", "measured_ms is null", "measured_alloc_GiB is \"OOM\", not a number");
-    row("nothing", R"("measured_ms": 0, "measured_alloc_GiB": -1)", "measured_ms is 0, not more than 0", "not more than 0");
-    row("a number for a text", R"("measured_ms": 1, "measured_alloc_GiB": 2, "recompute": 3)", "recompute is 3, not a text", "recompute is 3");
-    row("a text for a number", R"("measured_ms": 1, "measured_alloc_GiB": 2, "tp": "8")", "tp is \"8\", not a whole number", "tp is");
-    row("half a rank", R"("measured_ms": 1, "measured_alloc_GiB": 2, "dp": 0.5)", "dp is 0.5, not a whole number", "dp is");
-    row("a text for yes", R"("measured_ms": 1, "measured_alloc_GiB": 2, "ce_fusion": "yes")", "ce_fusion is \"yes\", not true or false", "ce_fusion");
-    row("huge", R"("measured_ms": 1, "measured_alloc_GiB": 2, "micro_batches": 9000000000000000000, "micro_batch": 9000)", "batch", "batch");
-    QTest::newRow("a number for a row") << QByteArray("7") << QByteArray("no measured_ms") << QByteArray("no measured_alloc_GiB");
+    row("out of memory", R"("measured_ms": null, "measured_alloc_GiB": "OOM")", "measured_ms is null",
+        "measured_alloc_GiB is \"OOM\", not a number");
+    row("nothing", R"("measured_ms": 0, "measured_alloc_GiB": -1)", "measured_ms is 0, not more than 0",
+        "not more than 0");
+    row("a number for a text", R"("measured_ms": 1, "measured_alloc_GiB": 2, "recompute": 3)",
+        "recompute is 3, not a text", "recompute is 3");
+    row("a text for a number", R"("measured_ms": 1, "measured_alloc_GiB": 2, "tp": "8")",
+        "tp is \"8\", not a whole number", "tp is");
+    row("half a rank", R"("measured_ms": 1, "measured_alloc_GiB": 2, "dp": 0.5)",
+        "dp is 0.5, not a whole number", "dp is");
+    row("a text for yes", R"("measured_ms": 1, "measured_alloc_GiB": 2, "ce_fusion": "yes")",
+        "ce_fusion is \"yes\", not true or false", "ce_fusion");
+    row("huge",
+        R"("measured_ms": 1, "measured_alloc_GiB": 2, "micro_batches": 9000000000000000000, "micro_batch": 9000)",
+        "batch", "batch");
+    QTest::newRow("a number for a row")
+        << QByteArray("7") << QByteArray("no measured_ms") << QByteArray("no measured_alloc_GiB");
   }
   void oddRowsAreListed() {
     QFETCH(QByteArray, row);
@@ -160,10 +181,14 @@ class ValidationTest : public QObject {
     QFETCH(QByteArray, memory);
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path) << "{\"rows\": [" << R"({"case": "first", "model": "llama3_8b", "layers": 4, "measured_ms": 1, "measured_alloc_GiB": 2}, )" << row.toStdString() << "]}";
+    std::ofstream(path)
+        << "{\"rows\": ["
+        << R"({"case": "first", "model": "llama3_8b", "layers": 4, "measured_ms": 1, "measured_alloc_GiB": 2}, )"
+        << row.toStdString() << "]}";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
-    const Validation v = validate_set(std::get<MeasuredSet>(result), [](const Report&) { return std::optional<double>(1); });
+    const Validation v = validate_set(std::get<MeasuredSet>(result),
+                                      [](const Report&) { return std::optional<double>(1); });
     for (const auto& [name, why] : {std::pair{"time", time}, {"memory", memory}}) {
       const ValidatedMetric* of = metric(v, name);
       QVERIFY(of);
@@ -171,7 +196,8 @@ class ValidationTest : public QObject {
       QCOMPARE(of->unmapped.size(), why.isEmpty() ? size_t{0} : size_t{1});
       if (why.isEmpty()) continue;
       QCOMPARE(of->unmapped[0].first, std::string("row 2"));
-      QVERIFY2(of->unmapped[0].second.find(why.toStdString()) != std::string::npos, of->unmapped[0].second.c_str());
+      QVERIFY2(of->unmapped[0].second.find(why.toStdString()) != std::string::npos,
+               of->unmapped[0].second.c_str());
       QVERIFY(validation_text(v).find("not mapped: row 2: ") != std::string::npos);
     }
   }
@@ -179,7 +205,8 @@ class ValidationTest : public QObject {
   void aNameThatIsNoTextIsToldWithItsRow() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path) << R"({"rows": [{"case": 12, "model": 5, "measured_ms": 1, "measured_alloc_GiB": 2}]})";
+    std::ofstream(path)
+        << R"({"rows": [{"case": 12, "model": 5, "measured_ms": 1, "measured_alloc_GiB": 2}]})";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     QCOMPARE(std::get<MeasuredSet>(result).rows[0].name, std::string("row 1"));
@@ -187,10 +214,17 @@ class ValidationTest : public QObject {
   }
 
   void longNamesEndInAnEllipsis() {
-    Validation v{"set", "", {{"time", {{std::string(80, 'x'), 1, 1}, {std::string(60, 'x') + "ééééé", 1, 1}, {std::string(63, 'y') + "é", 1, 1}}, {}}}};
+    Validation v{"set",
+                 "",
+                 {{"time",
+                   {{std::string(80, 'x'), 1, 1},
+                    {std::string(60, 'x') + "ééééé", 1, 1},
+                    {std::string(63, 'y') + "é", 1, 1}},
+                   {}}}};
     const QStringList lines = QString::fromStdString(validation_text(v)).split('\n');
     QVERIFY(lines[3].startsWith(QString(63, 'x') + QChar(0x2026) + ' '));
-    QVERIFY(lines[4].startsWith(QString(60, 'x') + QString::fromUtf8("ééé") + QChar(0x2026) + ' '));  // between characters
+    QVERIFY(lines[4].startsWith(QString(60, 'x') + QString::fromUtf8("ééé") + QChar(0x2026) +
+                                ' '));  // between characters
     QVERIFY(lines[5].startsWith(QString(63, 'y') + QString::fromUtf8("é ")));
     for (int i = 2; i < 6; ++i) QCOMPARE(lines[i].size(), lines[2].size());
   }
@@ -198,7 +232,8 @@ class ValidationTest : public QObject {
   void aRowWithoutAModelIsListed() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path) << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1, "measured_alloc_GiB": 2},
+    std::ofstream(path)
+        << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1, "measured_alloc_GiB": 2},
       {"case": "b", "model": "llama3_8b", "layers": 4, "tp": 3, "dp": 1, "measured_ms": 1, "measured_alloc_GiB": 2}]})";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));

@@ -1,9 +1,10 @@
-// A dense layer with latent attention against the recording of DeepSeek-V3: its second layer, before the experts begin.
+// A dense layer with latent attention against the recording of DeepSeek-V3: its second layer, before the
+// experts begin.
 #include <QtTest>
 
-#include "audit/recording.h"
-#include "audit/stage_parts.h"
-#include "report/report.h"
+#include "plan/report.h"
+#include "validation/recording.h"
+#include "validation/stage_parts.h"
 
 using namespace shardscape;
 
@@ -38,12 +39,14 @@ class LatentLayerTest : public QObject {
 
  private Q_SLOTS:
   void equals_the_recorded_layer() {
-    const auto file = read_recording(SHARDSCAPE_SOURCE_DIR "/tests/fidelity/recordings/C_litgpt_DeepSeek-V3.json");
+    const auto file = read_recording(SHARDSCAPE_SOURCE_DIR
+                                     "/tests/fidelity/recordings/C_litgpt_DeepSeek-V3.json");
     QVERIFY(std::holds_alternative<Recording>(file));
     const Recording& r = std::get<Recording>(file);
     const auto report = make_report(dense_deepseek());
     QVERIFY2(report->valid(), report->valid() ? "" : to_string(report->problems.front()).c_str());
-    const SegmentNumbers ours = segment_numbers(report->graph().segments[1], Keeps::Activations, report->stages[0].binding);
+    const SegmentNumbers ours = segment_numbers(report->graph().segments[1], CheckpointPolicy::Activations,
+                                                report->stages[0].binding);
     const auto recorded = [](const RecordedParts& parts) { return Wide(parts.at("layer1")); };
     QCOMPARE(to_string(ours.parameters).c_str(), to_string(recorded(r.part_parameters)).c_str());
     QCOMPARE(to_string(ours.forward_flops).c_str(), to_string(recorded(r.part_forward_flops)).c_str());
@@ -52,7 +55,9 @@ class LatentLayerTest : public QObject {
     // Scores over keys of 192, context over values of 128.
     const Wide pairs = Wide(128) * 4096 * 4096;
     for (const FlopsValue& f : report->stages[0].flops)
-      if (f.kind == OpKind::Attention) QVERIFY(f.counted.value == 2 * pairs * (f.phase == Phase::Forward ? 2 * 192 + 2 * 128 : 6 * 192 + 4 * 128));
+      if (f.kind == OpKind::Attention)
+        QVERIFY(f.counted.value ==
+                2 * pairs * (f.phase == Phase::Forward ? 2 * 192 + 2 * 128 : 6 * 192 + 4 * 128));
   }
 };
 

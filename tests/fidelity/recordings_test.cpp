@@ -1,12 +1,12 @@
-// Every recording of real training code against this program: those that match, and those known not to, each with the
-// mechanism that is missing. A listed one that starts to match has to leave the list.
+// Every recording of real training code against this program: those that match, and those known not to, each
+// with the mechanism that is missing. A listed one that starts to match has to leave the list.
 #include <QDir>
 #include <QFile>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QtTest>
 
-#include "audit/audit.h"
+#include "validation/audit.h"
 
 using namespace shardscape;
 
@@ -22,7 +22,9 @@ Recording recording(const QString& name) {
 
 QStringList all_names() {
   QStringList names;
-  for (const QString& file : QDir(kFolder + QString("recordings")).entryList({"*.json"}, QDir::Files, QDir::Name)) names << file.chopped(5);
+  for (const QString& file :
+       QDir(kFolder + QString("recordings")).entryList({"*.json"}, QDir::Files, QDir::Name))
+    names << file.chopped(5);
   return names;
 }
 
@@ -38,14 +40,17 @@ QMap<QString, QString> not_matched() {
 // What is wrong, for the log: unmapped fields, problems and failing lines.
 QString failures(const Audit& audit) {
   QStringList out;
-  for (const UnmappedField& u : audit.mapping.unmapped) out << QString::fromStdString("not mapped: " + u.field + " = " + u.value + ": " + u.reason);
+  for (const UnmappedField& u : audit.mapping.unmapped)
+    out << QString::fromStdString("not mapped: " + u.field + " = " + u.value + ": " + u.reason);
   for (const Problem& p : audit.problems) out << QString::fromStdString("invalid: " + to_string(p));
   for (const AuditLine& line : audit.lines) {
     if (line.verdict != Verdict::Fail) continue;
     QString text = QString::fromStdString(line.section + ", " + line.what + ":");
     for (const AuditNumber& n : line.numbers)
-      text += QString::fromStdString(" " + n.name + " recorded " + to_string(n.expected) + ", here " + to_string(n.got));
-    if (line.numbers.empty()) text += QString::fromStdString(" recorded " + line.expected + ", here " + line.got);
+      text += QString::fromStdString(" " + n.name + " recorded " + to_string(n.expected) + ", here " +
+                                     to_string(n.got));
+    if (line.numbers.empty())
+      text += QString::fromStdString(" recorded " + line.expected + ", here " + line.got);
     out << text;
   }
   return out.join("\n  ");
@@ -110,7 +115,8 @@ void RecordingsTest::a_changed_number_is_found_data() {
   QTest::newRow("layer") << QByteArray("parameters") << QByteArray("last layer");
   QTest::newRow("forward") << QByteArray("FLOPs") << QByteArray("forward");
   QTest::newRow("backward of a layer") << QByteArray("FLOPs") << QByteArray("backward, last layer");
-  QTest::newRow("missing collective") << QByteArray("collectives") << QByteArray("forward all_gather tp bfloat16");
+  QTest::newRow("missing collective")
+      << QByteArray("collectives") << QByteArray("forward all_gather tp bfloat16");
   QTest::newRow("order") << QByteArray("order") << QByteArray("collectives of the step");
   QTest::newRow("kept bytes") << QByteArray("saved bytes") << QByteArray("last layer");
 }
@@ -126,7 +132,8 @@ void RecordingsTest::a_changed_number_is_found() {
   if (row == "forward") ++*changed.forward_flops;
   if (row == "backward of a layer") ++changed.part_backward_flops["layer1"];
   if (row == "missing collective")
-    changed.collectives.erase(std::find_if(changed.collectives.begin(), changed.collectives.end(), [](const auto& c) { return c.type == "all_gather"; }));
+    changed.collectives.erase(std::find_if(changed.collectives.begin(), changed.collectives.end(),
+                                           [](const auto& c) { return c.type == "all_gather"; }));
   if (row == "order") std::swap(changed.collectives[1], changed.collectives[2]);
   if (row == "kept bytes") changed.part_saved["layer1"] += changed.part_saved["layer1"] / 50;
   const Audit audit = audit_recording(changed);
@@ -134,7 +141,8 @@ void RecordingsTest::a_changed_number_is_found() {
   QVERIFY(line);
   QCOMPARE(static_cast<int>(line->verdict), static_cast<int>(Verdict::Fail));
   QVERIFY(!audit.matches());
-  QCOMPARE(audit.count(Verdict::Fail), row == "missing collective" ? size_t(2) : size_t(1));  // its place in the order as well
+  QCOMPARE(audit.count(Verdict::Fail),
+           row == "missing collective" ? size_t(2) : size_t(1));  // its place in the order as well
 }
 
 void RecordingsTest::an_unknown_field_is_told() {
@@ -148,16 +156,19 @@ void RecordingsTest::an_unknown_field_is_told() {
 }
 
 void RecordingsTest::mistakes_in_a_file_are_located() {
-  for (const char* text : {"", "[]", "{\n\"source\": 3}", "{\"source\": \"x\"}", "{\"source\": \"x\", \"config\": {}, \"collectives\": [\n{\"phase\": 1}]}",
-                           "{\"source\": \"x\", \"config\": {}, \"collectives\": {\"kinds\": [], \"order\": [0]}}",
-                           "{\"source\": \"x\", \"config\": {}, \"params_per_rank\": {\"tensors\": {\"a\": [\"b\"]}}}"}) {
+  for (const char* text :
+       {"", "[]", "{\n\"source\": 3}", "{\"source\": \"x\"}",
+        "{\"source\": \"x\", \"config\": {}, \"collectives\": [\n{\"phase\": 1}]}",
+        "{\"source\": \"x\", \"config\": {}, \"collectives\": {\"kinds\": [], \"order\": [0]}}",
+        "{\"source\": \"x\", \"config\": {}, \"params_per_rank\": {\"tensors\": {\"a\": [\"b\"]}}}"}) {
     const auto result = recording_from_json(text, "broken.json");
     QVERIFY2(std::holds_alternative<Problem>(result), text);
     QVERIFY2(std::get<Problem>(result).where.starts_with("broken.json:"), text);
   }
   QVERIFY(std::holds_alternative<Problem>(read_recording("no/such/file.json")));
   // Readable, but of nothing that is known.
-  const Audit audit = audit_recording(std::get<Recording>(recording_from_json("{\"source\": \"x\", \"config\": {}}", "empty.json")));
+  const Audit audit = audit_recording(
+      std::get<Recording>(recording_from_json("{\"source\": \"x\", \"config\": {}}", "empty.json")));
   QVERIFY(!audit.matches());
   QCOMPARE(audit.mapping.unmapped[0].field, std::string("source"));
 }

@@ -16,14 +16,17 @@ double percentile(std::vector<double> values, double fraction) {
 
 int report_figures(const std::string& title, const std::vector<Figure>& figures, int argc, char** argv) {
   std::printf("%s\n", title.c_str());
-  for (const Figure& f : figures) std::printf("  %-58s %12.4g %-6s %s\n", f.name.c_str(), f.value, f.unit.c_str(), f.aim.empty() ? "" : ("aim " + f.aim).c_str());
+  for (const Figure& f : figures)
+    std::printf("  %-58s %12.4g %-6s %s\n", f.name.c_str(), f.value, f.unit.c_str(),
+                f.aim.empty() ? "" : ("aim " + f.aim).c_str());
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "--json") != 0) continue;
     std::ofstream out(argv[i + 1]);
     out << "{\n  \"title\": \"" << title << "\",\n  \"figures\": [\n";
     for (size_t k = 0; k < figures.size(); ++k)
-      out << "    {\"name\": \"" << figures[k].name << "\", \"value\": " << figures[k].value << ", \"unit\": \"" << figures[k].unit
-          << "\", \"aim\": \"" << figures[k].aim << "\"}" << (k + 1 < figures.size() ? "," : "") << "\n";
+      out << "    {\"name\": \"" << figures[k].name << "\", \"value\": " << figures[k].value
+          << ", \"unit\": \"" << figures[k].unit << "\", \"aim\": \"" << figures[k].aim << "\"}"
+          << (k + 1 < figures.size() ? "," : "") << "\n";
     out << "  ]\n}\n";
     if (!out) {
       std::fprintf(stderr, "cannot write %s\n", argv[i + 1]);

@@ -13,9 +13,10 @@ std::string cache_name(const std::string& instance, const std::string& tensor, i
 
 RealTensor grown(const RealTensor& kept, const Tensor& past, const std::vector<int64_t>& sizes) {
   const auto of_tokens = [](Axis axis) { return axis == Axis::Context || axis == Axis::WindowContext; };
-  const auto dim = static_cast<size_t>(std::find_if(past.axes.begin(), past.axes.end(), of_tokens) - past.axes.begin());
-  if (dim == past.axes.size()) return kept;  // a state
-  // Row j of n is token C - n + j; kept are those before the last one.
+  const auto dim = static_cast<size_t>(std::find_if(past.axes.begin(), past.axes.end(), of_tokens) -
+                                       past.axes.begin());
+  if (dim == past.axes.size()) return kept;  // a state of fixed size
+  // Row j of n is token C - n + j; `kept` has the tokens before the last one.
   const int64_t room = sizes[dim] - 1, had = kept.shape[dim], taken = std::min(room, had);
   Rows from, to;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -31,12 +32,14 @@ RealTensor grown(const RealTensor& kept, const Tensor& past, const std::vector<i
 
 bool same(const RealTensor& a, const RealTensor& b) {
   constexpr double kRounding = 1e-10;
-  return a.shape == b.shape && std::equal(a.data.begin(), a.data.end(), b.data.begin(), [](double x, double y) { return std::abs(x - y) < kRounding; });
+  return a.shape == b.shape && std::equal(a.data.begin(), a.data.end(), b.data.begin(),
+                                          [](double x, double y) { return std::abs(x - y) < kRounding; });
 }
 
 std::vector<int64_t> sizes_of(const Tensor& tensor, const Binding& binding) {
   std::vector<int64_t> out;
-  for (const Expr& e : tensor.sizes) out.push_back(static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))));
+  for (const Expr& e : tensor.sizes)
+    out.push_back(static_cast<int64_t>(std::get<Wide>(evaluate(e, binding))));
   return out;
 }
 

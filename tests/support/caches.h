@@ -1,4 +1,4 @@
-// What inference keeps between steps, and parts of tensors by rows.
+// Inference caches in the interpreter, and parts of tensors by rows.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace shardscape::test {
 
-// Of a layer's tensor, as it was before a step or after it: "layer3/attention.kr/0".
+// Name of a cached tensor of a layer before or after a step: "layer3/attention.kr/0".
 std::string cache_name(const std::string& instance, const std::string& tensor, int microbatch);
-// What was kept, laid out as a step of one more token reads it: its last tokens, and room for the new one at the end. past: the tensor
-// that this step reads; sizes: of it, whole.
+// The cache of one step in the layout that a step with one more token reads: its last tokens, and a free
+// place for the new token at the end. past: the tensor that this step reads; sizes: its full sizes.
 RealTensor grown(const RealTensor& kept, const Tensor& past, const std::vector<int64_t>& sizes);
-bool same(const RealTensor& a, const RealTensor& b);  // to rounding
+bool same(const RealTensor& a, const RealTensor& b);  // equal to rounding
 
-std::vector<int64_t> sizes_of(const Tensor& tensor, const Binding& binding);  // whole
+std::vector<int64_t> sizes_of(const Tensor& tensor, const Binding& binding);  // full, unsharded sizes
 std::vector<int64_t> starts_of(const Rows& rows);
 std::vector<int64_t> lengths(const Rows& rows);
-// Places of rows within those of a larger part.
+// Indices of rows relative to the rows of a larger part.
 Rows within(const Rows& outer, Rows rows);
 
 }  // namespace shardscape::test

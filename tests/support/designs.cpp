@@ -43,7 +43,8 @@ Design tiny_design(const char* architecture) {
     d.model.value_head_dim = 5;
   }
   if (d.model.architecture.starts_with("mamba")) {
-    if (!d.model.architecture.ends_with("hybrid")) d.model.heads = d.model.kv_heads = d.model.head_dim = d.model.ffn = 0;
+    if (!d.model.architecture.ends_with("hybrid"))
+      d.model.heads = d.model.kv_heads = d.model.head_dim = d.model.ffn = 0;
     d.model.ssm_state = 3;
     d.model.ssm_conv = 3;
     d.model.ssm_expand = 2;

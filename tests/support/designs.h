@@ -5,9 +5,9 @@
 
 namespace shardscape::test {
 
-// A preset spread over ranks; sequence parallelism on where asked.
+// A preset on tp x pp x dp ranks, with or without sequence parallelism.
 Design preset_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel = false);
-// Two layers, a few dozen wide: small enough to execute with real numbers.
+// Two layers with a hidden size of a few dozen: small enough to execute with real numbers.
 Design tiny_design(const char* architecture = "llama");
 
 }  // namespace shardscape::test

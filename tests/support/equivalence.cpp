@@ -36,12 +36,15 @@ std::string difference_from_unsharded(const Design& d) {
   } catch (const std::exception& error) {
     return error.what();
   }
-  if (!(std::abs(got.loss - expected.loss) < kRounding)) return "the loss is " + std::to_string(got.loss) + ", not " + std::to_string(expected.loss);
+  if (!(std::abs(got.loss - expected.loss) < kRounding))
+    return "the loss is " + std::to_string(got.loss) + ", not " + std::to_string(expected.loss);
   if (!(difference(got.token_losses, expected.token_losses) < kRounding)) return "losses of tokens differ";
-  if (!(difference(got.last_hidden, expected.last_hidden) < kRounding)) return "what goes into the head differs";
+  if (!(difference(got.last_hidden, expected.last_hidden) < kRounding))
+    return "what goes into the head differs";
   if (got.gradients.size() != parameters.size()) return "not every parameter has a gradient";
   for (const auto& [name, gradient] : expected.gradients)
-    if (!(difference(gradient, got.gradients.at(name)) < kRounding)) return "the gradient of " + name + " differs";
+    if (!(difference(gradient, got.gradients.at(name)) < kRounding))
+      return "the gradient of " + name + " differs";
   return "";
 }
 

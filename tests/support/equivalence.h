@@ -1,4 +1,4 @@
-// Whether a design computes what one rank would.
+// Tests that a design computes the same result as one rank.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 namespace shardscape::test {
 
-// The same step on one rank: all replicas' samples of a microbatch at once, nothing computed again.
+// The same step on one rank: a microbatch contains the samples of all replicas; nothing is recomputed.
 Design unsharded(const Design& design);
 
-// Empty when loss, outputs and all gradients of a step equal those of the unsharded run to rounding; else what differs.
+// Empty if loss, outputs and all gradients of a step equal those of the unsharded run to rounding; otherwise
+// the difference.
 std::string difference_from_unsharded(const Design& design);
 
-// Empty when sampled gradients of the design equal finite differences of its loss.
+// Empty if sampled gradients of the design equal finite differences of its loss; otherwise the difference.
 std::string difference_from_slopes(const Design& design);
 
 }  // namespace shardscape::test

@@ -1,6 +1,6 @@
 #include "support/instances.h"
 
-#include "design/validate.h"
+#include "design/validate/validate.h"
 #include "graph/chunk_layers.h"
 
 namespace shardscape::test {
@@ -17,7 +17,8 @@ std::vector<std::vector<Instance>> instances_by_virtual_stage(const Design& d, c
     if (p == 0) out[p].push_back({0, "embedding"});
     const size_t first = out[p].size();
     for (const ChunkLayer& l : chunk_layers(graph, d, layer, layers[p]))
-      out[p].push_back({l.segment, "layer" + std::to_string(layer + l.index), l.keeps, first + static_cast<size_t>(l.begin), l.ends_group()});
+      out[p].push_back({l.segment, "layer" + std::to_string(layer + l.index), l.checkpoint_policy,
+                        first + static_cast<size_t>(l.begin), l.ends_group()});
     layer += layers[p];
     if (p + 1 == out.size()) out[p].push_back({graph.head(), "head"});
   }

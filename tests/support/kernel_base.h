@@ -1,4 +1,4 @@
-// What kernels of every kind share: their operands, and statistics by the name that the profile gives them.
+// Base of all kernels: operands, and statistics by their name in the kernel profile.
 #pragma once
 
 #include <cmath>
@@ -18,34 +18,38 @@ class KernelBase {
  protected:
   static double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
   const RealTensor& in(size_t i) const { return *c_.inputs[i]; }
-  int64_t position(size_t input, int64_t row) const { return c_.input_positions[input][static_cast<size_t>(row)]; }
+  int64_t position(size_t input, int64_t row) const {
+    return c_.input_positions[input][static_cast<size_t>(row)];
+  }
   static double& at(RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
   static double at(const RealTensor& t, int64_t i) { return t.data[static_cast<size_t>(i)]; }
 
-  // Whether a tensor is the statistic of that name in the profile; a number tells copies of one name apart.
+  // Whether the tensor is the statistic with this name in the profile; a numeric suffix distinguishes copies.
   static bool is(const std::string& tensor, const std::string& statistic) {
     const auto plain = [](const std::string& name) {
       const size_t end = name.find_last_not_of("0123456789");
       return name[end] == '_' ? name.substr(0, end) : name;
     };
     std::string name = plain(tensor);
-    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // replayed
+    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // recomputed
     return name.ends_with("." + statistic);
   }
-  // An output or input by the name that the profile gives it; nothing where the profile has none.
+  // The output (or input) with a name of the profile; null if the profile does not have it.
   RealTensor* output(const std::string& statistic) {
     for (size_t i = 1; i < out_.size(); ++i)
       if (is(c_.output_names[i], statistic)) return &out_[i];
     return nullptr;
   }
-  // Place among the inputs of a backward, the gradient being the first; 0 where there is none.
+  // Index among the inputs of a backward, whose input 0 is the gradient; 0: not found.
   size_t place(const std::string& statistic) const {
     for (size_t i = 1; i < c_.inputs.size(); ++i)
       if (is(c_.input_names[i], statistic)) return i;
     return 0;
   }
-  const RealTensor* input(const std::string& statistic) const { return place(statistic) ? c_.inputs[place(statistic)] : nullptr; }
-  // Every copy of a statistic is written.
+  const RealTensor* input(const std::string& statistic) const {
+    return place(statistic) ? c_.inputs[place(statistic)] : nullptr;
+  }
+  // Writes all copies of a statistic.
   template <class Value>
   void fill(const std::string& statistic, Value value) {
     for (size_t i = 1; i < out_.size(); ++i)
@@ -57,6 +61,7 @@ class KernelBase {
   std::vector<RealTensor> out_;
 };
 
-std::vector<RealTensor> run_mixer_kernel(const KernelCall& call);  // convolution, scans and gated norm of state-space mixers
+// Convolution, scans and gated norm of state-space mixers.
+std::vector<RealTensor> run_mixer_kernel(const KernelCall& call);
 
 }  // namespace shardscape::test

@@ -3,8 +3,8 @@
 #include <initializer_list>
 #include <utility>
 
-#include "design/knobs.h"
-#include "design/validate.h"
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
 #include "model/library.h"
 
 namespace shardscape::test {
@@ -16,7 +16,7 @@ class Draw {
   int64_t below(size_t n) { return static_cast<int64_t>(random_() % n); }
   bool chance(int percent) { return below(100) < percent; }
   int64_t of(std::initializer_list<int64_t> values) { return values.begin()[below(values.size())]; }
-  // What a model lacks stays so.
+  // Sizes of 0 stay 0: the model lacks this part.
   void size(int64_t& field, std::initializer_list<int64_t> values) {
     if (field > 0) field = of(values);
   }
@@ -61,9 +61,10 @@ void shrink(ModelSpec& m, Draw& draw) {
   draw.size(m.ssm_chunk, {4, 8, 64});
   if (draw.chance(20)) m.tied_embeddings = !m.tied_embeddings;
   if (!draw.chance(20)) return;
-  // Blocks of quantized numbers are as long as that.
-  for (const auto field : {&ModelSpec::hidden, &ModelSpec::ffn, &ModelSpec::expert_ffn, &ModelSpec::head_dim, &ModelSpec::q_rank, &ModelSpec::kv_rank,
-                           &ModelSpec::nope_head_dim, &ModelSpec::value_head_dim, &ModelSpec::ssm_dt_rank})
+  // Multiples of the block length of quantized numbers.
+  for (const auto field :
+       {&ModelSpec::hidden, &ModelSpec::ffn, &ModelSpec::expert_ffn, &ModelSpec::head_dim, &ModelSpec::q_rank,
+        &ModelSpec::kv_rank, &ModelSpec::nope_head_dim, &ModelSpec::value_head_dim, &ModelSpec::ssm_dt_rank})
     draw.size(m.*field, {128, 256});
 }
 
@@ -71,15 +72,18 @@ void draw_layers(Design& d, Draw& draw) {
   const int64_t stages = d.parallel.pp * d.parallel.virtual_stages;
   if (stages > 16) return;
   d.parallel.stage_layers.assign(static_cast<size_t>(stages), 0);
-  for (int64_t i = 0; i < d.model.layers; ++i) ++d.parallel.stage_layers[static_cast<size_t>(draw.below(d.parallel.stage_layers.size()))];
+  for (int64_t i = 0; i < d.model.layers; ++i)
+    ++d.parallel.stage_layers[static_cast<size_t>(draw.below(d.parallel.stage_layers.size()))];
 }
 
-// Switches and choices: any of them may be set, also those that are not known here.
+// Sets switches and choices of the knob table at random, including knobs that this file does not name.
 void draw_choices(Design& d, Draw& draw) {
   for (const Knob& knob : knobs()) {
     if (knob.group == KnobGroup::Model || knob.id == "profile" || knob.id == "sync") continue;
-    if (knob.type == KnobType::Boolean && draw.chance(25)) (void)set_knob(d, knob, draw.chance(70) ? "true" : "false");
-    if (knob.type == KnobType::Choice && draw.chance(25)) (void)set_knob(d, knob, knob.choices[static_cast<size_t>(draw.below(knob.choices.size()))].value);
+    if (knob.type == KnobType::Boolean && draw.chance(25))
+      (void)set_knob(d, knob, draw.chance(70) ? "true" : "false");
+    if (knob.type == KnobType::Choice && draw.chance(25))
+      (void)set_knob(d, knob, knob.choices[static_cast<size_t>(draw.below(knob.choices.size()))].value);
     if (knob.type == KnobType::ChoiceList && draw.chance(40)) {
       std::string text;
       for (const KnobChoice& choice : knob.choices)
@@ -89,7 +93,8 @@ void draw_choices(Design& d, Draw& draw) {
   }
   for (const auto& [id, percent] : {std::pair{"sync", 60}, {"profile", 40}}) {
     const Knob& knob = *find_knob(id);
-    if (draw.chance(percent)) (void)set_knob(d, knob, knob.choices[static_cast<size_t>(draw.below(knob.choices.size()))].value);
+    if (draw.chance(percent))
+      (void)set_knob(d, knob, knob.choices[static_cast<size_t>(draw.below(knob.choices.size()))].value);
   }
 }
 
@@ -122,15 +127,18 @@ Design random_design(std::mt19937& random) {
   }
   if (p.cp > 1) p.ulysses_degree = draw.of({0, 0, 2, 4});
   if (draw.chance(50)) p.virtual_stages = draw.of({1, 2, 2, 3});
-  if (p.tp > 1) p.dcp = w.seq % 3;  // 1 or 2, without a draw that all later ones would follow
+  if (p.tp > 1) p.dcp = w.seq % 3;  // 1 or 2, without a random draw that would change all later draws
   p.microbatch_group = draw.of({0, 0, 2, 3, 4, 5});
   if (draw.chance(20)) draw_layers(d, draw);
   if (draw.chance(40)) p.dp_shard = draw.of({0, 2, 4});
   p.ddp_bucket_size = draw.of({0, 0, 1, 1000, 20000});
   p.bucket_cap_mb = draw.of({1, 25});
-  p.zero = {.reduce_bucket_size = draw.of({1000, 20000, 500'000'000}), .allgather_bucket_size = draw.of({1000, 500'000'000}),
-            .prefetch_bucket_size = draw.of({0, 1000, 50'000'000}), .param_persistence_threshold = draw.of({0, 100, 100'000}),
-            .max_live_parameters = draw.of({1000, 1'000'000'000}), .max_reuse_distance = draw.of({0, 1000, 1'000'000'000})};
+  p.zero = {.reduce_bucket_size = draw.of({1000, 20000, 500'000'000}),
+            .allgather_bucket_size = draw.of({1000, 500'000'000}),
+            .prefetch_bucket_size = draw.of({0, 1000, 50'000'000}),
+            .param_persistence_threshold = draw.of({0, 100, 100'000}),
+            .max_live_parameters = draw.of({1000, 1'000'000'000}),
+            .max_reuse_distance = draw.of({0, 1000, 1'000'000'000})};
   w.recompute_num_layers = draw.of({1, 1, 2, 3});
   if (draw.chance(20)) w.offload_activations = draw.of({1, 2, 3});
   return d;
@@ -141,7 +149,8 @@ std::optional<Design> repaired(Design d, std::mt19937& random) {
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<Problem> problems = validate(d);
     if (!has_errors(problems)) {
-      const bool small = d.world() <= kMaxRandomWorld && d.model.layers <= 16 && d.workload.batch <= 4096 && d.workload.seq <= 4096;
+      const bool small = d.world() <= kMaxRandomWorld && d.model.layers <= 16 && d.workload.batch <= 4096 &&
+                         d.workload.seq <= 4096;
       return small ? std::optional(std::move(d)) : std::nullopt;
     }
     const std::vector<Fix>& fixes = problems.front().fixes;
@@ -158,7 +167,8 @@ std::string command_flags(const Design& design) {
   usual.parallel = {};
   std::string out = "--model " + design.model.preset;
   for (const Knob& knob : knobs())
-    if (const std::string text = knob_text(design, knob); text != knob_text(usual, knob)) out += " " + knob.flag() + "=" + text;
+    if (const std::string text = knob_text(design, knob); text != knob_text(usual, knob))
+      out += " " + knob.flag() + "=" + text;
   return out;
 }
 

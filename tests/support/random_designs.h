@@ -1,4 +1,4 @@
-// Random designs over all presets and knobs: small models on small worlds, so that thousands are quick.
+// Random designs over all presets and knobs. Models and worlds are small, so that thousands run quickly.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace shardscape::test {
 
 inline constexpr int64_t kMaxRandomWorld = 96;
 
-// Anything; most draws are invalid.
+// Random values of all knobs; most designs are invalid.
 Design random_design(std::mt19937& random);
-// Brought to validity by applying fixes that validate() offers, picked at random. Nothing where that leads nowhere, or to
-// a design that is no longer small.
+// Applies randomly chosen fixes of validate() until the design is valid. Empty if fixes do not lead to a
+// valid design, or if the design becomes too large.
 std::optional<Design> repaired(Design design, std::mt19937& random);
-// "--model llama3-8b --layers 3 --tp 2 ...": what the command line takes for this design.
+// Command-line flags of the design: "--model llama3-8b --layers 3 --tp 2 ...".
 std::string command_flags(const Design& design);
 
 }  // namespace shardscape::test

@@ -1,7 +1,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "design/validate.h"
+#include "design/validate/validate.h"
 #include "graph/build.h"
 #include "support/caches.h"
 #include "support/instances.h"

@@ -59,7 +59,8 @@ void add(RealTensor& whole, const RealTensor& part, const Rows& rows) {
   each_part(whole.shape, rows, [&](size_t w, size_t p) { whole.data[w] += part.data[p]; });
 }
 
-RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes) {
+RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts,
+               const std::vector<int64_t>& sizes) {
   return cut(whole, rows_from(starts, sizes));
 }
 

@@ -1,4 +1,4 @@
-// Dense tensors of doubles, and the kernels that give every op kind its meaning.
+// Dense tensors of doubles, and operations on their parts.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,18 @@ struct RealTensor {
   bool defined() const { return !data.empty(); }
 };
 
-// The part [starts, starts + sizes) of a tensor, and the reverse.
-RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts, const std::vector<int64_t>& sizes);
+// cut() copies the part [starts, starts + sizes) of a tensor; paste() writes it back.
+RealTensor cut(const RealTensor& whole, const std::vector<int64_t>& starts,
+               const std::vector<int64_t>& sizes);
 void paste(RealTensor& whole, const RealTensor& part, const std::vector<int64_t>& starts);
-// The same with the places of rows listed, per dimension.
+// The same for parts given by a list of row indices per dimension.
 using Rows = std::vector<std::vector<int64_t>>;
 RealTensor cut(const RealTensor& whole, const Rows& rows);
 void paste(RealTensor& whole, const RealTensor& part, const Rows& rows);
-void add(RealTensor& whole, const RealTensor& part, const Rows& rows);  // to what is there
+void add(RealTensor& whole, const RealTensor& part, const Rows& rows);  // adds to the present values
 
-// Sum of products over the letters that the result lacks; one or two operands.
-RealTensor einsum(const std::string& spec, const std::vector<const RealTensor*>& operands, const std::vector<int64_t>& out_shape);
+// Einstein summation over the letters that the result lacks; one or two operands.
+RealTensor einsum(const std::string& spec, const std::vector<const RealTensor*>& operands,
+                  const std::vector<int64_t>& out_shape);
 
 }  // namespace shardscape::test

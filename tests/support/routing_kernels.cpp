@@ -43,12 +43,16 @@ class Router {
       if (c_.input_names[i].find("." + suffix) != std::string::npos) return c_.inputs[i];
     return nullptr;
   }
-  int64_t choice(int64_t token, int64_t j) const { return chosen_expert(c_, c_.tokens[static_cast<size_t>(token)], j); }
+  int64_t choice(int64_t token, int64_t j) const {
+    return chosen_expert(c_, c_.tokens[static_cast<size_t>(token)], j);
+  }
 
   bool sigmoid() const { return c_.op.kind == OpKind::SigmoidTopK; }
   void pick() {
     const int64_t rows = in(0).shape[0], width = in(0).shape[1], k = c_.experts_per_token;
-    const auto score = [&](int64_t u, int64_t n) { return sigmoid() ? 1 / (1 + std::exp(-at(in(0), u * width + n))) : std::exp(at(in(0), u * width + n)); };
+    const auto score = [&](int64_t u, int64_t n) {
+      return sigmoid() ? 1 / (1 + std::exp(-at(in(0), u * width + n))) : std::exp(at(in(0), u * width + n));
+    };
     for (int64_t u = 0; u < rows; ++u) {
       double sum = 0;
       for (int64_t j = 0; j < k; ++j) sum += score(u, choice(u, j));
@@ -75,7 +79,8 @@ class Router {
     }
   }
 
-  // Calls visit(token, choice, row of slots) for every choice of an expert that is here; slots fill in the order of tokens.
+  // Calls visit(token, choice, slot row) for every choice of a local expert. Choices fill slots in the order
+  // of tokens.
   template <class Visit>
   void slots(const std::vector<int64_t>& shape, int64_t first_expert, Visit visit) const {
     std::vector<int64_t> filled(static_cast<size_t>(shape[0]), 0);
@@ -99,24 +104,29 @@ class Router {
     return sum;
   }
 
-  // A copy of a token to each of its nodes; the sum of what comes back from them.
+  // Copies each token to each of its nodes; the reverse sums the results of the nodes.
   void to_nodes(size_t tokens) {
-    visit_node_slots(c_, out_[0].shape[0], out_[0].shape[1], [&](int64_t u, int64_t row) { add_row(out_[0], row, in(tokens), u, 1); });
+    visit_node_slots(c_, out_[0].shape[0], out_[0].shape[1],
+                     [&](int64_t u, int64_t row) { add_row(out_[0], row, in(tokens), u, 1); });
   }
   void from_nodes(size_t copies) {
-    visit_node_slots(c_, in(copies).shape[0], in(copies).shape[1], [&](int64_t u, int64_t row) { add_row(out_[0], u, in(copies), row, 1); });
+    visit_node_slots(c_, in(copies).shape[0], in(copies).shape[1],
+                     [&](int64_t u, int64_t row) { add_row(out_[0], u, in(copies), row, 1); });
   }
 
   void dispatch() {
-    slots(out_[0].shape, c_.output_starts[0][0], [&](int64_t u, int64_t, int64_t row) { add_row(out_[0], row, in(1), u, 1); });
+    slots(out_[0].shape, c_.output_starts[0][0],
+          [&](int64_t u, int64_t, int64_t row) { add_row(out_[0], row, in(1), u, 1); });
   }
   void dispatch_backward() {
-    slots(in(0).shape, c_.input_starts[0][0], [&](int64_t u, int64_t, int64_t row) { add_row(out_[0], u, in(0), row, 1); });
+    slots(in(0).shape, c_.input_starts[0][0],
+          [&](int64_t u, int64_t, int64_t row) { add_row(out_[0], u, in(0), row, 1); });
   }
 
   void combine() {
     const int64_t k = c_.experts_per_token;
-    RealTensor *choices = made("choices"), *slot_weights = made("slot_weights"), *weights = made("weights"), *outputs = made("outputs");
+    RealTensor *choices = made("choices"), *slot_weights = made("slot_weights"), *weights = made("weights"),
+               *outputs = made("outputs");
     slots(in(0).shape, c_.input_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
       add_row(out_[0], u, in(0), row, at(in(1), u * k + j));
       if (choices) add_row(*choices, u * k + j, in(0), row, 1);
@@ -127,8 +137,10 @@ class Router {
   }
   void combine_backward() {
     const int64_t k = c_.experts_per_token;
-    const RealTensor *choices = given("choices"), *slot_weights = given("slot_weights"), *weights = given("weights"), *outputs = given("outputs");
-    const RealTensor& rows = choices ? *choices : outputs ? *outputs : in(1);  // else what experts made, kept
+    const RealTensor *choices = given("choices"), *slot_weights = given("slot_weights"),
+                     *weights = given("weights"), *outputs = given("outputs");
+    // otherwise the saved results of the experts
+    const RealTensor& rows = choices ? *choices : outputs ? *outputs : in(1);
     slots(out_[0].shape, c_.output_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
       add_row(out_[0], row, in(0), u, slot_weights ? at(*slot_weights, row) : at(*weights, u * k + j));
       at(out_[1], u * k + j) = dot(in(0), u, rows, choices ? u * k + j : row);
@@ -142,16 +154,19 @@ class Router {
 }  // namespace
 
 int64_t chosen_expert(const KernelCall& call, int64_t token, int64_t j) {
-  const int64_t k = call.experts_per_token / call.groups_per_token, groups = call.expert_groups, width = call.experts / groups;
+  const int64_t k = call.experts_per_token / call.groups_per_token, groups = call.expert_groups,
+                width = call.experts / groups;
   const int64_t nth = token * call.groups_per_token + j / k;
   return nth % groups * width + (nth / groups * k + j % k) % width;
 }
 
-void visit_node_slots(const KernelCall& call, int64_t nodes, int64_t slots, const std::function<void(int64_t token, int64_t row)>& visit) {
+void visit_node_slots(const KernelCall& call, int64_t nodes, int64_t slots,
+                      const std::function<void(int64_t token, int64_t row)>& visit) {
   std::vector<int64_t> filled(static_cast<size_t>(nodes), 0);
   for (size_t u = 0; u < call.tokens.size(); ++u) {
     std::set<int64_t> wanted;
-    for (int64_t j = 0; j < call.experts_per_token; ++j) wanted.insert(chosen_expert(call, call.tokens[u], j) / (call.experts / nodes));
+    for (int64_t j = 0; j < call.experts_per_token; ++j)
+      wanted.insert(chosen_expert(call, call.tokens[u], j) / (call.experts / nodes));
     for (int64_t node : wanted) {
       const int64_t slot = filled[static_cast<size_t>(node)]++;
       if (slot >= slots) throw std::logic_error("a node has too few slots");

@@ -1,5 +1,5 @@
-// The routing ops of a mixture of experts. Which experts a token goes to is fixed by the token alone, so that every way
-// of spreading the same step computes the same.
+// Routing ops of a mixture of experts. The experts of a token depend on the token alone, so that every
+// placement of a step computes the same result.
 #pragma once
 
 #include <functional>
@@ -10,10 +10,11 @@ namespace shardscape::test {
 
 std::vector<RealTensor> run_routing(const KernelCall& call);
 
-// The j-th choice of a token: fixed and even, from as many groups as the limit allows.
+// The j-th expert of a token: fixed, evenly distributed, from at most the permitted number of groups.
 int64_t chosen_expert(const KernelCall& call, int64_t token, int64_t j);
-// Visits the row of [nodes, slots] that each of the call's tokens (by its place) has on each node with experts of it; slots
-// fill in the order of tokens.
-void visit_node_slots(const KernelCall& call, int64_t nodes, int64_t slots, const std::function<void(int64_t token, int64_t row)>& visit);
+// Calls visit for every token of the call and every node that has experts of the token, with the row in
+// [nodes, slots]. Tokens fill the slots in order.
+void visit_node_slots(const KernelCall& call, int64_t nodes, int64_t slots,
+                      const std::function<void(int64_t token, int64_t row)>& visit);
 
 }  // namespace shardscape::test

@@ -10,7 +10,8 @@ namespace {
 
 class Player {
  public:
-  Player(const Schedule& schedule, const ActionTimes& times) : schedule_(schedule), times_(times), places_(schedule.places()) {}
+  Player(const Schedule& schedule, const ActionTimes& times)
+      : schedule_(schedule), times_(times), places_(schedule.places()) {}
 
   TimedSchedule run() {
     const size_t stages = schedule_.actions.size();
@@ -27,7 +28,8 @@ class Player {
         }
     }
     for (size_t stage = 0; stage < stages; ++stage) {
-      if (at_[stage] < schedule_.actions[stage].size()) throw std::invalid_argument("the schedule never ends");
+      if (at_[stage] < schedule_.actions[stage].size())
+        throw std::invalid_argument("the schedule never ends");
       double begin = -1, end = 0;
       for (size_t i = 0; i < at_[stage]; ++i) {
         if (duration(schedule_.actions[stage], i) == 0) continue;
@@ -41,7 +43,7 @@ class Player {
   }
 
  private:
-  using Key = std::tuple<bool, int64_t, int64_t, int>;  // backward?, stage, chunk, microbatch
+  using Key = std::tuple<bool, int64_t, int64_t, int>;  // is backward, virtual stage, chunk, microbatch
 
   double duration(const std::vector<Action>& actions, size_t i) const {
     const Action& action = actions[i];
@@ -56,13 +58,16 @@ class Player {
     }
   }
 
-  static Key key(bool backward, StagePlace at, int microbatch) { return {backward, at.stage, at.chunk, microbatch}; }
+  static Key key(bool backward, StagePlace at, int microbatch) {
+    return {backward, at.stage, at.chunk, microbatch};
+  }
 
-  // When what an action takes from another stage is there; nothing where that is not known yet.
+  // Sets when the input of an action from another stage arrives. False if this is still unknown.
   bool arrives(const Action& action, StagePlace here, double& when) const {
     const bool forward = action.kind == ActionKind::ReceiveForward;
     if (!forward && action.kind != ActionKind::ReceiveBackward) return true;
-    const auto it = done_.find(key(!forward, forward ? *places_.before(here) : *places_.after(here), action.microbatch));
+    const auto it = done_.find(
+        key(!forward, forward ? *places_.before(here) : *places_.after(here), action.microbatch));
     if (it == done_.end()) return false;
     when = it->second + times_.message;
     return true;
@@ -79,7 +84,8 @@ class Player {
     out_.busy[stage] += end - begin;
     now_[stage] = end;
     if (action.kind == ActionKind::Forward) done_[key(false, here, action.microbatch)] = end;
-    if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput) done_[key(true, here, action.microbatch)] = end;
+    if (action.kind == ActionKind::Backward || action.kind == ActionKind::BackwardInput)
+      done_[key(true, here, action.microbatch)] = end;
     return true;
   }
 
@@ -88,7 +94,7 @@ class Player {
   const PipelineLayout places_;
   std::vector<size_t> at_;
   std::vector<double> now_;
-  std::map<Key, double> done_;  // what can be sent
+  std::map<Key, double> done_;  // when results are ready to send
   TimedSchedule out_;
 };
 
@@ -98,6 +104,8 @@ double TimedSchedule::rate(double time) const {
   return time > 0 ? 1 - *std::max_element(busy.begin(), busy.end()) / time : 0;
 }
 
-TimedSchedule time_schedule(const Schedule& schedule, const ActionTimes& times) { return Player(schedule, times).run(); }
+TimedSchedule time_schedule(const Schedule& schedule, const ActionTimes& times) {
+  return Player(schedule, times).run();
+}
 
 }  // namespace shardscape::test

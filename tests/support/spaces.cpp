@@ -23,7 +23,12 @@ SpaceSpec small_space(const std::string& gpus) {
   SpaceSpec spec;
   spec.base = small_gpt();
   spec.gpus = gpus;
-  spec.dimensions = {{"tp", "all"}, {"pp", "all"}, {"microbatch", "1,2"}, {"recompute", "none,full"}, {"sequence_parallel", "all"}, {"sync", "ddp-flat,distributed-optimizer"}};
+  spec.dimensions = {{"tp", "all"},
+                     {"pp", "all"},
+                     {"microbatch", "1,2"},
+                     {"recompute", "none,full"},
+                     {"sequence_parallel", "all"},
+                     {"sync", "ddp-flat,distributed-optimizer"}};
   return spec;
 }
 
@@ -52,9 +57,16 @@ SpaceSpec random_space(std::mt19937& random) {
   const char* worlds[] = {"4", "8", "16", "4,8", "2..8*2", "12"};
   spec.gpus = worlds[below(6)];
   spec.dimensions = {{"tp", "all"}, {"pp", below(2) ? "all" : "1,2,4"}};
-  const std::pair<const char*, const char*> others[] = {
-      {"cp", "1,2"},           {"microbatch", "1..4*2"},         {"virtual_stages", "1,2"},       {"recompute", "all"},          {"sequence_parallel", "all"},
-      {"sync", "ddp-flat,distributed-optimizer,fsdp2"}, {"schedule", "1f1b,gpipe,zb-h1"}, {"overlap_grad_reduce", "all"}, {"tp_comm_overlap", "all"}, {"grad_dtype", "fp32,bf16"}};
+  const std::pair<const char*, const char*> others[] = {{"cp", "1,2"},
+                                                        {"microbatch", "1..4*2"},
+                                                        {"virtual_stages", "1,2"},
+                                                        {"recompute", "all"},
+                                                        {"sequence_parallel", "all"},
+                                                        {"sync", "ddp-flat,distributed-optimizer,fsdp2"},
+                                                        {"schedule", "1f1b,gpipe,zb-h1"},
+                                                        {"overlap_grad_reduce", "all"},
+                                                        {"tp_comm_overlap", "all"},
+                                                        {"grad_dtype", "fp32,bf16"}};
   for (const auto& [id, values] : others)
     if (spec.dimensions.size() < 6 && below(100) < 45) spec.dimensions.emplace_back(id, values);
   if (below(3) == 0) spec.constraints = {"tp*cp<=4"};

@@ -10,13 +10,13 @@ namespace shardscape::test {
 
 // GPT-2 with four layers, a batch of 16 sequences of 128 tokens.
 Design small_gpt();
-// Of it: so many ranks, all their layouts, some hundred designs. Throws where it makes no sense.
+// A space over small_gpt(): all layouts of the ranks, some hundred designs. Throws if the spec is invalid.
 SpaceSpec small_space(const std::string& gpus = "8");
 std::shared_ptr<const Space> made(const SpaceSpec& spec);
-// What a search of it finds, and the same written and read again. Throws where it is refused.
+// found: the result of a search. reread: the result after writing and reading. Both throw on a Problem.
 SearchResult found(const std::shared_ptr<const Space>& space, const SearchOptions& options = {});
 SearchResult reread(const SearchResult& result);
-// Random dimensions of it, a few dozen to some hundred designs, with now and then a constraint.
+// Random dimensions over small_gpt(): a few dozen to some hundred designs, sometimes with a constraint.
 SpaceSpec random_space(std::mt19937& random);
 
 }  // namespace shardscape::test

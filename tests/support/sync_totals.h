@@ -1,15 +1,15 @@
-// Collectives of a plan of gradient sync, added up by what they do: what totals of reports are held against.
+// Totals of the collectives of a gradient sync plan; tests compare them with the totals of reports.
 #pragma once
 
 #include <map>
 
-#include "schedule/sync_plan.h"
+#include "grad_sync/sync_plan.h"
 
 namespace shardscape::test {
 
 struct SyncTotalKey {
   Phase phase;
-  SyncOp op;
+  CollectiveKind op;
   std::string group;
   DType dtype;
   auto operator<=>(const SyncTotalKey&) const = default;
@@ -18,7 +18,7 @@ struct SyncTotal {
   int64_t group_size = 1, count = 0, elements = 0;
 };
 
-// Of a step.
+// Totals of one step.
 std::map<SyncTotalKey, SyncTotal> sync_totals(const SyncPlan& plan, int64_t microbatches);
 
 }  // namespace shardscape::test

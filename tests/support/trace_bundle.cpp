@@ -4,7 +4,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "trace/wire.h"
+#include "chakra/wire.h"
 
 namespace shardscape::test {
 
@@ -21,7 +21,8 @@ void TraceNodeSpec::drop(const std::string& unwanted) {
 }
 
 TraceNodeSpec& TraceFileSpec::node(uint64_t id) {
-  const auto it = std::find_if(nodes.begin(), nodes.end(), [&](const TraceNodeSpec& n) { return n.id == id; });
+  const auto it = std::find_if(nodes.begin(), nodes.end(),
+                               [&](const TraceNodeSpec& n) { return n.id == id; });
   if (it == nodes.end()) throw std::out_of_range("no node " + std::to_string(id));
   return *it;
 }
@@ -78,7 +79,10 @@ void BundleSpec::save(const std::filesystem::path& folder) const {
 namespace {
 
 TraceNodeSpec node(uint64_t id, NodeType type, std::vector<uint64_t> deps) {
-  return {.id = id, .name = "n" + std::to_string(id), .type = static_cast<int>(type), .deps = std::move(deps),
+  return {.id = id,
+          .name = "n" + std::to_string(id),
+          .type = static_cast<int>(type),
+          .deps = std::move(deps),
           .attrs = {{.name = "is_cpu_op", .kind = attr_field::kBool}}};
 }
 
@@ -100,8 +104,8 @@ TraceNodeSpec collective(uint64_t id, std::vector<uint64_t> deps, CollectiveType
   return n;
 }
 
-TraceNodeSpec transfer(uint64_t id, std::vector<uint64_t> deps, bool send, int64_t source, int64_t destination,
-                       int64_t bytes, int64_t tag) {
+TraceNodeSpec transfer(uint64_t id, std::vector<uint64_t> deps, bool send, int64_t source,
+                       int64_t destination, int64_t bytes, int64_t tag) {
   TraceNodeSpec n = node(id, send ? NodeType::Send : NodeType::Recv, std::move(deps));
   n.attrs.push_back({.name = "comm_src", .kind = attr_field::kInt32, .integer = source});
   n.attrs.push_back({.name = "comm_dst", .kind = attr_field::kInt32, .integer = destination});
@@ -134,9 +138,11 @@ BundleSpec good_bundle() {
     file.nodes.push_back(collective(3, {2}, CollectiveType::AllGather, 1 << 18, pair));
     file.nodes.push_back(collective(4, {3}, CollectiveType::ReduceScatter, 1 << 19, pair));
     file.nodes.push_back(collective(5, {4}, CollectiveType::AllToAll, 1 << 19, pair));
-    file.nodes.push_back(transfer(6, {5}, first, first ? rank : rank - 2, first ? rank + 2 : rank, 1 << 16, 7));
+    file.nodes.push_back(
+        transfer(6, {5}, first, first ? rank : rank - 2, first ? rank + 2 : rank, 1 << 16, 7));
     file.nodes.push_back(compute(7, {6}));
-    file.nodes.push_back(transfer(8, {6, 7}, !first, first ? rank + 2 : rank, first ? rank : rank - 2, 1 << 16, 8));
+    file.nodes.push_back(
+        transfer(8, {6, 7}, !first, first ? rank + 2 : rank, first ? rank : rank - 2, 1 << 16, 8));
     file.nodes.push_back(collective(9, {8}, CollectiveType::AllReduce, 4096, rank % 2 ? "4" : "3"));
     file.nodes.push_back(collective(10, {9}, CollectiveType::AllReduce, 64, ""));
     file.nodes.push_back(compute(11, {10}));
@@ -146,7 +152,8 @@ BundleSpec good_bundle() {
   "preferred-dataset-splits": 1, "active-chunks-per-dimension": 1, "endpoint-delay": 0, "peak-perf": 989,
   "local-mem-bw": 3350, "roofline-enabled": 1, "all-reduce-implementation": ["ring"],
   "all-gather-implementation": ["ring"], "reduce-scatter-implementation": ["ring"], "all-to-all-implementation": ["ring"]})";
-  bundle.files["network.yml"] = "topology: [ Switch ]\nnpus_count: [ 4 ]  # ranks\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n";
+  bundle.files["network.yml"] =
+      "topology: [ Switch ]\nnpus_count: [ 4 ]  # ranks\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n";
   bundle.files["memory.json"] = R"({"memory-type": "NO_MEMORY_EXPANSION"})";
   return bundle;
 }

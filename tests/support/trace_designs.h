@@ -1,22 +1,22 @@
-// Reports and folders that the trace tests share.
+// Reports and designs for the trace tests.
 #pragma once
 
 #include <QTemporaryDir>
 #include <filesystem>
 #include <memory>
 
-#include "report/report.h"
+#include "plan/report.h"
 #include "support/designs.h"
 
 namespace shardscape::test {
 
-// A small batch and a short sequence; sizes still large enough for every node to last a nanosecond.
-Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel, int64_t microbatches,
-                    int64_t layers);
-// Throws with the first problem where there is one.
+// A small batch and a short sequence; every node still lasts at least a nanosecond.
+Design trace_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel,
+                    int64_t microbatches, int64_t layers);
+// Throws the first problem of an invalid design.
 std::shared_ptr<const Report> trace_report(const Design& design);
 
-// The designs that stand for all: every strategy and the corners of the mesh.
+// Representative designs: every strategy and the corners of the mesh.
 struct NamedDesign {
   const char* name;
   Design design;

@@ -10,13 +10,13 @@
 #include <QXmlStreamReader>
 
 #include "offscreen.h"
-#include "ui/charts/chart_export.h"
-#include "ui/charts/communication_view.h"
-#include "ui/charts/compute_view.h"
-#include "ui/charts/memory_view.h"
-#include "ui/charts/save_menu.h"
-#include "ui/models/stage_memory_model.h"
-#include "ui/theme/theme.h"
+#include "ui/plot/chart_export.h"
+#include "ui/plot/save_menu.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/communication/communication_view.h"
+#include "ui/views/compute/compute_view.h"
+#include "ui/views/memory/memory_view.h"
+#include "ui/views/memory/stage_memory_model.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -68,15 +68,19 @@ class ChartExportTest : public QObject {
     QTest::addColumn<int>("view");
     QTest::addColumn<QStringList>("texts");
     QTest::newRow("memory") << 0
-                            << QStringList{QStringLiteral("Memory of one rank, by stage"), QStringLiteral("Activations"),
-                                           QStringLiteral("GiB"), QStringLiteral("80 GiB capacity"),
+                            << QStringList{QStringLiteral("Memory of one rank, by stage"),
+                                           QStringLiteral("Activations"), QStringLiteral("GiB"),
+                                           QStringLiteral("80 GiB capacity"),
                                            QStringLiteral("pipeline stage")};
     QTest::newRow("compute") << 1
-                             << QStringList{QStringLiteral("Counted FLOPs"), QStringLiteral("Matrix products"),
-                                            QStringLiteral("backward"), QStringLiteral("FLOP")};
+                             << QStringList{QStringLiteral("Counted FLOPs"),
+                                            QStringLiteral("Matrix products"), QStringLiteral("backward"),
+                                            QStringLiteral("FLOP")};
     QTest::newRow("communication") << 2
-                                   << QStringList{QStringLiteral("Communication"), QStringLiteral("Tensor parallel (tp)"),
-                                                  QStringLiteral("Pipeline (pp)"), QStringLiteral("Data parallel (dp)")};
+                                   << QStringList{QStringLiteral("Communication"),
+                                                  QStringLiteral("Tensor parallel (tp)"),
+                                                  QStringLiteral("Pipeline (pp)"),
+                                                  QStringLiteral("Data parallel (dp)")};
   }
 
   // A view that was never shown is saved like any other.
@@ -133,8 +137,8 @@ class ChartExportTest : public QObject {
 
   void csvOfOneStageViewsHasAllStages() {
     CommunicationView view(session_.get());
-    const QStringList lines =
-        QString::fromUtf8(bytes_of(view.picture(), SaveFormat::Csv)).split(u'\n', Qt::SkipEmptyParts);
+    const QStringList lines = QString::fromUtf8(bytes_of(view.picture(), SaveFormat::Csv))
+                                  .split(u'\n', Qt::SkipEmptyParts);
     size_t rows = 0;
     for (const StageReport& stage : session_->report()->stages) rows += stage.collectives.size();
     QCOMPARE(static_cast<size_t>(lines.size()), rows + 1);
@@ -145,7 +149,8 @@ class ChartExportTest : public QObject {
     QTemporaryDir folder;
     MemoryView view(session_.get());
     for (const SaveFormatInfo& info : save_formats()) {
-      if (info.format == SaveFormat::Trace || info.format == SaveFormat::Json) continue;  // the timeline's, a search's
+      if (info.format == SaveFormat::Trace || info.format == SaveFormat::Json)
+        continue;  // the timeline's, a search's
       const QString path = folder.filePath(view.picture().file_name + u'.' + info.suffix);
       const auto problem = save_picture(view.picture(), info.format, path);
       QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
@@ -157,7 +162,8 @@ class ChartExportTest : public QObject {
   void aFailedSaveSaysWhyAndLeavesTheOldFile() {
     QTemporaryDir folder;
     MemoryView view(session_.get());
-    const auto missing = save_picture(view.picture(), SaveFormat::Png, folder.filePath(QStringLiteral("none/chart.png")));
+    const auto missing = save_picture(view.picture(), SaveFormat::Png,
+                                      folder.filePath(QStringLiteral("none/chart.png")));
     QVERIFY(missing);
     QVERIFY(missing->where.find("none/chart.png") != std::string::npos);
     const auto is_folder = save_picture(view.picture(), SaveFormat::Csv, folder.path());

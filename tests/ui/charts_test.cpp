@@ -1,26 +1,27 @@
-// The Memory, Compute and Communication views: picking by mouse and keys, the inspector, stale results, themes.
+// The Memory, Compute and Communication views: selecting by mouse and keys, the inspector, stale results,
+// themes.
 #include <QApplication>
 #include <QFrame>
-#include <QLabel>
 #include <QHeaderView>
+#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
 
+#include "memory/estimate.h"
 #include "offscreen.h"
-#include "simulate/estimate.h"
-#include "ui/charts/bar_paint.h"
-#include "ui/charts/chart_notice.h"
-#include "ui/charts/communication_view.h"
-#include "ui/charts/compute_view.h"
-#include "ui/charts/memory_view.h"
-#include "ui/charts/rank_picker.h"
-#include "ui/charts/stage_chart.h"
-#include "ui/models/collectives_model.h"
-#include "ui/models/stage_memory_model.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/chart_table.h"
+#include "ui/plot/bar_paint.h"
+#include "ui/plot/chart_notice.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/rank_spin_box.h"
+#include "ui/plot/stage_chart.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/communication/collectives_model.h"
+#include "ui/views/communication/communication_view.h"
+#include "ui/views/compute/compute_view.h"
+#include "ui/views/memory/memory_view.h"
+#include "ui/views/memory/stage_memory_model.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -30,7 +31,8 @@ namespace {
 // Set knobs; most tests want a pipeline with tensor and data parallelism.
 void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
   for (const auto& [id, text] : knobs) {
-    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
+    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id),
+                                                           QString::fromLatin1(text));
     QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
   }
   session.waitForReport();
@@ -65,7 +67,7 @@ class ChartsTest : public QObject {
 
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
-  void aClickOnABarPicksStageAndSegment() {
+  void aClickOnABarSelectsStageAndSegment() {
     Session session;
     set_pipeline(session);
     MemoryView view(&session);
@@ -80,10 +82,10 @@ class ChartsTest : public QObject {
     QCOMPARE(inspection.values[0].value, QString::fromStdString(format_bytes(quantity.value)));
     QVERIFY(!inspection.values[0].substituted.isEmpty());
     QVERIFY(inspection.why.contains(QStringLiteral("min(4 - 2,")));
-    QCOMPARE(view.chart()->pickedStage(), 2);
+    QCOMPARE(view.chart()->selectedStage(), 2);
   }
 
-  void aClickOnARowPicksTheStage() {
+  void aClickOnARowSelectsTheStage() {
     Session session;
     set_pipeline(session);
     MemoryView view(&session);
@@ -91,7 +93,7 @@ class ChartsTest : public QObject {
     const QRect cell = view.table()->visualRect(view.table()->model()->index(3, 0));
     QTest::mouseClick(view.table()->viewport(), Qt::LeftButton, Qt::NoModifier, cell.center());
     QCOMPARE(session.stage(), 3);
-    QCOMPARE(view.chart()->pickedStage(), 3);
+    QCOMPARE(view.chart()->selectedStage(), 3);
     QTest::keyClick(view.table(), Qt::Key_Up);
     QCOMPARE(session.stage(), 2);
   }
@@ -103,9 +105,10 @@ class ChartsTest : public QObject {
     ComputeView compute(&session);
     CommunicationView communication(&session);
     session.setStage(3);
-    QCOMPARE(memory.chart()->pickedStage(), 3);
-    QCOMPARE(compute.chart()->pickedStage(), 3);
-    QCOMPARE(communication.model()->rowCount(), static_cast<int>(session.report()->stages[3].collectives.size()));
+    QCOMPARE(memory.chart()->selectedStage(), 3);
+    QCOMPARE(compute.chart()->selectedStage(), 3);
+    QCOMPARE(communication.model()->rowCount(),
+             static_cast<int>(session.report()->stages[3].collectives.size()));
   }
 
   void arrowKeysMoveTheSelection() {
@@ -123,31 +126,32 @@ class ChartsTest : public QObject {
     QTest::keyClick(chart, Qt::Key_Left);  // stays at the end
     QCOMPARE(session.stage(), 0);
     QTest::keyClick(chart, Qt::Key_Up);
-    QCOMPARE(chart->pickedSeries(), 0);
+    QCOMPARE(chart->selectedSeries(), 0);
     QVERIFY(session.inspection().title.startsWith(QStringLiteral("Parameters")));
     // Stage 0 has no logits: past activations, buffers and runtime comes the stage as a whole.
     for (int i = 0; i < 6; ++i) QTest::keyClick(chart, Qt::Key_Up);
-    QCOMPARE(chart->pickedSeries(), int(StageChart::kWholeStage));
+    QCOMPARE(chart->selectedSeries(), int(StageChart::kWholeStage));
     QTest::keyClick(chart, Qt::Key_End);
     QTest::keyClick(chart, Qt::Key_Down);
     QCOMPARE(session.stage(), 3);
-    QCOMPARE(chart->pickedSeries(), index_of(MemoryCategory::Runtime));
+    QCOMPARE(chart->selectedSeries(), index_of(MemoryCategory::Runtime));
   }
 
-  void theRankPickerPicksTheStage() {
+  void theRankSpinBoxSelectsTheStage() {
     Session session;
     set_pipeline(session);
     MemoryView view(&session);
     open(view);
-    auto* picker = view.findChild<RankPicker*>();
-    QVERIFY(picker);
-    QCOMPARE(picker->maximum(), 7);
-    picker->setValue(5);
+    auto* spin_box = view.findChild<RankSpinBox*>();
+    QVERIFY(spin_box);
+    QCOMPARE(spin_box->maximum(), 7);
+    spin_box->setValue(5);
     QCOMPARE(session.rank(), qint64(5));
     QCOMPARE(session.stage(), 2);
-    QCOMPARE(picker->text(), QStringLiteral("rank 5: ") + QString::fromStdString(rank_text(*session.report(), 5)));
+    QCOMPARE(spin_box->text(),
+             QStringLiteral("rank 5: ") + QString::fromStdString(rank_text(*session.report(), 5)));
     session.setStage(0);
-    QCOMPARE(picker->value(), 0);
+    QCOMPARE(spin_box->value(), 0);
   }
 
   void barsAddUpToTheReport() {
@@ -217,7 +221,8 @@ class ChartsTest : public QObject {
     CommunicationView communication(&session);
     for (ChartPage* view : std::initializer_list<ChartPage*>{&memory, &compute, &communication}) {
       open(*view, {680, 600});
-      QVERIFY2(view->table()->horizontalHeader()->length() <= view->table()->viewport()->width(), qPrintable(view->accessibleName()));
+      QVERIFY2(view->table()->horizontalHeader()->length() <= view->table()->viewport()->width(),
+               qPrintable(view->accessibleName()));
     }
     compute.setRooflineShown(true);
     QCoreApplication::processEvents();
@@ -232,15 +237,15 @@ class ChartsTest : public QObject {
     open(view);
     QVERIFY(view.model()->rowCount() > 0);
     for (int row = 0; row < view.model()->rowCount(); ++row) {
-      Q_EMIT view.table()->rowPicked(row);
+      Q_EMIT view.table()->rowSelected(row);
       const Inspection& inspection = session.inspection();
       QVERIFY2(!inspection.why.isEmpty(), qPrintable(inspection.title));
       QCOMPARE(inspection.values[0].value,
-               QString::fromStdString(
-                   format_bytes(session.report()->stages[0].collectives[static_cast<size_t>(row)].bytes.value)));
+               QString::fromStdString(format_bytes(
+                   session.report()->stages[0].collectives[static_cast<size_t>(row)].bytes.value)));
     }
     for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
-      Q_EMIT view.chart()->picked(0, series);
+      Q_EMIT view.chart()->barSelected(0, series);
       QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
     }
   }
@@ -252,12 +257,12 @@ class ChartsTest : public QObject {
     open(view);
     session.setStage(3);
     for (int row = 0; row < view.model()->rowCount(); ++row) {
-      Q_EMIT view.table()->rowPicked(row);
+      Q_EMIT view.table()->rowSelected(row);
       QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
       QVERIFY(!session.inspection().values.isEmpty());
     }
     for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
-      Q_EMIT view.chart()->picked(3, series);
+      Q_EMIT view.chart()->barSelected(3, series);
       QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
     }
   }
@@ -267,7 +272,7 @@ class ChartsTest : public QObject {
     set_pipeline(session);
     MemoryView view(&session);
     open(view);
-    Q_EMIT view.chart()->picked(0, index_of(MemoryCategory::Parameters));
+    Q_EMIT view.chart()->barSelected(0, index_of(MemoryCategory::Parameters));
     const QString before = session.inspection().values[0].value;
     set(session, {{"tp", "4"}});
     QCOMPARE(session.inspection().title, QStringLiteral("Parameters, stage 0"));
@@ -287,14 +292,14 @@ class ChartsTest : public QObject {
     ComputeView compute(&session);
     open(memory);
     QCOMPARE(session.inspection().title, QStringLiteral("Memory of stage 0"));
-    Q_EMIT memory.chart()->picked(1, index_of(MemoryCategory::Parameters));
+    Q_EMIT memory.chart()->barSelected(1, index_of(MemoryCategory::Parameters));
     memory.hide();
     open(compute);
     QCOMPARE(session.inspection().title, QStringLiteral("Compute of stage 1"));  // many ops read parameters
     compute.hide();
     memory.show();
     QCOMPARE(session.inspection().title, QStringLiteral("Parameters, stage 1"));
-    Q_EMIT memory.chart()->picked(1, index_of(MemoryCategory::Optimizer));
+    Q_EMIT memory.chart()->barSelected(1, index_of(MemoryCategory::Optimizer));
     memory.hide();
     compute.show();
     QCOMPARE(session.inspection().title, QStringLiteral("Optimizer, step, stage 1"));  // one row corresponds
@@ -307,12 +312,12 @@ class ChartsTest : public QObject {
     ComputeView compute(&session);
     CommunicationView communication(&session);
     open(memory);
-    Q_EMIT memory.chart()->picked(3, index_of(MemoryCategory::Logits));
+    Q_EMIT memory.chart()->barSelected(3, index_of(MemoryCategory::Logits));
     set(session, {{"pp", "1"}});
     QCOMPARE(session.stage(), 0);
     QCOMPARE(memory.chart()->data().stages(), 1);
-    QCOMPARE(compute.chart()->pickedStage(), 0);
-    QCOMPARE(communication.chart()->pickedStage(), 0);
+    QCOMPARE(compute.chart()->selectedStage(), 0);
+    QCOMPARE(communication.chart()->selectedStage(), 0);
   }
 
   void anInvalidDesignDimsAndOffersAWayOut() {
@@ -347,7 +352,8 @@ class ChartsTest : public QObject {
       const QWidget* card = view.notice()->card();
       for (const QWidget* part : card->findChildren<QWidget*>()) {
         if (!part->isVisible() || !card->rect().contains(part->geometry())) return false;
-        if (const auto* label = qobject_cast<const QLabel*>(part); label && label->height() < label->heightForWidth(label->width()))
+        if (const auto* label = qobject_cast<const QLabel*>(part);
+            label && label->height() < label->heightForWidth(label->width()))
           return false;
       }
       return view.rect().contains(card->geometry());
@@ -400,7 +406,8 @@ class ChartsTest : public QObject {
     QTest::qWait(20);
     QCOMPARE(ground(), Theme::colors(Theme::Mode::Dark).ground);
     const QImage chart = view.chart()->grab().toImage();
-    QCOMPARE(chart.pixelColor(chart.width() - 2, chart.height() - 2), Theme::colors(Theme::Mode::Dark).ground);
+    QCOMPARE(chart.pixelColor(chart.width() - 2, chart.height() - 2),
+             Theme::colors(Theme::Mode::Dark).ground);
   }
 
   void sixtyFourStagesAndOneStageFit() {

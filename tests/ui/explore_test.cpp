@@ -12,17 +12,17 @@
 #include <QTest>
 #include <cmath>
 
-#include "design/validate.h"
+#include "design/validate/validate.h"
 #include "explore_window.h"
 #include "offscreen.h"
-#include "ui/explore/condition_row.h"
-#include "ui/explore/designs_model.h"
-#include "ui/explore/filter_strips.h"
-#include "ui/explore/reason_examples.h"
-#include "ui/explore/reasons_list.h"
-#include "ui/form/issue_line.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/chart_table.h"
+#include "ui/plot/chart_table.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/explore/condition_row.h"
+#include "ui/views/explore/designs_model.h"
+#include "ui/views/explore/exclusion_examples.h"
+#include "ui/views/explore/exclusion_list.h"
+#include "ui/views/explore/filter_strips.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -50,7 +50,8 @@ class ExploreTest : public QObject {
     // They follow the design until somebody changes them.
     w.session.setKnob("dp", "4");
     QCOMPARE(w.setup().row("gpus")->values(), QString("16"));
-    QTest::mouseClick(w.setup().row("tp")->tick(), Qt::LeftButton, {}, QPoint(10, w.setup().row("tp")->tick()->height() / 2));
+    QTest::mouseClick(w.setup().row("tp")->tick(), Qt::LeftButton, {},
+                      QPoint(10, w.setup().row("tp")->tick()->height() / 2));
     QVERIFY(!w.setup().row("tp")->used());
     QVERIFY(!w.setup().usual());
     w.session.setKnob("dp", "2");
@@ -64,7 +65,9 @@ class ExploreTest : public QObject {
     field->setFocus();
     field->selectAll();
     QTest::keyClicks(field, "1,2,4,16");
-    QTRY_VERIFY_WITH_TIMEOUT(w.view().job()->counted() && w.view().job()->counted()->exact && w.view().job()->counted()->size == 8, 10'000);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        w.view().job()->counted() && w.view().job()->counted()->exact && w.view().job()->counted()->size == 8,
+        10'000);
     // Microbatches of 16 do not go over two replicas of 16 samples: brute force.
     auto space = Space::make(w.setup().spec());
     const auto& made = std::get<std::shared_ptr<const Space>>(space);
@@ -111,7 +114,8 @@ class ExploreTest : public QObject {
     // What only the whole space refuses is said at the field that it names.
     w.vary({{"tp", "3"}, {"pp", "5"}});
     QTest::keyClicks(w.setup().row("tp")->field(), " ");
-    QTRY_VERIFY(w.setup().row("gpus")->refused() || w.setup().findChild<QLabel*>("space_refusal")->isVisible());
+    QTRY_VERIFY(w.setup().row("gpus")->refused() ||
+                w.setup().findChild<QLabel*>("space_refusal")->isVisible());
   }
 
   void searches() {
@@ -137,8 +141,10 @@ class ExploreTest : public QObject {
     for (int a = 0; a < rows->rows(); ++a) {
       bool beaten = false;
       for (int b = 0; b < rows->rows(); ++b)
-        beaten = beaten || (rows->value(b, step) <= rows->value(a, step) && rows->value(b, memory) <= rows->value(a, memory) &&
-                            (rows->value(b, step) < rows->value(a, step) || rows->value(b, memory) < rows->value(a, memory)));
+        beaten = beaten || (rows->value(b, step) <= rows->value(a, step) &&
+                            rows->value(b, memory) <= rows->value(a, memory) &&
+                            (rows->value(b, step) < rows->value(a, step) ||
+                             rows->value(b, memory) < rows->value(a, memory)));
       if (!beaten) front.push_back(a);
     }
     QCOMPARE(w.scatter().front().size(), front.size());
@@ -151,9 +157,16 @@ class ExploreTest : public QObject {
 
   void cancelsAtOnce() {
     ExploreWindow w;
-    w.vary({{"tp", "1..64"}, {"pp", "all"}, {"virtual_stages", "1..16"}, {"microbatch", "1..512"}, {"seq", "1024..65536+64"}, {"batch", "16..16384+16"}, {"recompute", "all"}});
+    w.vary({{"tp", "1..64"},
+            {"pp", "all"},
+            {"virtual_stages", "1..16"},
+            {"microbatch", "1..512"},
+            {"seq", "1024..65536+64"},
+            {"batch", "16..16384+16"},
+            {"recompute", "all"}});
     w.setup().row("gpus")->setValues("8..65536*2");
-    QSignalSpy finished(w.view().job(), &ExploreJob::finished), progressed(w.view().job(), &ExploreJob::progressed), rows(w.view().job(), &ExploreJob::rowsChanged);
+    QSignalSpy finished(w.view().job(), &ExploreJob::finished),
+        progressed(w.view().job(), &ExploreJob::progressed), rows(w.view().job(), &ExploreJob::rowsChanged);
     QTest::mouseClick(w.setup().runButton(), Qt::LeftButton);
     QTRY_VERIFY_WITH_TIMEOUT(progressed.count() > 2 && rows.count() > 0, 30'000);
     QVERIFY(w.view().job()->running());
@@ -178,7 +191,7 @@ class ExploreTest : public QObject {
     w.search();
     const SearchResult& result = w.view().job()->rows()->result();
     QVERIFY(result.counts.invalid.size() > 1);
-    const auto examples = reason_examples(*result.space, result.counts);
+    const auto examples = exclusionExamples(*result.space, result.counts);
     int told = 0;
     for (const auto& reason : w.setup().reasons()->reasons()) {
       if (reason.knob.empty()) continue;
@@ -191,12 +204,15 @@ class ExploreTest : public QObject {
     const auto& [knob, text] = *examples.begin();
     bool found = false;
     for (Wide i = 0; i < result.space->size() && !found; ++i)
-      for (const Problem& problem : validate(result.space->design_at(i))) found = found || (problem.where == knob && problem.what == text && problem.severity == Severity::Error);
+      for (const Problem& problem : validate(result.space->design_at(i)))
+        found = found ||
+                (problem.where == knob && problem.what == text && problem.severity == Severity::Error);
     QVERIFY(found);
-    QVERIFY(w.setup().reasons()->heightForWidth(200) > w.setup().reasons()->heightForWidth(2000));  // as many lines as it wants
+    QVERIFY(w.setup().reasons()->heightForWidth(200) >
+            w.setup().reasons()->heightForWidth(2000));  // as many lines as it wants
   }
 
-  // With the panel beside away (F7) the search still has its button, and its keys.
+  // With the panel away (F7) the search still has its button, and its keys.
   void searchesWithoutThePanel() {
     ExploreWindow w;
     w.vary({{"tp", "1,2,4"}, {"microbatch", "1,2"}});
@@ -218,7 +234,7 @@ class ExploreTest : public QObject {
     QVERIFY(!here->isVisible());
   }
 
-  void picksByMouse() {
+  void selectsByMouse() {
     ExploreWindow w;
     w.searchSmall();
     QCoreApplication::processEvents();
@@ -230,8 +246,10 @@ class ExploreTest : public QObject {
     QVERIFY(hovered >= 0);
     QTest::mouseClick(&w.scatter(), Qt::LeftButton, {}, at);
     QCOMPARE(w.scatter().selected(), hovered);
-    QCOMPARE(w.page().picked(), hovered);
-    QCOMPARE(w.page().model()->designAt(w.page().table()->sorted()->mapToSource(w.page().table()->currentIndex()).row()), hovered);
+    QCOMPARE(w.page().selectedRow(), hovered);
+    QCOMPARE(w.page().model()->designAt(
+                 w.page().table()->sorted()->mapToSource(w.page().table()->currentIndex()).row()),
+             hovered);
     // A double click makes it the current design; undo brings the old one back.
     const Design before = w.session.design();
     const Design wanted = w.page().rows()->design(hovered);
@@ -241,24 +259,25 @@ class ExploreTest : public QObject {
     QVERIFY(!w.view().stale());
     w.session.undoStack()->undo();
     QCOMPARE(w.session.design(), before);
-    // A click beside all points picks none.
-    QTest::mouseClick(&w.scatter(), Qt::LeftButton, {}, w.scatter().plot().topRight().toPoint() + QPoint(-3, 3));
-    QCOMPARE(w.page().picked(), -1);
+    // A click next to no point selects none.
+    QTest::mouseClick(&w.scatter(), Qt::LeftButton, {},
+                      w.scatter().plot().topRight().toPoint() + QPoint(-3, 3));
+    QCOMPARE(w.page().selectedRow(), -1);
   }
 
-  void picksByKeys() {
+  void selectsByKeys() {
     ExploreWindow w;
     w.searchSmall();
     w.scatter().setFocus(Qt::TabFocusReason);
     w.scatter().grab();
     QTest::keyClick(&w.scatter(), Qt::Key_Home);
-    QCOMPARE(w.page().picked(), 0);
+    QCOMPARE(w.page().selectedRow(), 0);
     const double x = w.scatter().place(0).x();
     QTest::keyClick(&w.scatter(), Qt::Key_Left);
-    const int left = w.page().picked();
+    const int left = w.page().selectedRow();
     QVERIFY(left != 0 && w.scatter().place(left).x() < x);
     QTest::keyClick(&w.scatter(), Qt::Key_Up);
-    const int up = w.page().picked();
+    const int up = w.page().selectedRow();
     QVERIFY(up != left && w.scatter().place(up).y() < w.scatter().place(left).y());
     QTest::keyClick(&w.scatter(), Qt::Key_Return);
     QCOMPARE(w.session.design(), w.page().rows()->design(up));
@@ -270,7 +289,7 @@ class ExploreTest : public QObject {
     QTest::keyClick(&w.scatter(), Qt::Key_0);
     QVERIFY(w.scatter().atHome());
     QTest::keyClick(&w.scatter(), Qt::Key_Escape);
-    QCOMPARE(w.page().picked(), -1);
+    QCOMPARE(w.page().selectedRow(), -1);
   }
 
   void otherDesignsAreStale() {
@@ -318,7 +337,8 @@ class ExploreTest : public QObject {
     QTest::mouseClick(&filters, Qt::LeftButton, {}, filters.barRect(tp, 1).center().toPoint());
     QVERIFY(filters.filtering());
     QCOMPARE(filters.passed(), count([](const Design& d) { return d.parallel.tp == 2; }));
-    for (int row = 0; row < rows->rows(); ++row) QCOMPARE(w.scatter().passes(row), rows->design(row).parallel.tp == 2);
+    for (int row = 0; row < rows->rows(); ++row)
+      QCOMPARE(w.scatter().passes(row), rows->design(row).parallel.tp == 2);
     for (int row : w.scatter().front()) QCOMPARE(rows->design(row).parallel.tp, 2);
     QCOMPARE(w.page().model()->rowCount(), filters.passed());
     QTest::mousePress(&filters, Qt::LeftButton, {}, filters.barRect(tp, 1).center().toPoint());
@@ -326,12 +346,18 @@ class ExploreTest : public QObject {
     QTest::mouseRelease(&filters, Qt::LeftButton, {}, filters.barRect(tp, 2).center().toPoint());
     QCOMPARE(filters.passed(), count([](const Design& d) { return d.parallel.tp >= 2; }));
     QTest::mouseClick(&filters, Qt::LeftButton, {}, filters.barRect(recompute, 0).center().toPoint());
-    const int both = count([](const Design& d) { return d.parallel.tp >= 2 && d.workload.recompute == Recompute::None; });
+    const int both = count(
+        [](const Design& d) { return d.parallel.tp >= 2 && d.workload.recompute == Recompute::None; });
     QCOMPARE(filters.passed(), both);
     // Each histogram counts what passes all others.
-    QCOMPARE(filters.open(recompute, 1), count([](const Design& d) { return d.parallel.tp >= 2 && d.workload.recompute != Recompute::None; }));
-    QCOMPARE(filters.open(tp, 0), count([](const Design& d) { return d.parallel.tp == 1 && d.workload.recompute == Recompute::None; }));
-    QTest::mouseClick(&filters, Qt::LeftButton, Qt::ControlModifier, filters.barRect(recompute, 1).center().toPoint());
+    QCOMPARE(filters.open(recompute, 1), count([](const Design& d) {
+               return d.parallel.tp >= 2 && d.workload.recompute != Recompute::None;
+             }));
+    QCOMPARE(filters.open(tp, 0), count([](const Design& d) {
+               return d.parallel.tp == 1 && d.workload.recompute == Recompute::None;
+             }));
+    QTest::mouseClick(&filters, Qt::LeftButton, Qt::ControlModifier,
+                      filters.barRect(recompute, 1).center().toPoint());
     QCOMPARE(filters.passed(), count([](const Design& d) { return d.parallel.tp >= 2; }));
     auto* clear = w.page().findChild<QPushButton*>("clear_filters");
     QVERIFY(clear->isVisible());
@@ -354,13 +380,15 @@ class ExploreTest : public QObject {
   void tableIsLinked() {
     ExploreWindow w;
     w.searchSmall();
-    const QAbstractItemModelTester tester(w.page().model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const QAbstractItemModelTester tester(w.page().model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
     ChartTable& table = *w.page().table();
     const int step = w.page().rows()->column("step_time"), shown = w.page().model()->tableColumnOf(step);
     QCOMPARE(shown, 0);  // what designs are judged by comes first
     QCOMPARE(w.page().model()->rowCount(), w.page().rows()->rows());
     table.setFocus();
-    QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, table.visualRect(table.sorted()->index(1, 0)).center());
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
+                      table.visualRect(table.sorted()->index(1, 0)).center());
     QCOMPARE(w.scatter().selected(), 1);
     QTest::keyClick(&table, Qt::Key_Down);
     QCOMPARE(w.scatter().selected(), 2);
@@ -369,7 +397,7 @@ class ExploreTest : public QObject {
     QEvent leave(QEvent::Leave);
     QCoreApplication::sendEvent(table.viewport(), &leave);
     QCOMPARE(w.scatter().hovered(), -1);
-    // Sorted by a figure it is the same design that is picked.
+    // Sorted by a figure it is the same design that is selected.
     table.sortByColumn(shown, Qt::DescendingOrder);
     double before = 1e300;
     for (int row = 0; row < table.sorted()->rowCount(); ++row) {
@@ -377,9 +405,11 @@ class ExploreTest : public QObject {
       QVERIFY(now <= before);
       before = now;
     }
-    QTest::mouseClick(table.viewport(), Qt::LeftButton, {}, table.visualRect(table.sorted()->index(0, 0)).center());
+    QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
+                      table.visualRect(table.sorted()->index(0, 0)).center());
     const int slowest = w.scatter().selected();
-    for (int row = 0; row < w.page().rows()->rows(); ++row) QVERIFY(w.page().rows()->value(row, step) <= w.page().rows()->value(slowest, step));
+    for (int row = 0; row < w.page().rows()->rows(); ++row)
+      QVERIFY(w.page().rows()->value(row, step) <= w.page().rows()->value(slowest, step));
     const Design wanted = w.page().rows()->design(slowest);
     QTest::keyClick(&table, Qt::Key_Return);
     QCOMPARE(w.session.design(), wanted);
@@ -411,7 +441,8 @@ class ExploreTest : public QObject {
     const int column = rows->column("pp");
     for (int a = 0; a < rows->rows(); ++a)
       for (int b = 0; b < rows->rows(); ++b)
-        if (rows->value(a, column) < rows->value(b, column)) QVERIFY(w.scatter().place(a).x() < w.scatter().place(b).x());
+        if (rows->value(a, column) < rows->value(b, column))
+          QVERIFY(w.scatter().place(a).x() < w.scatter().place(b).x());
     for (int box : {2, 3}) {
       const int at = w.page().axisBox(box)->findData("step_time");
       w.page().axisBox(box)->setCurrentIndex(at);

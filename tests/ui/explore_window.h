@@ -5,18 +5,23 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "ui/explore/designs_page.h"
-#include "ui/explore/dimension_row.h"
-#include "ui/explore/explore_view.h"
-#include "ui/explore/setup_panel.h"
-#include "ui/main_window.h"
-#include "ui/state/session.h"
+#include "ui/session/session.h"
+#include "ui/shell/main_window.h"
+#include "ui/views/explore/designs_page.h"
+#include "ui/views/explore/dimension_row.h"
+#include "ui/views/explore/explore_view.h"
+#include "ui/views/explore/setup_panel.h"
 
 namespace shardscape::ui {
 
 // Llama 3 8B on 8 GPUs; small spaces of it are searched in a moment.
 inline void small(Session& session) {
-  for (const auto& [id, text] : {std::pair{"tp", "2"}, {"pp", "2"}, {"dp", "2"}, {"batch", "16"}, {"seq", "4096"}, {"microbatch", "1"}}) {
+  for (const auto& [id, text] : {std::pair{"tp", "2"},
+                                 {"pp", "2"},
+                                 {"dp", "2"},
+                                 {"batch", "16"},
+                                 {"seq", "4096"},
+                                 {"microbatch", "1"}}) {
     const auto problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
     QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
   }
@@ -40,14 +45,16 @@ struct ExploreWindow {
   void vary(std::initializer_list<std::pair<const char*, const char*>> dimensions) {
     for (const auto& [id, values] : usual_dimensions(session.design(), 8, {}))
       if (DimensionRow* row = setup().row(QString::fromStdString(id))) row->setUsed(false);
-    for (const auto& [id, values] : dimensions) setup().addDimension(QString::fromLatin1(id), QString::fromLatin1(values), true);
+    for (const auto& [id, values] : dimensions)
+      setup().addDimension(QString::fromLatin1(id), QString::fromLatin1(values), true);
   }
   void search() {
     QSignalSpy finished(view().job(), &ExploreJob::finished);
     QTest::mouseClick(setup().runButton(), Qt::LeftButton);
     QVERIFY(view().job()->running());
     QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 60'000);
-    QVERIFY2(!view().job()->failure(), view().job()->failure() ? to_string(*view().job()->failure()).c_str() : "");
+    QVERIFY2(!view().job()->failure(),
+             view().job()->failure() ? to_string(*view().job()->failure()).c_str() : "");
   }
   void searchSmall() {
     vary({{"tp", "1,2,4"}, {"pp", "1,2,4"}, {"microbatch", "1,2"}, {"recompute", "none,full"}});

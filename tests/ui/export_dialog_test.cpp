@@ -9,12 +9,13 @@
 #include <QTest>
 #include <memory>
 
+#include "bundle/checker.h"
 #include "offscreen.h"
-#include "trace/checker.h"
-#include "ui/dialogs/export_dialog.h"
-#include "ui/dialogs/export_target.h"
-#include "ui/state/session.h"
-#include "ui/theme/theme.h"
+#include "ui/session/session.h"
+#include "ui/shell/export_dialog.h"
+#include "ui/shell/export_target.h"
+#include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/theme.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -41,7 +42,9 @@ class ExportDialogTest : public QObject {
     return {};
   }
   QString target(const char* name) { return folder_->filePath(name); }
-  QStringList leftovers() { return QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot); }
+  QStringList leftovers() {
+    return QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+  }
   void click(const char* button) { QTest::mouseClick(part<QPushButton>(button), Qt::LeftButton); }
   // Types the folder as a person does.
   void enter(const QString& path) {
@@ -166,7 +169,8 @@ class ExportDialogTest : public QObject {
     QVERIFY(!part<QPushButton>("export_start")->isEnabled());
     QVERIFY(message().contains("design has a problem"));
     QVERIFY2(message().contains("Tensor parallel (tp)"), qPrintable(message()));
-    QVERIFY2(!part<QLabel>("export_size")->text().contains("traces"), qPrintable(part<QLabel>("export_size")->text()));
+    QVERIFY2(!part<QLabel>("export_size")->text().contains("traces"),
+             qPrintable(part<QLabel>("export_size")->text()));
     session_->undoStack()->undo();
     QVERIFY(!part<QLabel>("export_size")->text().contains("traces"));  // nor while it is being computed
     session_->waitForReport();
@@ -175,7 +179,8 @@ class ExportDialogTest : public QObject {
 
   void theFolderFollowsTheDesignUntilItIsChosen() {
     auto* line = part<QLineEdit>("export_folder");
-    QVERIFY2(line->text().endsWith("/" + slug(QString::fromStdString(session_->design().name))), qPrintable(line->text()));
+    QVERIFY2(line->text().endsWith("/" + slug(QString::fromStdString(session_->design().name))),
+             qPrintable(line->text()));
     session_->applyPreset("llama3-70b");
     const QString suggested = "/" + slug(QString::fromStdString(session_->design().name));
     QVERIFY(suggested.contains("70b"));
@@ -195,7 +200,8 @@ class ExportDialogTest : public QObject {
     const QRect was(cancel->mapTo(dialog_.get(), QPoint()), cancel->size());
     QVERIFY(finished.count() || finished.wait(20000));
     QVERIFY(!cancel->isVisible());
-    for (const QPushButton* button : {close, part<QPushButton>("export_open"), part<QPushButton>("export_start")}) {
+    for (const QPushButton* button :
+         {close, part<QPushButton>("export_open"), part<QPushButton>("export_start")}) {
       const QRect now(button->mapTo(dialog_.get(), QPoint()), button->size());
       QVERIFY2(!now.intersects(was), qPrintable(button->text()));
     }

@@ -12,11 +12,11 @@
 
 #include "offscreen.h"
 #include "ui/form/config_form.h"
-#include "ui/form/issue_line.h"
 #include "ui/form/knob_row.h"
 #include "ui/form/knob_section.h"
-#include "ui/state/session.h"
-#include "ui/theme/theme.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/theme.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -39,7 +39,9 @@ class FormTest : public QObject {
     form_->focusKnob(id);
     return line;
   }
-  KnobSection* sectionOf(const char* id) { return qobject_cast<KnobSection*>(form_->row(id)->parentWidget()); }
+  KnobSection* sectionOf(const char* id) {
+    return qobject_cast<KnobSection*>(form_->row(id)->parentWidget());
+  }
   QString mark(const char* id) { return form_->row(id)->fieldWidget()->property("knob").toString(); }
 
  private Q_SLOTS:
@@ -179,7 +181,8 @@ class FormTest : public QObject {
         if (knob.type != KnobType::Choice) continue;
         auto* box = field<QComboBox>(knob.id.c_str());
         int longest = 0;
-        for (int i = 0; i < box->count(); ++i) longest = std::max(longest, box->fontMetrics().horizontalAdvance(box->itemText(i)));
+        for (int i = 0; i < box->count(); ++i)
+          longest = std::max(longest, box->fontMetrics().horizontalAdvance(box->itemText(i)));
         const bool whole = box->width() >= longest + 36;
         const bool all_there_is = box->width() == form_->row(QString::fromStdString(knob.id))->width();
         QVERIFY2(whole || all_there_is, knob.id.c_str());
@@ -245,7 +248,8 @@ class FormTest : public QObject {
     QTest::keyClicks(filter, "pipeline schedule");
     QTRY_VERIFY(form_->row("schedule")->isVisible() && !form_->row("layers")->isVisible());
     QTest::qWait(50);  // for the layout
-    QVERIFY2(form_->row("schedule")->height() < 90, qPrintable(QString::number(form_->row("schedule")->height())));
+    QVERIFY2(form_->row("schedule")->height() < 90,
+             qPrintable(QString::number(form_->row("schedule")->height())));
     QTest::keyClick(filter, Qt::Key_Escape);
   }
 
@@ -256,7 +260,9 @@ class FormTest : public QObject {
     const auto shown = [&](KnobRow::Match match) {
       int count = 0;
       for (const Knob& knob : knobs())
-        if (const KnobRow* row = form_->row(QString::fromStdString(knob.id)); row->isVisible() && row->match(filter->text()) == match) ++count;
+        if (const KnobRow* row = form_->row(QString::fromStdString(knob.id));
+            row->isVisible() && row->match(filter->text()) == match)
+          ++count;
       return count;
     };
     filter->setText("microbatch");
@@ -275,7 +281,8 @@ class FormTest : public QObject {
     QVERIFY(!more->isVisible());
   }
 
-  // A number that is many times the one before may be half of another: it counts after a pause, with Enter, or when the field is left.
+  // A number that is many times the one before may be half of another: it counts after a pause, with Enter,
+  // or when the field is left.
   void halfTypedNumbersThatLeapWait() {
     QLineEdit* seq = focused("seq");
     seq->home(false);
@@ -307,28 +314,40 @@ class FormTest : public QObject {
     for (const char* id : {"stage3_max_live_parameters", "zero_reduce_bucket_size"}) {
       const auto* line = field<QLineEdit>(id);
       QVERIFY(line->isVisible());
-      QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) < line->width() - 16, qPrintable(line->text()));  // not cut
+      QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) < line->width() - 16,
+               qPrintable(line->text()));  // not cut
     }
     // Of the DDP buckets one row is left: it says why it is greyed.
     filter->setText("bucket_cap_mb");
     const KnobRow* row = form_->row("bucket_cap_mb");
     QVERIFY(row->isVisible() && !form_->row("first_bucket_mb")->isVisible());
     const auto labels = row->findChildren<QLabel*>();
-    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) { return label->isVisible() && label->text().startsWith("Without effect"); }));
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->isVisible() && label->text().startsWith("Without effect");
+    }));
   }
 
   void whatHasNoEffectIsGreyedWithTheReason_data() {
     QTest::addColumn<QString>("id");
     QTest::addColumn<QString>("why");
-    QTest::newRow("experts of a dense model") << "expert_ffn" << "the llama architecture has no experts";
-    QTest::newRow("latent sizes") << "kv_rank" << "the llama architecture has no latent attention";
-    QTest::newRow("mixer sizes") << "ssm_state" << "the llama architecture has no state-space mixer";
-    QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters" << "sync is not DeepSpeed";
-    QTest::newRow("sharding group") << "dp_shard" << "sync is neither FSDP nor Megatron's distributed optimizer";
-    QTest::newRow("method of full recompute") << "recompute_method" << "only full recompute has a method";
-    QTest::newRow("degree of Ulysses") << "ulysses_degree" << "sequences stay whole (cp = 1)";
-    QTest::newRow("degree") << "tp" << "";
-    QTest::newRow("pipeline") << "virtual_stages" << "";
+    QTest::newRow("experts of a dense model") << "expert_ffn"
+                                              << "the llama architecture has no experts";
+    QTest::newRow("latent sizes") << "kv_rank"
+                                  << "the llama architecture has no latent attention";
+    QTest::newRow("mixer sizes") << "ssm_state"
+                                 << "the llama architecture has no state-space mixer";
+    QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters"
+                                    << "sync is not DeepSpeed";
+    QTest::newRow("sharding group") << "dp_shard"
+                                    << "sync is neither FSDP nor Megatron's distributed optimizer";
+    QTest::newRow("method of full recompute") << "recompute_method"
+                                              << "only full recompute has a method";
+    QTest::newRow("degree of Ulysses") << "ulysses_degree"
+                                       << "sequences stay whole (cp = 1)";
+    QTest::newRow("degree") << "tp"
+                            << "";
+    QTest::newRow("pipeline") << "virtual_stages"
+                              << "";
   }
   void whatHasNoEffectIsGreyedWithTheReason() {
     QFETCH(QString, id);
@@ -338,7 +357,8 @@ class FormTest : public QObject {
     QCOMPARE(row->fieldWidget()->property("idle").toBool(), !why.isEmpty());
     QCOMPARE(row->toolTip().contains("Without effect"), !why.isEmpty());
     QVERIFY(row->fieldWidget()->isEnabled());
-    QCOMPARE(row->fieldWidget()->accessibleDescription().startsWith("Without effect: " + why + "."), !why.isEmpty());
+    QCOMPARE(row->fieldWidget()->accessibleDescription().startsWith("Without effect: " + why + "."),
+             !why.isEmpty());
   }
 
   void sectionsWithoutEffectFoldAndOpen() {
@@ -396,7 +416,8 @@ class FormTest : public QObject {
     form_->focusKnob("sync");
     QTest::mouseClick(sync, Qt::LeftButton);  // opens the list
     QVERIFY(!item("zero-3")->isEnabled());
-    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not go with pipeline stages"), qPrintable(item("zero-3")->toolTip()));
+    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not go with pipeline stages"),
+             qPrintable(item("zero-3")->toolTip()));
     QVERIFY(item("zero-1")->isEnabled());
     QVERIFY(item("fsdp2")->isEnabled());
     QTest::keyClick(sync->view(), Qt::Key_Escape);
@@ -404,7 +425,8 @@ class FormTest : public QObject {
     sync->setFocus();
     for (int i = 0; i < sync->count(); ++i) {  // the arrow keys pass over them
       QTest::keyClick(sync, Qt::Key_Down);
-      QVERIFY(session_->design().parallel.sync != SyncStrategy::Zero2 && session_->design().parallel.sync != SyncStrategy::Zero3);
+      QVERIFY(session_->design().parallel.sync != SyncStrategy::Zero2 &&
+              session_->design().parallel.sync != SyncStrategy::Zero3);
     }
     QCOMPARE(session_->design().parallel.sync, SyncStrategy::Fsdp2);
     session_->setKnob("pp", "1");

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "ui/graph_view/graph_view.h"
-#include "ui/graph_view/saved_edges.h"
-#include "ui/state/session.h"
-#include "ui/theme/theme.h"
+#include "ui/inspector/saved_edges.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/graph/graph_view.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -25,7 +25,8 @@ QPushButton* button(QWidget* in, const QString& text) {
 
 OpId op_named(const Segment& segment, const std::string& label, bool backward = false) {
   for (size_t i = 0; i < segment.ops.size(); ++i)
-    if (segment.ops[i].label == label && (static_cast<OpId>(i) >= segment.backward_begin) == backward) return static_cast<OpId>(i);
+    if (segment.ops[i].label == label && (static_cast<OpId>(i) >= segment.backward_begin) == backward)
+      return static_cast<OpId>(i);
   return -1;
 }
 
@@ -39,7 +40,8 @@ OpId op_of_kind(const Segment& segment, OpKind kind) {
 int faults(const Sheet& sheet) {
   int count = 0;
   for (size_t i = 0; i < sheet.pieces.size(); ++i) {
-    for (size_t j = i + 1; j < sheet.pieces.size(); ++j) count += sheet.pieces[i].rect.intersects(sheet.pieces[j].rect);
+    for (size_t j = i + 1; j < sheet.pieces.size(); ++j)
+      count += sheet.pieces[i].rect.intersects(sheet.pieces[j].rect);
     if (sheet.pieces[i].inside) count += faults(*sheet.pieces[i].inside);
   }
   for (const Wire& wire : sheet.wires) count += wire.path.isEmpty() || (wire.upper < 0 && wire.lower < 0);
@@ -54,7 +56,8 @@ class GraphViewTest : public QObject {
  private Q_SLOTS:
   void init() {
     session_ = std::make_unique<Session>();
-    for (const auto& [knob, text] : {std::pair{"tp", "2"}, {"pp", "2"}, {"dp", "2"}}) QVERIFY(!session_->setKnob(knob, text));
+    for (const auto& [knob, text] : {std::pair{"tp", "2"}, {"pp", "2"}, {"dp", "2"}})
+      QVERIFY(!session_->setKnob(knob, text));
     QVERIFY(!session_->setKnob("sequence_parallel", "true"));
     session_->waitForReport();
     QVERIFY(session_->report() && session_->report()->valid());
@@ -93,7 +96,7 @@ class GraphViewTest : public QObject {
     QVERIFY(frame.height() > before.height());
     // The rest of the run stays folded below it.
     QVERIFY(canvas()->nodeRect(unit(2)).top() > frame.bottom());
-    const NodeId attention = outline().parent(op("Q projection"));
+    const NodeId attention = tree().parent(op("Q projection"));
     QCOMPARE(attention.level, NodeLevel::Block);
     const QPointF top(canvas()->nodeRect(attention).center().x(), canvas()->nodeRect(attention).top());
     click(attention);
@@ -121,36 +124,42 @@ class GraphViewTest : public QObject {
       QVERIFY2(!value.formula.isEmpty() && !value.value.isEmpty(), qPrintable(value.label));
     }
     QVERIFY(labels.first().startsWith("FLOPs"));
-    QVERIFY(labels.contains("Bytes read") && labels.contains("Bytes written") && labels.contains("Saved for backward"));
+    QVERIFY(labels.contains("Bytes read") && labels.contains("Bytes written") &&
+            labels.contains("Saved for backward"));
     QCOMPARE(shown.values.first().formula, QString("2·b·S·D·H·E/tp"));
-    QVERIFY(std::any_of(shown.rows.begin(), shown.rows.end(), [](const auto& row) { return row.second.startsWith("[b, S, H/tp, E]"); }));
+    QVERIFY(std::any_of(shown.rows.begin(), shown.rows.end(),
+                        [](const auto& row) { return row.second.startsWith("[b, S, H/tp, E]"); }));
   }
 
   void collectiveSaysWhy() {
-    const Segment& layer = outline().segment(1);
+    const Segment& layer = tree().segment(1);
     const OpId gather = op_of_kind(layer, OpKind::AllGather);
     QVERIFY(gather >= 0);
-    canvas()->reveal(outline().op_node(1, gather));
+    canvas()->reveal(tree().op_node(1, gather));
     view_->waitForGraph();
-    click(outline().op_node(1, gather));
+    click(tree().op_node(1, gather));
     const Inspection shown = session_->inspection();
     QCOMPARE(shown.title, QString("All-gather tp"));
     QCOMPARE(shown.why_title, QString("Why is this collective here?"));
     // Tensors without the block that they are in, as in the rows.
-    QCOMPARE(shown.why, QString::fromStdString(layer.op(gather).why).replace(" leaves n1.y as ", " leaves y as "));
-    QVERIFY(std::any_of(shown.rows.begin(), shown.rows.end(), [](const auto& row) { return row.first == "reads y"; }));
-    QVERIFY(std::any_of(shown.values.begin(), shown.values.end(), [](const auto& v) { return v.label == "Bytes of the full buffer"; }));
+    QCOMPARE(shown.why,
+             QString::fromStdString(layer.op(gather).why).replace(" leaves n1.y as ", " leaves y as "));
+    QVERIFY(std::any_of(shown.rows.begin(), shown.rows.end(),
+                        [](const auto& row) { return row.first == "reads y"; }));
+    QVERIFY(std::any_of(shown.values.begin(), shown.values.end(),
+                        [](const auto& v) { return v.label == "Bytes of the full buffer"; }));
   }
 
   void clickOnALineShowsTheTensor() {
     click(unit(1));
-    const Segment& layer = outline().segment(1);
+    const Segment& layer = tree().segment(1);
     const TensorId tensor = layer.op(op_named(layer, "RMS norm")).outputs.front();
     const QPointF at = canvas()->wirePoint(1, tensor);
     QVERIFY(!at.isNull());
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, at.toPoint());
     QCOMPARE(session_->inspection().title, QString::fromStdString(layer.tensor(tensor).name));
-    QVERIFY(std::any_of(session_->inspection().rows.begin(), session_->inspection().rows.end(), [](const auto& row) { return row.first == "placement"; }));
+    QVERIFY(std::any_of(session_->inspection().rows.begin(), session_->inspection().rows.end(),
+                        [](const auto& row) { return row.first == "placement"; }));
   }
 
   void placementsOnLines() {
@@ -180,9 +189,10 @@ class GraphViewTest : public QObject {
     QCOMPARE(session_->inspection().title, QString("RMS norm"));
     for (const auto& row : session_->inspection().rows) QVERIFY(row.first != "einsum");
     key(Qt::Key_Down);
-    QVERIFY(canvas()->selected().op >= 0 && outline().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
+    QVERIFY(canvas()->selected().op >= 0 &&
+            tree().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
     key(Qt::Key_Down);
-    const NodeId attention = outline().parent(op("Q projection"));
+    const NodeId attention = tree().parent(op("Q projection"));
     QCOMPARE(canvas()->selected(), attention);
     key(Qt::Key_Return);
     QVERIFY(view_->scene()->isExpanded(attention));
@@ -192,8 +202,8 @@ class GraphViewTest : public QObject {
     key(Qt::Key_Right);
     QCOMPARE(canvas()->selected(), op("K projection"));
     key(Qt::Key_Up);  // out of the block, to what feeds it
-    QVERIFY(outline().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
-    key(Qt::Key_Left);  // nothing beside it: its container
+    QVERIFY(tree().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
+    key(Qt::Key_Left);  // nothing next to it: its container
     QCOMPARE(canvas()->selected(), unit(1));
     key(Qt::Key_Left);
     QVERIFY(!view_->scene()->isExpanded(unit(1)));
@@ -217,14 +227,15 @@ class GraphViewTest : public QObject {
     view_->waitForGraph();
     QVERIFY(!canvas()->nodeRect(op("Down projection")).isEmpty());
     QTest::mouseClick(button(view_.get(), "Fit"), Qt::LeftButton);
-    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->nodeRect(outline().stage_node(0))));
-    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->nodeRect(outline().stage_node(1))));
+    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->nodeRect(tree().stage_node(0))));
+    QVERIFY(QRectF(canvas()->rect()).contains(canvas()->nodeRect(tree().stage_node(1))));
   }
 
   void wheelZoomsAtTheCursor() {
     const QRectF before = canvas()->nodeRect(unit(0));
     const QPointF at = before.center();
-    QWheelEvent wheel(at, canvas()->mapToGlobal(at), {}, {0, -240}, Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent wheel(at, canvas()->mapToGlobal(at), {}, {0, -240}, Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
     QApplication::sendEvent(canvas(), &wheel);
     const QRectF after = canvas()->nodeRect(unit(0));
     QVERIFY(after.width() < before.width());
@@ -256,7 +267,7 @@ class GraphViewTest : public QObject {
     QVERIFY(QRectF(canvas()->rect()).contains(canvas()->nodeRect(op("Down projection"))));
     QTest::keyClick(field, Qt::Key_Return);
     view_->waitForGraph();
-    QCOMPARE(canvas()->selected(), outline().op_node(17, op("Down projection").op));
+    QCOMPARE(canvas()->selected(), tree().op_node(17, op("Down projection").op));
     QTest::keyClick(field, Qt::Key_Return, Qt::ShiftModifier);
     view_->waitForGraph();
     QCOMPARE(canvas()->selected(), op("Down projection"));
@@ -279,34 +290,38 @@ class GraphViewTest : public QObject {
     QVERIFY(field->rect().contains(count->geometry()));
     QCOMPARE(view_->minimumSizeHint().width(), least);
     QCOMPARE(field->width(), width);
-    QVERIFY(view_->rect().contains(QRect(button(view_.get(), "Fit")->mapTo(view_.get(), QPoint()), QSize(1, 1))));
+    QVERIFY(
+        view_->rect().contains(QRect(button(view_.get(), "Fit")->mapTo(view_.get(), QPoint()), QSize(1, 1))));
   }
 
-  // Under DualPipe two stages hold the same layers: each shows them, and what is picked of one is shown on that one.
+  // Under DualPipe two stages hold the same layers: each shows them, and what is selected of one is shown on
+  // that one.
   void mirroredStagesShowWhatTheyHold() {
-    for (const auto& [knob, text] : {std::pair{"pp", "4"}, {"batch", "32"}, {"schedule", "dualpipe"}}) QVERIFY(!session_->setKnob(knob, text));
+    for (const auto& [knob, text] : {std::pair{"pp", "4"}, {"batch", "32"}, {"schedule", "dualpipe"}})
+      QVERIFY(!session_->setKnob(knob, text));
     session_->waitForReport();
-    QVERIFY2(session_->current(), session_->problems().empty() ? "" : to_string(session_->problems()[0]).c_str());
+    QVERIFY2(session_->current(),
+             session_->problems().empty() ? "" : to_string(session_->problems()[0]).c_str());
     view_->waitForGraph();
-    const Outline& outline = *view_->scene()->outline();
-    for (int stage = 0; stage < 4; ++stage) QCOMPARE(outline.units_of(stage), outline.units_of(3 - stage));
+    const GraphTree& tree = *view_->scene()->tree();
+    for (int stage = 0; stage < 4; ++stage) QCOMPARE(tree.units_of(stage), tree.units_of(3 - stage));
     for (int stage = 0; stage < 4; ++stage) {
       const Piece& piece = view_->scene()->sheet()->pieces[static_cast<size_t>(stage)];
       QVERIFY(piece.inside && !piece.inside->pieces.empty());
       QVERIFY(piece.detail.text.contains(QString("as on stage %1").arg(3 - stage)));
     }
-    const NodeId there = outline.unit_node(1, 3);
+    const NodeId there = tree.unit_node(1, 3);
     QCOMPARE(there.stage, 3);
-    QVERIFY(there != outline.unit_node(1));
+    QVERIFY(there != tree.unit_node(1));
     view_->scene()->expand(there);
     view_->waitForGraph();
-    QVERIFY(view_->scene()->isExpanded(there) && !view_->scene()->isExpanded(outline.unit_node(1)));
-    Pick pick;
-    pick.kind = PickKind::Op;
-    pick.stage = 3;
-    pick.unit = 1;
-    pick.op = op("Down projection").op;
-    session_->setPick(pick, this);
+    QVERIFY(view_->scene()->isExpanded(there) && !view_->scene()->isExpanded(tree.unit_node(1)));
+    Selection selection;
+    selection.kind = SelectionKind::Op;
+    selection.stage = 3;
+    selection.unit = 1;
+    selection.op = op("Down projection").op;
+    session_->selectInAllViews(selection, this);
     view_->waitForGraph();
     QCOMPARE(canvas()->selected().stage, 3);
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
@@ -346,23 +361,24 @@ class GraphViewTest : public QObject {
     canvas()->select(unit(1));
     canvas()->setFocus();
     key(Qt::Key_Asterisk);
-    const Segment& layer = outline().segment(1);
+    const Segment& layer = tree().segment(1);
     const OpId attention = op_of_kind(layer, OpKind::Attention);
     const auto edges = saved_edges(layer, attention);
     QVERIFY(!edges.empty());
     for (const SavedEdge& edge : edges) {
       QCOMPARE(edge.from, attention);
       QVERIFY(edge.to >= layer.backward_begin);
-      QVERIFY(!canvas()->nodeRect(outline().op_node(1, edge.to)).isEmpty());
+      QVERIFY(!canvas()->nodeRect(tree().op_node(1, edge.to)).isEmpty());
     }
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
     // Selecting it draws them: in a colour that is nowhere else between the two lanes.
     canvas()->fit();
     const QImage without = canvas()->grab().toImage();
-    canvas()->select(outline().op_node(1, attention));
+    canvas()->select(tree().op_node(1, attention));
     QVERIFY(canvas()->grab().toImage() != without);
     // Every op of the layer stands on the sheet exactly once.
-    for (OpId id = 0; id < static_cast<OpId>(layer.ops.size()); ++id) QVERIFY(!canvas()->nodeRect(outline().op_node(1, id)).isEmpty());
+    for (OpId id = 0; id < static_cast<OpId>(layer.ops.size()); ++id)
+      QVERIFY(!canvas()->nodeRect(tree().op_node(1, id)).isEmpty());
   }
 
   void backwardFlowsUp() {
@@ -398,20 +414,20 @@ class GraphViewTest : public QObject {
     session_->waitForReport();
     view_->waitForGraph();
     QCOMPARE(view_->scene()->sheet()->pieces.size(), size_t{1});
-    QCOMPARE(view_->scene()->outline()->stages(), 1);
+    QCOMPARE(view_->scene()->tree()->stages(), 1);
   }
 
   void virtualStagesShowTheirLayers() {
     QVERIFY(!session_->setKnob("virtual_stages", "2"));
     session_->waitForReport();
     view_->waitForGraph();
-    const Outline& outline = *view_->scene()->outline();
-    QCOMPARE(outline.stages(), 2);
-    QCOMPARE(outline.units_of(0), (std::vector<std::pair<int, int>>{{0, 9}, {17, 25}}));
-    QCOMPARE(outline.units_of(1), (std::vector<std::pair<int, int>>{{9, 17}, {25, 34}}));
+    const GraphTree& tree = *view_->scene()->tree();
+    QCOMPARE(tree.stages(), 2);
+    QCOMPARE(tree.units_of(0), (std::vector<std::pair<int, int>>{{0, 9}, {17, 25}}));
+    QCOMPARE(tree.units_of(1), (std::vector<std::pair<int, int>>{{9, 17}, {25, 34}}));
     for (int stage = 0; stage < 2; ++stage)
-      for (const auto& [first, end] : outline.units_of(stage))
-        for (int unit = first; unit < end; ++unit) QCOMPARE(outline.stage_of(unit), stage);
+      for (const auto& [first, end] : tree.units_of(stage))
+        for (int unit = first; unit < end; ++unit) QCOMPARE(tree.stage_of(unit), stage);
     // The stage is open: embedding, and a card for each run of layers; between them the stream goes round.
     const Piece& open = view_->scene()->sheet()->pieces[0];
     QCOMPARE(open.detail.text, QString("layers 0 … 7 | 16 … 23"));
@@ -452,14 +468,14 @@ class GraphViewTest : public QObject {
     view_->waitForGraph();
     QVERIFY(!view_->scene()->pending());
     for (const Wire& wire : view_->scene()->sheet()->wires) QVERIFY(!wire.up);
-    QVERIFY(!canvas()->nodeRect(outline().op_node(30, op("Down projection").op)).isEmpty());
+    QVERIFY(!canvas()->nodeRect(tree().op_node(30, op("Down projection").op)).isEmpty());
   }
 
  private:
   GraphCanvas* canvas() { return view_->canvas(); }
-  const Outline& outline() { return *view_->scene()->outline(); }
-  NodeId unit(int index) { return outline().unit_node(index); }
-  NodeId op(const std::string& label) { return outline().op_node(1, op_named(outline().segment(1), label)); }
+  const GraphTree& tree() { return *view_->scene()->tree(); }
+  NodeId unit(int index) { return tree().unit_node(index); }
+  NodeId op(const std::string& label) { return tree().op_node(1, op_named(tree().segment(1), label)); }
   void click(const NodeId& id) {
     const QRectF rect = canvas()->nodeRect(id);
     QVERIFY2(!rect.isEmpty(), "the node to click is not on the sheet");

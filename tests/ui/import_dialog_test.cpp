@@ -12,11 +12,11 @@
 
 #include "model/library.h"
 #include "offscreen.h"
+#include "ui/shell/import_dialog.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/preset_box.h"
+#include "ui/shell/preset_popup.h"
 #include "window_test.h"
-#include "ui/dialogs/import_dialog.h"
-#include "ui/main_window.h"
-#include "ui/widgets/preset_box.h"
-#include "ui/widgets/preset_popup.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -37,7 +37,9 @@ class ImportDialogTest : public WindowTest {
     QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
     QApplication::sendEvent(window_.get(), &dropped);
   }
-  void click(const char* button) { QTest::mouseClick(dialog()->findChild<QPushButton*>(button), Qt::LeftButton); }
+  void click(const char* button) {
+    QTest::mouseClick(dialog()->findChild<QPushButton*>(button), Qt::LeftButton);
+  }
   bool says(const QString& text) { return labelSays(dialog(), text); }
 
  private Q_SLOTS:
@@ -50,7 +52,8 @@ class ImportDialogTest : public WindowTest {
     QVERIFY(dialog());
     QVERIFY(session_->design() == before);
     QVERIFY(says("Gemma 2B") && says("2,506,172,416 parameters"));
-    auto* model = qobject_cast<QStandardItemModel*>(dialog()->findChild<QTreeView*>("import_fields")->model());
+    auto* model = qobject_cast<QStandardItemModel*>(
+        dialog()->findChild<QTreeView*>("import_fields")->model());
     QVERIFY(model);
     QCOMPARE(model->rowCount(), 3);
     const QAbstractItemModelTester tester(model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -87,7 +90,8 @@ class ImportDialogTest : public WindowTest {
     QTest::keyClick(box, Qt::Key_F4);
     PresetPopup* popup = box->popup();
     QVERIFY(popup->isVisible());
-    const QAbstractItemModelTester tester(popup->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const QAbstractItemModelTester tester(popup->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
     const int all = popup->model()->rowCount();
     QVERIFY(all > box->count() + 8);  // headings
     QTest::keyClicks(popup->line(), "gemma 27");

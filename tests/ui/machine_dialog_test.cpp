@@ -1,5 +1,5 @@
-// Where the values of the machine come from, in the window: opened by key and from the form, it follows the design, and says what the
-// table of the core says.
+// Where the values of the machine come from, in the window: opened by key and from the form, it follows the
+// design, and says what the table of the core says.
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
@@ -8,15 +8,15 @@
 #include <memory>
 
 #include "design/cluster.h"
-#include "design/machine_table.h"
+#include "design/knobs/machine_table.h"
 #include "offscreen.h"
-#include "window_test.h"
-#include "ui/dialogs/machine_dialog.h"
 #include "ui/form/config_form.h"
-#include "ui/inspector/copy_label.h"
-#include "ui/main_window.h"
-#include "ui/models/machine_model.h"
-#include "ui/widgets/chart_table.h"
+#include "ui/plot/chart_table.h"
+#include "ui/shell/machine_dialog.h"
+#include "ui/shell/machine_model.h"
+#include "ui/shell/main_window.h"
+#include "ui/toolkit/copy_label.h"
+#include "window_test.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -60,7 +60,8 @@ class MachineDialogTest : public WindowTest {
         QCOMPARE(cell(row++, MachineModel::Source), QString::fromStdString(v.source));
       }
     QVERIFY(says("NVIDIA H100 SXM 80 GB") && says("DGX H100"));
-    QVERIFY(row_of("Products, bfloat16") >= 0 && cell(row_of("Products, bfloat16"), MachineModel::Origin) == "Measured");
+    QVERIFY(row_of("Products, bfloat16") >= 0 &&
+            cell(row_of("Products, bfloat16"), MachineModel::Origin) == "Measured");
   }
 
   // Arrows go from value to value, and the whole source stands below; a second F9 shows the same dialog.
@@ -69,7 +70,9 @@ class MachineDialogTest : public WindowTest {
     QVERIFY(source().startsWith("Peak, bfloat16: "));
     table()->setFocus();
     QTest::keyClick(table(), Qt::Key_Down);
-    QVERIFY2(source().startsWith(cell(1, MachineModel::Name) + ": ") && source().endsWith(cell(1, MachineModel::Source)), qPrintable(source()));
+    QVERIFY2(source().startsWith(cell(1, MachineModel::Name) + ": ") &&
+                 source().endsWith(cell(1, MachineModel::Source)),
+             qPrintable(source()));
     QTest::keyClick(table(), Qt::Key_C, Qt::ControlModifier);
     QVERIFY(QApplication::clipboard()->text().contains(cell(1, MachineModel::Source)));
     QTest::keyClick(dialog(), Qt::Key_Escape);
@@ -96,7 +99,8 @@ class MachineDialogTest : public WindowTest {
     QCOMPARE(cell(row, MachineModel::Origin), QString("This design"));
     QVERIFY(cell(row, MachineModel::Source).contains("--nic-bandwidth") && says("1 set in this design"));
     QVERIFY(!session_->setKnob("accelerator", "mi300x-192gb"));
-    QVERIFY(says("AMD Instinct MI300X") && cell(row_of("NVLink latency"), MachineModel::Source).contains("ROCm/rccl"));
+    QVERIFY(says("AMD Instinct MI300X") &&
+            cell(row_of("NVLink latency"), MachineModel::Source).contains("ROCm/rccl"));
     session_->undoStack()->undo();
     session_->undoStack()->undo();
     QVERIFY(says("NVIDIA H100") && !says("set in this design"));

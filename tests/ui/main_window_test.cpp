@@ -21,23 +21,23 @@
 
 #include "design/document.h"
 #include "offscreen.h"
-#include "window_test.h"
-#include "ui/dialogs/command_palette.h"
-#include "ui/dialogs/export_dialog.h"
-#include "ui/document.h"
 #include "ui/form/config_form.h"
 #include "ui/form/knob_row.h"
+#include "ui/inspector/design_summary.h"
 #include "ui/inspector/inspection_text.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/main_window.h"
-#include "ui/models/problems_model.h"
-#include "ui/render.h"
-#include "ui/state/advice.h"
-#include "ui/state/design_summary.h"
-#include "ui/view_picture.h"
-#include "ui/widgets/message_bar.h"
-#include "ui/widgets/problems_panel.h"
-#include "ui/widgets/verdict_strip.h"
+#include "ui/session/memory_advisor.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/document.h"
+#include "ui/shell/export_dialog.h"
+#include "ui/shell/main_window.h"
+#include "ui/shell/message_bar.h"
+#include "ui/shell/problems_model.h"
+#include "ui/shell/problems_panel.h"
+#include "ui/shell/render_views.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/shell/view_picture.h"
+#include "window_test.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -86,10 +86,14 @@ class MainWindowTest : public WindowTest {
     panel->show();
     QTRY_VERIFY(panel->table()->isVisible());
     const QAbstractItemModel& model = *panel->table()->model();
-    const auto fix = [&] { return model.index(model.rowCount() - 1, ProblemsModel::FixColumn).data().toString(); };  // what does not fit comes last
+    const auto fix = [&] {
+      return model.index(model.rowCount() - 1, ProblemsModel::FixColumn).data().toString();
+    };  // what does not fit comes last
     QTRY_VERIFY2(fix().size() > 60, qPrintable(fix()));
-    for (const int column : {ProblemsModel::What, ProblemsModel::Accepted, ProblemsModel::FixColumn}) QVERIFY(panel->table()->columnWidth(column) >= 150);
-    QVERIFY(panel->table()->columnViewportPosition(ProblemsModel::FixColumn) + 150 < panel->table()->viewport()->width());
+    for (const int column : {ProblemsModel::What, ProblemsModel::Accepted, ProblemsModel::FixColumn})
+      QVERIFY(panel->table()->columnWidth(column) >= 150);
+    QVERIFY(panel->table()->columnViewportPosition(ProblemsModel::FixColumn) + 150 <
+            panel->table()->viewport()->width());
   }
 
   void opensComputedWithAVerdict() {
@@ -97,8 +101,10 @@ class MainWindowTest : public WindowTest {
     session_->waitForEstimate();
     const QString text = window_->verdictStrip()->text();
     const Simulation& simulation = *session_->estimate()->simulation;
-    for (const std::string& part : {std::string("GiB, stage 0"), "Step: " + format_seconds(simulation.step_seconds), "MFU: " + significant(100 * simulation.mfu) + " %",
-                                    std::string("Tokens per second"), "Bubble: " + significant(100 * simulation.bubble), std::string("Exposed communication")})
+    for (const std::string& part :
+         {std::string("GiB, stage 0"), "Step: " + format_seconds(simulation.step_seconds),
+          "MFU: " + significant(100 * simulation.mfu) + " %", std::string("Tokens per second"),
+          "Bubble: " + significant(100 * simulation.bubble), std::string("Exposed communication")})
       QVERIFY2(text.contains(QString::fromStdString(part)), qPrintable(text));
     QCOMPARE(window_->tabs()->count(), 6);
     QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
@@ -121,7 +127,8 @@ class MainWindowTest : public WindowTest {
   void presetByKeyboard() {
     auto* box = window_->findChild<QComboBox*>("preset_box");
     box->setFocus();
-    const int target = box->findData("llama3.1-405b") >= 0 ? box->findData("llama3.1-405b") : box->findData("llama3-405b");
+    const int target = box->findData("llama3.1-405b") >= 0 ? box->findData("llama3.1-405b")
+                                                           : box->findData("llama3-405b");
     QVERIFY(target >= 0);
     while (box->currentIndex() < target) QTest::keyClick(box, Qt::Key_Down);
     while (box->currentIndex() > target) QTest::keyClick(box, Qt::Key_Up);
@@ -143,7 +150,8 @@ class MainWindowTest : public WindowTest {
     QVERIFY(window_->problemsPanel()->isVisible());
     QTableView* table = window_->problemsPanel()->table();
     QVERIFY(table->model()->rowCount() > 0);
-    const QAbstractItemModelTester tester(table->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const QAbstractItemModelTester tester(table->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
     QCOMPARE(QApplication::focusWidget(), table);
     QTest::keyClick(table, Qt::Key_Return);  // the first fix
     QTRY_VERIFY(session_->current());
@@ -159,13 +167,16 @@ class MainWindowTest : public WindowTest {
       const auto* of = window_->findChild<QWidget*>(name);
       return of && (QByteArray(name).endsWith("veil") ? of->isVisible() : of->graphicsEffect() != nullptr);
     };
-    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(!dimmed(part), part);
+    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"})
+      QVERIFY2(!dimmed(part), part);
     session_->setKnob("tp", "5");
     session_->waitForReport();
-    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(dimmed(part), part);
+    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"})
+      QVERIFY2(dimmed(part), part);
     session_->setKnob("tp", "2");
     session_->waitForEstimate();
-    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"}) QVERIFY2(!dimmed(part), part);
+    for (const char* part : {"inspector_veil", "total_model", "total_parallelism", "verdict_figures"})
+      QVERIFY2(!dimmed(part), part);
   }
 
   void aModelThatWantsChangesSaysSo() {
@@ -199,7 +210,8 @@ class MainWindowTest : public WindowTest {
     QTableView* table = window_->problemsPanel()->table();
     QCOMPARE(table->model()->rowCount(), 1);
     QCOMPARE(table->model()->index(0, ProblemsModel::Where).data().toString(), QString("Memory"));
-    QTRY_VERIFY_WITH_TIMEOUT(!table->model()->index(0, ProblemsModel::FixColumn).data().toString().isEmpty(), 60000);
+    QTRY_VERIFY_WITH_TIMEOUT(!table->model()->index(0, ProblemsModel::FixColumn).data().toString().isEmpty(),
+                             60000);
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Return);
     QTRY_COMPARE(window_->verdictStrip()->verdict(), QString("Fits"));
@@ -212,9 +224,12 @@ class MainWindowTest : public WindowTest {
     session_->waitForEstimate();
     window_->actions().problems->setChecked(true);
     QTableView* table = window_->problemsPanel()->table();
-    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->of(session_->estimate().get()), 60000);  // the list is made anew then
-    QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
-    QTest::mouseDClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
+    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->of(session_->estimate().get()),
+                             60000);  // the list is made anew then
+    QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
+                      table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
+    QTest::mouseDClick(table->viewport(), Qt::LeftButton, {},
+                       table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
     QCOMPARE(window_->tabs()->currentIndex(), 1);
   }
 
@@ -247,7 +262,8 @@ class MainWindowTest : public WindowTest {
     QTRY_VERIFY(!window_->verdictStrip()->findChild<QWidget*>("verdict_figures")->graphicsEffect());
   }
 
-  // What another thing is about begins at its top; the same with other numbers stays where it was scrolled to.
+  // What another thing is about begins at its top; the same with other numbers stays where it was scrolled
+  // to.
   void theInspectorBeginsAtTheTop() {
     Inspection of;
     of.title = "Memory of stage 1";
@@ -275,8 +291,10 @@ class MainWindowTest : public WindowTest {
       const auto* card = window_->tabs()->currentWidget()->findChild<QFrame*>("chart_notice");
       QVERIFY(card && card->isVisible());
       QTest::qWait(20);
-      for (const QLabel* label : card->findChildren<QLabel*>()) QVERIFY(label->height() >= label->heightForWidth(label->width()));
-      for (const QWidget* part : card->findChildren<QWidget*>()) QVERIFY(card->rect().contains(part->geometry()));
+      for (const QLabel* label : card->findChildren<QLabel*>())
+        QVERIFY(label->height() >= label->heightForWidth(label->width()));
+      for (const QWidget* part : card->findChildren<QWidget*>())
+        QVERIFY(card->rect().contains(part->geometry()));
       session_->undoStack()->undo();
       session_->waitForReport();
       QVERIFY(!card->isVisible());
@@ -295,7 +313,8 @@ class MainWindowTest : public WindowTest {
       for (int row = 0; row < table->model()->rowCount(); ++row) {
         for (const int column : {ProblemsModel::What, ProblemsModel::Accepted}) {
           const QString text = table->model()->index(row, column).data().toString();
-          const QRect needed = table->fontMetrics().boundingRect(QRect(0, 0, table->columnWidth(column) - 22, 9999), Qt::TextWordWrap, text);
+          const QRect needed = table->fontMetrics().boundingRect(
+              QRect(0, 0, table->columnWidth(column) - 22, 9999), Qt::TextWordWrap, text);
           QVERIFY2(table->rowHeight(row) >= needed.height(), qPrintable(text));
         }
       }
@@ -336,7 +355,8 @@ class MainWindowTest : public WindowTest {
   }
 
   void paletteFindsKnobsPresetsAndActions() {
-    const QAbstractItemModelTester tester(window_->palette()->model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const QAbstractItemModelTester tester(window_->palette()->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
     press(Qt::Key_K, Qt::ControlModifier);
     QVERIFY(window_->palette()->isVisible());
     QLineEdit* line = window_->palette()->line();
@@ -370,7 +390,8 @@ class MainWindowTest : public WindowTest {
     session_->waitForReport();
     auto* more = window_->inspector()->findChild<QPushButton*>("all_terms");
     QVERIFY(more && more->text().startsWith("All "));
-    const QString all = session_->inspection().isEmpty() ? designSummary(*session_).values[0].formula : session_->inspection().values[0].formula;
+    const QString all = session_->inspection().isEmpty() ? designSummary(*session_).values[0].formula
+                                                         : session_->inspection().values[0].formula;
     const auto shows_all = [&] {
       for (const QLabel* label : window_->inspector()->findChildren<QLabel*>())
         if (label->text().remove(QChar(0x200B)) == all) return true;
@@ -422,7 +443,8 @@ class MainWindowTest : public WindowTest {
     const Design before = session_->design();
     QVERIFY(!window_->document()->openPath(path));
     QVERIFY(session_->design() == before);
-    QVERIFY2(window_->messageBar()->text().contains("broken.json"), qPrintable(window_->messageBar()->text()));
+    QVERIFY2(window_->messageBar()->text().contains("broken.json"),
+             qPrintable(window_->messageBar()->text()));
     QVERIFY(!window_->document()->openPath(folder_.filePath("absent.json")));
     QVERIFY(!window_->document()->savePath("/proc/no/such/place.json"));
     QVERIFY(window_->messageBar()->text().contains("not saved"));

@@ -1,4 +1,5 @@
-// The picture of the mesh: groups as the device mesh has them, picking by mouse and keys, the inspector, saving, size.
+// The picture of the mesh: groups as the device mesh has them, selecting by mouse and keys, the inspector,
+// saving, size.
 #include <QApplication>
 #include <QImage>
 #include <QPushButton>
@@ -9,17 +10,17 @@
 #include <set>
 
 #include "offscreen.h"
-#include "report/rank_mesh.h"
-#include "ui/charts/communication_inspection.h"
-#include "ui/charts/communication_view.h"
-#include "ui/charts/mesh_canvas.h"
-#include "ui/charts/mesh_text.h"
-#include "ui/charts/mesh_view.h"
-#include "ui/charts/stage_chart.h"
+#include "plan/rank_mesh.h"
+#include "ui/inspector/communication_inspection.h"
 #include "ui/inspector/inspection_text.h"
-#include "ui/models/value_scale.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/chart_table.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/stage_chart.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+#include "ui/views/communication/communication_view.h"
+#include "ui/views/communication/mesh_canvas.h"
+#include "ui/views/communication/mesh_text.h"
+#include "ui/views/communication/mesh_view.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -28,7 +29,8 @@ namespace {
 
 void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
   for (const auto& [id, text] : knobs) {
-    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
+    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id),
+                                                           QString::fromLatin1(text));
     QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
   }
   session.waitForReport();
@@ -70,7 +72,8 @@ class MeshViewTest : public QObject {
 
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
-  // For random designs: members differ along the group's axes only, all of them are there, and nodes are counted right.
+  // For random designs: members differ along the group's axes only, all of them are there, and nodes are
+  // counted right.
   void groupsAreThoseOfTheMesh() {
     QRandomGenerator random(7);
     const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -117,7 +120,8 @@ class MeshViewTest : public QObject {
         std::map<int64_t, int64_t> nodes;
         for (const int64_t member : group.ranks) ++nodes[member / design.cluster.gpus_per_node];
         QCOMPARE(group.nodes, static_cast<int64_t>(nodes.size()));
-        for (const auto& [node, count] : nodes) QVERIFY(count >= group.fewest_per_node && count <= group.most_per_node);
+        for (const auto& [node, count] : nodes)
+          QVERIFY(count >= group.fewest_per_node && count <= group.most_per_node);
       }
       const MeshGrid grid(mesh, design.cluster.gpus_per_node);
       for (int64_t r = 0; r < report->ranks; ++r) QCOMPARE(grid.rank(grid.place(r)), r);
@@ -132,11 +136,16 @@ class MeshViewTest : public QObject {
     QTest::addColumn<int>("etp");
     QTest::addColumn<QString>("header");
     QTest::addColumn<QString>("coordinates");  // of rank 13
-    QTest::newRow("together") << 1 << 0 << "rank,node,tp,cp,dp,pp" << "tp 1, dp 2, pp 1";
-    QTest::newRow("spread") << 2 << 0 << "rank,node,tp,cp,dp,pp,ep,edp" << "tp 1, dp 2, pp 1 | ep 0, edp 1";
-    QTest::newRow("folded") << 4 << 1 << "rank,node,tp,cp,dp,pp,ep,edp" << "tp 1, dp 2, pp 1 | ep 1, edp 1";
-    QTest::newRow("folded, together") << 1 << 1 << "rank,node,tp,cp,dp,pp,edp" << "tp 1, dp 2, pp 1 | edp 5";
-    QTest::newRow("folded, wider") << 2 << 4 << "rank,node,tp,cp,dp,pp,etp,ep" << "tp 1, dp 2, pp 1 | etp 1, ep 1";
+    QTest::newRow("together") << 1 << 0 << "rank,node,tp,cp,dp,pp"
+                              << "tp 1, dp 2, pp 1";
+    QTest::newRow("spread") << 2 << 0 << "rank,node,tp,cp,dp,pp,ep,edp"
+                            << "tp 1, dp 2, pp 1 | ep 0, edp 1";
+    QTest::newRow("folded") << 4 << 1 << "rank,node,tp,cp,dp,pp,ep,edp"
+                            << "tp 1, dp 2, pp 1 | ep 1, edp 1";
+    QTest::newRow("folded, together") << 1 << 1 << "rank,node,tp,cp,dp,pp,edp"
+                                      << "tp 1, dp 2, pp 1 | edp 5";
+    QTest::newRow("folded, wider") << 2 << 4 << "rank,node,tp,cp,dp,pp,etp,ep"
+                                   << "tp 1, dp 2, pp 1 | etp 1, ep 1";
   }
   void expertsHaveCoordinates() {
     QFETCH(int, ep);
@@ -160,21 +169,24 @@ class MeshViewTest : public QObject {
     QCOMPARE(lines.size(), 17);
     QVERIFY2(lines[0].startsWith(header + QStringLiteral(",first rank of ")), qPrintable(lines[0]));
     for (const MeshAxis axis : expert_axes(*report)) {
-      const qsizetype column = lines[0].split(u',').indexOf(QString::fromStdString(std::string(mesh_axis_name(axis))));
-      for (int64_t rank = 0; rank < 16; ++rank) QCOMPARE(lines[rank + 1].split(u',')[column].toLongLong(), mesh.coordinate(rank, axis));
+      const qsizetype column = lines[0].split(u',').indexOf(
+          QString::fromStdString(std::string(mesh_axis_name(axis))));
+      for (int64_t rank = 0; rank < 16; ++rank)
+        QCOMPARE(lines[rank + 1].split(u',')[column].toLongLong(), mesh.coordinate(rank, axis));
     }
   }
 
   // Every rank has one place: its own cell, or one block of the overview.
   void everyRankIsSomewhere() {
-    for (const MeshDegrees& degrees : {MeshDegrees{8, 1, 1, 1, 8}, MeshDegrees{2, 2, 3, 4, 8}, MeshDegrees{16, 2, 64, 8, 8},
-                                       MeshDegrees{1, 1, 4096, 1, 8}, MeshDegrees{4096, 1, 1, 1, 8}, MeshDegrees{1, 1, 1, 2048, 8},
-                                       MeshDegrees{6, 1, 100, 5, 8}}) {
+    for (const MeshDegrees& degrees :
+         {MeshDegrees{8, 1, 1, 1, 8}, MeshDegrees{2, 2, 3, 4, 8}, MeshDegrees{16, 2, 64, 8, 8},
+          MeshDegrees{1, 1, 4096, 1, 8}, MeshDegrees{4096, 1, 1, 1, 8}, MeshDegrees{1, 1, 1, 2048, 8},
+          MeshDegrees{6, 1, 100, 5, 8}}) {
       const MeshGrid grid(DeviceMesh(degrees, {}), 8);
       for (const QSizeF size : {QSizeF(320, 120), QSizeF(700, 280), QSizeF(1900, 700)}) {
-        const int64_t picked = grid.ranks() / 3;
-        const MeshLayout layout(grid, QRectF(QPointF(5, 7), size), 30, picked, {});
-        QCOMPARE(layout.rankAt(layout.cell(grid.place(picked)).center()), std::optional<int64_t>(picked));
+        const int64_t selected = grid.ranks() / 3;
+        const MeshLayout layout(grid, QRectF(QPointF(5, 7), size), 30, selected, {});
+        QCOMPARE(layout.rankAt(layout.cell(grid.place(selected)).center()), std::optional<int64_t>(selected));
         int64_t cells = 0, in_blocks = 0;
         std::set<std::pair<int64_t, int64_t>> blocks;
         for (int64_t rank = 0; rank < grid.ranks(); ++rank) {
@@ -188,8 +200,10 @@ class MeshViewTest : public QObject {
           QVERIFY(layout.blockAt(layout.blockRect(block).center()) == std::optional<MeshBlock>(block));
           if (blocks.emplace(block.band, block.index).second) in_blocks += layout.ranksIn(block);
         }
-        if (layout.whole()) QCOMPARE(cells, grid.ranks());
-        else QCOMPARE(in_blocks, grid.ranks());
+        if (layout.whole())
+          QCOMPARE(cells, grid.ranks());
+        else
+          QCOMPARE(in_blocks, grid.ranks());
       }
     }
   }
@@ -205,7 +219,7 @@ class MeshViewTest : public QObject {
                             "dp group of 1,024 over 1,024 nodes"));
   }
 
-  void aClickOnACellPicksTheRank() {
+  void aClickOnACellSelectsTheRank() {
     Session session;
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
     CommunicationView view(&session);
@@ -220,7 +234,7 @@ class MeshViewTest : public QObject {
     QVERIFY(canvas->tipAt(QPointF(1, 1)).isEmpty());
   }
 
-  void aClickOnABlockPicksAMember() {
+  void aClickOnABlockSelectsAMember() {
     Session session;
     set_largest(session);
     CommunicationView view(&session);
@@ -244,12 +258,15 @@ class MeshViewTest : public QObject {
     QTest::addColumn<QStringList>("settings");
     QTest::addColumn<QString>("group");
     QTest::addColumn<QList<qint64>>("ranks");  // of rank 0
-    const QStringList folded{"tp=2", "sequence_parallel=true", "dp=4", "ep=4", "etp=1"}, split{"tp=2", "dp=4", "ep=2"};
+    const QStringList folded{"tp=2", "sequence_parallel=true", "dp=4", "ep=4", "etp=1"},
+        split{"tp=2", "dp=4", "ep=2"};
     QTest::newRow("experts kept whole") << "mixtral-8x7b" << folded << "ep" << QList<qint64>{0, 1, 2, 3};
-    QTest::newRow("replicas of experts kept whole") << "mixtral-8x7b" << folded << "edp" << QList<qint64>{0, 4};
+    QTest::newRow("replicas of experts kept whole")
+        << "mixtral-8x7b" << folded << "edp" << QList<qint64>{0, 4};
     QTest::newRow("experts over tp") << "mixtral-8x7b" << split << "ep" << QList<qint64>{0, 2};
     QTest::newRow("replicas of experts over tp") << "mixtral-8x7b" << split << "edp" << QList<qint64>{0, 4};
-    const QStringList hybrid{"dp=4", "sync=fsdp2", "dp_shard=2"}, ring{"cp=4", "context=ulysses-ring", "ulysses_degree=2"};
+    const QStringList hybrid{"dp=4", "sync=fsdp2", "dp_shard=2"},
+        ring{"cp=4", "context=ulysses-ring", "ulysses_degree=2"};
     QTest::newRow("sharding group") << "llama3-8b" << hybrid << "dp_shard" << QList<qint64>{0, 1};
     QTest::newRow("copies of shards") << "llama3-8b" << hybrid << "dp_replicate" << QList<qint64>{0, 2};
     QTest::newRow("Ulysses inside a ring") << "llama3-8b" << ring << "cp_ulysses" << QList<qint64>{0, 1};
@@ -263,7 +280,9 @@ class MeshViewTest : public QObject {
     Session session;
     session.applyPreset(preset);
     set(session, {{"tp", "1"}, {"pp", "1"}, {"dp", "1"}, {"sequence_parallel", "false"}});
-    for (const QString& setting : settings) set(session, {{setting.section('=', 0, 0).toUtf8().constData(), setting.section('=', 1).toUtf8().constData()}});
+    for (const QString& setting : settings)
+      set(session,
+          {{setting.section('=', 0, 0).toUtf8().constData(), setting.section('=', 1).toUtf8().constData()}});
     QVERIFY(session.current());
     const std::vector<RankGroup> groups = groups_of_rank(*session.report(), 0);
     const auto found = group_named(groups, group.toUtf8().constData());
@@ -272,7 +291,8 @@ class MeshViewTest : public QObject {
     for (const StageReport& stage : session.report()->stages)
       for (const CollectiveValue& value : stage.collectives)
         if (value.group == found->name) QCOMPARE(value.group_size, static_cast<int64_t>(ranks.size()));
-    const auto size = evaluate(group_size(found->role.axes), session.report()->binding);  // as the inspector's formula says
+    const auto size = evaluate(group_size(found->role.axes),
+                               session.report()->binding);  // as the inspector's formula says
     QVERIFY(std::holds_alternative<Wide>(size));
     QCOMPARE(static_cast<qsizetype>(std::get<Wide>(size)), ranks.size());
     QVERIFY(group_label(found->name) != words(found->name));
@@ -280,7 +300,8 @@ class MeshViewTest : public QObject {
     CommunicationView view(&session);
     open(view);
     view.mesh()->setGroup(group);
-    QVERIFY(session.inspection().rows.contains({QStringLiteral("Last member"), QStringLiteral("rank %1").arg(ranks.last())}));
+    QVERIFY(session.inspection().rows.contains(
+        {QStringLiteral("Last member"), QStringLiteral("rank %1").arg(ranks.last())}));
   }
 
   void keysMove() {
@@ -391,7 +412,10 @@ class MeshViewTest : public QObject {
     QVERIFY(picture.file_name.endsWith(QStringLiteral("-mesh")));
     const QStringList lines = picture.csv().split(u'\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), 9);
-    QCOMPARE(lines[0], QStringLiteral("rank,node,tp,cp,dp,pp,first rank of tp group,first rank of pp group,first rank of dp group"));
+    QCOMPARE(
+        lines[0],
+        QStringLiteral(
+            "rank,node,tp,cp,dp,pp,first rank of tp group,first rank of pp group,first rank of dp group"));
     QCOMPARE(lines[8], QStringLiteral("7,0,1,0,1,1,6,3,5"));
     for (const SaveFormat format : {SaveFormat::Png, SaveFormat::Svg, SaveFormat::Pdf})
       QVERIFY(std::get<QByteArray>(encoded(picture, format)).size() > 1000);
@@ -408,7 +432,7 @@ class MeshViewTest : public QObject {
       return text.indexOf(session.inspection().why) < text.indexOf(session.inspection().values[0].label);
     };
     QVERIFY(!why_is_first());
-    Q_EMIT view.table()->rowPicked(0);
+    Q_EMIT view.table()->rowSelected(0);
     QCOMPARE(session.inspection().why_title, QStringLiteral("Why is this collective here?"));
     QVERIFY(why_is_first());
   }

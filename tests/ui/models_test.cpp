@@ -7,15 +7,15 @@
 #include <QTest>
 #include <algorithm>
 
+#include "memory/estimate.h"
 #include "offscreen.h"
-#include "report/report.h"
-#include "simulate/estimate.h"
+#include "plan/report.h"
 #include "support/designs.h"
-#include "ui/charts/memory_inspection.h"
-#include "ui/models/collectives_model.h"
-#include "ui/models/flops_model.h"
-#include "ui/models/stage_memory_model.h"
-#include "ui/widgets/chart_table.h"
+#include "ui/inspector/memory_inspection.h"
+#include "ui/plot/chart_table.h"
+#include "ui/views/communication/collectives_model.h"
+#include "ui/views/compute/flops_model.h"
+#include "ui/views/memory/stage_memory_model.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -58,7 +58,8 @@ class ModelsTest : public QObject {
     StageMemoryModel memory;
     FlopsModel flops;
     CollectivesModel collectives;
-    const QAbstractItemModelTester a(&memory, Reports::QtTest), b(&flops, Reports::QtTest), c(&collectives, Reports::QtTest);
+    const QAbstractItemModelTester a(&memory, Reports::QtTest), b(&flops, Reports::QtTest),
+        c(&collectives, Reports::QtTest);
     // Growing, shrinking and staying the same.
     for (const int64_t pp : {1, 4, 4, 2}) {
       const auto report = report_of(2, pp, 2);
@@ -92,7 +93,8 @@ class ModelsTest : public QObject {
     for (int stage = 0; stage < 4; ++stage) {
       const StageMemory& of = report->memory->stages[static_cast<size_t>(stage)];
       for (int i = 0; i < kAllMemoryCategories; ++i)
-        QCOMPARE(raw(model, stage, StageMemoryModel::kFirstCategory + i), QString::number(of.at_peak[static_cast<size_t>(i)]));
+        QCOMPARE(raw(model, stage, StageMemoryModel::kFirstCategory + i),
+                 QString::number(of.at_peak[static_cast<size_t>(i)]));
       QCOMPARE(raw(model, stage, StageMemoryModel::kTotal), QString::number(of.in_use));
       QVERIFY(report->accelerator);
       const Wide free = Wide(report->accelerator->memory_bytes) - of.in_use;
@@ -113,13 +115,15 @@ class ModelsTest : public QObject {
     QCOMPARE(raw_header(model, StageMemoryModel::kFree + 1), QStringLiteral("host (bytes)"));
     for (int stage = 0; stage < 2; ++stage) {
       Wide host = 0;
-      for (const PartValue& part : report->stages[static_cast<size_t>(stage)].host_memory) host += part.bytes.value;
+      for (const PartValue& part : report->stages[static_cast<size_t>(stage)].host_memory)
+        host += part.bytes.value;
       QVERIFY(host > 0);
       QCOMPARE(raw(model, stage, StageMemoryModel::kFree + 1), QString::fromStdString(to_string(host)));
     }
     const Inspection inspection = inspect_stage_memory(*report, report->stages[0], UnitSystem::Binary);
     const auto says = [&](const char* start) {
-      return std::any_of(inspection.rows.begin(), inspection.rows.end(), [&](const auto& row) { return row.first.startsWith(QLatin1String(start)); });
+      return std::any_of(inspection.rows.begin(), inspection.rows.end(),
+                         [&](const auto& row) { return row.first.startsWith(QLatin1String(start)); });
     };
     QVERIFY(says("On the host: "));
     QVERIFY(says("Host: store gradients"));
@@ -203,7 +207,8 @@ class ModelsTest : public QObject {
     QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);
     const QStringList lines = QGuiApplication::clipboard()->text().trimmed().split(u'\n');
     QCOMPARE(lines.size(), model.rowCount() + 1);
-    QCOMPARE(lines[0].split(u'\t').first(), QStringLiteral("Phase"));  // the left-out stage column is not copied
+    QCOMPARE(lines[0].split(u'\t').first(),
+             QStringLiteral("Phase"));  // the left-out stage column is not copied
     QCOMPARE(lines[0].split(u'\t').size(), model.columnCount() - 1);
     QCOMPARE(lines[1].split(u'\t')[1], model.index(0, CollectivesModel::Op).data().toString());
 
@@ -247,7 +252,8 @@ class ModelsTest : public QObject {
   void numbersReadWell() {
     QFETCH(double, value);
     QFETCH(QString, text);
-    QCOMPARE(scaled_text(static_cast<Wide>(value), ValueScale{1024.0 * 1024 * 1024, QStringLiteral("GiB")}), text);
+    QCOMPARE(scaled_text(static_cast<Wide>(value), ValueScale{1024.0 * 1024 * 1024, QStringLiteral("GiB")}),
+             text);
   }
 
   void scalesFollowTheUnits() {

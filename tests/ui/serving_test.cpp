@@ -1,4 +1,5 @@
-// The page that serves the present design over batches and contexts: picture, map and table linked, by mouse and by keys.
+// The page that serves the present design over batches and contexts: picture, map and table linked, by mouse
+// and by keys.
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QComboBox>
@@ -10,21 +11,22 @@
 #include <algorithm>
 
 #include "explore_window.h"
+#include "memory/estimate.h"
 #include "offscreen.h"
-#include "simulate/estimate.h"
-#include "ui/charts/save_menu.h"
-#include "ui/explore/serving_chart.h"
-#include "ui/explore/serving_model.h"
-#include "ui/explore/serving_page.h"
-#include "ui/graph_view/graph_view.h"
-#include "ui/graph_view/segments.h"
+#include "report/inference_report.h"
 #include "ui/inspector/inspector_panel.h"
-#include "ui/state/comparisons.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/chart_table.h"
-#include "ui/widgets/elided_label.h"
-#include "ui/widgets/message_bar.h"
-#include "ui/widgets/verdict_strip.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/save_menu.h"
+#include "ui/session/comparisons.h"
+#include "ui/shell/message_bar.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/graph/graph_view.h"
+#include "ui/views/serving/serving_chart.h"
+#include "ui/views/serving/serving_model.h"
+#include "ui/views/serving/serving_page.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -41,11 +43,13 @@ struct ServingWindow : ExploreWindow {
     QTest::mouseClick(view().pages()->button(ExploreView::Serving), Qt::LeftButton);
     if (mode != Mode::Train) wait();
   }
-  ServingPage& serving() { return *view().serving(); }
+  ServingPage& serving() { return static_cast<ServingPage&>(*view().serving()); }
   ServingChart& chart() { return *serving().chart(); }
   ServingMap& map() { return *serving().map(); }
   template <typename Widget>
-  Widget& part(const char* name) { return *serving().findChild<Widget*>(QString::fromLatin1(name)); }
+  Widget& part(const char* name) {
+    return *serving().findChild<Widget*>(QString::fromLatin1(name));
+  }
   void wait() { QTRY_VERIFY_WITH_TIMEOUT(serving().ready(), kWait); }
   void ranges(const char* batches, const char* contexts) {
     for (const auto& [name, text] : {std::pair{"serving_batches", batches}, {"serving_contexts", contexts}}) {
@@ -57,7 +61,7 @@ struct ServingWindow : ExploreWindow {
     }
     wait();
   }
-  void showMap() { QTest::mouseClick(part<ui::Segments>("serving_which").button(1), Qt::LeftButton); }
+  void showMap() { QTest::mouseClick(part<ui::SegmentedControl>("serving_which").button(1), Qt::LeftButton); }
 };
 
 }  // namespace
@@ -96,7 +100,8 @@ class ServingTest : public QObject {
     QVERIFY(w.part<QPushButton>("serve_decode").isVisible());
   }
 
-  // What is shown is the sweep of the core over the usual ranges; the present design is marked with its own figures.
+  // What is shown is the sweep of the core over the usual ranges; the present design is marked with its own
+  // figures.
   void showsTheSweep() {
     ServingWindow w;
     const Design design = w.session.design();
@@ -104,9 +109,11 @@ class ServingTest : public QObject {
     const ServingSweep expected = sweep(design, batches, contexts);
     QCOMPARE(w.chart().points(), static_cast<int>(expected.points.size()));
     QCOMPARE(csv_text(*w.serving().model()).toStdString(), sweep_csv(expected));
-    const QAbstractItemModelTester tester(w.serving().model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+    const QAbstractItemModelTester tester(w.serving().model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
     QTRY_VERIFY(w.chart().present());
-    const InferenceFigures figures = inference_figures(*w.session.estimate()->report, *w.session.estimate()->simulation);
+    const InferenceFigures figures = inference_figures(*w.session.estimate()->report,
+                                                       *w.session.estimate()->simulation);
     QCOMPARE(w.chart().present()->figures.seconds, figures.seconds);
     QCOMPARE(w.map().present()->batch, int64_t{16});
     // The present design is cut as the sweep cuts it: its mark lies on its point.
@@ -125,15 +132,21 @@ class ServingTest : public QObject {
     QVERIFY(!w.map().text(too_large).isEmpty() && !w.map().fits(too_large));
     // The line below says how many sequences fit.
     const auto& [context, most] = expected.largest.front();
-    QVERIFY(w.part<ElidedLabel>("serving_limits").text().contains(QString("At most %1 sequences of 1,024 tokens fit").arg(QString::fromStdString(grouped(most)))));
+    QVERIFY(w.part<ElidedLabel>("serving_limits")
+                .text()
+                .contains(QString("At most %1 sequences of 1,024 tokens fit")
+                              .arg(QString::fromStdString(grouped(most)))));
     QCOMPARE(context, int64_t{1024});
-    // More of a batch or of a context takes longer, so places along a line go right, and longer contexts lie below.
+    // More of a batch or of a context takes longer, so places along a line go right, and longer contexts lie
+    // below.
     for (int i = 1; i < w.chart().points(); ++i)
-      if (w.chart().point(i).context == w.chart().point(i - 1).context) QVERIFY(w.chart().place(i).x() > w.chart().place(i - 1).x() - 2);
+      if (w.chart().point(i).context == w.chart().point(i - 1).context)
+        QVERIFY(w.chart().place(i).x() > w.chart().place(i - 1).x() - 2);
   }
 
-  // A click in one is a selection in all; a double click and Enter make the point the present design, undoably.
-  void picksAndTakes() {
+  // A click in one is a selection in all; a double click and Enter make the point the present design,
+  // undoably.
+  void selectsAndTakes() {
     ServingWindow w;
     const Design before = w.session.design();
     const int at = w.chart().find(64, 4096), other = w.chart().find(128, 4096);
@@ -142,7 +155,7 @@ class ServingTest : public QObject {
     QCOMPARE(w.chart().selected(), at);
     QCOMPARE(w.map().selected(), at);
     QCOMPARE(w.serving().table()->sorted()->mapToSource(w.serving().table()->currentIndex()).row(), at);
-    QVERIFY(w.part<ElidedLabel>("serving_picked").text().startsWith("64 × 4,096 tokens · TPOT "));
+    QVERIFY(w.part<ElidedLabel>("serving_selected").text().startsWith("64 × 4,096 tokens · TPOT "));
     QTest::keyClick(&w.chart(), Qt::Key_Right);
     QCOMPARE(w.chart().selected(), other);
     QTest::keyClick(&w.chart(), Qt::Key_Left);
@@ -153,11 +166,12 @@ class ServingTest : public QObject {
     QTest::keyClick(&w.chart(), Qt::Key_Down);
     QCOMPARE(w.chart().selected(), at);
     QTest::keyClick(&w.chart(), Qt::Key_End);
-    QCOMPARE(w.chart().selected(), w.chart().points() - 1 - [&] {
-      int after = 0;
-      for (int i = 0; i < w.chart().points(); ++i) after += w.chart().point(i).context > 4096;
-      return after;
-    }());
+    QCOMPARE(
+        w.chart().selected(), w.chart().points() - 1 - [&] {
+          int after = 0;
+          for (int i = 0; i < w.chart().points(); ++i) after += w.chart().point(i).context > 4096;
+          return after;
+        }());
     QTest::keyClick(&w.chart(), Qt::Key_Escape);
     QVERIFY(!w.serving().table()->currentIndex().isValid());
     QCOMPARE(w.map().selected(), -1);
@@ -173,7 +187,8 @@ class ServingTest : public QObject {
     QCOMPARE(w.session.design(), before);
     // By keys in the table, and by the button.
     w.serving().table()->setFocus();
-    w.serving().table()->setCurrentIndex(w.serving().table()->sorted()->mapFromSource(w.serving().model()->index(other, 0)));
+    w.serving().table()->setCurrentIndex(
+        w.serving().table()->sorted()->mapFromSource(w.serving().model()->index(other, 0)));
     QCOMPARE(w.chart().selected(), other);
     QTest::keyClick(w.serving().table(), Qt::Key_Return);
     QCOMPARE(w.session.design().workload.batch, int64_t{128});
@@ -198,7 +213,8 @@ class ServingTest : public QObject {
     QTest::keyClick(&w.map(), Qt::Key_Up);
     QVERIFY(w.map().point(w.map().selected()).largest);
     QTest::keyClick(&w.map(), Qt::Key_Return);
-    QCOMPARE(w.session.design().workload.batch, largest_batch(w.session.design(), w.session.design().workload.context_length));
+    QCOMPARE(w.session.design().workload.batch,
+             largest_batch(w.session.design(), w.session.design().workload.context_length));
     QVERIFY(w.session.design().workload.batch > most.batch);
     w.session.waitForReport();
     QVERIFY(w.session.report()->memory->fits);
@@ -219,8 +235,11 @@ class ServingTest : public QObject {
     for (int i = 0; i < w.map().points(); ++i) {
       const ServedPoint& p = w.map().point(i);
       apart = apart || (p.decode.valid() && p.prefill.valid() && p.decode.fits != p.prefill.fits);
-      for (const auto& [of, phase] : {std::pair{ServingFigure::TokensPerGpu, &p.decode}, {ServingFigure::TimePerToken, &p.decode}, {ServingFigure::FirstToken, &p.prefill},
-                                      {ServingFigure::FirstTokenEarly, &p.prefill}, {ServingFigure::Memory, &p.decode}}) {
+      for (const auto& [of, phase] : {std::pair{ServingFigure::TokensPerGpu, &p.decode},
+                                      {ServingFigure::TimePerToken, &p.decode},
+                                      {ServingFigure::FirstToken, &p.prefill},
+                                      {ServingFigure::FirstTokenEarly, &p.prefill},
+                                      {ServingFigure::Memory, &p.decode}}) {
         w.map().setFigure(of);
         QCOMPARE(w.map().value(i).has_value(), phase->valid());
         QCOMPARE(w.map().fits(i), phase->valid() && phase->fits);
@@ -264,7 +283,8 @@ class ServingTest : public QObject {
     QCOMPARE(w.session.design(), before);
   }
 
-  // What is shown is of an earlier design until the new sweep is there; a long one is cancelled and taken up again.
+  // What is shown is of an earlier design until the new sweep is there; a long one is cancelled and taken up
+  // again.
   void followsTheDesign() {
     ServingWindow w;
     const auto before = w.serving().shown();
@@ -334,8 +354,8 @@ class ServingTest : public QObject {
     QVERIFY2(verdict.contains("TTFT, last prompt: ") && verdict.contains(", first "), qPrintable(verdict));
   }
 
-  // Not what is searched, which says nothing here, but what fits, and all of the point that is picked.
-  void theInspectorStandsBeside() {
+  // Not what is searched, which says nothing here, but what fits, and all of the point that is selected.
+  void theInspectorShowsThePoint() {
     ServingWindow w;
     QVERIFY(w.main.inspector()->isVisible() && !w.setup().isVisible());
     QCOMPARE(w.session.inspection().title, QString("What fits"));
@@ -348,12 +368,16 @@ class ServingTest : public QObject {
         if (key == QLatin1String(name)) return text;
       return QString();
     };
-    QCOMPARE(value(w.session.inspection().rows, "Time per output token"), QString::fromStdString(format_seconds(w.chart().phase(at).figures.seconds)));
-    QCOMPARE(value(w.session.inspection().more, "Prompt tokens/s per GPU"), QString::fromStdString(significant(w.chart().point(at).prefill.figures.tokens_per_gpu)));
+    QCOMPARE(value(w.session.inspection().rows, "Time per output token"),
+             QString::fromStdString(format_seconds(w.chart().phase(at).figures.seconds)));
+    QCOMPARE(value(w.session.inspection().more, "Prompt tokens/s per GPU"),
+             QString::fromStdString(significant(w.chart().point(at).prefill.figures.tokens_per_gpu)));
     // Its column says what it is: tokens of prompts, not prompts.
     QStringList words;
-    for (int c = 0; c < w.serving().model()->columnCount(); ++c) words << w.serving().model()->headerData(c, Qt::Horizontal).toString().replace('\n', ' ');
-    QVERIFY2(words.contains("Prompt tokens/s per GPU") && !words.contains("Prompts per GPU"), qPrintable(words.join(", ")));
+    for (int c = 0; c < w.serving().model()->columnCount(); ++c)
+      words << w.serving().model()->headerData(c, Qt::Horizontal).toString().replace('\n', ' ');
+    QVERIFY2(words.contains("Prompt tokens/s per GPU") && !words.contains("Prompts per GPU"),
+             qPrintable(words.join(", ")));
     // A page of the search has its panel, and none of the others a button that searches.
     w.view().showPage(ExploreView::Designs);
     QVERIFY(w.setup().isVisible() && !w.main.inspector()->isVisible());
@@ -364,22 +388,25 @@ class ServingTest : public QObject {
     QVERIFY(w.main.inspector()->isVisible());
   }
 
-  void pinnedDesignsAreBeside() {
+  void pinnedDesignsAreCompared() {
     ServingWindow w;
     Design narrow = w.session.design();
     narrow.workload.kv_cache_dtype = DType::FP8;
     w.session.comparisons()->add(narrow, "fp8");
-    QTRY_VERIFY_WITH_TIMEOUT(w.session.comparisons()->ready() && w.serving().besideReady() && !w.chart().beside().empty(), kWait);
+    QTRY_VERIFY_WITH_TIMEOUT(
+        w.session.comparisons()->ready() && w.serving().comparisonReady() && !w.chart().others().empty(),
+        kWait);
     const int at = w.chart().find(64, 4096);
     const ServingSweep expected = sweep(narrow, {64}, {4096});
-    QCOMPARE(w.chart().beside().front().member, 1);
-    QVERIFY(w.chart().beside().front().itself);
+    QCOMPARE(w.chart().others().front().member, 1);
+    QVERIFY(w.chart().others().front().itself);
     QVERIFY(w.chart().tip(at).contains("\nB: TPOT "));
     const int columns = w.serving().model()->columnCount();
     QCOMPARE(w.serving().model()->headerData(columns - 3, Qt::Horizontal).toString(), QString("B tokens/s"));
-    QCOMPARE(w.serving().model()->index(at, columns - 3).data(TableModel::SortRole).toDouble(), expected.points.front().decode.figures.tokens_per_gpu);
+    QCOMPARE(w.serving().model()->index(at, columns - 3).data(TableModel::SortRole).toDouble(),
+             expected.points.front().decode.figures.tokens_per_gpu);
     w.session.comparisons()->clear();
-    QTRY_VERIFY(w.chart().beside().empty());
+    QTRY_VERIFY(w.chart().others().empty());
   }
 
   void isSaved() {
@@ -422,7 +449,7 @@ class ServingTest : public QObject {
   void graphOffersNoBackward() {
     ServingWindow w(Mode::Train);
     w.main.showView(0);
-    auto& passes = *w.main.findChild<ui::Segments*>("passes");
+    auto& passes = *w.main.findChild<ui::SegmentedControl*>("passes");
     QTest::mouseClick(passes.button(1), Qt::LeftButton);
     QCOMPARE(passes.current(), 1);
     w.session.setDesign(serving_design(w.session.design(), Mode::Decode, 16, 4096), "serve");
@@ -436,19 +463,22 @@ class ServingTest : public QObject {
     QTRY_VERIFY(passes.button(1)->isEnabled());
   }
 
-  // Of a search in decode the present design is among the points with what the verdict says of it; where it cannot be built, a note says so.
+  // Of a search in decode the present design is among the points with what the verdict says of it; where it
+  // cannot be built, a note says so.
   void searchMarksThePresentDesign() {
     ServingWindow w;
     w.view().showPage(ExploreView::Designs);
     w.vary({{"tp", "1,2,4"}, {"pp", "1,2"}, {"microbatch", "1,2,4"}});
     w.search();
     QTRY_COMPARE(w.scatter().marked().size(), size_t{1});
-    const InferenceFigures figures = inference_figures(*w.session.estimate()->report, *w.session.estimate()->simulation);
+    const InferenceFigures figures = inference_figures(*w.session.estimate()->report,
+                                                       *w.session.estimate()->simulation);
     const int step = w.page().rows()->column("step_time");
     QCOMPARE(w.page().rows()->column(step).label, QString("Time per output token"));
     bool found = false;
     for (int row = 0; row < w.page().rows()->rows(); ++row)
-      found = found || (w.page().rows()->design(row).parallel == w.session.design().parallel && std::abs(w.page().rows()->value(row, step) / figures.seconds - 1) < 1e-9);
+      found = found || (w.page().rows()->design(row).parallel == w.session.design().parallel &&
+                        std::abs(w.page().rows()->value(row, step) / figures.seconds - 1) < 1e-9);
     QVERIFY(found);
     QVERIFY(w.scatter().plot().adjusted(-2, -2, 2, 2).contains(w.scatter().markedPlace(0)));
     QVERIFY(!w.session.setKnob("microbatch", "3"));

@@ -1,14 +1,15 @@
 #include <QSignalSpy>
 #include <QTest>
 
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
+#include "memory/memory_timeline.h"
 #include "offscreen.h"
-#include "simulate/memory_timeline.h"
-#include "ui/state/design_summary.h"
-#include "ui/state/memory_problem.h"
-#include "ui/state/session.h"
-#include "ui/state/settings.h"
-#include "ui/state/staleness.h"
+#include "ui/inspector/design_summary.h"
+#include "ui/session/memory_problem.h"
+#include "ui/session/session.h"
+#include "ui/session/staleness.h"
+#include "ui/shell/settings.h"
+#include "ui/toolkit/substituted_formula.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -84,7 +85,8 @@ class SessionTest : public QObject {
     QVERIFY(has_errors(session.problems()));
     QCOMPARE(session.report(), good);
     const auto& problems = session.problems();
-    const auto found = std::find_if(problems.begin(), problems.end(), [](const Problem& p) { return !p.fixes.empty(); });
+    const auto found = std::find_if(problems.begin(), problems.end(),
+                                    [](const Problem& p) { return !p.fixes.empty(); });
     QVERIFY(found != problems.end());
     const Fix fix = found->fixes.front();
     session.applyFix(fix);
@@ -92,7 +94,8 @@ class SessionTest : public QObject {
     QVERIFY(session.current());
   }
 
-  // An edit whose step was not played yet, and behind it one that cannot be built: all that is shown is of the former.
+  // An edit whose step was not simulated yet, and behind it one that cannot be built: all that is shown is of
+  // the former.
   void afterAnErrorReportAndEstimateAreOfOneDesign() {
     Session session;
     session.waitForEstimate();
@@ -170,7 +173,9 @@ class SessionTest : public QObject {
     QSignalSpy adapted(&session, &Session::adapted);
     session.applyPreset("deepseek-v3");
     QCOMPARE(adapted.size(), 0);
-    for (const auto& [id, text] : {std::pair{"tp", "2"}, {"pp", "4"}, {"dp", "64"}, {"ep", "64"}, {"batch", "4096"}}) QVERIFY(!session.setKnob(id, text));
+    for (const auto& [id, text] :
+         {std::pair{"tp", "2"}, {"pp", "4"}, {"dp", "64"}, {"ep", "64"}, {"batch", "4096"}})
+      QVERIFY(!session.setKnob(id, text));
     session.waitForReport();
     QVERIFY(session.current());
     const int steps = session.undoStack()->count();
@@ -182,7 +187,8 @@ class SessionTest : public QObject {
     QCOMPARE(session.design().parallel.dp, 64);
     QCOMPARE(adapted.size(), 1);
     QCOMPARE(adapted[0][0].toString(), QString("Mixtral 8x7B"));
-    QVERIFY2(adapted[0][1].toStringList().contains(QString("Expert parallel (ep) 64 → 8")), qPrintable(adapted[0][1].toStringList().join(' ')));
+    QVERIFY2(adapted[0][1].toStringList().contains(QString("Expert parallel (ep) 64 → 8")),
+             qPrintable(adapted[0][1].toStringList().join(' ')));
     // Models tried on the way leave no traces.
     session.applyPreset("llama3-8b");
     QCOMPARE(session.design().parallel.ep, 1);
@@ -219,13 +225,23 @@ class SessionTest : public QObject {
     QVERIFY(session.allProblems().empty());
     session.setKnob("tp", "5");
     session.waitForReport();
-    for (const Problem& left : session.allProblems()) QVERIFY(!isMemoryProblem(left));  // of a design that can be built only
+    for (const Problem& left : session.allProblems())
+      QVERIFY(!isMemoryProblem(left));  // of a design that can be built only
   }
 
-  // What fits by its tensors, but not in native segments: known a moment after the step, and gone with what caused it.
+  // What fits by its tensors, but not in native segments: known a moment after the step, and gone with what
+  // caused it.
   void holesAreANote() {
     Session session;
-    for (const auto& [knob, value] : {std::pair{"tp", "2"}, {"pp", "1"}, {"dp", "4"}, {"batch", "32"}, {"microbatch", "1"}, {"seq", "8192"}, {"sequence_parallel", "false"}, {"sync", "fsdp2"}, {"memory_capacity", "54"}})
+    for (const auto& [knob, value] : {std::pair{"tp", "2"},
+                                      {"pp", "1"},
+                                      {"dp", "4"},
+                                      {"batch", "32"},
+                                      {"microbatch", "1"},
+                                      {"seq", "8192"},
+                                      {"sequence_parallel", "false"},
+                                      {"sync", "fsdp2"},
+                                      {"memory_capacity", "54"}})
       QVERIFY(!session.setKnob(knob, value));
     session.waitForEstimate();
     QVERIFY(session.report()->memory->fits);
@@ -241,7 +257,9 @@ class SessionTest : public QObject {
   // One click gives the schedule the times that its step has.
   void passTimesAreANote() {
     Session session;
-    for (const auto& [knob, value] : {std::pair{"pp", "4"}, {"batch", "64"}, {"microbatch", "1"}, {"schedule", "zb-auto"}}) QVERIFY(!session.setKnob(knob, value));
+    for (const auto& [knob, value] :
+         {std::pair{"pp", "4"}, {"batch", "64"}, {"microbatch", "1"}, {"schedule", "zb-auto"}})
+      QVERIFY(!session.setKnob(knob, value));
     session.waitForEstimate();
     const auto notes = [&] {
       std::vector<Problem> all = session.allProblems();
@@ -281,14 +299,22 @@ class SessionTest : public QObject {
   void substitutedText_data() {
     QTest::addColumn<QString>("formula");
     QTest::addColumn<QString>("expected");
-    QTest::newRow("product") << "8*b*S*D" << "8·1·8,192·4,096";
-    QTest::newRow("fraction") << "2*b*S*D/(cp*tp)" << "2·1·8,192·4,096/(1·2)";
-    QTest::newRow("one below") << "S/tp" << "8,192/2";
-    QTest::newRow("power") << "S^2*D - 3" << "8,192²·4,096 - 3";
-    QTest::newRow("inverse") << "1/tp" << "1/2";
-    QTest::newRow("zero") << "0" << "0";
-    QTest::newRow("constant") << "12" << "12";
-    QTest::newRow("unknown symbol") << "2*unheard_of" << "2·unheard_of";
+    QTest::newRow("product") << "8*b*S*D"
+                             << "8·1·8,192·4,096";
+    QTest::newRow("fraction") << "2*b*S*D/(cp*tp)"
+                              << "2·1·8,192·4,096/(1·2)";
+    QTest::newRow("one below") << "S/tp"
+                               << "8,192/2";
+    QTest::newRow("power") << "S^2*D - 3"
+                           << "8,192²·4,096 - 3";
+    QTest::newRow("inverse") << "1/tp"
+                             << "1/2";
+    QTest::newRow("zero") << "0"
+                          << "0";
+    QTest::newRow("constant") << "12"
+                              << "12";
+    QTest::newRow("unknown symbol") << "2*unheard_of"
+                                    << "2·unheard_of";
   }
   void substitutedText() {
     QFETCH(QString, formula);

@@ -5,10 +5,10 @@
 #include <QTest>
 
 #include "offscreen.h"
-#include "ui/theme/contrast.h"
-#include "ui/theme/icons.h"
-#include "ui/theme/style_sheet.h"
-#include "ui/theme/theme.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/icons.h"
+#include "ui/toolkit/style_sheet.h"
+#include "ui/toolkit/theme.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -30,7 +30,8 @@ class ThemeTest : public QObject {
     for (const QColor& ground : {c.panel, c.ground, c.field, c.accent_soft}) {
       QVERIFY2(contrast(c.text, ground) >= 4.5, qPrintable(ground.name()));
       QVERIFY2(contrast(c.secondary, ground) >= 4.5, qPrintable(ground.name()));
-      for (const QColor& ink : {c.accent, c.good, c.note, c.bad}) QVERIFY(contrast(readable(ink, ground), ground) >= 4.5);
+      for (const QColor& ink : {c.accent, c.good, c.note, c.bad})
+        QVERIFY(contrast(readable(ink, ground), ground) >= 4.5);
     }
   }
 

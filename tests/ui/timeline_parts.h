@@ -4,14 +4,15 @@
 #include <QTest>
 
 #include "ui/inspector/inspection_text.h"
-#include "ui/state/session.h"
-#include "ui/timeline/gantt_canvas.h"
+#include "ui/session/session.h"
+#include "ui/views/timeline/gantt_canvas.h"
 
 namespace shardscape::ui {
 
 inline void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
   for (const auto& [id, text] : knobs) {
-    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
+    const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id),
+                                                           QString::fromLatin1(text));
     QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
   }
   session.waitForEstimate();
@@ -20,7 +21,9 @@ inline void set(Session& session, std::initializer_list<std::pair<const char*, c
 }
 
 // Llama 3 8B in four stages, two replicas of them, 8 microbatches.
-inline void pipelined(Session& session) { set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "16"}, {"microbatch", "1"}}); }
+inline void pipelined(Session& session) {
+  set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "16"}, {"microbatch", "1"}});
+}
 
 inline void open(QWidget& view, QSize size = {1000, 760}) {
   view.resize(size);
@@ -29,7 +32,9 @@ inline void open(QWidget& view, QSize size = {1000, 760}) {
   QCoreApplication::processEvents();
 }
 
-inline QPoint middle(GanttCanvas& canvas, const ItemRef& ref) { return canvas.ganttLayout().rect(ref).center().toPoint(); }
+inline QPoint middle(GanttCanvas& canvas, const ItemRef& ref) {
+  return canvas.ganttLayout().rect(ref).center().toPoint();
+}
 
 inline QString row_of(const Inspection& inspection, const QString& name) {
   for (const auto& [label, text] : inspection.rows)

@@ -1,11 +1,12 @@
-// The timeline: rows and boxes, zooming and panning, picking by mouse and keys, search, what is selected everywhere, saving.
+// The timeline: rows and boxes, zooming and panning, selecting by mouse and keys, search, what is selected
+// everywhere, saving.
 #include <QAbstractItemModelTester>
+#include <QHeaderView>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLabel>
 #include <QLineEdit>
-#include <QHeaderView>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QSortFilterProxyModel>
@@ -15,27 +16,21 @@
 #include <cmath>
 
 #include "offscreen.h"
-#include "simulate/pass_times.h"
 #include "timeline_parts.h"
-#include "ui/charts/chart_notice.h"
-#include "ui/charts/communication_view.h"
-#include "ui/charts/compute_view.h"
-#include "ui/charts/memory_curve.h"
-#include "ui/charts/memory_view.h"
-#include "ui/charts/roofline_canvas.h"
-#include "ui/charts/stage_chart.h"
-#include "ui/graph_view/graph_view.h"
-#include "ui/models/collectives_model.h"
-#include "ui/models/roofline_model.h"
-#include "ui/state/advice.h"
-#include "ui/theme/theme.h"
-#include "ui/timeline/breakdown_bar.h"
-#include "ui/timeline/gantt_canvas.h"
-#include "ui/timeline/span_text.h"
-#include "ui/timeline/spans_model.h"
-#include "ui/timeline/timeline_view.h"
-#include "ui/widgets/chart_table.h"
-#include "ui/widgets/search_field.h"
+#include "ui/plot/chart_table.h"
+#include "ui/selection/collective_selection.h"
+#include "ui/toolkit/search_field.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+#include "ui/views/communication/communication_view.h"
+#include "ui/views/graph/graph_view.h"
+#include "ui/views/memory/memory_curve.h"
+#include "ui/views/memory/memory_view.h"
+#include "ui/views/timeline/breakdown_bar.h"
+#include "ui/views/timeline/gantt_canvas.h"
+#include "ui/views/timeline/span_text.h"
+#include "ui/views/timeline/spans_model.h"
+#include "ui/views/timeline/timeline_view.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -78,7 +73,9 @@ class TimelineTest : public QObject {
       const StreamLane& compute = lanes.of(stage).front();
       QCOMPARE(compute.stream, StreamKind::Compute);
       for (const Pass pass : {Pass::Forward, Pass::Backward})
-        QCOMPARE(std::count_if(compute.items.begin(), compute.items.end(), [&](const LaneItem& item) { return item.pass == pass; }), 2 * microbatches);
+        QCOMPARE(std::count_if(compute.items.begin(), compute.items.end(),
+                               [&](const LaneItem& item) { return item.pass == pass; }),
+                 2 * microbatches);
       size_t spans = 0;
       for (size_t l = 0; l < lanes.of(stage).size(); ++l) {
         const StreamLane& lane = lanes.of(stage)[l];
@@ -87,7 +84,8 @@ class TimelineTest : public QObject {
           QVERIFY(item.end >= item.begin);
           if (i > 0) QVERIFY(item.begin >= lane.items[i - 1].end - 1e-12);
           for (int32_t k = 0; k < item.count; ++k)
-            QCOMPARE(lanes.of_span(stage, lane.spans[static_cast<size_t>(item.first + k)]), (ItemRef{stage, static_cast<int>(l), static_cast<int>(i)}));
+            QCOMPARE(lanes.of_span(stage, lane.spans[static_cast<size_t>(item.first + k)]),
+                     (ItemRef{stage, static_cast<int>(l), static_cast<int>(i)}));
           spans += static_cast<size_t>(item.count);
         }
       }
@@ -95,7 +93,9 @@ class TimelineTest : public QObject {
       const ItemRef action = lanes.of_action(stage, Pass::Backward, 3, 1);
       QVERIFY(action.valid());
       QCOMPARE(lanes.item(action).microbatch, 3);
-      QCOMPARE(lanes.nearest(stage, StreamKind::Compute, (lanes.item(action).begin + lanes.item(action).end) / 2), action);
+      QCOMPARE(
+          lanes.nearest(stage, StreamKind::Compute, (lanes.item(action).begin + lanes.item(action).end) / 2),
+          action);
     }
     QVERIFY(!lanes.of_span(9, 0).valid());
     QVERIFY(!lanes.of_action(0, Pass::Forward, 999, 0).valid());
@@ -110,20 +110,26 @@ class TimelineTest : public QObject {
     for (int whose = 0; whose < 3; ++whose) {
       const auto buttons = view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>();
       QTest::mouseClick(buttons[whose], Qt::LeftButton);
-      QVERIFY2(std::abs(view.breakdown()->total() - step) < 1e-6 * step, qPrintable(QString::number(view.breakdown()->total())));
-      const QRectF bubble = view.breakdown()->segment(TimeCategory::Bubble), products = view.breakdown()->segment(TimeCategory::Products);
+      QVERIFY2(std::abs(view.breakdown()->total() - step) < 1e-6 * step,
+               qPrintable(QString::number(view.breakdown()->total())));
+      const QRectF bubble = view.breakdown()->segment(TimeCategory::Bubble),
+                   products = view.breakdown()->segment(TimeCategory::Products);
       QVERIFY(products.width() > 0);
-      if (whose < 2) QVERIFY(std::abs(bubble.right() - view.breakdown()->width()) < 2);  // the last one ends where the bar does
+      if (whose < 2)
+        QVERIFY(std::abs(bubble.right() - view.breakdown()->width()) <
+                2);  // the last one ends where the bar does
     }
-    QTest::mouseClick(view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>().front(), Qt::LeftButton);
-    QTest::mouseClick(view.breakdown(), Qt::LeftButton, {}, view.breakdown()->segment(TimeCategory::Products).center().toPoint());
+    QTest::mouseClick(view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>().front(),
+                      Qt::LeftButton);
+    QTest::mouseClick(view.breakdown(), Qt::LeftButton, {},
+                      view.breakdown()->segment(TimeCategory::Products).center().toPoint());
     QCOMPARE(session.inspection().title, QString("Matrix products"));
     view.breakdown()->setFocus();
     QTest::keyClick(view.breakdown(), Qt::Key_End);
     QCOMPARE(session.inspection().title, QString("Bubble"));
   }
 
-  void picksByMouse() {
+  void selectsByMouse() {
     Session session;
     pipelined(session);
     TimelineView view(&session);
@@ -140,8 +146,8 @@ class TimelineTest : public QObject {
     QCOMPARE(view.model()->at(view.table()->sorted()->mapToSource(view.table()->currentIndex()).row()), box);
     // Where it waits for leads on.
     QCOMPARE(session.inspection().links.size(), 1);
-    const Pick before = session.inspection().links.front().pick;
-    session.setPick(before, nullptr);
+    const Selection before = session.inspection().links.front().selection;
+    session.selectInAllViews(before, nullptr);
     QCOMPARE(view.canvas()->selected(), view.lanes()->of_span(before.stage, before.span));
     QCOMPARE(session.stage(), before.stage);
     // The ground clears it.
@@ -151,7 +157,8 @@ class TimelineTest : public QObject {
     QVERIFY(view.canvas()->tipAt(QPointF(middle(*view.canvas(), box))).contains("Backward, microbatch 3"));
   }
 
-  // While the next step is played the boxes and the curve are of the one before: their places would be other things of the new graph.
+  // While the next step is simulated the boxes and the curve are of the one before: their places would be
+  // other things of the new graph.
   void whatIsOfTheStepBeforeSelectsNothing() {
     Session session;
     pipelined(session);
@@ -167,32 +174,32 @@ class TimelineTest : public QObject {
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, place);
     QVERIFY(!session.estimated());
     QCOMPARE(view.canvas()->selected(), box);
-    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
     QTest::keyClick(memory.curve(), Qt::Key_Home);
     QVERIFY(!session.estimated() && memory.curve()->marked());
-    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
     // Nor does Enter lead on to what is selected elsewhere.
-    Pick elsewhere;
-    elsewhere.kind = PickKind::Time;
-    session.setPick(elsewhere, this);
-    QSignalSpy picks(&session, &Session::pickChanged);
+    Selection elsewhere;
+    elsewhere.kind = SelectionKind::Time;
+    session.selectInAllViews(elsewhere, this);
+    QSignalSpy selections(&session, &Session::selectionChanged);
     QTest::keyClick(memory.curve(), Qt::Key_Return);
-    QVERIFY(!session.estimated() && memory.curve()->marked() && picks.isEmpty());
-    session.setPick({}, this);
+    QVERIFY(!session.estimated() && memory.curve()->marked() && selections.isEmpty());
+    session.selectInAllViews({}, this);
     session.waitForEstimate();
     QVERIFY(session.estimated());
-    QCOMPARE(session.pick().kind, PickKind::Nothing);
+    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
     QVERIFY(!view.canvas()->selected().valid() && !memory.curve()->marked());
     // Of this step they do.
     QTest::keyClick(memory.curve(), Qt::Key_Home);
-    QCOMPARE(session.pick().kind, PickKind::Span);
+    QCOMPARE(session.selection().kind, SelectionKind::Span);
     const ItemRef now = view.lanes()->of_action(2, Pass::Backward, 3, 0);
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, middle(*view.canvas(), now));
-    QCOMPARE(session.pick().stage, 2);
-    QCOMPARE(view.lanes()->of_span(2, session.pick().span), now);
+    QCOMPARE(session.selection().stage, 2);
+    QCOMPARE(view.lanes()->of_span(2, session.selection().span), now);
   }
 
-  void picksByKeys() {
+  void selectsByKeys() {
     Session session;
     pipelined(session);
     TimelineView view(&session);
@@ -216,7 +223,8 @@ class TimelineTest : public QObject {
     QTest::keyClick(&canvas, Qt::Key_Down, Qt::ShiftModifier);  // to the stream below
     QCOMPARE(canvas.selected().lane, 1);
     QTest::keyClick(&canvas, Qt::Key_End);
-    QCOMPARE(canvas.selected().item, static_cast<int>(view.lanes()->lane(canvas.selected()).items.size()) - 1);
+    QCOMPARE(canvas.selected().item,
+             static_cast<int>(view.lanes()->lane(canvas.selected()).items.size()) - 1);
     QTest::keyClick(&canvas, Qt::Key_Escape);
     QVERIFY(!canvas.selected().valid());
     const double from = canvas.view().from;
@@ -238,7 +246,8 @@ class TimelineTest : public QObject {
     GanttCanvas& canvas = *view.canvas();
     const QPointF at(canvas.width() * 0.6, canvas.height() * 0.5);
     const double before = canvas.ganttLayout().seconds(at.x()), seconds = canvas.view().seconds;
-    QWheelEvent wheel(at, canvas.mapToGlobal(at), {}, QPoint(0, 360), Qt::NoButton, Qt::NoModifier, Qt::NoScrollPhase, false);
+    QWheelEvent wheel(at, canvas.mapToGlobal(at), {}, QPoint(0, 360), Qt::NoButton, Qt::NoModifier,
+                      Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&canvas, &wheel);
     QVERIFY(canvas.view().seconds < 0.6 * seconds);
     QVERIFY(std::abs(canvas.ganttLayout().seconds(at.x()) - before) < 1e-6 * seconds);
@@ -302,9 +311,12 @@ class TimelineTest : public QObject {
     for (size_t i = 0; i < ops.size(); ++i)
       if (ops[i].end - ops[i].begin > ops[largest].end - ops[largest].begin) largest = i;
     const GanttLayout layout = canvas.ganttLayout();
-    QTest::mouseClick(&canvas, Qt::LeftButton, {}, QPointF(layout.x((ops[largest].begin + ops[largest].end) / 2), layout.rect(box).center().y()).toPoint());
+    QTest::mouseClick(
+        &canvas, Qt::LeftButton, {},
+        QPointF(layout.x((ops[largest].begin + ops[largest].end) / 2), layout.rect(box).center().y())
+            .toPoint());
     QCOMPARE(canvas.selectedOp(), static_cast<int>(largest));
-    QCOMPARE(session.pick().kind, PickKind::Op);
+    QCOMPARE(session.selection().kind, SelectionKind::Op);
     QCOMPARE(session.inspection().title, placed_op_title(*session.report(), ops[largest]));
     QCOMPARE(row_of(session.inspection(), "takes"), seconds_text(ops[largest].end - ops[largest].begin));
     QVERIFY(!session.inspection().values.isEmpty());  // its formulas
@@ -316,7 +328,7 @@ class TimelineTest : public QObject {
     QCOMPARE(node.stage, 1);
   }
 
-  void whatIsPickedElsewhereStandsOut() {
+  void selectionOfAnotherViewIsHighlighted() {
     Session session;
     pipelined(session);
     session.setStage(1);
@@ -327,9 +339,10 @@ class TimelineTest : public QObject {
     const StageReport& stage = session.report()->stages[1];
     for (size_t row = 0; row < stage.collectives.size(); ++row) {
       const CollectiveValue& value = stage.collectives[row];
-      session.setPick(pick_of_row(stage, value), nullptr);
-      const std::vector<ItemRef> out =
-          matches(*view.lanes(), stands_out_for(session.sharedPicked(), std::make_shared<const Lanes>(session.estimate()->simulation)));
+      session.selectInAllViews(selectionOfCollective(stage, value), nullptr);
+      const std::vector<ItemRef> out = matches(
+          *view.lanes(), highlightOf(session.sharedResolvedSelection(),
+                                     std::make_shared<const Lanes>(session.estimate()->simulation)));
       QVERIFY2(!out.empty(), qPrintable(QString::fromStdString(value.op + " over " + value.group)));
       for (const ItemRef& ref : out) QCOMPARE(ref.stage, 1);
     }
@@ -339,16 +352,20 @@ class TimelineTest : public QObject {
       const int row = collective_of_span(stage, *view.lanes(), static_cast<int>(i));
       if (row < 0 || linked++ > 3) continue;
       view.canvas()->select(view.lanes()->of_span(1, static_cast<int>(i)));
-      QVERIFY(session.picked().collective(1, stage.collectives[static_cast<size_t>(row)]));
-      QCOMPARE(communication.table()->sorted()->mapToSource(communication.table()->currentIndex()).row(), row);
+      QVERIFY(session.resolvedSelection().collective(1, stage.collectives[static_cast<size_t>(row)]));
+      QCOMPARE(communication.table()->sorted()->mapToSource(communication.table()->currentIndex()).row(),
+               row);
     }
     QVERIFY(linked > 0);
-    Pick op;
-    op.kind = PickKind::Op;
+    Selection op;
+    op.kind = SelectionKind::Op;
     op.stage = 2;
     op.unit = session.report()->stages[2].chunks[0].first_layer + 1;
     op.op = 0;
-    const std::vector<ItemRef> forwards = matches(*view.lanes(), stands_out_for(std::make_shared<const Picked>(op, session.report(), session.estimate()), std::make_shared<const Lanes>(session.estimate()->simulation)));
+    const std::vector<ItemRef> forwards = matches(
+        *view.lanes(), highlightOf(std::make_shared<const ResolvedSelection>(op, session.report(),
+                                                                             session.estimate()->simulation),
+                                   std::make_shared<const Lanes>(session.estimate()->simulation)));
     QCOMPARE(static_cast<int64_t>(forwards.size()), session.report()->microbatches);
     for (const ItemRef& ref : forwards) QCOMPARE(view.lanes()->item(ref).pass, Pass::Forward);
   }
@@ -381,35 +398,11 @@ class TimelineTest : public QObject {
     spans.setLanes(lanes, SpansModel::kAllStages);
     QCOMPARE(static_cast<size_t>(spans.rowCount()), lanes->items());
     for (int row = 1; row < spans.rowCount(); ++row)
-      if (spans.at(row).stage == spans.at(row - 1).stage) QVERIFY(lanes->item(spans.at(row)).begin >= lanes->item(spans.at(row - 1)).begin);
+      if (spans.at(row).stage == spans.at(row - 1).stage)
+        QVERIFY(lanes->item(spans.at(row)).begin >= lanes->item(spans.at(row - 1)).begin);
     QCOMPARE(spans.rowOf(spans.at(7)), 7);
     spans.setLanes(nullptr, 0);
     QCOMPARE(spans.rowCount(), 0);
-
-    RooflineModel model;
-    QAbstractItemModelTester roofline_tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    const Roofline data = roofline(*session.report(), 0);
-    QVERIFY(data.points.size() > 10);
-    const auto kind = [&](const RooflinePoint& point) { return session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).kind; };
-    for (const RooflinePoint& point : data.points)  // what is fused with another op moves fewer bytes than by itself
-      if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention) QVERIFY2(point.rate() <= data.attainable(point) * 1.02, qPrintable(QString("%1: %2 of %3 TFLOP/s")
-                 .arg(roofline_title(*session.report(), point)).arg(point.rate() * 1e-12).arg(data.attainable(point) * 1e-12)));
-    // What is faster than memory says why, and nothing passes its roof but what is fused.
-    QVERIFY(data.cache_bytes > 0);
-    RooflineCanvas canvas;
-    canvas.resize(900, 600);
-    canvas.setRoofline(session.report(), data);
-    int cached = 0;
-    for (size_t i = 0; i < data.points.size(); ++i) {
-      const RooflinePoint& point = data.points[i];
-      if (point.rate() <= point.intensity() * data.bandwidth) continue;
-      const QString tip = canvas.describe(*session.report(), data, point);
-      cached += tip.contains("the cache");
-      QVERIFY2(tip.contains("the cache") || tip.contains("fused with another op"), qPrintable(tip));
-    }
-    QVERIFY(cached > 0);
-    model.setRoofline(*session.report(), data, UnitSystem::Binary);
-    QCOMPARE(static_cast<size_t>(model.rowCount()), data.points.size());
   }
 
   void saves() {
@@ -424,116 +417,25 @@ class TimelineTest : public QObject {
       QVERIFY2(std::holds_alternative<QByteArray>(bytes), qPrintable(info.label));
       QVERIFY(!std::get<QByteArray>(bytes).isEmpty());
     }
-    const auto csv = QString::fromUtf8(std::get<QByteArray>(encoded(picture, SaveFormat::Csv))).split('\n', Qt::SkipEmptyParts);
+    const auto csv = QString::fromUtf8(std::get<QByteArray>(encoded(picture, SaveFormat::Csv)))
+                         .split('\n', Qt::SkipEmptyParts);
     QCOMPARE(static_cast<size_t>(csv.size()), view.lanes()->items() + 1);
-    const QJsonDocument trace = QJsonDocument::fromJson(std::get<QByteArray>(encoded(picture, SaveFormat::Trace)));
+    const QJsonDocument trace = QJsonDocument::fromJson(
+        std::get<QByteArray>(encoded(picture, SaveFormat::Trace)));
     const QJsonArray events = trace.object()["traceEvents"].toArray();
     size_t spans = 0, events_of_spans = 0, layers = 0, ops = 0;
     for (const StageTimes& stage : session.estimate()->simulation->stages) spans += stage.spans.size();
     for (const QJsonValue& event : events) {
       if (event["ph"].toString() != "X") continue;
-      ++(event["cat"].toString() == "layer" ? layers : event["args"].toObject().contains("op") ? ops : events_of_spans);
+      ++(event["cat"].toString() == "layer"        ? layers
+         : event["args"].toObject().contains("op") ? ops
+                                                   : events_of_spans);
     }
     QCOMPARE(events_of_spans, spans);
     QVERIFY(layers > spans && ops > layers);
   }
 
-  void memoryOverAStep() {
-    Session session;
-    pipelined(session);
-    MemoryView view(&session);
-    open(view);
-    QVERIFY(view.curve()->isVisible());
-    for (int stage = 0; stage < 4; ++stage) {
-      session.setStage(stage);
-      const StageMemory& memory = session.report()->memory->stages[static_cast<size_t>(stage)];
-      int64_t most = 0;
-      double last = 0, fullest = 0;
-      for (const MemoryPoint& point : view.curve()->points()) {
-        if (point.bytes > most) fullest = point.seconds;
-        most = std::max(most, point.bytes);
-        QVERIFY(point.seconds >= last);
-        last = point.seconds;
-      }
-      QCOMPARE(most, memory.in_use);
-      StepOps ops(session.estimate()->report, session.estimate()->simulation);
-      QCOMPARE(fullest, *peak_seconds(memory, ops));
-      QVERIFY(std::abs(last - session.estimate()->simulation->step_seconds) < 1e-9);
-      QVERIFY(view.curve()->title().contains(QString::number(stage)));
-      QVERIFY(view.curve()->peakText().contains(QString::fromStdString(memory.moment)));
-    }
-    // A click is a pick of what runs then.
-    QTest::mouseClick(view.curve(), Qt::LeftButton, {}, QPoint(view.curve()->width() / 2, view.curve()->height() / 2));
-    QCOMPARE(session.pick().kind, PickKind::Span);
-    QCOMPARE(session.pick().stage, 3);
-    const auto png = encoded(view.picture(), SaveFormat::Png), svg = encoded(view.picture(), SaveFormat::Svg);
-    QVERIFY(std::holds_alternative<QByteArray>(png));
-    QVERIFY(std::get<QByteArray>(svg).contains("over one step"));
-    QTRY_VERIFY_WITH_TIMEOUT(view.advice()->of(session.estimate().get()), 60000);
-    QVERIFY(!view.advice()->given().empty());
-    QTRY_COMPARE(session.inspection().more_title, QString("What would help"));
-  }
-
-  // Opened on, or switched to, a design that cannot be built: curve and bars are of the same step, whatever was edited before.
-  void theCurveIsOfTheStepThatTheBarsAreOf() {
-    Session session;
-    pipelined(session);
-    MemoryView view(&session);
-    open(view);
-    session.setStage(3);
-    QVERIFY(view.curve()->title().contains("3"));
-    QVERIFY(!session.setKnob("pp", "2"));  // fewer stages than the curve's
-    session.waitForReport();
-    QVERIFY(!session.setKnob("ep", "7"));
-    session.waitForReport();
-    QVERIFY(!session.current());
-    QTRY_COMPARE(session.estimate()->report, session.report());
-    QCOMPARE(view.curve()->title(), QString("Stage 1 over one step"));
-    QCOMPARE(view.curve()->peakText().contains(QString::fromStdString(session.report()->memory->stages[1].moment)), true);
-    session.setStage(0);
-    QCOMPARE(view.curve()->title(), QString("Stage 0 over one step"));
-    QVERIFY(view.notice()->dimmed());
-  }
-
-  // Two actions further by keys is what the session holds, and a pick from elsewhere is marked.
-  void theCurveByKeys() {
-    Session session;
-    pipelined(session);
-    MemoryView view(&session);
-    open(view);
-    MemoryCurve* curve = view.curve();
-    curve->setFocus(Qt::TabFocusReason);
-    QVERIFY(curve->hasFocus());
-    QVERIFY(!curve->marked());
-    QTest::keyClick(curve, Qt::Key_Home);
-    QVERIFY(curve->marked());
-    QCOMPARE(session.pick().kind, PickKind::Span);
-    const double first = curve->marked()->seconds;
-    QTest::keyClick(curve, Qt::Key_Right);
-    QTest::keyClick(curve, Qt::Key_Right);
-    QVERIFY(curve->marked()->seconds > first);
-    const int span = session.pick().span;
-    QCOMPARE(session.estimate()->simulation->stages[0].spans[static_cast<size_t>(span)].microbatch, 2);
-    QVERIFY(curve->accessibleDescription().contains("microbatch 2"));
-    QTest::keyClick(curve, Qt::Key_Left);
-    QCOMPARE(session.estimate()->simulation->stages[0].spans[static_cast<size_t>(session.pick().span)].microbatch, 1);
-    QTest::keyClick(curve, Qt::Key_M);
-    QCOMPARE(curve->marked()->bytes, session.report()->memory->stages[0].in_use);
-    QSignalSpy picks(&session, &Session::pickChanged);
-    QTest::keyClick(curve, Qt::Key_Return);
-    QVERIFY(!picks.isEmpty() && picks.back()[0].value<const QObject*>() == nullptr);  // as a link: the window goes to the timeline
-    QTest::keyClick(curve, Qt::Key_Escape);
-    QVERIFY(!curve->marked());
-    QCOMPARE(session.pick().kind, PickKind::Nothing);
-    Pick pick;
-    pick.kind = PickKind::Span;
-    pick.stage = 0;
-    pick.span = span;
-    session.setPick(pick, this);
-    QVERIFY(curve->marked() && curve->accessibleDescription().contains("microbatch 2"));
-  }
-
-  void theTableScrollsToThePick() {
+  void theTableScrollsToTheSelection() {
     Session session;
     set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "64"}, {"microbatch", "1"}});
     TimelineView view(&session);
@@ -550,28 +452,6 @@ class TimelineTest : public QObject {
     QVERIFY(view.table()->horizontalHeader()->length() <= view.table()->viewport()->width());
   }
 
-  void rooflineByMouseAndKeys() {
-    Session session;
-    pipelined(session);
-    ComputeView view(&session);
-    open(view);
-    view.setRooflineShown(true);
-    QCoreApplication::processEvents();
-    QVERIFY(view.roofline()->isVisible() && !view.chart()->isVisible());
-    const int last = static_cast<int>(view.roofline()->data().points.size()) - 1;
-    QTest::mouseClick(view.roofline(), Qt::LeftButton, {}, view.roofline()->place(last).toPoint());
-    QVERIFY(view.roofline()->picked() >= 0);
-    QCOMPARE(session.pick().kind, PickKind::Op);
-    QVERIFY(!row_of(session.inspection(), "of what the roof allows").isEmpty());
-    view.roofline()->setFocus();
-    const double before = view.roofline()->data().points[static_cast<size_t>(view.roofline()->picked())].intensity();
-    QTest::keyClick(view.roofline(), Qt::Key_Left);
-    QVERIFY(view.roofline()->data().points[static_cast<size_t>(view.roofline()->picked())].intensity() <= before);
-    QVERIFY(std::holds_alternative<QByteArray>(encoded(view.picture(), SaveFormat::Pdf)));
-    view.setRooflineShown(false);
-    QVERIFY(view.chart()->isVisible());
-  }
-
   void bothThemesAndSmallSizes() {
     Session session;
     pipelined(session);
@@ -581,7 +461,8 @@ class TimelineTest : public QObject {
         Theme::instance().setMode(mode);
         open(view, size);
         const QImage image = view.canvas()->grab().toImage();
-        const QPoint at = middle(*view.canvas(), view.lanes()->of_action(3, Pass::Backward, 2, 0)) + QPoint(0, 8);
+        const QPoint at = middle(*view.canvas(), view.lanes()->of_action(3, Pass::Backward, 2, 0)) +
+                          QPoint(0, 8);
         QVERIFY(image.rect().contains(at * image.devicePixelRatio()));
       }
   }

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "ui/main_window.h"
-#include "ui/state/session.h"
-#include "ui/theme/theme.h"
+#include "ui/session/session.h"
+#include "ui/shell/main_window.h"
+#include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 
@@ -32,7 +32,8 @@ class WindowTest : public QObject {
 
   static bool labelSays(const QWidget* where, const QString& text) {
     const auto labels = where->findChildren<QLabel*>();
-    return std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().contains(text); });
+    return std::any_of(labels.begin(), labels.end(),
+                       [&](const QLabel* label) { return label->text().contains(text); });
   }
 
   std::unique_ptr<Session> session_;

@@ -16,7 +16,8 @@ constexpr int kTextEdge = 4;
 // The wheel scrolls the form; it changes a choice only where the person is.
 class QuietComboBox : public QComboBox {
  public:
-  QuietComboBox(QWidget* parent, std::function<void()> before_choice) : QComboBox(parent), before_choice_(std::move(before_choice)) {
+  QuietComboBox(QWidget* parent, std::function<void()> before_choice)
+      : QComboBox(parent), before_choice_(std::move(before_choice)) {
     setFocusPolicy(Qt::StrongFocus);
     setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
@@ -25,7 +26,8 @@ class QuietComboBox : public QComboBox {
   QSize sizeHint() const override {
     QSize size = QComboBox::sizeHint();
     int longest = 0;
-    for (int i = 0; i < count(); ++i) longest = std::max(longest, fontMetrics().horizontalAdvance(itemText(i)));
+    for (int i = 0; i < count(); ++i)
+      longest = std::max(longest, fontMetrics().horizontalAdvance(itemText(i)));
     QStyleOptionComboBox option;
     initStyleOption(&option);
     option.rect = QRect(QPoint(), size);
@@ -44,7 +46,8 @@ class QuietComboBox : public QComboBox {
     QStylePainter painter(this);
     QStyleOptionComboBox option;
     initStyleOption(&option);
-    option.currentText = fontMetrics().elidedText(currentText(), Qt::ElideMiddle, textRoom(option) - kTextEdge);
+    option.currentText = fontMetrics().elidedText(currentText(), Qt::ElideMiddle,
+                                                  textRoom(option) - kTextEdge);
     painter.drawComplexControl(QStyle::CC_ComboBox, option);
     painter.drawControl(QStyle::CE_ComboBoxLabel, option);
   }
@@ -67,7 +70,8 @@ class QuietComboBox : public QComboBox {
 
 }  // namespace
 
-ChoiceField::ChoiceField(const Knob& knob, QWidget* parent) : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyImpossible(); })) {
+ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
+    : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyImpossible(); })) {
   for (const KnobChoice& choice : knob.choices) {
     box_->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.value));
   }
@@ -79,7 +83,9 @@ ChoiceField::ChoiceField(const Knob& knob, QWidget* parent) : KnobField(parent),
 
 QWidget* ChoiceField::widget() const { return box_; }
 
-void ChoiceField::setWhyNot(std::function<QString(const QString& value)> why_not) { why_not_ = std::move(why_not); }
+void ChoiceField::setWhyNot(std::function<QString(const QString& value)> why_not) {
+  why_not_ = std::move(why_not);
+}
 
 // The arrow keys pass over what is greyed; the one that is chosen stays, with its problem and the fix of it.
 void ChoiceField::greyImpossible() {

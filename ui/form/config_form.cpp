@@ -12,9 +12,9 @@
 #include "ui/form/group_totals.h"
 #include "ui/form/knob_group.h"
 #include "ui/form/knob_row.h"
-#include "ui/state/comparisons.h"
-#include "ui/state/display_text.h"
-#include "ui/state/session.h"
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
 
@@ -28,7 +28,8 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
     : QWidget(parent),
       session_(session),
       filter_(new QLineEdit(this)),
-      nothing_(new QLabel(tr("No field has this in its name or help text. Press Escape to see all of them."), this)),
+      nothing_(new QLabel(tr("No field has this in its name or help text. Press Escape to see all of them."),
+                          this)),
       scroll_(new QScrollArea(this)) {
   setObjectName("form_panel");
   setAttribute(Qt::WA_StyledBackground);
@@ -41,39 +42,10 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   nothing_->setProperty("role", "secondary");
   nothing_->setVisible(false);
 
-  auto* content = new QWidget;
-  auto* rows = new QVBoxLayout(content);
-  rows->setContentsMargins(16, 4, 16, 16);
-  rows->setSpacing(14);
-  rows->addWidget(nothing_);
-  differences_ = new DifferencesBox(content);
-  connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
-  rows->addWidget(differences_);
-  for (const KnobGroup group : {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster}) {
-    auto* box = new KnobGroupBox(group, session, content);
-    groups_ << box;
-    rows->addWidget(box);
-    if (group == KnobGroup::Cluster) {
-      box->addLink(tr("Sources"), tr("Every value of this accelerator and network, and where it comes from"));
-      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
-    }
-    for (KnobRow* row : box->rows()) {
-      connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
-    }
-  }
-  mentions_ = new QPushButton(content);
-  mentions_->setObjectName("form_mentions");
-  mentions_->hide();
-  connect(mentions_, &QPushButton::clicked, this, [this] {
-    mentioned_shown_ = true;
-    applyFilter(filter_->text());
-    filter_->setFocus();
-  });
-  rows->addWidget(mentions_);
-  rows->addStretch();
+  QWidget* content = makeContent();
   scroll_->setWidget(content);
   // Fields keep their right edge under the filter's, with the scroll bar and without.
-  const auto fit = [this, rows] {
+  const auto fit = [this, rows = content->layout()] {
     const bool bar = scroll_->verticalScrollBar()->maximum() > 0;
     rows->setContentsMargins(16, 4, bar ? 16 - scroll_->verticalScrollBar()->sizeHint().width() : 16, 16);
   };
@@ -110,6 +82,41 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   refresh();
 }
 
+QWidget* ConfigForm::makeContent() {
+  auto* content = new QWidget;
+  auto* rows = new QVBoxLayout(content);
+  rows->setContentsMargins(16, 4, 16, 16);
+  rows->setSpacing(14);
+  rows->addWidget(nothing_);
+  differences_ = new DifferencesBox(content);
+  connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
+  rows->addWidget(differences_);
+  for (const KnobGroup group :
+       {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster}) {
+    auto* box = new KnobGroupBox(group, session_, content);
+    groups_ << box;
+    rows->addWidget(box);
+    if (group == KnobGroup::Cluster) {
+      box->addLink(tr("Sources"), tr("Every value of this accelerator and network, and where it comes from"));
+      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
+    }
+    for (KnobRow* row : box->rows()) {
+      connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
+    }
+  }
+  mentions_ = new QPushButton(content);
+  mentions_->setObjectName("form_mentions");
+  mentions_->hide();
+  connect(mentions_, &QPushButton::clicked, this, [this] {
+    mentioned_shown_ = true;
+    applyFilter(filter_->text());
+    filter_->setFocus();
+  });
+  rows->addWidget(mentions_);
+  rows->addStretch();
+  return content;
+}
+
 void ConfigForm::refresh() {
   const Design baseline = baselineDesign(session_->design());
   const std::shared_ptr<const Report> report = session_->report();
@@ -133,7 +140,8 @@ QVector<KnobRow::Other> ConfigForm::othersOf(const Knob& knob) const {
   if (pinned.empty()) return out;
   const std::string now = knob_text(session_->design(), knob);
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (const std::string value = knob_text(pinned[i].design, knob); value != now) out << KnobRow::Other{static_cast<int>(i) + 1, displayText(knob, QString::fromStdString(value))};
+    if (const std::string value = knob_text(pinned[i].design, knob); value != now)
+      out << KnobRow::Other{static_cast<int>(i) + 1, displayText(knob, QString::fromStdString(value))};
   return out;
 }
 
@@ -150,7 +158,8 @@ void ConfigForm::applyFilter(const QString& text) {
   for (KnobGroupBox* group : groups_) group->filter(text, helps);
   nothing_->setVisible(named + mentioned == 0);
   mentions_->setVisible(!helps && mentioned > 0);
-  mentions_->setText(mentioned == 1 ? tr("1 more has it in its help text") : tr("%1 more have it in their help texts").arg(mentioned));
+  mentions_->setText(mentioned == 1 ? tr("1 more has it in its help text")
+                                    : tr("%1 more have it in their help texts").arg(mentioned));
   differences_->setFiltered(!text.trimmed().isEmpty());
 }
 

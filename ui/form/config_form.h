@@ -31,12 +31,13 @@ class ConfigForm : public QWidget {
   void machineRequested();  // where the values of the cluster come from
 
  private:
+  QWidget* makeContent();  // differences, groups of knobs
   void applyFilter(const QString& text);
   void refresh();
   QVector<KnobRow::Other> othersOf(const Knob& knob) const;
   Session* session_;
   QLineEdit* filter_;
-  QPushButton* mentions_ = nullptr;   // fields that the filter finds in their help texts only
+  QPushButton* mentions_ = nullptr;  // fields that the filter finds in their help texts only
   bool mentioned_shown_ = false;
   QLabel* nothing_;
   QScrollArea* scroll_;

@@ -10,10 +10,10 @@
 #include <algorithm>
 
 #include "ui/form/knob_row.h"
-#include "ui/state/comparisons.h"
-#include "ui/state/display_text.h"
-#include "ui/theme/contrast.h"
-#include "ui/theme/theme.h"
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/display_text.h"
+#include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
@@ -24,13 +24,15 @@ constexpr double kNameShare = 0.5;       // of a line's width, at least
 // A knob on the left, the values on the right: "8 | B 4  C 16".
 class DifferenceLine : public QAbstractButton {
  public:
-  DifferenceLine(const QString& name, const QString& now, const QVector<KnobRow::Other>& others, QWidget* parent)
+  DifferenceLine(const QString& name, const QString& now, const QVector<KnobRow::Other>& others,
+                 QWidget* parent)
       : QAbstractButton(parent), name_(name), now_(now), others_(others) {
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
     setFixedHeight(kLine);
     QStringList values;
-    for (const KnobRow::Other& other : others_) values << Comparisons::letter(other.member) + u' ' + other.value;
+    for (const KnobRow::Other& other : others_)
+      values << Comparisons::letter(other.member) + u' ' + other.value;
     setText(QStringLiteral("%1: %2, %3").arg(name_, now_, values.join(QStringLiteral(", "))));
     setAccessibleName(text());
     setToolTip(text());
@@ -49,15 +51,22 @@ class DifferenceLine : public QAbstractButton {
     // From the right: each other value behind its letter, then the present one.
     const QString arrow = QStringLiteral("  ≠  ");
     double wanted = metrics.horizontalAdvance(now_ + arrow);
-    for (const KnobRow::Other& other : others_) wanted += strong_metrics.horizontalAdvance(Comparisons::letter(other.member)) + metrics.horizontalAdvance(other.value) + 14;
-    const double room = std::min(wanted, width() * (1 - kNameShare)), name_room = std::max(width() * kNameShare, width() - room) - 8;
+    for (const KnobRow::Other& other : others_)
+      wanted += strong_metrics.horizontalAdvance(Comparisons::letter(other.member)) +
+                metrics.horizontalAdvance(other.value) + 14;
+    const double room = std::min(wanted, width() * (1 - kNameShare)),
+                 name_room = std::max(width() * kNameShare, width() - room) - 8;
     painter.setFont(plain);
     painter.setPen(colors.text);
-    painter.drawText(QRectF(2, 0, name_room, kLine), Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name_, Qt::ElideRight, name_room));
+    painter.drawText(QRectF(2, 0, name_room, kLine), Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(name_, Qt::ElideRight, name_room));
     double x = width() - room;
     painter.setPen(colors.secondary);
-    const QString first = metrics.elidedText(now_, Qt::ElideRight, std::max(24.0, room / static_cast<double>(others_.size() + 1))) + arrow;
-    painter.drawText(QRectF(x, 0, metrics.horizontalAdvance(first) + 2, kLine), Qt::AlignLeft | Qt::AlignVCenter, first);
+    const QString first = metrics.elidedText(now_, Qt::ElideRight,
+                                             std::max(24.0, room / static_cast<double>(others_.size() + 1))) +
+                          arrow;
+    painter.drawText(QRectF(x, 0, metrics.horizontalAdvance(first) + 2, kLine),
+                     Qt::AlignLeft | Qt::AlignVCenter, first);
     x += metrics.horizontalAdvance(first);
     for (const KnobRow::Other& other : others_) {
       if (x > width() - 16) break;
@@ -90,7 +99,8 @@ class DifferenceLine : public QAbstractButton {
 
 }  // namespace
 
-DifferencesBox::DifferencesBox(QWidget* parent) : QWidget(parent), count_(new QLabel(this)), more_(new QPushButton(this)) {
+DifferencesBox::DifferencesBox(QWidget* parent)
+    : QWidget(parent), count_(new QLabel(this)), more_(new QPushButton(this)) {
   setObjectName(QStringLiteral("differences"));
   setAccessibleName(tr("Knobs that differ"));
   auto* title = new QLabel(tr("DIFFERS FROM WHAT IS PINNED"), this);
@@ -122,8 +132,11 @@ void DifferencesBox::show(const QVector<const KnobRow*>& differing, const Design
   QVector<QWidget*> before = std::exchange(lines_, {});
   for (const KnobRow* row : differing) {
     const Knob& knob = row->knob();
-    auto* line = new DifferenceLine(QString::fromStdString(knob.label), displayText(knob, QString::fromStdString(knob_text(present, knob))), row->others(), this);
-    connect(line, &QAbstractButton::clicked, this, [this, id = QString::fromStdString(knob.id)] { Q_EMIT chosen(id); });
+    auto* line = new DifferenceLine(QString::fromStdString(knob.label),
+                                    displayText(knob, QString::fromStdString(knob_text(present, knob))),
+                                    row->others(), this);
+    connect(line, &QAbstractButton::clicked, this,
+            [this, id = QString::fromStdString(knob.id)] { Q_EMIT chosen(id); });
     rows_->addWidget(line);
     lines_ << line;
   }
@@ -131,7 +144,9 @@ void DifferencesBox::show(const QVector<const KnobRow*>& differing, const Design
     line->hide();
     line->deleteLater();  // it may be in the middle of its own click
   }
-  count_->setText(lines_.isEmpty() ? tr("in nothing") : lines_.size() == 1 ? tr("in 1 knob") : tr("in %1 knobs").arg(lines_.size()));
+  count_->setText(lines_.isEmpty()     ? tr("in nothing")
+                  : lines_.size() == 1 ? tr("in 1 knob")
+                                       : tr("in %1 knobs").arg(lines_.size()));
   place();
 }
 

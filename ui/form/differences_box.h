@@ -1,5 +1,5 @@
-// Above the groups of the form: the knobs in which pinned designs differ from the present one, each with all values. One is gone to by a
-// click, Enter or Space.
+// Above the groups of the form: the knobs in which pinned designs differ from the present one, each with all
+// values. One is gone to by a click, Enter or Space.
 #pragma once
 
 #include <QVector>
@@ -19,7 +19,7 @@ class DifferencesBox : public QWidget {
   Q_OBJECT
  public:
   explicit DifferencesBox(QWidget* parent);
-  // pinned: how many designs stand beside the present one; without any the box is not there.
+  // pinned: how many designs are compared with the present one; without any the box is not there.
   void show(const QVector<const KnobRow*>& differing, const Design& present, int pinned);
   void setFiltered(bool filtered);  // the form shows what was searched for, and nothing else
   QStringList texts() const;        // "Tensor parallel: 8, B 4"

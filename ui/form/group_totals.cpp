@@ -8,7 +8,8 @@ namespace shardscape::ui {
 namespace {
 
 QString counted(int64_t count, const char* one, const char* many) {
-  return QString::fromStdString(grouped(count)) + " " + QCoreApplication::translate("form", count == 1 ? one : many);
+  return QString::fromStdString(grouped(count)) + " " +
+         QCoreApplication::translate("form", count == 1 ? one : many);
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
-// The figure beside a group's name in the form: parameters, ranks, tokens, nodes.
+// The figure next to a group's name in the form: parameters, ranks, tokens, nodes.
 #pragma once
 
 #include <QString>
 
-#include "design/knobs.h"
-#include "report/report.h"
+#include "design/knobs/knobs.h"
+#include "plan/report.h"
 
 namespace shardscape::ui {
 

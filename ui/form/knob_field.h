@@ -5,7 +5,7 @@
 #include <QString>
 #include <functional>
 
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 
 class QWidget;
 
@@ -17,7 +17,7 @@ class KnobField : public QObject {
   enum class Mark { None, Differs, Wrong };
   using QObject::QObject;
   virtual QWidget* widget() const = 0;
-  virtual void show(const QString& value) = 0;  // canonical text of the knob
+  virtual void show(const QString& value) = 0;    // canonical text of the knob
   virtual bool editing() const { return false; }  // the person is typing: their text must not be replaced
   // What is wrong with a choice, empty where nothing is; asked when the person is about to choose.
   virtual void setWhyNot(std::function<QString(const QString& value)>) {}

@@ -6,7 +6,7 @@
 
 #include "ui/form/knob_row.h"
 #include "ui/form/knob_section.h"
-#include "ui/state/staleness.h"
+#include "ui/session/staleness.h"
 
 namespace shardscape::ui {
 

@@ -4,7 +4,7 @@
 #include <QVector>
 #include <QWidget>
 
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 
 class QHBoxLayout;
 class QLabel;
@@ -24,8 +24,8 @@ class KnobGroupBox : public QWidget {
   void setTotal(const QString& total);
   void addLink(const QString& text, const QString& tip);  // behind the title
   int filter(const QString& text, bool helps);  // rows left; helps: those with it in their help text too
-  void refresh();                   // after its rows
-  void reveal(KnobRow* row);        // unfolds its section
+  void refresh();                               // after its rows
+  void reveal(KnobRow* row);                    // unfolds its section
   const QVector<KnobSection*>& sections() const { return sections_; }
 
  Q_SIGNALS:

@@ -1,23 +1,23 @@
 #include "ui/form/knob_row.h"
 
-#include <QEvent>
 #include <QBoxLayout>
+#include <QEvent>
 #include <QLabel>
 #include <QLineEdit>
 #include <algorithm>
 
-#include "design/knob_state.h"
-#include "ui/form/issue_line.h"
-#include "ui/state/comparisons.h"
-#include "ui/state/session.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/elided_label.h"
+#include "design/knobs/knob_state.h"
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kBeside = 8, kBelow = 3;  // from a label to its field
-constexpr int kChoiceWidth = 160;       // beside a label; a choice that is longer has a line of its own
+constexpr int kNextTo = 8, kBelow = 3;  // from a label to its field
+constexpr int kChoiceWidth = 160;       // next to a label; a choice that is longer has a line of its own
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -27,7 +27,8 @@ QString tool_tip(const Knob& knob) {
   if (!knob.unit.empty()) tip += ", " + text(knob.unit).toHtmlEscaped();
   tip += "</p><p>" + text(knob.help).toHtmlEscaped() + "</p>";
   tip += "<p>" + KnobRow::tr("Accepts %1.").arg(text(accepted_values(knob))).toHtmlEscaped();
-  if (knob.type == KnobType::Integer) tip += " " + KnobRow::tr("Up and Down step, Ctrl+Up and Ctrl+Down double and halve.");
+  if (knob.type == KnobType::Integer)
+    tip += " " + KnobRow::tr("Up and Down step, Ctrl+Up and Ctrl+Down double and halve.");
   return tip + "</p>";
 }
 
@@ -48,7 +49,11 @@ constexpr int kWidestLine = 150, kLinePadding = 26;  // a line grows with its te
 }  // namespace
 
 KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
-    : QWidget(parent), knob_(knob), session_(session), field_(makeKnobField(knob, this)), issue_(new IssueLine(this)) {
+    : QWidget(parent),
+      knob_(knob),
+      session_(session),
+      field_(makeKnobField(knob, this)),
+      issue_(new IssueLine(this)) {
   QWidget* field = field_->widget();
   field->setObjectName("knob_" + text(knob.id));
   field->setFixedWidth(field_width(knob.type));
@@ -61,9 +66,9 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   label_->setText(text(knob.label));
   label_->installEventFilter(this);  // a click on the name goes to the field
   line_ = new QBoxLayout(QBoxLayout::LeftToRight);
-  line_->setSpacing(kBeside);
+  line_->setSpacing(kNextTo);
   names_ = new QHBoxLayout;
-  names_->setSpacing(kBeside);
+  names_->setSpacing(kNextTo);
   names_->addWidget(label_, 1);
   others_mark_ = new QLabel(this);
   others_mark_->setObjectName(QStringLiteral("others_mark"));
@@ -168,7 +173,8 @@ void KnobRow::setOthers(const QVector<Other>& others) {
   QStringList values;
   for (const Other& other : others_) {
     letters += Comparisons::letter(other.member);
-    values << QStringLiteral("%1: %2").arg(Comparisons::letter(other.member), other.value.isEmpty() ? tr("none") : other.value);
+    values << QStringLiteral("%1: %2").arg(Comparisons::letter(other.member),
+                                           other.value.isEmpty() ? tr("none") : other.value);
   }
   others_mark_->setText(QStringLiteral("≠") + letters);
   others_mark_->setToolTip(values.join(u'\n'));
@@ -231,17 +237,19 @@ void KnobRow::resizeEvent(QResizeEvent* event) {
   placeField();
 }
 
-// A choice stands beside its name where both have room.
+// A choice stands next to its name where both have room.
 void KnobRow::placeField() {
   if (knob_.type != KnobType::Choice || !isVisible()) return;
   QWidget* field = field_->widget();
-  const bool beside = field->sizeHint().width() <= kChoiceWidth && names_->sizeHint().width() + kBeside + kChoiceWidth <= width();
-  field->setMinimumWidth(beside ? kChoiceWidth : 0);
-  field->setMaximumWidth(beside ? kChoiceWidth : QWIDGETSIZE_MAX);
-  field->setSizePolicy(beside ? QSizePolicy::Fixed : QSizePolicy::Ignored, QSizePolicy::Fixed);  // no wider than the form
-  line_->setDirection(beside ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-  line_->setStretch(0, beside ? 1 : 0);  // names take width that is left, never height
-  line_->setSpacing(beside ? kBeside : kBelow);
+  const bool next_to_names = field->sizeHint().width() <= kChoiceWidth &&
+                             names_->sizeHint().width() + kNextTo + kChoiceWidth <= width();
+  field->setMinimumWidth(next_to_names ? kChoiceWidth : 0);
+  field->setMaximumWidth(next_to_names ? kChoiceWidth : QWIDGETSIZE_MAX);
+  field->setSizePolicy(next_to_names ? QSizePolicy::Fixed : QSizePolicy::Ignored,
+                       QSizePolicy::Fixed);  // no wider than the form
+  line_->setDirection(next_to_names ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+  line_->setStretch(0, next_to_names ? 1 : 0);  // names take width that is left, never height
+  line_->setSpacing(next_to_names ? kNextTo : kBelow);
 }
 
 bool KnobRow::eventFilter(QObject* watched, QEvent* event) {

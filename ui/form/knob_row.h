@@ -4,7 +4,7 @@
 #include <QVector>
 #include <QWidget>
 
-#include "design/knobs.h"
+#include "design/knobs/knobs.h"
 #include "ui/form/knob_field.h"
 
 class QBoxLayout;

@@ -10,7 +10,8 @@
 
 namespace shardscape::ui {
 
-KnobSection::KnobSection(const QString& name, QWidget* parent) : QWidget(parent), name_(name), header_(new QPushButton(this)) {
+KnobSection::KnobSection(const QString& name, QWidget* parent)
+    : QWidget(parent), name_(name), header_(new QPushButton(this)) {
   setAccessibleName(name);
   header_->setObjectName("section_header");
   header_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);  // no wider than the form
@@ -40,23 +41,29 @@ void KnobSection::setFolded(bool folded) {
 void KnobSection::refresh() {
   const auto all = [&](auto fits) { return std::all_of(rows_.begin(), rows_.end(), fits); };
   const bool idle = all([](const KnobRow* row) { return !row->idleReason().isEmpty(); });
-  const bool rare = all([](const KnobRow* row) { return row->knob().rare && row->usual() && row->others().isEmpty(); });
+  const bool rare = all(
+      [](const KnobRow* row) { return row->knob().rare && row->usual() && row->others().isEmpty(); });
   const bool quiet = all([](const KnobRow* row) { return !row->hasIssue(); });
   const bool model = rows_.front()->knob().group == KnobGroup::Model;
-  reason_ = idle ? (model ? tr("none in this model") : rows_.front()->idleReason()) : rare ? tr("as usual") : QString();
+  reason_ = idle   ? (model ? tr("none in this model") : rows_.front()->idleReason())
+            : rare ? tr("as usual")
+                   : QString();
   const bool fold = (idle || rare) && quiet;
   if (fold != fold_) folded_ = fold;
   fold_ = fold;
   showRows();
 }
 
-bool KnobSection::shows(const KnobRow* row) const { return row->match(filter_) >= (helps_ ? KnobRow::Match::Help : KnobRow::Match::Name); }
+bool KnobSection::shows(const KnobRow* row) const {
+  return row->match(filter_) >= (helps_ ? KnobRow::Match::Help : KnobRow::Match::Name);
+}
 
 int KnobSection::filter(const QString& text, bool helps) {
   filter_ = text.trimmed();
   helps_ = helps;
   showRows();
-  const auto shown = std::count_if(rows_.begin(), rows_.end(), [&](const KnobRow* row) { return shows(row); });
+  const auto shown = std::count_if(rows_.begin(), rows_.end(),
+                                   [&](const KnobRow* row) { return shows(row); });
   setVisible(shown > 0);
   return static_cast<int>(shown);
 }
@@ -80,17 +87,20 @@ void KnobSection::showRows() {
 void KnobSection::showHeader() {
   const QString mark = folded_ && filter_.isEmpty() ? QStringLiteral("▸  ") : QStringLiteral("▾  ");
   const QString text = reason_.isEmpty() ? name_ : tr("%1: %2").arg(name_, reason_);
-  const QString shown = header_->fontMetrics().elidedText(mark + text, Qt::ElideRight, std::max(0, header_->width() - 6));
+  const QString shown = header_->fontMetrics().elidedText(mark + text, Qt::ElideRight,
+                                                          std::max(0, header_->width() - 6));
   if (header_->text() != shown) header_->setText(shown);
   const QString& why = rows_.isEmpty() ? QString() : rows_.front()->idleReason();
-  header_->setToolTip(reason_.isEmpty() || why.isEmpty() ? QString() : tr("%1: without effect, %2.").arg(name_, why));
+  header_->setToolTip(reason_.isEmpty() || why.isEmpty() ? QString()
+                                                         : tr("%1: without effect, %2.").arg(name_, why));
   header_->setAccessibleName(text);
   if (const bool pale = !reason_.isEmpty(); header_->property("idle").toBool() != pale) {
     header_->setProperty("idle", pale);
     header_->style()->unpolish(header_);
     header_->style()->polish(header_);
   }
-  header_->setAccessibleDescription(folded_ ? tr("folded, press Space to open") : tr("open, press Space to fold"));
+  header_->setAccessibleDescription(folded_ ? tr("folded, press Space to open")
+                                            : tr("open, press Space to fold"));
 }
 
 void KnobSection::resizeEvent(QResizeEvent* event) {

@@ -1,4 +1,5 @@
-// The knobs of one heading in a group. It folds to one line where they mean nothing for the design, or are rarely changed.
+// The knobs of one heading in a group. It folds to one line where they mean nothing for the design, or are
+// rarely changed.
 #pragma once
 
 #include <QVector>
@@ -16,11 +17,12 @@ class KnobSection : public QWidget {
  public:
   KnobSection(const QString& name, QWidget* parent);
   void add(KnobRow* row);
-  void setHeading(bool shown);      // a group of one section needs none
-  void refresh();                   // after its rows
-  int filter(const QString& text, bool helps);  // rows left; while there is a text nothing is folded. helps: those with it in their help too
+  void setHeading(bool shown);                  // a group of one section needs none
+  void refresh();                               // after its rows
+  int filter(const QString& text, bool helps);  // rows left; while there is a text nothing is folded. helps:
+                                                // those with it in their help too
   bool folded() const { return folded_; }
-  void setFolded(bool folded);      // the person's choice; holds until the reason to fold comes or goes
+  void setFolded(bool folded);  // the person's choice; holds until the reason to fold comes or goes
   const QVector<KnobRow*>& rows() const { return rows_; }
   QPushButton* header() const { return header_; }
 

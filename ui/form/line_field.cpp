@@ -5,7 +5,7 @@
 #include <QWheelEvent>
 #include <algorithm>
 
-#include "ui/state/display_text.h"
+#include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
 namespace {
@@ -15,9 +15,11 @@ constexpr int kPauseMs = 400;
 
 }  // namespace
 
-LineField::LineField(const Knob& knob, QWidget* parent) : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
+LineField::LineField(const Knob& knob, QWidget* parent)
+    : KnobField(parent), knob_(knob), line_(new QLineEdit(parent)) {
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-  if (knob.type == KnobType::IntegerList) line_->setPlaceholderText(QString::fromStdString(knob.when_empty).section(u' ', 0, 0));
+  if (knob.type == KnobType::IntegerList)
+    line_->setPlaceholderText(QString::fromStdString(knob.when_empty).section(u' ', 0, 0));
   if (knob.type == KnobType::ChoiceList) line_->setPlaceholderText(tr("none"));
   line_->setAcceptDrops(false);  // a dropped design is the window's
   line_->installEventFilter(this);
@@ -87,7 +89,8 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
   }
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
-    if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) flush();  // a command is of what stands there
+    if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier))
+      flush();  // a command is of what stands there
     if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
       event->ignore();
       return true;

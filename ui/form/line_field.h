@@ -1,5 +1,6 @@
-// A line for a whole number or a list of them; Up and Down step a number, with Ctrl they double and halve it. What is typed counts at
-// once; a number that is many times the one before may be half of another one, and counts after a pause, with Enter, or when the field is left.
+// A line for a whole number or a list of them; Up and Down step a number, with Ctrl they double and halve it.
+// What is typed counts at once; a number that is many times the one before may be half of another one, and
+// counts after a pause, with Enter, or when the field is left.
 #pragma once
 
 #include <QTimer>

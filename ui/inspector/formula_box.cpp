@@ -5,15 +5,16 @@
 #include <QRegularExpression>
 #include <QVBoxLayout>
 
-#include "ui/inspector/copy_label.h"
-#include "ui/theme/theme.h"
+#include "ui/toolkit/copy_label.h"
+#include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr int kLongTerms = 9, kFirstTerms = 5;  // formulas of more terms show so many
 
-// Where the term behind this many begins with its sign: " + 2·D"; -1 where there are no more. Inside parentheses signs have no spaces.
+// Where the term behind this many begins with its sign: " + 2·D"; -1 where there are no more. Inside
+// parentheses signs have no spaces.
 qsizetype end_of_terms(const QString& sum, int terms) {
   static const QRegularExpression sign(QStringLiteral(" [+-] "));
   qsizetype at = 0;
@@ -28,7 +29,8 @@ int terms_of(const QString& sum) {
 
 }  // namespace
 
-FormulaBox::FormulaBox(const InspectedValue& value, bool whole, QWidget* parent) : QWidget(parent), value_(value) {
+FormulaBox::FormulaBox(const InspectedValue& value, bool whole, QWidget* parent)
+    : QWidget(parent), value_(value) {
   auto* label = new CopyLabel(value.label, this);
   label->setProperty("role", "small");
   auto* box = new QFrame(this);
@@ -38,7 +40,9 @@ FormulaBox::FormulaBox(const InspectedValue& value, bool whole, QWidget* parent)
   lines->setSpacing(3);
   const int terms = terms_of(value.formula);
   const bool is_long = terms > kLongTerms;
-  const auto some = [&](const QString& sum) { return is_long && !whole ? sum.left(end_of_terms(sum, kFirstTerms)) + QStringLiteral(" + …") : sum; };
+  const auto some = [&](const QString& sum) {
+    return is_long && !whole ? sum.left(end_of_terms(sum, kFirstTerms)) + QStringLiteral(" + …") : sum;
+  };
   const auto add = [&](const QString& text, QFont::Weight weight, bool pale) {
     auto* line = new CopyLabel(text, box, true);
     QFont font = Theme::instance().monoFont(12);
@@ -48,7 +52,8 @@ FormulaBox::FormulaBox(const InspectedValue& value, bool whole, QWidget* parent)
     lines->addWidget(line);
   };
   if (!value.formula.isEmpty()) add(some(value.formula), QFont::Normal, false);
-  if (!value.substituted.isEmpty() && value.substituted != value.formula && value.substituted != value.value) {
+  if (!value.substituted.isEmpty() && value.substituted != value.formula &&
+      value.substituted != value.value) {
     add("= " + some(value.substituted), QFont::Normal, true);
   }
   if (!value.value.isEmpty()) add("= " + value.value, QFont::Bold, false);

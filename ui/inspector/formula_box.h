@@ -1,10 +1,10 @@
-// One inspected value: its label, and a box with formula, numbers put in, and value. Of a long formula the first terms, until the
-// person asks for all.
+// One inspected value: its label, and a box with formula, numbers put in, and value. Of a long formula the
+// first terms, until the person asks for all.
 #pragma once
 
 #include <QWidget>
 
-#include "ui/state/session.h"
+#include "ui/selection/inspection.h"
 
 namespace shardscape::ui {
 

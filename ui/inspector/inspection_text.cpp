@@ -14,7 +14,8 @@ QString inspectedValueText(const InspectedValue& value) {
 
 QString inspectionText(const Inspection& inspection) {
   QStringList blocks;
-  blocks << (inspection.subtitle.isEmpty() ? inspection.title : inspection.title + "\n" + inspection.subtitle);
+  blocks << (inspection.subtitle.isEmpty() ? inspection.title
+                                           : inspection.title + "\n" + inspection.subtitle);
   const QString why = inspection.why.isEmpty() ? QString() : inspection.why_title + "\n" + inspection.why;
   if (inspection.why_first && !why.isEmpty()) blocks << why;
   for (const InspectedValue& value : inspection.values) blocks << inspectedValueText(value);

@@ -3,11 +3,12 @@
 
 #include <QString>
 
-#include "ui/state/session.h"
+#include "ui/selection/inspection.h"
 
 namespace shardscape::ui {
 
 QString inspectionText(const Inspection& inspection);
-QString inspectedValueText(const InspectedValue& value);  // "Saved for backward\n  formula\n  = substituted\n  = value"
+QString inspectedValueText(
+    const InspectedValue& value);  // "Saved for backward\n  formula\n  = substituted\n  = value"
 
 }  // namespace shardscape::ui

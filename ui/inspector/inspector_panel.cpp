@@ -13,13 +13,13 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "ui/inspector/copy_label.h"
+#include "ui/inspector/design_summary.h"
 #include "ui/inspector/formula_box.h"
 #include "ui/inspector/inspection_text.h"
-#include "ui/inspector/pick_text.h"
-#include "ui/state/design_summary.h"
-#include "ui/theme/theme.h"
-#include "ui/widgets/stale_veil.h"
+#include "ui/inspector/selection_text.h"
+#include "ui/inspector/stale_veil.h"
+#include "ui/toolkit/copy_label.h"
+#include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
@@ -33,7 +33,8 @@ CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role)
   return label;
 }
 
-// Name left, value right, a hairline below. Shapes and formulas are set in the monospace font, figures are not.
+// Name left, value right, a hairline below. Shapes and formulas are set in the monospace font, figures are
+// not.
 QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QLabel* link = nullptr) {
   auto* row = new QWidget(parent);
   auto* line = new QHBoxLayout;
@@ -45,8 +46,10 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
   if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
   left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   right->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  // What is short stays in one line, and the other has the rest; two that are long share the row as they are long.
-  const int left_wants = left->fontMetrics().horizontalAdvance(name), right_wants = right->fontMetrics().horizontalAdvance(value);
+  // What is short stays in one line, and the other has the rest; two that are long share the row as they are
+  // long.
+  const int left_wants = left->fontMetrics().horizontalAdvance(name),
+            right_wants = right->fontMetrics().horizontalAdvance(value);
   const bool short_value = right_wants <= kShortFact, short_name = !short_value && left_wants <= kShortFact;
   const int least = std::max(1, (left_wants + right_wants) / 4);
   right->setWordWrap(!short_value);
@@ -68,13 +71,17 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
 QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setTextFormat(Qt::RichText);
-  label->setText(QStringLiteral("<a href=\"#\" style=\"text-decoration:none\">%1</a>").arg(link.text.toHtmlEscaped()));
+  label->setText(
+      QStringLiteral("<a href=\"#\" style=\"text-decoration:none\">%1</a>").arg(link.text.toHtmlEscaped()));
   label->setWordWrap(true);
   label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   label->setAccessibleName(link.label + u' ' + link.text);
   label->setObjectName("inspector_link");
   // Queued: what is selected next makes the panel anew, this label with it.
-  QObject::connect(label, &QLabel::linkActivated, session, [session, pick = link.pick] { session->setPick(pick, nullptr); }, Qt::QueuedConnection);
+  QObject::connect(
+      label, &QLabel::linkActivated, session,
+      [session, selection = link.selection] { session->selectInAllViews(selection, nullptr); },
+      Qt::QueuedConnection);
   return fact_row(link.label, link.text, parent, label);
 }
 
@@ -111,50 +118,53 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  layout->addWidget(makePickBar());
+  layout->addWidget(makeSelectionBar());
   layout->addWidget(scroll_);
   (new StaleVeil(session, this))->setObjectName("inspector_veil");
 
   connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
   connect(session, &Session::unitsChanged, this, &InspectorPanel::refresh);
-  for (const auto signal : {&Session::reportChanged, &Session::estimateChanged}) connect(session, signal, this, &InspectorPanel::showPick);
-  connect(session, &Session::pickChanged, this, &InspectorPanel::showPick);
-  showPick();
+  for (const auto signal : {&Session::reportChanged, &Session::estimateChanged})
+    connect(session, signal, this, &InspectorPanel::showSharedSelection);
+  connect(session, &Session::selectionChanged, this, &InspectorPanel::showSharedSelection);
+  showSharedSelection();
   connect(&Theme::instance(), &Theme::changed, this, &InspectorPanel::rebuild);
   refresh();
 }
 
 // What is marked in all views, and the way to let go of it.
-QWidget* InspectorPanel::makePickBar() {
-  pick_bar_ = new QWidget(this);
-  pick_bar_->setObjectName("pick_bar");
-  auto* row = new QHBoxLayout(pick_bar_);
+QWidget* InspectorPanel::makeSelectionBar() {
+  selection_bar_ = new QWidget(this);
+  selection_bar_->setObjectName("selection_bar");
+  auto* row = new QHBoxLayout(selection_bar_);
   row->setContentsMargins(16, 8, 12, 0);
   row->setSpacing(8);
-  pick_words_ = new QLabel(pick_bar_);
-  pick_words_->setObjectName("pick_words");
-  pick_words_->setProperty("role", "secondary");
-  pick_words_->setWordWrap(true);
-  row->addWidget(pick_words_, 1);
-  auto* clear = new QPushButton(QString(QChar(0xD7)), pick_bar_);
-  clear->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 26px; max-width: 26px; min-height: 24px; max-height: 24px; }"));
-  clear->setObjectName("pick_clear");
+  selection_words_ = new QLabel(selection_bar_);
+  selection_words_->setObjectName("selection_words");
+  selection_words_->setProperty("role", "secondary");
+  selection_words_->setWordWrap(true);
+  row->addWidget(selection_words_, 1);
+  auto* clear = new QPushButton(QString(QChar(0xD7)), selection_bar_);
+  clear->setStyleSheet(QStringLiteral(
+      "QPushButton { padding: 0; min-width: 26px; max-width: 26px; min-height: 24px; max-height: 24px; }"));
+  clear->setObjectName("selection_clear");
   clear->setToolTip(tr("Nothing is marked any more"));
   clear->setAccessibleName(tr("Clear what is marked"));
-  connect(clear, &QPushButton::clicked, this, [this] { session_->setPick({}, this); });
+  connect(clear, &QPushButton::clicked, this, [this] { session_->selectInAllViews({}, this); });
   row->addWidget(clear, 0, Qt::AlignTop);
-  return pick_bar_;
+  return selection_bar_;
 }
 
-void InspectorPanel::showPick() {
+void InspectorPanel::showSharedSelection() {
   const std::shared_ptr<const Report> report = session_->report();
   const auto& estimate = session_->estimate();
   const bool known = report && report->valid();
-  const Simulation* simulation = estimate && estimate->report == report ? estimate->simulation.get() : nullptr;
-  const QString words = known ? pick_text(session_->pick(), *report, simulation) : QString();
-  pick_words_->setText(tr("Marked: %1").arg(words));
-  pick_bar_->setVisible(!words.isEmpty());
+  const Simulation* simulation = estimate && estimate->report == report ? estimate->simulation.get()
+                                                                        : nullptr;
+  const QString words = known ? selectionText(session_->selection(), *report, simulation) : QString();
+  selection_words_->setText(tr("Marked: %1").arg(words));
+  selection_bar_->setVisible(!words.isEmpty());
 }
 
 void InspectorPanel::refresh() {
@@ -187,10 +197,13 @@ void InspectorPanel::rebuild() {
   for (const InspectedValue& value : shown_.values) {
     auto* box = new FormulaBox(value, whole_formulas_, content);
     layout->addWidget(box);
-    connect(box, &FormulaBox::wholeWanted, this, [this](bool whole) {
-      whole_formulas_ = whole;
-      rebuild();
-    }, Qt::QueuedConnection);  // the box goes with the rest
+    connect(
+        box, &FormulaBox::wholeWanted, this,
+        [this](bool whole) {
+          whole_formulas_ = whole;
+          rebuild();
+        },
+        Qt::QueuedConnection);  // the box goes with the rest
   }
   if (!shown_.rows.isEmpty() || !shown_.links.isEmpty()) {
     auto* facts = new QVBoxLayout;
@@ -234,7 +247,8 @@ void InspectorPanel::contextMenuEvent(QContextMenuEvent* event) {
   if (const auto* box = qobject_cast<FormulaBox*>(under)) {
     const InspectedValue value = box->value();
     menu.addAction(tr("Copy formula"), this, [=] { put(value.formula); });
-    if (!value.substituted.isEmpty()) menu.addAction(tr("Copy with numbers"), this, [=] { put(value.substituted); });
+    if (!value.substituted.isEmpty())
+      menu.addAction(tr("Copy with numbers"), this, [=] { put(value.substituted); });
     menu.addAction(tr("Copy value"), this, [=] { put(value.value); });
   }
   menu.addAction(tr("Copy everything"), this, [=] { put(everything); });

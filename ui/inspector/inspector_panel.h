@@ -1,9 +1,10 @@
-// The right panel: formula, numbers put in, value and why of whatever is selected; the design itself otherwise.
+// The right panel: formula, numbers put in, value and why of whatever is selected; the design itself
+// otherwise.
 #pragma once
 
 #include <QWidget>
 
-#include "ui/state/session.h"
+#include "ui/session/session.h"
 
 class QLabel;
 class QScrollArea;
@@ -25,11 +26,11 @@ class InspectorPanel : public QWidget {
  private:
   void refresh();
   void rebuild();
-  QWidget* makePickBar();
-  void showPick();
+  QWidget* makeSelectionBar();
+  void showSharedSelection();
   Session* session_;
-  QWidget* pick_bar_ = nullptr;
-  QLabel* pick_words_ = nullptr;
+  QWidget* selection_bar_ = nullptr;
+  QLabel* selection_words_ = nullptr;
   QScrollArea* scroll_;
   Inspection shown_;
   bool whole_formulas_ = false;  // long ones too

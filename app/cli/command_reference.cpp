@@ -1,0 +1,42 @@
+// shardscape-cli reference
+#include <iostream>
+
+#include "app/cli/arguments.h"
+#include "app/cli/command_list.h"
+#include "app/cli/exit_code.h"
+#include "app/cli/messages.h"
+#include "app/cli/reference.h"
+
+namespace shardscape {
+namespace {
+
+int run(const Arguments& arguments) {
+  const std::string page = arguments.operands().empty() ? "" : arguments.operands().front();
+  if (page == "command-line") {
+    std::cout << command_line_reference();
+  } else if (page == "json") {
+    std::cout << json_reference();
+  } else {
+    print_problem(
+        {Severity::Error, "PAGE", "there is no reference page \"" + page + "\"", "command-line or json", {}});
+    return kWrongUsage;
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command reference_command() {
+  return {"reference",
+          "the reference pages of the documentation, as Markdown",
+          "command-line|json",
+          "Prints docs/command-line.md or docs/json.md: every command with its flags, or every knob with its "
+          "key, flag, accepted "
+          "values and meaning.",
+          {"shardscape-cli reference json"},
+          {},
+          1,
+          run};
+}
+
+}  // namespace shardscape

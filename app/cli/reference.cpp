@@ -1,0 +1,99 @@
+#include "app/cli/reference.h"
+
+#include "app/cli/command.h"
+#include "design/knobs/knobs.h"
+
+namespace shardscape {
+namespace {
+
+constexpr const char* kMadeBy =
+    "This page is made by `shardscape-cli reference`; a test holds it to the program. Do not edit it by "
+    "hand.\n\n";
+
+// In a cell of a table.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out;
+}
+
+std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+
+std::string flag_rows(const Command& command, bool knobs_too) {
+  std::string out, group = "-";
+  for (const Flag& flag : command.flags) {
+    const bool is_knob = flag.name.size() > 2 && [&] {
+      for (const Knob& knob : knobs())
+        if (knob.flag() == flag.name) return true;
+      return false;
+    }();
+    if (is_knob && !knobs_too) continue;
+    if (flag.group != group)
+      out += "\n| " + (flag.group.empty() ? std::string("flag") : cell(flag.group)) + " | |\n| --- | --- |\n";
+    group = flag.group;
+    const std::string letter = flag.letter ? std::string("-") + flag.letter + ", " : "";
+    out += "| " + code(letter + flag.name + (flag.operand.empty() ? "" : " " + flag.operand)) + " | " +
+           cell(flag.help) + " |\n";
+  }
+  return out;
+}
+
+std::string section(const Command& command) {
+  std::string out = "## " + command.name + "\n\n" + command.summary + ".\n\n    shardscape-cli " +
+                    command.name + " " + command.usage + "\n\n" + command.about + "\n";
+  if (!command.examples.empty()) {
+    out += "\nExamples:\n\n";
+    for (const std::string& example : command.examples) out += "    " + example + "\n";
+  }
+  return out + flag_rows(command, false) + "\n";
+}
+
+}  // namespace
+
+std::string command_line_reference() {
+  std::string out = std::string("# Command line\n\n") + kMadeBy +
+                    "`shardscape-cli COMMAND --help` prints the same texts. Commands that start from a "
+                    "design take every knob as a "
+                    "flag: see [Knobs](json.md). Results go to standard output, messages to standard error. "
+                    "Exit codes: 0 done; 1 "
+                    "the answer is no; 2 wrong usage; 3 a file or folder cannot be read or written; 130 "
+                    "interrupted.\n\n";
+  out += "| command | |\n| --- | --- |\n";
+  for (const Command& command : commands())
+    out += "| [" + command.name + "](#" + command.name + ") | " + cell(command.summary) + " |\n";
+  out += "\n";
+  for (const Command& command : commands()) out += section(command);
+  out.pop_back();
+  return out;
+}
+
+std::string json_reference() {
+  std::string out = std::string("# Knobs and the JSON of a design\n\n") + kMadeBy +
+                    "A design is a JSON document with one object per group: `model`, `parallelism`, "
+                    "`workload`, `cluster`. Each knob "
+                    "is a key in its group, a flag of the command line, and a field of the form. "
+                    "[Results](json-results.md) "
+                    "describes what the commands print with `--json`.\n";
+  std::string section;
+  const KnobGroup* group = nullptr;
+  for (const Knob& knob : knobs()) {
+    if (!group || *group != knob.group) {
+      out += "\n## " + std::string(group_label(knob.group)) + "\n";
+      section = "-";
+    }
+    group = &knob.group;
+    if (knob.section != section)
+      out += "\n" + (knob.section.empty() ? "" : "### " + knob.section + "\n\n") +
+             "| key | flag | symbol | accepted | meaning |\n| --- | --- | --- | --- | --- |\n";
+    section = knob.section;
+    out += "| " + code(knob.id) + " | " + code(knob.flag()) + " | " + cell(knob.symbol) + " | " +
+           cell(accepted_values(knob)) + (knob.unit.empty() ? "" : ", " + cell(knob.unit)) + " | " +
+           cell(knob.label) + ". " + cell(knob.help) + " |\n";
+  }
+  return out;
+}
+
+}  // namespace shardscape

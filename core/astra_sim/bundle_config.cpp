@@ -1,0 +1,333 @@
+#include "astra_sim/bundle_config.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "base/data_dir.h"
+
+namespace shardscape {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr int64_t kNoRank = -1, kNoNode = -1;
+
+class ConfigReader {
+ public:
+  ConfigReader(const fs::path& bundle, Findings& findings) : bundle_(bundle), findings_(findings) {}
+
+  BundleConfig read() {
+    read_groups();
+    read_network();
+    read_system();
+    read_memory();
+    return std::move(config_);
+  }
+
+ private:
+  void error(const char* code, const std::string& message) {
+    findings_.error(code, kNoRank, kNoNode, message);
+  }
+  void warning(const char* code, const std::string& message) {
+    findings_.warning(code, kNoRank, kNoNode, message);
+  }
+
+  std::optional<std::string> text(const char* name) {
+    auto read = read_text(bundle_ / name);
+    if (auto* problem = std::get_if<Problem>(&read)) {
+      error("CONFIG_FILE", std::string(name) + ": " + problem->what);
+      return std::nullopt;
+    }
+    return std::get<std::string>(std::move(read));
+  }
+
+  std::optional<json> object(const char* name) {
+    const auto content = text(name);
+    if (!content) return std::nullopt;
+    try {
+      json j = json::parse(*content);
+      if (j.is_object()) return j;
+      error("CONFIG_FILE", std::string(name) + ": the top level must be an object");
+    } catch (const json::parse_error& e) {
+      error("CONFIG_FILE", std::string(name) + " is no JSON: " + e.what());
+    }
+    return std::nullopt;
+  }
+
+  void read_groups() {
+    const fs::path path = bundle_ / "comm_groups.json";
+    if (path.string().find("empty") != std::string::npos)
+      error("GROUP_PATH",
+            "the path " + path.string() + " contains \"empty\": the simulator then reads no groups");
+    const auto content = text("comm_groups.json");
+    if (!content) return;
+    std::set<std::string> keys;
+    bool repeated = false;
+    const auto watch = [&](int depth, json::parse_event_t event, json& value) {
+      if (event == json::parse_event_t::key && depth == 1)
+        repeated |= !keys.insert(value.get<std::string>()).second;
+      return true;
+    };
+    const json j = json::parse(*content, watch, false);
+    if (!j.is_object()) {
+      error("GROUP_FILE", "comm_groups.json must be one JSON object {\"1\": [0, 1], ...}");
+      return;
+    }
+    if (repeated) error("GROUP_KEY", "comm_groups.json has a key twice; the last one counts");
+    for (const auto& [key, members] : j.items()) read_group(key, members);
+  }
+
+  void read_group(const std::string& key, const json& members) {
+    int64_t id = 0;
+    const auto [end, status] = std::from_chars(key.data(), key.data() + key.size(), id);
+    if (status != std::errc() || end != key.data() + key.size() || id < 1 ||
+        id > std::numeric_limits<int32_t>::max()) {
+      error("GROUP_KEY", "group key \"" + key + "\" is no integer from 1 to 2147483647");
+      return;
+    }
+    if (config_.groups.contains(id))
+      error("GROUP_KEY", "group key \"" + key + "\" names group " + std::to_string(id) + " again");
+    if (id > 2147)
+      warning("GROUP_ID_LARGE",
+              "group " + key + ": ids above 2147 overflow the simulator's 32-bit stream number");
+    const bool integers = members.is_array() &&
+                          std::all_of(members.begin(), members.end(), [](const json& m) {
+                            return m.is_number_integer() || m.is_number_unsigned();
+                          });
+    if (!integers || members.empty()) {
+      error("GROUP_MEMBERS", "group " + key + " must be a list of at least two ranks");
+      return;
+    }
+    auto ranks = members.get<std::vector<int64_t>>();
+    if (!std::is_sorted(ranks.begin(), ranks.end())) {
+      warning("GROUP_ORDER",
+              "group " + key + " is not ascending; the simulator's ring follows the order of the list");
+      std::sort(ranks.begin(), ranks.end());
+    }
+    if (std::adjacent_find(ranks.begin(), ranks.end()) != ranks.end())
+      error("GROUP_MEMBERS", "group " + key + " names a rank twice");
+    if (ranks.front() < 0)
+      error("GROUP_MEMBERS", "group " + key + " names the negative rank " + std::to_string(ranks.front()));
+    config_.groups[id] = std::move(ranks);
+  }
+
+  // The lists of network.yml: `key: [ a, b ]`, or one line `- a` per entry.
+  static std::map<std::string, std::vector<std::string>> yaml_lists(const std::string& content) {
+    std::map<std::string, std::vector<std::string>> lists;
+    std::string key, word;
+    const auto flush = [&] {
+      if (!word.empty() && !key.empty()) lists[key].push_back(word);
+      word.clear();
+    };
+    bool comment = false;
+    for (const char c : content + "\n") {
+      if (c == '\n') comment = false;
+      if (comment) continue;
+      if (c == '#') comment = true;
+      if (c == ':') {
+        key = std::exchange(word, {});
+        lists[key];
+      } else if (std::isspace(static_cast<unsigned char>(c)) || c == '[' || c == ']' || c == ',' ||
+                 c == '#') {
+        flush();
+      } else if (c != '"' && c != '\'' && !(c == '-' && word.empty())) {
+        word += c;
+      }
+    }
+    return lists;
+  }
+
+  void read_network() {
+    const auto content = text("network.yml");
+    if (!content) return;
+    auto lists = yaml_lists(*content);
+    for (const char* key : {"topology", "npus_count", "bandwidth", "latency"})
+      if (lists[key].empty()) error("NETWORK_KEY", std::string("network.yml lacks the list ") + key);
+    dimensions_ = lists["npus_count"].size();
+    for (const auto& [key, list] : lists)
+      if (!list.empty() && list.size() != dimensions_)
+        error("NETWORK_LISTS", "network.yml: " + key + " has " + std::to_string(list.size()) +
+                                   " entries, npus_count " + std::to_string(dimensions_) +
+                                   "; both must be equally long");
+    for (const std::string& t : lists["topology"])
+      if (t != "Ring" && t != "FullyConnected" && t != "Switch")
+        error("TOPOLOGY", "network.yml: topology " + t + " is none of Ring, FullyConnected, Switch");
+    int64_t ranks = dimensions_ == 0 ? 0 : 1;
+    for (const std::string& entry : lists["npus_count"]) {
+      int64_t n = 0;
+      const auto [end, status] = std::from_chars(entry.data(), entry.data() + entry.size(), n);
+      if (status != std::errc() || end != entry.data() + entry.size() || n < 2 || n > (int64_t{1} << 31)) {
+        error("NPUS_COUNT", "network.yml: npus_count " + entry + " must be an integer greater than 1" +
+                                (entry == "1" ? ": the simulator needs at least 2 ranks" : ""));
+        if (n < 1) n = 0;
+      }
+      ranks = ranks > (int64_t{1} << 31) ? ranks : ranks * n;
+      npus_.push_back(n);
+    }
+    config_.ranks = ranks;
+    config_.dimensions.resize(dimensions_);
+    for (const char* key : {"bandwidth", "latency"})
+      for (size_t d = 0; d < lists[key].size(); ++d) {
+        const double value = checked_number(key, lists[key][d]);
+        if (d < dimensions_)
+          (key == std::string("latency") ? config_.dimensions[d].latency
+                                         : config_.dimensions[d].gigabytes) = value;
+      }
+    for (size_t d = 0; d < dimensions_; ++d) {
+      config_.dimensions[d].ranks = npus_[d];
+      if (d < lists["topology"].size()) config_.dimensions[d].topology = lists["topology"][d];
+    }
+  }
+
+  double checked_number(const std::string& key, const std::string& entry) {
+    double value = 0;
+    const auto [end, status] = std::from_chars(entry.data(), entry.data() + entry.size(), value);
+    const bool number = status == std::errc() && end == entry.data() + entry.size();
+    if (!number || value < 0 || (key == "bandwidth" && value == 0))
+      error("NETWORK_NUMBER", "network.yml: " + key + " " + entry + " must be a " +
+                                  (key == "bandwidth" ? "positive number" : "number of at least 0"));
+    return number ? value : 0;
+  }
+
+  double number(const json& j, const char* key, bool required, double otherwise) {
+    const auto it = j.find(key);
+    if (it == j.end()) {
+      if (required) error("SYSTEM_KEY", std::string("system.json lacks ") + key);
+      return otherwise;
+    }
+    if (it->is_number()) return it->get<double>();
+    error("SYSTEM_KEY", std::string("system.json: ") + key + " must be a number");
+    return otherwise;
+  }
+
+  void choice(const json& j, const char* key, const std::set<std::string>& allowed) {
+    const auto it = j.find(key);
+    if (it == j.end() || (it->is_string() && allowed.contains(it->get<std::string>()))) return;
+    std::string list;
+    for (const std::string& a : allowed) list += (list.empty() ? "" : ", ") + a;
+    error("SYSTEM_KEY", std::string("system.json: ") + key + " must be one of " + list);
+  }
+
+  void read_system() {
+    const auto j = object("system.json");
+    if (!j) return;
+    const double splits = number(*j, "preferred-dataset-splits", true, 1);
+    if (splits < 1) error("SYSTEM_KEY", "system.json: preferred-dataset-splits must be at least 1");
+    config_.dataset_splits = splits < 1 ? 1 : static_cast<int64_t>(std::min(splits, 1e15));
+    config_.endpoint_delay = number(*j, "endpoint-delay", false, config_.endpoint_delay);
+    config_.roofline = number(*j, "roofline-enabled", false, 0) != 0;
+    config_.peak_flops = number(*j, "peak-perf", config_.roofline, 0) * 1e12;
+    config_.memory_bytes_per_second = number(*j, "local-mem-bw", config_.roofline, 0) * 1e9;
+    if (config_.roofline && j->contains("peak-perf") && j->contains("local-mem-bw") &&
+        (config_.peak_flops <= 0 || config_.memory_bytes_per_second <= 0))
+      error("SYSTEM_KEY", "system.json: peak-perf and local-mem-bw must be positive for the roofline");
+    config_.track_local_mem = number(*j, "track-local-mem", false, 0) != 0;
+    config_.active_chunks = static_cast<int64_t>(
+        std::clamp(number(*j, "active-chunks-per-dimension", false, 1), 1.0, 1e9));
+    config_.replay_only = number(*j, "replay-only", false, 0) != 0;
+    choice(*j, "scheduling-policy", {"LIFO", "FIFO", "EXPLICIT"});
+    choice(*j, "collective-optimization", {"baseline", "localBWAware"});
+    config_.level_by_level = j->value("collective-optimization", json()) == "localBWAware";
+    size_t i = 0;
+    for (const char* collective : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"})
+      check_implementation(*j, std::string(collective) + "-implementation", config_.implementations[i++]);
+  }
+
+  // "direct4": a window of 4 messages per rank.
+  static bool is_known(std::string name) {
+    static const std::set<std::string> known{"ring",
+                                             "oneRing",
+                                             "direct",
+                                             "oneDirect",
+                                             "halvingDoubling",
+                                             "oneHalvingDoubling",
+                                             "doubleBinaryTree"};
+    if (name.starts_with("direct") || name.starts_with("oneDirect"))
+      while (std::isdigit(static_cast<unsigned char>(name.back()))) name.pop_back();
+    return known.contains(name);
+  }
+
+  void check_implementation(const json& j, const std::string& key, std::vector<std::string>& names) {
+    const auto it = j.find(key);
+    if (it == j.end() || !it->is_array()) {
+      error("IMPLEMENTATION_LIST",
+            "system.json: " + key + " must be a list with one entry per network dimension");
+      return;
+    }
+    if (dimensions_ != 0 && it->size() != dimensions_)
+      error("IMPLEMENTATION_LIST", "system.json: " + key + " has " + std::to_string(it->size()) +
+                                       " entries for " + std::to_string(dimensions_) + " network dimensions");
+    for (size_t d = 0; d < it->size(); ++d) {
+      const std::string name = (*it)[d].is_string() ? (*it)[d].get<std::string>() : (*it)[d].dump();
+      names.push_back(name);
+      if (!is_known(name)) error("IMPLEMENTATION", "system.json: " + key + ": " + name + " is not known");
+      if (name == "doubleBinaryTree" && (key != "all-reduce-implementation" || !config_.groups.empty()))
+        error("IMPLEMENTATION",
+              "system.json: " + key + ": doubleBinaryTree works for all-reduce on the world only");
+      if (name == "halvingDoubling" && d < npus_.size() && (npus_[d] & (npus_[d] - 1)) != 0)
+        error("IMPLEMENTATION", "system.json: " + key + ": halvingDoubling wants powers of two, dimension " +
+                                    std::to_string(d) + " has " + std::to_string(npus_[d]) + " ranks");
+    }
+  }
+
+  static double positive(const json& j, const char* key) {
+    const auto it = j.find(key);
+    return it != j.end() && it->is_number() ? std::max(0.0, it->get<double>()) : 0;
+  }
+
+  void read_memory() {
+    static const std::set<std::string> known{"NO_MEMORY_EXPANSION", "PER_NPU_MEMORY_EXPANSION",
+                                             "PER_NODE_MEMORY_EXPANSION", "MEMORY_POOL"};
+    const auto j = object("memory.json");
+    if (!j) return;
+    const auto it = j->find("memory-type");
+    const std::string type = it != j->end() && it->is_string() ? it->get<std::string>() : "";
+    if (!known.contains(type))
+      error("MEMORY_TYPE",
+            "memory.json: memory-type must be one of NO_MEMORY_EXPANSION, PER_NPU_MEMORY_EXPANSION, "
+            "PER_NODE_MEMORY_EXPANSION, MEMORY_POOL");
+    config_.memory_expansion = type != "NO_MEMORY_EXPANSION";
+    config_.own_memory = type == "PER_NPU_MEMORY_EXPANSION";
+    config_.memory_latency = positive(*j, "remote-mem-latency");
+    config_.memory_gbps = positive(*j, "remote-mem-bw");
+  }
+
+  const fs::path& bundle_;
+  Findings& findings_;
+  BundleConfig config_;
+  size_t dimensions_ = 0;
+  std::vector<int64_t> npus_;
+};
+
+}  // namespace
+
+bool BundleConfig::is_member(int64_t group, int64_t rank) const {
+  const auto it = groups.find(group);
+  return it != groups.end() && std::binary_search(it->second.begin(), it->second.end(), rank);
+}
+
+BundleConfig read_bundle_config(const fs::path& bundle, Findings& findings) {
+  return ConfigReader(bundle, findings).read();
+}
+
+void check_config_ranks(const BundleConfig& config, int64_t ranks, int64_t traces, Findings& findings) {
+  if (config.ranks != 0 && config.ranks != traces)
+    findings.error("NPUS_PRODUCT", kNoRank, kNoNode,
+                   "network.yml has " + std::to_string(config.ranks) +
+                       " ranks (product of npus_count), there are " + std::to_string(traces) + " traces");
+  for (const auto& [id, members] : config.groups) {
+    if (!members.empty() && members.back() >= ranks)
+      findings.error("GROUP_MEMBERS", kNoRank, kNoNode,
+                     "group " + std::to_string(id) + " names rank " + std::to_string(members.back()) +
+                         " of 0.." + std::to_string(ranks - 1));
+  }
+}
+
+}  // namespace shardscape

@@ -1,0 +1,48 @@
+// The configuration files of a bundle, read and checked: groups, system, network, memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "chakra/findings.h"
+
+namespace shardscape {
+
+// One dimension of network.yml. The first dimension lies along neighbouring ranks.
+struct NetworkDimension {
+  std::string topology;  // Ring, FullyConnected, Switch
+  int64_t ranks = 0;
+  double gigabytes = 0;  // 2^30 bytes per second
+  double latency = 0;    // ns per hop
+};
+
+struct BundleConfig {
+  std::unordered_map<int64_t, std::vector<int64_t>> groups;  // ranks by group id, ascending
+  int64_t ranks = 0;                                         // product of npus_count; 0: unknown
+  int64_t dataset_splits = 1;
+  bool roofline = true, track_local_mem = false, memory_expansion = false;
+  // ns. The default is the simulator's own value, used if system.json has none.
+  double endpoint_delay = 10;
+  std::vector<NetworkDimension> dimensions;
+  // Per network dimension, for all-reduces, all-gathers, reduce-scatters and all-to-alls.
+  std::array<std::vector<std::string>, 4> implementations;
+  // localBWAware: all-reduces scatter, reduce and gather dimension by dimension.
+  bool level_by_level = false;
+  int64_t active_chunks = 1;
+  // own_memory: every rank has its own link to remote memory.
+  bool replay_only = false, own_memory = false;
+  double memory_latency = 0, memory_gbps = 0;          // remote memory: ns, 10^9 bytes per second
+  double peak_flops = 0, memory_bytes_per_second = 0;  // 0: unknown
+  bool is_member(int64_t group, int64_t rank) const;
+};
+
+// Reads the configuration files. Findings report every defect; readable values are set nevertheless.
+BundleConfig read_bundle_config(const std::filesystem::path& bundle, Findings& findings);
+// Checks that need the number of ranks and the number of traces.
+void check_config_ranks(const BundleConfig& config, int64_t ranks, int64_t traces, Findings& findings);
+
+}  // namespace shardscape

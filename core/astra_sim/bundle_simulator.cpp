@@ -1,0 +1,339 @@
+#include "astra_sim/bundle_simulator.h"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+namespace shardscape {
+namespace {
+
+using chakra::CollectiveType;
+using chakra::NodeType;
+
+constexpr uint32_t kNoNodeRunning = UINT32_MAX;
+constexpr int kStuckDescribed = 8;  // number of stuck ranks to describe
+
+struct MeetingKey {
+  int64_t group;
+  uint32_t issue;
+  bool operator==(const MeetingKey&) const = default;
+};
+struct MessageKey {
+  int64_t source, destination, size;
+  int32_t tag;
+  bool operator==(const MessageKey&) const = default;
+};
+struct KeyHash {
+  static uint64_t mix(uint64_t a, uint64_t b) {
+    a = (a ^ b) * 0xff51afd7ed558ccdull;
+    return a ^ a >> 32;
+  }
+  size_t operator()(const MeetingKey& k) const {
+    return mix(mix(7, static_cast<uint64_t>(k.group)), k.issue);
+  }
+  size_t operator()(const MessageKey& k) const {
+    return mix(mix(mix(mix(11, static_cast<uint64_t>(k.source)), static_cast<uint64_t>(k.destination)),
+                   static_cast<uint64_t>(k.size)),
+               static_cast<uint64_t>(k.tag));
+  }
+};
+
+class Player {
+ public:
+  Player(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
+         Findings& findings)
+      : traces_(traces),
+        config_(config),
+        network_(network),
+        findings_(findings),
+        ranks_(traces.ranks.size()) {}
+
+  BundleSimulation run(const std::stop_token& stop) {
+    for (size_t r = 0; r < ranks_.size(); ++r) start(static_cast<int64_t>(r));
+    for (size_t steps = 0;; ++steps) {
+      if (steps % 1024 == 0 && stop.stop_requested()) return {};
+      if (now_due_.empty()) {
+        if (later_.empty()) break;
+        now_ = later_.top().time;
+        for (; !later_.empty() && later_.top().time == now_; later_.pop())
+          now_due_.push_back(later_.top().what);
+      }
+      const Waiting done = now_due_.front();
+      now_due_.pop_front();
+      finish(done.rank, done.comm);
+    }
+    BundleSimulation out;
+    out.finished = all_finished();
+    for (const Rank& rank : ranks_) out.ranks.push_back(rank.played);
+    return out;
+  }
+
+ private:
+  using Ready = std::priority_queue<std::pair<uint64_t, uint32_t>, std::vector<std::pair<uint64_t, uint32_t>>,
+                                    std::greater<>>;
+  struct Rank {
+    std::vector<uint32_t> waits;   // by node: number of unfinished predecessors
+    std::vector<uint32_t> issued;  // by group slot
+    // Ready nodes by id: those that block communication, and computations.
+    Ready ready, computations;
+    uint32_t running = kNoNodeRunning;  // the node that blocks communication
+    uint32_t computing = kNoNodeRunning;
+    size_t done = 0;
+    SimulatedRank played;
+  };
+  struct Waiting {
+    int64_t rank;
+    uint32_t comm;
+  };
+  struct Message {
+    size_t arrived = 0;
+    std::deque<Waiting> receivers;
+  };
+  struct Event {
+    int64_t time;
+    uint64_t number;  // in order of creation
+    Waiting what;
+    bool operator>(const Event& other) const {
+      return std::tie(time, number) > std::tie(other.time, other.number);
+    }
+  };
+
+  Rank& state(int64_t rank) { return ranks_[static_cast<size_t>(rank)]; }
+  const ShapeNode& node(int64_t rank, uint32_t comm) const {
+    return traces_.shape(rank).nodes[traces_.analysis(rank).comm[comm].node];
+  }
+  int64_t peer(int64_t rank, const ShapeNode& n) const {
+    return traces_.ranks[static_cast<size_t>(rank)].peers[n.slot];
+  }
+  int64_t group(int64_t rank, const ShapeNode& n) const {
+    return traces_.ranks[static_cast<size_t>(rank)].groups[n.slot];
+  }
+  size_t group_size(int64_t group) const {
+    return group == 0 ? ranks_.size() : config_.groups.at(group).size();
+  }
+
+  void start(int64_t rank) {
+    if (!traces_.ranks[static_cast<size_t>(rank)].readable) return;
+    const ShapeAnalysis& a = traces_.analysis(rank);
+    Rank& s = state(rank);
+    s.waits.reserve(a.comm.size());
+    for (const CommNode& c : a.comm) s.waits.push_back(c.pred_count);
+    s.issued.resize(traces_.shape(rank).group_slots);
+    for (uint32_t i = 0; i < a.comm.size(); ++i)
+      if (a.comm[i].pred_count == 0) arrive(rank, i);
+    issue(rank);
+  }
+
+  // Queues the end of a node instead of calling finish: a chain of nodes that complete at once may be long.
+  void finish_at(int64_t time, Waiting what) {
+    if (time <= now_)
+      now_due_.push_back(what);
+    else
+      later_.push({time, events_++, what});
+  }
+
+  // Called when all dependencies of the node are done.
+  void arrive(int64_t rank, uint32_t comm) {
+    const ShapeNode& n = node(rank, comm);
+    if (traces_.analysis(rank).comm[comm].join) {
+      const bool memory = n.type == NodeType::MemLoad || n.type == NodeType::MemStore;
+      if (network_ && n.type == NodeType::Comp)
+        state(rank).computations.push({n.id, comm});
+      else if (network_ && memory)
+        state(rank).ready.push({n.id, comm});
+      else
+        finish_at(now_, {rank, comm});
+      return;
+    }
+    if (n.type != NodeType::Recv) {
+      state(rank).ready.push({n.id, comm});
+      return;
+    }
+    Message& message = messages_[{peer(rank, n), rank, n.size, n.tag}];
+    if (message.arrived == 0) {
+      message.receivers.push_back({rank, comm});
+      return;
+    }
+    --message.arrived;
+    finish_at(now_, {rank, comm});
+  }
+
+  void finish(int64_t rank, uint32_t comm) {
+    const ShapeAnalysis& a = traces_.analysis(rank);
+    Rank& s = state(rank);
+    ++s.done;
+    s.played.end = now_;
+    if (s.running == comm) s.running = kNoNodeRunning;
+    if (s.computing == comm) s.computing = kNoNodeRunning;
+    const CommNode& c = a.comm[comm];
+    for (uint32_t k = 0; k < c.succ_count; ++k) {
+      const uint32_t next = a.succs[c.succs + k];
+      if (--s.waits[next] == 0) arrive(rank, next);
+    }
+    issue(rank);
+    if (const ShapeNode& n = node(rank, comm); !c.join && n.type == NodeType::Send) deliver(rank, n);
+  }
+
+  void issue(int64_t rank) {
+    Rank& s = state(rank);
+    if (s.computing == kNoNodeRunning && !s.computations.empty()) {
+      s.computing = s.computations.top().second;
+      s.computations.pop();
+      const int64_t ns = node(rank, s.computing).nanoseconds;
+      s.played.compute += ns;
+      finish_at(now_ + ns, {rank, s.computing});
+    }
+    if (s.running != kNoNodeRunning || s.ready.empty()) return;
+    const uint32_t comm = s.running = s.ready.top().second;
+    s.ready.pop();
+    const ShapeNode& n = node(rank, comm);
+    if (n.type == NodeType::Send)
+      finish_at(now_ + (network_ ? network_->message(rank, peer(rank, n), n.size) : 0), {rank, comm});
+    else if (n.type == NodeType::Coll && n.collective != CollectiveType::Broadcast)
+      meet(rank, comm, n);
+    else
+      finish_at(now_ + (network_ ? n.nanoseconds : 0), {rank, comm});
+  }
+
+  // A send ends when its packet arrives, whether or not a receive waits for it. A waiting receive ends before
+  // any other event of the same nanosecond.
+  void deliver(int64_t rank, const ShapeNode& n) {
+    Message& message = messages_[{rank, peer(rank, n), n.size, n.tag}];
+    if (message.receivers.empty()) {
+      ++message.arrived;
+      return;
+    }
+    const Waiting receiver = message.receivers.front();
+    message.receivers.pop_front();
+    finish(receiver.rank, receiver.comm);
+  }
+
+  void meet(int64_t rank, uint32_t comm, const ShapeNode& n) {
+    const MeetingKey key{group(rank, n), state(rank).issued[n.slot]++};
+    Meeting& here = meetings_[key];
+    here.members.push_back({rank, comm});
+    here.begin.push_back(now_);
+    if (here.members.size() < group_size(key.group)) return;
+    for (const Waiting& w : here.members) {
+      const ShapeNode& other = node(w.rank, w.comm);
+      // mismatched collectives never complete
+      if (other.collective != n.collective || other.size != n.size) return;
+    }
+    const Meeting met = std::move(here);
+    meetings_.erase(key);
+    const std::vector<int64_t> end = network_ ? times(met, key.group, n) : met.begin;
+    for (size_t i = 0; i < end.size(); ++i) finish_at(end[i], met.members[i]);
+  }
+
+  struct Meeting {
+    std::vector<Waiting> members;  // in order of arrival
+    std::vector<int64_t> begin;
+  };
+
+  std::vector<int64_t> times(const Meeting& met, int64_t group, const ShapeNode& n) {
+    if (group == 0 && world_.empty())
+      for (size_t r = 0; r < ranks_.size(); ++r) world_.push_back(static_cast<int64_t>(r));
+    const std::vector<int64_t>& ranks = group == 0 ? world_ : config_.groups.at(group);
+    std::vector<size_t> place;
+    for (const Waiting& w : met.members)
+      place.push_back(
+          static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), w.rank) - ranks.begin()));
+    std::vector<int64_t> at(ranks.size()), end;
+    for (size_t i = 0; i < place.size(); ++i) at[place[i]] = met.begin[i];
+    network_->collective(n.collective, n.size, ranks, at);
+    for (const size_t p : place) end.push_back(at[p]);
+    return end;
+  }
+
+  bool all_finished() {
+    int64_t stuck = 0, unreadable = 0, first = -1;
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      const auto rank = static_cast<int64_t>(r);
+      if (!traces_.ranks[r].readable) {
+        ++unreadable;
+      } else if (!traces_.analysis(rank).complete || ranks_[r].done < traces_.analysis(rank).comm.size()) {
+        if (first < 0) first = rank;
+        if (ranks_[r].done < traces_.analysis(rank).comm.size() && stuck < kStuckDescribed) describe(rank);
+        ++stuck;
+      }
+    }
+    if (stuck > 0)
+      findings_.error(
+          "NOT_FINISHED", first, -1,
+          std::to_string(stuck) + " of " + std::to_string(ranks_.size()) + " ranks cannot run to their end");
+    return stuck == 0 && unreadable == 0;
+  }
+
+  void describe(int64_t rank) {
+    Rank& s = state(rank);
+    if (s.running != kNoNodeRunning) return describe_meeting(rank);
+    const ShapeAnalysis& a = traces_.analysis(rank);
+    for (uint32_t i = 0; i < a.comm.size(); ++i) {
+      if (a.comm[i].join || s.waits[i] != 0) continue;
+      const ShapeNode& n = node(rank, i);
+      if (n.type != NodeType::Recv || !waits_for_message(rank, i, n)) continue;
+      findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
+                      "waits for ever to receive " + std::to_string(n.size) + " bytes with tag " +
+                          std::to_string(n.tag) + " from rank " + std::to_string(peer(rank, n)));
+      return;
+    }
+    findings_.error("WAITS", rank, -1, "waits for ever for nodes in a cycle or for missing ones");
+  }
+
+  bool waits_for_message(int64_t rank, uint32_t comm, const ShapeNode& n) {
+    const auto it = messages_.find({peer(rank, n), rank, n.size, n.tag});
+    return it != messages_.end() &&
+           std::any_of(it->second.receivers.begin(), it->second.receivers.end(),
+                       [&](const Waiting& w) { return w.rank == rank && w.comm == comm; });
+  }
+
+  void describe_meeting(int64_t rank) {
+    Rank& s = state(rank);
+    const ShapeNode& n = node(rank, s.running);
+    const int64_t id = group(rank, n);
+    const uint32_t number = s.issued[n.slot];
+    std::string missing;
+    int64_t count = 0;
+    const auto look = [&](int64_t member) {
+      const auto& here = meetings_[{id, number - 1}].members;
+      if (std::any_of(here.begin(), here.end(), [&](const Waiting& w) { return w.rank == member; })) return;
+      if (++count <= 8) missing += (missing.empty() ? "" : ", ") + std::to_string(member);
+    };
+    if (id == 0)
+      for (size_t r = 0; r < ranks_.size(); ++r) look(static_cast<int64_t>(r));
+    else
+      for (const int64_t member : config_.groups.at(id)) look(member);
+    findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
+                    "waits for ever in collective " + std::to_string(number) + " of " +
+                        (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" +
+                        collective_text(n) + "): " +
+                        (count == 0 ? "its members bring different types or sizes"
+                                    : "missing rank " + missing + (count > 8 ? " and others" : "")));
+  }
+
+  const BundleTraces& traces_;
+  const BundleConfig& config_;
+  const SimNetwork* network_;
+  Findings& findings_;
+  std::vector<Rank> ranks_;
+  std::vector<int64_t> world_;
+  int64_t now_ = 0;
+  uint64_t events_ = 0;
+  std::deque<Waiting> now_due_;  // nodes that end at now_
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> later_;
+  std::unordered_map<MeetingKey, Meeting, KeyHash> meetings_;
+  std::unordered_map<MessageKey, Message, KeyHash> messages_;
+};
+
+}  // namespace
+
+BundleSimulation play(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
+                      Findings& findings, const std::stop_token& stop) {
+  return Player(traces, config, network, findings).run(stop);
+}
+
+}  // namespace shardscape

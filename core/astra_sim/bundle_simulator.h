@@ -1,0 +1,32 @@
+// Simulates a whole bundle under the simulator's resource rules. A rank runs one computation at a time, and
+// one collective, send or access to remote memory at a time; receives are unlimited. The ready node with the
+// lowest id runs first. Collectives meet by order of issue per group; messages match by tag, ends and size.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <vector>
+
+#include "astra_sim/bundle_traces.h"
+#include "astra_sim/sim_network.h"
+#include "chakra/findings.h"
+
+namespace shardscape {
+
+struct SimulatedRank {
+  int64_t end = 0;      // ns
+  int64_t compute = 0;  // ns of its compute nodes
+};
+
+struct BundleSimulation {
+  // Every rank ran all its nodes. Otherwise findings state which rank waits for which node.
+  bool finished = false;
+  std::vector<SimulatedRank> ranks;
+};
+
+// network: nullptr simulates without clocks; the analyses may then be folded. With a network, the analyses
+// must hold every node.
+BundleSimulation play(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
+                      Findings& findings, const std::stop_token& stop);
+
+}  // namespace shardscape

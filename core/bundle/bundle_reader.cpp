@@ -1,0 +1,204 @@
+#include "bundle/bundle_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <tbb/enumerable_thread_specific.h>
+#include <tbb/parallel_for.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "bundle/node_rules.h"
+#include "chakra/digest.h"
+
+namespace shardscape {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TraceFiles {
+  std::string name;
+  std::vector<fs::path> paths;  // by rank; empty: missing
+  int64_t extra = 0;            // ranks beyond those of the network
+};
+
+// "trace.12.et" -> "trace", 12
+bool split_name(const std::string& file, std::string& name, int64_t& rank) {
+  if (!file.ends_with(".et")) return false;
+  const std::string stem = file.substr(0, file.size() - 3);
+  const size_t dot = stem.rfind('.');
+  if (dot == std::string::npos || dot + 1 == stem.size() || (stem[dot + 1] == '0' && dot + 2 != stem.size()))
+    return false;
+  const auto [end, status] = std::from_chars(stem.data() + dot + 1, stem.data() + stem.size(), rank);
+  name = stem.substr(0, dot);
+  return status == std::errc() && end == stem.data() + stem.size() && rank >= 0 && rank < (int64_t{1} << 31);
+}
+
+// Reads the whole file. Returns 0 or an errno.
+int read_file(const fs::path& path, std::string& bytes) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return errno;
+  struct stat info {};
+  int error = ::fstat(file, &info) == 0 ? 0 : errno;
+  if (error == 0 && !S_ISREG(info.st_mode)) error = S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+  if (error == 0) bytes.resize(static_cast<size_t>(info.st_size));
+  size_t at = 0;
+  while (error == 0 && at < bytes.size()) {
+    const ssize_t got = ::read(file, bytes.data() + at, bytes.size() - at);
+    if (got == 0) break;
+    if (got > 0)
+      at += static_cast<size_t>(got);
+    else if (errno != EINTR)
+      error = errno;
+  }
+  bytes.resize(at);
+  ::close(file);
+  return error;
+}
+
+class BundleReader {
+ public:
+  BundleReader(const fs::path& bundle, bool folded, Findings& findings,
+               const std::function<void(double)>& progress, const std::stop_token& stop)
+      : bundle_(bundle), folded_(folded), findings_(findings), progress_(progress), stop_(stop) {}
+
+  BundleContents run() {
+    std::error_code error;
+    if (!fs::is_directory(bundle_, error)) {
+      findings_.error("NO_TRACES", -1, -1, bundle_.string() + " is no folder");
+      return std::move(out_);
+    }
+    out_.config = read_bundle_config(bundle_, findings_);
+    find_files();
+    if (!files_.paths.empty()) read_traces();
+    if (!files_.paths.empty() && !stop_.stop_requested()) analyse_shapes();
+    return std::move(out_);
+  }
+
+ private:
+  void find_files() {
+    std::map<std::string, std::map<int64_t, fs::path>> families;
+    std::error_code error;
+    for (fs::directory_iterator it(bundle_, error), end; !error && it != end; it.increment(error)) {
+      std::string name;
+      int64_t rank = 0;
+      if (split_name(it->path().filename().string(), name, rank)) families[name][rank] = it->path();
+    }
+    if (families.empty())
+      return findings_.error("NO_TRACES", -1, -1, bundle_.string() + " holds no <name>.<rank>.et");
+    if (families.size() > 1) {
+      std::string names;
+      for (const auto& [name, ranks] : families) names += (names.empty() ? "" : ", ") + name;
+      return findings_.error("SEVERAL_NAMES", -1, -1,
+                             "traces with several names: " + names + "; one bundle has one name");
+    }
+    const auto& [name, ranks] = *families.begin();
+    const int64_t count = out_.config.ranks > 0 ? out_.config.ranks : ranks.rbegin()->first + 1;
+    // A wrong rank count must not make the check allocate without bound.
+    const int64_t known = std::min<int64_t>(count, std::max<int64_t>(ranks.rbegin()->first + 1, 1));
+    files_.name = name;
+    files_.paths.resize(static_cast<size_t>(known));
+    for (const auto& [rank, path] : ranks) {
+      if (rank >= count)
+        findings_.warning("EXTRA_FILE", rank, -1,
+                          "a trace beyond the " + std::to_string(count) + " ranks is ignored");
+      else
+        files_.paths[static_cast<size_t>(rank)] = path;
+    }
+    for (int64_t rank = 0; rank < known; ++rank)
+      if (files_.paths[static_cast<size_t>(rank)].empty()) missing(rank);
+    for (int64_t rank = known; rank < std::min(count, known + 2); ++rank) missing(rank);
+    out_.files = static_cast<int64_t>(ranks.size());
+    check_config_ranks(out_.config, known, out_.files, findings_);
+  }
+
+  void missing(int64_t rank) {
+    findings_.error("MISSING_RANK", rank, -1, files_.name + "." + std::to_string(rank) + ".et is missing");
+  }
+
+  void read_traces() {
+    const size_t count = files_.paths.size();
+    out_.traces.ranks.resize(count);
+    tbb::enumerable_thread_specific<Findings> local;
+    std::atomic<size_t> done{0};
+    tbb::parallel_for(size_t{0}, count, [&](size_t r) {
+      if (stop_.stop_requested() || files_.paths[r].empty()) return;
+      read_one(static_cast<int64_t>(r), local.local());
+      const size_t so_far = ++done;
+      if (!progress_ || (so_far % std::max<size_t>(1, count / 100) != 0)) return;
+      const std::lock_guard lock(mutex_);
+      progress_(0.9 * static_cast<double>(so_far) / static_cast<double>(count));
+    });
+    for (Findings& f : local) findings_.merge(std::move(f));
+  }
+
+  void read_one(int64_t rank, Findings& findings) {
+    const fs::path& path = files_.paths[static_cast<size_t>(rank)];
+    std::string bytes;
+    if (const int error = read_file(path, bytes))
+      return findings.error("READ", rank, -1, std::strerror(error));
+    if (::access(path.c_str(), W_OK) != 0)
+      findings.warning("READ_ONLY", rank, -1,
+                       "the simulator opens traces for appending: the file must be writable");
+    RankTrace& trace = out_.traces.ranks[static_cast<size_t>(rank)];
+    trace.bytes = static_cast<int64_t>(bytes.size());
+    trace.digest = poly61(bytes);
+    TraceShape shape;
+    read_trace(bytes, {out_.config, rank, static_cast<int64_t>(files_.paths.size())}, shape, trace, findings);
+    if (trace.readable) trace.shape = intern(std::move(shape));
+  }
+
+  uint32_t intern(TraceShape shape) {
+    const uint64_t hash = shape_hash(shape);
+    const std::lock_guard lock(mutex_);
+    const auto [first, last] = by_hash_.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+      if (out_.traces.shapes[it->second] == shape) return it->second;
+    const auto index = static_cast<uint32_t>(out_.traces.shapes.size());
+    shape.nodes.shrink_to_fit();
+    shape.deps.shrink_to_fit();
+    out_.traces.shapes.push_back(std::move(shape));
+    by_hash_.emplace(hash, index);
+    return index;
+  }
+
+  void analyse_shapes() {
+    std::vector<int64_t> first_rank(out_.traces.shapes.size(), -1);
+    for (size_t r = out_.traces.ranks.size(); r-- != 0;)
+      if (out_.traces.ranks[r].readable) first_rank[out_.traces.ranks[r].shape] = static_cast<int64_t>(r);
+    out_.traces.analyses.resize(out_.traces.shapes.size());
+    tbb::enumerable_thread_specific<Findings> local;
+    tbb::parallel_for(size_t{0}, out_.traces.shapes.size(), [&](size_t s) {
+      if (!stop_.stop_requested())
+        out_.traces.analyses[s] = analyse_shape(out_.traces.shapes[s], first_rank[s], folded_, local.local());
+    });
+    for (Findings& f : local) findings_.merge(std::move(f));
+    if (progress_) progress_(1);
+  }
+
+  const fs::path& bundle_;
+  const bool folded_;
+  Findings& findings_;
+  const std::function<void(double)>& progress_;
+  const std::stop_token& stop_;
+  BundleContents out_;
+  TraceFiles files_;
+  std::mutex mutex_;
+  std::unordered_multimap<uint64_t, uint32_t> by_hash_;
+};
+
+}  // namespace
+
+BundleContents read_bundle(const fs::path& bundle, bool folded, Findings& findings,
+                           const std::function<void(double)>& progress, const std::stop_token& stop) {
+  return BundleReader(bundle, folded, findings, progress, stop).run();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,76 @@
+#include "bundle/bundle_simulation.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "bundle/bundle_reader.h"
+
+namespace shardscape {
+namespace {
+
+constexpr double kSecondsPerCycle = 1e-9;
+
+const SimulatedRank& last_rank(const SimulationReport& report) {
+  return *std::max_element(report.ranks.begin(), report.ranks.end(),
+                           [](const SimulatedRank& a, const SimulatedRank& b) { return a.end < b.end; });
+}
+
+}  // namespace
+
+int64_t SimulationReport::cycles() const { return ranks.empty() ? 0 : last_rank(*this).end; }
+
+std::variant<SimulationReport, Problem> simulate_bundle(const std::filesystem::path& bundle,
+                                                        const std::function<void(double)>& progress,
+                                                        std::stop_token stop) {
+  Findings findings;
+  const BundleContents of = read_bundle(bundle, false, findings, progress, stop);
+  SimulationReport report;
+  if (!of.traces.ranks.empty() && !stop.stop_requested()) {
+    auto network = SimNetwork::make(of.config);
+    if (auto* problem = std::get_if<Problem>(&network)) return std::move(*problem);
+    for (const RankTrace& trace : of.traces.ranks)
+      if (trace.readable) report.nodes += static_cast<int64_t>(of.traces.shapes[trace.shape].nodes.size());
+    BundleSimulation played = play(of.traces, of.config, &std::get<SimNetwork>(network), findings, stop);
+    report.finished = played.finished;
+    report.ranks = std::move(played.ranks);
+  }
+  report.findings = findings.take();
+  return report;
+}
+
+std::string simulation_text(const SimulationReport& report) {
+  std::string text;
+  for (const Finding& f : report.findings)
+    if (f.error) text += "error " + f.code + ": " + f.message + "\n";
+  if (!report.finished) return text + "not every rank finishes; shardscape-cli check says more\n";
+  const SimulatedRank& last = last_rank(report);
+  const auto first = std::min_element(
+      report.ranks.begin(), report.ranks.end(),
+      [](const SimulatedRank& a, const SimulatedRank& b) { return a.end < b.end; });
+  return text + grouped(static_cast<Wide>(report.ranks.size())) + " ranks, " + grouped(report.nodes) +
+         " nodes\n" + "the step takes " + grouped(last.end) + " cycles of 1 ns, " +
+         format_seconds(static_cast<double>(last.end) * kSecondsPerCycle) + "; the first rank ends after " +
+         grouped(first->end) + "\nthe last rank computes for " + grouped(last.compute) +
+         " of them, exposed communication and waits " + grouped(last.end - last.compute) + "\n";
+}
+
+std::string simulation_json(const SimulationReport& report) {
+  nlohmann::ordered_json j;
+  j["finished"] = report.finished;
+  j["nodes"] = report.nodes;
+  if (report.finished) {
+    const SimulatedRank& last = last_rank(report);
+    j["cycles"] = last.end;
+    j["seconds"] = static_cast<double>(last.end) * kSecondsPerCycle;
+    j["compute_cycles"] = last.compute;
+    j["exposed_cycles"] = last.end - last.compute;
+    for (const SimulatedRank& rank : report.ranks) j["rank_cycles"].push_back(rank.end);
+  }
+  j["errors"] = nlohmann::ordered_json::array();
+  for (const Finding& f : report.findings)
+    if (f.error) j["errors"].push_back({{"code", f.code}, {"message", f.message}});
+  return j.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace shardscape

@@ -1,0 +1,29 @@
+// Checks a bundle against the rules of its consumers and simulates it without clocks under the simulator's
+// resource rules.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "chakra/findings.h"
+
+namespace shardscape {
+
+struct CheckReport {
+  int64_t ranks = 0, nodes = 0, collectives = 0, sends = 0, bytes = 0;
+  bool finished = false;  // every rank ran all its nodes in the simulation
+  std::vector<Finding> findings;
+  bool ok() const;  // finished, without errors
+};
+
+CheckReport check_bundle(const std::filesystem::path& bundle,
+                         const std::function<void(double fraction)>& progress = {},
+                         std::stop_token stop = {});
+std::string check_text(const CheckReport& report);
+std::string check_json(const CheckReport& report);
+
+}  // namespace shardscape

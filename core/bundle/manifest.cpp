@@ -1,0 +1,183 @@
+#include "bundle/manifest.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "astra_sim/config_files.h"
+#include "base/data_dir.h"
+#include "base/version.h"
+#include "chakra/digest.h"
+#include "design/document.h"
+#include "grad_sync/sync_plan.h"
+#include "timing/machine_of.h"
+
+namespace shardscape {
+namespace {
+
+constexpr const char* kFormat = "shardscape-bundle";
+constexpr int kVersion = 1;
+
+// Ranks as runs [first, last, step]: for the usual rank orders, a stage's ranks are one run.
+nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < ranks.size();) {
+    const int64_t step = i + 1 < ranks.size() ? ranks[i + 1] - ranks[i] : 1;
+    size_t last = i;
+    while (last + 1 < ranks.size() && ranks[last + 1] - ranks[last] == step) ++last;
+    runs.push_back({ranks[i], ranks[last], step});
+    i = last + 1;
+  }
+  return runs;
+}
+
+nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
+  auto notes = nlohmann::ordered_json::array({
+      "Compute nodes carry the counted FLOPs of one rank as num_ops (at least 1) and the bytes read and "
+      "written as "
+      "tensor_size (at least 1).",
+      options.durations
+          ? "Durations of compute nodes are our seconds of their kernels on the machine of the design, in "
+            "whole "
+            "microseconds, rounded so that sums are right; launches by the host are not in them. Under "
+            "roofline-enabled 0 ASTRA-sim replays them."
+          : "No durations are written.",
+      "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an "
+      "all-to-all the "
+      "whole local buffer.",
+      "Collectives over a single rank are left out; simulators know no rooted reduction, so that those of "
+      "ZeRO-2 stand as "
+      "reduce-scatters of the same buffer.",
+      "All collectives, sends and receives of a rank form one chain of dependencies in program order; the "
+      "first compute "
+      "node of an action follows the last one of the action before.",
+      "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last "
+      "microbatch, those "
+      "of buckets and of FSDP units as soon as its backward has made their gradients.",
+      "comm_tag is 2·microbatch for activations and 2·microbatch + 1 for gradients.",
+      "network.yml has the scale-up domain, the domains of a pod and the pods, as far as the job has several "
+      "of them, with nominal "
+      "rates of a rank's links; the latency of a switch is half of what a message between two ranks takes, "
+      "as it is charged twice.",
+      "peak-perf and local-mem-bw of system.json are the accelerator's dense peak in the type of storage and "
+      "its memory's rate.",
+      "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 "
+      "- 1; a "
+      "class folds digest and size of its files in rank order.",
+  });
+  const Structure& s = report.graph().structure;
+  if (!s.trains())
+    notes.push_back(
+        "Inference: forwards only, nothing of gradients. Caches of keys and values stay on the device; "
+        "tensor_size of attention has "
+        "what it reads of them, that of a write what it adds.");
+  if (is_fsdp(s.sync))
+    notes.push_back(std::string("FSDP: a layer's parameters are gathered before its forward ") +
+                    (s.whole_until_reduced
+                         ? "where it is not whole, and again before its backward if a forward has freed it; "
+                           "no backward but the last one of a stage frees it"
+                     : s.reshards ? "and again before its backward, one layer ahead at most"
+                                  : "and kept for its backward") +
+                    "; embedding and head are gathered together, and reduced after the last backward.");
+  if (s.sync == SyncStrategy::Zero3)
+    notes.push_back(
+        "ZeRO-3: what the modules of a layer gather, prefetch included, is issued when the layer is "
+        "entered.");
+  if (is_quantized(report.graph().structure.compute))
+    notes.push_back(
+        "Matrix products in " + std::string(dtype_name(report.graph().structure.compute)) +
+        " carry plain num_ops: peak-perf of "
+        "system.json is the 16-bit peak and holds for them too. Bytes of tensors include their scales.");
+  if (uses_host(report))
+    notes.push_back(
+        "Offload: memory nodes move tensor_size bytes between a device and its host, in one chain with the "
+        "communication; "
+        "memory.json gives every rank " +
+        std::to_string(static_cast<int>(machine_of(report.design).host_gbps)) + " GB/s and " +
+        std::to_string(static_cast<int>(kHostLatencyNs)) +
+        " ns, assumed. The host's own optimizer step takes no time in the "
+        "trace. These bundles keep the rules of the schema but have not been run in ASTRA-sim.");
+  if (report.graph().structure.ring)
+    notes.push_back(
+        "Ring attention: every block of K and V is a send to the next rank of the ring and a receive from "
+        "the "
+        "previous one, between the computations of its steps; comm_tag counts the messages of a ring.");
+  if (report.ranks == 1)
+    notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
+  return notes;
+}
+
+nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluster) {
+  nlohmann::ordered_json j;
+  j["accelerator"] = report.accelerator->name;
+  j["network"] = machine_of(report.design).network.name;
+  j["dimensions"] = nlohmann::ordered_json::array();
+  for (const SimDimension& d : cluster.dimensions)
+    j["dimensions"].push_back(
+        {{"topology", d.topology}, {"ranks", d.ranks}, {"gbps", d.gbps}, {"latency_ns", d.latency_ns}});
+  j["nearest"] = cluster.nearest;
+  return j;
+}
+
+}  // namespace
+
+std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
+                          const TraceTotals& totals) {
+  nlohmann::ordered_json j;
+  j["format"] = kFormat;
+  j["format_version"] = kVersion;
+  j["program"] = "shardscape";
+  j["program_version"] = program_version();
+  j["traces"] = options.name + ".<rank>.et";
+  j["schema"] = "MLCommons Chakra 1.0";
+  j["tensors"] = options.tensors;
+  j["durations"] = options.durations;
+  j["ranks"] = totals.ranks;
+  j["nodes"] = totals.nodes;
+  j["collectives"] = totals.collectives;
+  j["sends"] = totals.sends;
+  j["bytes"] = totals.bytes;
+  for (const FileClass& c : totals.classes) {
+    nlohmann::ordered_json entry;
+    entry["stage"] = c.stage;
+    if (report.ring_position) entry["ring_position"] = c.position;
+    entry["ranks"] = c.ranks.size();
+    entry["rank_runs"] = runs_of(c.ranks);
+    entry["nodes_per_rank"] = c.nodes;
+    entry["collectives_per_rank"] = c.collectives;
+    entry["sends_per_rank"] = c.sends;
+    entry["bytes"] = c.bytes;
+    entry["digest"] = poly61_text(c.digest);
+    j["classes"].push_back(std::move(entry));
+  }
+  j["cluster"] = cluster_of(report, cluster);
+  j["notes"] = notes_of(report, options);
+  j["design"] = nlohmann::ordered_json::parse(to_json(report.design));
+  return j.dump(2) + "\n";
+}
+
+std::optional<Manifest> read_manifest(const std::filesystem::path& bundle) {
+  const auto text = read_text(bundle / kManifestName);
+  if (!std::holds_alternative<std::string>(text)) return std::nullopt;
+  const auto j = nlohmann::json::parse(std::get<std::string>(text), nullptr, false);
+  if (!j.is_object() || j.value("format", nlohmann::json()) != kFormat) return std::nullopt;
+  Manifest manifest;
+  try {
+    manifest.ranks = j.at("ranks").get<int64_t>();
+    for (const auto& entry : j.at("classes")) {
+      ManifestClass& c = manifest.classes.emplace_back();
+      c.digest = entry.at("digest").get<std::string>();
+      for (const auto& run : entry.at("rank_runs")) {
+        const int64_t first = run.at(0).get<int64_t>(), last = run.at(1).get<int64_t>(),
+                      step = run.at(2).get<int64_t>();
+        // A damaged run must not make a check allocate without bound.
+        if (first < 0 || last >= manifest.ranks || step < 1) return std::nullopt;
+        for (int64_t rank = first; rank <= last; rank += step) c.ranks.push_back(rank);
+      }
+    }
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+  return manifest;
+}
+
+}  // namespace shardscape

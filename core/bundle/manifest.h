@@ -1,0 +1,32 @@
+// manifest.json: the content of a bundle, its design, and digests that detect damage.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "astra_sim/sim_cluster.h"
+#include "bundle/trace_export.h"
+
+namespace shardscape {
+
+inline constexpr const char* kManifestName = "manifest.json";
+
+std::string manifest_json(const Report& report, const ExportOptions& options, const SimCluster& cluster,
+                          const TraceTotals& totals);
+
+// The parts of a manifest that the checker uses.
+struct ManifestClass {
+  std::vector<int64_t> ranks;
+  std::string digest;
+};
+struct Manifest {
+  int64_t ranks = 0;
+  std::vector<ManifestClass> classes;
+};
+// Nothing if the folder has no manifest, or one of another program.
+std::optional<Manifest> read_manifest(const std::filesystem::path& bundle);
+
+}  // namespace shardscape

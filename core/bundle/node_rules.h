@@ -1,0 +1,21 @@
+// Rules of a single trace file, and its shape.
+#pragma once
+
+#include <string_view>
+
+#include "astra_sim/bundle_config.h"
+#include "chakra/findings.h"
+#include "chakra/trace_shape.h"
+
+namespace shardscape {
+
+struct FileContext {
+  const BundleConfig& config;
+  int64_t rank = 0, ranks = 0;
+};
+
+// Fills shape and trace. trace.readable stays false if nothing could be read.
+void read_trace(std::string_view file, const FileContext& context, TraceShape& shape, RankTrace& trace,
+                Findings& findings);
+
+}  // namespace shardscape

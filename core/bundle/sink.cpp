@@ -1,0 +1,68 @@
+#include "bundle/sink.h"
+
+#include <fcntl.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/units.h"
+
+namespace shardscape {
+
+std::optional<int64_t> free_bytes(const std::filesystem::path& folder) {
+  struct statvfs info {};
+  if (::statvfs(folder.c_str(), &info) != 0) return std::nullopt;
+  return static_cast<int64_t>(info.f_bavail) * static_cast<int64_t>(info.f_frsize);
+}
+
+Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free) {
+  return {Severity::Error,
+          folder.string(),
+          "the bundle needs " + format_bytes(bytes_needed) + " (" + grouped(bytes_needed) +
+              " bytes), but the disk has " + format_bytes(bytes_free) + " free",
+          "a folder on a disk with " + format_bytes(bytes_needed) + " free",
+          {}};
+}
+
+FolderSink::FolderSink(std::filesystem::path folder, int64_t bytes_needed)
+    : folder_(std::move(folder)), bytes_needed_(bytes_needed) {
+  descriptor_ = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor_ < 0) open_error_ = errno;
+}
+
+FolderSink::~FolderSink() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Problem FolderSink::failed(const std::string& name, int error) const {
+  if (error == ENOSPC || error == EDQUOT)
+    return disk_full(folder_.parent_path(), bytes_needed_, free_bytes(folder_).value_or(0));
+  return {Severity::Error,
+          (folder_ / name).string(),
+          std::string("the file cannot be written: ") + std::strerror(error),
+          "a folder that can be written to",
+          {}};
+}
+
+std::optional<Problem> FolderSink::write(const std::string& name, std::string_view bytes) {
+  if (descriptor_ < 0) return failed("", open_error_);
+  const int file = ::openat(descriptor_, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0) return failed(name, errno);
+  int error = 0;
+  while (!bytes.empty() && error == 0) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written >= 0)
+      bytes.remove_prefix(static_cast<size_t>(written));
+    else if (errno != EINTR)
+      error = errno;
+  }
+  // Network file systems may report a failed write only here.
+  if (::close(file) != 0 && error == 0) error = errno;
+  if (error != 0) return failed(name, error);
+  return std::nullopt;
+}
+
+}  // namespace shardscape

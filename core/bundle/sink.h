@@ -1,0 +1,44 @@
+// Destinations of exported files: a folder, or memory in benchmarks.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/problem.h"
+
+namespace shardscape {
+
+// write() is called from several threads at once, once per file, with the complete file.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+  virtual std::optional<Problem> write(const std::string& name, std::string_view bytes) = 0;
+};
+
+// Creates new files in an existing folder. The Problem of a full disk states the bytes that the whole export
+// needs.
+class FolderSink : public ByteSink {
+ public:
+  FolderSink(std::filesystem::path folder, int64_t bytes_needed);
+  ~FolderSink() override;
+  FolderSink(const FolderSink&) = delete;
+  FolderSink& operator=(const FolderSink&) = delete;
+  std::optional<Problem> write(const std::string& name, std::string_view bytes) override;
+
+ private:
+  Problem failed(const std::string& name, int error) const;
+  std::filesystem::path folder_;
+  int64_t bytes_needed_;
+  int descriptor_ = -1;
+  int open_error_ = 0;
+};
+
+// "the disk of /data is full: the bundle needs 12.3 GiB"
+Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free);
+// Bytes that an unprivileged process may still write; nothing if the system does not tell.
+std::optional<int64_t> free_bytes(const std::filesystem::path& folder);
+
+}  // namespace shardscape

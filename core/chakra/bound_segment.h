@@ -1,0 +1,68 @@
+// A segment with bound numbers and resolved dependencies of every op. StageLowering stamps it into a program
+// once per microbatch.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chakra/rank_program.h"
+#include "graph/graph.h"
+#include "symbolic/binding.h"
+
+namespace shardscape {
+
+class Lowering;
+
+// Where the producer of an input is. Forward to Weight: node number `index` of this part of the segment, same
+// microbatch.
+enum class Source : uint8_t {
+  Forward,   // forward part
+  Replay,    // replay
+  Backward,  // backward part; of a split backward, the part that makes the input gradient
+  Weight,    // deferred weight gradients of a split backward
+  // The producer of the segment's input; inside a replayed group, the replay of the previous layer.
+  StreamIn,
+  StreamGrad,  // the producer of the gradient of the segment's output
+  // The same node in the previous microbatch: both accumulate into the same gradient.
+  Previous
+};
+
+struct SourceRef {
+  Source source;
+  uint32_t index = 0;
+  friend auto operator<=>(const SourceRef&, const SourceRef&) = default;
+};
+
+struct BoundNode {
+  uint32_t op = 0;  // index into RankProgram::ops
+  std::vector<SourceRef> deps;
+  bool reads_parameters = false;
+};
+
+struct BoundSegment {
+  // replay: full recompute only, the replay of the whole segment.
+  std::vector<BoundNode> forward, replay, backward;
+  // Split backwards only: nodes that the gradient of the segment's input does not depend on.
+  std::vector<BoundNode> weight;
+  // Node of the forward part that produces the output; -1: none.
+  int output = -1;
+  // Node of the replay that produces the output again; -1: none.
+  int output_again = -1;
+  // Node of the backward part that produces the input's gradient; -1: none.
+  int input_grad = -1;
+  // Offloaded layers: ops of the memory nodes behind the forward and before the backward; -1: none.
+  int64_t store = -1, load = -1;
+  // Nodes of the backward and weight parts that produce parameters' gradients.
+  std::vector<SourceRef> gradients;
+};
+
+// The value of a quantity on one rank. Throws LoweringError, which names the quantity, if the value is not a
+// whole number of 0 to 2^63 - 1.
+int64_t bound_value(const Expr& expr, const Binding& binding, const std::string& what);
+
+// Appends the segment's ops to program.ops, as a layer of this class runs them.
+BoundSegment bind_segment(const Lowering& lowering, const Segment& segment, LayerClass of,
+                          const Binding& binding, RankProgram& program);
+
+}  // namespace shardscape

@@ -1,0 +1,529 @@
+#include "chakra/lower.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "chakra/bound_segment.h"
+#include "chakra/program_builder.h"
+#include "chakra/sync_lower.h"
+#include "grad_sync/grad_plan.h"
+#include "graph/chunk_layers.h"
+#include "graph/ring.h"
+#include "performance/op_time.h"
+#include "plan/rank_mesh.h"
+#include "plan/stage_boundary.h"
+#include "plan/stage_program.h"
+#include "timing/machine_of.h"
+
+namespace shardscape {
+namespace {
+
+// Builds the program of one rank class: walks the actions of its stage.
+class StageLowering {
+ public:
+  StageLowering(const Lowering& lowering, int stage, bool tensors, int64_t position)
+      : lowering_(lowering),
+        report_(lowering.report()),
+        graph_(report_.graph()),
+        stage_(report_.stages[static_cast<size_t>(stage)]),
+        places_(pipeline_layout(report_.design.parallel)),
+        program_of_stage_(stage_program(report_, stage_)),
+        instances_(program_of_stage_.layout().instances),
+        builder_(program_),
+        sync_(lowering, stage, program_, builder_) {
+    program_.stage = stage;
+    program_.ring_position = position;
+    binding_ = stage_.binding;
+    if (lowering.positions() > 1) binding_.set(Symbol::intern("ic"), position);
+    program_.roles = static_cast<int>(lowering.roles().size());
+    program_.chunks = lowering.schedule().chunks;
+    program_.tensors = tensors;
+    place_segments();
+    forward_base_.resize(static_cast<size_t>(lowering.schedule().microbatches) * instances_.size());
+    stream_.resize(static_cast<size_t>(lowering.schedule().microbatches) *
+                   (instances_.size() + chunks_.size()));
+    backward_base_.resize(instances_.size(), 0);
+    weight_base_.resize(instances_.size(), 0);
+    replay_base_.resize(instances_.size(), 0);
+    grads_.resize(static_cast<size_t>(lowering.schedule().microbatches) * chunks_.size());
+    replayed_stream_.resize(instances_.size(), 0);
+    loaded_.resize(instances_.size(), 0);
+    stored_.resize(forward_base_.size());
+    bind_transfers();
+  }
+
+  RankProgram run(const std::stop_token& stop) {
+    for (const Action& action : lowering_.schedule().actions[static_cast<size_t>(program_.stage)]) {
+      if (stop.stop_requested()) break;
+      builder_.begin_action();
+      switch (action.kind) {
+        case ActionKind::Forward:
+        case ActionKind::Backward:
+        case ActionKind::BackwardInput:
+        case ActionKind::BackwardWeight: run_pass(action); break;
+        case ActionKind::ReceiveForward:
+          stream(action.microbatch, chunk(action).stream_in) = transfer(chunk(action).receive_forward, action,
+                                                                        0, chunk(action).position_in);
+          break;
+        case ActionKind::SendForward:
+          transfer(chunk(action).send_forward, action, stream(action.microbatch, chunk(action).stream_out),
+                   chunk(action).position_out);
+          break;
+        case ActionKind::ReceiveBackward:
+          grads(action).out = transfer(chunk(action).receive_backward, action, 0, chunk(action).position_out);
+          break;
+        case ActionKind::SendBackward:
+          transfer(chunk(action).send_backward, action, grads(action).in, chunk(action).position_in);
+          break;
+        case ActionKind::GradReduce: sync_.reduce(); break;
+        case ActionKind::Optimizer: sync_.optimize(); break;
+      }
+    }
+    if (lowering_.has_durations()) write_durations();
+    return std::move(program_);
+  }
+
+ private:
+  // A transfer between stages: the message op, and the gather of a message that is split over tp.
+  struct Transfer {
+    uint32_t op = 0;
+    int64_t gather = -1;  // op; -1: none
+  };
+  // Both ends of a virtual stage along the residual stream.
+  struct Chunk {
+    size_t stream_in = 0, stream_out = 0;  // slots of stream_
+    int32_t position_in = 0, position_out = 0;
+    Transfer receive_forward, send_forward, receive_backward, send_backward;
+  };
+  // Producers of the gradients of a chunk's output and input, for one microbatch.
+  struct Grads {
+    uint32_t out = 0, in = 0;
+  };
+  // First nodes of the parts of a backward, and the producers of their outside inputs.
+  struct Bases {
+    uint32_t replay = 0, backward = 0, weight = 0, stream_in = 0, stream_grad = 0;
+  };
+
+  const Segment& segment(size_t instance) const {
+    return graph_.segments[static_cast<size_t>(instances_[instance].segment)];
+  }
+  const BoundSegment& bound(size_t instance) const {
+    return bound_.at({instances_[instance].segment, instances_[instance].of});
+  }
+  const Chunk& chunk(const Action& action) const { return chunks_[static_cast<size_t>(action.chunk)]; }
+  Grads& grads(int microbatch, int64_t chunk) {
+    return grads_[static_cast<size_t>(microbatch) * chunks_.size() + static_cast<size_t>(chunk)];
+  }
+  Grads& grads(const Action& action) { return grads(action.microbatch, action.chunk); }
+  StagePlace place(int chunk) const { return {program_.stage, chunk}; }
+  // The chunk of a neighbouring virtual stage on the same stage, which needs no message; -1: none.
+  int64_t local_neighbour(std::optional<StagePlace> from) const {
+    return from && from->stage == program_.stage ? from->chunk : -1;
+  }
+  uint32_t& forward_base(int microbatch, size_t instance) {
+    return forward_base_[static_cast<size_t>(microbatch) * instances_.size() + instance];
+  }
+  // The node that copied the saved tensors of the instance to the host; 0: none.
+  uint32_t& stored(int microbatch, size_t instance) {
+    return stored_[static_cast<size_t>(microbatch) * instances_.size() + instance];
+  }
+  // The node that produced the residual stream in this slot.
+  uint32_t& stream(int microbatch, size_t slot) {
+    return stream_[static_cast<size_t>(microbatch) * (instances_.size() + chunks_.size()) + slot];
+  }
+
+  void place_segments() {
+    const StageLayout& layout = program_of_stage_.layout();
+    for (size_t c = 0; c < layout.chunks.size(); ++c) {
+      const StageChunk& of = stage_.chunks[c];
+      const StageRange& range = layout.chunks[c];
+      Chunk chunk;
+      chunk.stream_in = range.first + c;
+      chunk.stream_out = range.end + c;
+      chunk.position_in = static_cast<int32_t>(1 + of.first_layer);
+      chunk.position_out = chunk.position_in + static_cast<int32_t>(of.layers);
+      chunks_.push_back(chunk);
+      for (size_t i = range.first; i < range.end; ++i) stream_slots_.push_back(i + c);
+    }
+    sync_.plan(layout);
+    for (const StageInstance& instance : instances_)
+      if (const std::pair key{instance.segment, instance.of}; !bound_.contains(key))
+        bound_[key] = bind_segment(lowering_, graph_.segments[static_cast<size_t>(instance.segment)],
+                                   instance.of, binding_, program_);
+  }
+
+  // An op of a transfer. The message is the residual stream at the boundary, or its gradient; both ends use
+  // the same name.
+  Transfer add_transfer(bool send, bool backward, Peer peer, int64_t bytes, int gather_role) {
+    TraceOp op{.name = std::string(
+                   action_name(backward ? (send ? ActionKind::SendBackward : ActionKind::ReceiveBackward)
+                                        : (send ? ActionKind::SendForward : ActionKind::ReceiveForward))),
+               .type = send ? chakra::NodeType::Send : chakra::NodeType::Recv,
+               .comm_size = bytes,
+               .peer = peer,
+               .backward = backward};
+    const NameScope stream = backward ? NameScope::StreamGradIn : NameScope::StreamIn;
+    const bool gathers = !send && gather_role >= 0;
+    const TraceTensor message{op.name + ".part", NameScope::Microbatch, bytes};
+    if (program_.tensors)
+      (send ? op.inputs : op.outputs).push_back(gathers ? message : TraceTensor{"", stream, bytes});
+    Transfer out{static_cast<uint32_t>(program_.ops.size())};
+    program_.ops.push_back(std::move(op));
+    if (!gathers) return out;
+    TraceOp gather{.name = program_.ops.back().name + ".gather",
+                   .type = chakra::NodeType::Coll,
+                   .collective = chakra::CollectiveType::AllGather,
+                   .role = gather_role,
+                   .comm_size = bytes};
+    if (program_.tensors) {
+      gather.inputs.push_back(message);
+      gather.outputs.push_back({"", stream, bytes * lowering_.role_size(gather_role)});
+    }
+    out.gather = static_cast<int64_t>(program_.ops.size());
+    program_.ops.push_back(std::move(gather));
+    return out;
+  }
+
+  // All transfers carry the same residual stream, so both ends agree. A stage may have no segment at all.
+  void bind_transfers() {
+    const StageBoundary boundary = stage_boundary(graph_);
+    const int64_t bytes = bound_value(local_bytes(boundary.message), stage_.binding,
+                                      "pipeline transfer: bytes");
+    const int gather = boundary.gathered.empty() ? -1 : lowering_.role_of(boundary.gathered);
+    std::map<std::tuple<bool, bool, Peer>, Transfer> made;
+    const auto transfer = [&](bool send, bool backward, Peer peer) {
+      const auto [at, fresh] = made.try_emplace({send, backward, peer});
+      if (fresh) at->second = add_transfer(send, backward, peer, bytes, gather);
+      return at->second;
+    };
+    for (size_t c = 0; c < chunks_.size(); ++c) {
+      const StagePlace here = place(static_cast<int>(c));
+      if (places_.receives(here)) {
+        const Peer above = peer(here, *places_.before(here), true);
+        chunks_[c].receive_forward = transfer(false, false, above);
+        chunks_[c].send_backward = transfer(true, true, above);
+      }
+      if (places_.sends(here)) {
+        const Peer below = peer(here, *places_.after(here), false);
+        chunks_[c].send_forward = transfer(true, false, below);
+        chunks_[c].receive_backward = transfer(false, true, below);
+      }
+    }
+  }
+
+  // Layout Round: the last stage precedes the first stage.
+  Peer peer(StagePlace here, StagePlace other, bool above) const {
+    const bool previous = places_.layout == ChunkLayout::Round ? above : other.stage < here.stage;
+    return previous ? Peer::PreviousStage : Peer::NextStage;
+  }
+
+  uint32_t transfer(const Transfer& transfer, const Action& action, uint32_t producer, int32_t position) {
+    const int chunk = chunks_.size() > 1 ? upstream_chunk(places_, action, program_.stage) : -1;
+    builder_.depend(producer);
+    const uint32_t moved = builder_.add(transfer.op, action.microbatch, -1, position, chunk);
+    if (transfer.gather < 0) return moved;
+    builder_.depend(moved);
+    return builder_.add(static_cast<uint32_t>(transfer.gather), action.microbatch, -1, position, chunk);
+  }
+
+  // The producer of an instance's input: the stream, or the replay of the previous layer.
+  uint32_t stream_in(int microbatch, size_t instance) {
+    return replayed_stream_[instance] != 0 ? replayed_stream_[instance]
+                                           : stream(microbatch, stream_slots_[instance]);
+  }
+
+  // Whole microseconds per node. The remainder carries over to the next node, so that sums are right to a
+  // microsecond.
+  void write_durations() {
+    constexpr double kPerSecond = 1e6;
+    double left = 0;
+    for (const TraceNode& node : program_.nodes) {
+      left += program_.ops[node.op].seconds * kPerSecond;
+      const double whole = std::max(0.0, std::round(left));
+      program_.durations.push_back(static_cast<uint32_t>(whole));
+      left -= whole;
+    }
+  }
+
+  // Adds the nodes of a part. previous: first node of the same part in the previous microbatch; 0: none.
+  void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases,
+             uint32_t previous) {
+    const StageInstance& at = instances_[instance];
+    const uint32_t forward = forward_base(microbatch, instance);
+    for (const BoundNode& node : part) {
+      for (const SourceRef ref : node.deps) {
+        switch (ref.source) {
+          case Source::Forward: builder_.depend(forward + ref.index); break;
+          case Source::Replay: builder_.depend(bases.replay + ref.index); break;
+          case Source::Backward: builder_.depend(bases.backward + ref.index); break;
+          case Source::Weight: builder_.depend(bases.weight + ref.index); break;
+          case Source::StreamIn: builder_.depend(bases.stream_in); break;
+          case Source::StreamGrad: builder_.depend(bases.stream_grad); break;
+          case Source::Previous: builder_.depend(previous == 0 ? 0 : previous + ref.index); break;
+        }
+      }
+      const auto reads = [&](Source source) {
+        return std::any_of(node.deps.begin(), node.deps.end(),
+                           [&](SourceRef ref) { return ref.source == source; });
+      };
+      if (reads(Source::Forward) || reads(Source::StreamIn)) builder_.depend(loaded_[instance]);
+      if (reads(Source::StreamIn)) builder_.depend(dropped_);
+      if (node.reads_parameters) builder_.depend(sync_.gathered());
+      const TraceOp& op = program_.ops[node.op];
+      const int32_t message = op.type == chakra::NodeType::Send   ? ring_sends_++
+                              : op.type == chakra::NodeType::Recv ? ring_receives_++
+                                                                  : -1;
+      add(node.op, microbatch, at, message);
+    }
+  }
+
+  uint32_t next_id() const { return static_cast<uint32_t>(program_.nodes.size() + 1); }
+
+  uint32_t add(uint32_t op, int microbatch, const StageInstance& at, int32_t message = -1) {
+    return builder_.add(op, microbatch, static_cast<int32_t>(at.layer), static_cast<int32_t>(at.position), -1,
+                        message);
+  }
+
+  // Takes over the stream or the gradient that a neighbouring virtual stage left on this stage.
+  void take_over(const Action& action) {
+    const auto from = action.kind == ActionKind::Forward ? places_.before(place(action.chunk))
+                                                         : places_.after(place(action.chunk));
+    const int64_t other = local_neighbour(from);
+    if (action.kind == ActionKind::Forward) {
+      if (other >= 0)
+        stream(action.microbatch, chunk(action).stream_in) = stream(
+            action.microbatch, chunks_[static_cast<size_t>(other)].stream_out);
+    } else if (other >= 0) {
+      grads(action).out = grads(action.microbatch, other).in;
+    }
+  }
+
+  // Adds the nodes of one action, event by event in the order of the stage program.
+  void run_pass(const Action& action) {
+    const int microbatch = action.microbatch;
+    const bool split = action.kind == ActionKind::BackwardInput,
+               later = action.kind == ActionKind::BackwardWeight;
+    if (!later) take_over(action);
+    uint32_t stream_grad = later ? 0 : grads(action).out;  // producer of the gradient at the present instance
+    // First node of the present instance's forward or backward.
+    uint32_t begin = 0;
+    Bases bases;
+    dropped_ = 0;
+    for (const Event& event : program_of_stage_.pass(action)) {
+      const size_t i = event.instance;
+      switch (event.kind) {
+        case EventKind::Gather:
+          if (event.part == LayerPart::Replay)
+            sync_.enter_replay(microbatch, i);
+          else
+            sync_.enter(microbatch, i, event.part == LayerPart::Backward);
+          break;
+        case EventKind::Run:
+          if (event.part == LayerPart::Forward)
+            begin = forward(microbatch, i);
+          else if (event.part == LayerPart::Replay)
+            replay(microbatch, event);
+          else if (event.part == LayerPart::Backward)
+            bases = backward(microbatch, i, stream_grad);
+          else
+            weights(microbatch, i, later ? deferred_.extract({microbatch, i}).mapped() : bases);
+          if (event.part == LayerPart::Backward && split) deferred_[{microbatch, i}] = bases;
+          last_run_ = next_id() - 1;
+          break;
+        case EventKind::Release:
+          if (event.part == LayerPart::Replay)
+            sync_.leave_replay(i);
+          else {
+            if (event.part == LayerPart::Backward) begin = completed_backward_;
+            sync_.leave(microbatch, i, event.part == LayerPart::Backward,
+                        next_id() > begin ? next_id() - 1 : 0);
+          }
+          break;
+        case EventKind::Store: store(microbatch, i); break;
+        case EventKind::Drop: dropped_ = stored(microbatch, i); break;
+        case EventKind::Load: load(microbatch, i); break;
+      }
+    }
+    if (!later && action.kind != ActionKind::Forward) grads(action).in = stream_grad;
+  }
+
+  // Adds the forward of an instance; returns its first node.
+  uint32_t forward(int microbatch, size_t instance) {
+    const uint32_t base = forward_base(microbatch, instance) = next_id();
+    const BoundSegment& s = bound(instance);
+    stamp(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, instance)}, 0);
+    dropped_ = 0;
+    const size_t slot = stream_slots_[instance];
+    stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output)
+                                                 : stream(microbatch, slot);
+    return base;
+  }
+
+  // Adds the backward of an instance. stream_grad: in: producer of the gradient of its output; out: of its
+  // input. Returns the first nodes of the parts.
+  Bases backward(int microbatch, size_t instance, uint32_t& stream_grad) {
+    const BoundSegment& s = bound(instance);
+    const Bases bases{replay_base_[instance], next_id(), 0, stream_in(microbatch, instance), stream_grad};
+    stamp(s.backward, microbatch, instance, bases, backward_base_[instance]);
+    backward_base_[instance] = bases.backward;
+    if (s.input_grad >= 0) stream_grad = bases.backward + static_cast<uint32_t>(s.input_grad);
+    replayed_stream_[instance] = loaded_[instance] = 0;
+    return bases;
+  }
+
+  void weights(int microbatch, size_t instance, Bases bases) {
+    const BoundSegment& s = bound(instance);
+    bases.weight = next_id();
+    stamp(s.weight, microbatch, instance, bases, weight_base_[instance]);
+    weight_base_[instance] = bases.weight;
+    std::vector<uint32_t> gradients;
+    for (const SourceRef node : s.gradients)
+      gradients.push_back((node.source == Source::Weight ? bases.weight : bases.backward) + node.index);
+    sync_.set_gradients(instance, std::move(gradients));
+    completed_backward_ = bases.backward;
+  }
+
+  // Replays a layer of a recompute group; its input is the replay of the previous layer.
+  void replay(int microbatch, const Event& event) {
+    const size_t i = event.instance;
+    const uint32_t base = replay_base_[i] = next_id();
+    const BoundSegment& s = bound(i);
+    stamp(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
+    if (i < event.cause)
+      replayed_stream_[i + 1] = s.output_again >= 0 ? base + static_cast<uint32_t>(s.output_again)
+                                                    : stream_in(microbatch, i);
+  }
+
+  // Copies saved tensors to the host and back. Layers that save nothing have no copy.
+  void store(int microbatch, size_t instance) {
+    const BoundSegment& s = bound(instance);
+    if (s.store < 0) return;
+    builder_.depend(forward_base(microbatch, instance) + static_cast<uint32_t>(s.forward.size()) - 1);
+    stored(microbatch, instance) = add(static_cast<uint32_t>(s.store), microbatch, instances_[instance]);
+  }
+
+  void load(int microbatch, size_t instance) {
+    const BoundSegment& s = bound(instance);
+    if (s.load < 0) return;
+    builder_.depend(stored(microbatch, instance));
+    builder_.depend(last_run_);
+    loaded_[instance] = add(static_cast<uint32_t>(s.load), microbatch, instances_[instance]);
+  }
+
+  const Lowering& lowering_;
+  const Report& report_;
+  const Graph& graph_;
+  const StageReport& stage_;
+  const PipelineLayout places_;
+  const StageProgram program_of_stage_;
+  const std::vector<StageInstance>& instances_;
+  RankProgram program_;
+  ProgramBuilder builder_;
+  SyncLowering sync_;
+  std::vector<Chunk> chunks_;
+  // By index into Graph::segments and class of layer.
+  std::map<std::pair<int, LayerClass>, BoundSegment> bound_;
+  std::vector<uint32_t> forward_base_, stream_;
+  std::vector<uint32_t> backward_base_, weight_base_;  // of the latest microbatch; 0 before the first
+  std::vector<uint32_t> replay_base_;                  // of the latest replay
+  std::vector<uint32_t> replayed_stream_;              // input made by a replay; 0: none
+  std::vector<uint32_t> stored_;                       // by microbatch and instance
+  std::vector<uint32_t> loaded_;                       // the load for the present backward; 0: none
+  std::vector<Grads> grads_;                           // by microbatch and chunk
+  // by microbatch, instance: for the deferred weight gradients
+  std::map<std::pair<int, size_t>, Bases> deferred_;
+  Binding binding_;  // includes the ring position
+  // By instance: slot of its input stream. The next slot is its output stream.
+  std::vector<size_t> stream_slots_;
+  // The copy to the host that the next forward waits for; 0: none.
+  uint32_t dropped_ = 0;
+  uint32_t last_run_ = 0;  // last node of the latest Run
+  // First backward node of the instance whose gradients are complete.
+  uint32_t completed_backward_ = 0;
+  int32_t ring_sends_ = 0, ring_receives_ = 0;
+};
+
+}  // namespace
+
+Lowering::Lowering(const Report& report, bool durations)
+    : report_(report),
+      mesh_(mesh_of(report)),
+      schedule_(
+          make_schedule(report.design.parallel, static_cast<int>(report.microbatches), report.cache.get())) {
+  const Graph& graph = report.graph();
+  if (durations) {
+    machine_ = machine_of(report.design);
+    seconds_ = op_seconds(report, *machine_);
+  }
+  if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
+  for (const Segment& segment : graph.segments)
+    for (const Op& op : segment.ops)
+      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({op.group, false});
+  if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty())
+    add_role({gathered, false});
+  for (const StageReport& s : report.stages) {
+    const StageSync sync = stage_sync(graph, s.first, s.last, s.layers > 0);
+    for (const GradReduction& r : plan_grad_reduce(graph, sync.owned, s.first, s.last, s.layers > 0))
+      add_role({r.axes, r.embedding_group, r.mirror});
+    for (const SyncRow& row : sync.rows) add_role({row.axes, false});
+    for (const SyncUnit& unit : sync.units) {
+      for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group, r.mirror});
+    }
+  }
+  for (const MeshAxes& axes : norm_groups(graph)) add_role({axes, false});
+  if (const MeshAxes axes = loss_group(graph); !axes.empty()) add_role({axes, false});
+}
+
+const OpTime& Lowering::time_of(const Segment& segment, OpId op) const {
+  return seconds_
+      .ops[static_cast<size_t>(&segment - &report_.graph().segments.front())][static_cast<size_t>(op)];
+}
+
+double Lowering::seconds_of(const Segment& segment, OpId op) const {
+  return machine_ ? time_of(segment, op).seconds - time_of(segment, op).exposed : 0;
+}
+
+double Lowering::packing_seconds(const Segment& segment, OpId op) const {
+  return machine_ && !is_communication(time_of(segment, op).category) ? seconds_of(segment, op) : 0;
+}
+
+double Lowering::seconds_of_bytes(double bytes) const {
+  return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0;
+}
+
+void Lowering::add_role(const GroupRole& role) {
+  std::vector<int64_t> group = role_group(mesh_, role, 0);
+  if (group.size() < 2 ||
+      std::find(representatives_.begin(), representatives_.end(), group) != representatives_.end())
+    return;
+  roles_.push_back(role);
+  representatives_.push_back(std::move(group));
+}
+
+int Lowering::role_of(const MeshAxes& axes) const {
+  const auto it = std::find(representatives_.begin(), representatives_.end(),
+                            role_group(mesh_, {axes, false}, 0));
+  return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
+}
+
+int Lowering::pair_role(bool mirror) const {
+  const auto it = std::find(representatives_.begin(), representatives_.end(),
+                            role_group(mesh_, {{}, !mirror, mirror}, 0));
+  return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
+}
+
+int64_t Lowering::position_of(int64_t rank) const {
+  return positions_ == 1 ? 0 : mesh_.coordinate(rank, ring_axes(report_.graph().structure).front());
+}
+
+RankProgram Lowering::stage(int stage, bool tensors, std::stop_token stop, int64_t position) const {
+  return StageLowering(*this, stage, tensors, position).run(stop);
+}
+
+RankProgram lower(const Report& report, int stage, bool tensors) {
+  return Lowering(report).stage(stage, tensors);
+}
+
+}  // namespace shardscape

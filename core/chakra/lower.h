@@ -1,0 +1,69 @@
+// Lowering: from a report to the trace nodes of every stage. It walks the schedule's actions in order and
+// stamps the segments of each action, per microbatch.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <stop_token>
+#include <vector>
+
+#include "chakra/groups.h"
+#include "chakra/rank_program.h"
+#include "mesh/mesh.h"
+#include "plan/report.h"
+#include "timing/op_seconds.h"
+
+namespace shardscape {
+
+// A number of the design does not fit into a trace. The message names the op and the quantity.
+struct LoweringError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Data shared by all stages. The report must be valid and outlive this object.
+class Lowering {
+ public:
+  // durations: compute nodes carry the seconds of their kernels on the machine of the design.
+  explicit Lowering(const Report& report, bool durations = false);
+  const Report& report() const { return report_; }
+  const DeviceMesh& mesh() const { return mesh_; }
+  const std::vector<GroupRole>& roles() const { return roles_; }
+  const Schedule& schedule() const { return schedule_; }
+  // Group role of a collective over these axes; -1 if its group has one member.
+  int role_of(const MeshAxes& axes) const;
+  // Role of the pair of mirrored stages (mirror), or of tied embeddings; -1 without one.
+  int pair_role(bool mirror) const;
+  int64_t role_size(int role) const {
+    return static_cast<int64_t>(representatives_[static_cast<size_t>(role)].size());
+  }
+  // Number of rank classes per stage: 1, or the ring size if ranks of a ring compute different parts of a
+  // causal mask.
+  int64_t positions() const { return positions_; }
+  // Rank class of a rank within its stage; 0 if there is only one.
+  int64_t position_of(int64_t rank) const;
+  bool has_durations() const { return machine_.has_value(); }
+  // Seconds; 0 without durations.
+  // A kernel. Rings: without exposed waits.
+  double seconds_of(const Segment& segment, OpId op) const;
+  double packing_seconds(const Segment& segment, OpId op) const;  // packing kernels around a collective
+  double seconds_of_bytes(double bytes) const;                    // a memory-bound kernel
+  // The program of a stage's rank class. Incomplete if stopped.
+  RankProgram stage(int stage, bool tensors, std::stop_token stop = {}, int64_t position = 0) const;
+
+ private:
+  void add_role(const GroupRole& role);
+  const OpTime& time_of(const Segment& segment, OpId op) const;
+  const Report& report_;
+  DeviceMesh mesh_;
+  Schedule schedule_;
+  int64_t positions_ = 1;
+  std::optional<Machine> machine_;  // only with durations
+  OpSeconds seconds_;
+  std::vector<GroupRole> roles_;
+  // Per role, its group of a rank on the first stage. Equal groups are one role.
+  std::vector<std::vector<int64_t>> representatives_;
+};
+
+RankProgram lower(const Report& report, int stage, bool tensors);
+
+}  // namespace shardscape

@@ -1,0 +1,273 @@
+#include "chakra/sync_lower.h"
+
+#include <algorithm>
+
+#include "chakra/bound_segment.h"
+#include "plan/stage_layout.h"
+
+namespace shardscape {
+SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
+    : lowering_(lowering),
+      graph_(lowering.report().graph()),
+      stage_(lowering.report().stages[static_cast<size_t>(stage)]),
+      first_(stage_.first),
+      last_(stage_.last),
+      sync_(stage_sync(graph_, first_, last_, stage_.layers > 0)),
+      program_(program),
+      builder_(builder),
+      ops_(sync_.units.size()),
+      walk_(graph_, sync_, lowering.schedule().places().microbatches(lowering.schedule().microbatches),
+            *this) {}
+
+void SyncLowering::plan(const StageLayout& layout) {
+  for (const StageInstance& i : layout.instances)
+    instances_.push_back({static_cast<int32_t>(i.layer), static_cast<int32_t>(i.position), {}});
+  walk_.plan(layout, placed_plan(lowering_.report(), stage_, sync_));
+  act_ops_.resize(walk_.acts().size());
+}
+
+void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
+  gathered_ = static_cast<uint32_t>(walk_.enter(microbatch, instance, backward));
+}
+
+void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_t last_node) {
+  left_ = last_node;
+  if (last_node != 0) before_ = last_node;
+  walk_.leave(microbatch, instance, backward);
+}
+
+void SyncLowering::enter_replay(int microbatch, size_t instance) {
+  if (const auto mark = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance)); mark != 0)
+    gathered_ = mark;
+}
+
+void SyncLowering::average_loss(int microbatch) {
+  builder_.depend(left_);
+  add_number("loss.average", loss_group(graph_), microbatch);
+}
+
+void SyncLowering::set_gradients(size_t instance, std::vector<uint32_t> nodes) {
+  instances_[instance].gradients = std::move(nodes);
+}
+
+void SyncLowering::reduce() {
+  walk_.reduce();
+  for (const GradReduction& r : plan_grad_reduce(graph_, sync_.owned, first_, last_, stage_.layers > 0)) {
+    const uint32_t op = add_reduction(r, "");
+    if (op == 0) continue;
+    depend_on_reductions();
+    last_reduction_ = builder_.add(op, -1, -1, 0);
+  }
+}
+
+uint32_t SyncLowering::update_on_host() {
+  const OffloadedStep step = offloaded_step(graph_, sync_.owned);
+  const auto add = [&](const char* name, chakra::NodeType type, const Expr& bytes) {
+    TraceOp op{.name = name, .type = type, .tensor_size = value(bytes, std::string(name) + ": bytes")};
+    if (program_.tensors)
+      (type == chakra::NodeType::MemStore ? op.inputs : op.outputs)
+          .push_back({std::string(name) + ".host", NameScope::Rank, op.tensor_size});
+    return builder_.add(add_op(std::move(op)), -1, -1, 0);
+  };
+  const uint32_t stored = add("optimizer.gradients", chakra::NodeType::MemStore, step.gradient_bytes);
+  builder_.depend(stored);
+  return add("optimizer.parameters", chakra::NodeType::MemLoad, step.parameter_bytes);
+}
+
+uint32_t SyncLowering::update() {
+  for (const MeshAxes& norm : norm_groups(graph_)) {
+    depend_on_reductions();
+    last_reduction_ = add_number("gradients.norm." + group_name(norm), norm, -1);
+  }
+  depend_on_reductions();
+  if (graph_.structure.offload_optimizer) return update_on_host();
+  const OptimizerCost cost = optimizer_cost(graph_, sync_.owned, first_, last_, stage_.layers > 0);
+  const int64_t read = value(cost.read_bytes, "optimizer: bytes"),
+                written = value(cost.written_bytes, "optimizer: bytes");
+  TraceOp op{.name = "optimizer.adam",
+             .num_ops = std::max<int64_t>(1, value(cost.flops, "optimizer: FLOPs")),
+             .tensor_size = std::max<int64_t>(1, read + written),
+             .seconds = lowering_.seconds_of_bytes(static_cast<double>(read) + static_cast<double>(written))};
+  if (program_.tensors) {
+    op.inputs.push_back({"optimizer.state", NameScope::Rank, read});
+    op.outputs.push_back({"optimizer.updated", NameScope::Rank, written});
+  }
+  return builder_.add(add_op(std::move(op)), -1, -1, 0);
+}
+
+void SyncLowering::optimize() {
+  updated_ = update();
+  walk_.run_all(SyncWhen::AfterOptimizer);
+}
+
+SyncWalk::Mark SyncLowering::gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
+                                    size_t instance, bool ahead) {
+  static const Instance root;
+  const Instance& at = instance == SyncWalk::kRoot ? root : instances_[instance];
+  const bool backward = turn != SyncWalk::Turn::Forward, second = turn == SyncWalk::Turn::AfterReplay;
+  uint32_t made = 0;
+  if (ahead) builder_.depend(before_);
+  for (const size_t u : units) {
+    const SyncUnit& unit = sync_.units[u];
+    if (unit.group.shard.empty()) continue;
+    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].behind_replay : ops_[u].backward;
+    if (op == 0) {
+      const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)),
+                                  "gather of parameters: bytes");
+      const char* const name = !backward ? "parameters.gather"
+                               : second  ? "parameters.gather_again_behind_replay"
+                                         : "parameters.gather_again";
+      op = add_collective(name + unit_suffix(unit), root_name(unit), CollectiveKind::AllGather,
+                          unit.group.shard, shard);
+    }
+    made = builder_.add(op, microbatch, at.layer, at.position);
+  }
+  return made;
+}
+
+// microbatch: -1 if the reduction occurs once a step.
+void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
+                           const std::vector<size_t>& instances) {
+  const Instance& at = instances_[instances.front()];
+  uint32_t before = 0;
+  for (const size_t u : units) {
+    const SyncUnit& unit = sync_.units[u];
+    std::vector<uint32_t>& ops = ops_[u].reductions;
+    if (ops.empty()) {
+      const Expr width(dtype_bytes(graph_.structure.grad_dtype));
+      for (const GradReduction& r : unit.inner)
+        if (const uint32_t op = add_reduction(r, root_name(unit)); op != 0) ops.push_back(op);
+      const auto over = [&](CollectiveKind op, const MeshAxes& axes, const Expr& elements,
+                            const std::string& whose) {
+        const std::string group = group_name(axes);
+        if (!axes.empty())
+          ops.push_back(
+              add_collective("grad_reduce." + group + whose, root_name(unit), op, axes,
+                             value(elements * width, "gradient reduction over " + group + ": bytes")));
+      };
+      over(CollectiveKind::ReduceScatter, unit.group.shard, unit.full, "");
+      // The shards of all replica groups have one group across copies, hence the suffix.
+      over(CollectiveKind::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));
+    }
+    for (const uint32_t op : ops) {
+      builder_.depend(before);
+      if (before == 0)
+        for (const size_t instance : instances)
+          for (const uint32_t node : instances_[instance].gradients) builder_.depend(node);
+      before = builder_.add(op, microbatch, at.layer, at.position);
+    }
+  }
+  if (before != 0) last_reduction_ = before;
+}
+
+// Issues an action of the plan. microbatch: for gathers, and for reductions of every microbatch.
+SyncWalk::Mark SyncLowering::run(const PlacedPlan::Act& act, size_t index, int microbatch) {
+  const SyncAction& a = act.action;
+  uint32_t& op = act_ops_[index];
+  const bool gathers = a.op == CollectiveKind::AllGather;
+  if (op == 0) {
+    const MeshAxes& axes = act.axes;
+    const int64_t bytes = a.elements * dtype_bytes(a.dtype);
+    const std::string number = std::to_string(index);
+    // The only action of its kind has no number in its name.
+    const bool alone = std::count_if(walk_.acts().begin(), walk_.acts().end(), [&](const PlacedPlan::Act& b) {
+                         return b.action.when == a.when && b.action.op == a.op && b.action.group == a.group;
+                       }) == 1;
+    if (a.when == SyncWhen::AfterOptimizer)
+      op = add_collective("param_gather." + a.group + (alone ? "" : ".bucket" + number), "", a.op, axes,
+                          bytes / a.group_size);
+    else if (gathers)
+      op = add_collective("parameters.gather", "gather" + number, a.op, axes, bytes / a.group_size);
+    else
+      op = add_collective("grad_reduce." + a.group + (a.root >= 0 ? ".to" + std::to_string(a.root) : ""),
+                          a.when == SyncWhen::AfterBackward && alone ? "" : "bucket" + number, a.op, axes,
+                          bytes);
+  }
+  if (a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward) builder_.depend(before_);
+  if (a.when == SyncWhen::AfterOptimizer) builder_.depend(updated_);
+  if (gathers) return builder_.add(op, microbatch, -1, 0);
+  if (act.holders.empty()) builder_.depend(last_reduction_);  // reduces the shard that the last scatter left
+  for (const size_t instance : act.holders)
+    for (const uint32_t node : instances_[instance].gradients) builder_.depend(node);
+  last_reduction_ = builder_.add(op, a.turn == SyncOccurrence::Every ? microbatch : -1, -1, 0);
+  return 0;
+}
+
+// Prefix of the names of a root unit's nodes; nodes of layers have the layer's number instead.
+std::string SyncLowering::root_name(const SyncUnit& unit) const {
+  return unit.segment == graph_.head() ? "head_root" : "root";
+}
+
+std::string SyncLowering::unit_suffix(const SyncUnit& unit) const {
+  return unit.group == replica_groups(graph_).front() ? "" : "." + group_name(unit.group.axes);
+}
+
+// bytes: an all-gather's own shard; the whole local buffer of other collectives.
+uint32_t SyncLowering::add_collective(const std::string& name, const std::string& place, CollectiveKind op,
+                                      const MeshAxes& axes, int64_t bytes) {
+  const int role = lowering_.role_of(axes);
+  if (role < 0) throw LoweringError(name + ": the group " + group_name(axes) + " has one rank");
+  const int64_t ranks = lowering_.role_size(role);
+  TraceOp made{.name = name,
+               .place = place,
+               .type = chakra::NodeType::Coll,
+               .collective = chakra::collective_type(op),
+               .role = role,
+               .comm_size = bytes};
+  if (program_.tensors) {
+    const int64_t out = op == CollectiveKind::AllGather       ? bytes * ranks
+                        : op == CollectiveKind::ReduceScatter ? bytes / ranks
+                                                              : bytes;
+    made.inputs.push_back({name + ".local", NameScope::Microbatch, bytes});
+    made.outputs.push_back({name + ".out", NameScope::Microbatch, out});
+  }
+  return add_op(std::move(made));
+}
+
+uint32_t SyncLowering::add_op(TraceOp op) {
+  program_.ops.push_back(std::move(op));
+  return static_cast<uint32_t>(program_.ops.size() - 1);
+}
+
+// place: prefix of the op's name, "" for the whole rank. Returns 0 if there is nothing to reduce.
+uint32_t SyncLowering::add_reduction(const GradReduction& r, const std::string& place) {
+  const int role = r.pair() ? lowering_.pair_role(r.mirror) : lowering_.role_of(r.axes);
+  const std::string group = r.group();
+  const int64_t bytes = value(r.bytes, "gradient reduction over " + group + ": bytes");
+  if (role < 0 || bytes == 0) return 0;
+  TraceOp op{.name = "grad_reduce." + group,
+             .place = place,
+             .type = chakra::NodeType::Coll,
+             .collective = chakra::CollectiveType::AllReduce,
+             .role = role,
+             .comm_size = bytes};
+  if (program_.tensors) {
+    op.inputs.push_back({"gradients." + group + ".local", NameScope::Microbatch, bytes});
+    op.outputs.push_back({"gradients." + group, NameScope::Microbatch, bytes});
+  }
+  return add_op(std::move(op));
+}
+
+// An all-reduce of one float32 number. Set its dependencies before the call.
+uint32_t SyncLowering::add_number(const std::string& name, const MeshAxes& axes, int microbatch) {
+  return builder_.add(add_collective(name, "", CollectiveKind::AllReduce, axes, dtype_bytes(DType::FP32)),
+                      microbatch, -1, 0);
+}
+
+void SyncLowering::depend_on_gradients() {
+  for (const Instance& instance : instances_)
+    for (const uint32_t node : instance.gradients) builder_.depend(node);
+}
+
+void SyncLowering::depend_on_reductions() {
+  if (last_reduction_ != 0)
+    builder_.depend(last_reduction_);
+  else
+    depend_on_gradients();
+}
+
+int64_t SyncLowering::value(const Expr& expr, const std::string& what) const {
+  return bound_value(expr, stage_.binding, what);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,88 @@
+// The part of a rank's program that data parallelism adds: reductions of gradients, gathers of parameters,
+// the optimizer.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "chakra/lower.h"
+#include "chakra/program_builder.h"
+#include "grad_sync/sync_walk.h"
+
+namespace shardscape {
+
+class SyncLowering : private SyncWalk::Maker {
+ public:
+  SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder);
+
+  // Sets the layout of the stage. Call it before anything else.
+  void plan(const StageLayout& layout);
+  // Call before the nodes of an instance: gathers its parameters where they are not whole, and those of the
+  // next instance ahead.
+  void enter(int microbatch, size_t instance, bool backward);
+  // The same for a layer that is recomputed in the backward of its group.
+  void enter_replay(int microbatch, size_t instance);
+  void leave_replay(size_t instance) { walk_.leave_replay(instance); }
+  // The gather that nodes wait for if they read parameters of the entered instance; 0: none.
+  uint32_t gathered() const { return gathered_; }
+  // Call after the nodes of an instance. last_node: the last of them (0: there are none).
+  void leave(int microbatch, size_t instance, bool backward, uint32_t last_node);
+  // Sets the latest nodes that produced gradients of an instance's parameters.
+  void set_gradients(size_t instance, std::vector<uint32_t> nodes);
+  // Reductions after the last backward.
+  void reduce();
+  // The optimizer and the gathers of updated parameters.
+  void optimize();
+
+ private:
+  struct Instance {
+    int32_t layer = -1, position = 0;
+    std::vector<uint32_t> gradients;  // nodes
+  };
+  // Ops of a unit, shared by its nodes. 0: not made yet (op 0 always belongs to a segment).
+  struct UnitOps {
+    uint32_t forward = 0, backward = 0, behind_replay = 0;
+    // Reductions inside a replica, scatter, all-reduce of shards across groups.
+    std::vector<uint32_t> reductions;
+  };
+
+  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
+                        size_t instance, bool ahead) override;
+  void scatter(const std::vector<size_t>& units, int microbatch,
+               const std::vector<size_t>& instances) override;
+  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  void average_loss(int microbatch) override;
+  uint32_t add_op(TraceOp op);
+  uint32_t add_reduction(const GradReduction& r, const std::string& place);
+  uint32_t add_collective(const std::string& name, const std::string& place, CollectiveKind op,
+                          const MeshAxes& axes, int64_t bytes);
+  uint32_t add_number(const std::string& name, const MeshAxes& axes, int microbatch);
+  std::string root_name(const SyncUnit& unit) const;
+  std::string unit_suffix(const SyncUnit& unit) const;
+  uint32_t update();  // returns the last node of the optimizer
+  uint32_t update_on_host();
+  void depend_on_gradients();
+  void depend_on_reductions();
+  int64_t value(const Expr& expr, const std::string& what) const;
+
+  const Lowering& lowering_;
+  const Graph& graph_;
+  const StageReport& stage_;
+  bool first_, last_;
+  StageSync sync_;
+  RankProgram& program_;
+  ProgramBuilder& builder_;
+  std::vector<Instance> instances_;
+  std::vector<UnitOps> ops_;
+  SyncWalk walk_;
+  uint32_t gathered_ = 0;
+  uint32_t before_ = 0;   // last node of the previous instance
+  uint32_t left_ = 0;     // last node of this instance
+  uint32_t updated_ = 0;  // last node of the optimizer
+  // All communication is one chain, so the last reduction ends after all other reductions.
+  uint32_t last_reduction_ = 0;
+  std::vector<uint32_t> act_ops_;  // by action of the plan; 0: not made yet
+};
+
+}  // namespace shardscape

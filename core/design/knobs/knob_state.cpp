@@ -1,0 +1,496 @@
+#include "design/knobs/knob_state.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+
+#include "design/cluster.h"
+#include "design/limits.h"
+#include "design/validate/checks.h"
+#include "mesh/pipeline_layout.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+// Sizes of parts that an architecture may lack.
+struct PartialSize {
+  const char* knob;
+  Axis axis;          // the size matters if parameters have this axis
+  const char* parts;  // name of the missing part
+};
+constexpr std::array<PartialSize, 11> kSizes{{{"heads", Axis::Heads, "attention"},
+                                              {"kv_heads", Axis::KvHeads, "attention"},
+                                              {"head_dim", Axis::HeadDim, "attention"},
+                                              {"ffn", Axis::Ffn, "MLP"},
+                                              {"ssm_state", Axis::SsmState, "state-space mixer"},
+                                              {"ssm_conv", Axis::SsmConv, "state-space mixer"},
+                                              {"ssm_expand", Axis::SsmConv, "state-space mixer"},
+                                              {"ssm_dt_rank", Axis::SsmDtRank, "Mamba-1 mixer"},
+                                              {"ssm_head_dim", Axis::SsmHeadDim, "Mamba-2 mixer"},
+                                              {"ssm_groups", Axis::SsmGroups, "Mamba-2 mixer"},
+                                              {"ssm_chunk", Axis::SsmGroups, "Mamba-2 mixer"}}};
+
+std::string missing_size(const Design& d, std::string_view knob) {
+  const auto size = std::find_if(kSizes.begin(), kSizes.end(),
+                                 [&](const PartialSize& s) { return knob == s.knob; });
+  if (size == kSizes.end() || uses_axis(d, size->axis)) return "";
+  const bool attends = std::string_view(size->parts) == "attention" &&
+                       uses_axis(d, Axis::Heads);  // attention without this size of its own
+  return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->parts;
+}
+
+// The words if the condition holds, otherwise "".
+std::string when(bool idle, const char* words) { return idle ? words : ""; }
+std::string lacks(const Design& d, bool has, const char* parts) {
+  return has ? "" : "the " + d.model.architecture + " architecture has no " + parts;
+}
+
+std::string head_size(const Design& d) {
+  if (std::string none = missing_size(d, "head_dim"); !none.empty()) return none;
+  return when(uses_axis(d, Axis::KvRank),
+              "latent attention has head sizes of its own: plain, rotated and of values");
+}
+template <Axis axis>
+std::string latent(const Design& d) {
+  return lacks(d, uses_axis(d, axis), "latent attention");
+}
+std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
+std::string no_ep(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return when(d.parallel.ep == 1, "tokens stay where they are without expert parallelism (ep = 1)");
+}
+std::string expert_groups(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return when(d.parallel.dispatcher != Dispatcher::Flex,
+              "each token is sent once to every expert of it, whatever group that is in");
+}
+std::string shared_experts(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::SharedFfn), "shared experts");
+}
+std::string dense_layers(const Design& d) {
+  if (std::string none = experts(d); !none.empty()) return none;
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  return lacks(d, architecture && architecture->lead >= 0, "dense layers before those with experts");
+}
+std::string positions(const Design& d) {
+  return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions");
+}
+std::string window(const Design& d) {
+  return has_window_layers(d.model.architecture)
+             ? ""
+             : "no layer of the " + d.model.architecture + " architecture slides over a window";
+}
+std::string mtp(const Design& d) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  return lacks(d, architecture && !architecture->mtp.lines.empty(), "module of multi-token prediction");
+}
+
+std::string no_tp(const Design& d) {
+  return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)");
+}
+std::string heads_over_tp(const Design& d) {
+  if (std::string none = no_tp(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::Heads), "attention");
+}
+std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
+std::string even_stages(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(!d.parallel.stage_layers.empty(), "stage_layers says how many layers each stage has");
+}
+std::string groups(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(d.parallel.schedule != ScheduleKind::Flexible,
+              "only the flexible schedule groups microbatches at will");
+}
+std::string pass_plan(const Design& d) {
+  if (std::string none = no_pp(d); !none.empty()) return none;
+  return when(d.parallel.schedule != ScheduleKind::ZbAuto,
+              "only the schedule zb-auto finds its order from pass times");
+}
+std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
+std::string context(const Design& d) {
+  if (std::string none = no_cp(d); !none.empty()) return none;
+  return lacks(d, uses_axis(d, Axis::Heads), "attention");
+}
+std::string ulysses_degree(const Design& d) {
+  if (std::string none = context(d); !none.empty()) return none;
+  const ContextMode mode = d.parallel.context;
+  return when(mode != ContextMode::UlyssesRing && mode != ContextMode::UlyssesZigzag,
+              "Ulysses does not run inside a ring");
+}
+std::string overlapped_experts(const Design& d) {
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  const ScheduleKind kind = schedule_of(d.parallel);
+  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV &&
+                  kind != ScheduleKind::OneFOneBPairs,
+              "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap run a forward beside a backward");
+}
+std::string messages(const Design& d) {
+  if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
+  if (d.parallel.tp == 1) return "there is no tensor-parallel rank to share a message with (tp = 1)";
+  return when(d.parallel.sequence_parallel, "sequence parallelism has split the messages already");
+}
+
+std::string alone(const Design& d) {
+  return when(d.parallel.dp * d.parallel.cp == 1, "there are no replicas (dp = 1)");
+}
+bool megatron(const Design& d) {
+  return d.parallel.sync == SyncStrategy::DdpFlat || d.parallel.sync == SyncStrategy::DistributedOptimizer;
+}
+bool fsdp(const Design& d) {
+  return d.parallel.sync == SyncStrategy::Fsdp1 || d.parallel.sync == SyncStrategy::Fsdp2;
+}
+bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) {
+  return d.parallel.sync >= first && d.parallel.sync <= last;
+}
+std::string paired_exchanges(const Design& d) {
+  if (std::string none = no_ep(d); !none.empty()) return none;
+  if (can_pair_exchanges(d.parallel)) return "";
+  if (alone(d).empty() && !megatron(d))
+    return "Megatron-core pairs forwards and backwards under its own gradient sync";
+  return d.parallel.schedule == ScheduleKind::OneFOneB
+             ? "Megatron-core pairs forwards and backwards over several stages (pp = " +
+                   std::to_string(d.parallel.pp) + ") with virtual ones only"
+             : "Megatron-core pairs forwards and backwards of 1F1B alone";
+}
+// The reason for knobs of a gradient-sync policy: no replicas, or a policy for which reads() is false.
+template <auto reads>
+std::string of_policy(const Design& d, const char* words) {
+  std::string none = alone(d);
+  return none.empty() ? when(!reads(d), words) : none;
+}
+std::string overlap(const Design& d) {
+  return of_policy<megatron>(d, "it is Megatron's: this gradient sync has an order of its own");
+}
+std::string param_gather(const Design& d) {
+  return of_policy<[](const Design& x) {
+    return x.parallel.sync == SyncStrategy::DistributedOptimizer && x.parallel.overlap_grad_reduce;
+  }>(d, "only Megatron's distributed optimizer with overlapped gradient reduction gathers ahead");
+}
+std::string tp_pieces(const Design& d) {
+  if (std::string none = no_tp(d); !none.empty()) return none;
+  return when(!d.parallel.sequence_parallel,
+              "products have no gathers and scatters beside them without sequence parallelism");
+}
+std::string megatron_bucket(const Design& d) {
+  return of_policy<[](const Design& x) { return megatron(x) && x.parallel.overlap_grad_reduce; }>(
+      d, "only Megatron's overlapped gradient reduction has such buckets");
+}
+std::string ddp_bucket(const Design& d) {
+  return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(
+      d, "sync is not PyTorch's DDP");
+}
+std::string sharding_group(const Design& d) {
+  return of_policy<[](const Design& x) {
+    return fsdp(x) || x.parallel.sync == SyncStrategy::DistributedOptimizer;
+  }>(d, "sync is neither FSDP nor Megatron's distributed optimizer");
+}
+std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
+std::string every_microbatch(const Design& d) {
+  return of_policy<[](const Design& x) {
+    return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets ||
+           syncs(x, SyncStrategy::Zero2, SyncStrategy::Zero3);
+  }>(d, "this gradient sync reduces once a step");
+}
+std::string zero(const Design& d) {
+  return of_policy<[](const Design& x) { return syncs(x, SyncStrategy::Zero0, SyncStrategy::Zero3); }>(
+      d, "sync is not DeepSpeed");
+}
+std::string zero_gather(const Design& d) {
+  if (std::string none = zero(d); !none.empty()) return none;
+  return when(d.parallel.sync == SyncStrategy::Zero3, "zero-3 gathers parameters where they are used");
+}
+std::string zero_3(const Design& d) {
+  if (std::string none = zero(d); !none.empty()) return none;
+  return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters where they are used");
+}
+
+std::string no_links(const Design& d) { return when(world_at_most(d, 2) == 1, "there is a single rank"); }
+std::string no_scaleup(const Design& d) {
+  if (std::string none = no_links(d); !none.empty()) return none;
+  return when(scaleup_domain(d) == 1, "each rank is a scale-up domain by itself");
+}
+std::string no_network(const Design& d) {
+  if (std::string none = no_links(d); !none.empty()) return none;
+  return when(world_at_most(d, kMaxWorld) <= scaleup_domain(d), "all ranks are in one scale-up domain");
+}
+std::string no_spine(const Design& d) {
+  if (std::string none = no_network(d); !none.empty()) return none;
+  const Network network = network_of(d);
+  if (network.domain < network.node && network.rails > 1) return {};  // only the spine joins the rails
+  if (network.leaf == 0) return "how far leaf switches of this network reach is not known";
+  return when(world_at_most(d, kMaxWorld) <= network.leaf, "all ranks reach each other over one leaf switch");
+}
+std::string no_pods(const Design& d) {
+  if (std::string none = no_network(d); !none.empty()) return none;
+  return when(!(network_of(d).oversubscription > 1), "no level of the network is oversubscribed");
+}
+
+std::string not_selective(const Design& d) {
+  return when(d.workload.recompute != Recompute::Selective, "only selective recompute chooses any");
+}
+template <int what>
+std::string not_full(const Design& d) {
+  return when(d.workload.recompute != Recompute::Full,
+              what == 0 ? "only full recompute has a method" : "only full recompute counts layers");
+}
+std::string checkpoints(const Design& d) {
+  if (d.workload.recompute != Recompute::Full) return "only full recompute keeps the input of layers";
+  if (std::string none = no_tp(d); !none.empty()) return none;
+  return when(d.parallel.sequence_parallel, "sequence parallelism has split the input of layers already");
+}
+std::string master(const Design& d) {
+  if (d.parallel.sync == SyncStrategy::Fsdp1 && alone(d).empty()) return "FSDP keeps its shards in float32";
+  return when(d.workload.dtype == DType::FP32, "parameters are float32 themselves");
+}
+
+// The rule of a knob: the reason why it has no effect. noted: whether validate() notes a changed value
+// without effect, and then the settings that would give it an effect. Other knobs get no note, because their
+// settings come and go while a person tries degrees and policies.
+struct Rule {
+  const char* knob;
+  std::string (*why)(const Design&);
+  bool noted = false;
+  const char* wanted = "";
+  const char *other = "", *value = "";  // a setting that is offered as a fix
+};
+constexpr Rule kRules[] = {
+    {"head_dim", head_size},
+    {"positions", positions, true},
+    {"window", window, true},
+    {"q_rank", latent<Axis::QRank>, true},
+    {"kv_rank", latent<Axis::KvRank>, true},
+    {"nope_head_dim", latent<Axis::NopeDim>, true},
+    {"rope_head_dim", latent<Axis::RopeDim>, true},
+    {"value_head_dim", latent<Axis::ValueDim>, true},
+    {"mtp_layers", mtp, true},
+    {"experts", experts},
+    {"experts_per_token", experts},
+    {"expert_ffn", experts},
+    {"expert_groups", expert_groups},
+    {"groups_per_token", expert_groups},
+    {"shared_experts", shared_experts},
+    {"dense_layers", dense_layers},
+    {"ep", experts},
+    {"etp", experts},
+    {"dispatcher", experts},
+    {"dispatch_sms", overlapped_experts},
+    {"ep_comm_overlap", paired_exchanges, true,
+     "ep of at least 2 under 1f1b, with virtual stages where pp is more than 1, and ddp-flat or "
+     "distributed-optimizer"},
+    {"dispatch_dtype", no_ep, true, "ep of at least 2"},
+    {"capacity_factor", experts},
+    {"pad_to_capacity", experts},
+    {"load_imbalance", experts},
+    {"context", context},
+    {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
+    {"dcp", heads_over_tp, true, "decode with tp of at least 2"},
+    {"sequence_parallel", no_tp, true, "tp of at least 2"},
+    {"virtual_stages", no_pp},
+    {"microbatch_group", groups},
+    {"pass_times", pass_plan},
+    {"most_in_flight", pass_plan},
+    {"waiting_percent", pass_plan},
+    {"stage_layers", no_pp},
+    {"account_for_embedding_in_pipeline_split", even_stages},
+    {"account_for_loss_in_pipeline_split", even_stages},
+    {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
+    {"sync", alone, true, "dp of at least 2"},
+    {"overlap_grad_reduce", overlap, true,
+     "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
+    {"overlap_param_gather", param_gather, true,
+     "the gradient sync distributed-optimizer with overlapped grad reduce over dp of at least 2"},
+    {"tp_comm_overlap", tp_pieces, true, "tp of at least 2 with sequence parallelism"},
+    {"reduce_every_microbatch", every_microbatch, true,
+     "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
+    {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
+    {"average_loss", alone, true, "dp of at least 2"},
+    {"dp_shard", sharding_group},
+    {"bucket_cap_mb", ddp_bucket},
+    {"first_bucket_mb", ddp_bucket},
+    {"ddp_bucket_size", megatron_bucket},
+    {"zero_reduce_bucket_size", zero},
+    {"zero_allgather_bucket_size", zero_gather},
+    {"stage3_prefetch_bucket_size", zero_3},
+    {"stage3_param_persistence_threshold", zero_3},
+    {"stage3_max_live_parameters", zero_3},
+    {"stage3_max_reuse_distance", zero_3},
+    {"master_weights", master, true},
+    {"recompute_modules", not_selective, true, "recompute selective", "recompute", "selective"},
+    {"recompute_method", not_full<0>, true, "recompute full", "recompute", "full"},
+    {"recompute_num_layers", not_full<1>, true, "recompute full", "recompute", "full"},
+    {"scaleup_domain", no_links},
+    {"scaleup_bandwidth", no_scaleup},
+    {"scaleup_latency", no_scaleup},
+    {"nic_bandwidth", no_network},
+    {"network_latency", no_network},
+    {"spine_latency", no_spine},
+    {"rails", no_network},
+    {"oversubscription", no_network},
+    {"pod_size", no_pods},
+    {"in_network_reduction", no_links},
+    {"collective_algorithm", no_links},
+    {"distribute_saved_activations", checkpoints, true,
+     "full recompute with tp of at least 2 and no sequence parallelism"},
+};
+
+// Knobs that only training uses.
+struct ModeRule {
+  const char* knob;
+  const char* why;
+};
+constexpr const char *kGradients = "inference has no gradients to reduce",
+                     *kOneForward = "inference runs forwards only, which no schedule turns into backwards",
+                     *kNothingSaved = "inference keeps no activations for a backward",
+                     *kNoOptimizer = "inference has no optimizer";
+constexpr ModeRule kTrainingOnly[] = {
+    {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
+    {"schedule", kOneForward},
+    {"virtual_stages", kOneForward},
+    {"microbatch_group", kOneForward},
+    {"pass_times", kOneForward},
+    {"most_in_flight", kOneForward},
+    {"waiting_percent", kOneForward},
+    {"ep_comm_overlap", kOneForward},
+    {"sync", kGradients},
+    {"overlap_grad_reduce", kGradients},
+    {"overlap_param_gather", kGradients},
+    {"reduce_every_microbatch", kGradients},
+    {"reshard_after_forward", kGradients},
+    {"dp_shard", kGradients},
+    {"bucket_cap_mb", kGradients},
+    {"first_bucket_mb", kGradients},
+    {"ddp_bucket_size", kGradients},
+    {"zero_reduce_bucket_size", kGradients},
+    {"zero_allgather_bucket_size", kGradients},
+    {"stage3_prefetch_bucket_size", kGradients},
+    {"stage3_param_persistence_threshold", kGradients},
+    {"stage3_max_live_parameters", kGradients},
+    {"stage3_max_reuse_distance", kGradients},
+    {"clip_grad_norm", kGradients},
+    {"grad_dtype", kGradients},
+    {"average_loss", "inference has no loss"},
+    {"gathered_logits", "inference has no loss"},
+    {"dropout", "inference drops nothing"},
+    {"master_weights", kNoOptimizer},
+    {"moment_dtype", kNoOptimizer},
+    {"offload_optimizer", kNoOptimizer},
+    {"offload_activations", kNothingSaved},
+    {"recompute", kNothingSaved},
+    {"recompute_modules", kNothingSaved},
+    {"recompute_method", kNothingSaved},
+    {"recompute_num_layers", kNothingSaved},
+    {"distribute_saved_activations", kNothingSaved}};
+
+std::string idle_in_mode(const Design& d, std::string_view knob) {
+  const Mode mode = d.workload.mode;
+  if (knob == "context_length" && mode != Mode::Decode)
+    return mode == Mode::Train ? "training has no cache of keys and values"
+                               : "prefill caches the prompts, whose length is seq";
+  if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
+  if (knob == "seq")
+    return when(mode == Mode::Decode,
+                "decode makes one token per sequence; the context length counts those before it");
+  if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode)
+    return "decode attends to the context where the cache has it, and merges the parts";
+  if (knob == "dcp" && mode != Mode::Decode)
+    return mode == Mode::Train ? "training has no cache of keys and values"
+                               : "prompts attend to keys that are at hand";
+  if (knob == "scatter_gather_pipeline" && mode == Mode::Decode)
+    return "messages split a sequence, of which decode has one token";
+  if (mode == Mode::Train) return "";
+  const auto only = std::find_if(std::begin(kTrainingOnly), std::end(kTrainingOnly),
+                                 [&](const ModeRule& r) { return knob == r.knob; });
+  return only == std::end(kTrainingOnly) ? "" : only->why;
+}
+
+const Rule* rule_of(std::string_view knob) {
+  const auto rule = std::find_if(std::begin(kRules), std::end(kRules),
+                                 [&](const Rule& r) { return knob == r.knob; });
+  return rule == std::end(kRules) ? nullptr : rule;
+}
+
+}  // namespace
+
+namespace {
+
+std::string why_idle(const Design& design, const std::string& id, const Rule* rule) {
+  std::string why = idle_in_mode(design, id);
+  if (why.empty()) why = rule ? rule->why(design) : missing_size(design, id);
+  // The parts of an unknown architecture are unknown, too.
+  return why.empty() || ModelLibrary::instance().architecture(design.model.architecture) ? why : "";
+}
+
+}  // namespace
+
+std::optional<std::string> without_effect(const Design& design, const Knob& knob) {
+  std::string why = why_idle(design, knob.id, rule_of(knob.id));
+  return why.empty() ? std::nullopt : std::optional(std::move(why));
+}
+
+NoEffectTest no_effect_test(const Knob& knob) {
+  return [id = knob.id, rule = rule_of(knob.id)](const Design& design) {
+    return !why_idle(design, id, rule).empty();
+  };
+}
+
+std::optional<std::string> impossible_choice(const Design& design, const Knob& knob,
+                                             const std::string& value) {
+  Design tried = design;
+  if (const std::optional<Problem> problem = set_knob(tried, knob, value)) return problem->what;
+  const std::vector<Problem> before = validate(design);
+  for (const Problem& problem : validate(tried)) {
+    const auto same = [&](const Problem& p) {
+      return p.severity == Severity::Error && p.where == problem.where;
+    };
+    if (problem.severity == Severity::Error && std::none_of(before.begin(), before.end(), same))
+      return problem.what;
+  }
+  return std::nullopt;
+}
+
+int64_t least_value(const Design& design, const Knob& knob) {
+  if (knob.group != KnobGroup::Model) return knob.min;
+  const auto size = std::find_if(kSizes.begin(), kSizes.end(),
+                                 [&](const PartialSize& s) { return knob.id == s.knob; });
+  return size != kSizes.end() && uses_axis(design, size->axis) ? 1 : knob.min;
+}
+
+void check_without_effect(Checks& checks) {
+  struct Noted {
+    const Knob* knob;
+    const Rule* rule;  // nullptr: a size, noted if the architecture lacks its part
+    std::string rest;  // default value, which gets no note
+  };
+  static const std::vector<Noted> noted = [] {
+    std::vector<Noted> out;
+    for (const Knob& knob : knobs()) {
+      const Rule* rule = rule_of(knob.id);
+      const bool size = std::any_of(kSizes.begin(), kSizes.end(),
+                                    [&](const PartialSize& s) { return knob.id == s.knob; });
+      if (size || (rule && rule->noted))
+        out.push_back({&knob, rule && rule->noted ? rule : nullptr, knob_text(Design{}, knob)});
+    }
+    return out;
+  }();
+  const Design& design = checks.design;
+  if (checks.first_only) return;  // only notes follow
+  if (!checks.sound({"tp", "pp", "dp", "cp"}) ||
+      !ModelLibrary::instance().architecture(design.model.architecture))
+    return;
+  for (const auto& [knob, rule, rest] : noted) {
+    const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
+    if (why.empty() || knob_text(design, *knob) == rest || !checks.sound({knob->id})) continue;
+    std::vector<Fix> fixes;
+    if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
+    fixes.push_back(set_to(knob->id, rest));
+    const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
+    checks.note(knob->id, why + "; the value has no effect",
+                accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
+                std::move(fixes));
+  }
+}
+
+}  // namespace shardscape

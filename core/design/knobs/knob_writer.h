@@ -1,0 +1,146 @@
+// Builders for the rows of the knob table. Private to core/design.
+#pragma once
+
+#include <iterator>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "design/knobs/knob_access.h"
+
+namespace shardscape {
+
+template <auto Spec, auto Field>
+constexpr auto number_of() -> int64_t (*)(const Design&) {
+  using T = std::decay_t<decltype((std::declval<const Design&>().*Spec).*Field)>;
+  if constexpr (std::is_integral_v<T>)
+    return [](const Design& d) -> int64_t { return (d.*Spec).*Field; };
+  else
+    return nullptr;
+}
+
+// Access to a plain member, such as &Design::parallel, &ParallelSpec::tp.
+template <auto Spec, auto Field>
+constexpr KnobAccess member() {
+  return {[](const Design& d) {
+            using T = std::decay_t<decltype((d.*Spec).*Field)>;
+            return KnobValue(std::in_place_type<T>, (d.*Spec).*Field);
+          },
+          [](Design& d, const KnobValue& value) {
+            using T = std::decay_t<decltype((d.*Spec).*Field)>;
+            (d.*Spec).*Field = std::get<T>(value);
+          },
+          number_of<Spec, Field>()};
+}
+
+// Access to an enum by a table of names.
+template <class T>
+struct Named {
+  T value;
+  const char* name;
+  const char* label;
+};
+template <auto Spec, auto Field, auto& Names>
+constexpr KnobAccess named() {
+  return {[](const Design& d) {
+            for (const auto& entry : Names) {
+              if (entry.value == (d.*Spec).*Field) return KnobValue(std::string(entry.name));
+            }
+            return KnobValue(std::string());  // a value without a name: validation reports it
+          },
+          [](Design& d, const KnobValue& value) {
+            for (const auto& entry : Names) {
+              if (entry.name == std::get<std::string>(value)) (d.*Spec).*Field = entry.value;
+            }
+          },
+          [](const Design& d) -> int64_t {
+            for (size_t i = 0; i < std::size(Names); ++i)
+              if (Names[i].value == (d.*Spec).*Field) return static_cast<int64_t>(i);
+            return -1;
+          }};
+}
+
+template <class Names>
+std::vector<KnobChoice> choices_of(const Names& names) {
+  std::vector<KnobChoice> choices;
+  for (const auto& entry : names) choices.push_back({entry.name, entry.label});
+  return choices;
+}
+
+class TableWriter {
+ public:
+  explicit TableWriter(KnobTable& table) : table_(table) {}
+  void group(KnobGroup group) { group_ = group; }
+  void section(std::string name, bool rare = false) {
+    section_ = std::move(name);
+    rare_ = rare;
+  }
+
+  void number(KnobAccess access, std::string id, std::string label, std::string symbol, std::string unit,
+              int64_t min, int64_t max, std::string help) {
+    Knob& knob = add(access, KnobType::Integer, std::move(id), std::move(label), std::move(symbol),
+                     std::move(help));
+    knob.unit = std::move(unit);
+    knob.min = min;
+    knob.max = max;
+  }
+  // min and max in thousandths.
+  void decimal(KnobAccess access, std::string id, std::string label, int64_t min, int64_t max,
+               std::string help) {
+    Knob& knob = add(access, KnobType::Decimal, std::move(id), std::move(label), "", std::move(help));
+    knob.min = min;
+    knob.max = max;
+  }
+  void flag(KnobAccess access, std::string id, std::string label, std::string help) {
+    add(access, KnobType::Boolean, std::move(id), std::move(label), "", std::move(help));
+  }
+  void choice(KnobAccess access, std::string id, std::string label, std::vector<KnobChoice> choices,
+              std::string help) {
+    add(access, KnobType::Choice, std::move(id), std::move(label), "", std::move(help)).choices = std::move(
+        choices);
+  }
+  void choices(KnobAccess access, std::string id, std::string label, std::vector<KnobChoice> choices,
+               std::string help) {
+    add(access, KnobType::ChoiceList, std::move(id), std::move(label), "", std::move(help))
+        .choices = std::move(choices);
+  }
+  void list(KnobAccess access, std::string id, std::string label, std::string unit, int64_t min, int64_t max,
+            std::string when_empty, std::string help) {
+    Knob& knob = add(access, KnobType::IntegerList, std::move(id), std::move(label), "", std::move(help));
+    knob.unit = std::move(unit);
+    knob.min = min;
+    knob.max = max;
+    knob.when_empty = std::move(when_empty);
+  }
+
+ private:
+  Knob& add(KnobAccess access, KnobType type, std::string id, std::string label, std::string symbol,
+            std::string help) {
+    Knob knob;
+    knob.id = std::move(id);
+    knob.group = group_;
+    knob.section = section_;
+    knob.rare = rare_;
+    knob.type = type;
+    knob.label = std::move(label);
+    knob.symbol = std::move(symbol);
+    knob.help = std::move(help);
+    table_.access.push_back(access);
+    return table_.knobs.emplace_back(std::move(knob));
+  }
+
+  KnobTable& table_;
+  KnobGroup group_ = KnobGroup::Model;
+  std::string section_;
+  bool rare_ = false;
+};
+
+// Each function adds the rows of one group of the form, in the order of the form.
+void add_model(TableWriter& table);
+void add_parallelism(TableWriter& table);
+void add_sync(TableWriter& table);  // gradient sync, in the group Parallelism
+void add_workload(TableWriter& table);
+void add_cluster(TableWriter& table);
+
+}  // namespace shardscape

@@ -1,0 +1,228 @@
+#include "design/knobs/knobs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "design/knobs/knob_access.h"
+#include "hardware/accelerator.h"
+
+namespace shardscape {
+namespace {
+
+const KnobTable& table() {
+  static const KnobTable instance = make_knob_table();
+  return instance;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+bool counts_tokens(const Knob& knob) { return knob.unit == "tokens"; }
+
+// Reads the value. Returns the mistake, or "" on success.
+std::string read_integer(const Knob& knob, std::string_view text, int64_t& value) {
+  const NumberText read = parse_number(text, counts_tokens(knob));
+  const std::string quoted = "\"" + std::string(text) + "\"";
+  switch (read.fault) {
+    case NumberFault::None: break;
+    case NumberFault::Empty: return "a value is missing";
+    case NumberFault::NotWhole: return quoted + " is not a whole number";
+    case NumberFault::Suffix:
+      return quoted + ": a suffix could mean thousands or 1,024, so it is not taken here";
+    case NumberFault::TooLarge: return quoted + " is out of range";
+  }
+  if (read.value < knob.min) return grouped(read.value) + " is too small";
+  if (read.value > knob.max) return grouped(read.value) + " is too large";
+  value = read.value;
+  return "";
+}
+
+std::string read_decimal(const Knob& knob, std::string_view text, int64_t& value) {
+  const std::string quoted = "\"" + std::string(text) + "\"";
+  const std::optional<int64_t> thousandths = parse_thousandths(text);
+  if (text.empty()) return "a value is missing";
+  if (!thousandths) return quoted + " is not a number with at most three decimals";
+  if (*thousandths < knob.min) return quoted + " is too small";
+  if (*thousandths > knob.max) return quoted + " is too large";
+  value = *thousandths;
+  return "";
+}
+
+std::string read_list(const Knob& knob, std::string_view text, std::vector<int64_t>& values) {
+  values.clear();
+  if (trimmed(text).empty()) return "";
+  while (true) {
+    const size_t comma = text.find(',');
+    if (std::string wrong = read_integer(knob, trimmed(text.substr(0, comma)), values.emplace_back());
+        !wrong.empty()) {
+      return wrong;
+    }
+    if (comma == std::string_view::npos) return "";
+    text.remove_prefix(comma + 1);
+  }
+}
+
+// Each choice once, in the order of the table.
+std::string read_choices(const Knob& knob, std::string_view text, std::vector<std::string>& values) {
+  std::vector<bool> chosen(knob.choices.size(), false);
+  while (!trimmed(text).empty()) {
+    const size_t comma = text.find(',');
+    const std::string_view word = trimmed(text.substr(0, comma));
+    const std::string* choice = canonical_choice(knob, word);
+    if (!choice) return "there is no \"" + std::string(word) + "\" among the " + lower(knob.label);
+    for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = chosen[i] || &knob.choices[i].value == choice;
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  for (size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i]) values.push_back(knob.choices[i].value);
+  return "";
+}
+
+std::string read_value(const Knob& knob, std::string_view text, KnobValue& value) {
+  switch (knob.type) {
+    case KnobType::Integer: return read_integer(knob, text, value.emplace<int64_t>());
+    case KnobType::Decimal: return read_decimal(knob, text, value.emplace<int64_t>());
+    case KnobType::IntegerList: return read_list(knob, text, value.emplace<std::vector<int64_t>>());
+    case KnobType::ChoiceList: return read_choices(knob, text, value.emplace<std::vector<std::string>>());
+    case KnobType::Boolean: {
+      const std::string word = lower(text);
+      const bool yes = word == "true" || word == "on" || word == "yes" || word == "1";
+      if (!yes && word != "false" && word != "off" && word != "no" && word != "0") {
+        return "\"" + std::string(text) + "\" is neither true nor false";
+      }
+      value = yes;
+      return "";
+    }
+    case KnobType::Choice: {
+      const std::string* choice = canonical_choice(knob, text);
+      if (!choice) return "there is no " + lower(knob.label) + " \"" + std::string(text) + "\"";
+      value = *choice;
+      return "";
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string Knob::flag() const {
+  std::string text = "--" + id;
+  std::replace(text.begin(), text.end(), '_', '-');
+  return text;
+}
+
+std::span<const Knob> knobs() { return table().knobs; }
+
+const Knob* find_knob(std::string_view id) {
+  for (const Knob& knob : knobs()) {
+    if (knob.id == id) return &knob;
+  }
+  return nullptr;
+}
+
+const KnobAccess& knob_access(const Knob& knob) {
+  const std::vector<Knob>& all = table().knobs;
+  const bool own = !all.empty() && &knob >= &all.front() && &knob <= &all.back();
+  const Knob* known = own ? &knob : find_knob(knob.id);
+  if (!known) throw std::invalid_argument("no such knob: " + knob.id);
+  return table().access[static_cast<size_t>(known - table().knobs.data())];
+}
+
+std::string_view group_label(KnobGroup group) {
+  switch (group) {
+    case KnobGroup::Model: return "Model";
+    case KnobGroup::Parallelism: return "Parallelism";
+    case KnobGroup::Workload: return "Workload";
+    case KnobGroup::Cluster: return "Cluster";
+  }
+  return "";
+}
+
+const std::string* canonical_choice(const Knob& knob, std::string_view text) {
+  for (const KnobChoice& choice : knob.choices)
+    if (choice.value == text) return &choice.value;
+  std::string wanted = lower(text);
+  if (knob.id == "accelerator") {
+    if (const Accelerator* item = find_accelerator(wanted)) wanted = lower(item->id);
+  }
+  for (const KnobChoice& choice : knob.choices) {
+    if (lower(choice.value) == wanted) return &choice.value;
+  }
+  return nullptr;
+}
+
+std::string knob_text(const Design& design, const Knob& knob) {
+  const KnobValue value = knob_access(knob).get(design);
+  if (const auto* number = std::get_if<int64_t>(&value))
+    return knob.type == KnobType::Decimal ? thousandths_text(*number) : std::to_string(*number);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  if (const auto* numbers = std::get_if<std::vector<int64_t>>(&value)) return list_text(*numbers);
+  std::string words;
+  for (const std::string& word : std::get<std::vector<std::string>>(value))
+    words += (words.empty() ? "" : ",") + word;
+  return words;
+}
+
+std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text) {
+  const auto setting = read_setting(knob, text);
+  if (const auto* problem = std::get_if<Problem>(&setting)) return *problem;
+  std::get<KnobSetting>(setting)(design);
+  return std::nullopt;
+}
+
+std::variant<KnobSetting, Problem> read_setting(const Knob& knob, std::string_view text) {
+  KnobValue value;
+  if (std::string wrong = read_value(knob, trimmed(text), value); !wrong.empty())
+    return Problem{Severity::Error, knob.id, std::move(wrong), accepted_values(knob), {}};
+  return KnobSetting(
+      [set = knob_access(knob).set, value = std::move(value)](Design& design) { set(design, value); });
+}
+
+KnobNumber knob_number(const Knob& knob) {
+  return [get = knob_access(knob).get, known = find_knob(knob.id)](const Design& design) -> int64_t {
+    const KnobValue value = get(design);
+    if (const auto* number = std::get_if<int64_t>(&value)) return *number;
+    if (const auto* flag = std::get_if<bool>(&value)) return *flag;
+    if (const auto* numbers = std::get_if<std::vector<int64_t>>(&value))
+      return static_cast<int64_t>(numbers->size());
+    if (const auto* words = std::get_if<std::vector<std::string>>(&value))
+      return static_cast<int64_t>(words->size());
+    const auto& choices = known->choices;
+    const auto is_it = [&](const KnobChoice& choice) { return choice.value == std::get<std::string>(value); };
+    return std::find_if(choices.begin(), choices.end(), is_it) - choices.begin();
+  };
+}
+
+std::string accepted_values(const Knob& knob) {
+  const std::string range = " from " + grouped(knob.min) + " to " + grouped(knob.max);
+  switch (knob.type) {
+    case KnobType::Integer:
+      return "a whole number" + range +
+             (counts_tokens(knob) ? ", where k stands for 1,024 (8k is 8,192)" : "");
+    case KnobType::Decimal:
+      return "a number from " + thousandths_text(knob.min) + " to " + thousandths_text(knob.max) +
+             " with at most three decimals";
+    case KnobType::IntegerList:
+      return "whole numbers" + range + " separated by commas, or nothing for an " + knob.when_empty;
+    case KnobType::Boolean: return "true or false (also on and off, yes and no, 1 and 0)";
+    case KnobType::Choice:
+    case KnobType::ChoiceList: break;
+  }
+  if (knob.id == "rank_order")
+    return "tp, cp, dp and pp once each, fastest varying first, as in " + knob.choices[0].value;
+  std::vector<std::string> values;
+  for (const KnobChoice& choice : knob.choices) values.push_back(choice.value);
+  if (values.empty()) return "nothing: the data files that list the choices could not be read";
+  return (knob.type == KnobType::ChoiceList ? "any of " : "one of ") + or_list(values) +
+         (knob.type == KnobType::ChoiceList ? ", separated by commas" : "");
+}
+
+}  // namespace shardscape

@@ -1,0 +1,61 @@
+// The one table of knobs: the source of the form, the flags, the JSON keys, the tooltips and the help.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/problem.h"
+#include "design/design.h"
+
+namespace shardscape {
+
+enum class KnobGroup { Model, Parallelism, Workload, Cluster };
+// Decimal values are stored in thousandths.
+enum class KnobType { Integer, Decimal, Boolean, Choice, IntegerList, ChoiceList };
+
+struct KnobChoice {
+  std::string value, label;
+};
+
+struct Knob {
+  std::string id;  // JSON key and flag: "kv_heads" is --kv-heads and "model": {"kv_heads": 8}
+  KnobGroup group;
+  // Heading inside the group: "Experts". The knobs of a section need not be adjacent.
+  std::string section;
+  bool rare = false;  // the form collapses the section while all its knobs have their defaults
+  KnobType type;
+  std::string label;         // "KV heads"
+  std::string symbol;        // "G", may be empty
+  std::string unit;          // "tokens", may be empty
+  int64_t min = 0, max = 0;  // of Integer, of the elements of an IntegerList, of Decimal in thousandths
+  std::vector<KnobChoice> choices;  // of Choice and ChoiceList
+  std::string when_empty;           // IntegerList: the meaning of an empty list, "even split"
+  std::string help;                 // one or two sentences: the effect and the cost
+  std::string flag() const;         // "--kv-heads"
+};
+
+std::span<const Knob> knobs();
+const Knob* find_knob(std::string_view id);
+std::string_view group_label(KnobGroup group);  // "Model"
+
+// The canonical text of a knob's value: "8", "true", "h100-sxm-80gb", "9,8,8,7", "core_attn,mlp"; "" for an
+// empty list.
+std::string knob_text(const Design& design, const Knob& knob);
+// Sets a knob from text. Integers may have thousands separators, and token counts the suffix k for 1,024.
+// Choices may be in any case. On a Problem, the design stays unchanged.
+std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text);
+// A parsed value that can be set in many designs.
+using KnobSetting = std::function<void(Design&)>;
+std::variant<KnobSetting, Problem> read_setting(const Knob& knob, std::string_view text);
+// The value as a number, for comparisons: integers unchanged, decimals in thousandths, flags as 0 or 1, the
+// index of a choice, the length of a list.
+using KnobNumber = std::function<int64_t(const Design&)>;
+KnobNumber knob_number(const Knob& knob);
+// The accepted values as text: "a whole number from 1 to 131,072".
+std::string accepted_values(const Knob& knob);
+
+}  // namespace shardscape

@@ -1,0 +1,212 @@
+// The rows of the knob table: the workload.
+#include "design/knobs/knob_writer.h"
+#include "design/limits.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+inline constexpr Named<Mode> kModes[] = {{Mode::Train, "train", "Training"},
+                                         {Mode::Prefill, "prefill", "Inference: prefill"},
+                                         {Mode::Decode, "decode", "Inference: decode"}};
+inline constexpr Named<DType> kCacheDtypes[] = {{DType::BF16, "bf16", "bfloat16, or as the data type"},
+                                                {DType::FP8, "fp8", "float8"}};
+inline constexpr Named<DType> kDtypes[] = {
+    {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP32, "fp32", "float32"}};
+inline constexpr Named<DType> kGradDtypes[] = {
+    {DType::FP32, "fp32", "float32"}, {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}};
+inline constexpr Named<DType> kMomentDtypes[] = {{DType::FP32, "fp32", "float32"},
+                                                 {DType::BF16, "bf16", "bfloat16"},
+                                                 {DType::FP16, "fp16", "float16"},
+                                                 {DType::FP8, "fp8", "float8"}};
+inline constexpr Named<ComputePrecision> kComputes[] = {
+    {ComputePrecision::Storage, "storage", "As stored"},
+    {ComputePrecision::FP8, "fp8", "FP8, a scale per tensor"},
+    {ComputePrecision::FP8Block, "fp8-blockwise", "FP8, blocks of 128"},
+    {ComputePrecision::MXFP8, "mxfp8", "MXFP8, blocks of 32"},
+    {ComputePrecision::NVFP4, "nvfp4", "NVFP4, blocks of 16"}};
+inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {
+    {DispatchPrecision::Same, "same", "As the activations"}, {DispatchPrecision::FP8, "fp8", "FP8"}};
+inline constexpr Named<Recompute> kRecompute[] = {{Recompute::None, "none", "None"},
+                                                  {Recompute::Selective, "selective", "Selective (modules)"},
+                                                  {Recompute::Full, "full", "Full"}};
+inline constexpr Named<RecomputeMethod> kRecomputeMethods[] = {
+    {RecomputeMethod::Uniform, "uniform", "Uniform (groups of layers)"},
+    {RecomputeMethod::Block, "block", "Block (first layers of a stage)"}};
+
+constexpr KnobAccess kRecomputeModules{
+    [](const Design& d) {
+      std::vector<std::string> names;
+      for (int i = 0; i < kRecomputeModuleCount; ++i)
+        if (const auto module = static_cast<RecomputeModule>(i); d.workload.recompute_modules.has(module))
+          names.emplace_back(recompute_module_name(module));
+      return KnobValue(std::move(names));
+    },
+    [](Design& d, const KnobValue& value) {
+      d.workload.recompute_modules = {};
+      for (const std::string& name : std::get<std::vector<std::string>>(value))
+        if (const auto module = recompute_module_from_name(name)) d.workload.recompute_modules.add(*module);
+    }};
+
+std::vector<KnobChoice> recompute_module_choices() {
+  std::vector<KnobChoice> choices;
+  for (int i = 0; i < kRecomputeModuleCount; ++i) {
+    const auto module = static_cast<RecomputeModule>(i);
+    choices.push_back(
+        {std::string(recompute_module_name(module)), std::string(recompute_module_label(module))});
+  }
+  return choices;
+}
+
+std::vector<KnobChoice> profiles() {
+  std::vector<KnobChoice> choices;
+  for (const KernelProfile& profile : ModelLibrary::instance().profiles())
+    choices.push_back({profile.id, profile.label});
+  return choices;
+}
+
+}  // namespace
+
+void add_workload(TableWriter& table) {
+  using W = WorkloadSpec;
+  constexpr auto workload = &Design::workload;
+  table.group(KnobGroup::Workload);
+  table.section("Batch");
+  table.choice(named<workload, &W::mode, kModes>(), "mode", "Mode", choices_of(kModes),
+               "What a step is. train: forward, backward and optimizer. prefill: the forward of prompts of "
+               "seq tokens, which fills the cache of "
+               "keys and values and leaves the logits of each last token; its time is the time to first "
+               "token of the last prompt. decode: one more token for every "
+               "sequence, whose attention reads the cache; its time is the time per output token.");
+  table.number(member<workload, &W::seq>(), "seq", "Sequence length", "S", "tokens", 1, kMaxSeq,
+               "Tokens per sequence, of training and of the prompts of prefill; decode has its context "
+               "length. Activations and matrix products grow linearly, attention scores quadratically.");
+  table.number(member<workload, &W::context_length>(), "context_length", "Context length", "C", "tokens", 1,
+               kMaxSeq,
+               "Of decode: tokens of a sequence that the attention of its new token sees, itself included. "
+               "So many keys and values the cache "
+               "holds after the step; layers with a window keep those of the window. Does not follow the "
+               "sequence length.");
+  table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
+               "Sequences per step over all replicas: in training of an optimizer step, in inference those "
+               "that are served at once. Has to be a multiple of microbatch x dp.");
+  table.number(member<workload, &W::microbatch>(), "microbatch", "Microbatch", "b", "sequences", 1,
+               kMaxMicrobatch,
+               "Sequences that go through a stage at once. Larger ones make larger kernels and more "
+               "activation memory, "
+               "and leave fewer microbatches m = B / (b dp) to fill the pipeline.");
+  table.section("Precision");
+  table.choice(
+      named<workload, &W::dtype, kDtypes>(), "dtype", "Data type", choices_of(kDtypes),
+      "Type of parameters and activations. The optimizer keeps a float32 master copy of the parameters and "
+      "two moments, 12 bytes per parameter.");
+  table.choice(named<workload, &W::compute, kComputes>(), "compute", "Matrix products in",
+               choices_of(kComputes),
+               "Precision of the products with weights in layers; embedding, head, router and attention core "
+               "stay as stored. Inputs "
+               "are quantized, and only their quantized copies are kept for the weight gradient and gathered "
+               "under sequence "
+               "parallelism. fp8: a scale per tensor (Transformer Engine, delayed or current scaling). "
+               "fp8-blockwise: float32 scales, "
+               "1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). "
+               "mxfp8: an E8M0 scale per 32. "
+               "nvfp4: half a byte, an E4M3 scale per 16. Weights keep two quantized copies, for forward and "
+               "input gradient.");
+  table.choice(
+      named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type",
+      choices_of(kCacheDtypes),
+      "Type in which inference keeps keys and values, or the latents they are made of; states of mixers stay "
+      "in the data type. fp8, with a "
+      "scale per tensor, halves cache and traffic; the products of attention stay in the data type.");
+  table.choice(named<workload, &W::dispatch_dtype, kDispatchDtypes>(), "dispatch_dtype", "Dispatch type",
+               choices_of(kDispatchDtypes),
+               "Type in which tokens travel to their experts. fp8 halves that all-to-all; the experts' "
+               "results come back as stored "
+               "(DeepSeek-V3, arXiv 2412.19437, section 3.3.3).");
+  table.choice(
+      named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type", choices_of(kGradDtypes),
+      "Type in which gradients are accumulated over microbatches and reduced over replicas. bf16 halves both "
+      "memory and traffic, at a loss of precision.");
+  table.flag(member<workload, &W::master_weights>(), "master_weights", "Master weights",
+             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without "
+             "them it updates the "
+             "parameters themselves. Megatron's --main-params-dtype. FSDP and float32 training have them as "
+             "their parameters.");
+  table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type",
+               choices_of(kMomentDtypes),
+               "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
+               "(DeepSeek-V3 keeps bf16), 2 in fp8 "
+               "with a scale per tensor. Megatron's --exp-avg-dtype and --exp-avg-sq-dtype.");
+  table.section("Kernels");
+  table.number(
+      member<workload, &W::vocab_multiple>(), "vocab_multiple", "Vocabulary multiple", "", "entries", 1,
+      kMaxVocabMultiple,
+      "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
+      "well-aligned rows. 1 pads only as far as tp needs.");
+  table.flag(member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
+             "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes the loss "
+             "there, as code without "
+             "a vocabulary-parallel loss does. Keeps b S V values in float32 instead of 1/tp of them.");
+  table.section("Experts");
+  table.decimal(member<workload, &W::capacity_factor>(), "capacity_factor", "Capacity factor", 0, 1000000,
+                "Slots of an expert as a multiple of its even share of the tokens; tokens beyond are "
+                "dropped. 0 drops none.");
+  table.flag(member<workload, &W::pad_to_capacity>(), "pad_to_capacity", "Pad to capacity",
+             "Every expert computes all slots of its capacity, filled or not: sizes never change, at the "
+             "price of the empty ones.");
+  table.decimal(member<workload, &W::load_imbalance>(), "load_imbalance", "Load imbalance", 1000, 1000000,
+                "Tokens of the fullest expert over the even share. What is shown is then for a rank whose "
+                "experts all get that many, "
+                "and dispatch and combine carry as much.");
+  table.section("Kernels");
+  table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
+             "Drops activations at random where the architecture says so (embedding, residual branches, "
+             "attention scores). "
+             "Keeps a mask of one byte per element for the backward.");
+  table.section("Recompute and offload");
+  table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
+               "What is computed again before the backward instead of being kept. Selective repeats chosen "
+               "modules, by "
+               "default the core of the attention; full keeps only the input of layers and repeats their "
+               "forward, collectives "
+               "included.");
+  table.choices(kRecomputeModules, "recompute_modules", "Recompute modules", recompute_module_choices(),
+                "What selective recompute repeats, as in Megatron-core. core_attn, mlp, moe and "
+                "shared_experts are checkpointed: "
+                "input and result stay. layernorm, mlp_act, moe_act and mla_up_proj throw away their result "
+                "too and make it again "
+                "for the backward of what read it.");
+  table.choice(named<workload, &W::recompute_method, kRecomputeMethods>(), "recompute_method",
+               "Recompute method", choices_of(kRecomputeMethods),
+               "Which layers full recompute repeats. uniform: all, in groups of recompute_num_layers that "
+               "keep one input each; the "
+               "backward of a group holds the activations of all its layers. block: the first "
+               "recompute_num_layers layers of "
+               "each virtual stage one by one, while the others keep everything.");
+  table.number(member<workload, &W::recompute_num_layers>(), "recompute_num_layers", "Recompute layers", "",
+               "layers", 1, kMaxLayers,
+               "Of full recompute: layers of a group (uniform) or layers per virtual stage that are repeated "
+               "(block).");
+  table.flag(member<workload, &W::distribute_saved_activations>(), "distribute_saved_activations",
+             "Distribute checkpoints",
+             "Under full recompute without sequence parallelism every tensor-parallel rank keeps 1/tp of a "
+             "layer's input and "
+             "gathers it before the replay: one more all-gather of b S D per layer.");
+  table.flag(member<workload, &W::offload_optimizer>(), "offload_optimizer", "Offload optimizer",
+             "Optimizer states live in host memory and the host updates the parameters (ZeRO-Offload, arXiv "
+             "2101.06840; Megatron's "
+             "--optimizer-cpu-offload): every step gradients go out and updated parameters come back.");
+  table.number(member<workload, &W::offload_activations>(), "offload_activations", "Offload activations", "",
+               "layers", 0, kMaxLayers,
+               "The first so many layers of each virtual stage keep what their backward needs in host "
+               "memory: stored after the "
+               "forward of the layer, loaded again before its backward, one layer ahead (Transformer Engine, "
+               "CPU offloading). Two "
+               "layers' worth stays on the device, on its way.");
+  table.section("Kernels");
+  table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
+               "Which kernels run: how ops are fused and what each keeps for its backward. Decides "
+               "activation memory.");
+}
+
+}  // namespace shardscape

@@ -1,0 +1,103 @@
+// Checks the links between accelerators: cluster values that contradict each other.
+#include <algorithm>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "design/cluster.h"
+#include "design/limits.h"
+#include "design/validate/checks.h"
+#include "hardware/accelerator.h"
+
+namespace shardscape {
+namespace {
+
+// Fixes to the nearest multiple of a step at or below a value, and above the value.
+std::vector<Fix> nearest_multiples(std::string_view id, int64_t value, int64_t step) {
+  std::vector<Fix> fixes;
+  const int64_t below = value / step * step;
+  if (below > 0) fixes.push_back(set_to(id, below));
+  if (below + step <= kMaxWorld) fixes.push_back(set_to(id, below + step));
+  return fixes;
+}
+
+void check_domain(Checks& checks) {
+  if (!checks.sound({"gpus_per_node", "scaleup_domain"})) return;
+  const int64_t node = checks.design.cluster.gpus_per_node, domain = checks.design.cluster.scaleup_domain;
+  if (domain == 0 || domain % node == 0 || node % domain == 0) return;
+  std::vector<Fix> fixes = nearest_multiples("scaleup_domain", domain, node);
+  fixes.push_back(set_to("scaleup_domain", 0));
+  checks.error("scaleup_domain",
+               "a domain of " + grouped(domain) + " ranks cuts nodes of " + grouped(node) +
+                   " GPUs in pieces of unequal size",
+               "a divisor or a multiple of " + grouped(node) + ", or 0 for what the network has",
+               std::move(fixes));
+}
+
+void check_pods(Checks& checks) {
+  if (!checks.sound({"oversubscription"})) return;
+  const ClusterSpec& c = checks.design.cluster;
+  if (c.oversubscription > 0 && c.oversubscription < 1000) {
+    checks.error("oversubscription", thousandths_text(c.oversubscription) + " would widen the network",
+                 "1 for full bisection, more for less of it, or 0 for what the network has",
+                 {set_to("oversubscription", 1), set_to("oversubscription", 0)});
+    return;
+  }
+  if (!checks.sound(
+          {"gpus_per_node", "accelerator", "network", "scaleup_domain", "pod_size", "tp", "pp", "dp", "cp"}))
+    return;
+  const int64_t domain = scaleup_domain(checks.design);
+  if (c.pod_size == 0 || c.pod_size % domain == 0 || !(network_of(checks.design).oversubscription > 1))
+    return;
+  std::vector<Fix> fixes = nearest_multiples("pod_size", c.pod_size, domain);
+  fixes.push_back(set_to("pod_size", 0));
+  checks.error(
+      "pod_size",
+      "the edge of a pod of " + grouped(c.pod_size) + " ranks cuts a scale-up domain of " + grouped(domain),
+      "a multiple of " + grouped(domain) + ", or 0 for what the network has", std::move(fixes));
+}
+
+void check_switches(Checks& checks) {
+  if (checks.first_only) return;  // only notes follow
+  if (!checks.sound({"accelerator", "network", "in_network_reduction", "collective_algorithm"})) return;
+  const ClusterSpec& c = checks.design.cluster;
+  const NetworkEntry* entry = catalogue_network(c);
+  const Accelerator* accelerator = find_accelerator(c.accelerator);
+  if (entry && accelerator && c.network != "auto" &&
+      std::find(entry->accelerators.begin(), entry->accelerators.end(), c.accelerator) ==
+          entry->accelerators.end()) {
+    checks.note(
+        "network",
+        entry->name + " is not sold with " + accelerator->name + "; their links are taken as if it were",
+        "auto for the accelerator's usual network", {set_to("network", std::string("auto"))});
+  }
+  const bool nvls = entry && entry->nvls, sharp = entry && entry->sharp;
+  const std::string whose = entry ? entry->name : "the network";
+  const bool lacks_nvls = c.in_network_reduction == InNetworkReduction::Nvls && !nvls;
+  if (lacks_nvls || (c.in_network_reduction == InNetworkReduction::Sharp && !(nvls && sharp))) {
+    checks.note("in_network_reduction",
+                std::string(!nvls ? "NVLink switches that add up are not part of "
+                                  : "network switches that add up are not part of ") +
+                    whose + "; they are taken as if they were",
+                "auto", {set_to("in_network_reduction", std::string("auto"))});
+  }
+  const bool any = c.in_network_reduction == InNetworkReduction::Auto
+                       ? nvls
+                       : c.in_network_reduction != InNetworkReduction::None;
+  if (c.collective_algorithm == CollectiveAlgorithm::InNetwork && !any) {
+    checks.note("collective_algorithm",
+                "no switch of this network adds up, so that collectives run as under auto",
+                "auto, or an in-network reduction (nvls or sharp)",
+                {set_to("in_network_reduction", std::string("nvls")),
+                 set_to("collective_algorithm", std::string("auto"))});
+  }
+}
+
+}  // namespace
+
+void check_cluster(Checks& checks) {
+  check_domain(checks);
+  check_pods(checks);
+  check_switches(checks);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,151 @@
+// Checks decode: one token per sequence, with attention over a cache.
+#include <algorithm>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "design/limits.h"
+#include "design/validate/checks.h"
+
+namespace shardscape {
+namespace {
+
+// Sequence parallelism splits tokens over tp; in decode, these are tokens of different sequences.
+void check_tokens(Checks& checks) {
+  const Design& d = checks.design;
+  if (!d.parallel.sequence_parallel || !checks.sound({"tp", "microbatch"}) ||
+      d.workload.microbatch % d.parallel.tp == 0)
+    return;
+  const int64_t b = d.workload.microbatch, tp = d.parallel.tp, wanted = (b / tp + 1) * tp;
+  std::vector<Fix> fixes{set_to("sequence_parallel", std::string("false"))};
+  if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
+    fixes.push_back(both(set_to("microbatch", wanted),
+                         set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) *
+                                             wanted * d.parallel.dp)));
+  checks.error("sequence_parallel",
+               "sequence parallelism splits the new tokens of a microbatch, one of each of its " +
+                   grouped(b) + " sequences, which tp = " + grouped(tp) + " does not divide",
+               "off, or a microbatch that is a multiple of " + grouped(tp), std::move(fixes));
+}
+
+// cp, and dcp inside tensor-parallel groups, split the cache along the context.
+void check_parts(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t dcp = d.parallel.dcp, tp = d.parallel.tp, kv = d.model.kv_heads,
+                length = d.workload.context_length;
+  if (!checks.sound({"cp", "dcp"}) || !uses_axis(d, Axis::Heads)) return;
+  const int64_t parts = d.parallel.cp * dcp;
+  const Fix off = set_to("dcp", 1);
+  if (dcp > 1 && checks.sound({"tp", "kv_heads"})) {
+    // The ranks of a dcp group share the same KV heads, so the KV heads must divide evenly over tp / dcp
+    // groups. vLLM asserts that tp / dcp is at least the number of KV heads; here a group may also hold
+    // several KV heads.
+    std::vector<int64_t> accepted = divisors(tp);
+    if (!uses_axis(d, Axis::KvRank)) std::erase_if(accepted, [&](int64_t n) { return kv % (tp / n) != 0; });
+    if (std::find(accepted.begin(), accepted.end(), dcp) == accepted.end()) {
+      std::vector<Fix> fixes;
+      if (const auto next = std::find_if(
+              accepted.begin(), accepted.end(),
+              [&](int64_t n) { return n > 1 && length % (d.parallel.cp * n) == 0; });
+          next != accepted.end())
+        fixes.push_back(set_to("dcp", *next));
+      fixes.push_back(off);
+      checks.error("dcp",
+                   tp % dcp != 0 ? "tp = " + grouped(tp) + " ranks do not split into groups of " +
+                                       grouped(dcp) + " that share a context"
+                                 : grouped(kv) + " KV heads do not split over tp / dcp = " +
+                                       grouped(tp / dcp) + " groups that share a context each",
+                   "1, or " + or_list(accepted), std::move(fixes));
+      return;
+    }
+    if (has_sinks(d.model.architecture))
+      checks.error("dcp",
+                   "a rank that attends for the heads of its neighbours has the sinks of its own alone",
+                   "1, and the context over cp, which merges whole heads", {off});
+  }
+  if (checks.sound({"context_length"}) && length % parts != 0) {
+    std::vector<Fix> fixes;
+    offer(fixes, "context_length", length >= parts ? length / parts * parts : parts);
+    fixes.push_back(dcp == 1 ? set_to("cp", 1) : d.parallel.cp == 1 ? off : both(set_to("cp", 1), off));
+    checks.error("context_length",
+                 "a context of " + grouped(length) + " tokens does not split over " +
+                     (dcp > 1 ? "cp x dcp = " : "cp = ") + grouped(parts),
+                 "a multiple of " + grouped(parts), std::move(fixes));
+  }
+}
+
+// If all ranks of cp have all tokens, every rank computes them. Experts cannot be spread over such ranks.
+void check_repeated(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t cp = d.parallel.cp, b = d.workload.microbatch;
+  if (!checks.sound({"cp"}) || cp == 1) return;
+  const Fix off = set_to("cp", 1);
+  if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || cp_splits_sequences(d)) return;
+  const bool routed = d.model.experts > 0 && (d.parallel.ep > 1 || d.parallel.folds_experts());
+  const int64_t parts = cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1),
+                wanted = (b / parts + 1) * parts;
+  const ParallelSpec& p = d.parallel;
+  const bool fits = p.dp * (p.folds_experts() ? p.tp : 1) % (p.ep * (p.folds_experts() ? p.etp : 1)) ==
+                    0;  // without cp
+  std::vector<Fix> fixes;
+  if (routed) fixes.push_back(fits ? off : both(off, both(set_to("ep", 1), set_to("etp", 0))));
+  if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
+    fixes.push_back(both(set_to("microbatch", wanted),
+                         set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) *
+                                             wanted * d.parallel.dp)));
+  const std::string tokens = "the new tokens of " + grouped(b) + (b == 1 ? " sequence do" : " sequences do") +
+                             " not split over ",
+                    accepted = "a multiple of " + grouped(parts);
+  if (routed)
+    checks.error("microbatch", tokens + grouped(parts) + " ranks that experts are spread over", accepted,
+                 std::move(fixes));
+  else
+    checks.note("microbatch",
+                tokens + (parts > cp ? "cp x tp = " : "cp = ") + grouped(parts) +
+                    " ranks: outside of attention all ranks of cp do the same work",
+                accepted, std::move(fixes));
+}
+
+void check_table(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"positions", "context_length"}) || !uses_axis(d, Axis::Positions) ||
+      d.model.positions >= d.workload.context_length)
+    return;
+  std::vector<Fix> fixes;
+  offer(fixes, "context_length", d.model.positions);
+  offer(fixes, "positions", d.workload.context_length);
+  checks.error("context_length",
+               "a context of " + grouped(d.workload.context_length) + " tokens is longer than the table of " +
+                   grouped(d.model.positions) + " learned positions",
+               d.model.positions > 0 ? "at most " + grouped(d.model.positions)
+                                     : "positions of at least " + grouped(d.workload.context_length),
+               std::move(fixes));
+}
+
+// Each microbatch reads all weights again. More microbatches than stages do not fill the pipeline better.
+void check_rounds(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.sound({"batch", "microbatch", "dp", "pp"})) return;
+  const int64_t slots = d.parallel.dp * d.parallel.pp, batch = d.workload.batch,
+                m = batch / (d.workload.microbatch * d.parallel.dp);
+  if (batch % (d.workload.microbatch * d.parallel.dp) != 0 || m <= d.parallel.pp || batch % slots != 0 ||
+      batch / slots > kMaxMicrobatch)
+    return;
+  checks.note("microbatch",
+              "a step of decode reads the weights once for each of its m = B / (b dp) = " + grouped(m) +
+                  " microbatches, more than fill " + grouped(d.parallel.pp) +
+                  (d.parallel.pp == 1 ? " stage" : " stages"),
+              "B / (dp pp) = " + grouped(batch / slots), {set_to("microbatch", batch / slots)});
+}
+
+}  // namespace
+
+void check_inference(Checks& checks) {
+  if (checks.design.workload.mode != Mode::Decode) return;
+  check_tokens(checks);
+  check_parts(checks);
+  check_repeated(checks);
+  check_table(checks);
+  check_rounds(checks);
+}
+
+}  // namespace shardscape

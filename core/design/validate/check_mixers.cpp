@@ -1,0 +1,107 @@
+// Checks the splits of state-space mixers.
+#include <algorithm>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "design/validate/checks.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+bool llama_has(Axis axis) {
+  return axis == Axis::Heads || axis == Axis::KvHeads || axis == Axis::HeadDim || axis == Axis::Ffn;
+}
+
+// e·D channels are divided into heads, and heads into groups.
+void check_heads(Checks& checks) {
+  if (!uses_axis(checks.design, Axis::SsmGroups) ||
+      !checks.sound({"hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"}))
+    return;
+  const ModelSpec& m = checks.design.model;
+  const int64_t channels = ssm_channels(checks.design);
+  if (channels % m.ssm_head_dim != 0) {
+    const std::vector<int64_t> accepted = divisors(channels);
+    const auto above = std::upper_bound(accepted.begin(), accepted.end(), m.ssm_head_dim);
+    std::vector<Fix> fixes;
+    // Groups must still divide the heads.
+    const auto fits = [&](int64_t head_dim) { return channels / head_dim % m.ssm_groups == 0; };
+    for (auto it = above; it != accepted.begin(); --it)
+      if (fits(*std::prev(it))) {
+        offer(fixes, "ssm_head_dim", *std::prev(it));
+        break;
+      }
+    checks.error(
+        "ssm_head_dim",
+        "e D = " + grouped(channels) + " channels do not split into heads of " + grouped(m.ssm_head_dim),
+        "a divisor of " + grouped(channels) + ": " + or_list(accepted), std::move(fixes));
+    return;
+  }
+  const int64_t heads = channels / m.ssm_head_dim;
+  if (heads % m.ssm_groups == 0) return;
+  const std::vector<int64_t> accepted = divisors(heads);
+  std::vector<Fix> fixes;
+  offer(fixes, "ssm_groups", *std::prev(std::upper_bound(accepted.begin(), accepted.end(), m.ssm_groups)));
+  checks.error(
+      "ssm_groups",
+      grouped(heads) + " heads of e D / P channels cannot form " + grouped(m.ssm_groups) + " groups evenly",
+      "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
+}
+
+// A scan depends on all previous tokens. Therefore cp exchanges the sequence for groups of heads around the
+// scan. If tensor parallelism leaves each rank one group, cp exchanges the sequence for heads, and all ranks
+// then have B and C of the group. Megatron-core (ssm/mamba_context_parallel.py) asserts that one of cp and
+// the groups of a rank divides the other, and that cp divides the heads.
+void check_scan_order(Checks& checks) {
+  const Design& d = checks.design;
+  const int64_t cp = d.parallel.cp, tp = d.parallel.tp;
+  if (!checks.sound({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv))
+    return;
+  const Fix off = set_to("cp", 1);
+  if (uses_axis(d, Axis::SsmInner)) {
+    checks.error("cp",
+                 "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
+                 "made of all channels: no code base "
+                 "spreads it over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
+                     grouped(cp),
+                 "1, or an architecture with Mamba-2 mixers", {off});
+    return;
+  }
+  if (!checks.sound({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
+  const ModelSpec& m = d.model;
+  if (m.ssm_groups % tp != 0 || ssm_channels(d) % (m.ssm_head_dim * m.ssm_groups) != 0)
+    return;  // other checks report this
+  const int64_t groups = m.ssm_groups / tp, heads = ssm_channels(d) / (m.ssm_head_dim * m.ssm_groups),
+                parts = groups == 1 ? heads : groups;
+  const bool shared = groups > 1 && cp % groups == 0 && groups * heads % cp == 0;
+  if (parts % cp == 0 || shared) return;
+  std::vector<int64_t> accepted = divisors(parts);
+  std::erase_if(accepted, [&](int64_t n) { return n > cp; });
+  std::vector<Fix> fixes;
+  if (accepted.back() > 1) fixes.push_back(set_to("cp", accepted.back()));
+  fixes.push_back(off);
+  checks.error(
+      "cp",
+      "a tensor-parallel rank has " +
+          (groups == 1 ? grouped(heads) + " heads of one mixer group" : grouped(groups) + " mixer groups") +
+          ", which cp = " + grouped(cp) +
+          " ranks cannot share out evenly: Megatron-core's MambaContextParallel asserts it of ngroups / tp "
+          "and nheads / tp",
+      or_list(accepted), std::move(fixes));
+}
+
+}  // namespace
+
+bool uses_axis(const Design& design, Axis axis) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(design.model.architecture);
+  return architecture ? architecture->uses(axis) : llama_has(axis);
+}
+
+int64_t ssm_channels(const Design& design) { return design.model.ssm_expand * design.model.hidden; }
+
+void check_mixers(Checks& checks) {
+  check_heads(checks);
+  check_scan_order(checks);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,137 @@
+// Checks the architecture, and the sizes of the model against each other.
+#include <algorithm>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "design/validate/checks.h"
+#include "model/library.h"
+
+namespace shardscape {
+namespace {
+
+// A predicate on a line of a section or of the blocks that it calls. block: the called block, nullptr for an
+// op.
+using LineTest = bool (*)(const OpLine& line, const BlockTemplate* block);
+
+bool has_line(const ModelLibrary& library, const std::vector<OpLine>& lines, LineTest fits, int depth = 0) {
+  if (depth > 8) return false;  // the library reports a block that calls itself
+  return std::any_of(lines.begin(), lines.end(), [&](const OpLine& line) {
+    const BlockTemplate* block = library.block(line.callee);
+    return fits(line, block) || (block && has_line(library, block->ops, fits, depth + 1));
+  });
+}
+
+bool has_line(const ModelLibrary& library, const Architecture& architecture, LineTest fits) {
+  if (has_line(library, architecture.embedding.lines, fits) ||
+      has_line(library, architecture.head.lines, fits))
+    return true;
+  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
+                     [&](const SectionTemplate& kind) { return has_line(library, kind.lines, fits); });
+}
+
+bool slides(const OpLine& line, const BlockTemplate* block) {
+  return !block && line.callee == "attention" && line.spec.find("window") != std::string::npos;
+}
+
+bool sinks(const OpLine& line, const BlockTemplate* block) {
+  return !block && line.callee == "attention" && line.args.size() > 3;
+}
+
+const Architecture* check_architecture(Checks& checks) {
+  const ModelLibrary& library = ModelLibrary::instance();
+  const Architecture* architecture = library.architecture(checks.design.model.architecture);
+  if (architecture) return architecture;
+  std::vector<std::string> known;
+  for (const Preset& preset : library.presets()) {
+    const std::string& id = preset.model.architecture;
+    if (library.architecture(id) && std::find(known.begin(), known.end(), id) == known.end())
+      known.push_back(id);
+  }
+  checks.error("architecture",
+               "there is no architecture \"" + checks.design.model.architecture + "\" in the model library",
+               known.empty() ? "none: no architecture could be read from the data folder"
+                             : "one of " + or_list(known));
+  return nullptr;
+}
+
+void check_positions(Checks& checks, const Architecture& architecture) {
+  if (!checks.sound({"positions", "seq"})) return;
+  const Design& d = checks.design;
+  const int64_t positions = d.model.positions, seq = d.workload.seq;
+  if (!architecture.uses(Axis::Positions) || positions >= seq || d.workload.mode == Mode::Decode)
+    return;  // check_inference.cpp checks decode
+  std::vector<Fix> fixes;
+  // The longest sequence that fits and still splits over tp under sequence parallelism.
+  const int64_t step = d.parallel.sequence_parallel && checks.sound({"tp"}) ? d.parallel.tp : 1;
+  offer(fixes, "seq", positions / step * step);
+  offer(fixes, "positions", seq);
+  checks.error("seq",
+               "a sequence of " + grouped(seq) + " tokens is longer than the table of " + grouped(positions) +
+                   " learned positions",
+               positions > 0 ? "at most " + grouped(positions) : "positions of at least " + grouped(seq),
+               std::move(fixes));
+}
+
+// Sizes that latent attention requires.
+void check_latent(Checks& checks, const Architecture& architecture) {
+  struct Size {
+    const char* knob;
+    int64_t ModelSpec::*field;
+    Axis axis;
+    int64_t usual;  // value in DeepSeek-V2 and V3
+  };
+  static constexpr Size kSizes[] = {{"kv_rank", &ModelSpec::kv_rank, Axis::KvRank, 512},
+                                    {"nope_head_dim", &ModelSpec::nope_head_dim, Axis::NopeDim, 128},
+                                    {"rope_head_dim", &ModelSpec::rope_head_dim, Axis::RopeDim, 64},
+                                    {"value_head_dim", &ModelSpec::value_head_dim, Axis::ValueDim, 128}};
+  const ModelSpec& m = checks.design.model;
+  for (const Size& size : kSizes) {
+    if (!checks.sound({size.knob})) continue;
+    if (m.*size.field == 0 && architecture.uses(size.axis))
+      checks.error(size.knob,
+                   "the latent attention of the " + architecture.id + " architecture has no size without it",
+                   "at least 1", {set_to(size.knob, size.usual)});
+  }
+  if (!architecture.uses(Axis::KvRank)) return;
+  if (checks.sound({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
+    checks.error("rope_head_dim", "a rotation turns pairs, and " + grouped(m.rope_head_dim) + " is odd",
+                 "an even number", {set_to("rope_head_dim", m.rope_head_dim + 1)});
+  if (checks.sound({"heads", "kv_heads"}) && m.kv_heads != m.heads)
+    checks.error("kv_heads", "latent attention makes keys and values for all " + grouped(m.heads) + " heads",
+                 grouped(m.heads), {set_to("kv_heads", m.heads)});
+}
+
+}  // namespace
+
+bool has_sinks(const std::string& architecture) {
+  const Architecture* found = ModelLibrary::instance().architecture(architecture);
+  return found && has_line(ModelLibrary::instance(), *found, sinks);
+}
+
+bool has_window_layers(const std::string& architecture) {
+  const Architecture* found = ModelLibrary::instance().architecture(architecture);
+  return found && has_line(ModelLibrary::instance(), *found, slides);
+}
+
+void check_model(Checks& checks) {
+  if (const Architecture* architecture = check_architecture(checks)) {
+    check_positions(checks, *architecture);
+    check_latent(checks, *architecture);
+  }
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"heads", "kv_heads"})) return;
+  const ModelSpec& model = checks.design.model;
+  const bool told = std::any_of(checks.problems.begin(), checks.problems.end(),
+                                [](const Problem& p) { return p.where == "kv_heads"; });
+  if (model.heads % model.kv_heads == 0 || told) return;
+  const std::vector<int64_t> accepted = divisors(model.heads);
+  const auto above = std::upper_bound(accepted.begin(), accepted.end(), model.kv_heads);
+  std::vector<Fix> fixes;
+  if (above != accepted.begin()) offer(fixes, "kv_heads", *std::prev(above));
+  if (above != accepted.end()) offer(fixes, "kv_heads", *above);
+  checks.error(
+      "kv_heads",
+      grouped(model.heads) + " query heads cannot share " + grouped(model.kv_heads) + " KV heads evenly",
+      "a divisor of " + grouped(model.heads) + ": " + or_list(accepted), std::move(fixes));
+}
+
+}  // namespace shardscape

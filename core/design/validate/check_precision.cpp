@@ -1,0 +1,121 @@
+// Checks the sizes that quantized matrix products require.
+#include <algorithm>
+
+#include "base/units.h"
+#include "design/validate/checks.h"
+#include "hardware/accelerator.h"
+
+namespace shardscape {
+namespace {
+
+const std::string kStorage = "storage";
+
+// Elements that share a scale lie along the contraction: along a token's features in the forward, along
+// tokens in the weight gradient. Without blocks, matrix units require multiples of 16 and 8 (Transformer
+// Engine, FP8 GEMM).
+int64_t wanted(DType type, bool tokens) {
+  return quantization_block(type) > 1 ? quantization_block(type) : tokens ? 8 : 16;
+}
+
+void check_sizes(Checks& checks) {
+  const Design& d = checks.design;
+  const DType type = compute_dtype(d.workload);
+  if (!is_quantized(type) ||
+      !checks.sound({"compute", "tp", "cp", "heads", "head_dim", "hidden", "ffn", "seq", "microbatch"}))
+    return;
+  const int64_t tp = d.parallel.tp, rows = wanted(type, true);
+  const Fix off = set_to("compute", kStorage);
+  const std::string name(dtype_name(type));
+  int64_t block = wanted(type, false);
+  const auto features = [&](const char* knob, const char* what, int64_t size, int64_t parts, bool mends) {
+    if (size % parts != 0 || size / parts % block == 0)
+      return;  // other checks report sizes that do not split at all
+    std::vector<Fix> fixes;
+    if (mends) offer(fixes, knob, (size / (parts * block) + 1) * parts * block);
+    fixes.push_back(off);
+    checks.error(knob,
+                 name + " wants " + what + " in multiples of " + grouped(block) + " on every rank, but " +
+                     grouped(size) +
+                     (parts > 1 ? " over tp = " + grouped(parts) + " makes " + grouped(size / parts) : ""),
+                 "a multiple of " + grouped(parts * block) + ", or compute " + kStorage, std::move(fixes));
+  };
+  features("hidden", "the hidden size", d.model.hidden, 1, false);
+  features("ffn", "the FFN size", d.model.ffn, tp, true);
+  if (!uses_axis(d, Axis::KvRank))
+    features("heads", "heads x head size", d.model.heads * d.model.head_dim, tp, false);
+  if (uses_axis(d, Axis::Experts) && checks.sound({"experts", "expert_ffn", "shared_experts", "etp"})) {
+    features("expert_ffn", "the FFN size of experts", d.model.expert_ffn, d.parallel.expert_tp(), true);
+    if (d.model.expert_ffn % (tp * block) != 0)
+      features("expert_ffn", "the width of shared experts", d.model.shared_experts * d.model.expert_ffn, tp,
+               false);
+  }
+  if (uses_axis(d, Axis::KvRank) && checks.sound({"q_rank", "kv_rank", "value_head_dim"})) {
+    features("heads", "heads x value head size", d.model.heads * d.model.value_head_dim, tp, false);
+    features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
+    features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
+  }
+  // Only weight gradients contract over tokens, so inference does not restrict the number of tokens. Types
+  // with blocks require multiples of the block for all features.
+  if (!trains(d)) {
+    if (quantization_block(type) > 1 && checks.sound({"ssm_expand", "ssm_dt_rank"})) {
+      if (uses_axis(d, Axis::SsmConv))
+        features("ssm_expand", "the channels of mixers", ssm_channels(d), tp, false);
+      if (uses_axis(d, Axis::SsmDtRank))
+        features("ssm_dt_rank", "the rank of the step size", d.model.ssm_dt_rank, 1, true);
+    }
+    // A square of weights shares one float32 scale. If inputs form whole blocks, this many outputs fill one
+    // byte of the scale.
+    if (type != DType::FP8Block || !checks.sound({"kv_heads", "rope_head_dim", "nope_head_dim"})) return;
+    block /= dtype_bytes(DType::FP32);
+    if (!uses_axis(d, Axis::KvRank)) {
+      features("head_dim", "KV heads x head size",
+               std::max<int64_t>(1, d.model.kv_heads / tp) * d.model.head_dim, 1, false);
+      return;
+    }
+    features("rope_head_dim", "the rotated head size", d.model.rope_head_dim, 1, true);
+    features("nope_head_dim", "heads x plain head size", d.model.heads * d.model.nope_head_dim, tp, false);
+    return;
+  }
+  const int64_t parts = d.parallel.cp * (d.parallel.sequence_parallel ? tp : 1), b = d.workload.microbatch,
+                seq = d.workload.seq;
+  if (seq % parts != 0 || seq / parts * b % rows == 0) return;
+  std::vector<Fix> fixes;
+  const int64_t multiple = parts * rows;
+  offer(fixes, "seq", seq >= multiple ? seq / multiple * multiple : multiple);
+  fixes.push_back(off);
+  checks.error("seq",
+               name + " wants the tokens of a rank in multiples of " + grouped(rows) + ", but b S makes " +
+                   grouped(seq / parts * b),
+               "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
+}
+
+// Whether the matrix units support the type. Units for MX blocks came with those for 4 bits (Blackwell).
+bool has_units(const Accelerator& a, DType type) {
+  return type == DType::NVFP4 || type == DType::MXFP8 ? a.fp4_tflops > 0 : a.fp8_tflops > 0;
+}
+
+void check_units(Checks& checks) {
+  const Design& d = checks.design;
+  const DType type = compute_dtype(d.workload);
+  if (checks.first_only || !is_quantized(type) || !checks.sound({"compute", "accelerator"})) return;
+  const Accelerator* accelerator = find_accelerator(d.cluster.accelerator);
+  if (!accelerator || has_units(*accelerator, type)) return;
+  std::vector<Fix> fixes;
+  if (has_units(*accelerator, DType::FP8)) fixes.push_back(set_to("compute", std::string("fp8")));
+  fixes.push_back(set_to("compute", kStorage));
+  checks.note("compute",
+              accelerator->name + " has no matrix units for " + std::string(dtype_name(type)) +
+                  ": times are those of its next wider type",
+              has_units(*accelerator, DType::FP8) ? "fp8 or storage, or an accelerator that has such units"
+                                                  : "storage, or an accelerator that has such units",
+              std::move(fixes));
+}
+
+}  // namespace
+
+void check_precision(Checks& checks) {
+  check_sizes(checks);
+  check_units(checks);
+}
+
+}  // namespace shardscape

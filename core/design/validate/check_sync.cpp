@@ -1,0 +1,123 @@
+// Checks the requirements of gradient-sync policies.
+#include <algorithm>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "design/validate/checks.h"
+
+namespace shardscape {
+namespace {
+
+bool fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
+bool deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
+
+Fix sync_to(const char* policy) { return set_to("sync", std::string(policy)); }
+
+// DeepSpeed's pipeline engine supports only ZeRO stages 0 and 1, because it does not reduce gradients between
+// microbatches (deepspeed/runtime/pipe/engine.py, PipelineEngine.__init__).
+void check_deepspeed(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (!deepspeed(p.sync)) return;
+  if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
+    if (checks.record_first("sync")) return;
+    const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
+    checks.error("sync",
+                 policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
+                 "zero-1, fsdp1 or fsdp2, or pp = 1",
+                 {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
+  } else if (p.virtual_stages > 1 && !checks.record_first("sync")) {
+    checks.error("sync", "DeepSpeed's pipelines have no virtual stages",
+                 "1 virtual stage, or another gradient sync",
+                 {set_to("virtual_stages", 1), sync_to("distributed-optimizer")});
+  }
+}
+
+// Every copy of the states must hold all experts. Megatron asserts that the number of instances divides the
+// expert data-parallel size (parallel_state.py). torchtitan takes the ranks of experts out of one copy
+// (parallel_dims.py).
+void check_experts_in_copies(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (!checks.sound({"ep", "etp", "tp"}) || checks.design.model.experts == 0 ||
+      (p.ep == 1 && !p.folds_experts()))
+    return;
+  const int64_t copies = p.dp / p.dp_shard, inner = p.cp * (p.folds_experts() ? p.tp : 1),
+                wanted = p.ep * (p.folds_experts() ? p.etp : 1);
+  // check_experts.cpp reports the first case.
+  if (p.dp * inner % wanted != 0 || p.dp_shard * inner % wanted == 0) return;
+  std::vector<Fix> fixes{set_to("dp_shard", 0)};
+  for (const int64_t n : divisors(p.dp))
+    if (n > p.dp_shard && n < p.dp && n * inner % wanted == 0) {
+      fixes.push_back(set_to("dp_shard", n));
+      break;
+    }
+  const std::vector<int64_t> degrees = divisors(p.ep);
+  for (auto ep = degrees.rbegin(); ep != degrees.rend(); ++ep)
+    if (p.dp_shard * inner % (*ep * (p.folds_experts() ? p.etp : 1)) == 0) {
+      fixes.push_back(set_to("ep", *ep));
+      break;
+    }
+  checks.error(
+      "dp_shard",
+      grouped(copies) + " copies of the states do not divide the " + grouped(p.edp()) +
+          " replicas of each expert: a copy of ds x cp" + (p.folds_experts() ? " x tp = " : " = ") +
+          grouped(p.dp_shard * inner) + " ranks cannot hold all experts spread over " +
+          (p.folds_experts() ? "ep x etp = " : "ep = ") + grouped(wanted),
+      "0, or groups of which ds x cp" +
+          std::string(p.folds_experts() ? " x tp is a multiple of ep x etp" : " is a multiple of ep"),
+      std::move(fixes));
+}
+
+void check_hybrid(Checks& checks) {
+  const ParallelSpec& p = checks.design.parallel;
+  if (p.dp_shard == 0) return;
+  const Fix all = set_to("dp_shard", 0);
+  const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
+  const bool megatron = p.sync == SyncStrategy::DistributedOptimizer;
+  if (!fsdp(p.sync) && !megatron) {
+    std::vector<Fix> fixes{all};
+    if (fits)
+      fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
+    checks.error("dp_shard",
+                 "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and "
+                 "replicate across groups" +
+                     std::string(deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
+                 "0, or the gradient sync distributed-optimizer, fsdp1 or fsdp2", std::move(fixes));
+    return;
+  }
+  if (fits) return check_experts_in_copies(checks);
+  std::vector<int64_t> sizes = divisors(p.dp);
+  std::erase_if(sizes, [&](int64_t n) { return n * p.cp < 2; });
+  std::vector<Fix> fixes{all};
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), p.dp_shard);
+  if (above != sizes.begin()) offer(fixes, "dp_shard", *(above - 1));
+  if (above != sizes.end()) offer(fixes, "dp_shard", *above);
+  const std::string accepted = sizes.empty() ? "0" : "0, or a divisor of dp: " + or_list(sizes);
+  if (p.dp % p.dp_shard != 0)
+    checks.error("dp_shard", grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard),
+                 accepted, std::move(fixes));
+  else
+    checks.error("dp_shard", "groups of one replica shard nothing", accepted, std::move(fixes));
+}
+
+}  // namespace
+
+void check_sync(Checks& checks) {
+  if (!checks.sound({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
+  const ParallelSpec& p = checks.design.parallel;
+  if (p.dp * p.cp == 1) {
+    if (p.dp_shard > 1)
+      checks.error("dp_shard", "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
+    return;
+  }
+  // Otherwise both ends of the pipeline would wait for each other in every microbatch.
+  if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
+    checks.error("reduce_every_microbatch",
+                 "with pipeline stages the two ends reduce tied embeddings after the last microbatch only",
+                 "off, or embeddings that are not tied",
+                 {set_to("reduce_every_microbatch", std::string("false")),
+                  set_to("tied_embeddings", std::string("false"))});
+  check_hybrid(checks);
+  check_deepspeed(checks);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,136 @@
+#include "grad_sync/grad_plan.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "grad_sync/sync_model.h"
+
+namespace shardscape {
+
+std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers) {
+  std::vector<StageSegment> out;
+  if (first) out.push_back({0, Expr(1)});
+  if (has_layers)
+    for (int kind = 0; kind + 2 < static_cast<int>(graph.segments.size()); ++kind)
+      out.push_back({kind + 1, Expr(stage_layers_symbol(graph, kind))});
+  if (last) out.push_back({graph.head(), Expr(1)});
+  return out;
+}
+
+namespace {
+
+// Whether both the embedding and the head have a parameter with this key.
+bool at_both_ends(const Graph& graph, const std::string& tied) {
+  const auto in = [&](const Segment& segment) {
+    return std::any_of(segment.params.begin(), segment.params.end(),
+                       [&](const Param& p) { return p.tied == tied; });
+  };
+  return !tied.empty() && in(graph.segments.front()) && in(graph.segments.back());
+}
+
+}  // namespace
+
+std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers) {
+  std::vector<StageParam> out;
+  for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
+    const Segment& segment = graph.segments[static_cast<size_t>(part.segment)];
+    for (const Param& param : segment.params) {
+      const bool here = !param.tied.empty() &&
+                        std::any_of(out.begin(), out.end(),
+                                    [&](const StageParam& other) { return other.param->tied == param.tied; });
+      if (!here) out.push_back({&segment, &param, part.count});
+    }
+  }
+  return out;
+}
+
+Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers) {
+  Expr out;
+  for (const StageParam& p : stage_params(graph, first, last, has_layers))
+    out += p.count * local_elements(p.segment->tensor(p.param->tensor));
+  return out;
+}
+
+std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params,
+                                         bool ends) {
+  std::map<std::pair<int, MeshAxes>, Expr> elements;
+  Expr tied;
+  for (const StageParam& p : params) {
+    const Tensor& grad = p.segment->tensor(p.param->gradient);
+    const Expr size = p.count * local_elements(grad);
+    MeshAxes inner;
+    std::copy_if(grad.placement.partial.begin(), grad.placement.partial.end(), std::back_inserter(inner),
+                 [](MeshAxis axis) { return !is_replica_axis(axis); });
+    if (!inner.empty()) elements[{inner == MeshAxes{MeshAxis::TpRep} ? 2 : 1, inner}] += size;
+    if (ends && at_both_ends(graph, p.param->tied)) tied += size;
+  }
+  const DType type = graph.structure.grad_dtype;
+  const Expr bytes(dtype_bytes(type));
+  std::vector<GradReduction> out;
+  for (const auto& [key, size] : elements) {
+    const char* why = key.first == 1
+                          ? "Parameters that are Replicate on tp beside sequence shards have gradients that "
+                            "are Partial on tp."
+                          : "Ranks that share a KV head each hold a summand of its projection's gradient.";
+    out.push_back({key.second, false, false, size, size * bytes, type, why});
+  }
+  if (!tied.is_zero())
+    out.push_back(
+        {{},
+         true,
+         false,
+         tied,
+         tied * bytes,
+         type,
+         "The embedding and the head share one table, which lives on the first and the last stage."});
+  return out;
+}
+
+std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, bool first, bool last,
+                                            bool has_layers) {
+  if (is_fsdp(graph.structure.sync) || !graph.structure.trains()) return {};
+  std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers),
+                                                 first != last);
+  if (graph.structure.layout != ChunkLayout::BothWays) return out;
+  const DType type = graph.structure.grad_dtype;
+  out.push_back({{},
+                 false,
+                 true,
+                 owned,
+                 owned * Expr(dtype_bytes(type)),
+                 type,
+                 "Two stages hold these parameters, and each has run half of the microbatches."});
+  return out;
+}
+
+Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers) {
+  constexpr int64_t kCopies = 2;
+  if (graph.structure.sync == SyncStrategy::Fsdp1) return {};
+  Expr elements;
+  for (const StageParam& p : stage_params(graph, first, last, has_layers))
+    if (p.param->quantized) elements += p.count * local_elements(p.segment->tensor(p.param->tensor));
+  return elements * Expr(kCopies) * dtype_size(graph.structure.compute);
+}
+
+OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, bool first, bool last, bool has_layers) {
+  const Structure& s = graph.structure;
+  // FSDP stores float32 shards and casts the gathered units.
+  const bool fsdp = is_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;
+  const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
+  const Expr states = Expr(2) * dtype_size(s.moment_dtype) + Expr(master ? 4 : 0);
+  const Expr copies = quantized_weight_bytes(graph, first, last, has_layers);
+  const Expr quantized_from = copies.is_zero()
+                                  ? Expr()
+                                  : copies * Expr(dtype_bytes(s.dtype)) / (Expr(2) * dtype_size(s.compute));
+  return {owned * Expr(12), owned * (grad + states + (master ? Expr() : weight)) + quantized_from,
+          owned * (states + weight) + copies};
+}
+
+OffloadedStep offloaded_step(const Graph& graph, const Expr& owned) {
+  const Structure& s = graph.structure;
+  const bool fsdp = is_fsdp(s.sync);  // float32 shards and gradients
+  return {owned * Expr(fsdp ? 4 : dtype_bytes(s.grad_dtype)), owned * Expr(fsdp ? 4 : dtype_bytes(s.dtype))};
+}
+
+}  // namespace shardscape

@@ -1,0 +1,76 @@
+// Work on gradients and parameters once a step, after the last backward: reductions inside and between
+// replicas, then the optimizer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "graph/graph.h"
+#include "graph/stage_symbols.h"
+
+namespace shardscape {
+
+// One all-reduce (sum) of a flat gradient buffer. Elements and bytes are those of the full buffer on one
+// rank.
+struct GradReduction {
+  MeshAxes axes;                 // mesh axes of the group; empty for pairs
+  bool embedding_group = false;  // ranks of the first and the last stage, which share a tied parameter
+  // The two stages that hold the same virtual stages (ChunkLayout::BothWays).
+  bool mirror = false;
+  Expr elements, bytes;
+  DType dtype = DType::FP32;
+  std::string why;
+  bool pair() const { return embedding_group || mirror; }  // one rank of each of two stages
+  std::string group() const { return embedding_group ? "embedding" : mirror ? "mirror" : group_name(axes); }
+};
+
+// A parameter on one rank of a stage. A parameter tied to another one on the same rank appears once.
+struct StageParam {
+  const Segment* segment;
+  const Param* param;
+  Expr count;  // copies on this stage
+};
+std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers);
+
+// Reductions after those over replicas (sync_model.h), in order of issue: tp (norms and biases under sequence
+// parallelism), then KV replicas, then the embedding group. They follow from the placements of the
+// parameters' gradients; Megatron-LM merges and orders them in the same way. Empty for FSDP, which runs them
+// per unit before it scatters. owned: StageSync::owned.
+std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, bool first, bool last,
+                                            bool has_layers);
+// The reductions of these parameters. ends: tied parameters also live on the other end of the pipeline.
+std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params,
+                                         bool ends);
+
+// Bytes of quantized weight copies on one rank, made once a step and stored: one for the forward, one scaled
+// along the other dimension (or transposed) for the input gradient (Transformer Engine's weight cache). 0 for
+// FSDP1, which quantizes the gathered unit every time.
+Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers);
+
+// Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1): 12 FLOPs per parameter in float32, whatever the types
+// of its states. The bytes include the quantization of updated weights.
+struct OptimizerCost {
+  Expr flops, read_bytes, written_bytes;  // per rank and step
+};
+// owned: elements of the parameters that the rank updates (StageSync::owned).
+OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, bool first, bool last, bool has_layers);
+
+// Optimizer offload: bytes per step from the device to the host (gradients) and back (parameters), for the
+// part that the rank owns (Ren et al., arXiv 2101.06840, section 4.1).
+struct OffloadedStep {
+  Expr gradient_bytes, parameter_bytes;
+};
+OffloadedStep offloaded_step(const Graph& graph, const Expr& owned);
+
+// Elements of the parameters on one rank of a stage, before data parallelism shards them. Tied parameters on
+// the same rank count once.
+Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers);
+
+// The segments of a stage in order of execution, with their number: 1 or a layer-count symbol.
+struct StageSegment {
+  int segment;
+  Expr count;
+};
+std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers);
+
+}  // namespace shardscape

@@ -1,0 +1,87 @@
+#include "grad_sync/stage_gradients.h"
+
+#include <stdexcept>
+
+#include "graph/build.h"
+#include "symbolic/program.h"
+
+namespace shardscape {
+namespace {
+
+// The values of StageGradients as expressions: `reduced` of every segment, then always, shards, bucket.
+ExprProgram program_of(const Graph& graph, bool first, bool last, bool has_layers) {
+  const Structure& s = graph.structure;
+  const GradientLife life = gradient_life(graph);
+  const StageSync sync = stage_sync(graph, first, last, has_layers);
+  const Expr type(dtype_bytes(s.dtype));
+  std::vector<Expr> all(graph.segments.size());  // reduced
+  for (const SyncUnit& unit : sync.units) {
+    const int at = unit.segment >= 0 ? unit.segment : first ? 0 : graph.head();
+    all[static_cast<size_t>(at)] += unit.shard * Expr(4);
+  }
+  const bool buckets = life == GradientLife::InBuckets;
+  all.push_back(s.sync == SyncStrategy::DdpBuckets ? bucket_bytes(graph, first, last, has_layers) : Expr());
+  all.push_back(buckets ? sync.owned * type : Expr());
+  all.push_back(buckets ? Expr(Symbol::intern("Zb")) * type : Expr());
+  return ExprProgram::compile(all);
+}
+
+}  // namespace
+
+GradientLife gradient_life(const Graph& graph) {
+  const Structure& s = graph.structure;
+  if (!s.trains()) return GradientLife::Always;
+  switch (s.sync) {
+    case SyncStrategy::DdpFlat:
+    case SyncStrategy::DistributedOptimizer:
+    case SyncStrategy::Zero3: return GradientLife::Always;
+    case SyncStrategy::Zero2: return GradientLife::InBuckets;
+    case SyncStrategy::Fsdp1:
+    case SyncStrategy::Fsdp2: return GradientLife::UntilReduced;
+    default: return GradientLife::UntilOptimizer;
+  }
+}
+
+// FSDP2 accumulates in the type in which it reduces (PyTorch fully_shard, unsharded_accumulated_grad).
+DType unreduced_dtype(const Structure& structure) {
+  return structure.accumulates && structure.sync == SyncStrategy::Fsdp2 ? structure.grad_dtype
+                                                                        : structure.dtype;
+}
+
+Expr bucket_bytes(const Graph& graph, bool first, bool last, bool has_layers) {
+  Expr out;
+  for (const StageParam& p : stage_params(graph, first, last, has_layers))
+    if (!replica_group(graph.structure, p.segment->tensor(p.param->gradient)).axes.empty())
+      out += p.count * local_elements(p.segment->tensor(p.param->tensor));
+  return out * Expr(dtype_bytes(graph.structure.grad_dtype));
+}
+
+StageGradients stage_gradients(const Graph& graph, bool first, bool last, bool has_layers,
+                               const Binding& stage, PlanCache& cache) {
+  const Structure& s = graph.structure;
+  StageGradients out;
+  out.life = gradient_life(graph);
+  if (out.life == GradientLife::Always) return out;
+  out.every_backward = s.every_microbatch;
+  out.with_chunk = s.whole_until_reduced;
+  CacheKey key = key_of(s);
+  for (const bool word : {first, last, has_layers}) key.add(int64_t{word});
+  const auto program = cache.get<ExprProgram>(
+      CacheKind::GradientProgram, key,
+      [&] { return std::make_shared<const ExprProgram>(program_of(graph, first, last, has_layers)); },
+      [](const ExprProgram&) { return size_t{4096}; });
+  std::vector<EvalFault> faults;
+  const std::vector<Wide> values = program->evaluate(stage, &faults);
+  for (const EvalFault fault : faults)
+    if (fault != EvalFault::None)
+      throw std::invalid_argument(std::string("a size of gradients: ") + to_string(fault));
+  size_t at = 0;
+  const auto next = [&] { return static_cast<int64_t>(values[at++]); };
+  for (size_t i = 0; i < graph.segments.size(); ++i) out.reduced.push_back(next());
+  out.always = next();
+  out.shards = next();
+  out.bucket = next();
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,91 @@
+#include "grad_sync/sync_groups.h"
+
+#include <algorithm>
+
+#include "grad_sync/sync_plan.h"
+
+namespace shardscape {
+namespace {
+
+bool is_expert_axis(MeshAxis axis) { return axis >= MeshAxis::Edp; }
+
+}  // namespace
+
+ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
+  ReplicaGroup group;
+  for (const MeshAxis axis : gradient.placement.partial) {
+    if (!is_replica_axis(axis)) continue;
+    group.axes.push_back(axis);
+    const bool of_experts = is_expert_axis(axis);
+    if (!structure.hybrid || !(of_experts || axis == MeshAxis::Dp)) {
+      group.shard.push_back(axis);
+      continue;
+    }
+    // Experts: a copy of the states may have a single rank with these experts, hence no shard axis.
+    if (!of_experts)
+      group.shard.push_back(MeshAxis::DpShard);
+    else if (structure.edp_shards)
+      group.shard.push_back(axis == MeshAxis::Edp ? MeshAxis::EdpShard : MeshAxis::EdpShardFolded);
+    group.across.push_back(MeshAxis::DpRep);
+  }
+  return group;
+}
+
+std::vector<ReplicaGroup> replica_groups(const Graph& graph) {
+  std::vector<ReplicaGroup> out;
+  if (!graph.structure.trains()) return out;
+  for (const Segment& segment : graph.segments)
+    for (const Param& p : segment.params) {
+      ReplicaGroup group = replica_group(graph.structure, segment.tensor(p.gradient));
+      if (std::find(out.begin(), out.end(), group) == out.end()) out.push_back(std::move(group));
+    }
+  return out;
+}
+
+int replica_group_index(const std::vector<ReplicaGroup>& groups, const Structure& structure,
+                        const Tensor& gradient) {
+  return static_cast<int>(std::find(groups.begin(), groups.end(), replica_group(structure, gradient)) -
+                          groups.begin());
+}
+
+std::vector<MeshAxes> norm_axes(const Graph& graph) {
+  const Structure& s = graph.structure;
+  MeshAxes dense, experts;
+  const auto add = [&](const MeshAxes& axes) {
+    for (const MeshAxis axis : axes) {
+      MeshAxes& to = is_expert_axis(axis) ? experts : dense;
+      if (std::find(to.begin(), to.end(), axis) == to.end()) to.push_back(axis);
+    }
+  };
+  const auto has = [&](MeshAxis axis) { return std::find(dense.begin(), dense.end(), axis) != dense.end(); };
+  if (s.pp) dense.push_back(MeshAxis::Pp);
+  const MeshAxes stages = dense;
+  if (shards_states(s.sync))
+    for (const ReplicaGroup& group : replica_groups(graph)) add(group.shard);
+  const bool replicas = dense != stages;
+  for (const Segment& segment : graph.segments)
+    for (const Param& p : segment.params)
+      for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(axes);
+  if (dense.empty() && experts.empty()) return {};
+  if (experts.empty()) return {dense};
+  // The expert mesh lies over the same ranks, so a norm must not count any rank twice.
+  const MeshAxes cp = cp_axes(s);
+  const bool all_replicas = (!s.dp || has(MeshAxis::Dp) || has(MeshAxis::DpShard)) &&
+                            std::all_of(cp.begin(), cp.end(), has);
+  const bool all_tp = !s.folded || !s.tp || has(MeshAxis::Tp) ||
+                      (has(MeshAxis::TpKv) && has(MeshAxis::TpRep));
+  if (replicas && all_replicas && all_tp) return {dense};
+  const bool apart = !replicas && (!s.folded || dense == stages);
+  if (apart) {
+    dense.insert(dense.begin() + static_cast<std::ptrdiff_t>(stages.size()), experts.begin(), experts.end());
+    return {dense};
+  }
+  // Neither mesh covers the other: one sum for each kind of parameter, as in Megatron-core's chained
+  // optimizers.
+  MeshAxes of_experts = stages;
+  of_experts.insert(of_experts.end(), experts.begin(), experts.end());
+  if (!s.folded && has(MeshAxis::Tp)) of_experts.push_back(MeshAxis::Tp);
+  return {dense, of_experts};
+}
+
+}  // namespace shardscape

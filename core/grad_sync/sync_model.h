@@ -1,0 +1,134 @@
+// What a sync policy does on a stage, as expressions. Shards and units have padded sizes, which are derived
+// symbols. Quantities that only the planner can count are symbols that bind_sync sets. Tests compare the
+// expressions with the planner's numbers.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "grad_sync/grad_plan.h"
+#include "grad_sync/sync_groups.h"
+#include "grad_sync/sync_params.h"
+
+namespace shardscape {
+
+// When a gathered FSDP unit is freed. AfterForward: after each forward and each backward. AfterBackward:
+// after each backward. AfterReduction: after the backward that reduces (FSDP1 keeps units that it did not
+// reshard under no_sync). AfterForwardOnly: FSDP2 in a pipeline frees units after forwards, but after no
+// backward before the one that reduces (torch.distributed.pipelining, stage.py:
+// set_reshard_after_backward(False) whatever the schedule); weight gradients read no parameters.
+enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardOnly };
+
+// FSDP: the parameters that are gathered and reduced together. A layer is a unit; everything outside layers
+// is the root unit. Embedding and head have separate roots if they are in two chunks of a stage
+// (ChunkLayout::Vee). Parameters of another replica group form a separate unit.
+struct SyncUnit {
+  bool root = false;
+  // Segment of a layer, or of a separate root; otherwise -1.
+  int segment = -1;
+  ReplicaGroup group;
+  UnitFreed freed = UnitFreed::AfterForward;
+  Expr count;     // units of this kind on the stage
+  Expr elements;  // on one rank, before data parallelism, without padding
+  Expr shard;     // per replica, with padding
+  // Reductions inside a replica, for the whole unit, before the scatter.
+  std::vector<GradReduction> inner;
+  Expr full;               // gathered unit, with padding
+  Expr forward, backward;  // gathers per step, over all units of this kind
+  Expr reductions;         // reductions per step, over all units of this kind
+};
+
+// A kind of collective over replicas, with its totals of a step.
+struct SyncRow {
+  Phase phase;
+  CollectiveKind op;
+  MeshAxes axes;
+  DType dtype;
+  Expr count, elements;  // totals; elements of full buffers
+};
+
+struct StageSync {
+  SyncStrategy strategy = SyncStrategy::DdpFlat;
+  std::vector<DerivedSymbol> derived;  // to define on the stage's binding, in order
+  std::vector<SyncRow> rows;
+  Expr owned;                   // parameters whose optimizer states the rank stores, with padding
+  Expr buffers;                 // elements of whole gradients, with padding
+  std::vector<SyncUnit> units;  // FSDP only; roots first
+  // Elements gathered at the same time. FSDP: the root and two layers, the running one and the next; in the
+  // replay of a group also its last layer.
+  Expr gathered;
+  // Elements of gradients that wait for the reduction of their unit: those of the root and of one layer.
+  Expr unreduced;
+};
+StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers);
+
+// The planner's policy: for a structure alone, or with the numbers of a design.
+SyncPolicy sync_policy(const Structure& structure);
+SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel, int64_t microbatches);
+
+// The plan of a stage under any policy except FSDP, which uses StageSync::units.
+struct StagePlan {
+  SyncInput input;
+  SyncPlan plan;
+  // For each parameter, then for each reused module: index of its segment's instance on the stage.
+  std::vector<size_t> holders;
+};
+StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
+                     const ParallelSpec& parallel, bool first, bool last,
+                     const std::vector<std::vector<int>>& chunks);
+// The actions of a plan, by instances of the stage.
+struct PlacedPlan {
+  struct Act {
+    SyncAction action;  // without its parts
+    MeshAxes axes;
+    int first = 0;  // first parameter that it carries
+    // Instances whose parameters it carries, each once.
+    std::vector<size_t> holders;
+    // holders and the instances of modules that reuse these parameters.
+    std::vector<size_t> readers;
+  };
+  struct Place {
+    std::vector<size_t> before_forward, before_backward, after_gradient;  // indices into acts
+  };
+  std::vector<Act> acts;  // in order of issue within a microbatch
+  std::vector<Place> places;
+};
+PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan);
+// Totals of a plan's collectives by group of the input, kind (sync_kinds(policy)) and turn. They do not
+// depend on the number of microbatches.
+struct PlanTotals {
+  using ByOccurrence = std::array<int64_t, kSyncOccurrences>;
+  struct Kind {
+    ByOccurrence count{}, elements{};
+  };
+  struct Group {
+    std::vector<Kind> kinds;
+    // Elements that a rank owns once gradients are reduced.
+    int64_t owned = 0;
+    // reduces: the group has ranks to reduce over. crosses: shards are replicated across groups.
+    bool reduces = false, crosses = false;
+  };
+  std::vector<Group> groups;
+  int64_t gathered = 0;  // as SyncPlan::gathered
+};
+PlanTotals plan_totals(const Structure& structure, const StagePlan& plan);
+// Binds the part of bind_sync that needs_plan refers to.
+void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec& parallel,
+               const PlanTotals& totals);
+// Whether sizes on a stage depend on its plan.
+bool needs_plan(const Structure& structure);
+
+// Sets the symbols that only the planner or the schedule determines; the binding already has the stage's
+// other symbols. Suffix "" for the first group (dense), "x" for the next one: Pb elements in nb reductions,
+// Pa in na reductions of shards across groups, Pgf in ngf gathers of the forward, Pgb in ngb gathers of the
+// backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements whole at the
+// same time. Zb: DeepSpeed's reduce bucket.
+void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
+               const std::vector<std::vector<int>>& chunks);
+
+// Groups of the all-reduces of one number: the gradient norm (one per group), and the loss of every
+// microbatch (on the last stage). Empty if the design does without, or if the group has one rank.
+std::vector<MeshAxes> norm_groups(const Graph& graph);
+MeshAxes loss_group(const Graph& graph);
+
+}  // namespace shardscape

@@ -1,0 +1,234 @@
+#include "grad_sync/sync_params.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+
+#include "grad_sync/sync_groups.h"
+
+namespace shardscape {
+namespace {
+
+// The forward op that uses a parameter, and the index of the operand.
+struct Use {
+  const Op* op = nullptr;
+  size_t operand = 0;
+};
+
+Use use_of(const Segment& segment, TensorId param) {
+  for (const Op& op : segment.ops) {
+    if (op.phase != Phase::Forward) continue;
+    const auto it = std::find(op.inputs.begin(), op.inputs.end(), param);
+    if (it != op.inputs.end()) return {&op, static_cast<size_t>(it - op.inputs.begin())};
+  }
+  return {};
+}
+
+// A bias belongs to the module of the product that it is added to.
+const Op* module_of(const Segment& segment, const Op* op) {
+  if (op->kind != OpKind::BiasAdd) return op;
+  const Op* at = op;
+  do {
+    const OpId producer = segment.tensor(at->inputs.front()).producer;
+    if (producer < 0) return op;
+    at = &segment.op(producer);
+  } while (is_redistribution(at->kind));
+  return at->kind == OpKind::Einsum ? at : op;
+}
+
+// Letters of one operand, and of the result, of "bsd,dhe->bshe".
+std::string letters(const std::string& spec, size_t operand) {
+  size_t begin = 0;
+  while (operand-- > 0) begin = spec.find(',', begin) + 1;
+  return spec.substr(begin, spec.find_first_of(",-", begin) - begin);
+}
+std::string result_letters(const std::string& spec) { return spec.substr(spec.find("->") + 2); }
+
+void lay_out(const Tensor& t, const Use& use, FlatParam& out) {
+  out.rows = out.columns = Expr(1);
+  out.vector = t.axes.size() == 1 || use.op->kind == OpKind::BiasAdd;
+  const bool product = use.op->kind == OpKind::Einsum;
+  const std::string own = product ? letters(use.op->spec, use.operand) : "",
+                    result = product ? result_letters(use.op->spec) : "";
+  for (int d = 0; d < static_cast<int>(t.axes.size()); ++d) {
+    const bool row = out.vector ||
+                     (product ? result.find(own[static_cast<size_t>(d)]) != std::string::npos : d == 0);
+    (row ? out.rows : out.columns) = (row ? out.rows : out.columns) * local_size(t, d);
+  }
+}
+
+}  // namespace
+
+std::vector<FlatParam> flat_params(const Segment& segment) {
+  std::vector<FlatParam> out;
+  // Packed parameters: their products, or the results of their bias additions, share one storage.
+  std::map<std::pair<StorageId, OpKind>, size_t> packs;
+  for (const Param& p : segment.params) {
+    const Tensor& t = segment.tensor(p.tensor);
+    const Use use = use_of(segment, p.tensor);
+    FlatParam flat;
+    flat.param = &p;
+    flat.name = t.name;
+    if (!use.op) {
+      flat.module = t.name;
+      flat.rows = local_elements(t);
+      flat.columns = Expr(1);
+      flat.vector = t.axes.size() == 1;
+      out.push_back(std::move(flat));
+      continue;
+    }
+    flat.module = module_of(segment, use.op)->name;
+    lay_out(t, use, flat);
+    if (use.op->kind == OpKind::Einsum || use.op->kind == OpKind::BiasAdd) {
+      const auto [at, fresh] = packs.try_emplace(
+          {segment.tensor(use.op->outputs.front()).storage, use.op->kind}, out.size());
+      if (!fresh) {
+        out[at->second].rows += flat.rows;
+        continue;
+      }
+    }
+    out.push_back(std::move(flat));
+  }
+  return out;
+}
+
+SyncBasis sync_basis(const Graph& graph) {
+  SyncBasis out;
+  const std::vector<ReplicaGroup> groups = replica_groups(graph);
+  for (const ReplicaGroup& g : groups)
+    out.groups.push_back({g, g.size(graph.structure), group_size(g.across)});
+  for (const Segment& segment : graph.segments) {
+    SyncBasis::Part& part = out.parts.emplace_back();
+    part.name = segment.name;
+    for (FlatParam& p : flat_params(segment))
+      part.params.push_back(
+          {std::move(p.name), std::move(p.module), p.param->tied, std::move(p.rows), std::move(p.columns),
+           p.vector,
+           groups.empty() ? 0
+                          : replica_group_index(groups, graph.structure, segment.tensor(p.param->gradient))});
+  }
+  return out;
+}
+
+std::set<Symbol> SyncBasis::symbols() const {
+  std::set<Symbol> out;
+  const auto add = [&](const Expr& expr) {
+    for (const Symbol symbol : expr.symbols()) out.insert(symbol);
+  };
+  for (const Group& g : groups) {
+    add(g.size);
+    add(g.across_size);
+  }
+  for (const Part& part : parts)
+    for (const Flat& p : part.params) {
+      add(p.rows);
+      add(p.columns);
+    }
+  return out;
+}
+
+std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph, PlanCache& cache) {
+  SyncBasis basis = sync_basis(graph);
+  CacheKey key;
+  const auto add_axes = [&](const MeshAxes& axes) {
+    key.add(static_cast<int64_t>(axes.size()));
+    for (const MeshAxis axis : axes) key.add(static_cast<int64_t>(axis));
+  };
+  for (const auto& [of, size, across_size] : basis.groups) {
+    add_axes(of.axes);
+    add_axes(of.shard);
+    add_axes(of.across);
+    key.add(std::string_view(size.text()));
+    key.add(std::string_view(across_size.text()));
+  }
+  for (const auto& [part, params] : basis.parts) {
+    key.add(std::string_view(part));
+    for (const auto& [name, module, tied, rows, columns, vector, group] : params) {
+      for (const std::string& text : {name, module, tied, rows.text(), columns.text()})
+        key.add(std::string_view(text));
+      key.add(int64_t{2 * group + vector});
+    }
+  }
+  const auto make = [&] {
+    auto out = std::make_shared<SharedSyncBasis>();
+    out->symbols = basis.symbols();
+    out->basis = std::move(basis);
+    out->serial = cache.next_serial();
+    return out;
+  };
+  return cache.get<SharedSyncBasis>(CacheKind::SyncBasis, key, make, [](const SharedSyncBasis& made) {
+    constexpr size_t kParam = 600;
+    size_t params = 0;
+    for (const SyncBasis::Part& part : made.basis.parts) params += part.params.size();
+    return sizeof made + params * kParam;
+  });
+}
+
+SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, bool last,
+                     const std::vector<std::vector<int>>& chunks, std::vector<size_t>* instances) {
+  return sync_input(sync_basis(graph), binding, first, last, chunks, instances);
+}
+
+SyncInput sync_input(const SyncBasis& basis, const Binding& binding, bool first, bool last,
+                     const std::vector<std::vector<int>>& chunks, std::vector<size_t>* instances) {
+  SyncInput input;
+  const auto number = [&](const Expr& expr) {
+    const auto value = evaluate(expr, binding);
+    if (const auto* error = std::get_if<EvalError>(&value)) throw std::invalid_argument(error->message);
+    return static_cast<int64_t>(std::get<Wide>(value));
+  };
+  input.groups.clear();
+  for (const SyncBasis::Group& g : basis.groups)
+    input.groups.push_back(
+        {group_name(g.of.shard), number(g.size), group_name(g.of.across), number(g.across_size)});
+  // The shapes of a segment's parameters are evaluated once, because all layers of the segment have the same
+  // ones.
+  struct Made {
+    SyncParam param;
+    std::string tied;
+  };
+  std::map<int, std::vector<Made>> made;
+  std::map<std::string, int> tied;
+  std::vector<size_t> reused;
+  size_t place = 0;
+  const auto add = [&](int index, const std::string& unit, int chunk) {
+    const SyncBasis::Part& segment = basis.parts[static_cast<size_t>(index)];
+    const auto [at, fresh] = made.try_emplace(index);
+    if (fresh)
+      for (const SyncBasis::Flat& p : segment.params) {
+        std::vector<int64_t> shape{number(p.rows)};
+        if (!p.vector) shape.push_back(number(p.columns));
+        at->second.push_back({{p.name, p.module, "", std::move(shape), p.group}, p.tied});
+      }
+    const std::string prefix = (unit.empty() ? segment.name : unit) + ".";
+    for (const auto& [made_once, key] : at->second) {
+      SyncParam p = made_once;
+      p.name = prefix + p.name;
+      p.module = prefix + p.module;
+      p.unit = unit;
+      p.chunk = chunk;
+      if (!key.empty()) {
+        const auto [known, new_one] = tied.try_emplace(key, static_cast<int>(input.params.size()));
+        if (!new_one) {
+          input.reused.push_back({known->second, p.module});
+          reused.push_back(place);
+          continue;
+        }
+      }
+      input.params.push_back(std::move(p));
+      if (instances) instances->push_back(place);
+    }
+    ++place;
+  };
+  int layer = 0;
+  for (size_t c = 0; c < chunks.size(); ++c) {
+    const int chunk = static_cast<int>(c);
+    if (first && c == 0) add(0, "", chunk);
+    for (const int kind : chunks[c]) add(1 + kind, "layers." + std::to_string(layer++), chunk);
+    if (last && c + 1 == chunks.size()) add(static_cast<int>(basis.parts.size()) - 1, "", chunk);
+  }
+  if (instances) instances->insert(instances->end(), reused.begin(), reused.end());
+  return input;
+}
+
+}  // namespace shardscape

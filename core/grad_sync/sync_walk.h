@@ -1,0 +1,137 @@
+// The places of a stage's gradient-sync collectives in a step. Gathers stand before the segments that read
+// the parameters, and one unit ahead. Reductions stand behind the segments that make the gradients. Root
+// units surround the instances of their chunk. Actions of a plan stand at their planned places. The step
+// simulation and the trace lowering turn the collectives into nodes, each through its own Maker.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "grad_sync/sync_model.h"
+#include "pipeline/layer_instances.h"
+
+namespace shardscape {
+
+class SyncWalk {
+ public:
+  // A Maker's handle of a gather; 0: none.
+  using Mark = int64_t;
+  // The pass that a gather serves. AfterReplay: the second gather for a microbatch's backward.
+  enum class Turn : uint8_t { Forward, Backward, AfterReplay };
+  static constexpr size_t kRoot = std::numeric_limits<size_t>::max();
+
+  // Creates the collectives. units: indices into StageSync::units. instance: index into
+  // StageLayout::instances. microbatch: -1 if the collective occurs once a step.
+  class Maker {
+   public:
+    virtual ~Maker() = default;
+    // Gathers the units of an instance, or of a root (kRoot). ahead: prefetch for the instance after the one
+    // that is entered.
+    virtual Mark gather(const std::vector<size_t>& units, Turn turn, int microbatch, size_t instance,
+                        bool ahead) = 0;
+    // Reduces the gradients of these instances.
+    virtual void scatter(const std::vector<size_t>& units, int microbatch,
+                         const std::vector<size_t>& instances) = 0;
+    // Issues an action of the plan. Returns 0 unless the action is a gather.
+    virtual Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) = 0;
+    virtual void average_loss(int microbatch) = 0;
+  };
+
+  // microbatches: number that the stage runs. graph, sync and maker must outlive this object.
+  SyncWalk(const Graph& graph, const StageSync& sync, int microbatches, Maker& maker);
+  // For another stage with the same instances and plan.
+  SyncWalk(const SyncWalk& representative, Maker& maker);
+  SyncWalk(const SyncWalk&) = delete;
+  SyncWalk& operator=(const SyncWalk&) = delete;
+
+  // Sets the instances of the stage and the plan of its sync (null: none). Call it before anything else.
+  void plan(const StageLayout& layout, std::shared_ptr<const PlacedPlan> plan);
+  const std::vector<PlacedPlan::Act>& acts() const;
+
+  // Call before an instance runs: gathers its parameters where they are not whole, and those of the next
+  // instance ahead. Returns the gather that the instance waits for.
+  Mark enter(int microbatch, size_t instance, bool backward);
+  void leave(int microbatch, size_t instance, bool backward);
+  // The same for a layer that is recomputed in the backward of its group.
+  Mark enter_replay(int microbatch, size_t instance);
+  void leave_replay(size_t instance);
+  // After the last backward: reductions of roots, and actions AfterBackward.
+  void reduce();
+  void run(size_t act, int microbatch);
+  void run_all(SyncWhen when);  // every action with this `when`, once a step
+  // Skips microbatches: the next backward of the chunk is its last one (last), or the one before its last.
+  void skip_to(int chunk, bool last);
+
+  // FSDP: which units are whole, for instances and then for roots.
+  using Units = std::vector<bool>;
+  Units units() const;
+  void resume(const Units& whole);  // after all gathers have ended
+  void reset_backwards();           // resets the count of backwards
+  struct State;
+  State state() const;
+  void restore(State state);
+
+ private:
+  struct Instance {
+    int segment = 0, chunk = 0;
+    std::vector<size_t> units;  // units of this instance; empty if a root holds its parameters
+    // FSDP: the root unit of its chunk that holds its parameters; -1: none.
+    int root = -1;
+  };
+  // A root unit and the instances of its chunk, [begin, end).
+  struct Root {
+    int segment = -1;  // as SyncUnit::segment
+    std::vector<size_t> units;
+    size_t begin = 0, end = 0;
+  };
+  // Shared by stages with the same layout.
+  struct Layout {
+    std::vector<Instance> instances;
+    std::vector<Root> roots;
+  };
+  // State of an instance, or of a root.
+  struct Progress {
+    int backwards = 0;  // microbatches whose backward has ended
+    // Latest microbatch for whose backward it was gathered.
+    int again = -1;
+    bool gathered = false;
+    Mark gather = 0;  // latest gather
+    Mark params = 0;  // planned action that brought its parameters
+  };
+  void add_instance(const StageInstance& instance, int chunk);
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
+
+  const Instance& instance_at(size_t i) const { return layout_->instances[i]; }
+  size_t root_around(size_t instance) const;  // kNone: no root
+  std::vector<size_t> root_parts() const;
+  UnitFreed freed(const std::vector<size_t>& units) const;
+  bool ends_with_chunk(const Root& root) const;
+  void free_forward(size_t instance);
+  size_t next_unit(size_t instance, bool backward) const;
+  void gather(Progress& at, const std::vector<size_t>& units, int microbatch, size_t instance, bool backward,
+              bool ahead = false);
+  const PlacedPlan::Place* place_of(size_t instance) const {
+    return plan_ && instance < plan_->places.size() ? &plan_->places[instance] : nullptr;
+  }
+
+  const StageSync& sync_;
+  const int microbatches_, head_;
+  const bool every_microbatch_, averages_loss_;
+  // FSDP2 in a pipeline: the units of a chunk are reduced and freed after its last backward, its root first
+  // (torch.distributed.pipelining, stage.py: all backwards run with set_requires_gradient_sync(False);
+  // _post_backward follows them).
+  const bool reduces_with_chunk_;
+  Maker& maker_;
+  std::shared_ptr<Layout> layout_;          // unchanged once planned
+  std::shared_ptr<const PlacedPlan> plan_;  // every policy except FSDP
+  std::vector<Progress> progress_, roots_;  // by instance, by root
+};
+
+// The part of a walk that changes as it proceeds.
+struct SyncWalk::State {
+  std::vector<Progress> progress, roots;
+};
+
+}  // namespace shardscape

@@ -1,0 +1,207 @@
+// Assemble and place: block templates become forward ops. Placements follow op by op; redistributions are
+// inserted where placements differ.
+#include <algorithm>
+#include <utility>
+
+#include "graph/passes/assembler.h"
+
+namespace shardscape {
+void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) {
+  Segment& s = b_.segment();
+  s.name = section.name;
+  TensorNames names;
+  names["tokens"] = constant("tokens");
+  names["targets"] = constant("targets");
+  if (s.kind != SegmentKind::Embedding) {
+    s.input = b_.add_tensor("x", kStream, b_.stream_placement(kStream), b_.stream_dtype(), TensorRole::Input);
+    names["x"] = s.input;
+  }
+  const bool serves = s.kind == SegmentKind::Head && !b_.structure().trains();
+  if (serves && b_.structure().mode == Mode::Prefill) names["x"] = b_.last_token(s.input);
+  TensorId out = names["x"];
+  for (const OpLine& line : section.lines) {
+    if (serves && reads_targets(line)) continue;
+    out = names[line.output] = call(line, names, line.output);
+  }
+  // The sampler needs all logits of a token.
+  if (serves) {
+    Placement whole = b_.tensor(out).placement;
+    whole.shards.back().clear();
+    out = b_.redistribute(out, whole, Phase::Forward, "the sampler");
+  }
+  if (s.kind == SegmentKind::Head && !mtp.lines.empty())
+    for (int64_t depth = 1; depth <= b_.structure().mtp_layers; ++depth) {
+      // A depth of multi-token prediction looks one token further: the previous targets are its input
+      // tokens (DeepSeek-V3, arXiv 2412.19437, section 2.2).
+      names["tokens"] = names["targets"];
+      names["targets"] = constant("targets_" + std::to_string(depth));
+      for (const OpLine& line : mtp.lines)
+        names[line.output] = call(line, names, "mtp" + std::to_string(depth) + "_" + line.output);
+      out = names[mtp.lines.back().output];
+    }
+  if (s.kind != SegmentKind::Head) {
+    if (b_.tensor(out).axes != kStream)
+      fail(section.lines.back(), "the last line leaves " + axes_text(out),
+           "a tensor over batch, seq, hidden");
+    out = b_.redistribute(out, b_.stream_placement(kStream), Phase::Forward, "the residual stream");
+    if (b_.tensor(out).dtype != b_.stream_dtype()) out = b_.cast(out, b_.stream_dtype(), Phase::Forward);
+  }
+  s.output = out;
+}
+
+void Assembler::fail(const OpLine& line, const std::string& what, const std::string& accepted) {
+  Problem p;
+  p.where = line.place.file + ":" + std::to_string(line.place.line);
+  p.what = what;
+  p.accepted = accepted;
+  throw GraphError{p};
+}
+
+std::string Assembler::axes_text(TensorId id) {
+  std::string out;
+  for (Axis axis : b_.tensor(id).axes) out += (out.empty() ? "" : ", ") + std::string(axis_name(axis));
+  return "a tensor over " + out;
+}
+
+TensorId Assembler::constant(const std::string& name) {
+  const std::vector<Axis> axes{Axis::Batch, Axis::Seq};
+  return b_.add_tensor(name, axes, b_.stream_placement(axes), DType::Int64, TensorRole::Constant);
+}
+
+TensorId Assembler::lookup(const OpLine& line, const TensorNames& names, const std::string& name) {
+  const auto it = names.find(name);
+  if (it == names.end()) {
+    std::string known;
+    for (const auto& [other, id] : names) known += (known.empty() ? "" : ", ") + other;
+    fail(line, "\"" + name + "\" is not defined before this line", "one of " + known);
+  }
+  return it->second;
+}
+
+const BlockTemplate* Assembler::block_of(const OpLine& line) const {
+  const BlockTemplate* block = library_.block(line.callee);
+  const auto instead = [&](const std::string& id, const char* key) {
+    const BlockTemplate* stand_in = library_.block(id);
+    if (!stand_in)
+      fail(line, "\"" + id + "\", which stands in for \"" + line.callee + "\", is no block",
+           std::string("the id of a block in its \"") + key + "\"");
+    return stand_in;
+  };
+  if (block && !b_.structure().q_compressed)
+    if (const auto other = block->without.find(Axis::QRank); other != block->without.end())
+      block = instead(other->second, "without");
+  if (block && b_.structure().mode == Mode::Decode && !block->decode.empty())
+    block = instead(block->decode, "decode");
+  return block;
+}
+
+bool Assembler::reads_targets(const OpLine& line) const {
+  const BlockTemplate* block = library_.block(line.callee);
+  const auto reads = [](const OpLine& of) {
+    return std::find(of.args.begin(), of.args.end(), "targets") != of.args.end();
+  };
+  return reads(line) || (block && std::any_of(block->ops.begin(), block->ops.end(), reads));
+}
+
+TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std::string& name) {
+  const BlockTemplate* block = block_of(line);
+  Segment& s = b_.segment();
+  std::vector<TensorId> args;
+  for (const std::string& arg : line.args) args.push_back(lookup(line, names, arg));
+  if (!block || !line.spec.empty()) {
+    s.blocks.push_back({name, line.callee, line.callee});
+    return op(line, args, name, line.callee, {});
+  }
+  s.blocks.push_back({name, block->id, block->label});
+  if (args.size() != block->inputs.size())
+    fail(line,
+         line.callee + " takes " + std::to_string(block->inputs.size()) + " inputs, not " +
+             std::to_string(args.size()),
+         "one argument for each of the block's inputs");
+  TensorNames inside{{"tokens", names.at("tokens")}, {"targets", names.at("targets")}};
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (b_.tensor(args[i]).axes != block->inputs[i].axes)
+      fail(line, "\"" + line.args[i] + "\" is " + axes_text(args[i]),
+           "the axes of the block's input \"" + block->inputs[i].name + "\"");
+    inside[block->inputs[i].name] = args[i];
+  }
+  for (const BlockParam& param : block->params) inside[param.name] = parameter(name, param);
+  const std::vector<std::string> cached = cached_names(*block);
+  TensorNames made;  // results of ops, not replaced by cached tensors
+  const bool slides = b_.structure().window &&
+                      std::any_of(block->ops.begin(), block->ops.end(),
+                                  [](const OpLine& l) { return l.spec.find("window") != std::string::npos; });
+  for (const OpLine& inner : block->ops) {
+    std::vector<TensorId> operands;
+    for (const std::string& arg : inner.args) operands.push_back(lookup(inner, inside, arg));
+    const auto label = block->labels.find(inner.output);
+    const auto modules = block->op_modules.find(inner.output);
+    inside[inner.output] = op(
+        inner, operands, name + "." + inner.output,
+        label == block->labels.end() ? inner.output : label->second,
+        modules == block->op_modules.end() ? block->modules : block->modules | modules->second);
+    made[inner.output] = inside[inner.output];
+    if (!b_.structure().trains() && std::find(cached.begin(), cached.end(), inner.output) != cached.end())
+      inside[inner.output] = b_.cache(inside[inner.output], slides);
+  }
+  check_parts(*block, inside);
+  pack(made);
+  if (b_.structure().trains())
+    for (const std::string& kept : cached) s.cached.push_back(inside.at(kept));
+  // Drops the instance of a block without ops (a dropout with probability 0).
+  const int instance = static_cast<int>(s.blocks.size()) - 1;
+  if (s.ops.empty() || s.ops.back().block != instance) s.blocks.pop_back();
+  return inside.at(block->output);
+}
+
+TensorId Assembler::parameter(const std::string& instance, const BlockParam& param) {
+  if (param.buffer) {
+    const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, {}, DType::FP32,
+                                      TensorRole::Constant);
+    b_.segment().buffers.push_back(id);
+    return id;
+  }
+  Placement placement = b_.parameter_rules().place(param.axes);
+  if (param.column) placement.shards.back() = b_.parameter_rules().of(Axis::Heads);
+  const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, placement,
+                                    param.dtype.value_or(b_.structure().dtype), TensorRole::Parameter);
+  const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
+  b_.segment().params.push_back(
+      {id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded});
+  return id;
+}
+
+std::vector<std::string> Assembler::cached_names(const BlockTemplate& block) {
+  std::vector<std::string> names = block.cached;
+  if (names.empty())
+    for (const OpLine& line : block.ops)
+      if (line.callee == template_name(OpKind::Attention))
+        names.insert(names.end(), line.args.begin() + 1, line.args.begin() + 3);
+  return names;
+}
+
+void Assembler::check_parts(const BlockTemplate& block, const TensorNames& inside) {
+  std::map<std::string, Expr> left;  // name of the tensor -> untaken rest of the split dimension
+  const OpLine* last = nullptr;
+  for (const OpLine& line : block.ops) {
+    if (line.callee != template_name(OpKind::Take)) continue;
+    const Tensor &whole = b_.tensor(inside.at(line.args[0])), &taken = b_.tensor(inside.at(line.output));
+    for (size_t d = 0; d < whole.axes.size(); ++d)
+      if (whole.axes[d] != taken.axes[d]) {
+        Expr& rest = left.try_emplace(line.args[0], whole.sizes[d]).first->second;
+        rest = rest - taken.sizes[d];
+      }
+    last = &line;
+  }
+  for (const auto& [name, rest] : left)
+    if (!rest.is_zero())
+      fail(*last, "the parts that are taken of \"" + name + "\" leave " + rest.text() + " of it",
+           "parts that make up the whole, in order");
+}
+
+void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,
+                      const ModelLibrary& library) {
+  Assembler(builder, library).run(section, mtp);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,108 @@
+// Assembles the forward of one segment: block templates become ops on placed tensors. Private to this folder.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "graph/segment_builder.h"
+
+namespace shardscape {
+
+inline const std::vector<Axis> kStream{Axis::Batch, Axis::Seq, Axis::Hidden};  // the residual stream
+using TensorNames = std::map<std::string, TensorId>;
+
+class Assembler {
+ public:
+  Assembler(SegmentBuilder& builder, const ModelLibrary& library) : b_(builder), library_(library) {}
+
+  void run(const SectionTemplate& section, const SectionTemplate& mtp);
+
+ private:
+  [[noreturn]] static void fail(const OpLine& line, const std::string& what, const std::string& accepted);
+
+  std::string axes_text(TensorId id);
+
+  TensorId constant(const std::string& name);
+
+  static TensorId lookup(const OpLine& line, const TensorNames& names, const std::string& name);
+
+  // The block, or its substitute in a model that lacks an axis, or its substitute in decode.
+  const BlockTemplate* block_of(const OpLine& line) const;
+
+  // Whether the line is a loss. Inference has no targets.
+  bool reads_targets(const OpLine& line) const;
+
+  // name: name of the block instance, and prefix of its parameters and tensors.
+  TensorId call(const OpLine& line, const TensorNames& names, const std::string& name);
+
+  TensorId parameter(const std::string& instance, const BlockParam& param);
+
+  // TensorNames of the block's tensors that inference caches per token: as the block states, otherwise keys
+  // and values.
+  static std::vector<std::string> cached_names(const BlockTemplate& block);
+
+  // The parts taken of a tensor lie one behind the other and must make up the whole tensor.
+  void check_parts(const BlockTemplate& block, const TensorNames& inside);
+
+  // Outputs that the profile packs share one storage; a saved view holds the whole storage.
+  void pack(const TensorNames& made);
+
+  // Axis of every letter, from the operands. Fails if a letter means two axes.
+  std::map<char, Axis> letter_axes(const OpLine& line, const OpSpec& spec,
+                                   const std::vector<TensorId>& operands);
+
+  // Whether the op is a quantized GEMM: a GEMM of a layer with weights. Router logits and single-number gates
+  // stay in full precision (Megatron-core's shared experts, vLLM's shared_expert_gate).
+  bool quantizes(OpKind kind, const std::vector<TensorId>& operands, const std::vector<Axis>& result);
+
+  // A weight is quantized once a step, outside of the graph. Data is quantized before a gather, so that fewer
+  // bytes move; all GEMMs that read the tensor share the copy.
+  TensorId quantized_operand(TensorId id, RecomputeModules modules);
+
+  TensorId op(const OpLine& line, std::vector<TensorId> operands, const std::string& name,
+              const std::string& label, RecomputeModules modules);
+
+  // Quantized GEMMs read slots that were quantized at the experts. With an FP8 dispatch, tokens are quantized
+  // before they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
+  TensorId to_experts(TensorId slots);
+
+  static OpLine with(OpLine line, OpKind callee, std::vector<std::string> in, std::string out);
+  static char unused_letter(const OpSpec& spec);
+
+  // Dispatch in two steps (DeepSeek-V3, arXiv 2412.19437, section 3.2.2). A token goes once to each node that
+  // has some of its experts, with its float32 routing weights (DeepEP), which the node needs for its sums.
+  // The node then turns arrived tokens into slots of experts.
+  TensorId dispatch_by_node(const OpLine& line, const OpSpec& spec, const std::vector<TensorId>& operands,
+                            const std::string& name, const std::string& label, RecomputeModules modules);
+
+  // Combine in two steps: a node sums the results of its experts per token; the rank that owns the token sums
+  // over nodes.
+  TensorId combine_by_node(const OpLine& line, const OpSpec& spec, const std::vector<TensorId>& operands,
+                           const std::string& name, const std::string& label, RecomputeModules modules);
+
+  // The axis whose size is the sum of the joined dimensions.
+  Axis joined_axis(const OpLine& line, const std::vector<TensorId>& operands);
+
+  static bool attends(const OpSpec& spec);
+
+  // A sum has the type of its widest operand, so that a wide residual stream stays wide.
+  DType result_type(OpKind kind, const std::vector<TensorId>& operands);
+
+  OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands);
+
+  // Operands with the same Partial placement are added before the reduction, so that one reduction serves all
+  // of them.
+  bool sum_partial_operands(const OpSpec& spec, const std::vector<TensorId>& operands);
+
+  void add_statistics(const OpLine& line, const KernelStat& stat, const OpSpec& spec,
+                      const std::map<char, Axis>& axes, const LetterShards& shards, const std::string& name,
+                      Op& op);
+
+  SegmentBuilder& b_;
+  const ModelLibrary& library_;
+  std::map<TensorId, TensorId> quantized_;
+  std::map<TensorId, TensorId> at_nodes_;  // choices of a token -> its routing weights at the receiving node
+};
+
+}  // namespace shardscape

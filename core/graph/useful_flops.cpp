@@ -1,0 +1,50 @@
+#include "graph/useful_flops.h"
+
+#include <algorithm>
+#include <set>
+
+#include "graph/op_spec.h"
+
+namespace shardscape {
+namespace {
+
+// Unsharded size of the first dimension with this axis; null if no tensor has the axis.
+const Expr* extent(const Segment& segment, Axis axis) {
+  for (const Tensor& t : segment.tensors)
+    for (size_t d = 0; d < t.axes.size(); ++d)
+      if (t.axes[d] == axis) return &t.sizes[d];
+  return nullptr;
+}
+
+Expr every_term(const Segment& segment, const Op& op) {
+  if (op.kind == OpKind::Attention) {
+    const Tensor &q = segment.tensor(op.inputs[0]), &k = segment.tensor(op.inputs[1]),
+                 &v = segment.tensor(op.inputs[2]);
+    return Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back());
+  }
+  const OpSpec spec = *parse_op_spec(op.spec);
+  std::set<char> seen;
+  Expr out(2);
+  for (size_t i = 0; i < spec.in.size() && i < op.inputs.size(); ++i)
+    for (size_t d = 0; d < spec.in[i].size(); ++d)
+      if (seen.insert(spec.in[i][d]).second) out = out * segment.tensor(op.inputs[i]).sizes[d];
+  return out;
+}
+
+}  // namespace
+
+Expr useful_flops_of(const Segment& segment, const Expr& flops) {
+  static const Symbol slots_of_rank = Symbol::intern("Cx");
+  const std::vector<Symbol> symbols = flops.symbols();
+  if (std::find(symbols.begin(), symbols.end(), slots_of_rank) == symbols.end()) return flops;
+  static const Expr top_k{Symbol::intern("K")}, experts{Symbol::intern("X")};
+  const Expr *tokens = extent(segment, Axis::Tokens), *slots = extent(segment, Axis::Slots);
+  if (!tokens || !slots) return flops;
+  return flops.substitute(slots_of_rank, Expr(slots_of_rank) * *tokens * top_k / (experts * *slots));
+}
+
+Expr model_flops_of(const Segment& segment, const Op& op) {
+  return useful_flops_of(segment, every_term(segment, op));
+}
+
+}  // namespace shardscape

@@ -1,0 +1,65 @@
+#include "hardware/catalogue_file.h"
+
+#include "base/data_dir.h"
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+void guarded(const std::filesystem::path& path, std::vector<Problem>& problems,
+             const std::function<void()>& read) {
+  try {
+    read();
+  } catch (const DataError& error) {
+    problems.push_back(error.problem);
+  } catch (const json::exception& error) {
+    problems.push_back({Severity::Error,
+                        path.string(),
+                        std::string("a value cannot be read: ") + error.what(),
+                        "a catalogue in JSON",
+                        {}});
+  }
+}
+
+}  // namespace
+
+Sources read_sources(const JsonFile& file, const json& entry, const std::string& id,
+                     std::initializer_list<const char*> values) {
+  Sources out;
+  if (entry.contains("source")) out["*"] = file.text(entry, "source");
+  if (entry.contains("sources")) {
+    for (const auto& [key, text] : file.object(entry, "sources").items()) {
+      const bool known = key == "*" || std::find(values.begin(), values.end(), key) != values.end();
+      if (!known || (key != "*" && !entry.contains(key)))
+        file.fail(id, "\"sources\" of \"" + id + "\" names \"" + key + "\", which is no value of it",
+                  "keys of its values, or \"*\" for all others");
+      if (!text.is_string())
+        file.fail(id, "the source of \"" + key + "\" of \"" + id + "\" is no text", "a text in quotes");
+      out[key] = text.get<std::string>();
+    }
+  }
+  for (const char* key : values) {
+    if (!entry.contains(key) || !source_of(out, key).empty()) continue;
+    file.fail(id, "\"" + std::string(key) + "\" of \"" + id + "\" has no source",
+              "\"sources\": {\"" + std::string(key) + "\": where it comes from}, or \"*\" for all values");
+  }
+  return out;
+}
+
+void read_catalogue_files(const std::string& file_name, const std::string& list,
+                          const std::function<void(const JsonFile&, const json&)>& entry,
+                          std::vector<Problem>& problems) {
+  for (const auto& path : data_files("resources/catalogue")) {
+    if (path.filename() != file_name) continue;
+    guarded(path, problems, [&] {
+      auto text = read_text(path);
+      if (auto* problem = std::get_if<Problem>(&text)) throw DataError{*problem};
+      const JsonFile file(std::get<std::string>(text), path.string());
+      for (const json& item : file.array(file.root(), list))
+        guarded(path, problems, [&] { entry(file, item); });
+    });
+  }
+}
+
+}  // namespace shardscape

@@ -1,0 +1,59 @@
+// The memory of gradients over the passes that make them (grad_sync/stage_gradients.h). The memory timeline
+// and the allocator replay read it. Bytes are those of one rank.
+#pragma once
+
+#include <limits>
+
+#include "grad_sync/stage_gradients.h"
+#include "memory/segment_memories.h"
+#include "pipeline/peak_candidates.h"
+#include "plan/stage_layout.h"
+
+namespace shardscape {
+
+struct GradientBytes {
+  int64_t whole = 0, reduced = 0;
+  int64_t all() const { return whole + reduced; }
+};
+
+class GradientSteps {
+ public:
+  static constexpr size_t kStage = std::numeric_limits<size_t>::max();
+  // Bytes > 0 are allocated, bytes < 0 freed. owner: an instance, or kStage.
+  struct Change {
+    size_t owner;
+    bool reduced;
+    int64_t bytes;
+  };
+  using Changes = std::vector<Change>;
+
+  GradientSteps(const SegmentMemories& memories, const StageReport& stage, const StageLayout& layout);
+  bool are_transient() const { return of_.life != GradientLife::Always; }
+  int64_t always() const { return of_.always; }
+
+  // Changes at the begin of a pass over a virtual stage. The functions below give the changes after the
+  // backward of each instance (last instance first) and at the end of the pass.
+  Changes begin_pass(const AccumulationStep& turn) const;
+  // Whether the pass allocates whole gradients, op by op (SegmentLifetimes::Part::FirstBackward).
+  bool comes(const AccumulationStep& turn) const;
+  int64_t whole(size_t instance) const { return whole_[instance]; }
+  Changes end(size_t instance, const AccumulationStep& turn) const;
+  Changes end_pass(const StageRange& range, const AccumulationStep& turn) const;
+  // Gradients of a virtual stage after its first backward (begun) and after its last backward (ended).
+  GradientBytes begun(const StageRange& range) const;
+  GradientBytes ended(const StageRange& range) const;
+
+ private:
+  bool reduces(const AccumulationStep& turn) const {
+    return of_.life == GradientLife::UntilReduced && (turn.last || of_.every_backward);
+  }
+  void shard(size_t instance, const AccumulationStep& turn, Changes& out) const;
+  void free_whole(size_t instance, Changes& out) const;
+  GradientBytes sum(const StageRange& range, bool reduced) const;
+
+  StageGradients of_;
+  std::vector<int64_t> whole_, reduced_;  // by instance, in bytes
+  std::vector<bool> roots_;               // by instance: whether it is the embedding or the head
+};
+
+}  // namespace shardscape

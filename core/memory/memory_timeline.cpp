@@ -1,0 +1,498 @@
+#include "memory/memory_timeline.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "grad_sync/grad_plan.h"
+#include "graph/gemm_kernels.h"
+#include "memory/runtime_memory.h"
+#include "memory/stage_profiles.h"
+#include "pipeline/peak_candidates.h"
+#include "plan/bound_plan.h"
+
+namespace shardscape {
+namespace {
+
+constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
+constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
+
+class StageTimeline : StageProfiles {
+ public:
+  // at: the stage's place in the pipeline, which differs from the place of its representative.
+  StageTimeline(SegmentMemories& memories, const StageReport& stage, int at)
+      : StageProfiles(memories, stage, at) {
+    fix();
+  }
+
+  // Calls seen(action, begin, peak, end, place of the peak).
+  template <typename Seen>
+  void run(const std::vector<Action>& actions, const Seen& seen) {
+    CategoryBytes now = fixed_;
+    const std::vector<AccumulationStep> turns = gradients_.are_transient()
+                                                    ? accumulation_steps(actions)
+                                                    : std::vector<AccumulationStep>(actions.size());
+    for (size_t i = 0; i < actions.size(); ++i) {
+      const Action& a = actions[i];
+      const CategoryBytes begin = now;
+      const bool pair = a.overlapped && a.kind == ActionKind::Forward;
+      PeakCandidate moment{static_cast<int>(i),
+                           a,
+                           pair ? std::optional(actions[i + 1]) : std::nullopt,
+                           turns[pair ? i + 1 : i],
+                           {}};
+      int step = -1;
+      const CategoryBytes peak = play(moment, terms_, now, &step);
+      const std::vector<RunningPass> who = running_passes(moment, step);
+      const auto at = [&](const Action& action) {
+        const auto it = std::find_if(who.begin(), who.end(),
+                                     [&](const RunningPass& w) { return w.of == action; });
+        return it == who.end() ? PeakPlace{} : place_of(*it);
+      };
+      seen(a, begin, peak, now, at(a));
+      if (pair) {
+        ++i;
+        seen(actions[i], now, peak, now, at(actions[i]));
+      }
+    }
+  }
+
+  // The first peak candidate with the largest peak; most: the bytes of that peak.
+  const PeakCandidate& fullest(const std::vector<PeakCandidate>& moments, int64_t& most) const {
+    const PeakCandidate* out = nullptr;
+    const int64_t fixed = total(fixed_);
+    for (const PeakCandidate& moment : moments) {
+      int64_t now = level_before(moment, totals_, fixed);
+      const int64_t peak = play(moment, totals_, now);
+      if (out && peak <= most) continue;
+      out = &moment;
+      most = peak;
+    }
+    return *out;
+  }
+
+  // Bytes in use at the largest of the peak candidates.
+  int64_t in_use(const std::vector<PeakCandidate>& moments) {
+    int64_t most = 0;
+    const PeakCandidate& moment = fullest(moments, most);
+    return most + waste(moment, running_passes(moment));
+  }
+
+  StageMemory fullest(const std::vector<PeakCandidate>& moments) {
+    StageMemory out;
+    out.stage = stage_.stage;
+    out.fixed = fixed_;
+    int64_t most = 0;
+    const PeakCandidate& moment = fullest(moments, most);
+    const std::vector<RunningPass> running_passes = this->running_passes(moment);
+    CategoryBytes now = level_before(moment, terms_, fixed_);
+    out.at_peak = play(moment, terms_, now);
+    out.action = moment.action;
+    out.of = moment.of;
+    waste_ = waste(moment, running_passes);
+    out.allocated = most - out.at_peak[kRuntime];
+    explain(out, moment, running_passes);
+    out.reserved = out.allocated + waste_;
+    out.in_use = total(out.at_peak);
+    return out;
+  }
+
+  const std::vector<int>& classes() const { return classes_; }  // class of every chunk
+  bool gradients_come_and_go() const { return gradients_.are_transient(); }
+
+ private:
+  // A pass that runs at the peak: one action, or each of an overlapped forward and backward.
+  struct RunningPass {
+    size_t chunk = 0;
+    Level level;
+    Action of{};
+  };
+
+  size_t class_of(const Action& action) const {
+    return static_cast<size_t>(classes_[static_cast<size_t>(action.chunk)]);
+  }
+  // The peak of an action or of an overlapped pair. step: the layer step of the pair with the peak. now:
+  // bytes before the action; afterwards bytes after the action.
+  template <typename Bytes>
+  Bytes play(const PeakCandidate& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now,
+             int* step = nullptr) const {
+    const ChunkTerms<Bytes>& of = classes[class_of(moment.of)];
+    if (!moment.beside) {
+      const Bytes peak = shardscape::play(moment.of, moment.turn, of, now);
+      if (moment.of.kind == ActionKind::Optimizer)  // frees the gradients
+        for (const int representative : classes_)
+          now = now - classes[static_cast<size_t>(representative)].ended;
+      return peak;
+    }
+    const ChunkTerms<Bytes>& b = classes[class_of(*moment.beside)];
+    int at = -1;
+    const Bytes peak = shardscape::play(of.forward, b.backward[backward_index(*moment.beside, moment.turn)],
+                                        now, at);
+    if (step) *step = at;
+    return peak;
+  }
+
+  // The passes that run at a peak candidate.
+  std::vector<RunningPass> running_passes(const PeakCandidate& moment) const {
+    int step = -1;
+    int64_t now = moment.beside ? level_before(moment, totals_, total(fixed_)) : 0;
+    if (moment.beside) play(moment, totals_, now, &step);
+    return running_passes(moment, step);
+  }
+  // step: for an overlapped pair, the step that play() returns.
+  std::vector<RunningPass> running_passes(const PeakCandidate& moment, int step) const {
+    const Action& a = moment.of;
+    const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
+    const auto backward = [&](const Action& action) -> const Profile& {
+      return backwards_[class_of(action)][backward_index(action, moment.turn)];
+    };
+    std::vector<RunningPass> out;
+    if (moment.beside) {
+      const auto add = [&](const Action& action, const std::vector<Level>& levels) {
+        if (step >= 0 && static_cast<size_t>(step) < levels.size())
+          out.push_back({chunk(action), levels[static_cast<size_t>(step)], action});
+      };
+      add(a, forwards_[class_of(a)].levels);
+      add(*moment.beside, backward(*moment.beside).levels);
+    } else if (a.kind == ActionKind::Forward) {
+      out.push_back({chunk(a), forwards_[class_of(a)].peak, a});
+    } else if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) {
+      out.push_back({chunk(a), backward(a).peak, a});
+    }
+    return out;
+  }
+  // Bytes of the gradients with lifetimes inside the step, at a peak candidate.
+  GradientBytes gradients_at(const PeakCandidate& moment,
+                             const std::vector<RunningPass>& running_passes) const {
+    GradientBytes out;
+    const auto add = [&](int64_t times, const GradientBytes& bytes) {
+      out.whole += times * bytes.whole;
+      out.reduced += times * bytes.reduced;
+    };
+    for (size_t of = 0; of < firsts_.size(); ++of) {
+      const StageRange range{starts_[firsts_[of]], starts_[firsts_[of] + 1]};
+      add(moment.before[of].begun, gradients_.begun(range));
+      add(moment.before[of].ended, gradients_.ended(range));
+    }
+    for (const RunningPass& work : running_passes) add(1, work.level.gradients);
+    return out;
+  }
+
+  // Offloaded instances whose saved tensors are on the device while the instance at work runs.
+  std::vector<size_t> offloaded_on_device(const RunningPass& work) const {
+    std::set<size_t> out;
+    for (const Event& event : program_.pass(work.of)) {
+      if (event.kind == EventKind::Drop) out.erase(event.instance);
+      if (event.kind == EventKind::Load) out.insert(event.instance);
+      if (event.kind != EventKind::Run) continue;
+      if (event.instance == instance_of(work)) break;
+      if (!offloaded(event.instance) || event.part == LayerPart::Replay) continue;
+      if (event.part == LayerPart::Forward) out.insert(event.instance);
+      if (event.part == LayerPart::Backward) out.erase(event.instance);
+    }
+    out.erase(instance_of(work));
+    return {out.begin(), out.end()};
+  }
+
+  // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. Of the microbatch at
+  // work they include the layers before the instance at work in a forward, and the layers not yet used in a
+  // backward. received: the number whose saved input is a receive buffer.
+  std::map<ClassKey, int64_t> saved_copies_at(const PeakCandidate& moment,
+                                              const std::vector<RunningPass>& running_passes,
+                                              std::map<ClassKey, int64_t>* received = nullptr) const {
+    std::map<ClassKey, int64_t> copies;
+    for (size_t of = 0; of < firsts_.size(); ++of) {
+      const int64_t held = moment.before[of].in_flight +
+                           (of == class_of(moment.of) && moment.of.kind == ActionKind::Forward);
+      const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
+      for (size_t i = begin; i < end; ++i) {
+        if (offloaded(i)) continue;
+        const int64_t count = held - std::count_if(running_passes.begin(), running_passes.end(),
+                                                   [&](const RunningPass& w) {
+                                                     return static_cast<size_t>(classes_[w.chunk]) == of &&
+                                                            i - begin >= w.level.instance;
+                                                   });
+        copies[key(i)] += count;
+        if (received && input_received(i)) (*received)[key(i)] += count;
+      }
+    }
+    for (const RunningPass& work : running_passes)
+      for (const size_t i : offloaded_on_device(work)) ++copies[key(i)];
+    return copies;
+  }
+
+  const std::string& input_name(int segment) const {
+    const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+    return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
+  }
+  size_t instance_of(const RunningPass& work) const { return starts_[work.chunk] + work.level.instance; }
+  PeakPlace place_of(const RunningPass& work) {
+    const SegmentMemory& memory = m_.of(key(instance_of(work))).memory;
+    const Part runs = work.level.part;
+    const SegmentPart& part = runs == Part::Forward         ? memory.forward
+                              : runs == Part::Backward      ? memory.backward
+                              : runs == Part::FirstBackward ? memory.first_backward
+                              : runs == Part::InputBackward ? memory.input_backward
+                              : runs == Part::Replay        ? memory.replay
+                                                            : memory.replay_in_group;
+    return {static_cast<int64_t>(starts_[work.chunk] + work.level.instance), runs,
+            work.level.behind ? -1 : part.peak_op, work.level.behind};
+  }
+
+  // Bytes that the allocator has reserved but not allocated.
+  int64_t waste(const PeakCandidate& moment, const std::vector<RunningPass>& running_passes) {
+    AllocatorSegments segments;
+    for (const auto& [category, bytes] : fixed_bytes_)
+      if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
+    for (const auto& [key, count] : saved_copies_at(moment, running_passes))
+      if (count > 0) segments.add(m_.of(key).kept, count);
+    for (const RunningPass& work : running_passes)
+      if (!work.level.behind) segments.add(m_.live_segments(key(instance_of(work)), work.level.part), 1);
+    const GradientBytes gradients = gradients_at(moment, running_passes);
+    for (const int64_t bytes : {gradients.whole, gradients.reduced})
+      if (bytes > 0) segments.add(bytes, 1);
+    return segments.waste();
+  }
+
+  int64_t receive_buffers() {
+    int64_t bytes = 0;
+    for (size_t c = 0; c + 1 < starts_.size(); ++c) {
+      if (receives(c)) bytes += total(memory(starts_[c]).forward.begin);
+      if (sends(c)) bytes += total(memory(starts_[c + 1] - 1).output_grad);
+    }
+    return bytes * places_.microbatches(r_.microbatches);
+  }
+
+  void add_fixed(const char* name, MemoryCategory category, int64_t bytes) {
+    if (bytes == 0) return;
+    fixed_[static_cast<size_t>(category)] += bytes;
+    fixed_bytes_.emplace_back(category, bytes);
+    fixed_names_.push_back(name);
+  }
+
+  // Names of gradients as in the report.
+  struct GradientNames {
+    std::string whole, reduced;
+  };
+  GradientNames gradient_names() const {
+    const std::vector<PartValue>& parts = stage_.parts[kGradients];
+    if (parts.empty() || !gradients_.are_transient()) return {};
+    const std::string &first = parts.front().name, &last = parts.back().name;
+    return gradients_.always() > 0 ? GradientNames{first, ""} : GradientNames{last, first};
+  }
+
+  void fix() {
+    if (stage_.states)
+      for (const StageStates::Part& part : stage_.states->parts)
+        if (part.category != MemoryCategory::Gradients || !gradients_.are_transient())
+          add_fixed("", part.category, part.bytes);
+    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
+                             MemoryCategory::KvCache})
+      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)])
+        if (c != MemoryCategory::Gradients || !gradients_.are_transient())
+          add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
+    add_fixed(stage_.parts[kGradients].empty() ? "" : stage_.parts[kGradients].back().name.c_str(),
+              MemoryCategory::Gradients, gradients_.always());
+    const KernelProfile& profile = profile_of(graph_);
+    if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy)
+      add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
+    if (holds_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
+    add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
+    add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
+    add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
+  }
+
+  int64_t dummy_gradients() {
+    std::set<int> segments;
+    for (const StageInstance& i : instances_) segments.insert(i.segment);
+    std::set<std::pair<int64_t, int64_t>> shapes;
+    int64_t bytes = 0;
+    for (int index : segments)
+      for (const Dummy& dummy : m_.dummies(index))
+        if (shapes.insert({dummy.rows, dummy.columns}).second) bytes += dummy.bytes;
+    return bytes;
+  }
+
+  void explain(StageMemory& out, const PeakCandidate& moment,
+               const std::vector<RunningPass>& running_passes) {
+    for (size_t i = 0; i < fixed_bytes_.size(); ++i)
+      out.contributors.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
+    out.fixed_parts = out.contributors;
+    CategoryBytes explained = fixed_;
+    std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
+    std::map<ClassKey, int64_t> received;
+    for (const auto& [key, count] : saved_copies_at(moment, running_passes, &received)) {
+      if (count <= 0) continue;
+      const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
+      for (const SavedStorage& saved : saved_by(s, key.second)) {
+        const Op& saver = s.op(saved.saver);
+        const std::string block = saver.block >= 0 ? s.blocks[static_cast<size_t>(saver.block)].label
+                                                   : s.name;
+        const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)]
+                                                 [static_cast<size_t>(saved.storage)];
+        const bool input = s.input >= 0 && saved.storage == s.tensor(s.input).storage;
+        kept[{block, m_.category(key.first, saved.storage)}] += (input ? count - received[key] : count) *
+                                                                bytes;
+      }
+    }
+    for (const auto& [key, bytes] : kept) {
+      if (bytes == 0) continue;
+      out.contributors.push_back({key.first + ", saved for the backward", key.second, bytes});
+      explained[static_cast<size_t>(key.second)] += bytes;
+    }
+    const GradientBytes gradients = gradients_at(moment, running_passes);
+    // Gradients that a weight-gradient pass allocates are whole gradients.
+    for (const auto& [name, bytes] :
+         {std::pair{gradient_names().reduced, gradients.reduced},
+          {gradient_names().whole, out.at_peak[kGradients] - fixed_[kGradients] - gradients.reduced}}) {
+      if (bytes == 0) continue;
+      out.contributors.push_back({name, MemoryCategory::Gradients, bytes});
+      explained[kGradients] += bytes;
+    }
+    for (const RunningPass& work : running_passes) {
+      const StageInstance& at = instances_[instance_of(work)];
+      if (&work == &running_passes.front()) {
+        out.segment = at.segment;
+        out.layer = at.layer;
+        out.at = place_of(work);
+        out.of = work.of;
+      }
+      if (work.level.behind) continue;
+      for (const LiveStorage& storage : m_.live(key(instance_of(work)), work.level.part)) {
+        if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) &&
+                                   storage.name == input_name(at.segment)))
+          continue;
+        out.contributors.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch),
+                                    storage.category, storage.bytes});
+        explained[static_cast<size_t>(storage.category)] += storage.bytes;
+      }
+    }
+    for (size_t k = 0; k < explained.size(); ++k)
+      if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
+        out.contributors.push_back(
+            {"messages and what else is on its way", static_cast<MemoryCategory>(k), rest});
+    if (waste_ > 0)
+      out.contributors.push_back({"rest of the allocator's segments", MemoryCategory::Runtime, waste_});
+    out.at_peak[kRuntime] += waste_;
+    std::stable_sort(
+        out.contributors.begin(), out.contributors.end(),
+        [](const MemoryContributor& a, const MemoryContributor& b) { return a.bytes > b.bytes; });
+    out.moment = std::string(action_label(out.of.kind)) +
+                 (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
+    if (out.layer >= 0)
+      out.moment += ", layer " + std::to_string(out.layer);
+    else if (out.segment >= 0)
+      out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
+    if (out.at.behind)
+      out.moment += out.at.part == Part::InputBackward ? ": done, with what gradients of weights wait for"
+                                                       : ": reduction of gradients";
+    if (out.at.op >= 0)
+      out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
+  }
+
+  CategoryBytes fixed_{};
+  std::vector<std::pair<MemoryCategory, int64_t>> fixed_bytes_;
+  std::vector<const char*> fixed_names_;
+  int64_t waste_ = 0;
+};
+
+std::shared_ptr<const std::vector<PeakCandidate>> peak_candidates_of(const Report& report, int stage,
+                                                                     const StageTimeline& walk) {
+  return stage_peak_candidates(report.design.parallel, stage, static_cast<int>(report.microbatches),
+                               walk.classes(), walk.gradients_come_and_go(), *report.cache);
+}
+
+}  // namespace
+
+namespace {
+
+size_t bytes_of_table(const MemoryTable& table) {
+  size_t out = sizeof table + table.footprints.size() * (sizeof(Footprint) + 64);
+  for (const auto* lists :
+       {&table.sizes.storages, &table.sizes.workspaces, &table.sizes.gradients, &table.sizes.coming})
+    for (const std::vector<int64_t>& list : *lists) out += sizeof list + list.size() * sizeof(int64_t);
+  return out;
+}
+
+}  // namespace
+
+int64_t most_in_use(const Report& outline, const std::stop_token& stop) {
+  CacheKey key;
+  const Binding& binding = outline.stages.front().binding;
+  const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(outline);
+  const Structure& structure = outline.graph().structure;
+  key.add(lifetimes->serial());
+  const AllocatedGradients coming = allocated_gradients(outline);
+  key.add(coming.bytes);
+  key.add(int64_t{coming.tied});
+  for (const bool word :
+       {structure.recompute_block, structure.recompute_groups, structure.offload_activations})
+    key.add(int64_t{word});  // classes of layers
+  for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
+  const auto make = [&] { return SegmentMemories(outline).table(); };
+  SegmentMemories memories(
+      outline, outline.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table));
+  // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
+  // number of messages: a pipeline in a V turns on a stage.
+  std::map<std::pair<int, int64_t>, StageTimeline> walks;
+  const PipelineLayout places = pipeline_layout(outline.design.parallel);
+  const bool buffers = holds_messages(outline);
+  int64_t most = 0;
+  for (const StageReport& stage : outline.stages) {
+    if (stop.stop_requested()) break;
+    const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
+    StageTimeline& walk = walks
+                              .try_emplace(representative, memories,
+                                           outline.stages[static_cast<size_t>(stage.representative)],
+                                           stage.stage)
+                              .first->second;
+    most = std::max(most, walk.in_use(*peak_candidates_of(outline, stage.stage, walk)));
+  }
+  return most;
+}
+
+int64_t always_allocated(const Report& outline) {
+  int64_t most = 0;
+  for (const StageReport& stage : outline.stages) {
+    if (stage.representative != stage.stage) continue;
+    int64_t states = 0;
+    for (const StageStates::Part& part : stage.states->parts)
+      if (part.category != MemoryCategory::Gradients ||
+          gradient_life(outline.graph()) == GradientLife::Always)
+        states += part.bytes;
+    most = std::max(most, states);
+  }
+  return most + workspace_bytes(outline, profile_of(outline.graph())) + context_bytes() +
+         communicator_bytes(outline);
+}
+
+std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
+  auto out = std::make_shared<MemoryTimeline>();
+  SegmentMemories memories(report);
+  for (const StageReport& stage : report.stages) {
+    if (stop.stop_requested()) return nullptr;
+    StageTimeline walk(memories, stage, stage.stage);
+    out->stages.push_back(walk.fullest(*peak_candidates_of(report, stage.stage, walk)));
+    if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use)
+      out->peak_stage = stage.stage;
+  }
+  if (report.accelerator) out->capacity = report.accelerator->memory_bytes;
+  out->fits = report.accelerator && out->stages[static_cast<size_t>(out->peak_stage)].in_use <= out->capacity;
+  return out;
+}
+
+std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
+  SegmentMemories memories(report);
+  StageTimeline walk(memories, report.stages[static_cast<size_t>(stage)], stage);
+  std::vector<ActionMemory> out;
+  walk.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches),
+                               report.cache.get()),
+           [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak,
+               const CategoryBytes& end, const PeakPlace& at) {
+             out.push_back({action, begin, peak, end, at});
+           });
+  return out;
+}
+
+}  // namespace shardscape

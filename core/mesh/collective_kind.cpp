@@ -1,0 +1,24 @@
+#include "mesh/collective_kind.h"
+
+namespace shardscape {
+
+std::string_view collective_kind_name(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::AllReduce: return "all_reduce";
+    case CollectiveKind::ReduceScatter: return "reduce_scatter";
+    case CollectiveKind::AllGather: return "all_gather";
+    case CollectiveKind::Reduce: return "reduce";
+    case CollectiveKind::Broadcast: return "broadcast";
+    case CollectiveKind::AllToAll: return "all_to_all";
+    case CollectiveKind::SendRecv: return "send_recv";
+  }
+  return {};
+}
+
+std::optional<CollectiveKind> find_collective_kind(std::string_view name) {
+  for (int k = 0; k < kCollectiveKindCount; ++k)
+    if (const auto kind = static_cast<CollectiveKind>(k); collective_kind_name(kind) == name) return kind;
+  return std::nullopt;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,82 @@
+#include "mesh/pipeline_layout.h"
+
+#include <algorithm>
+
+namespace shardscape {
+
+ChunkLayout chunk_layout(ScheduleKind kind) {
+  switch (kind) {
+    case ScheduleKind::ZbV:
+    case ScheduleKind::DualPipeV: return ChunkLayout::Vee;
+    case ScheduleKind::DualPipe: return ChunkLayout::BothWays;
+    default: return ChunkLayout::Round;
+  }
+}
+
+bool splits_backward(ScheduleKind kind) {
+  return kind != ScheduleKind::GPipe && kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible &&
+         kind != ScheduleKind::ForwardOnly && kind != ScheduleKind::OneFOneBPairs;
+}
+
+ScheduleKind schedule_of(const ParallelSpec& parallel) {
+  if (parallel.forward_only) return ScheduleKind::ForwardOnly;
+  const ScheduleKind kind = parallel.pp > 1 || parallel.schedule == ScheduleKind::GPipe
+                                ? parallel.schedule
+                                : ScheduleKind::OneFOneB;
+  return parallel.ep_comm_overlap && can_pair_exchanges(parallel) ? ScheduleKind::OneFOneBPairs : kind;
+}
+
+bool can_pair_exchanges(const ParallelSpec& p) {
+  const bool in_turn = p.pp == 1 ? p.schedule != ScheduleKind::GPipe
+                                 : p.schedule == ScheduleKind::OneFOneB && p.virtual_stages > 1;
+  const bool alone = p.dp == 1 && p.cp == 1;  // one replica: the policy has no effect
+  return p.ep > 1 && in_turn &&
+         (alone || p.sync == SyncStrategy::DdpFlat || p.sync == SyncStrategy::DistributedOptimizer);
+}
+
+int64_t PipelineLayout::virtual_stage(StagePlace at) const {
+  if (layout == ChunkLayout::BothWays) {
+    const int64_t near = std::min(at.stage, stages - 1 - at.stage);
+    return at.chunk == 0 ? near : stages - 1 - near;
+  }
+  const bool back = layout == ChunkLayout::Vee && at.chunk % 2 == 1;
+  return at.chunk * stages + (back ? stages - 1 - at.stage : at.stage);
+}
+
+std::optional<StagePlace> PipelineLayout::neighbour(StagePlace at, int64_t step) const {
+  const int64_t to = virtual_stage(at) + step;
+  if (to < 0 || to >= virtual_stages()) return std::nullopt;
+  if (layout == ChunkLayout::BothWays)
+    return StagePlace{goes_up(at) ? stages - 1 - to : to, 2 * to < stages ? 0 : 1};
+  const int64_t chunk = to / stages, along = to % stages;
+  return StagePlace{layout == ChunkLayout::Vee && chunk % 2 == 1 ? stages - 1 - along : along, chunk};
+}
+
+bool PipelineLayout::holds_first(int64_t stage) const {
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    if (first({stage, chunk})) return true;
+  return false;
+}
+
+bool PipelineLayout::holds_last(int64_t stage) const {
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    if (last({stage, chunk})) return true;
+  return false;
+}
+
+std::optional<StagePlace> PipelineLayout::before(StagePlace at) const { return neighbour(at, -1); }
+std::optional<StagePlace> PipelineLayout::after(StagePlace at) const { return neighbour(at, 1); }
+
+int64_t PipelineLayout::messages(int64_t stage) const {
+  int64_t out = 0;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk)
+    out += (receives({stage, chunk}) ? 1 : 0) + (sends({stage, chunk}) ? 1 : 0);
+  return out;
+}
+
+PipelineLayout pipeline_layout(const ParallelSpec& parallel) {
+  const ChunkLayout layout = chunk_layout(schedule_of(parallel));
+  return {layout, parallel.pp, layout == ChunkLayout::BothWays ? 2 : parallel.virtual_stages};
+}
+
+}  // namespace shardscape

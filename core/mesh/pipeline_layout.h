@@ -1,0 +1,77 @@
+// The layout of virtual stages: which virtual stages each pipeline stage holds, and where its messages go.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "mesh/parallel_spec.h"
+
+namespace shardscape {
+
+// Positions of virtual stages:
+// - Round: chunk c of stage s is virtual stage c·pp + s, so microbatches go round the pipeline.
+// - Vee: odd chunks run back as virtual stage c·pp + pp - 1 - s. A microbatch turns on the last stage, and
+//   embedding and head meet on the first stage (Qi et al., arXiv 2401.10241, section 6).
+// - BothWays: stages s and pp - 1 - s both hold virtual stages s and pp - 1 - s; chunk 0 is nearer to the
+//   embedding. The first half of the microbatches runs from stage 0 to the last stage, the second half runs
+//   back (DeepSeek-AI, arXiv 2412.19437, section 3.2.1).
+enum class ChunkLayout : uint8_t { Round, Vee, BothWays };
+
+ChunkLayout chunk_layout(ScheduleKind kind);
+// Whether the schedule splits some or all backwards into input gradient and weight gradient.
+bool splits_backward(ScheduleKind kind);
+// The schedule that runs. A pipeline of one stage has nothing to fill: it runs 1F1B, except that GPipe stays
+// GPipe. With ep_comm_overlap, 1F1B runs a forward and a backward at once where can_pair_exchanges() holds.
+ScheduleKind schedule_of(const ParallelSpec& parallel);
+// Whether forwards and backwards can form overlapped pairs that hide expert exchanges, as in Megatron-core
+// (combined_1f1b.py): on one stage, or on several stages with virtual stages, under Megatron's own gradient
+// sync. Further restrictions of Megatron-core are errors (check_schedule.cpp).
+bool can_pair_exchanges(const ParallelSpec& parallel);
+
+struct StagePlace {
+  int64_t stage = 0, chunk = 0;
+  friend bool operator==(const StagePlace&, const StagePlace&) = default;
+};
+
+struct PipelineLayout {
+  ChunkLayout layout = ChunkLayout::Round;
+  int64_t stages = 1, chunks = 1;
+
+  // Virtual stages of the model. Under BothWays, two stages hold each of them.
+  int64_t virtual_stages() const { return layout == ChunkLayout::BothWays ? stages : stages * chunks; }
+  int64_t virtual_stage(StagePlace at) const;
+  // Whether the virtual stage begins with the embedding, or ends with the head.
+  bool first(StagePlace at) const { return virtual_stage(at) == 0; }
+  bool last(StagePlace at) const { return virtual_stage(at) + 1 == virtual_stages(); }
+  // The positions of the previous and the next virtual stage; nullopt at the ends of the model.
+  std::optional<StagePlace> before(StagePlace at) const;
+  std::optional<StagePlace> after(StagePlace at) const;
+  // Whether the previous or next virtual stage is on another stage, so that messages are sent.
+  bool receives(StagePlace at) const { return sent(at, before(at)); }
+  bool sends(StagePlace at) const { return sent(at, after(at)); }
+  // Messages that a stage sends for one microbatch on each of its chunks, forward and backward together. The
+  // stage receives as many.
+  int64_t messages(int64_t stage) const;
+  // Whether a chunk of the stage begins with the embedding, or ends with the head.
+  bool holds_first(int64_t stage) const;
+  bool holds_last(int64_t stage) const;
+  // The number of microbatches that a chunk runs out of `all`, and the first of them.
+  int64_t microbatches(int64_t all) const { return layout == ChunkLayout::BothWays ? all / 2 : all; }
+  int64_t first_microbatch(StagePlace at, int64_t all) const { return goes_up(at) ? all / 2 : 0; }
+  bool runs(StagePlace at, int64_t microbatch, int64_t all) const {
+    return microbatch >= first_microbatch(at, all) &&
+           microbatch < first_microbatch(at, all) + microbatches(all);
+  }
+
+ private:
+  // BothWays: whether the microbatches of this chunk run from the last stage to stage 0.
+  bool goes_up(StagePlace at) const {
+    return layout == ChunkLayout::BothWays && virtual_stage(at) != at.stage;
+  }
+  static bool sent(StagePlace at, std::optional<StagePlace> to) { return to && to->stage != at.stage; }
+  std::optional<StagePlace> neighbour(StagePlace at, int64_t step) const;
+};
+
+PipelineLayout pipeline_layout(const ParallelSpec& parallel);
+
+}  // namespace shardscape

@@ -1,0 +1,37 @@
+// Converts a Hugging Face config.json to a model, and lists the recognised, assumed and ignored keys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "model/model_spec.h"
+
+namespace shardscape {
+
+struct ImportField {
+  std::string key;    // key in the file, "num_hidden_layers"; nested keys contain a dot
+  std::string value;  // value in the file, or the assumed value
+  std::string note;   // the resulting size, or the reason why the key is assumed or ignored
+};
+
+struct ImportResult {
+  std::string model_type;  // "llama"
+  std::string name;        // of the preset with equal sizes, otherwise from the file
+  ModelSpec model;         // `preset` is the preset with equal sizes, empty without one
+  int64_t context = 0;     // longest sequence that the file states; 0: not stated
+  std::vector<ImportField> recognised, assumed, ignored;
+  std::vector<Problem> problems;  // not empty: `model` is incomplete
+  bool ok() const { return problems.empty(); }
+};
+
+// where: the name of the text in messages (a file name). Mistakes in the text become problems, never
+// exceptions.
+ImportResult import_hf_config(const std::string& text, const std::string& where);
+// Whether a JSON text is a config.json and not a saved design: it has "model_type", "architectures" or
+// "ssm_cfg".
+bool looks_like_hf_config(const std::string& text);
+// The supported model types: "gemma", "gemma2", ...
+std::vector<std::string> hf_model_types();
+
+}  // namespace shardscape

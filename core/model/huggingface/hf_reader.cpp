@@ -1,0 +1,245 @@
+#include "model/huggingface/hf_reader.h"
+
+#include <algorithm>
+
+namespace shardscape {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+constexpr int64_t kMost = int64_t{1}
+                          << 31;  // larger numbers are taken for mistakes; knobs have narrower limits
+
+struct Size {
+  int64_t ModelSpec::*field;
+  const char* becomes;
+};
+const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},
+                       {&ModelSpec::hidden, "hidden size (D)"},
+                       {&ModelSpec::heads, "attention heads (H)"},
+                       {&ModelSpec::kv_heads, "KV heads (G)"},
+                       {&ModelSpec::head_dim, "head size (E)"},
+                       {&ModelSpec::ffn, "FFN size (F)"},
+                       {&ModelSpec::vocab, "vocabulary (V)"},
+                       {&ModelSpec::positions, "learned positions (Smax)"},
+                       {&ModelSpec::window, "sliding window (W)"},
+                       {&ModelSpec::q_rank, "rank of the queries (Rq)"},
+                       {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
+                       {&ModelSpec::nope_head_dim, "plain part of a head (En)"},
+                       {&ModelSpec::rope_head_dim, "rotated part of a head (Er)"},
+                       {&ModelSpec::value_head_dim, "head size of values (Ev)"},
+                       {&ModelSpec::mtp_layers, "depths of multi-token prediction"},
+                       {&ModelSpec::ssm_state, "state per channel (N)"},
+                       {&ModelSpec::ssm_conv, "taps of the convolution (Kw)"},
+                       {&ModelSpec::ssm_expand, "channels / hidden size (e)"},
+                       {&ModelSpec::ssm_dt_rank, "rank of the step size (Rd)"},
+                       {&ModelSpec::ssm_head_dim, "channels of a head (P)"},
+                       {&ModelSpec::ssm_groups, "groups (Gs)"},
+                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"},
+                       {&ModelSpec::experts, "experts (X)"},
+                       {&ModelSpec::experts_per_token, "experts per token (K)"},
+                       {&ModelSpec::expert_groups, "groups of experts"},
+                       {&ModelSpec::groups_per_token, "groups that a token picks experts from"},
+                       {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"},
+                       {&ModelSpec::shared_experts, "shared experts"},
+                       {&ModelSpec::dense_layers, "dense layers first"}};
+
+// Parts of key names, and the reason why such keys do not change sizes or ops.
+struct Reason {
+  const char* part;
+  const char* why;
+};
+const Reason kReasons[] = {
+    {"token_id", "token numbers change no size"},
+    {"torch_dtype", "the data type is set in the workload"},
+    {"dtype", "the data type is set in the workload"},
+    {"rope", "constants of the rotation change no size"},
+    {"max_position_embeddings", "rotary positions need no table"},
+    {"pdrop", "dropout is set in the workload"},
+    {"dropout", "dropout is set in the workload"},
+    {"init", "how weights are initialised changes no size"},
+    {"_eps", "a constant"},
+    {"scal", "a constant"},
+    {"softmax", "a constant"},
+    {"transformers_version", "the version of the program that wrote the file"},
+    {"architectures", "the model type decides; the head is taken to predict the next token"},
+    {"auto_map", "where the original code lies"},
+    {"_name_or_path", "a name"},
+    {"cache", "inference only"},
+    {"alibi", "a constant"},
+    {"norm_type", "which kernel normalises"},
+    {"aux_loss", "a constant"},
+    {"seq_aux", "how the balance of experts is judged changes no size"},
+    {"norm_topk_prob", "whether the weights of a token's experts add up to one changes no size"},
+    {"ep_size", "parallelism is set apart"},
+    {"n_group", "which experts may be picked together changes no size"},
+    {"topk_", "which experts may be picked together changes no size"},
+    {"verbose", "what a call prints"},
+    {"pretraining_tp", "parallelism is set apart"},
+    {"tokenizer", "the vocabulary size decides"},
+    {"quantization", "parameters are taken in the workload's data type"},
+    {"summary", "of another head"},
+    {"task_specific", "text generation only"},
+    {"label", "of another head"},
+    {"attn_impl", "the kernel profile decides"},
+    {"output_", "what a call returns"},
+    {"time_step", "constants of the step size change no size"},
+    {"residual_in_fp32", "the kernel profile decides"},
+    {"fused_add_norm", "the kernel profile decides"},
+    {"rms_norm", "which kernel normalises"},
+};
+
+std::string reason_for(const std::string& key) {
+  for (const Reason& reason : kReasons)
+    if (key.find(reason.part) != std::string::npos) return reason.why;
+  return "not known here; check that it does not change the model";
+}
+
+}  // namespace
+
+const json* HfReader::value(const std::string& key) const {
+  const json* at = &file_.root();
+  size_t begin = 0;
+  while (true) {
+    const size_t dot = key.find('.', begin);
+    const auto it = at->is_object() ? at->find(key.substr(begin, dot - begin)) : at->end();
+    if (!at->is_object() || it == at->end()) return nullptr;
+    at = &*it;
+    if (dot == std::string::npos) return at;
+    begin = dot + 1;
+  }
+}
+
+std::string HfReader::shown(const std::string& key) const {
+  const json* found = value(key);
+  std::string text = found ? found->dump(-1, ' ', false, json::error_handler_t::replace) : "";
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+void HfReader::recognise(const std::string& key, const std::string& note) {
+  taken_.insert(key);
+  result_.recognised.push_back({key, shown(key), note});
+}
+
+void HfReader::assume(const std::string& key, const std::string& value, const std::string& note) {
+  taken_.insert(key);
+  result_.assumed.push_back({key, value, note});
+}
+
+void HfReader::ignore(const std::string& key, const std::string& note) {
+  taken_.insert(key);
+  result_.ignored.push_back({key, shown(key), note});
+}
+
+void HfReader::problem(const std::string& key, const std::string& what, const std::string& accepted) {
+  taken_.insert(key);
+  Problem p;
+  p.where = file_.name() + ":" + std::to_string(file_.line_of(key.substr(key.rfind('.') + 1)));
+  p.what = what;
+  p.accepted = accepted;
+  result_.problems.push_back(std::move(p));
+}
+
+int64_t HfReader::take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
+                       const char* reason) {
+  const json* found = value(key);
+  const std::string quoted = std::string("\"") + key + "\"";
+  constexpr const char* kAccepted = "a whole number from 1 to 2,147,483,648";
+  if (!found || found->is_null()) {
+    if (!fallback) {
+      problem(key, quoted + ", the " + becomes + ", is missing", kAccepted);
+      return 1;
+    }
+    assume(key, std::to_string(*fallback), becomes + ": " + reason);
+    return *fallback;
+  }
+  const bool whole = found->is_number_integer() &&
+                     (!found->is_number_unsigned() || found->get<uint64_t>() <= uint64_t{kMost});
+  if (!whole || found->get<int64_t>() < 1 || found->get<int64_t>() > kMost) {
+    problem(key, quoted + ", the " + becomes + ", is " + shown(key), kAccepted);
+    return 1;
+  }
+  recognise(key, becomes);
+  return found->get<int64_t>();
+}
+
+int64_t HfReader::size(int64_t ModelSpec::*field, const char* key, std::optional<int64_t> fallback,
+                       const char* reason) {
+  const auto* size = std::find_if(std::begin(kSizes), std::end(kSizes),
+                                  [&](const Size& s) { return s.field == field; });
+  return result_.model.*field = take(key, size->becomes, fallback, reason);
+}
+
+int64_t HfReader::number(const char* key, const char* becomes, std::optional<int64_t> fallback,
+                         const char* reason) {
+  return take(key, becomes, fallback, reason);
+}
+
+bool HfReader::flag(const char* key, const char* becomes, bool fallback, const char* reason) {
+  const json* found = value(key);
+  if (!found || found->is_null()) {
+    assume(key, fallback ? "true" : "false", std::string(becomes) + ": " + reason);
+    return fallback;
+  }
+  if (!found->is_boolean()) {
+    problem(key, std::string("\"") + key + "\" is " + shown(key), "true or false");
+    return fallback;
+  }
+  recognise(key, becomes);
+  return found->get<bool>();
+}
+
+void HfReader::only(const char* key, bool accepted, const char* why) {
+  const json* found = value(key);
+  taken_.insert(key);
+  if (!found || found->is_null()) return;
+  if (found->is_boolean() && found->get<bool>() == accepted)
+    return recognise(key, "as the blocks of this family have it");
+  problem(key, std::string("\"") + key + "\" is " + shown(key) + ": " + why, accepted ? "true" : "false");
+}
+
+void HfReader::activation(std::initializer_list<const char*> keys,
+                          std::initializer_list<const char*> accepted, const char* fallback) {
+  const char* given = nullptr;
+  for (const char* key : keys)
+    if (!given && !absent(key) && !null(key)) given = key;
+  const char* said = given ? given : *keys.begin();
+  for (const char* key : keys)
+    if (key != said && !absent(key))
+      ignore(key, null(key) ? "not set" : std::string("\"") + said + "\" says it");
+  if (!given) return assume(said, fallback, "activation function: what this family uses");
+  const json* found = value(given);
+  const bool good = found->is_string() && std::any_of(accepted.begin(), accepted.end(),
+                                                      [&](const char* word) { return *found == word; });
+  if (good) return recognise(given, "activation function");
+  std::string list;
+  for (const char* word : accepted) list += (list.empty() ? "" : ", ") + std::string(word);
+  problem(given,
+          std::string("\"") + given + "\" is " + shown(given) +
+              ", but the MLP of this family has another activation",
+          list);
+}
+
+std::string HfReader::text_or(const std::string& key, const std::string& fallback) const {
+  const json* found = value(key);
+  return found && found->is_string() ? found->get<std::string>() : fallback;
+}
+
+void HfReader::ignore_rest() {
+  for (const auto& [key, member] : file_.root().items()) {
+    const bool taken = taken_.count(key) > 0;
+    if (taken && !member.is_object()) continue;
+    const std::string prefix = key + ".";
+    const auto inside = taken_.lower_bound(prefix);
+    const bool opened = member.is_object() && inside != taken_.end() && inside->rfind(prefix, 0) == 0;
+    if (!opened) {
+      if (!taken) ignore(key, reason_for(key));
+      continue;
+    }
+    for (const auto& [inner, ignored] : member.items())
+      if (!taken_.count(prefix + inner)) ignore(prefix + inner, reason_for(inner));
+  }
+}
+
+}  // namespace shardscape

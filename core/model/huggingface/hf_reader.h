@@ -1,0 +1,61 @@
+// Reads the members of a config.json one by one and records how each is used. Private to core/model's import.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "model/huggingface/hf_import.h"
+#include "model/json_reader.h"
+
+namespace shardscape {
+
+class HfReader {
+ public:
+  HfReader(const JsonFile& file, ImportResult& result) : file_(file), result_(result) {}
+
+  // Reads a size of the model. fallback: the default of the library that writes these files, for an absent or
+  // null key; without a fallback the key is required. reason: explains the fallback in the report.
+  int64_t size(int64_t ModelSpec::*field, const char* key, std::optional<int64_t> fallback = {},
+               const char* reason = "");
+  // Reads a number that is not itself a size of the model: the longest sequence, the ratio of FFN and hidden
+  // size.
+  int64_t number(const char* key, const char* becomes, std::optional<int64_t> fallback = {},
+                 const char* reason = "");
+  bool flag(const char* key, const char* becomes, bool fallback, const char* reason);
+  // A flag of which only one value has blocks. why: the meaning of the other value.
+  void only(const char* key, bool accepted, const char* why);
+  // The activation function, under the first key that is present.
+  void activation(std::initializer_list<const char*> keys, std::initializer_list<const char*> accepted,
+                  const char* fallback);
+  // absent: no such member. null: the member is null. Only sliding windows distinguish the two.
+  bool absent(const std::string& key) const { return !value(key); }
+  bool null(const std::string& key) const { return value(key) && value(key)->is_null(); }
+  std::string text_or(const std::string& key, const std::string& fallback) const;
+  // a dot in the key looks inside an object: "attn_config.alibi"
+  const nlohmann::ordered_json* value(const std::string& key) const;
+
+  void recognise(const std::string& key, const std::string& note);
+  void assume(const std::string& key, const std::string& value, const std::string& note);
+  void ignore(const std::string& key, const std::string& note);
+  void problem(const std::string& key, const std::string& what, const std::string& accepted);
+  // Lists every key that was not read as ignored, with the reason if there is one.
+  void ignore_rest();
+
+ private:
+  int64_t take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
+               const char* reason);
+  std::string shown(const std::string& key) const;
+  const JsonFile& file_;
+  ImportResult& result_;
+  std::set<std::string> taken_;
+};
+
+// The type of files of the Mamba authors, which have no "model_type" but a "ssm_cfg".
+inline constexpr const char* kUntypedMamba = "mamba_ssm";
+
+// Fills the model by the rules of its family. Returns false for an unknown model type.
+bool read_hf_family(const std::string& model_type, HfReader& reader, ModelSpec& model, int64_t& context);
+
+}  // namespace shardscape

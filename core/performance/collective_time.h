@@ -1,0 +1,86 @@
+// Seconds of a collective over the links that its group spans.
+//
+// Notation: n ranks in D scale-up domains, g ranks in each domain, S bytes of the full buffer. A collective
+// costs a launch, hops, and the bytes that a rank sends on its scale-up links and through its NIC. Both
+// levels are busy at the same time, so the fuller level decides.
+// - Ring: 2(n-1) hops, 2D of them through NICs. 2(n-1)/n·S on the links; 1/g of that through each of g NICs
+//   (one ring per rail). Gathers and reduce-scatters take half (Thakur et al., IJHPCA 19(1), 2005;
+//   nccl-tests, doc/PERFORMANCE.md @a0b82b2). A broadcast or reduction takes n-1 hops and S, pipelined.
+// - Tree: 2(g-1 + log2 D) hops, 2S on the links, 2(D-1)/D·S/g through NICs, 0.92 of the bandwidth (double
+//   binary trees; NVIDIA/nccl, src/graph/tuning.cc @5067397).
+// - Halving-doubling: 2·log2 n hops, the ring's bytes inside, 2(D-1)/D·S/g through NICs, one level after the
+//   other (Thakur et al.). Gathers take half; this is NCCL's PAT where D = n.
+// - Hierarchical: reduce-scatter inside, ring of one rank per domain across, all-gather inside, pipelined in
+//   chunks (BlueConnect, MLSys 2019).
+// - In-network: S on the links once each way. Through NICs S/g with SHARP, otherwise as the tree (NCCL's
+//   NVLSTree).
+// - Direct: one hop and a small time per peer. All-to-all: S(g-1)/n on the links, S(n-g)/n through the NIC.
+//
+// Links: the bytes above move at the full rate of a device. If links lead to single neighbours, a group uses
+// only a share of them (scaleup_share.h). On a torus, rings take fewer hops, and links also forward the
+// exchanges of other ranks.
+//
+// Protocols: hop latency and reachable bandwidth depend on NCCL's protocols LL, LL128 and Simple, with the
+// constants of tuning.cc. The fastest protocol counts. If a network has higher latency than the links of
+// these constants, each hop takes the difference longer, as NCCL adds a network's own latency (latencyInter).
+// A hop between leaf switches also pays the spine: a ring for the leaf switches that it touches, a tree for
+// log2 of them.
+//
+// Rails: NICs of a node that lead to leaf switches of their own; a spine joins the leaf switches. Ranks at
+// equal positions of their nodes meet on one rail. Traffic to a different position first goes over the links
+// to the rank on the receiver's rail, one more hop (PXN, NCCL 2.12). This concerns all parts of an all-to-all
+// except one in as many as there are rails, and all traffic of a group that lies unevenly on nodes. If the
+// links of a domain do not reach all NICs of a node, such traffic goes over the spine.
+//
+// Measurements: if the collective was measured on such links (collective_table.h), the measured curve counts.
+// Sizes and numbers of ranks are interpolated in logarithms. Beyond the largest group, the ratio of the
+// formulas scales the time. Links of another rate move bytes faster or slower by the ratio; hops cost the
+// same.
+//
+// Oversubscription: pods share the links above them. Rings and trees pass once per pod. Each gets min(1,
+// domains of the group in a pod / oversubscription) of its NICs' rate, because all groups of a pod send at
+// once. For an all-to-all or a message, the factor slows all traffic that leaves the pod.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "performance/machine.h"
+
+namespace shardscape {
+
+// Bytes that a rank sends in one direction, per level.
+struct LinkLoad {
+  double scaleup_bytes = 0, nic_bytes = 0;
+};
+
+struct CollectiveEstimate {
+  double seconds = 0;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::Ring;  // the chosen algorithm
+  LinkLoad load;
+};
+
+// bytes: of the full buffer (gathered output, full input of a reduction, whole send buffer, or message). A
+// group of one rank takes 0 seconds.
+double collective_seconds(const Machine& machine, CollectiveKind kind, double bytes, const GroupSpan& span);
+CollectiveEstimate collective_estimate(const Machine& machine, CollectiveKind kind, double bytes,
+                                       const GroupSpan& span);
+// The estimate by formulas only, without measurements.
+CollectiveEstimate collective_formula(const Network& network, CollectiveKind kind, double bytes,
+                                      const GroupSpan& span);
+
+// The share of each level's rate that a collective takes while it runs alone, 0 to 1. Shares of concurrent
+// collectives add up, because they share links.
+struct LinkShare {
+  double scaleup = 0, nic = 0;
+  LinkShare& operator+=(const LinkShare& other);
+};
+LinkShare link_share(const Machine& machine, const CollectiveEstimate& estimate);
+// The factor, at least 1, by which a collective takes longer while all collectives run, itself included: the
+// largest sum of shares over the levels that it uses.
+double slowdown(const LinkShare& one, const LinkShare& all);
+
+// The origin of collective times, as text: "measured: ..." or "formulas; ...".
+std::string collective_basis(const Machine& machine);
+
+}  // namespace shardscape

@@ -1,0 +1,24 @@
+// The machine of a time estimate: an accelerator, and the network between accelerators.
+#pragma once
+
+#include <memory>
+
+#include <cstdint>
+
+#include "hardware/accelerator.h"
+#include "hardware/network.h"
+
+namespace shardscape {
+
+struct Machine {
+  std::shared_ptr<const Accelerator> accelerator;
+  Network network;
+  // true: the host launches kernels one by one, between other memory traffic, and may be slower than the
+  // kernels. false: kernels are replayed from a recorded graph, as inference engines do, and take the times
+  // of the isolated loops on which tables were measured.
+  bool training = true;
+  // Link to the host's memory, 10^9 bytes per second and direction: PCI Express 5.0, 16 lanes.
+  double host_gbps = 63;
+};
+
+}  // namespace shardscape

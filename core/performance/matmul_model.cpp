@@ -1,0 +1,82 @@
+#include "performance/matmul_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace shardscape {
+namespace {
+
+constexpr double kMinimalDepth = 256;  // libraries do not split the depth into shorter parts
+// Partial sums stay in the cache, which is this much faster than memory.
+constexpr double kPartialSumShare = 3;
+constexpr int kMostSplits = 16;
+constexpr double kProcessorsUnknown = 128;
+
+// Bytes of an element with its part of the scale.
+double element_bytes(DType type) {
+  switch (type) {
+    case DType::FP8: return 1;
+    case DType::FP8Block: return 33.0 / 32;
+    case DType::MXFP8: return 33.0 / 32;
+    case DType::NVFP4: return 0.5625;
+    default: return dtype_bytes(type);
+  }
+}
+
+double bytes_of(const MatmulShape& s) {
+  const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k);
+  return static_cast<double>(s.batch) * (element_bytes(s.compute) * (m * k + k * n) +
+                                         element_bytes(s.output) * (s.accumulates ? 2 : 1) * m * n);
+}
+
+double flops_of(const MatmulShape& s) {
+  return 2 * static_cast<double>(s.batch) * static_cast<double>(s.m) * static_cast<double>(s.n) *
+         static_cast<double>(s.k);
+}
+
+}  // namespace
+
+std::array<double, 3> matmul_grid_position(const MatmulShape& s) {
+  return {std::log2(static_cast<double>(s.m) * static_cast<double>(s.batch)),
+          std::log2(static_cast<double>(s.n)), std::log2(static_cast<double>(s.k))};
+}
+
+double modelled_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
+                               const MatmulShape& s) {
+  const auto m = static_cast<double>(s.m), n = static_cast<double>(s.n), k = static_cast<double>(s.k),
+             batch = static_cast<double>(s.batch);
+  const double processors = accelerator.processors > 0 ? static_cast<double>(accelerator.processors)
+                                                       : kProcessorsUnknown;
+  const double rate = peak_flops(accelerator, s.compute) / processors,
+               bandwidth = accelerator.memory_gbps * 1e9;
+  double best = std::numeric_limits<double>::infinity();
+  for (const auto& [rows, columns] : c.tiles) {
+    const double tiles = batch * std::ceil(m / rows) * std::ceil(n / columns) / processors;
+    // Seconds of a tile per step of depth, including the overhead on the operands that the tile reads.
+    const double cost = 2 * rows * columns / rate * (1 + c.tile_overhead * (1 / rows + 1 / columns));
+    for (int split = 1; split <= kMostSplits; split *= 2) {
+      const double depth = std::ceil(k / split);
+      if (split > 1 && depth < kMinimalDepth) break;
+      const double waves = c.wave * std::ceil(tiles * split) + (1 - c.wave) * std::max(tiles * split, 1.0);
+      double seconds = waves * (depth + c.k_overhead) * cost;
+      if (split > 1)
+        seconds += c.split_us * 1e-6 + split * batch * m * n * 8 / (bandwidth * kPartialSumShare);
+      best = std::min(best, seconds);
+      if (tiles * split >= 1) break;  // all processors are busy: a split gains nothing
+    }
+  }
+  const double memory = bytes_of(s) / (bandwidth * c.memory_share);
+  const double larger = std::max(best, memory), smaller = std::min(best, memory);
+  return c.launch_us * 1e-6 + larger * std::pow(1 + std::pow(smaller / larger, c.sharpness), 1 / c.sharpness);
+}
+
+double calibrated_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& c,
+                                 const MatmulShape& s) {
+  const double seconds = modelled_matmul_seconds(accelerator, c, s) * c.scale *
+                         (c.residual.empty() ? 1 : std::exp(c.residual.at(matmul_grid_position(s))));
+  return std::max({seconds, flops_of(s) / peak_flops(accelerator, s.compute),
+                   bytes_of(s) / (accelerator.memory_gbps * 1e9)});
+}
+
+}  // namespace shardscape

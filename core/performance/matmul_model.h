@@ -1,0 +1,27 @@
+// Seconds of a matrix product (GEMM) from the way GPUs compute it, before and after the correction by
+// measurements.
+//
+// The output is cut into tiles. A processor (SM) computes one tile at a time. Several tile shapes are tried
+// and the fastest counts, as libraries choose. With P processors, T tiles take ceil(T/P) waves (wave
+// quantization: NVIDIA, "Matrix Multiplication Background User's Guide", section "Wave Quantization").
+// Persistent and stream-K kernels (Osama et al., PPoPP 2023, arXiv 2301.03598) cut the work finer and
+// approach T/P. If tiles are fewer than processors, the depth may be split over several processors, and the
+// partial sums are added afterwards.
+#pragma once
+
+#include "performance/calibration.h"
+#include "performance/op_time.h"
+
+namespace shardscape {
+
+// Without the correction. A batched GEMM is one kernel: the tiles of all its products fill waves together.
+double modelled_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& constants,
+                               const MatmulShape& shape);
+// With the measured correction. Never faster than peak and bandwidth allow.
+double calibrated_matmul_seconds(const Accelerator& accelerator, const MatmulCalibration& constants,
+                                 const MatmulShape& shape);
+// Position of a shape in the correction grid, as base-2 logarithms: rows of all products together, columns,
+// depth.
+std::array<double, 3> matmul_grid_position(const MatmulShape& shape);
+
+}  // namespace shardscape

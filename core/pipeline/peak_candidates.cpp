@@ -1,0 +1,138 @@
+#include "pipeline/peak_candidates.h"
+
+#include <algorithm>
+#include <map>
+
+namespace shardscape {
+namespace {
+
+// Two states compare by their counts only if these values are equal.
+using Kin = std::vector<int32_t>;
+
+Kin comparable_key(const std::vector<Action>& at_once, const AccumulationStep& turn,
+                   const std::vector<int>& classes, const std::vector<ChunkState>& holds) {
+  Kin out{turn.makes + 2 * turn.first + 4 * turn.last};
+  for (const Action& a : at_once)
+    out.insert(out.end(), {static_cast<int32_t>(a.kind), classes[static_cast<size_t>(a.chunk)]});
+  for (const ChunkState& h : holds)
+    out.insert(out.end(), {h.forward_received, h.forward_to_send, h.backward_received, h.backward_to_send});
+  return out;
+}
+
+bool covers(const std::vector<ChunkState>& a, const std::vector<ChunkState>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), [](const ChunkState& x, const ChunkState& y) {
+    return x.in_flight >= y.in_flight && x.waiting >= y.waiting && x.begun >= y.begun && x.ended >= y.ended;
+  });
+}
+
+void advance(const Action& action, ChunkState& at) {
+  switch (action.kind) {
+    case ActionKind::ReceiveForward: ++at.forward_received; break;
+    case ActionKind::ReceiveBackward: ++at.backward_received; break;
+    case ActionKind::SendForward: --at.forward_to_send; break;
+    case ActionKind::SendBackward: --at.backward_to_send; break;
+    case ActionKind::Forward:
+      --at.forward_received;
+      ++at.forward_to_send;
+      ++at.in_flight;
+      break;
+    case ActionKind::Backward:
+    case ActionKind::BackwardInput:
+      --at.backward_received;
+      ++at.backward_to_send;
+      --at.in_flight;
+      at.waiting += action.kind == ActionKind::BackwardInput;
+      break;
+    case ActionKind::BackwardWeight: --at.waiting; break;
+    default: break;
+  }
+}
+
+}  // namespace
+
+bool overlaps_passes(const ParallelSpec& parallel) {
+  const ScheduleKind kind = schedule_of(parallel);
+  return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV ||
+         kind == ScheduleKind::OneFOneBPairs;
+}
+
+std::vector<AccumulationStep> accumulation_steps(const std::vector<Action>& actions) {
+  std::vector<AccumulationStep> out(actions.size());
+  std::map<int, size_t> last;  // by chunk
+  for (size_t i = 0; i < actions.size(); ++i) {
+    if (actions[i].kind != ActionKind::Backward && actions[i].kind != ActionKind::BackwardWeight) continue;
+    out[i] = {true, !last.contains(actions[i].chunk), false};
+    last[actions[i].chunk] = i;
+  }
+  for (const auto& [chunk, i] : last) out[i].last = true;
+  return out;
+}
+
+std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
+                                           const std::vector<int>& classes, bool gradients) {
+  std::vector<AccumulationStep> turns(actions.size());
+  if (gradients) turns = accumulation_steps(actions);
+  std::vector<PeakCandidate> moments;
+  std::map<Kin, std::vector<size_t>> fullest;
+  std::vector<ChunkState> now(static_cast<size_t>(*std::max_element(classes.begin(), classes.end()) + 1));
+  std::vector<bool> dropped;
+  // Without backwards, nothing is saved beyond the forward.
+  const bool trains = std::any_of(actions.begin(), actions.end(), [](const Action& a) {
+    return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
+  });
+  for (size_t i = 0; i < actions.size(); ++i) {
+    std::vector<Action> at_once{actions[i]};
+    if (actions[i].overlapped && actions[i].kind == ActionKind::Forward) at_once.push_back(actions[i + 1]);
+    const AccumulationStep turn = turns[at_once.size() > 1 ? i + 1 : i];
+    std::vector<size_t>& others = fullest[comparable_key(at_once, turn, classes, now)];
+    if (std::none_of(others.begin(), others.end(),
+                     [&](size_t other) { return covers(moments[other].before, now); })) {
+      std::erase_if(others, [&](size_t other) {
+        const bool less = covers(now, moments[other].before);
+        if (less) dropped[other] = true;
+        return less;
+      });
+      others.push_back(moments.size());
+      moments.push_back({static_cast<int>(i), actions[i],
+                         at_once.size() > 1 ? std::optional(at_once[1]) : std::nullopt, turn, now});
+      dropped.push_back(false);
+    }
+    for (const Action& a : at_once) {
+      ChunkState& holds = now[static_cast<size_t>(classes[static_cast<size_t>(a.chunk)])];
+      advance(a, holds);
+      if (!trains) holds.in_flight = 0;
+      const AccumulationStep& made = turns[static_cast<size_t>(&a - at_once.data()) + i];
+      holds.begun += made.first - made.last;
+      holds.ended += made.last;
+    }
+    i += at_once.size() - 1;
+  }
+  std::vector<PeakCandidate> out;
+  for (size_t i = 0; i < moments.size(); ++i)
+    if (!dropped[i]) out.push_back(std::move(moments[i]));
+  return out;
+}
+
+std::shared_ptr<const std::vector<PeakCandidate>> stage_peak_candidates(const ParallelSpec& parallel,
+                                                                        int stage, int microbatches,
+                                                                        const std::vector<int>& classes,
+                                                                        bool gradients, PlanCache& cache) {
+  const int telling = representative_microbatches(parallel, microbatches);
+  CacheKey key;
+  for (const int64_t word : {int64_t{stage}, int64_t{telling}, int64_t{gradients}}) key.add(word);
+  for (const int64_t word : schedule_key(parallel)) key.add(word);
+  for (const int of : classes) key.add(int64_t{of});
+  const auto make = [&] {
+    return std::make_shared<const std::vector<PeakCandidate>>(
+        peak_candidates(make_stage_schedule(parallel, stage, telling, &cache), classes, gradients));
+  };
+  return cache.get<std::vector<PeakCandidate>>(
+      CacheKind::PeakCandidates, key, make, [](const std::vector<PeakCandidate>& made) {
+        size_t out = sizeof made;
+        for (const PeakCandidate& moment : made)
+          out += sizeof moment + moment.before.size() * sizeof(ChunkState);
+        return out;
+      });
+}
+
+}  // namespace shardscape

@@ -1,0 +1,58 @@
+// Peak candidates: the actions of a stage's schedule at which the stage may hold most memory, whatever the
+// sizes are. All other actions find the stage in the same state as an earlier action, or with less of
+// everything.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "pipeline/schedule.h"
+
+namespace shardscape {
+
+// Whether a forward and a backward run at once, in pairs (Action::overlapped).
+bool overlaps_passes(const ParallelSpec& parallel);
+
+// State of a stage before an action, summed over the chunks of one class: microbatches in flight,
+// microbatches with deferred weight gradients, messages received and messages to send. A microbatch that
+// stays on the stage between two chunks counts as -1 received and +1 to send.
+struct ChunkState {
+  int32_t in_flight = 0, waiting = 0;
+  int32_t forward_received = 0, forward_to_send = 0, backward_received = 0, backward_to_send = 0;
+  // Chunks after their first action that makes weight gradients: before (begun) or after (ended) their last
+  // one.
+  int32_t begun = 0, ended = 0;
+  friend bool operator==(const ChunkState&, const ChunkState&) = default;
+};
+
+// Accumulation step: whether an action makes weight gradients, and whether it is the first or last such
+// action of its chunk.
+struct AccumulationStep {
+  bool makes = false, first = false, last = false;
+  friend bool operator==(const AccumulationStep&, const AccumulationStep&) = default;
+};
+// One entry per action.
+std::vector<AccumulationStep> accumulation_steps(const std::vector<Action>& actions);
+
+// One peak candidate.
+struct PeakCandidate {
+  int action = 0;  // index among the actions of the stage
+  Action of{};
+  std::optional<Action> beside;  // the backward that runs at once with an overlapped forward
+  // Accumulation step of the action; of an overlapped pair, of its backward.
+  AccumulationStep turn{};
+  std::vector<ChunkState> before;  // state before the action, by class of chunks
+};
+
+// Peak candidates in the order of the schedule. representative_microbatches is enough for all of them.
+// classes: class of every chunk; chunks of one class have equal effect on memory. gradients: whether
+// gradients appear and disappear during the step; if false, candidates do not differ by accumulation step.
+std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
+                                           const std::vector<int>& classes, bool gradients = false);
+// Peak candidates of a design's stage. The cache shares them between designs with equal schedules.
+std::shared_ptr<const std::vector<PeakCandidate>> stage_peak_candidates(const ParallelSpec& parallel,
+                                                                        int stage, int microbatches,
+                                                                        const std::vector<int>& classes,
+                                                                        bool gradients, PlanCache& cache);
+
+}  // namespace shardscape

@@ -1,0 +1,17 @@
+// Messages between neighbouring stages: the residual stream forward, and its gradient backward.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace shardscape {
+
+struct StageBoundary {
+  Tensor stream;   // the residual stream inside the segments
+  Tensor message;  // the tensor that is sent; split over tp as well under scatter_gather
+  // Axes of the all-gather that turns a message into the stream. Empty: message and stream have the same
+  // placement.
+  MeshAxes gathered;
+};
+StageBoundary stage_boundary(const Graph& graph);
+
+}  // namespace shardscape

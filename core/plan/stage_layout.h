@@ -1,0 +1,25 @@
+// Properties of one stage of a bound plan: its layer instances, its message buffers and its gradient-sync
+// plan.
+#pragma once
+
+#include <memory>
+
+#include "pipeline/layer_instances.h"
+#include "plan/report.h"
+
+namespace shardscape {
+
+struct PlacedPlan;
+struct StageSync;
+
+StageLayout stage_layout(const Report& report, const StageReport& stage);
+// Whether every microbatch has its own receive buffers during the whole step, and outputs stay until their
+// backward. torch.distributed.pipelining works this way, and FSDP2 runs in it (PyTorch 2.6
+// torch/distributed/pipelining/stage.py: _prepare_forward_infra and _prepare_backward_infra make a receive
+// tensor for each microbatch, fwd_cache holds the outputs of a stage).
+bool holds_messages(const Report& report);
+// The gradient-sync plan of the stage. Null for FSDP and for a stage without planned sync.
+std::shared_ptr<const PlacedPlan> placed_plan(const Report& report, const StageReport& stage,
+                                              const StageSync& sync);
+
+}  // namespace shardscape

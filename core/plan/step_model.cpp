@@ -1,0 +1,544 @@
+#include "plan/step_model.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "grad_sync/grad_plan.h"
+#include "grad_sync/stage_gradients.h"
+#include "grad_sync/sync_model.h"
+#include "plan/stage_boundary.h"
+
+namespace shardscape {
+namespace {
+
+struct CategoryInfo {
+  std::string_view name, label;
+};
+constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"parameters", "Parameters"},
+                                                                      {"gradients", "Gradients"},
+                                                                      {"optimizer", "Optimizer"},
+                                                                      {"activations", "Activations"},
+                                                                      {"logits", "Logits and loss"},
+                                                                      {"kv_cache", "KV cache"},
+                                                                      {"buffers", "Buffers"},
+                                                                      {"runtime", "Runtime"}}};
+
+const Expr& in_flight() {
+  static const Expr nf{Symbol::intern("nf")};
+  return nf;
+}
+
+}  // namespace
+
+bool is_loss(OpKind kind) {
+  return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
+         kind == OpKind::SoftCap;
+}
+
+namespace {
+
+class ShapeBuilder {
+ public:
+  ShapeBuilder(const Graph& graph, bool first, bool last, bool has_layers)
+      : graph_(graph), sync_(stage_sync(graph, first, last, has_layers)) {
+    shape_.first = first;
+    shape_.last = last;
+    shape_.has_layers = has_layers;
+    states();
+  }
+  ShapeBuilder& all() {
+    const Graph& graph = graph_;
+    const bool first = shape_.first, last = shape_.last, has_layers = shape_.has_layers;
+    for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
+      const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
+      const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.chunkwise();
+      const int kind = part.segment - 1;
+      if (!layer) {
+        for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
+        saved(segment, CheckpointPolicy::Activations,
+              chunks ? Expr(end_in_flight_symbol(segment.kind == SegmentKind::Head)) : in_flight());
+        waiting(segment, CheckpointPolicy::Activations,
+                Expr(end_deferred_symbol(segment.kind == SegmentKind::Head)));
+        continue;
+      }
+      cached(segment, part.count);
+      for (const Op& op : segment.ops) {
+        Expr count;
+        for (LayerClass of : layer_classes(graph.structure))
+          if (runs(op, of.checkpoint_policy)) count += Expr(layer_count_symbol(graph, kind, of));
+        work(segment, op, microbatches() * (op.scope == OpScope::Always ? part.count : count));
+      }
+      for (LayerClass of : layer_classes(graph.structure)) {
+        const Expr count(layer_count_symbol(graph, kind, of)),
+            copies = chunks ? Expr(layers_in_flight_symbol(graph, kind, of)) : in_flight() * count;
+        if (of.offloaded)
+          offloaded(segment, kind, of, count, copies);
+        else
+          saved(segment, of.checkpoint_policy, copies);
+        waiting(segment, of.checkpoint_policy, Expr(layers_deferred_symbol(graph, kind, of)));
+      }
+      replayed(segment, kind);
+    }
+    transfers();
+    reductions();
+    for (auto& [key, row] : flops_) shape_.flops.push_back(std::move(row));
+    const OptimizerCost adam = optimizer_cost(graph_, sync_.owned, first, last, has_layers);
+    if (graph.structure.trains() && !graph.structure.offload_optimizer)
+      shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::FP32, adam.flops, adam.flops});
+    for (auto& [key, row] : collectives_) shape_.collectives.push_back(std::move(row));
+    std::vector<Expr> all;
+    for (const Expr* e : shape_.expressions()) all.push_back(*e);
+    shape_.program = ExprProgram::compile(all);
+    return *this;
+  }
+  StageShape take() { return std::move(shape_); }
+
+ private:
+  // Microbatches that one chunk of a stage runs.
+  Expr microbatches() const {
+    static const Expr m{Symbol::intern("m")};
+    return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
+  }
+
+  void part(MemoryCategory category, const std::string& name, const Expr& bytes) {
+    if (bytes.is_zero()) return;
+    const auto c = static_cast<size_t>(category);
+    shape_.memory[c] += bytes;
+    auto& parts = shape_.parts[c];
+    const auto it = std::find_if(parts.begin(), parts.end(),
+                                 [&](const MemoryPart& p) { return p.name == name; });
+    if (it == parts.end())
+      parts.push_back({name, bytes});
+    else
+      it->bytes += bytes;
+  }
+
+  // Mixed precision: 16-bit parameters have fp32 master weights and the two moments of Adam (Micikevicius et
+  // al., arXiv 1710.03740; Rajbhandari et al., arXiv 1910.02054, section 3.1).
+  void states() {
+    const Structure& s = graph_.structure;
+    shape_.parameters = stage_parameters(graph_, shape_.first, shape_.last, shape_.has_layers);
+    const StageSync& sync = sync_;
+    shape_.derived = sync.derived;
+    if (!s.trains()) return weights();
+    if (is_fsdp(sync.strategy)) {
+      unit_states(sync);
+    } else {
+      const Expr wide = float32_parameters();
+      const bool sharded = is_deepspeed(sync.strategy) || sync.strategy == SyncStrategy::DistributedOptimizer;
+      if (is_deepspeed(sync.strategy)) {
+        zero_states(sync);
+      } else {
+        part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
+             (shape_.parameters - wide) * Expr(dtype_bytes(s.dtype)));
+        part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
+        part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)),
+             sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
+        if (s.sync == SyncStrategy::DdpBuckets)
+          part(MemoryCategory::Gradients, "buckets to reduce, " + std::string(dtype_name(s.grad_dtype)),
+               bucket_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
+      }
+      part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),
+           quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
+      if (dtype_bytes(s.dtype) < 4 && s.master_weights)
+        optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
+    }
+    const std::string moment(dtype_name(s.moment_dtype));
+    optimizer_state(std::string("first ") + kAdamMomentName + moment,
+                    sync.owned * dtype_size(s.moment_dtype));
+    optimizer_state(std::string("second ") + kAdamMomentName + moment,
+                    sync.owned * dtype_size(s.moment_dtype));
+    if (!s.offload_optimizer) return;
+    const OffloadedStep step = offloaded_step(graph_, sync_.owned);
+    host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
+    host(Phase::Step, "load", "parameters", Expr(1), step.parameter_bytes);
+  }
+
+  // Inference stores weights once: quantized where the matrix products read them quantized.
+  void weights() {
+    const Structure& s = graph_.structure;
+    Expr quantized, bytes;
+    for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
+      if (!p.param->quantized) continue;
+      const Tensor& t = p.segment->tensor(p.param->tensor);
+      quantized += p.count * local_elements(t);
+      bytes += p.count * local_elements(t) * quantized_size(t);
+    }
+    const Expr wide = float32_parameters();
+    part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.dtype)),
+         (shape_.parameters - wide - quantized) * Expr(dtype_bytes(s.dtype)));
+    part(MemoryCategory::Parameters, "parameters, float32", wide * Expr(4));
+    part(MemoryCategory::Parameters, "parameters, " + std::string(dtype_name(s.compute)), bytes);
+  }
+
+  // One scale covers a square block of a quantized weight (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
+  // This does not hold for weights of mixers: their sizes need not be multiples of a block.
+  Expr quantized_size(const Tensor& weight) const {
+    const DType type = graph_.structure.compute;
+    const bool mixer = std::any_of(weight.axes.begin(), weight.axes.end(),
+                                   [](Axis a) { return a >= Axis::SsmInner && a <= Axis::SsmHeadDim; });
+    if (type != DType::FP8Block || mixer) return dtype_size(type);
+    const int64_t block = quantization_block(type);
+    return Expr(dtype_bytes(DType::FP8)) + Expr(Rational(dtype_bytes(DType::FP32), block * block));
+  }
+
+  // Every sequence that is served has its own cache, during the whole step.
+  void cached(const Segment& segment, const Expr& layers) {
+    for (TensorId id : segment.caches) {
+      const Tensor& t = segment.tensor(id);
+      const int block = segment.op(t.producer).block;
+      part(MemoryCategory::KvCache, segment.blocks[static_cast<size_t>(block)].label,
+           microbatches() * layers * local_bytes(t));
+    }
+  }
+
+  void optimizer_state(const std::string& name, const Expr& bytes) {
+    if (graph_.structure.offload_optimizer)
+      shape_.host_memory.push_back({name, bytes});
+    else
+      part(MemoryCategory::Optimizer, name, bytes);
+  }
+
+  // Parameters that stay in float32 although the others have 16 bits. Sharded states do not separate them:
+  // the error is a fraction of a percent.
+  Expr float32_parameters() const {
+    Expr out;
+    for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
+      const Tensor& t = p.segment->tensor(p.param->tensor);
+      if (t.dtype != graph_.structure.dtype) out += p.count * local_elements(t);
+    }
+    return out;
+  }
+
+  // FSDP stores shards of parameters and gradients in float32, and gathers units in the compute type. Under
+  // no_sync whole gradients accumulate (Zhao et al., arXiv 2304.11277, section 3.3).
+  void unit_states(const StageSync& sync) {
+    const DType type = graph_.structure.dtype;
+    const std::string name(dtype_name(type));
+    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Parameters, "gathered root and layers, " + name,
+         sync.gathered * Expr(dtype_bytes(type)));
+    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4));
+    const bool whole = graph_.structure.accumulates;
+    const DType held = unreduced_dtype(graph_.structure);
+    part(MemoryCategory::Gradients,
+         (whole ? "accumulating gradients, " : "gradients not yet reduced, ") + std::string(dtype_name(held)),
+         (whole ? shape_.parameters : sync.unreduced) * Expr(dtype_bytes(held)));
+  }
+
+  // DeepSpeed stores gradients in the type of the parameters (Rajbhandari et al., arXiv 1910.02054, section
+  // 5). From stage 2 on it also has a buffer of the size of a reduce bucket (contiguous_gradients).
+  void zero_states(const StageSync& sync) {
+    const std::string name(dtype_name(graph_.structure.dtype));
+    const Expr bytes(dtype_bytes(graph_.structure.dtype));
+    if (shards_parameters(sync.strategy)) {
+      part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes);
+      part(MemoryCategory::Parameters, "gathered parameters at most, " + name, sync.gathered * bytes);
+    } else {
+      part(MemoryCategory::Parameters, "parameters, " + name, shape_.parameters * bytes);
+    }
+    if (shards_gradients(sync.strategy)) {
+      part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes);
+      part(MemoryCategory::Gradients, "reduce bucket, " + name, Expr(Symbol::intern("Zb")) * bytes);
+    } else {
+      part(MemoryCategory::Gradients, "gradients, " + name, sync.buffers * bytes);
+    }
+  }
+
+  void work(const Segment& segment, const Op& op, const Expr& times) {
+    if (is_collective(op.kind)) {
+      const Tensor& t = segment.tensor(op.inputs[0]);
+      const Expr elements = collective_elements(segment, op);
+      if (is_ring(op.kind)) {
+        for (const char* way : {"send", "recv"})
+          collective(op.phase, way, group_name(op.group), group_size(graph_.structure, op.group), t.dtype,
+                     times * ring_messages(op), times * elements);
+        return;
+      }
+      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group),
+                 group_size(graph_.structure, op.group), t.dtype, times, times * elements);
+    } else if (!op.flops.is_zero()) {
+      FlopsRow& row = flops_
+                          .try_emplace({op.phase, op.kind, op.compute},
+                                       FlopsRow{op.kind, op.phase, op.compute, {}, {}})
+                          .first->second;
+      row.counted += times * op.flops;
+      row.useful += times * op.useful_flops;
+    }
+  }
+
+  void collective(Phase phase, const std::string& op, const std::string& group, const Expr& size, DType dtype,
+                  const Expr& count, const Expr& elements) {
+    CollectiveRow& row = collectives_
+                             .try_emplace({phase, op, group, dtype},
+                                          CollectiveRow{phase, op, group, size, dtype, {}, {}, {}})
+                             .first->second;
+    row.count += count;
+    row.elements += elements;
+    row.bytes += elements * dtype_size(dtype);
+  }
+
+  void saved(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
+    for (const SavedStorage& s : saved_by(segment, checkpoint_policy)) {
+      const Op& saver = segment.op(s.saver);
+      const bool loss = is_loss(saver.kind);
+      const std::string name = saver.block >= 0 ? segment.blocks[static_cast<size_t>(saver.block)].label
+                                                : segment.name;
+      part(loss ? MemoryCategory::Logits : MemoryCategory::Activations, name,
+           copies * segment.storages[static_cast<size_t>(s.storage)].bytes);
+    }
+  }
+
+  // Saved tensors between the input-gradient part and the deferred weight gradient.
+  void waiting(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
+    if (!graph_.structure.split_backward) return;
+    Expr bytes;
+    for (const SavedStorage& s : deferred_in(segment, checkpoint_policy))
+      bytes += segment.storages[static_cast<size_t>(s.storage)].bytes;
+    part(segment.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations,
+         "for gradients of weights, " + segment.name, copies * bytes);
+  }
+
+  // Copies of every microbatch: to the host after the forward of the layer, back before its backward.
+  void offloaded(const Segment& segment, int kind, LayerClass of, const Expr& count, const Expr& copies) {
+    Expr bytes;
+    for (const SavedStorage& s : saved_by(segment, of.checkpoint_policy))
+      bytes += segment.storages[static_cast<size_t>(s.storage)].bytes;
+    part(MemoryCategory::Activations, "offloaded, in transit",
+         Expr(offloaded_layers_on_device_symbol(graph_, kind, of)) * bytes);
+    shape_.host_memory.push_back({"activations of " + segment.name, copies * bytes});
+    host(Phase::Forward, "store", "activations", microbatches() * count, bytes);
+    host(Phase::Backward, "load", "activations", microbatches() * count, bytes);
+  }
+
+  void host(Phase phase, const char* op, const char* what, const Expr& count, const Expr& bytes) {
+    auto it = std::find_if(shape_.host.begin(), shape_.host.end(), [&](const HostRow& r) {
+      return r.phase == phase && r.op == op && r.what == what;
+    });
+    if (it == shape_.host.end()) it = shape_.host.insert(it, HostRow{phase, op, what, {}, {}});
+    it->count += count;
+    it->bytes += count * bytes;
+  }
+
+  // Activations that the backward recomputes: those of one layer at a time, or of a group of layers. Inside a
+  // group, the inputs of the inner layers are results of the replay.
+  void replayed(const Segment& segment, int kind) {
+    const bool groups = graph_.structure.recompute_groups;
+    const std::string name = groups ? "recomputed in one group" : "recomputed in one " + segment.name;
+    const Expr copies = counts_replayed(graph_) ? Expr(layers_replayed_symbol(graph_, kind)) : Expr(1);
+    const Expr inner = groups ? Expr(inner_replayed_symbol(graph_, kind)) : Expr();
+    for (const SavedStorage& s : segment.replayed)
+      part(MemoryCategory::Activations, name,
+           (holds_input(segment, s.storage) ? copies - inner : copies) *
+               segment.storages[static_cast<size_t>(s.storage)].bytes);
+    if (groups) part(MemoryCategory::Activations, name, inner * local_bytes(segment.tensor(segment.input)));
+  }
+
+  // Every chunk sends the residual stream forward and its gradient backward, once per microbatch. The first
+  // chunk of the model sends only the stream, the last chunk only the gradient.
+  void transfers() {
+    const StageBoundary boundary = stage_boundary(graph_);
+    static const Expr chunks{Symbol::intern("v")};
+    const int64_t ends = (shape_.last ? 1 : 0) + (shape_.first ? 1 : 0);
+    const ChunkLayout layout = graph_.structure.layout;
+    if (ends == 2 && layout == ChunkLayout::Round) return;
+    if (!graph_.structure.trains()) {  // forward only
+      if (!shape_.last) message("send", microbatches(), boundary);
+      if (!shape_.first) message("recv", microbatches(), boundary);
+      if (!shape_.first) gathered(microbatches(), boundary);
+      return;
+    }
+    const Expr held = layout == ChunkLayout::BothWays ? Expr(2)
+                      : graph_.structure.interleaved  ? chunks
+                                                      : Expr(1);
+    const Expr count = microbatches() *
+                       (layout == ChunkLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
+    for (const char* op : {"send", "recv"}) message(op, count, boundary);
+    gathered(count, boundary);
+  }
+
+  void message(const char* op, const Expr& count, const StageBoundary& boundary) {
+    static const Expr stages{Symbol::intern("pp")};
+    collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count,
+               count * local_elements(boundary.message));
+  }
+
+  // The all-gather of messages that were scattered over tp.
+  void gathered(const Expr& count, const StageBoundary& boundary) {
+    if (boundary.gathered.empty()) return;
+    collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered),
+               group_size(graph_.structure, boundary.gathered), boundary.stream.dtype, count,
+               count * local_elements(boundary.stream));
+  }
+
+  void reductions() {
+    const StageSync& sync = sync_;
+    for (const SyncRow& row : sync.rows)
+      collective(row.phase, std::string(collective_kind_name(row.op)), group_name(row.axes),
+                 group_size(graph_.structure, row.axes), row.dtype, row.count, row.elements);
+    for (const SyncUnit& unit : sync.units)
+      for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);
+    for (const GradReduction& r :
+         plan_grad_reduce(graph_, sync_.owned, shape_.first, shape_.last, shape_.has_layers))
+      reduction(r, Expr(1));
+    // All-reduces of one number: the gradient norm once a step, and the loss of every microbatch.
+    for (const MeshAxes& norm : norm_groups(graph_))
+      collective(Phase::Step, "all_reduce", group_name(norm), group_size(graph_.structure, norm), DType::FP32,
+                 Expr(1), Expr(1));
+    if (const MeshAxes loss = loss_group(graph_); shape_.last && !loss.empty())
+      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(graph_.structure, loss),
+                 DType::FP32, microbatches(), microbatches());
+  }
+
+  void reduction(const GradReduction& r, const Expr& count) {
+    collective(Phase::GradReduce, "all_reduce", r.group(),
+               r.pair() ? Expr(2) : group_size(graph_.structure, r.axes), r.dtype, count, count * r.elements);
+  }
+
+  const Graph& graph_;
+  const StageSync sync_;
+  StageShape shape_;
+  std::map<std::tuple<Phase, OpKind, DType>, FlopsRow> flops_;
+  std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
+};
+
+// Bytes that inference stores per token, in all layers.
+Expr cache_per_token(const Graph& graph) {
+  Expr out;
+  for (int kind = 0; kind + 2 < static_cast<int>(graph.segments.size()); ++kind) {
+    const Segment& segment = graph.segments[static_cast<size_t>(kind) + 1];
+    for (TensorId id : segment.cached) {
+      const Tensor& t = segment.tensor(id);
+      Expr bytes = Expr(model_layers_symbol(graph, kind)) * Expr(dtype_bytes(t.dtype));
+      for (size_t d = 0; d < t.axes.size(); ++d)
+        if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq && t.axes[d] != Axis::Context &&
+            t.axes[d] != Axis::WindowContext)
+          bytes = bytes * t.sizes[d];
+      out += bytes;
+    }
+  }
+  return out;
+}
+
+// active: only the parameters that one token uses.
+Expr whole_model_parameters(const Graph& graph, bool active) {
+  Expr out;
+  std::vector<std::string> tied;
+  const size_t kinds = graph.segments.size() - 2;
+  for (size_t i = 0; i < graph.segments.size(); ++i) {
+    const bool layer = i > 0 && i <= kinds;
+    const Expr count = layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1);
+    for (const Param& p : graph.segments[i].params) {
+      if (!p.tied.empty()) {
+        if (std::find(tied.begin(), tied.end(), p.tied) != tied.end()) continue;
+        tied.push_back(p.tied);
+      }
+      Expr size = count;
+      const Tensor& t = graph.segments[i].tensor(p.tensor);
+      for (size_t d = 0; d < t.axes.size(); ++d)
+        size = size * (active ? axis_size_per_token(t.axes[d]) : t.sizes[d]);
+      out += size;
+    }
+  }
+  return out.substitute(Symbol::intern("Vp"), Expr(Symbol::intern("V")));
+}
+
+Expr whole_model_buffers(const Graph& graph) {
+  Expr out;
+  for (size_t i = 0; i < graph.segments.size(); ++i) {
+    const bool layer = graph.segments[i].kind == SegmentKind::Layer;
+    for (TensorId id : graph.segments[i].buffers)
+      out += (layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1)) *
+             local_elements(graph.segments[i].tensor(id));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view memory_category_name(MemoryCategory category) {
+  return kCategories[static_cast<size_t>(category)].name;
+}
+std::string_view memory_category_label(MemoryCategory category) {
+  return kCategories[static_cast<size_t>(category)].label;
+}
+
+int StepModel::shape_index(bool first, bool last, bool has_layers) {
+  return (first ? 1 : 0) + (last ? 2 : 0) + (has_layers ? 4 : 0);
+}
+
+std::vector<const Expr*> StageShape::expressions() const {
+  std::vector<const Expr*> out{&parameters};
+  for (const Expr& e : memory) out.push_back(&e);
+  for (const auto& category : parts)
+    for (const MemoryPart& p : category) out.push_back(&p.bytes);
+  for (const FlopsRow& f : flops) {
+    out.push_back(&f.counted);
+    out.push_back(&f.useful);
+  }
+  for (const CollectiveRow& c : collectives)
+    for (const Expr* e : {&c.group_size, &c.count, &c.elements, &c.bytes}) out.push_back(e);
+  for (const HostRow& h : host)
+    for (const Expr* e : {&h.count, &h.bytes}) out.push_back(e);
+  for (const MemoryPart& p : host_memory) out.push_back(&p.bytes);
+  return out;
+}
+
+StepModel make_step_model(std::shared_ptr<const Graph> graph) {
+  StepModel model;
+  model.graph = std::move(graph);
+  for (int i = 0; i < 8; ++i)
+    model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
+  model.model_buffers = whole_model_buffers(*model.graph);
+  model.model_parameters = whole_model_parameters(*model.graph, false) + model.model_buffers;
+  model.active_parameters = whole_model_parameters(*model.graph, true) + model.model_buffers;
+  model.kv_cache_bytes = cache_per_token(*model.graph);
+  return model;
+}
+
+StepModel make_bound_model(std::shared_ptr<const Graph> graph) {
+  StepModel model;
+  model.states = std::make_shared<const StateShapes>(graph);
+  model.graph = std::move(graph);
+  model.shapes.resize(8);
+  for (int i = 0; i < 8; ++i) {
+    StageShape& shape = model.shapes[static_cast<size_t>(i)];
+    shape.first = (i & 1) != 0;
+    shape.last = (i & 2) != 0;
+    shape.has_layers = (i & 4) != 0;
+  }
+  return model;
+}
+
+const SharedSyncBasis& StateShapes::basis(PlanCache& cache) const {
+  std::call_once(based_, [&] { basis_ = shared_sync_basis(*graph_, cache); });
+  return *basis_;
+}
+
+const StateShapes::Shape& StateShapes::at(int index, PlanCache& cache) const {
+  Shape& out = shapes_[static_cast<size_t>(index)];
+  std::call_once(made_[static_cast<size_t>(index)], [&] {
+    const StageShape shape = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0)
+                                 .take();
+    std::vector<Expr> parts;
+    std::set<Symbol> read = basis(cache).symbols;
+    for (int c = 0; c < kStateCategories; ++c)
+      for (const MemoryPart& p : shape.parts[c]) {
+        parts.push_back(p.bytes);
+        out.categories.push_back(static_cast<MemoryCategory>(c));
+      }
+    out.parts = ExprProgram::compile(parts);
+    read.insert(out.parts.symbols().begin(), out.parts.symbols().end());
+    out.derived = shape.derived;
+    for (const DerivedSymbol& d : out.derived)
+      for (const Expr* e : {&d.a, &d.b})
+        for (const Symbol s : e->symbols()) read.insert(s);
+    out.read.assign(read.begin(), read.end());
+  });
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,137 @@
+// The step model: what one rank of each stage stores, computes and communicates in a step, as expressions. It
+// is made once per graph structure. Memory is in bytes; counts are per rank and step.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/plan_cache.h"
+#include "graph/graph.h"
+#include "graph/stage_symbols.h"
+#include "symbolic/program.h"
+
+namespace shardscape {
+
+// KvCache: keys, values, latents and mixer states that inference stores. Buffers and Runtime have no formula;
+// the memory timeline computes them (memory/memory_timeline.h).
+enum class MemoryCategory : uint8_t {
+  Parameters,
+  Gradients,
+  Optimizer,
+  Activations,
+  Logits,
+  KvCache,
+  Buffers,
+  Runtime
+};
+inline constexpr int kMemoryCategoryCount = 6;  // categories with formulas
+inline constexpr int kAllMemoryCategories = 8;
+// Parameters, gradients and optimizer states: they do not depend on the number of microbatches. Gradients may
+// have lifetimes inside the step (stage_gradients.h).
+inline constexpr int kStateCategories = 3;
+std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
+std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
+// Whether the saved tensors of ops of this kind count as Logits.
+bool is_loss(OpKind kind);
+
+struct FlopsRow {
+  OpKind kind;
+  Phase phase;
+  DType compute;
+  Expr counted, useful;  // per rank and step
+};
+
+struct CollectiveRow {
+  Phase phase;
+  std::string op;     // "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send"
+  std::string group;  // "tp", "dp", "pp", "embedding"
+  Expr group_size;
+  DType dtype;
+  Expr count;     // per rank and step
+  Expr elements;  // of all full buffers together
+  Expr bytes;
+};
+
+// A copy between a device and the memory of its host.
+struct HostRow {
+  Phase phase;
+  std::string op;     // "store": to the host, "load": from it
+  std::string what;   // "activations", "gradients", "parameters"
+  Expr count, bytes;  // per rank and step
+};
+
+// One part of a memory category: per block for activations, per kind for states.
+struct MemoryPart {
+  std::string name;
+  Expr bytes;
+};
+
+// The shape of a stage. Stages with the same segments share one shape. Ls (layers on the stage) and nf
+// (microbatches in flight) differ per stage; end_in_flight_symbol describes virtual stages.
+struct StageShape {
+  bool first = false, last = false;  // has the embedding; has the head
+  bool has_layers = true;
+  Expr parameters;  // count, per rank
+  Expr memory[kMemoryCategoryCount];
+  std::vector<MemoryPart> parts[kMemoryCategoryCount];
+  std::vector<FlopsRow> flops;
+  std::vector<CollectiveRow> collectives;
+  std::vector<HostRow> host;
+  std::vector<MemoryPart> host_memory;  // host memory of one rank
+  // Defined on the stage's binding in this order, before any expression is evaluated.
+  std::vector<DerivedSymbol> derived;
+  ExprProgram program;  // all expressions above, in the order of expressions()
+  std::vector<const Expr*> expressions() const;
+};
+
+struct SharedSyncBasis;  // sync_params.h
+
+// The states of stages per shape, for bound plans (plan/bound_plan.h). Each shape is made on first use.
+// Thread safe.
+class StateShapes {
+ public:
+  struct Shape {
+    std::vector<MemoryCategory> categories;  // of each part
+    ExprProgram parts;                       // bytes
+    std::vector<DerivedSymbol> derived;
+    std::vector<Symbol> read;  // symbols in parts, derived symbols and the sync plan
+  };
+  explicit StateShapes(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}
+  const Shape& at(int index, PlanCache& cache) const;
+  const SharedSyncBasis& basis(PlanCache& cache) const;  // of gradient-sync plans
+
+ private:
+  std::shared_ptr<const Graph> graph_;
+  mutable std::once_flag based_;
+  mutable std::shared_ptr<const SharedSyncBasis> basis_;
+  mutable std::array<std::once_flag, 8> made_;
+  mutable std::array<Shape, 8> shapes_;
+};
+
+// Part of the names of the Adam moments, which the first optimizer step makes: "first moment, fp32".
+inline constexpr const char* kAdamMomentName = "moment, ";
+
+struct StepModel {
+  std::shared_ptr<const Graph> graph;
+  std::shared_ptr<const StateShapes>
+      states;                      // set in a model for bound plans; its shapes have no expressions
+  int64_t serial = 0;              // number in the cache
+  std::vector<StageShape> shapes;  // index: shape_index(first, last, has_layers)
+  Expr model_parameters;           // whole unsharded model, vocabulary not padded, tied weights counted once
+  Expr model_buffers;              // parameters that gradients do not train
+  // The parameters that one token uses. Of routed experts only the top-k of a token count.
+  Expr active_parameters;
+  Expr kv_cache_bytes;  // bytes that inference stores per token, all layers
+  static int shape_index(bool first, bool last, bool has_layers);
+  const StageShape& shape(bool first, bool last, bool has_layers) const {
+    return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];
+  }
+};
+
+StepModel make_step_model(std::shared_ptr<const Graph> graph);
+StepModel make_bound_model(std::shared_ptr<const Graph> graph);
+
+}  // namespace shardscape

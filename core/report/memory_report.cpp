@@ -1,0 +1,139 @@
+#include "report/memory_report.h"
+#include "report/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "timing/pass_times.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kCulpritsShown = 6;  // in text; JSON has all
+
+Json categories_json(const CategoryBytes& bytes) {
+  Json out = Json::object();
+  for (int c = 0; c < kAllMemoryCategories; ++c)
+    out[std::string(memory_category_name(static_cast<MemoryCategory>(c)))] = bytes[static_cast<size_t>(c)];
+  return out;
+}
+
+Json when(const StageMemory& memory, StepOps* ops) {
+  const auto seconds = ops ? peak_seconds(memory, *ops) : std::nullopt;
+  return seconds ? Json(*seconds) : Json();
+}
+
+Json stage_json(const StageMemory& s, StepOps* ops) {
+  Json contributors = Json::array();
+  for (const MemoryContributor& c : s.contributors)
+    contributors.push_back(
+        {{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
+  return {{"allocated", s.allocated}, {"reserved", s.reserved},  {"in_use", s.in_use},
+          {"moment", s.moment},       {"seconds", when(s, ops)}, {"categories", categories_json(s.at_peak)},
+          {"culprits", contributors}};
+}
+
+Json use_json(const AllocatorUse& use) {
+  return {{"allocated", use.allocated},       {"reserved", use.reserved}, {"unused", use.unused()},
+          {"largest_free", use.largest_free}, {"retries", use.retries},   {"fits", use.fits}};
+}
+
+std::string use_text(const char* segments, const AllocatorUse& use) {
+  std::string out = std::string(segments) + " segments: " + format_bytes(use.reserved) + " reserved, " +
+                    format_bytes(use.unused()) +
+                    " more than tensors have at the fullest moment (largest free block " +
+                    format_bytes(use.largest_free) + ")";
+  if (!use.fits)
+    out += "; the device runs out of memory";
+  else if (use.retries > 0)
+    out += "; the cache is emptied " + std::to_string(use.retries) + (use.retries == 1 ? " time" : " times") +
+           " in two steps";
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
+  const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  std::string out = std::string(memory.fits ? "fits: " : "does not fit: ") + format_bytes(worst.in_use) +
+                    " of " + format_bytes(memory.capacity) + " in use on the worst rank, stage " +
+                    std::to_string(worst.stage) + " (tensors " + format_bytes(worst.allocated) +
+                    ", in whole segments " + format_bytes(worst.reserved) +
+                    ", holes between them not counted)\n";
+  for (const StageMemory& s : memory.stages) {
+    const auto seconds = ops ? peak_seconds(s, *ops) : std::nullopt;
+    out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) +
+           (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.moment + "\n";
+    for (size_t i = 0; i < s.contributors.size() && i < kCulpritsShown; ++i)
+      out += "  " + format_bytes(s.contributors[i].bytes) + "  " + s.contributors[i].name + "\n";
+  }
+  return out;
+}
+
+std::string fragmentation_text(const Fragmentation& fragmentation) {
+  return "allocator of PyTorch on stage " + std::to_string(fragmentation.stage) +
+         ", two steps played through\n  " + use_text("native", fragmentation.native) + "  " +
+         use_text("expandable", fragmentation.expandable);
+}
+
+std::optional<std::string> segments_warning(const MemoryTimeline& memory,
+                                            const Fragmentation& fragmentation) {
+  const bool native = fragmentation.native.fits, expandable = fragmentation.expandable.fits;
+  if (!memory.fits || (native && expandable)) return std::nullopt;
+  if (!native && !expandable)
+    return "tensors fit, but not with the holes between them: PyTorch's allocator runs out of memory in "
+           "native and in expandable segments";
+  if (expandable)
+    return "fits in expandable segments only (expandable_segments:True): in native ones, PyTorch's default, "
+           "its allocator runs out of memory";
+  return "fits in native segments only, PyTorch's default: in expandable ones its allocator runs out of "
+         "memory";
+}
+
+std::string advice_text(const std::vector<MemoryAdvice>& advice) {
+  std::string out = advice.empty() ? "nothing known would save memory\n" : "what would save memory:\n";
+  for (const MemoryAdvice& a : advice) {
+    out += "  " + a.text() + " (";
+    for (const auto& [knob, value] : a.settings)
+      out += (&knob == &a.settings.front().first ? "" : ", ") + knob + " = " + value;
+    out += a.fits ? ", which fits)\n" : ")\n";
+  }
+  return out;
+}
+
+std::string estimate_json(const Report& report, const std::optional<std::vector<MemoryAdvice>>& advice,
+                          const std::optional<Fragmentation>& fragmentation, StepOps* ops) {
+  if (!report.memory) return report_json(report);
+  const MemoryTimeline& memory = *report.memory;
+  Json out = Json::parse(report_json(report));
+  const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  out["fits"] = memory.fits;
+  out["memory_capacity"] = memory.capacity;
+  out["peak"] = {{"stage", memory.peak_stage},
+                 {"allocated", worst.allocated},
+                 {"reserved", worst.reserved},
+                 {"bytes", worst.in_use},
+                 {"seconds", when(worst, ops)}};
+  if (fragmentation)
+    out["peak"]["segments"] = {{"native", use_json(fragmentation->native)},
+                               {"expandable", use_json(fragmentation->expandable)}};
+  if (fragmentation && segments_warning(memory, *fragmentation))
+    out["memory_warning"] = *segments_warning(memory, *fragmentation);
+  if (advice) {
+    Json list = Json::array();
+    for (const MemoryAdvice& a : *advice) {
+      list.push_back(
+          {{"what", a.what}, {"settings", Json::object()}, {"saved_bytes", a.saved}, {"fits", a.fits}});
+      for (const auto& [knob, value] : a.settings) list.back()["settings"][knob] = value;
+      if (a.time_percent) list.back()["time_percent"] = *a.time_percent;
+    }
+    out["advice"] = list;
+  }
+  for (const StageMemory& s : memory.stages)
+    out["stages"][static_cast<size_t>(s.stage)]["peak"] = stage_json(s, ops);
+  return out.dump(2) + "\n";
+}
+
+}  // namespace shardscape

@@ -1,0 +1,136 @@
+#include "report/time_report.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/units.h"
+#include "performance/calibration.h"
+#include "timing/pass_times.h"
+
+namespace shardscape {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json categories_json(const std::array<double, kTimeCategoryCount>& seconds) {
+  Json out = Json::object();
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    out[std::string(time_category_name(static_cast<TimeCategory>(c)))] = seconds[static_cast<size_t>(c)];
+  return out;
+}
+
+Json time_json(const Simulation& s) {
+  Json out;
+  out["machine"] = {{"accelerator", s.machine.accelerator->id},
+                    {"domain", s.machine.network.domain},
+                    {"products", matmul_basis(*s.machine.accelerator, s.product_type)},
+                    {"attention", attention_basis(*s.machine.accelerator, AttentionPass::Forward)}};
+  out["step_seconds"] = s.step_seconds;
+  out["tokens_per_second"] = s.tokens_per_second;
+  out["model_tflops_per_gpu"] = s.model_tflops;
+  out["hardware_tflops_per_gpu"] = s.hardware_tflops;
+  out["mfu"] = s.mfu;
+  out["hfu"] = s.hfu;
+  out["mfu_peak_tflops"] = s.peak_tflops;
+  out["mfu_peak_type"] = dtype_name(s.peak_type);
+  if (const std::string why = above_peak_text(s); !why.empty()) out["mfu_above_peak"] = why;
+  out["bubble"] = s.bubble;
+  out["exposed_communication"] = s.exposed;
+  Json stages = Json::array();
+  for (size_t i = 0; i < s.stages.size(); ++i)
+    stages.push_back({{"stage", i},
+                      {"seconds", categories_json(s.stages[i].seconds)},
+                      {"communication", s.stages[i].communication},
+                      {"exposed", s.stages[i].exposed}});
+  out["stages"] = stages;
+  Json parts = Json::array();
+  for (const CriticalPart& part : s.critical)
+    parts.push_back(
+        {{"stage", part.stage},
+         {"what",
+          span_title(s, s.stages[static_cast<size_t>(part.stage)].spans[static_cast<size_t>(part.span)])},
+         {"begin", part.begin},
+         {"end", part.end}});
+  out["critical_path"] = {{"seconds", categories_json(s.critical_seconds)}, {"parts", parts}};
+  return out;
+}
+
+std::string percent(double share) { return significant(100 * share) + " %"; }
+
+}  // namespace
+
+std::string with_time(const std::string& json, const Report& report, const Simulation& simulation) {
+  Json out = Json::parse(json);
+  out["time"] = time_json(simulation);
+  const ScheduleKind kind = schedule_of(report.design.parallel);
+  if (report.stages.size() > 1 && splits_backward(kind) && chunk_layout(kind) == ChunkLayout::Round) {
+    const PassPlan played = measured_passes(report, simulation);
+    out["time"]["passes"] = {{"pass_times", played.times}, {"waiting_percent", played.waiting_percent}};
+  }
+  return out.dump(2) + "\n";
+}
+
+std::string mfu_convention() {
+  return "MFU: model FLOPs as Megatron-LM states them, of the tokens and their top-k experts, without what "
+         "is computed again, masks not halved, "
+         "against the dense peak of the storage type, whatever narrower type products run in. HFU: what "
+         "kernels compute, with what is recomputed "
+         "or padded, without the tiles that masks spare fused attention, so that it can be the lower of the "
+         "two.";
+}
+
+std::string above_peak_text(const Simulation& s) {
+  if (std::max(s.mfu, s.hfu) <= 1) return "";
+  std::string why;
+  const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
+  if (s.masked_tflops > 0 && s.mfu > 1)
+    add("model FLOPs count masked scores in full, as Megatron-LM does, and fused attention skips most of "
+        "them");
+  if (const double peak = peak_flops(*s.machine.accelerator, s.product_type) * 1e-12; peak > s.peak_tflops)
+    add("products run in " + std::string(dtype_name(s.product_type)) + " at up to " + significant(peak) +
+        " TFLOP/s");
+  return (s.hfu <= 1   ? "MFU is"
+          : s.mfu <= 1 ? "HFU is"
+                       : "MFU and HFU are") +
+         std::string(" above 100 %") + (why.empty() ? "" : ": " + why);
+}
+
+std::string peak_text(const Simulation& s) {
+  return significant(s.peak_tflops) + " TFLOP/s, the dense peak in " + std::string(dtype_name(s.peak_type));
+}
+
+std::string time_text(const Simulation& s) {
+  constexpr double kShown = 0.0005;  // share of the step
+  std::string out = "step on " + s.machine.accelerator->name + ": " + format_seconds(s.step_seconds) + ", " +
+                    grouped(static_cast<Wide>(std::llround(s.tokens_per_second))) + " tokens/s, " +
+                    significant(s.model_tflops) + " TFLOP/s per GPU (model), MFU " + percent(s.mfu) +
+                    ", HFU " + percent(s.hfu) + " of " + peak_text(s) + "\n" + "bubble " + percent(s.bubble) +
+                    ", exposed communication " + percent(s.exposed) + "\n";
+  if (const std::string why = above_peak_text(s); !why.empty()) out += why + "\n";
+  for (size_t i = 0; i < s.stages.size(); ++i) {
+    out += "  stage " + std::to_string(i) + ":";
+    std::string parts;
+    for (int c = 0; c < kTimeCategoryCount; ++c) {
+      const double share = s.step_seconds > 0 ? s.stages[i].seconds[static_cast<size_t>(c)] / s.step_seconds
+                                              : 0;
+      if (share < kShown) continue;
+      parts += (parts.empty() ? " " : ", ") + std::string(time_category_label(static_cast<TimeCategory>(c))) +
+               " " + percent(share);
+    }
+    out += parts + "\n";
+  }
+  out += "matrix products: " + matmul_basis(*s.machine.accelerator, s.product_type) +
+         "\nattention: " + attention_basis(*s.machine.accelerator, AttentionPass::Forward) + "\n";
+  return out;
+}
+
+std::string span_title(const Simulation& simulation, const Span& span) {
+  if (span.name >= 0) return simulation.names[static_cast<size_t>(span.name)];
+  std::string out(span_kind_label(span.kind));
+  if (span.microbatch >= 0) out += " of microbatch " + std::to_string(span.microbatch);
+  if (span.chunk > 0) out += ", virtual stage " + std::to_string(span.chunk);
+  return out;
+}
+
+}  // namespace shardscape

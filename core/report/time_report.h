@@ -1,0 +1,25 @@
+// Time of a step as text and as JSON.
+#pragma once
+
+#include <string>
+
+#include "timing/simulation.h"
+
+namespace shardscape {
+
+// Adds the object `time` at the end of the JSON of a valid report. All times are seconds, except `passes`,
+// which are knob values of the schedule zb-auto.
+std::string with_time(const std::string& json, const Report& report, const Simulation& simulation);
+// Text: the definition of MFU and HFU.
+std::string mfu_convention();
+// Text: why MFU or HFU exceeds 100 %; empty if neither does.
+std::string above_peak_text(const Simulation& simulation);
+// "989 TFLOP/s, the dense peak in bfloat16".
+std::string peak_text(const Simulation& simulation);
+// The paragraph that follows a report on a terminal.
+std::string time_text(const Simulation& simulation);
+
+// "backward of microbatch 3, virtual stage 1", "reduce-scatter of gradients over dp".
+std::string span_title(const Simulation& simulation, const Span& span);
+
+}  // namespace shardscape

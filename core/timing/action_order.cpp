@@ -1,0 +1,133 @@
+#include "timing/action_order.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "timing/schedule_simulation.h"
+
+namespace shardscape {
+namespace {
+
+// Records the order of the schedule simulation. All actions take no time.
+class Recorder : public ScheduleWork {
+ public:
+  NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
+    Node node;
+    node.stage = stage;
+    done_.push_back({static_cast<NodeId>(timeline.nodes().size()), action, arrived});
+    return timeline.add(node, 0, {});
+  }
+  double message(int, int) const override { return 0; }
+
+  ActionOrder order(const Timeline& timeline) const {
+    ActionOrder out;
+    std::vector<int32_t> messages(timeline.nodes().size(), -1);
+    auto next = done_.begin();
+    for (size_t i = 0; i < timeline.nodes().size(); ++i) {
+      const Node& node = timeline.nodes()[i];
+      OrderedAction& a = out.actions.emplace_back();
+      a.stage = static_cast<int16_t>(node.stage);
+      if (node.peer >= 0) {
+        a.kind = ActionKind::SendForward;  // also stands for SendBackward, on the same link
+        a.peer = static_cast<int16_t>(node.peer);
+        a.message = messages[i] = out.messages++;
+        continue;
+      }
+      a.kind = next->action.kind;
+      a.chunk = static_cast<uint8_t>(next->action.chunk);
+      a.microbatch = next->action.microbatch;
+      a.overlapped = next->action.overlapped;
+      if (next->arrived != kNoNode) a.message = messages[static_cast<size_t>(next->arrived)];
+      ++next;
+    }
+    return out;
+  }
+
+ private:
+  struct Done {
+    NodeId node;
+    Action action;
+    NodeId arrived;
+  };
+  std::vector<Done> done_;
+};
+
+bool ends_backward(ActionKind kind) {
+  return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight;
+}
+
+void find_ends(ActionOrder& order) {
+  std::vector<OrderedAction*> forwards(static_cast<size_t>(order.stages * order.chunks)),
+      backwards = forwards;  // the latest backward
+  for (OrderedAction& a : order.actions) {
+    const auto chunk = static_cast<size_t>(a.stage * order.chunks + a.chunk);
+    if (a.kind == ActionKind::Forward) {
+      a.first = !forwards[chunk];
+      forwards[chunk] = &a;
+    }
+    if (ends_backward(a.kind)) backwards[chunk] = &a;
+  }
+  for (const auto* ends : {&forwards, &backwards})
+    for (OrderedAction* action : *ends)
+      if (action) action->last = true;
+  for (size_t i = 0; i < order.actions.size(); ++i)
+    if (order.actions[i].last || order.actions[i].kind == ActionKind::GradReduce)
+      order.ends.push_back(static_cast<int32_t>(i));
+}
+
+// Windows end with the last forward but one of a stage, before its cool-down.
+void mark(ActionOrder& order, int window) {
+  order.window = window;
+  std::vector<int> all(static_cast<size_t>(order.stages), 0), seen = all;
+  for (const OrderedAction& a : order.actions)
+    all[static_cast<size_t>(a.stage)] += a.kind == ActionKind::Forward;
+  for (OrderedAction& a : order.actions) {
+    if (a.kind != ActionKind::Forward) continue;
+    const auto stage = static_cast<size_t>(a.stage);
+    const int left = all[stage] - ++seen[stage] - 1, each = all[stage] / order.microbatches * window;
+    if (left >= 0 && left % each == 0 && left / each < ActionOrder::kMarks)
+      a.mark = static_cast<int8_t>(left / each);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, int microbatches, int rounds,
+                                                PlanCache& cache, const std::stop_token& stop) {
+  const ScheduleKind kind = schedule_of(parallel);
+  const PipelineLayout places = pipeline_layout(parallel);
+  const auto stages = static_cast<int>(places.stages);
+  const int period = repeats_after(parallel, microbatches);
+  const bool repeats = period > 0;
+  const bool one_each = (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::OneFOneBPairs) &&
+                        places.chunks == 1;
+  const int window = one_each ? std::max(1, stages / 2) : period;
+  int played = repeats ? std::max(4 * window, (one_each ? 2 : 4) * stages) * rounds : microbatches;
+  // The last round must have as many microbatches as in the full schedule.
+  if (repeats) played += ((microbatches - played) % period + period) % period;
+  const bool short_of_all = repeats && played < microbatches;
+  if (!short_of_all) played = microbatches;
+  std::vector<int64_t> words = schedule_key(parallel);
+  words.insert(words.end(), {played, short_of_all});
+  CacheKey key;
+  for (const int64_t word : words) key.add(word);
+  const auto make = [&]() -> std::shared_ptr<const ActionOrder> {
+    Recorder recorder;
+    Timeline timeline(stages, false);
+    simulate_schedule(make_schedule(parallel, played, &cache), recorder, timeline, stop);
+    if (stop.stop_requested()) return nullptr;
+    auto out = std::make_shared<ActionOrder>(recorder.order(timeline));
+    out->stages = stages;
+    out->chunks = static_cast<int>(places.chunks);
+    out->microbatches = played;
+    out->key = words;
+    find_ends(*out);
+    if (short_of_all) mark(*out, window);
+    return out;
+  };
+  return cache.get<ActionOrder>(CacheKind::ActionOrder, key, make, [](const ActionOrder& order) {
+    return sizeof order + order.actions.size() * sizeof(OrderedAction);
+  });
+}
+
+}  // namespace shardscape

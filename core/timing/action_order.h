@@ -1,0 +1,57 @@
+// The order in which a schedule's actions and messages are simulated. It does not depend on their durations.
+// The schedule simulation (schedule_simulation.h) computes it once; many steady-state simulations of equal
+// schedules share it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+#include "pipeline/schedule.h"
+
+namespace shardscape {
+
+struct OrderedAction {
+  // For a send: the message that it makes. For another action: the message that it waits for; -1: none.
+  int32_t message = -1;
+  int32_t microbatch = -1;
+  int16_t stage = 0, peer = -1;  // peer: for a send, the receiving stage
+  ActionKind kind = ActionKind::Forward;
+  uint8_t chunk = 0;
+  bool overlapped = false;  // Action::overlapped; the backward is the stage's next action
+  bool first = false;       // the first forward of its chunk
+  bool last = false;        // the last forward of its chunk, or the end of the last backward
+  // The action ends a window: 0 is the last window, 1 the one before it. -1: no mark. See
+  // ActionOrder::window.
+  int8_t mark = -1;
+};
+
+struct ActionOrder {
+  static constexpr int kMarks = 3;
+  std::vector<OrderedAction> actions;
+  std::vector<int32_t> ends;  // indices of reductions, and of last forwards and backwards of chunks
+  std::vector<int64_t> key;   // equal for equal orders
+  int stages = 1, chunks = 1, microbatches = 1, messages = 0;
+  // Microbatches between two marks. In each stage, forwards before the last one are marked at this distance,
+  // where the schedule is periodic. 0: no marks.
+  int window = 0;
+  // The first index in `ends` whose action satisfies `matters`. Reductions always count. actions.size() if
+  // there is none.
+  template <typename Matters>
+  size_t own(const Matters& matters) const {
+    for (const int32_t end : ends)
+      if (const OrderedAction& a = actions[static_cast<size_t>(end)];
+          a.kind == ActionKind::GradReduce || matters(a))
+        return static_cast<size_t>(end);
+    return actions.size();
+  }
+};
+
+// The order of a design's schedule with `microbatches` microbatches, or with fewer if the schedule is
+// periodic from there on. A shortened order has at least `rounds` times the microbatches that fill the
+// pipeline. The cache shares it between designs with equal schedules. Thread safe. Null when stopped.
+std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, int microbatches, int rounds,
+                                                PlanCache& cache, const std::stop_token& stop = {});
+
+}  // namespace shardscape

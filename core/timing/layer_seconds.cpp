@@ -1,0 +1,74 @@
+#include "timing/layer_seconds.h"
+
+#include "performance/op_time.h"
+#include "plan/stage_boundary.h"
+
+namespace shardscape {
+
+double OverlapFactors::factor(TimeCategory category) const {
+  if (category == TimeCategory::ExpertComm) return exchanges;
+  return category == TimeCategory::Products || category == TimeCategory::Attention
+             ? products
+             : 1;  // does not slow down with fewer processors
+}
+
+Part part_of(const Structure& structure, const Segment& segment, OpId op) {
+  if (op < segment.backward_begin) return Part::Forward;
+  if (op < segment.replay_end) return Part::Replay;
+  return structure.split_backward && segment.op(op).deferrable ? Part::Weight : Part::Backward;
+}
+
+LayerTable::LayerTable(const Report& report, const Machine& machine)
+    : report_(&report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
+
+void LayerTable::fill_all() {
+  const Graph& graph = report_->graph();
+  for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
+    if (graph.segments[static_cast<size_t>(s)].kind != SegmentKind::Layer)
+      at(s, {});
+    else
+      for (const LayerClass of : layer_classes(graph.structure)) at(s, of);
+  }
+  boundary();
+  report_ = nullptr;
+  ops_ = {};
+}
+
+const Boundary& LayerTable::boundary() {
+  if (made_) return *made_->boundary_;
+  if (!boundary_) {
+    const StageBoundary of = stage_boundary(report_->graph());
+    const Binding& binding = report_->stages.front().binding;
+    boundary_ = Boundary{number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding),
+                         of.gathered};
+  }
+  return *boundary_;
+}
+
+const LayerSeconds& LayerTable::at(int index, LayerClass of) {
+  if (made_) return made_->layers_.at({index, of});
+  const auto [it, fresh] = layers_.try_emplace({index, of});
+  LayerSeconds& out = it->second;
+  if (!fresh) return out;
+  const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
+  const std::vector<OpTime>& times = ops_.ops[static_cast<size_t>(index)];
+  for (size_t id = 0; id < times.size(); ++id) {
+    if (!runs(segment.ops[id], of.checkpoint_policy)) continue;
+    const OpTime& time = times[id];
+    PartSeconds& part = out.parts[static_cast<size_t>(
+        part_of(report_->graph().structure, segment, static_cast<OpId>(id)))];
+    part.seconds += time.seconds;
+    if (time.seconds > 0) part.host += launch_;
+    part.categories[static_cast<size_t>(time.category)] += time.seconds - time.exposed;
+    part.categories[static_cast<size_t>(time.waits)] += time.exposed;
+    part.communication += time.communication;
+    part.links += {time.links.scaleup * time.communication, time.links.nic * time.communication};
+  }
+  if (of.offloaded)
+    for (const SavedStorage& s : saved_by(segment, of.checkpoint_policy))
+      out.host_bytes += number(segment.storages[static_cast<size_t>(s.storage)].bytes,
+                               report_->stages.front().binding);
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,59 @@
+// Seconds of a layer: a segment under one layer class (checkpoint policy, offload). Parts are forward,
+// replay, backward and, in a split backward, weight gradients.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "timing/op_seconds.h"
+
+namespace shardscape {
+
+struct PartSeconds {
+  double seconds = 0;
+  CategorySeconds categories{};  // add up to seconds
+  double communication = 0;      // seconds of collectives, hidden or not
+  double host = 0;               // seconds that the host needs to launch the part
+  // Share of the links that the collectives take, times their seconds.
+  LinkShare links{};
+};
+
+struct LayerSeconds {
+  PartSeconds parts[4];
+  double host_bytes = 0;  // offloaded bytes, in each direction
+  const PartSeconds& of(Part part) const { return parts[static_cast<size_t>(part)]; }
+};
+
+// The message between two stages, for one microbatch (plan/stage_boundary.h): bytes of the message and of the
+// residual stream, and the axes of the all-gather.
+struct Boundary {
+  double message_bytes = 0, stream_bytes = 0;
+  MeshAxes gathered;
+};
+
+// The part of a layer in which an op runs.
+Part part_of(const Structure& structure, const Segment& segment, OpId op);
+
+// Entries are made on first use, one per segment and layer class.
+class LayerTable {
+ public:
+  LayerTable(const Report& report, const Machine& machine);
+  // Wraps a complete table that was made for a report with equal numbers.
+  explicit LayerTable(std::shared_ptr<const LayerTable> made) : made_(std::move(made)) {}
+  void fill_all();                                     // then drops the report and the ops
+  const LayerSeconds& at(int segment, LayerClass of);  // the reference stays valid
+  const Boundary& boundary();
+  const OpSeconds& ops() const { return ops_; }
+  size_t bytes() const { return sizeof *this + layers_.size() * (sizeof(LayerSeconds) + 64); }
+
+ private:
+  std::shared_ptr<const LayerTable> made_;
+  const Report* report_ = nullptr;
+  OpSeconds ops_;
+  double launch_ = 0;  // seconds of one kernel launch on the host
+  std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
+  std::optional<Boundary> boundary_;
+};
+
+}  // namespace shardscape

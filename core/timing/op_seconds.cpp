@@ -1,0 +1,310 @@
+#include "timing/op_seconds.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "design/expert_nodes.h"
+#include "graph/build.h"
+#include "graph/gemm_kernels.h"
+#include "graph/op_spec.h"
+#include "graph/ring.h"
+#include "graph/useful_flops.h"
+#include "performance/attention_model.h"
+#include "performance/collective_time.h"
+#include "performance/op_time.h"
+#include "plan/rank_mesh.h"
+#include "plan/stage_boundary.h"
+#include "timing/compiled_ops.h"
+#include "timing/profile_kernels.h"
+
+namespace shardscape {
+namespace {
+
+class Timer {
+ public:
+  Timer(const Report& report, const Machine& machine)
+      : report_(report),
+        machine_(machine),
+        mesh_(mesh_of(report)),
+        compiled_(compiled(report)),
+        values_(compiled_->program.evaluate(report.stages.front().binding)),
+        position_(report.ring_position.value_or(0)),
+        kernels_(profile_kernels(report.graph().structure)) {}
+
+  static double model_flops(const Report& report) {
+    const Graph& graph = report.graph();
+    const std::shared_ptr<const CompiledGraph> compiled_graph = compiled(report);
+    const std::vector<Wide> values = compiled_graph->whole.evaluate(report.stages.front().binding);
+    double out = 0;
+    for (size_t i = 0; i < graph.segments.size(); ++i) {
+      double flops = 0, copies = 1;
+      for (const CompiledOp& op : compiled_graph->segments[i])
+        if (op.whole >= 0) flops += to_double(values[static_cast<size_t>(op.whole)]);
+      if (graph.segments[i].kind == SegmentKind::Layer)
+        copies = static_cast<double>(
+            report.binding.get(model_layers_symbol(graph, static_cast<int>(i) - 1)).value_or(0));
+      const double passes = graph.structure.trains() ? 3 : 1;  // forward, and the gradients of both operands
+      out += copies * flops * passes;
+    }
+    return out;
+  }
+
+  OpSeconds run() {
+    OpSeconds out;
+    const Graph& graph = report_.graph();
+    for (size_t i = 0; i < graph.segments.size(); ++i) {
+      const Segment& segment = graph.segments[i];
+      std::vector<OpTime>& times = out.ops.emplace_back();
+      for (size_t id = 0; id < segment.ops.size(); ++id) {
+        const CompiledOp& op = compiled_->segments[i][id];
+        times.push_back(time(segment, segment.ops[id], static_cast<OpId>(id), op));
+      }
+      if (graph.structure.ep_local) hide_shorter_exchange(segment, compiled_->segments[i], times);
+      if (report_.design.parallel.tp_comm_overlap && report_.design.parallel.sequence_parallel)
+        overlap(compiled_->segments[i], times);
+    }
+    return out;
+  }
+
+ private:
+  double value(uint32_t at) const { return to_double(values_[at]); }
+  int64_t whole(uint32_t at) const { return std::max<int64_t>(1, static_cast<int64_t>(values_[at])); }
+  double bytes(uint32_t at) const { return value(at) / static_cast<double>(kByteScale); }
+  // One kernel sends tokens to other nodes and forwards them inside the nodes, chunk by chunk (DeepEP,
+  // csrc/kernels/legacy/internode.cu). Therefore the shorter of the two exchanges of a dispatch or combine
+  // takes no time of its own.
+  static void hide_shorter_exchange(const Segment& segment, const std::vector<CompiledOp>& ops,
+                                    std::vector<OpTime>& times) {
+    double across = 0, inside = 0;  // seconds of the current dispatch or combine that are not hidden yet
+    for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].rule == OpRule::Product) across = inside = 0;
+      if (segment.ops[id].kind != OpKind::AllToAll) continue;
+      const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
+      if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
+      double &own = local ? inside : across, &other = local ? across : inside;
+      const double hidden = std::min(times[id].seconds, other);
+      times[id].seconds -= hidden;
+      other -= hidden;
+      own += times[id].seconds;
+    }
+  }
+
+  // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): the GEMM runs in n pieces, one per
+  // rank's share, with n - 1 messages. The first piece of a gather is local, and so is the last piece of a
+  // scatter. Exposed is n - 1 times the excess of a message over a piece. A GEMM hides one collective.
+  void overlap(const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) const {
+    const auto pieces = static_cast<double>(report_.design.parallel.tp);
+    if (pieces < 2) return;
+    std::set<OpId> taken;
+    for (size_t id = 0; id < ops.size(); ++id) {
+      if (ops[id].beside < 0 || !taken.insert(ops[id].beside).second) continue;
+      const double message = times[id].seconds / (pieces - 1),
+                   piece = times[static_cast<size_t>(ops[id].beside)].seconds / pieces;
+      times[id].seconds = (pieces - 1) * std::max(0.0, message - piece);
+    }
+  }
+
+  const GroupSpan& span(const MeshAxes& axes) {
+    auto [it, fresh] = spans_.try_emplace(axes);
+    if (fresh) it->second = span_of(mesh_, axes, machine_.network);
+    return it->second;
+  }
+
+  OpTime time(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
+    OpTime out;
+    switch (of.rule) {
+      case OpRule::Nothing: break;
+      case OpRule::Product: {
+        const Tensor& result = segment.tensor(op.outputs.front());
+        // With fewer tokens than experts, some experts have no tokens: one GEMM for each of the others.
+        const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
+        MatmulShape shape{batch,
+                          (rows + batch - 1) / batch,
+                          whole(of.first + 2),
+                          whole(of.first + 3),
+                          op.compute,
+                          result.dtype,
+                          result.role == TensorRole::ParameterGradient};
+        const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
+        shape.batch /= kernels;
+        shape.concurrent_expert = kernels > 1;
+        return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
+      }
+      case OpRule::Attention: {
+        AttentionShape shape = attention(segment, op, of);
+        // Where ranks hold parts of the queries, use the mean over the ranks.
+        if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
+        return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
+                1 - computed_share(shape)};
+      }
+      case OpRule::Ring: return ring(segment, op, id, of);
+      case OpRule::Scan: {
+        const int64_t chunk = whole(of.first + 1), state = whole(of.first + 2);
+        const double products = value(of.first) / (2.0 * static_cast<double>(chunk) *
+                                                   static_cast<double>(chunk) * static_cast<double>(state));
+        const MatmulShape shape{std::max<int64_t>(1, static_cast<int64_t>(products)), chunk, chunk, state,
+                                op.compute};
+        return {
+            std::max(matmul_seconds(machine_, shape), memory_bound_seconds(machine_, bytes(of.first + 3))), 0,
+            0, TimeCategory::Attention};
+      }
+      case OpRule::Collective: {
+        const CollectiveEstimate estimate = collective_estimate(machine_, collective_of(op.kind),
+                                                                bytes(of.first), span(op.group));
+        return {estimate.seconds,        0,  estimate.seconds,
+                comm_category(op.group), {}, link_share(machine_, estimate)};
+      }
+      case OpRule::Exchange: {
+        const CollectiveEstimate estimate = collective_estimate(machine_, CollectiveKind::AllToAll,
+                                                                bytes(of.first), span(op.group));
+        out = {estimate.seconds,        0,  estimate.seconds,
+               comm_category(op.group), {}, link_share(machine_, estimate)};
+        if (!machine_.training || moves_tokens_in_place(report_.design))
+          return out;  // inference engines have kernels that fuse this
+        for (const uint32_t at : {of.first + 1, of.first + 3})
+          if (whole(at) > 1) out.seconds += memory_bound_seconds(machine_, bytes(at + 1));
+        if (out.seconds > estimate.seconds)
+          out = {out.seconds,  estimate.seconds, estimate.seconds, TimeCategory::MemoryBound,
+                 out.category, out.links};
+        return out;
+      }
+      case OpRule::Routing: {
+        return {moves_tokens_in_place(report_.design) ? memory_bound_seconds(machine_, bytes(of.first))
+                                                      : routing_seconds(machine_, bytes(of.first)),
+                0, 0, TimeCategory::MemoryBound};
+      }
+      case OpRule::Bytes: {
+        const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
+        return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0,
+                scan ? TimeCategory::Attention : TimeCategory::MemoryBound};
+      }
+    }
+    return out;
+  }
+
+  AttentionShape attention(const Segment& segment, const Op& op, const CompiledOp& of) const {
+    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? segment.op(op.forward) : op;
+    AttentionShape shape;
+    shape.batch = whole(of.first);
+    shape.heads = whole(of.first + 1);
+    shape.kv_heads = whole(of.first + 2);
+    shape.queries = whole(of.first + 3);
+    shape.keys = whole(of.first + 4);
+    shape.head_dim = whole(of.first + 5);
+    shape.value_dim = whole(of.first + 6);
+    shape.causal = forward.causal;
+    shape.backward = op.grad != GradRole::None;
+    shape.window = forward.window ? whole(of.first + 7) : 0;
+    shape.compute = op.compute;
+    if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
+      shape.cached = keys.dtype;
+    shape.values_in_keys = values_in_keys(segment, forward);
+    shape.kernel = kernels_.attention;
+    shape.score_bytes = shape.backward ? kernels_.backward : kernels_.forward;
+    return shape;
+  }
+
+  // Blocks travel on their own stream while attention computes the previous block.
+  OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
+    const RingOps ring = ring_ops(segment, id);
+    const int64_t ranks = whole(of.first + 8);
+    AttentionShape block = attention(segment, op, of);
+    block.keys = block.queries;
+    std::map<OpId, double> message, brought;
+    uint32_t at = of.first + 9;
+    const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
+    GroupSpan hop = span(axes);
+    // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next
+    // domain.
+    const bool crosses = hop.domains() > 1;
+    hop = {2,
+           hop.per_domain >= 2 && !crosses ? 2 : 1,
+           0,
+           0,
+           1,
+           hop.leaves > 1 ? 2 : 1,
+           hop.unlike || (crosses && hop.per_domain > 1),
+           hop.torus};
+    for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
+      for (const OpId m : *moved)
+        message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
+    OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};
+    // counted, kept: numbers of blocks; all others: seconds.
+    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;
+    std::map<OpId, double> next;
+    for (const auto& [event, step] : ring_events(ring, ranks)) {
+      if (event == id) {
+        if (const int64_t work = ring_work(op, position_, step); work > 0) {
+          AttentionShape shape = block;
+          shape.causal = block.causal && step == 0;
+          if (work == 1) shape.keys = std::max<int64_t>(1, shape.keys / 2);
+          double begin = computed;
+          for (const OpId pass : ring.passes) begin = std::max(begin, brought[pass]);
+          const double seconds = attention_seconds(machine_, shape);
+          computed = begin + seconds;
+          busy += seconds;
+          counted += static_cast<double>(work) / 2;
+          kept += static_cast<double>(work) / 2 * computed_share(shape);
+        }
+        for (const auto& [pass, end] : next) brought[pass] = end;
+        next.clear();
+        continue;
+      }
+      const bool sum = segment.op(event).kind == OpKind::RingSum;
+      const double begin = std::max({link, brought[event], sum ? computed : 0});
+      link = begin + message[event];
+      out.communication += message[event];
+      (sum ? brought : next)[event] = link;
+    }
+    for (const OpId s : ring.sums) computed = std::max(computed, brought[s]);
+    out.seconds = computed;
+    out.exposed = computed - busy;
+    out.skipped = counted > 0 ? 1 - kept / counted : 0;
+    return out;
+  }
+
+  const Report& report_;
+  const Machine& machine_;
+  const DeviceMesh mesh_;
+  std::shared_ptr<const CompiledGraph> compiled_;
+  std::vector<Wide> values_;
+  int64_t position_;
+  const ProfileKernels kernels_;
+  std::map<MeshAxes, GroupSpan> spans_;
+};
+
+}  // namespace
+
+double communication(const CategorySeconds& seconds) {
+  double out = 0;
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    if (is_communication(static_cast<TimeCategory>(c))) out += seconds[static_cast<size_t>(c)];
+  return out;
+}
+
+double number(const Expr& expr, const Binding& binding) {
+  const auto value = evaluate(Expr(kByteScale) * expr, binding);
+  const Wide* whole = std::get_if<Wide>(&value);
+  return whole ? to_double(*whole) / static_cast<double>(kByteScale) : 0;
+}
+
+TimeCategory comm_category(const MeshAxes& axes) {
+  const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };
+  if (any([](MeshAxis a) { return a >= MeshAxis::Edp && a <= MeshAxis::EpLocal; }))
+    return TimeCategory::ExpertComm;
+  if (any(is_cp_axis) || any([](MeshAxis a) { return a == MeshAxis::TpContext; }))
+    return TimeCategory::ContextComm;
+  return TimeCategory::TensorComm;
+}
+
+double model_flops(const Report& report) { return Timer::model_flops(report); }
+
+std::shared_ptr<const OpReads> op_reads(const Report& report) {
+  const std::shared_ptr<const CompiledGraph> of = compiled(report);
+  return {of, &of->reads};
+}
+
+OpSeconds op_seconds(const Report& report, const Machine& machine) { return Timer(report, machine).run(); }
+
+}  // namespace shardscape

@@ -1,0 +1,56 @@
+// The steady-state simulation of a step, for searches. Microbatches that repeat are simulated as one duration
+// per action, and only enough microbatches to show the periodic state of the schedule. Everything before the
+// first collective after a stage's last backward does not depend on the gradient reduction: designs that
+// differ only in it share that part. Private to step_numbers.
+#pragma once
+
+#include <array>
+#include <stop_token>
+#include <vector>
+
+#include "timing/action_order.h"
+#include "timing/steady_state/step_numbers.h"
+#include "timing/step_simulator.h"
+
+namespace shardscape {
+
+// Streams that run concurrently with the layers.
+inline constexpr StreamKind kSideStreams[] = {StreamKind::DataComm, StreamKind::Host, StreamKind::HostLoad};
+
+// State of a stage at the end of a window.
+struct SteadyMark {
+  double end = 0, bubble = 0, exposed = 0;
+  std::array<double, std::size(kSideStreams)> beside{};
+};
+
+// State of one stage while actions are simulated as durations. Times are in seconds.
+struct SteadyStage {
+  // Ends of: the compute stream, the host's launches, the last send, the last action that makes a message.
+  double last = 0, launched = 0, link = 0, made = 0;
+  double data = 0;   // end of collectives over replicas, where units are gathered
+  size_t units = 0;  // gathered units: index into SteadySimulation::Gathered::known
+  double bubble = 0, exposed = 0;
+  SteadyMark marks[ActionOrder::kMarks];
+  size_t on_timeline[ActionOrder::kMarks] = {};  // marks of the timeline, where it alone has the waits
+};
+
+struct SteadyMessage {
+  double begin = 0, end = 0;
+};
+
+// State after the first actions of an order, with all stages starting at 0. If streams start later, the state
+// only shifts. This holds while only the first stages decide when a stage begins, and while the host runs
+// ahead until its first message.
+struct WarmUpState {
+  bool shifts = true;
+  std::vector<SteadyStage> stages;
+  std::vector<double> latest;  // latest start that leaves the state valid; below 0: a stage that begins first
+  std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received
+};
+
+// Simulates the step. Leaves the number of simulated microbatches in the report. All numbers are 0 when
+// stopped.
+StepNumbers steady_simulation(Report& report, const Machine& machine, LayerTable& table,
+                              const std::stop_token& stop);
+
+}  // namespace shardscape

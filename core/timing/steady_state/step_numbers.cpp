@@ -1,0 +1,65 @@
+#include "timing/steady_state/step_numbers.h"
+
+#include "design/expert_nodes.h"
+#include "timing/machine_of.h"
+#include "timing/steady_state/steady_simulation.h"
+
+namespace shardscape {
+namespace {
+
+std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machine& machine) {
+  CacheKey key;
+  const Binding& binding = report.stages.front().binding;
+  const std::shared_ptr<const OpReads> reads = op_reads(report);
+  const Structure& structure = report.graph().structure;
+  key.add(reads->serial);
+  for (const bool word : {structure.split_backward, structure.recompute_block, structure.recompute_groups})
+    key.add(int64_t{word});  // parts and classes of layers
+  for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
+  key.add(int64_t{report.design.parallel.tp_comm_overlap});
+  key.add(int64_t{moves_tokens_in_place(report.design)});  // within one node it is not part of the structure
+  key.add(report.ring_position.value_or(-1));
+  add_to(key, machine);
+  const DeviceMesh mesh = device_mesh(report.design);
+  for (const MeshAxes& axes : reads->groups) {
+    const GroupSpan span = span_of(mesh, axes, machine.network);
+    for (const int64_t word : {span.ranks, span.per_domain, span.touched, span.fullest, span.pods,
+                               span.leaves, int64_t{span.unlike}})
+      key.add(word);
+    for (const TorusSide& side : span.torus) {
+      key.add(side.ranks);
+      key.add(side.reach);
+    }
+  }
+  const auto make = [&] {
+    auto made = std::make_shared<LayerTable>(report, machine);
+    made->fill_all();
+    return made;
+  };
+  return report.cache->get<LayerTable>(CacheKind::LayerSeconds, key, make,
+                                       [](const LayerTable& made) { return made.bytes(); });
+}
+
+}  // namespace
+
+StepNumbers step_numbers(Report& outline, const std::stop_token& stop) {
+  const Machine machine = machine_of(outline.design);
+  LayerTable table(shared_table(outline, machine));
+  const int64_t microbatches = outline.microbatches;
+  StepNumbers out;
+  try {
+    out = steady_simulation(outline, machine, table, stop);
+  } catch (...) {
+    outline.microbatches = microbatches;  // other designs use this bound plan too
+    throw;
+  }
+  outline.microbatches = microbatches;
+  if (out.step_seconds == 0) return out;
+  const StepRates rates = step_rates(outline, machine, out.step_seconds);
+  out.tokens_per_second = rates.tokens_per_second;
+  out.model_tflops = rates.model_tflops;
+  out.mfu = rates.mfu;
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,360 @@
+#include "timing/step_simulator.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "performance/collective_time.h"
+#include "performance/op_time.h"
+#include "pipeline/peak_candidates.h"
+
+namespace shardscape {
+
+namespace {
+
+// Mean share of the links, over the seconds of all parts of all layers of a stage.
+LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
+  LinkShare links;
+  double seconds = 0;
+  for (const LayerSeconds* instance : instances)
+    for (const PartSeconds& part : instance->parts) {
+      links += part.links;
+      seconds += part.seconds;
+    }
+  return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
+}
+
+// Seconds of matrix products and attention, which are slower with fewer processors.
+double products(const PartSeconds& part) {
+  double out = 0;
+  for (size_t c = 0; c < part.categories.size(); ++c)
+    out += (1 - OverlapFactors{1, 0}.factor(static_cast<TimeCategory>(c))) * part.categories[c];
+  return out;
+}
+
+}  // namespace
+
+StepSimulator::StepSimulator(const Report& report, const Machine& machine, LayerTable& table,
+                             Timeline& timeline)
+    : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
+  const Boundary& boundary = table.boundary();
+  std::vector<std::pair<GroupSpan, double>> known;  // most messages have the same span
+  const auto stages = static_cast<int64_t>(report.stages.size());
+  for (int64_t s = 0; s < stages && stages > 1; ++s) {
+    const DeviceMesh& mesh = costs_.mesh();
+    const GroupSpan span = span_of(
+        {mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
+    auto it = std::find_if(known.begin(), known.end(), [&](const auto& one) { return one.first == span; });
+    if (it == known.end())
+      it = known.insert(
+          it, {span, collective_seconds(machine, CollectiveKind::SendRecv, boundary.message_bytes, span)});
+    messages_.push_back(it->second);
+  }
+  if (!boundary.gathered.empty())
+    gather_seconds_ = costs_.collective(CollectiveKind::AllGather, boundary.stream_bytes, boundary.gathered);
+  for (const StageReport& stage : report.stages) {
+    auto timed = programs_.find(stage.representative);
+    if (timed == programs_.end()) {
+      timed = programs_
+                  .emplace(stage.representative,
+                           TimedProgram{stage_program(
+                                            report, report.stages[static_cast<size_t>(stage.representative)]),
+                                        {}})
+                  .first;
+      for (const StageInstance& instance : timed->second.program.layout().instances)
+        timed->second.seconds.push_back(&table.at(instance.segment, instance.of));
+    }
+    Stage& of = stages_.emplace_back(Stage{timed->second, nullptr, {}, {}});
+    const StageLayout& layout = of.timed.program.layout();
+    if (stage.representative < stage.stage) {
+      of.sync = std::make_unique<SyncSimulator>(*stages_[static_cast<size_t>(stage.representative)].sync,
+                                                stage.stage);
+    } else {
+      of.sync = std::make_unique<SyncSimulator>(costs_, stage, timeline);
+      of.sync->plan(layout);
+      of.sync->set_links(mean_links(of.timed.seconds));
+    }
+    of.sync->begin();
+    of.loaded.assign(layout.instances.size(), kNoNode);
+    if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
+                    [](const LayerSeconds* i) { return i->host_bytes > 0; }))
+      of.stored.assign(layout.instances.size() * static_cast<size_t>(report.microbatches), kNoNode);
+  }
+}
+
+NodeId StepSimulator::compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) {
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  const At at{timeline, of, stage, action};
+  of.sync->begin_action();
+  switch (action.kind) {
+    case ActionKind::Forward: return run_pass(at, arrived, SpanKind::Forward);
+    case ActionKind::Backward: return run_pass(at, arrived, SpanKind::Backward);
+    case ActionKind::BackwardInput: return run_pass(at, arrived, SpanKind::BackwardInput);
+    case ActionKind::BackwardWeight: return run_pass(at, kNoNode, SpanKind::BackwardWeight);
+    case ActionKind::GradReduce: of.sync->reduce(); return kNoNode;
+    case ActionKind::ReceiveForward:
+    case ActionKind::SendForward:
+    case ActionKind::ReceiveBackward:
+    case ActionKind::SendBackward:
+    case ActionKind::Optimizer: return kNoNode;  // the caller handles messages; finish() runs the optimizer
+  }
+  return kNoNode;
+}
+
+// The expert exchanges of one action overlap with the computation of the other (DeepSeek-AI, arXiv
+// 2412.19437, section 3.2.1). Together they take the larger of all computation and all exchanges. Exchange
+// kernels occupy processors (section 3.2.2: 20 of 132), so matrix products and attention are slower while
+// they run.
+void StepSimulator::overlap(int stage, const Action& forward, const Action& backward) {
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  double exchanged = 0;
+  PartSeconds computed;
+  for (const Action* action : {&forward, &backward}) {
+    const PartSeconds seconds = seconds_of(of, *action);
+    const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
+    exchanged += experts;
+    computed.seconds += seconds.seconds - experts;
+    for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
+  }
+  of.beside.products = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
+  const double slowed_compute = computed.seconds + (of.beside.products - 1) * products(computed);
+  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
+}
+
+// Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
+// seconds.
+double StepSimulator::slowdown_by_collectives(const PartSeconds& computed, double communication,
+                                              int64_t taken) const {
+  const int64_t all = machine_.accelerator->processors;
+  if (all <= taken || taken == 0) return 1;
+  const double slower = static_cast<double>(taken) / static_cast<double>(all - taken);
+  const double slowed = computed.seconds + slower * products(computed);  // if communication ran all the time
+  return slowed > 0 ? 1 + slower * std::min(1.0, communication / slowed) : 1;
+}
+
+PartSeconds StepSimulator::seconds_of(const Stage& stage, const Action& action) const {
+  PartSeconds out;
+  for (const Event& event : stage.timed.program.pass(action)) {
+    if (event.kind != EventKind::Run) continue;
+    const PartSeconds& part = stage.seconds(event);
+    out.seconds += part.seconds;
+    for (size_t c = 0; c < out.categories.size(); ++c) out.categories[c] += part.categories[c];
+  }
+  return out;
+}
+
+// A node ends after it has run, and not before the host has launched it (Timeline::append). Both limits are
+// sums over the nodes of the action; the later one counts.
+ActionDuration StepSimulator::stretch(int stage, const Action& action) const {
+  ActionDuration out;
+  out.behind_launch = -std::numeric_limits<double>::infinity();
+  const Stage& of = stages_[static_cast<size_t>(stage)];
+  for (const Event& event : of.timed.program.pass(action)) {
+    if (event.kind != EventKind::Run) continue;
+    const PartSeconds& part = of.seconds(event);
+    out.seconds += part.seconds;
+    out.exposed += communication(part.categories);
+    if (part.host > 0) {
+      out.behind_launch = std::max(out.behind_launch, out.host) + part.seconds;
+      out.host += part.host;
+      out.behind_launch = std::max(out.behind_launch, out.host);
+    } else {
+      out.behind_launch += part.seconds;
+    }
+  }
+  return out;
+}
+
+bool StepSimulator::has_fsdp_units() const {
+  return std::any_of(stages_.begin(), stages_.end(),
+                     [](const Stage& stage) { return stage.sync->has_units(); });
+}
+
+ActionTransfer StepSimulator::action_transfer(int stage, const Action& action, bool message,
+                                              SyncSimulator::Units& units) {
+  Stage& of = stages_[static_cast<size_t>(stage)];
+  const auto checkpoint = timeline_.checkpoint(stage);
+  const DryRun dry_run(*of.sync);
+  timeline_.resume(stage, 0, 0);
+  const auto before = [&](StreamKind stream) { return timeline_.elsewhere(stage, stream, 0, 0); };
+  const NodeId computed = before(StreamKind::Compute), sent = before(StreamKind::DataComm),
+               arrived = message ? before(StreamKind::PipelineComm) : kNoNode;
+  dry_run.begin(units);
+  const ActionTransfer::Play play{timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
+  waits_.clear();
+  timeline_.record_dependencies(&waits_);
+  compute(timeline_, stage, action, arrived);
+  timeline_.record_dependencies(nullptr);
+  const ActionTransfer out(play);
+  units = of.sync->units();
+  timeline_.undo(stage, checkpoint);
+  return out;
+}
+
+bool StepSimulator::microbatches_repeat() const {
+  const bool overlaps = overlaps_passes(report_.design.parallel);
+  for (const Stage& stage : stages_) {
+    if (stage.sync->every_microbatch()) return false;
+    for (const LayerSeconds* i : stage.timed.seconds) {
+      if (i->host_bytes > 0) return false;
+      for (const PartSeconds& part : i->parts)
+        if (overlaps && part.categories[static_cast<size_t>(TimeCategory::ExpertComm)] > 0) return false;
+    }
+  }
+  return true;
+}
+
+bool StepSimulator::ends(int stage, int chunk, bool backward) const {
+  const Stage& of = stages_[static_cast<size_t>(stage)];
+  if (backward) return of.sync->ends();
+  const StageLayout& layout = of.timed.program.layout();
+  const StageRange& range = layout.chunks[static_cast<size_t>(chunk)];
+  return range.end > range.first && layout.instances[range.end - 1].segment == report_.graph().head() &&
+         !loss_group(report_.graph()).empty();
+}
+
+const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapFactors& beside) {
+  const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
+  if (!fresh) return it->second;
+  PartSeconds& out = it->second;
+  for (size_t c = 0; c < out.categories.size(); ++c) {
+    const double by = beside.factor(static_cast<TimeCategory>(c));
+    out.seconds += (by - 1) * out.categories[c];
+    out.categories[c] *= by;
+  }
+  return out;
+}
+
+Node StepSimulator::node(At at, SpanKind kind, StreamKind stream) const {
+  Node out;
+  out.stage = at.number;
+  out.stream = stream;
+  out.kind = kind;
+  out.microbatch = at.action.microbatch;
+  out.chunk = at.action.chunk;
+  return out;
+}
+
+NodeId StepSimulator::run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after) {
+  const PartSeconds& whole = at.stage.seconds(event);
+  OverlapFactors beside = at.action.overlapped ? at.stage.beside : OverlapFactors{};
+  if (const double collectives = at.stage.sync->beside(); collectives > 0 && !at.action.overlapped)
+    beside.products = slowdown_by_collectives(whole, collectives,
+                                              machine_.accelerator->collective_processors);
+  const PartSeconds& seconds = beside == OverlapFactors{} ? whole : slowed_seconds(whole, beside);
+  at.stage.sync->ran(seconds.seconds);
+  Node made = node(at, kind, StreamKind::Compute);
+  made.parts = &seconds;
+  const NodeId id = at.timeline.add(made, seconds.seconds, after);
+  if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, beside});
+  return id;
+}
+
+NodeId StepSimulator::gather_message(At at, SpanKind kind, NodeId arrived) {
+  if (arrived == kNoNode || gather_seconds_ == 0) return arrived;
+  Node made = node(at, kind, StreamKind::Compute);
+  made.category = TimeCategory::TensorComm;
+  return at.timeline.add(made, gather_seconds_, {arrived});
+}
+
+// The events of one action, in the order of the stage program. Each Run waits for the previous Run.
+NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
+  SyncSimulator& sync = *at.stage.sync;
+  const int microbatch = at.action.microbatch;
+  NodeId last = gather_message(at, kind, arrived);
+  NodeId gathered = kNoNode, gathered_again = kNoNode, dropped = kNoNode;
+  for (const Event& event : at.stage.timed.program.pass(at.action)) {
+    switch (event.kind) {
+      case EventKind::Gather:
+        if (event.part == LayerPart::Replay)
+          gathered_again = sync.enter_replay(microbatch, event.instance);
+        else
+          gathered = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
+        break;
+      case EventKind::Run:
+        // Weight gradients without time of their own belong to the backward before them.
+        if (event.part == LayerPart::Weight && at.stage.seconds(event).seconds == 0) break;
+        if (event.part == LayerPart::Replay)
+          last = run(at, event, SpanKind::Recompute,
+                     {last, gathered, gathered_again, at.stage.loaded[event.instance]});
+        else if (event.part == LayerPart::Weight)
+          last = run(at, event, kind, {last});
+        else
+          last = run(at, event, kind,
+                     {last, gathered,
+                      event.part == LayerPart::Backward ? at.stage.loaded[event.instance] : dropped});
+        if (event.part == LayerPart::Backward) at.stage.loaded[event.instance] = kNoNode;
+        dropped = kNoNode;
+        break;
+      case EventKind::Release:
+        if (event.part == LayerPart::Replay)
+          sync.leave_replay(event.instance);
+        else
+          sync.leave(microbatch, event.instance, event.part != LayerPart::Forward, last);
+        break;
+      case EventKind::Store: store(at, event.instance, last); break;
+      case EventKind::Drop: dropped = stored(at, event.instance); break;
+      case EventKind::Load: load(at, event.instance); break;
+    }
+  }
+  return last;
+}
+
+NodeId& StepSimulator::stored(At at, size_t instance) const {
+  return at.stage
+      .stored[static_cast<size_t>(at.action.microbatch) * at.stage.timed.seconds.size() + instance];
+}
+
+// Copies to the host and back. Layers that save nothing have nothing to copy.
+void StepSimulator::store(At at, size_t instance, NodeId after) {
+  const double bytes = at.stage.timed.seconds[instance]->host_bytes;
+  if (bytes == 0) return;
+  Node made = node(at, SpanKind::Store, StreamKind::Host);
+  made.category = TimeCategory::Host;
+  stored(at, instance) = at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), {after});
+}
+
+void StepSimulator::load(At at, size_t instance) {
+  const double bytes = at.stage.timed.seconds[instance]->host_bytes;
+  if (bytes == 0) return;
+  Node made = node(at, SpanKind::Load, StreamKind::HostLoad);
+  made.category = TimeCategory::Host;
+  at.stage.loaded[instance] = at.timeline.add(
+      made, bytes / (machine_.host_gbps * 1e9),
+      {stored(at, instance), at.timeline.last(at.number, StreamKind::Compute)});
+}
+
+void StepSimulator::finish() {
+  if (!report_.graph().structure.trains()) return;
+  const auto all = [&] {
+    std::vector<NodeId> out;
+    for (const Stage& stage : stages_) out.push_back(stage.sync->reduced());
+    return out;
+  };
+  SyncSimulator &first = *stages_.front().sync, &last = *stages_.back().sync;
+  if (const double bytes = first.embedding_bytes(); bytes > 0 && stages_.size() > 1) {
+    const std::vector<NodeId> both{first.reduced(), last.reduced()};
+    for (SyncSimulator* end : {&first, &last})
+      end->all_reduce("all-reduce of the tied embedding", costs_.all_reduce_ends(bytes), both);
+  }
+  for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
+    const double bytes = stages_[low].sync->mirror_bytes();
+    if (bytes == 0) continue;
+    const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
+    for (const size_t s : {low, high})
+      stages_[s].sync->all_reduce(
+          "all-reduce of mirrored stages",
+          costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
+  }
+  for (Stage& stage : stages_) stage.sync->norm();
+  for (const MeshAxes& axes : norm_groups(report_.graph())) {
+    const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
+    const double seconds = costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), axes);
+    const std::vector<NodeId> waits = all();
+    for (size_t s = 0; s < stages_.size(); ++s)
+      stages_[s].sync->all_reduce("all-reduce of the norm", seconds,
+                                  crosses ? waits : std::vector<NodeId>{waits[s]});
+  }
+  for (Stage& stage : stages_) stage.sync->optimize();
+}
+
+}  // namespace shardscape

@@ -1,0 +1,107 @@
+// Simulates the step of a report: the actions of its schedule on the streams of every stage, layer by layer.
+#pragma once
+
+#include <algorithm>
+
+#include "pipeline/schedule.h"
+#include "plan/stage_program.h"
+#include "timing/layer_seconds.h"
+#include "timing/schedule_simulation.h"
+#include "timing/steady_state/action_transfer.h"
+#include "timing/sync_simulator.h"
+
+namespace shardscape {
+
+// Duration of an action whose layers run one after the other. They need the compute stream, and the host to
+// launch them (`host`: seconds of launches).
+struct ActionDuration {
+  double seconds = 0;        // on the compute stream, if the host keeps ahead
+  double behind_launch = 0;  // from the host's first launch to the end, if the host limits
+  double host = 0;
+  double exposed = 0;  // communication that nothing hides
+};
+
+class StepSimulator final : public ScheduleWork {
+ public:
+  StepSimulator(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
+  NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
+  void overlap(int stage, const Action& forward, const Action& backward) override;
+  double message(int from, int to) const override {
+    return messages_[static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to))];
+  }
+  void finish();  // call after all actions
+
+  // The simulated parts of layers from now on, in order.
+  struct LayerNode {
+    NodeId node;
+    size_t instance;
+    Part part;
+    OverlapFactors beside;
+  };
+  void record_layers(std::vector<LayerNode>& into) { recorded_layers_ = &into; }
+
+  // For the steady-state simulation. True if all microbatches except the first and the last of a chunk take
+  // equal time: no collectives except those of FSDP units and no offloading run concurrently with their
+  // layers, and no overlapped pair exchanges tokens of experts.
+  bool microbatches_repeat() const;
+  ActionDuration stretch(int stage, const Action& action) const;
+  // For FSDP units, of a microbatch before the last one. message: whether the action waits for a message.
+  // units: the gathered units before the action; set to those after it.
+  bool has_fsdp_units() const;
+  ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
+  SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
+  double gather_seconds() const { return gather_seconds_; }  // of a message that was scattered over tp
+  // Whether the first forwards wait for gathered parameters.
+  bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }
+  // Whether gradient sync depends on the last forward or the last backward of this chunk.
+  bool ends(int stage, int chunk, bool backward) const;
+
+ private:
+  // The program of a stage class, and the seconds of its instances.
+  struct TimedProgram {
+    StageProgram program;
+    std::vector<const LayerSeconds*> seconds;
+  };
+  struct Stage {
+    const TimedProgram& timed;  // shared by the stages of a class
+    std::unique_ptr<SyncSimulator> sync;
+    std::vector<NodeId> stored;  // by microbatch and instance; empty without offloading
+    std::vector<NodeId> loaded;  // by instance, of the current backward; kNoNode: not yet
+    OverlapFactors beside{};     // of the current overlapped pair
+    const PartSeconds& seconds(const Event& event) const {
+      return timed.seconds[event.instance]->of(event.part);
+    }
+  };
+  struct At {
+    Timeline& timeline;
+    Stage& stage;
+    int number;
+    const Action& action;
+  };
+  NodeId run_pass(At at, NodeId arrived, SpanKind kind);
+  NodeId run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after);
+  void load(At at, size_t instance);
+  void store(At at, size_t instance, NodeId after);
+  NodeId& stored(At at, size_t instance) const;
+  NodeId gather_message(At at, SpanKind kind, NodeId arrived);
+  const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapFactors& beside);
+  double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
+  PartSeconds seconds_of(const Stage& stage, const Action& action) const;
+  Node node(At at, SpanKind kind, StreamKind stream) const;
+
+  const Report& report_;
+  const Machine& machine_;
+  SyncCosts costs_;
+  Timeline& timeline_;
+  std::map<int, TimedProgram> programs_;  // by StageReport::representative
+  std::vector<Stage> stages_;
+  // Seconds of messages between each stage and the next one; last entry: between the last stage and the
+  // first.
+  std::vector<double> messages_;
+  std::map<std::pair<const PartSeconds*, OverlapFactors>, PartSeconds> beside_;
+  std::vector<LayerNode>* recorded_layers_ = nullptr;
+  std::vector<NodeId> waits_;  // dependencies recorded in a dry run
+  double gather_seconds_ = 0;  // of a message that was scattered over tp
+};
+
+}  // namespace shardscape

@@ -1,0 +1,370 @@
+#include "timing/sync_simulator.h"
+
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <type_traits>
+
+#include "graph/build.h"
+#include "performance/collective_time.h"
+#include "performance/op_time.h"
+#include "plan/bound_plan.h"
+#include "plan/rank_mesh.h"
+#include "plan/stage_layout.h"
+
+namespace shardscape {
+namespace {
+
+SyncWalk::Mark mark_of(NodeId node) { return SyncWalk::Mark{node} - kNoNode; }
+NodeId node_of(SyncWalk::Mark mark) { return static_cast<NodeId>(mark + kNoNode); }
+
+// Quantized types include their scales.
+double element_bytes(DType type) {
+  static const auto bytes = [] {
+    std::array<double, static_cast<size_t>(DType::NVFP4) + 1> out{};
+    for (size_t t = 0; t < out.size(); ++t) out[t] = number(dtype_size(static_cast<DType>(t)), {});
+    return out;
+  }();
+  return bytes[static_cast<size_t>(type)];
+}
+
+}  // namespace
+
+SyncCosts::SyncCosts(const Report& report, const Machine& machine)
+    : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
+
+double SyncCosts::collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
+  for (const Known& k : known_)
+    if (k.op == op && k.bytes == bytes && k.beside.scaleup == beside.scaleup && k.beside.nic == beside.nic &&
+        k.axes == axes)
+      return k.seconds;
+  const auto [it, fresh] = spans_.try_emplace(axes);
+  if (fresh) it->second = span_of(mesh_, axes, machine_.network);
+  const CollectiveEstimate estimate = collective_estimate(machine_, op, bytes, it->second);
+  const LinkShare one = link_share(machine_, estimate);
+  LinkShare all = one;
+  all += beside;
+  known_.push_back({op, bytes, axes, beside, estimate.seconds * slowdown(one, all)});
+  return known_.back().seconds;
+}
+
+double SyncCosts::value(const StageReport& stage, const Expr& expr) {
+  for (const Value& v : values_)
+    if (v.stage == stage.stage && v.expr == &expr) return v.value;
+  values_.push_back({stage.stage, &expr, number(expr, stage.binding)});
+  return values_.back().value;
+}
+
+double SyncCosts::all_reduce_ends(double bytes) const {
+  return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1);
+}
+
+double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
+  const GroupSpan span = shardscape::span_of(
+      {mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network);
+  return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
+}
+
+std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage) {
+  std::shared_ptr<const StageSyncParts>& here = parts_[static_cast<size_t>(stage.shape)];
+  if (here) return here;
+  const Graph& graph = report_.graph();
+  const StageShape& shape = report_.model->shapes[static_cast<size_t>(stage.shape)];
+  CacheKey key = key_of(graph.structure);
+  key.add(int64_t{stage.shape});
+  const auto make = [&] {
+    StageSync sync = stage_sync(graph, shape.first, shape.last, shape.has_layers);
+    auto reductions = plan_grad_reduce(graph, sync.owned, shape.first, shape.last, shape.has_layers);
+    auto optimizer = optimizer_cost(graph, sync.owned, shape.first, shape.last, shape.has_layers);
+    auto offloaded = offloaded_step(graph, sync.owned);
+    return std::make_shared<const StageSyncParts>(
+        StageSyncParts{std::move(sync), std::move(reductions), std::move(optimizer), std::move(offloaded)});
+  };
+  return here = report_.cache->get<StageSyncParts>(
+             CacheKind::SyncParts, key, make, [](const StageSyncParts& made) {
+               constexpr size_t kRow = 2000;  // bytes of one row with its expressions
+               return sizeof made +
+                      (made.sync.rows.size() + made.sync.units.size() + made.reductions.size()) * kRow;
+             });
+}
+
+SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
+    : costs_(costs),
+      graph_(costs.report().graph()),
+      stage_(costs.report().stages[static_cast<size_t>(stage.representative)]),
+      number_(stage.stage),
+      timeline_(timeline),
+      parts_(costs.parts(stage)),
+      walk_(graph_, parts_->sync,
+            static_cast<int>(
+                pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches)),
+            *this) {}
+
+SyncSimulator::SyncSimulator(const SyncSimulator& representative, int stage)
+    : costs_(representative.costs_),
+      graph_(representative.graph_),
+      stage_(representative.stage_),
+      number_(stage),
+      timeline_(representative.timeline_),
+      parts_(representative.parts_),
+      walk_(representative.walk_, *this),
+      backwards_(representative.backwards_.size(), kNoNode),
+      links_(representative.links_) {}
+
+void SyncSimulator::plan(const StageLayout& layout) {
+  backwards_.assign(layout.instances.size(), kNoNode);
+  walk_.plan(layout, placed_plan(costs_.report(), stage_, parts_->sync));
+}
+
+bool SyncSimulator::every_microbatch() const {
+  return std::any_of(walk_.acts().begin(), walk_.acts().end(), [](const PlacedPlan::Act& act) {
+    const SyncAction& a = act.action;
+    return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward ||
+           (a.when == SyncWhen::AfterGradient && a.turn != SyncOccurrence::Last);
+  });
+}
+
+void SyncSimulator::resume(const Units& whole) {
+  walk_.resume(whole);
+  before_ = timeline_.last(number_, StreamKind::Compute);
+}
+
+void DryRun::begin(const SyncSimulator::Units& whole) const {
+  sync_.resume(whole);
+  sync_.walk_.reset_backwards();
+  std::fill(sync_.backwards_.begin(), sync_.backwards_.end(), kNoNode);
+}
+
+DryRun::~DryRun() {
+  sync_.walk_.restore(std::move(walk_));
+  sync_.backwards_ = std::move(backwards_);
+  sync_.before_ = before_;
+  sync_.last_reduction_ = last_reduction_;
+}
+
+NodeId SyncSimulator::enter(int microbatch, size_t instance, bool backward) {
+  return awaited(node_of(walk_.enter(microbatch, instance, backward)));
+}
+
+NodeId SyncSimulator::launched(NodeId collective, double seconds) {
+  running_.push_back({collective, seconds});
+  return collective;
+}
+
+// The stream is ordered: all collectives before this one have ended too.
+NodeId SyncSimulator::awaited(NodeId collective) {
+  std::erase_if(running_, [&](const Running& one) { return one.node <= collective; });
+  return collective;
+}
+
+double SyncSimulator::beside() const {
+  double out = 0;
+  for (const Running& one : running_) out += one.seconds;
+  return out;
+}
+
+void SyncSimulator::ran(double seconds) {
+  if (has_units()) return running_.clear();
+  size_t ended = 0;
+  for (; ended < running_.size() && running_[ended].seconds <= seconds; ++ended)
+    seconds -= running_[ended].seconds;
+  running_.erase(running_.begin(), running_.begin() + static_cast<std::ptrdiff_t>(ended));
+  if (!running_.empty()) running_.front().seconds -= seconds;
+}
+
+void SyncSimulator::begin_action() {
+  if (has_units()) running_.clear();
+}
+
+void SyncSimulator::leave(int microbatch, size_t instance, bool backward, NodeId last) {
+  left_ = last;
+  if (last != kNoNode) before_ = last;
+  if (backward) backwards_[instance] = last;
+  walk_.leave(microbatch, instance, backward);
+}
+
+NodeId SyncSimulator::enter_replay(int microbatch, size_t instance) {
+  return awaited(node_of(walk_.enter_replay(microbatch, instance)));
+}
+
+// One thread block reduces a single number, so the all-reduce occupies no processors that layers need.
+void SyncSimulator::average_loss(int microbatch) {
+  timeline_.add(collective_node("all-reduce of the loss", microbatch),
+                costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)),
+                {left_});
+}
+
+// Megatron zeroes its buffers. PyTorch and DeepSpeed drop gradients, and the first backward writes new ones.
+void SyncSimulator::begin() {
+  gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap &&
+                   parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
+  if (gathers_ahead_) {
+    // Gathers of the parameters that the previous step updated, in the order of first use. The forward waits
+    // for each.
+    const std::vector<PlacedPlan::Act>& acts = walk_.acts();
+    std::vector<size_t> gathers;
+    for (size_t i = 0; i < acts.size(); ++i)
+      if (acts[i].action.when == SyncWhen::AfterOptimizer && !acts[i].holders.empty()) gathers.push_back(i);
+    std::stable_sort(gathers.begin(), gathers.end(),
+                     [&](size_t a, size_t b) { return acts[a].first < acts[b].first; });
+    for (const size_t i : gathers) walk_.run(i, -1);
+  }
+  if (!graph_.structure.trains()) return;
+  if (parts_->sync.strategy != SyncStrategy::DdpFlat &&
+      parts_->sync.strategy != SyncStrategy::DistributedOptimizer)
+    return;
+  pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero the gradients", kNoNode);
+}
+
+void SyncSimulator::norm() {
+  if (graph_.structure.clip_grad_norm)
+    pass(value(parts_->offloaded.gradient_bytes), "norm of the gradients", reduced());
+}
+
+void SyncSimulator::reduce() {
+  walk_.reduce();
+  for (const GradReduction& r : parts_->reductions) {
+    if (r.embedding_group) {
+      embedding_bytes_ = value(r.bytes);
+    } else if (r.mirror) {
+      mirror_bytes_ = value(r.bytes);
+    } else {
+      last_reduction_ = add([&] { return "all-reduce of gradients over " + group_name(r.axes); },
+                            costs_.collective(CollectiveKind::AllReduce, value(r.bytes), r.axes), -1,
+                            {reduced()});
+    }
+  }
+}
+
+NodeId SyncSimulator::reduced() const {
+  return timeline_.latest({last_reduction_, timeline_.last(number_, StreamKind::Compute)});
+}
+
+NodeId SyncSimulator::all_reduce(const char* name, double seconds, const std::vector<NodeId>& after) {
+  return last_reduction_ = add(name, seconds, -1, after);
+}
+
+void SyncSimulator::optimize() {
+  NodeId updated = kNoNode;
+  if (graph_.structure.offload_optimizer) {
+    const double rate = costs_.machine().host_gbps * 1e9;
+    const NodeId stored = add_compute(SpanKind::Store, StreamKind::Host, TimeCategory::Host,
+                                      value(parts_->offloaded.gradient_bytes) / rate, reduced());
+    updated = add_compute(SpanKind::Load, StreamKind::HostLoad, TimeCategory::Host,
+                          value(parts_->offloaded.parameter_bytes) / rate, stored);
+  } else {
+    updated = pass(value(parts_->optimizer.read_bytes) + value(parts_->optimizer.written_bytes), "",
+                   reduced());
+  }
+  before_ = updated;
+  if (!gathers_ahead_) walk_.run_all(SyncWhen::AfterOptimizer);
+}
+
+SyncWalk::Mark SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
+                                     size_t, bool) {
+  NodeId made = kNoNode;
+  for (const size_t u : units) {
+    const SyncUnit& unit = parts_->sync.units[u];
+    if (unit.group.shard.empty()) continue;
+    gather_seconds_.resize(parts_->sync.units.size(), -1);
+    double& seconds = gather_seconds_[u];
+    if (seconds < 0)
+      seconds = costs_.collective(CollectiveKind::AllGather,
+                                  value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard,
+                                  links_);
+    made = add(
+        turn != SyncWalk::Turn::Forward ? "gather of parameters for the backward" : "gather of parameters",
+        seconds, microbatch, {before_});
+  }
+  return mark_of(made);
+}
+
+void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
+                            const std::vector<size_t>& instances) {
+  const double width = dtype_bytes(graph_.structure.grad_dtype);
+  after_.clear();
+  for (const size_t i : instances) after_.push_back(backwards_[i]);
+  const auto over = [&](CollectiveKind op, const MeshAxes& axes, double bytes) {
+    if (axes.empty() || bytes == 0) return;
+    const char* what = op == CollectiveKind::AllReduce ? "all-reduce of gradients over "
+                                                       : "reduce-scatter of gradients over ";
+    last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_),
+                          microbatch, after_);
+    after_.assign(1, last_reduction_);
+  };
+  for (const size_t u : units) {
+    const SyncUnit& unit = parts_->sync.units[u];
+    for (const GradReduction& r : unit.inner) over(CollectiveKind::AllReduce, r.axes, value(r.bytes));
+    over(CollectiveKind::ReduceScatter, unit.group.shard, value(unit.full) * width);
+    over(CollectiveKind::AllReduce, unit.group.across, value(unit.shard) * width);
+  }
+}
+
+// Runs one action of the plan. microbatch: for gathers, and for reductions of every microbatch.
+SyncWalk::Mark SyncSimulator::run(const PlacedPlan::Act& act, size_t, int microbatch) {
+  const SyncAction& a = act.action;
+  const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
+  const bool alone = a.when == SyncWhen::AfterBackward ||
+                     (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
+  const double seconds = costs_.collective(a.op, bytes, act.axes, alone ? LinkShare{} : links_);
+  const auto name = [&](const char* what) {
+    std::string out(collective_kind_name(a.op));
+    std::replace(out.begin(), out.end(), '_', '-');
+    return out + what + a.group;
+  };
+  if (a.op == CollectiveKind::AllGather || a.when == SyncWhen::AfterOptimizer) {
+    return mark_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
+  }
+  after_.clear();
+  for (const size_t place : act.holders) after_.push_back(backwards_[place]);
+  last_reduction_ = add([&] { return name(" of gradients over "); }, seconds,
+                        a.turn == SyncOccurrence::Every ? microbatch : -1, after_);
+  return 0;
+}
+
+template <typename Name>
+Node SyncSimulator::collective_node(const Name& name, int microbatch) {
+  Node node;
+  node.stage = number_;
+  node.stream = StreamKind::DataComm;
+  node.kind = SpanKind::Collective;
+  node.category = TimeCategory::DataComm;
+  node.microbatch = microbatch;
+  if (timeline_.has_spans()) {
+    if constexpr (std::is_invocable_v<Name>)
+      node.name = timeline_.name(name());
+    else
+      node.name = timeline_.name(name);
+  }
+  return node;
+}
+
+template <typename Name>
+NodeId SyncSimulator::add(const Name& name, double seconds, int microbatch,
+                          const std::vector<NodeId>& after) {
+  return launched(timeline_.add(collective_node(name, microbatch), seconds, after), seconds);
+}
+
+template <typename Name>
+NodeId SyncSimulator::add(const Name& name, double seconds, int microbatch,
+                          std::initializer_list<NodeId> after) {
+  return launched(timeline_.add(collective_node(name, microbatch), seconds, after), seconds);
+}
+
+NodeId SyncSimulator::pass(double bytes, const char* name, NodeId after) {
+  const double seconds = bytes > 0 ? memory_bound_seconds(costs_.machine(), bytes) : 0;
+  return add_compute(SpanKind::Optimizer, StreamKind::Compute, TimeCategory::Optimizer, seconds, after, name);
+}
+
+NodeId SyncSimulator::add_compute(SpanKind kind, StreamKind stream, TimeCategory category, double seconds,
+                                  NodeId after, const char* name) {
+  Node node;
+  node.stage = number_;
+  node.stream = stream;
+  node.kind = kind;
+  node.category = category;
+  if (*name && timeline_.has_spans()) node.name = timeline_.name(name);
+  return timeline_.add(node, seconds, {after});
+}
+
+}  // namespace shardscape

@@ -1,0 +1,46 @@
+// Audit: a recording of real training code compared line by line with the report of the same design.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/report.h"
+#include "validation/mapping.h"
+#include "validation/recording.h"
+
+namespace shardscape {
+
+enum class Verdict : uint8_t { Pass, Fail, Note };  // Note: shown, but not judged
+const char* verdict_name(Verdict verdict);          // "pass"
+
+// One quantity of a line, for example "count" or "elements": recorded value and value of this program.
+struct AuditNumber {
+  std::string name;
+  Wide expected = 0, got = 0;
+};
+
+struct AuditLine {
+  std::string section;  // "parameters", "FLOPs", "collectives", "saved bytes", "order"
+  std::string what;     // "forward all_gather tp bfloat16"
+  Verdict verdict = Verdict::Pass;
+  std::vector<AuditNumber> numbers;
+  std::string expected, got;  // of lines that compare texts
+  std::string remark;
+};
+
+struct Audit {
+  Recording recording;
+  Mapping mapping;
+  std::vector<Problem> problems;         // why the mapped design has no report
+  std::shared_ptr<const Report> report;  // null if the mapped design is invalid
+  std::vector<AuditLine> lines;
+
+  // Every field is mapped, the design is valid, at least one line is compared and no line fails.
+  bool matches() const;
+  size_t count(Verdict verdict) const;
+};
+
+Audit audit_recording(Recording recording);
+
+}  // namespace shardscape

@@ -1,0 +1,67 @@
+// Maps the fields of a measured row to a design. Private to core/validation, because it includes the JSON
+// library.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+
+#include "symbolic/json_value.h"
+#include "validation/measured_set.h"
+
+namespace shardscape {
+
+using MeasuredJson = nlohmann::json;
+
+// Sets knobs one by one. The row is refused at the first value that the design does not accept, or at the
+// first field of a wrong type. A null field counts as missing.
+class RowMapper {
+ public:
+  RowMapper(const MeasuredJson& row, std::string name);  // refuses a row that is no JSON object
+  bool preset(const std::string& id);                    // false: no such preset
+  void set(const char* knob, const std::string& text);
+  void set(const char* knob, int64_t value) { set(knob, std::to_string(value)); }
+  void set_product(const char* knob, std::initializer_list<int64_t> factors);
+  // Sets the knob to the number of the field, if the row has it.
+  void set_from(const char* knob, const char* field);
+  int64_t integer(const char* field, int64_t otherwise);
+  std::string text(const char* field, const std::string& otherwise = "");
+  bool flag(const char* field, bool otherwise);
+  // The measured figures, in units of `unit` seconds or bytes. Values that are not positive count as missing.
+  void seconds_from(const char* field, double unit = 1) {
+    out_.seconds = measured(field, unit, out_.no_seconds);
+  }
+  void bytes_from(const char* field, double unit) { out_.bytes = measured(field, unit, out_.no_bytes); }
+  std::optional<double> measured(const char* field, double unit, std::string& why_not) const;
+  bool has(const char* field) const;
+  void refuse(const std::string& why);  // only the first reason is stored
+  bool refused() const { return !out_.unmapped.empty(); }
+  const MeasuredJson& row() const { return row_; }
+  MeasuredRow& out() { return out_; }
+  // Validates the design and returns the row.
+  MeasuredRow finish();
+
+ private:
+  void mistyped(const char* field, const char* wanted);
+  const MeasuredJson& row_;
+  MeasuredRow out_;
+};
+
+// The preset whose id equals the name except for case and punctuation ("Qwen3_30B_a3B"); empty if there is
+// none.
+std::string preset_named(const std::string& name);
+
+// "row 3": the name of a row without a name.
+std::string row_number(size_t number);
+
+// One function per file format; each appends its rows to the set.
+// SimuMax's releases: Megatron-core on one node
+void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out);
+void map_torchtitan(const MeasuredJson& set, MeasuredSet& out);
+void map_megatron_deepspeed(const MeasuredJson& set, MeasuredSet& out);  // vTrain's runs
+void map_korthikanti(const MeasuredJson& set, MeasuredSet& out);
+void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out);  // llm-foundry's tables
+void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out);
+void map_llama3(const MeasuredJson& set, MeasuredSet& out);
+void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out);
+
+}  // namespace shardscape

@@ -1,0 +1,217 @@
+#include "validation/measured_set.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
+#include "model/library.h"
+#include "validation/measured_mapping.h"
+#include "validation/row_text.h"
+
+namespace shardscape {
+namespace {
+
+// Letters and digits in lower case.
+std::string plain(const std::string& name) {
+  std::string out;
+  for (char c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)))
+      out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+struct Format {
+  const char* rows;                 // the list that identifies the format
+  std::vector<const char*> fields;  // of its rows
+  void (*map)(const MeasuredJson&, MeasuredSet&);
+};
+
+const std::vector<Format>& formats() {
+  static const std::vector<Format> list{
+      {"rows", {"case", "measured_ms", "measured_alloc_GiB"}, map_megatron_profiled},
+      {"rows", {"fsdp", "lbs", "ac", "mode"}, map_torchtitan},
+      {"rows", {"hidden", "heads", "mbs", "measured_ms"}, map_megatron_deepspeed},
+      {"rows", {"sharding", "act_ckpt", "derived_iteration_s"}, map_composer_fsdp},
+      {"rows", {"system", "precision", "derived_iteration_s"}, map_megatron_bridge},
+      {"rows", {"batch_per_dp", "tokens_per_batch"}, map_llama3},
+      {"table3_5", {"iter_full_recompute_s"}, map_korthikanti},
+      {"measured_step", {"time_per_step_s"}, map_deepseek_v3},
+  };
+  return list;
+}
+
+}  // namespace
+
+namespace {
+
+const MeasuredJson& object_or_empty(const MeasuredJson& row) {
+  static const MeasuredJson empty = MeasuredJson::object();
+  return row.is_object() ? row : empty;
+}
+
+// The value as it stands in the file, shortened to fit a line.
+std::string shown(const MeasuredJson& value) {
+  constexpr size_t kMost = 40;
+  return cut_text(value.dump(-1, ' ', false, MeasuredJson::error_handler_t::replace), kMost);
+}
+
+// An integer, also in the form 8.0.
+std::optional<int64_t> whole(const MeasuredJson& value) {
+  if (value.is_number_unsigned() && value.get<uint64_t>() > static_cast<uint64_t>(INT64_MAX))
+    return std::nullopt;
+  if (value.is_number_integer()) return value.get<int64_t>();
+  if (!value.is_number_float()) return std::nullopt;
+  const double number = value.get<double>();
+  return std::trunc(number) == number && std::abs(number) < 9e15 ? std::optional(static_cast<int64_t>(number))
+                                                                 : std::nullopt;
+}
+
+}  // namespace
+
+std::string row_number(size_t number) { return "row " + std::to_string(number); }
+
+RowMapper::RowMapper(const MeasuredJson& row, std::string name) : row_(object_or_empty(row)) {
+  out_.name = std::move(name);
+  out_.design.name = out_.name;
+  if (!row.is_object()) refuse("the row is " + shown(row) + ", not an object");
+}
+
+bool RowMapper::preset(const std::string& id) {
+  if (!id.empty() && apply_preset(out_.design, id)) return true;
+  refuse("no preset has this architecture");
+  return false;
+}
+
+void RowMapper::set(const char* knob, const std::string& text) {
+  if (refused()) return;
+  const Knob* of = find_knob(knob);
+  if (!of) return refuse(std::string("there is no knob ") + knob);
+  if (const auto problem = set_knob(out_.design, *of, text)) refuse(to_string(*problem));
+}
+
+void RowMapper::set_product(const char* knob, std::initializer_list<int64_t> factors) {
+  int64_t product = 1;
+  for (const int64_t factor : factors)
+    if (__builtin_mul_overflow(product, factor, &product))
+      return refuse(std::string(knob) + " would be larger than any number here");
+  set(knob, product);
+}
+
+void RowMapper::set_from(const char* knob, const char* field) {
+  if (!has(field)) return;
+  if (const auto value = whole(row_[field]))
+    set(knob, *value);
+  else
+    mistyped(field, "a whole number");
+}
+
+bool RowMapper::has(const char* field) const {
+  const auto it = row_.find(field);
+  return it != row_.end() && !it->is_null();
+}
+
+void RowMapper::mistyped(const char* field, const char* wanted) {
+  refuse(std::string(field) + " is " + shown(row_[field]) + ", not " + wanted);
+}
+
+int64_t RowMapper::integer(const char* field, int64_t otherwise) {
+  if (!has(field)) return otherwise;
+  if (const auto value = whole(row_[field])) return *value;
+  mistyped(field, "a whole number");
+  return otherwise;
+}
+
+std::string RowMapper::text(const char* field, const std::string& otherwise) {
+  if (!has(field)) return otherwise;
+  if (row_[field].is_string()) return row_[field].get<std::string>();
+  mistyped(field, "a text");
+  return otherwise;
+}
+
+bool RowMapper::flag(const char* field, bool otherwise) {
+  if (!has(field)) return otherwise;
+  if (row_[field].is_boolean()) return row_[field].get<bool>();
+  mistyped(field, "true or false");
+  return otherwise;
+}
+
+std::optional<double> RowMapper::measured(const char* field, double unit, std::string& why_not) const {
+  const auto it = row_.find(field);
+  if (it == row_.end()) {
+    why_not = std::string("the row has no ") + field;
+  } else if (!it->is_number()) {
+    why_not = std::string(field) + " is " + shown(*it) + ", not a number";
+  } else if (const double value = it->get<double>() * unit; value > 0 && std::isfinite(value)) {
+    return value;
+  } else {
+    why_not = std::string(field) + " is " + shown(*it) + ", not more than 0";
+  }
+  return std::nullopt;
+}
+
+void RowMapper::refuse(const std::string& why) {
+  if (!refused()) out_.unmapped = why;
+}
+
+MeasuredRow RowMapper::finish() {
+  if (!refused())
+    for (const Problem& problem : validate(out_.design))
+      if (problem.severity == Severity::Error) refuse("no valid design: " + to_string(problem));
+  return std::move(out_);
+}
+
+std::string preset_named(const std::string& name) {
+  // Other names of models.
+  const std::string known = plain(name);
+  for (const auto& [alias, id] : {std::pair{"llama3405b", "llama3.1-405b"},
+                                  {"llama318b", "llama3-8b"},
+                                  {"llama3170b", "llama3-70b"},
+                                  {"deepseekv2lite", "deepseek-v2-lite"},
+                                  {"22b", "megatron-22b"},
+                                  {"175b", "gpt3-175b-megatron"},
+                                  {"530b", "mt-nlg-530b"},
+                                  {"1t", "megatron-1t"}})
+    if (known == alias) return id;
+  for (const Preset& preset : ModelLibrary::instance().presets())
+    if (plain(preset.id) == known) return preset.id;
+  return {};
+}
+
+std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path) {
+  const auto fail = [&](const std::string& what, const std::string& accepted) {
+    return Problem{Severity::Error, path, what, accepted, {}};
+  };
+  std::ifstream file(path);
+  if (!file) return fail("the file cannot be read", "a JSON file of measured runs");
+  const MeasuredJson set = MeasuredJson::parse(file, nullptr, false);
+  if (set.is_discarded() || !set.is_object())
+    return fail("the file is not a JSON object", "an object with \"rows\"");
+  MeasuredSet out;
+  out.name = std::filesystem::path(path).stem().string();
+  for (const char* key : {"source", "note"})
+    if (const auto it = set.find(key); out.source.empty() && it != set.end() && it->is_string())
+      out.source = it->get<std::string>();
+  for (const Format& format : formats()) {
+    const auto rows = set.find(format.rows);
+    if (rows == set.end() || !rows->is_array()) continue;
+    const auto has = [&](const char* field) {
+      return std::any_of(rows->begin(), rows->end(),
+                         [&](const MeasuredJson& row) { return row.contains(field); });
+    };
+    if (!std::all_of(format.fields.begin(), format.fields.end(), has)) continue;
+    format.map(set, out);
+    return out;
+  }
+  std::string known;
+  for (const Format& format : formats()) {
+    known += (known.empty() ? "\"" : "; \"") + std::string(format.rows) + "\" with";
+    for (const char* field : format.fields) known += std::string(" ") + field;
+  }
+  return fail("its rows have the fields of no known set of measured runs", known);
+}
+
+}  // namespace shardscape

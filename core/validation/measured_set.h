@@ -1,0 +1,37 @@
+// Sets of measured runs: time and memory of a step on real machines. Every row maps to a design. The fields
+// of the rows determine the file format, so new rows of a known format need no code.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/problem.h"
+#include "design/design.h"
+
+namespace shardscape {
+
+// What a memory figure counts: tensors or reserved segments (torch.cuda.max_memory_allocated,
+// torch.cuda.max_memory_reserved). Reserved assumes expandable segments, as in torchtitan's run_train.sh.
+enum class MemoryMeasure : uint8_t { Allocated, Reserved };
+
+struct MeasuredRow {
+  std::string name;      // "llama3_70b_l12_tp8_pp1_dp1_mbc8_cef"
+  std::string unmapped;  // why the row maps to no design; empty: `design` is set
+  Design design;
+  std::optional<double> seconds;  // of a step; if empty, no_seconds has the reason
+  std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
+  std::string no_seconds = "the row has no time of a step", no_bytes = "the row has no figure of memory";
+  MemoryMeasure measure = MemoryMeasure::Allocated;
+};
+
+struct MeasuredSet {
+  std::string name, source;
+  std::vector<MeasuredRow> rows;
+};
+
+// A Problem if the file is unreadable or the format of its rows is unknown.
+std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path);
+
+}  // namespace shardscape

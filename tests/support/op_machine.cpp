@@ -1,0 +1,291 @@
+#include "support/op_machine.h"
+
+#include <algorithm>
+#include <deque>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+
+#include "design/validate/validate.h"
+#include "graph/build.h"
+#include "graph/op_spec.h"
+#include "support/caches.h"
+#include "support/routing_kernels.h"
+
+namespace shardscape::test {
+namespace {
+
+// Convolutions and scans use the part of their parameters that matches the shards of their data. The gradient
+// of the rest is zero.
+Tensor seen(const Segment& s, const Op& op, TensorId id) {
+  Tensor t = s.tensor(id);
+  const TensorId parameter = t.role == TensorRole::ParameterGradient ? t.gradient_of : id;
+  if ((op.kind != OpKind::CausalConv && op.kind != OpKind::Ssd) ||
+      s.tensor(parameter).role != TensorRole::Parameter)
+    return t;
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const OpSpec spec = *parse_op_spec(forward.spec);
+  std::map<char, MeshAxes> shards;
+  for (size_t i = 0; i < spec.in.size(); ++i)
+    if (const Tensor& data = s.tensor(forward.inputs[i]); data.role != TensorRole::Parameter)
+      for (size_t d = 0; d < spec.in[i].size(); ++d) shards[spec.in[i][d]] = data.placement.shards[d];
+  for (size_t i = 0; i < spec.in.size(); ++i)
+    if (forward.inputs[i] == parameter)
+      for (size_t d = 0; d < spec.in[i].size(); ++d)
+        if (const auto it = shards.find(spec.in[i][d]); it != shards.end())
+          t.placement.shards[d] = it->second;
+  return t;
+}
+
+// The choices tensor of a Dispatch or Combine. Within a node its shape is [nodes, node slots, choices].
+const Tensor& choices_of(const Segment& s, const Op& op) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  return s.tensor(forward.inputs[forward.kind == OpKind::Combine ? 1 : 0]);
+}
+
+bool arrives(const Segment& s, const Op& op) {
+  return (op.kind == OpKind::Dispatch || op.kind == OpKind::Combine) && choices_of(s, op).axes.size() == 3;
+}
+
+}  // namespace
+
+void fail(const std::string& what) { throw std::runtime_error(what); }
+
+OpMachine::OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving)
+    : d_(effective_design(design)), binding_(bind_symbols(d_)), mesh_(device_mesh(d_)), serving_(serving) {
+  const auto problems = validate(design);
+  if (has_errors(problems)) fail(to_string(problems.front()));
+  auto graph = build_graph(structure_of(design), library);
+  if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
+  graph_ = std::get<0>(graph);
+  for (int64_t r = 0; r < mesh_.ranks(); ++r) stage_ranks_[mesh_.coordinate(r, MeshAxis::Pp)].push_back(r);
+}
+
+Rows OpMachine::part(const Tensor& t, int64_t rank) const {
+  Rows out;
+  for (const int64_t size : sizes_of(t, binding_)) {
+    std::vector<int64_t> rows(static_cast<size_t>(size));
+    std::iota(rows.begin(), rows.end(), 0);
+    const size_t d = out.size();
+    for (MeshAxis axis : t.placement.shards[d]) {
+      const bool zigzag = graph_->structure.zigzag &&
+                          (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Context) &&
+                          MeshAxes{axis} == ring_axes(graph_->structure);
+      const auto ranks = static_cast<size_t>(mesh_.degree(axis)),
+                 at = static_cast<size_t>(mesh_.coordinate(rank, axis));
+      const size_t blocks = zigzag ? 2 * ranks : ranks, width = rows.size() / blocks;
+      if (rows.size() % blocks != 0) fail(t.name + " does not split");
+      const auto block = [&](size_t i) {
+        return std::vector<int64_t>(rows.begin() + static_cast<std::ptrdiff_t>(i * width),
+                                    rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * width));
+      };
+      std::vector<int64_t> mine = block(at);
+      if (zigzag)
+        for (int64_t row : block(blocks - 1 - at)) mine.push_back(row);
+      rows = std::move(mine);
+    }
+    out.push_back(std::move(rows));
+  }
+  return out;
+}
+
+RealTensor OpMachine::local(const Tensor& t, const RealTensor& whole, int64_t rank) const {
+  return cut(whole, part(t, rank));
+}
+
+int64_t OpMachine::first_token() const {
+  return d_.workload.mode == Mode::Decode ? d_.workload.context_length - 1 : 0;
+}
+
+// Positions in the sequence of rows of a dimension.
+std::vector<int64_t> OpMachine::places(Axis axis, std::vector<int64_t> rows) const {
+  const int64_t first = axis == Axis::Seq ? first_token()
+                        : axis == Axis::WindowContext
+                            ? d_.workload.context_length - *binding_.get(Symbol::intern("We"))
+                            : 0;
+  for (int64_t& row : rows) row += first;
+  return rows;
+}
+
+void OpMachine::execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values,
+                        CheckpointPolicy checkpoint_policy, bool deferrable) const {
+  for (OpId id = begin; id < end; ++id) {
+    const Op& op = s.op(id);
+    if (!runs(op, checkpoint_policy) || op.deferrable != deferrable) continue;
+    if (is_collective(op.kind))
+      collective(s, op, stage, values);
+    else
+      for (int64_t rank : stage_ranks_.at(stage)) compute(s, op, rank, values[rank]);
+  }
+}
+
+void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vector<RealTensor>& v) const {
+  const auto value = [&](TensorId id) -> RealTensor& { return v[static_cast<size_t>(id)]; };
+  for (TensorId id : op.inputs)
+    if (!value(id).defined())
+      fail(op.name + " reads " + s.tensor(id).name + ", which is not there: not saved?");
+  if (op.kind == OpKind::Slice) {
+    value(op.outputs[0]) = cut(
+        value(op.inputs[0]), within(part(s.tensor(op.inputs[0]), rank), part(s.tensor(op.outputs[0]), rank)));
+    return;
+  }
+  if (op.kind == OpKind::Take) {
+    value(op.outputs[0]) = take(s, op, value(op.inputs[0]), lengths(part(s.tensor(op.outputs[0]), rank)));
+    return;
+  }
+  KernelCall call{op,
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  {},
+                  d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads),
+                  d_.model.window,
+                  d_.model.experts,
+                  d_.model.experts_per_token,
+                  {}};
+  call.expert_groups = d_.model.expert_groups;
+  call.groups_per_token = d_.model.groups_per_token;
+  call.tokens_of_sequence = d_.workload.seq;
+  if (values_in_keys(s, op)) call.score_width = d_.model.nope_head_dim + d_.model.rope_head_dim;
+  if (is_routing(op.kind) && !is_relabelling(op.kind))
+    call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
+  std::deque<RealTensor> parts;
+  for (TensorId id : op.inputs) {
+    call.inputs.push_back(&value(id));
+    const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
+    if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
+    call.input_starts.push_back(starts_of(rows));
+    call.input_positions.push_back(rows.size() > 1 ? places(s.tensor(id).axes[1], rows[1])
+                                                   : std::vector<int64_t>{});
+    call.input_names.push_back(s.tensor(id).name);
+  }
+  for (TensorId id : op.outputs) {
+    const Rows rows = part(seen(s, op, id), rank);
+    call.output_starts.push_back(starts_of(rows));
+    call.output_names.push_back(s.tensor(id).name);
+    call.output_shapes.push_back(lengths(rows));
+  }
+  for (const MeshAxis ring : ring_axes(graph_->structure)) {
+    call.ring_ranks = mesh_.degree(ring);
+    call.ring_position = mesh_.coordinate(rank, ring);
+  }
+  auto outputs = run_kernel(call);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Rows rows = part(seen(s, op, op.outputs[i]), rank), held = part(s.tensor(op.outputs[i]), rank);
+    RealTensor& out = value(op.outputs[i]);
+    out = rows == held ? std::move(outputs[i]) : RealTensor(lengths(held));
+    if (rows != held) paste(out, outputs[i], within(held, rows));
+  }
+}
+
+// Tokens that a rank routes, in row order: its own flattened tokens, or the tokens of all ranks over which
+// the rows were gathered, rank by rank.
+std::vector<int64_t> OpMachine::tokens_of(const Segment& s, const Op& op, int64_t rank) const {
+  const auto flatten = std::find_if(s.ops.begin(), s.ops.end(),
+                                    [](const Op& o) { return o.kind == OpKind::Flatten; });
+  const Tensor& sequence = s.tensor(flatten->inputs[0]);
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const bool from_nodes = forward.kind == OpKind::CombineNodes;
+  const MeshAxes rows = s.tensor(from_nodes ? forward.outputs[0]
+                                            : forward.inputs[forward.kind == OpKind::Combine ? 1 : 0])
+                            .placement.shards[0];
+  MeshAxes gathered;
+  for (MeshAxis axis : s.tensor(flatten->outputs[0]).placement.shards[0])
+    if (std::find(rows.begin(), rows.end(), axis) == rows.end()) gathered.push_back(axis);
+  std::vector<int64_t> out;
+  for (int64_t member : mesh_.group(rank, gathered)) {
+    const Rows rows = part(sequence, member);
+    for (int64_t b : rows[0])
+      for (int64_t i : rows[1])
+        out.push_back(b * (serving_ ? serving_->tokens.shape[2] : d_.workload.seq) + first_token() + i);
+  }
+  return out;
+}
+
+// Tokens in the slots of this rank's node, sender by sender.
+std::vector<int64_t> OpMachine::arrived(const Segment& s, const Op& op, int64_t rank, KernelCall call) const {
+  const Tensor& choices = choices_of(s, op);
+  const MeshAxes over = choices.placement.shards[0];
+  const std::vector<int64_t> senders = mesh_.group(rank, over);
+  const int64_t nodes = static_cast<int64_t>(senders.size()), here = mesh_.coordinate(rank, over[0]);
+  const int64_t slots = lengths(part(choices, rank))[1] / nodes;
+  const auto sending = std::find_if(s.ops.begin(), s.ops.end(),
+                                    [](const Op& o) { return o.kind == OpKind::DispatchNodes; });
+  std::vector<int64_t> out;
+  for (int64_t sender : senders) {
+    call.tokens = tokens_of(s, *sending, sender);
+    out.resize(out.size() + static_cast<size_t>(slots), -1);
+    const auto first = out.end() - slots;
+    visit_node_slots(call, nodes, slots, [&](int64_t token, int64_t row) {
+      if (row / slots == here) first[row % slots] = call.tokens[static_cast<size_t>(token)];
+    });
+  }
+  return out;
+}
+
+// Parts of a tensor are stored in the order of their Take ops. The gradient outside a part is zero.
+RealTensor OpMachine::take(const Segment& s, const Op& op, const RealTensor& in,
+                           const std::vector<int64_t>& shape) const {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const Tensor& whole = s.tensor(forward.inputs[0]);
+  size_t dim = 0;
+  while (whole.axes[dim] == s.tensor(forward.outputs[0]).axes[dim]) ++dim;
+  int64_t start = 0;
+  for (OpId id = 0; &s.op(id) != &forward; ++id)
+    if (s.op(id).kind == OpKind::Take && s.op(id).inputs[0] == forward.inputs[0])
+      start += sizes_of(s.tensor(s.op(id).outputs[0]), binding_)[dim];
+  Rows rows;
+  for (const int64_t size : op.grad == GradRole::None ? shape : in.shape) {
+    rows.emplace_back(static_cast<size_t>(size));
+    std::iota(rows.back().begin(), rows.back().end(), rows.size() == dim + 1 ? start : 0);
+  }
+  if (op.grad == GradRole::None) return cut(in, rows);
+  RealTensor out(shape);
+  paste(out, in, rows);
+  return out;
+}
+
+// Runs a collective by its definition: reduces or assembles over the group, then cuts the part of each
+// member.
+void OpMachine::collective(const Segment& s, const Op& op, int stage, RankValues& values) const {
+  const Tensor &in = s.tensor(op.inputs[0]), &out = s.tensor(op.outputs[0]);
+  std::set<int64_t> done;
+  for (int64_t rank : stage_ranks_.at(stage)) {
+    if (done.count(rank)) continue;
+    const std::vector<int64_t> group = mesh_.group(rank, op.group);
+    if (group.size() < 2) fail(op.name + ": a group of one");
+    const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter ||
+                         op.kind == OpKind::RingSum || (op.kind == OpKind::AllToAll && op.dim < 0);
+    RealTensor whole(sizes_of(in, binding_));
+    bool first = true;
+    RealTensor sum;
+    for (int64_t member : group) {
+      const RealTensor& mine = values[member][static_cast<size_t>(op.inputs[0])];
+      if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
+      if (!reduces) {
+        paste(whole, mine, part(in, member));
+      } else if (op.kind == OpKind::AllToAll) {  // ranks with the same part hold summands of it
+        add(whole, mine, part(in, member));
+      } else if (first) {
+        sum = mine;
+      } else {
+        for (size_t i = 0; i < sum.data.size(); ++i)
+          sum.data[i] = op.reduce == Reduce::Max ? std::max(sum.data[i], mine.data[i])
+                                                 : sum.data[i] + mine.data[i];
+      }
+      first = false;
+    }
+    if (reduces && op.kind != OpKind::AllToAll) paste(whole, sum, part(in, rank));
+    for (int64_t member : group) {
+      if (op.outputs.size() > 1)
+        values[member][static_cast<size_t>(op.outputs[1])] = values[member]
+                                                                   [static_cast<size_t>(op.inputs[0])];
+      values[member][static_cast<size_t>(op.outputs[0])] = local(out, whole, member);
+      done.insert(member);
+    }
+  }
+}
+
+}  // namespace shardscape::test

@@ -1,0 +1,27 @@
+#include "support/served_designs.h"
+
+#include <QtGlobal>
+
+#include "design/knobs/knobs.h"
+#include "memory/estimate.h"
+
+namespace shardscape::test {
+
+Design served(const char* preset, Mode mode,
+              const std::vector<std::pair<const char*, const char*>>& settings) {
+  Design d = preset_design(preset, 1, 1, 1, false);
+  d.workload.mode = mode;
+  d.workload.seq = d.workload.context_length = 4096;
+  d.workload.batch = d.workload.microbatch = 1;
+  for (const auto& [id, value] : settings)
+    if (const auto problem = set_knob(d, *find_knob(id), value)) qFatal("%s", to_string(*problem).c_str());
+  return d;
+}
+
+std::shared_ptr<const Report> reported(const Design& d) {
+  auto report = estimate(d);
+  if (!report->valid()) qFatal("%s", to_string(report->problems.front()).c_str());
+  return report;
+}
+
+}  // namespace shardscape::test

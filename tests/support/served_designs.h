@@ -1,0 +1,20 @@
+// Designs of inference and their reports.
+#pragma once
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "plan/report.h"
+#include "support/designs.h"
+
+namespace shardscape::test {
+
+// One sequence of 4,096 tokens on one rank, then the settings. Aborts where a setting is refused.
+Design served(const char* preset, Mode mode,
+              const std::vector<std::pair<const char*, const char*>>& settings = {});
+
+// Aborts where the design has a problem.
+std::shared_ptr<const Report> reported(const Design& d);
+
+}  // namespace shardscape::test

@@ -1,0 +1,66 @@
+#include "support/validation_rules.h"
+
+#include <QTest>
+
+#include "design/knobs/knobs.h"
+
+namespace shardscape::test {
+
+std::string listing(const std::vector<Problem>& problems) {
+  std::string text;
+  for (const Problem& problem : problems) text += to_string(problem) + "\n";
+  return text;
+}
+
+void apply(Design& design, const Fix& fix) {
+  for (const auto& [id, text] : fix.settings) {
+    const Knob* knob = find_knob(id);
+    QVERIFY2(knob, id.c_str());
+    const auto problem = set_knob(design, *knob, text);
+    QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
+  }
+}
+
+void add_rule_columns() {
+  QTest::addColumn<Change>("change");
+  QTest::addColumn<bool>("note");
+  QTest::addColumn<QString>("where");
+  QTest::addColumn<QString>("what");
+  QTest::addColumn<QString>("accepted");
+  QTest::addColumn<int>("fixes");  // at least so many
+}
+
+void row(const char* name, const Change& change, bool note, const char* where, const char* what,
+         const char* accepted, int fixes) {
+  QTest::newRow(name) << change << note << where << what << accepted << fixes;
+}
+
+void check_rule() {
+  QFETCH(Change, change);
+  QFETCH(bool, note);
+  QFETCH(QString, where);
+  QFETCH(QString, what);
+  QFETCH(QString, accepted);
+  QFETCH(int, fixes);
+  Design design = default_design();
+  change(design);
+  const std::vector<Problem> problems = validate(design);
+  QVERIFY2(problems.size() == 1, listing(problems).c_str());
+  const Problem& problem = problems.front();
+  QCOMPARE(problem.severity == Severity::Note, note);
+  QCOMPARE(QString::fromStdString(problem.where), where);
+  QVERIFY2(QString::fromStdString(problem.what).contains(what), problem.what.c_str());
+  QVERIFY2(QString::fromStdString(problem.accepted).contains(accepted), problem.accepted.c_str());
+  QVERIFY2(static_cast<int>(problem.fixes.size()) >= fixes, std::to_string(problem.fixes.size()).c_str());
+  for (const Fix& fix : problem.fixes) {
+    Design mended = design;
+    apply(mended, fix);
+    QVERIFY(!(mended == design));
+    const std::vector<Problem> left = validate(mended);
+    QVERIFY2(!has_errors(left), (fix.label + " leaves " + listing(left)).c_str());
+    for (const Problem& other : left)
+      QVERIFY2(!note || other.where != problem.where, (fix.label + " leaves " + listing(left)).c_str());
+  }
+}
+
+}  // namespace shardscape::test

@@ -1,0 +1,32 @@
+// Rules of validation as rows: a change to the default design, the problem that it makes, and fixes that mend
+// it.
+#pragma once
+
+#include <QMetaType>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "design/validate/validate.h"
+
+namespace shardscape::test {
+
+using Change = std::function<void(Design&)>;
+
+inline constexpr bool error = false, note = true;  // severity of a rule
+
+std::string listing(const std::vector<Problem>& problems);
+// Sets the fix's knobs; every setting has to be accepted.
+void apply(Design& design, const Fix& fix);
+
+// Of a data function: the columns of a rule, then its rows. where and the parts of what and accepted are
+// those of the problem; it has at least so many fixes.
+void add_rule_columns();
+void row(const char* name, const Change& change, bool note, const char* where, const char* what,
+         const char* accepted, int fixes);
+// Of the test function: the design has this problem alone, and every fix removes it.
+void check_rule();
+
+}  // namespace shardscape::test
+
+Q_DECLARE_METATYPE(shardscape::test::Change)

@@ -1,0 +1,42 @@
+// A design of four stages, and one of two with other groups that is pinned for comparison.
+#pragma once
+
+#include <QTest>
+#include <QWidget>
+
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+
+namespace shardscape::ui {
+
+inline void open(QWidget& view) {
+  view.resize(900, 700);
+  view.show();
+  QVERIFY(QTest::qWaitForWindowExposed(&view));
+  QTest::qWait(20);  // the queued drawing gives the axes their places
+}
+
+// Four stages, and compared with them a design of two with other groups.
+inline void set(Session& session, int tp, int pp, int dp) {
+  Design design = session.design();
+  design.parallel.tp = tp;
+  design.parallel.pp = pp;
+  design.parallel.dp = dp;
+  session.setDesign(design, "test");
+  session.waitForEstimate();
+}
+
+inline Design other_of(const Session& session) {
+  Design design = session.design();
+  design.parallel.tp = 1;
+  design.parallel.pp = 2;
+  design.parallel.dp = 4;
+  return design;
+}
+
+inline void pin(Session& session, const Design& design) {
+  QVERIFY(session.comparisons()->add(design, "other"));
+  QTRY_VERIFY_WITH_TIMEOUT(session.comparisons()->ready(), 30'000);
+}
+
+}  // namespace shardscape::ui

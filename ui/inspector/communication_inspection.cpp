@@ -1,0 +1,259 @@
+#include "ui/inspector/communication_inspection.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <map>
+
+#include "ui/inspector/inspected_quantity.h"
+#include "ui/selection/step_relations.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kMostOps = 8;  // named in the inspector for one row
+
+QString tr(const char* text) { return QCoreApplication::translate("CommunicationInspection", text); }
+
+bool on_stage(const Segment& segment, const StageShape& shape) {
+  switch (segment.kind) {
+    case SegmentKind::Embedding: return shape.first;
+    case SegmentKind::Layer: return shape.has_layers;
+    case SegmentKind::Head: return shape.last;
+  }
+  return false;
+}
+
+// The ops of the graph behind a row; none for gradient sync and transfers between stages.
+std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage,
+                                  const CollectiveValue& row) {
+  std::vector<const Op*> ops;
+  const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
+  for (const Segment& segment : report.graph().segments) {
+    if (!on_stage(segment, shape)) continue;
+    for (const Op& op : segment.ops) {
+      if (is_behind(segment, op, row)) ops.push_back(&op);
+    }
+  }
+  return ops;
+}
+
+// A transfer is counted where it is sent.
+bool counts_as_sent(const CollectiveValue& row) { return row.op != "recv"; }
+
+// "ep", "etp_ep", "tp_ep": with ep as a part of the name.
+bool is_of_experts(const std::string& group) {
+  return ('_' + group + '_').find("_ep_") != std::string::npos || group == "etp";
+}
+
+QString row_title(const CollectiveValue& row) {
+  return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group));
+}
+
+}  // namespace
+
+QString group_reason(const std::string& group) {
+  if (group == "tp")
+    return tr(
+        "Tensor parallelism splits products over ranks. Where a product sums over a split dimension each "
+        "rank holds a "
+        "part of the sum, and where the next op wants a whole tensor the parts are joined.");
+  if (group == "dp")
+    return tr(
+        "Each replica saw other samples, so their gradients are summed once a step, before the optimizer.");
+  if (group == "pp")
+    return tr(
+        "Each microbatch's activations go to the next stage, and their gradients come back to the one "
+        "before.");
+  if (group == "embedding")
+    return tr("The first and the last stage share the embedding table, so its gradient is summed over both.");
+  if (group == "mirror")
+    return tr(
+        "Under DualPipe the stages p and pp - 1 - p hold the same layers and each has run half of the "
+        "microbatches: the gradients of both are summed.");
+  if (group == "cp")
+    return tr(
+        "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers see "
+        "all of it, so keys and "
+        "values, or heads for positions, are exchanged, and their gradients come back.");
+  if (group == "cp_ring")
+    return tr(
+        "Groups that exchange heads form a ring: blocks of keys and values go from one to the next, and "
+        "their gradients go home.");
+  if (group == "cp_ulysses")
+    return tr(
+        "Neighbours exchange heads for positions, so that each has more of the sequence and fewer heads; a "
+        "ring brings the rest.");
+  if (group == "dp_cp")
+    return tr(
+        "Replicas saw other samples, and context-parallel ranks other positions of the same ones; both hold "
+        "the same "
+        "parameters, so their gradients are reduced over all of them at once.");
+  if (group == "dp_shard" || group == "dp_shard_cp")
+    return tr(
+        "Hybrid sharding: inside such a group every rank keeps a part of the optimizer states, and with FSDP "
+        "of parameters and gradients too.");
+  if (group == "dp_replicate")
+    return tr(
+        "Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards of gradients "
+        "are summed over the copies.");
+  if (group == "ep")
+    return tr(
+        "Ranks that share the experts of a layer, each with its part of them: tokens go to the ranks of "
+        "their experts, and the results come back.");
+  if (group == "ep_node")
+    return tr(
+        "Ranks at the same place of the nodes that share the experts of a layer: a token is sent once to "
+        "each node that has experts of it.");
+  if (group == "ep_local")
+    return tr(
+        "Ranks of one node that share experts of a layer: tokens that came to the node go on to the ranks of "
+        "their experts.");
+  if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own besides tp.");
+  if (group == "edp_shard")
+    return tr(
+        "Ranks of one copy of the states that hold the same experts: each keeps a part of the states of "
+        "these.");
+  if (group == "edp")
+    return tr(
+        "Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else "
+        "over all replicas.");
+  if (is_of_experts(group))
+    return tr(
+        "Ranks that share the experts of a layer, and those that each expert is split over: tokens reach all "
+        "of them.");
+  if (group == "tp_rep")
+    return tr(
+        "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its "
+        "gradients.");
+  if (group == "tp_kv") return tr("The tp ranks that hold different KV heads.");
+  return {};
+}
+
+QColor group_color(const std::string& group) {
+  const Colors& colors = Theme::instance().colors();
+  if (group == "tp") return colors.communication;
+  if (group == "dp") return colors.parameters;
+  if (group == "dp_cp") return colors.gradients;
+  if (group == "pp") return colors.buffers;
+  if (group == "embedding" || group == "mirror") return colors.accent;
+  if (group == "edp") return mixed(colors.optimizer, colors.panel, 0.5);
+  if (is_of_experts(group)) return colors.optimizer;
+  if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
+  return colors.runtime;
+}
+
+QString group_label(const std::string& group) {
+  if (group == "tp") return tr("Tensor parallel (tp)");
+  if (group == "cp") return tr("Context parallel (cp)");
+  if (group == "cp_ring") return tr("Context parallel, ring (cp_ring)");
+  if (group == "cp_ulysses") return tr("Context parallel, Ulysses (cp_ulysses)");
+  if (group == "dp") return tr("Data parallel (dp)");
+  if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
+  if (group == "pp") return tr("Pipeline (pp)");
+  if (group == "embedding") return tr("Tied embedding");
+  if (group == "mirror") return tr("Mirrored stages (DualPipe)");
+  if (group == "ep") return tr("Expert parallel (ep)");
+  if (group == "ep_node") return tr("Expert parallel, across nodes (ep_node)");
+  if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");
+  if (group == "etp") return tr("Expert tensor parallel (etp)");
+  if (group == "edp") return tr("Expert replicas (edp)");
+  if (group == "edp_shard") return tr("Sharding group of experts (edp_shard)");
+  if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));
+  if (group == "dp_shard" || group == "dp_shard_cp") return tr("Sharding group (%1)").arg(text_of(group));
+  if (group == "dp_replicate") return tr("Copies of shards (dp_replicate)");
+  return words(group);
+}
+
+Wide group_bytes(const StageReport& stage, const std::string& group) {
+  Wide sum = 0;
+  for (const CollectiveValue& value : stage.collectives) {
+    if (value.group == group && counts_as_sent(value)) sum += value.bytes.value;
+  }
+  return sum;
+}
+
+Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
+                              UnitSystem units) {
+  Inspection inspection;
+  inspection.title = row_title(row);
+  inspection.subtitle = tr("%1, stage %2, %3, %4")
+                            .arg(words(phase_name(row.phase)))
+                            .arg(stage.stage)
+                            .arg(counted_text(row.group_size, tr("rank"), tr("ranks")),
+                                 text_of(dtype_name(row.dtype)));
+  inspection.values.append(inspectedQuantity(tr("Bytes, full buffers"), row.bytes, stage.binding,
+                                             bytes_text(row.bytes.value, units)));
+  inspection.values.append(
+      inspectedQuantity(tr("Elements"), row.elements, stage.binding, grouped_text(row.elements.value)));
+  inspection.values.append(
+      inspectedQuantity(tr("Times in a step"), row.count, stage.binding, grouped_text(row.count.value)));
+  if (row.count.value > 0)
+    inspection.rows.append({tr("Each one"), bytes_text(row.bytes.value / row.count.value, units)});
+  const std::vector<const Op*> ops = ops_behind(report, stage, row);
+  QStringList reasons;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (i < kMostOps)
+      inspection.rows.append(
+          {text_of(ops[i]->label.empty() ? ops[i]->name : ops[i]->label), text_of(ops[i]->name)});
+    const QString why = text_of(ops[i]->why);
+    if (!why.isEmpty() && !reasons.contains(why)) reasons.append(why);
+  }
+  inspection.why_title = tr("Why is this collective here?");
+  if (row.op == "send" || row.op == "recv") inspection.why_title = tr("Why is this transfer here?");
+  inspection.why = reasons.isEmpty() ? group_reason(row.group) : reasons.join(u'\n');
+  inspection.why_first = true;
+  if (row.phase == Phase::Pipeline && row.op == "all_gather") {
+    inspection.why = tr(
+        "Scatter-gather: a message between stages is Shard(seq) on tp, each rank sending and receiving "
+        "its share; the layers "
+        "want it Replicate on tp, so the receivers gather it.");
+  }
+  return inspection;
+}
+
+Inspection inspect_group(const Report&, const StageReport& stage, const std::string& group,
+                         UnitSystem units) {
+  Inspection inspection;
+  inspection.title = tr("%1, stage %2").arg(group_label(group)).arg(stage.stage);
+  const Wide bytes = group_bytes(stage, group);
+  inspection.subtitle = bytes == 0 ? tr("nothing on this stage")
+                                   : tr("one rank, one step; %1 of the stage's bytes")
+                                         .arg(percent_text(to_double(bytes) /
+                                                           std::max(1.0, to_double(stage.bytes_sent_total))));
+  for (const CollectiveValue& row : stage.collectives) {
+    if (row.group != group) continue;
+    inspection.values.append(
+        inspectedQuantity(QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
+                          row.bytes, stage.binding, bytes_text(row.bytes.value, units)));
+    inspection.rows.append({QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
+                            counted_text(row.count.value, tr("time"), tr("times"))});
+  }
+  inspection.why_title = tr("Why are these here?");
+  inspection.why = group_reason(group);
+  return inspection;
+}
+
+Inspection inspect_stage_communication(const StageReport& stage, UnitSystem units) {
+  Inspection inspection;
+  inspection.title = tr("Communication of stage %1").arg(stage.stage);
+  inspection.subtitle = tr("one rank, one step");
+  std::map<std::string, Wide> groups;
+  for (const CollectiveValue& row : stage.collectives) groups[row.group] = group_bytes(stage, row.group);
+  const ValueScale scale = byte_scale(to_double(stage.bytes_sent_total),
+                                      units);  // parts and total in one unit
+  for (const auto& [group, bytes] : groups)
+    inspection.rows.append({group_label(group), with_unit(bytes, scale)});
+  inspection.rows.append({tr("Total"), with_unit(stage.bytes_sent_total, scale)});
+  inspection.why_title = tr("How are bytes counted?");
+  inspection.why = tr(
+      "By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the "
+      "tensor of an "
+      "all-reduce, and a transfer once, where it is sent. What crosses a link depends on the algorithm "
+      "and the network.");
+  return inspection;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,24 @@
+// What the inspector says about collectives and transfers: formulas, and which placements made them
+// necessary.
+#pragma once
+
+#include <QColor>
+
+#include "base/units.h"
+#include "plan/report.h"
+#include "ui/selection/inspection.h"
+
+namespace shardscape::ui {
+
+QString group_reason(const std::string& group);  // why there is communication over it
+QColor group_color(const std::string& group);
+QString group_label(const std::string& group);  // "Tensor parallel (tp)"
+Wide group_bytes(const StageReport& stage, const std::string& group);
+
+Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
+                              UnitSystem units);
+Inspection inspect_group(const Report& report, const StageReport& stage, const std::string& group,
+                         UnitSystem units);
+Inspection inspect_stage_communication(const StageReport& stage, UnitSystem units);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,109 @@
+#include "ui/inspector/design_summary.h"
+
+#include <algorithm>
+
+#include "memory/memory_timeline.h"
+#include "model/library.h"
+#include "ui/toolkit/stage_text.h"
+#include "ui/toolkit/substituted_formula.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+QString model_name(const Design& design) {
+  const Preset* preset = ModelLibrary::instance().preset(design.model.preset);
+  if (!preset) return text(design.model.preset);
+  return preset->model == design.model ? text(preset->name)
+                                       : Session::tr("%1, edited").arg(text(preset->name));
+}
+
+QString mesh_text(const Report& report) {
+  QStringList degrees;
+  const ParallelSpec& p = report.design.parallel;
+  for (const auto& [name, degree] : {std::pair{"tp", p.tp}, {"cp", p.cp}, {"pp", p.pp}, {"dp", p.dp}}) {
+    if (degree > 1) degrees << QString("%1 %2").arg(QLatin1String(name), text(grouped(degree)));
+  }
+  const QString experts = p.ep > 1 ? Session::tr(", experts over ep %1").arg(text(grouped(p.ep))) : QString();
+  const QString ranks = report.ranks == 1 ? Session::tr("1 rank")
+                                          : Session::tr("%1 ranks").arg(text(grouped(report.ranks)));
+  return degrees.isEmpty() ? ranks : ranks + " = " + degrees.join(QStringLiteral(" · ")) + experts;
+}
+
+QString why_peak(const Report& report) {
+  const StageReport& peak = report.stages[static_cast<size_t>(report.memory->peak_stage)];
+  const auto largest = std::max_element(
+      std::begin(peak.memory), std::end(peak.memory),
+      [](const Quantity& a, const Quantity& b) { return a.value < b.value; });
+  const auto category = static_cast<MemoryCategory>(largest - std::begin(peak.memory));
+  const double share = peak.memory_total ? 100 * to_double(largest->value) / to_double(peak.memory_total) : 0;
+  return Session::tr(
+             "A rank of stage %1 holds %2 layers and the saved activations of %3. "
+             "The largest part is %4, %5 % of it.")
+      .arg(report.memory->peak_stage)
+      .arg(peak.layers)
+      .arg(in_flight_text(peak))
+      .arg(QString::fromUtf8(memory_category_label(category)).toLower(), text(significant(share)));
+}
+
+}  // namespace
+
+Inspection designSummary(const Session& session) {
+  Inspection summary;
+  const std::shared_ptr<const Report> report = session.report();
+  if (!report || !report->valid()) return summary;
+  summary.title = model_name(report->design);
+  summary.subtitle = mesh_text(*report);
+
+  const auto add = [&](const QString& label, const Quantity& quantity, const Binding& binding,
+                       const QString& value) {
+    if (!quantity.formula) return;
+    summary.values.push_back(
+        {label, text(quantity.formula->text()), substituted(*quantity.formula, binding), value});
+  };
+  add(Session::tr("Parameters of the model"), report->model_parameters, report->binding,
+      text(grouped(report->model_parameters.value)));
+  const StageReport& peak = report->stages[static_cast<size_t>(report->memory->peak_stage)];
+  add(Session::tr("Parameters of a rank, stage %1").arg(peak.stage), peak.parameters, peak.binding,
+      text(grouped(peak.parameters.value)));
+
+  if (report->active_parameters.value != report->model_parameters.value)
+    add(Session::tr("Parameters that one token meets"), report->active_parameters, report->binding,
+        text(grouped(report->active_parameters.value)));
+  if (report->kv_cache_bytes.value > 0)
+    add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,
+        text(format_bytes(report->kv_cache_bytes.value, session.units())));
+
+  summary.rows.push_back({Session::tr("Tokens per step"), text(grouped(report->tokens_per_step))});
+  summary.rows.push_back({Session::tr("Microbatches of a replica"), text(grouped(report->microbatches))});
+  summary.rows.push_back({Session::tr("Compute per step, all ranks"),
+                          text(format_flops(static_cast<Wide>(report->step_flops)))});
+  summary.rows.push_back({Session::tr("Communicated per step, all ranks"),
+                          text(format_bytes(static_cast<Wide>(report->step_comm_bytes), session.units()))});
+  for (const DerivedSymbol& derived : report->derived) {
+    const std::optional<int64_t> value = report->binding.get(derived.symbol);
+    if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
+  }
+  for (const DerivedSymbol& derived : stage_derived(*report, peak)) {
+    const std::optional<int64_t> value = peak.binding.get(derived.symbol);
+    if (value) summary.rows.push_back({text(derived.definition()), text(grouped(*value))});
+  }
+  const ValueScale scale = byte_scale(to_double(peak.memory_total),
+                                      session.units());  // parts and sum in one unit
+  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+    const auto category = static_cast<MemoryCategory>(i);
+    if (peak.memory[i].value == 0) continue;
+    summary.rows.push_back(
+        {QString::fromUtf8(memory_category_label(category)), with_unit(peak.memory[i].value, scale)});
+  }
+  summary.rows.push_back(
+      {Session::tr("A rank of stage %1").arg(peak.stage), with_unit(peak.memory_total, scale)});
+  summary.why_title = report->stages.size() > 1 ? Session::tr("Why is stage %1 the largest?").arg(peak.stage)
+                                                : Session::tr("What takes the memory?");
+  summary.why = why_peak(*report);
+  return summary;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,19 @@
+#include "ui/inspector/inspected_quantity.h"
+
+#include "ui/toolkit/substituted_formula.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+
+InspectedValue inspectedQuantity(const QString& label, const Quantity& quantity, const Binding& binding,
+                                 const QString& value) {
+  InspectedValue entry{label, {}, {}, value};
+  if (quantity.formula) {
+    entry.formula = text_of(quantity.formula->text());
+    // A constant with its numbers put in would be printed twice.
+    if (!quantity.formula->is_constant()) entry.substituted = substituted(*quantity.formula, binding);
+  }
+  return entry;
+}
+
+}  // namespace shardscape::ui

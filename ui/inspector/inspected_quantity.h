@@ -1,0 +1,12 @@
+// A quantity of the report as the inspector shows it: formula, numbers put in, value.
+#pragma once
+
+#include "plan/report.h"
+#include "ui/selection/inspection.h"
+
+namespace shardscape::ui {
+
+InspectedValue inspectedQuantity(const QString& label, const Quantity& quantity, const Binding& binding,
+                                 const QString& value);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,225 @@
+#include "ui/inspector/node_inspection.h"
+
+#include <QStringList>
+#include <map>
+
+#include "ui/inspector/saved_edges.h"
+#include "ui/toolkit/graph_text.h"
+#include "ui/toolkit/stage_text.h"
+#include "ui/toolkit/substituted_formula.h"
+
+namespace shardscape::ui {
+namespace {
+
+enum class As { Flops, Bytes, Count };
+
+class Values {
+ public:
+  Values(const GraphTree& tree, UnitSystem system) : binding_(tree.report().binding), system_(system) {}
+
+  InspectedValue of(const QString& label, const Expr& expr, As as) const {
+    InspectedValue value{label, qtext(expr.text()), substituted(expr, binding_), {}};
+    const auto result = evaluate(expr, binding_);
+    value.value = std::holds_alternative<Wide>(result) ? format(std::get<Wide>(result), as)
+                                                       : qtext(std::get<EvalError>(result).message);
+    if (value.substituted == value.formula) value.substituted.clear();
+    return value;
+  }
+  void add(Inspection& to, const QString& label, const Expr& expr, As as) const {
+    if (!expr.is_zero()) to.values.push_back(of(label, expr, as));
+  }
+  void add_flops(Inspection& to, const Expr& counted, const Expr& useful) const {
+    if (counted == useful) {
+      add(to, QStringLiteral("FLOPs, counted and useful"), counted, As::Flops);
+      return;
+    }
+    add(to, QStringLiteral("FLOPs, counted by kernels"), counted, As::Flops);
+    add(to, QStringLiteral("FLOPs, useful"), useful, As::Flops);
+  }
+
+ private:
+  QString format(Wide value, As as) const {
+    if (as == As::Flops) return qtext(format_flops(value));
+    if (as == As::Bytes) return qtext(format_bytes(value, system_));
+    return qtext(grouped(value));
+  }
+  const Binding& binding_;
+  UnitSystem system_;
+};
+
+QString tensor_facts(const Tensor& tensor) {
+  return qtext(local_shape_text(tensor)) + QStringLiteral("\n") +
+         qtext(to_string(tensor.placement, tensor.axes));
+}
+
+// "attention.q" is "q" next to its own block.
+QString short_name(const Tensor& tensor) {
+  const QString name = qtext(tensor.name);
+  const qsizetype dot = name.indexOf('.');
+  return dot > 0 ? name.mid(dot + 1) : name;
+}
+
+void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, Inspection& out) {
+  const Segment& segment = tree.segment(tree.segment_of(id.unit));
+  const Op& op = segment.op(id.op);
+  const bool collective = is_collective(op.kind);
+  out.title = op_title(op);
+  if (!out.title.isEmpty()) out.title[0] = out.title[0].toUpper();
+  values.add_flops(out, op.flops, op.useful_flops);
+  if (collective) {
+    const QString what = is_ring(op.kind) ? QStringLiteral("sent round the ring")
+                                          : QStringLiteral("of the full buffer");
+    if (is_ring(op.kind)) values.add(out, QStringLiteral("Messages sent"), ring_messages(op), As::Count);
+    values.add(out, QStringLiteral("Elements ") + what, collective_elements(segment, op), As::Count);
+    values.add(out, QStringLiteral("Bytes ") + what, collective_bytes(segment, op), As::Bytes);
+    values.add(out, QStringLiteral("Ranks in group %1").arg(qtext(group_name(op.group))),
+               group_size(op.group), As::Count);
+  }
+  values.add(out, QStringLiteral("Bytes read"), op.read_bytes, As::Bytes);
+  values.add(out, QStringLiteral("Bytes written"), op.written_bytes, As::Bytes);
+  values.add(out, QStringLiteral("Saved for backward"), saved_bytes(segment, id.op), As::Bytes);
+  for (const SavedStorage& saved : segment.saved)
+    if (saved.saver == id.op)
+      out.rows.push_back(
+          {QStringLiteral("saves"), qtext(segment.storages[static_cast<size_t>(saved.storage)].name)});
+  const auto kind = op_kind_name(op.kind);
+  out.rows.push_back(
+      {QStringLiteral("kind"), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size()))
+                                   .replace('_', collective ? '-' : ' ')});
+  if (const QString other_ops = otherOpsOfKernel(segment, id.op); !other_ops.isEmpty())
+    out.rows.push_back(
+        {QStringLiteral("one kernel with"), other_ops + QStringLiteral("\n") + kernel_title(segment, id.op)});
+  // The axes by their letters are an einsum's only where the op is one.
+  const QString letters = op.kind == OpKind::Einsum ? QStringLiteral("einsum") : QStringLiteral("letters");
+  if (!op.spec.empty())
+    out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
+  for (const TensorId tensor : op.inputs)
+    out.rows.push_back({QStringLiteral("reads ") + short_name(segment.tensor(tensor)),
+                        tensor_facts(segment.tensor(tensor))});
+  for (const TensorId tensor : op.outputs)
+    out.rows.push_back({QStringLiteral("makes ") + short_name(segment.tensor(tensor)),
+                        tensor_facts(segment.tensor(tensor))});
+  if (op.forward >= 0)
+    out.rows.push_back({QStringLiteral("derivative of"), op_title(segment.op(op.forward))});
+  if (!op.why.empty()) {
+    out.why_title = collective ? QStringLiteral("Why is this collective here?")
+                               : QStringLiteral("Why is this slice here?");
+    // Tensors are named here as in the rows below, without the block they are in.
+    out.why = qtext(op.why);
+    const auto leaves = [](const QString& name) { return QStringLiteral(" leaves %1 as ").arg(name); };
+    if (!op.inputs.empty())
+      out.why.replace(leaves(qtext(segment.tensor(op.inputs.front()).name)),
+                      leaves(short_name(segment.tensor(op.inputs.front()))));
+    out.why_first = collective;
+  }
+}
+
+// Sums over the ops of a block or a unit.
+void inspect_ops(const Segment& segment, const std::vector<OpId>& ops, const Values& values,
+                 Inspection& out) {
+  Expr counted, useful, saved;
+  std::map<QString, int> collectives;
+  for (const OpId id : ops) {
+    const Op& op = segment.op(id);
+    counted += op.flops;
+    useful += op.useful_flops;
+    saved += saved_bytes(segment, id);
+    if (is_collective(op.kind)) ++collectives[redistribution_title(op)];
+  }
+  values.add_flops(out, counted, useful);
+  values.add(out, QStringLiteral("Saved for backward"), saved, As::Bytes);
+  out.rows.push_back({QStringLiteral("ops"), QString::number(ops.size())});
+  for (const auto& [name, count] : collectives) out.rows.push_back({name, QStringLiteral("%1 ×").arg(count)});
+}
+
+void inspect_stage(const GraphTree& tree, int stage, UnitSystem system, Inspection& out) {
+  const StageReport& report = tree.report().stages[static_cast<size_t>(stage)];
+  out.title = QStringLiteral("Stage %1").arg(stage);
+  out.subtitle = QStringLiteral("one of %1").arg(tree.stages());
+  const auto add = [&](const QString& label, const Quantity& quantity, const std::string& value) {
+    if (!quantity.formula || quantity.formula->is_zero()) return;
+    out.values.push_back({label, qtext(quantity.formula->text()),
+                          substituted(*quantity.formula, report.binding), qtext(value)});
+  };
+  add(QStringLiteral("Parameters per rank"), report.parameters, grouped(report.parameters.value));
+  for (int i = 0; i < kMemoryCategoryCount; ++i) {
+    const auto label = memory_category_label(static_cast<MemoryCategory>(i));
+    add(QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())) +
+            QStringLiteral(", bytes per rank"),
+        report.memory[i], format_bytes(report.memory[i].value, system));
+  }
+  out.rows.push_back({QStringLiteral("layers"), QString::number(report.layers)});
+  const bool chunks = report.chunks.size() > 1;
+  if (chunks) out.rows.push_back({QStringLiteral("virtual stages"), layers_text(report)});
+  out.rows.push_back(
+      {chunks ? QStringLiteral("microbatch chunks in flight") : QStringLiteral("microbatches in flight"),
+       QString::number(report.in_flight)});
+  out.rows.push_back({QStringLiteral("memory per rank"), qtext(format_bytes(report.memory_total, system))});
+  out.rows.push_back({QStringLiteral("FLOPs per rank and step"), qtext(format_flops(report.flops_total))});
+}
+
+}  // namespace
+
+Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes,
+                        UnitSystem system) {
+  Inspection out;
+  if (id.level == NodeLevel::Root) return out;
+  if (id.level == NodeLevel::Stage) {
+    inspect_stage(tree, id.stage, system, out);
+    return out;
+  }
+  const Values values(tree, system);
+  const Segment& segment = tree.segment(tree.segment_of(id.unit));
+  out.subtitle = tree.place_text(id);
+  if (id.level == NodeLevel::Op) {
+    inspect_op(tree, id, values, out);
+    return out;
+  }
+  if (id.level == NodeLevel::Block) {
+    const BlockInstance& block = segment.blocks[static_cast<size_t>(id.block)];
+    out.title = qtext(block.label.empty() ? block.name : block.label);
+    out.rows.push_back({QStringLiteral("template"), qtext(block.template_id)});
+  } else {
+    out.title = tree.unit_name(id.unit, units);
+    out.title[0] = out.title[0].toUpper();
+    out.subtitle = QStringLiteral("stage %1").arg(id.stage);
+    if (units > 1) out.subtitle += QStringLiteral(", each of %1 layers").arg(units);
+  }
+  inspect_ops(segment, tree.ops_of(id, passes), values, out);
+  return out;
+}
+
+Inspection inspect_tensor(const GraphTree& tree, int segment, TensorId tensor, const QString& where,
+                          bool sent, UnitSystem system) {
+  const Segment& of = tree.segment(segment);
+  const Tensor& t = of.tensor(tensor);
+  const Values values(tree, system);
+  Inspection out;
+  out.title = qtext(t.name);
+  out.subtitle = (sent ? QStringLiteral("sent between stages, ") : QStringLiteral("tensor, ")) + where;
+  values.add(out, QStringLiteral("Elements on one rank"), local_elements(t), As::Count);
+  values.add(out, QStringLiteral("Bytes on one rank"), local_bytes(t), As::Bytes);
+  out.rows.push_back({QStringLiteral("shape on one rank"), qtext(local_shape_text(t))});
+  out.rows.push_back({QStringLiteral("in numbers"), NodeText(tree.report().binding, true, system).shape(t)});
+  QStringList whole, axes;
+  for (size_t i = 0; i < t.sizes.size(); ++i) {
+    whole << qtext(t.sizes[i].text());
+    const auto name = axis_name(t.axes[i]);
+    axes << QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
+  }
+  out.rows.push_back({QStringLiteral("whole tensor"), '[' + whole.join(QStringLiteral(", ")) + ']'});
+  out.rows.push_back({QStringLiteral("axes"), axes.join(QStringLiteral(", "))});
+  out.rows.push_back({QStringLiteral("placement"), qtext(to_string(t.placement, t.axes))});
+  const auto type = dtype_name(t.dtype);
+  out.rows.push_back(
+      {QStringLiteral("type"), QString::fromUtf8(type.data(), static_cast<qsizetype>(type.size()))});
+  if (t.producer >= 0) out.rows.push_back({QStringLiteral("made by"), op_title(of.op(t.producer))});
+  QStringList readers;
+  for (const Op& op : of.ops)
+    for (const TensorId input : op.inputs)
+      if (input == tensor && !readers.contains(op_title(op))) readers << op_title(op);
+  if (!readers.isEmpty()) out.rows.push_back({QStringLiteral("read by"), readers.join(QStringLiteral(", "))});
+  return out;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,14 @@
+// What the inspector shows of a node or a tensor of the graph.
+#pragma once
+
+#include "base/units.h"
+#include "ui/selection/graph_tree.h"
+#include "ui/selection/inspection.h"
+
+namespace shardscape::ui {
+
+Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes, UnitSystem system);
+Inspection inspect_tensor(const GraphTree& tree, int segment, TensorId tensor, const QString& where,
+                          bool sent, UnitSystem system);
+
+}  // namespace shardscape::ui

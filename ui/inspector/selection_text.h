@@ -1,0 +1,14 @@
+// What is selected, in a few words.
+#pragma once
+
+#include <QString>
+
+#include "ui/selection/resolved_selection.h"
+
+namespace shardscape::ui {
+
+// "Activations, stage 1", "QKV projection, layers 8 … 15"; empty where nothing is. Simulation: of the report,
+// or null.
+QString selectionText(const Selection& selection, const Report& report, const Simulation* simulation);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,113 @@
+#include "ui/inspector/step_inspection.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "report/time_report.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("StepInspection", text); }
+
+QString category_reason(TimeCategory category) {
+  switch (category) {
+    case TimeCategory::Products: return tr("Matrix products, those that are computed again included.");
+    case TimeCategory::Attention: return tr("Fused attention kernels and state-space mixers.");
+    case TimeCategory::MemoryBound:
+      return tr("Norms, activation functions, casts, routing: what moves more bytes than it computes.");
+    case TimeCategory::TensorComm:
+      return tr("Collectives inside layers over tp during which nothing is computed.");
+    case TimeCategory::ContextComm:
+      return tr("Waits for keys and values of other cp ranks that attention does not hide.");
+    case TimeCategory::ExpertComm:
+      return tr("Tokens on their way to experts and back, where nothing is computed meanwhile.");
+    case TimeCategory::PipelineComm:
+      return tr("A stage waits while a message between stages is on its link.");
+    case TimeCategory::DataComm:
+      return tr("Reductions of gradients and gathers of parameters that no compute hides.");
+    case TimeCategory::Host: return tr("Waits for activations on their way to the host's memory or from it.");
+    case TimeCategory::Optimizer: return tr("The update of the rank's share of the parameters.");
+    case TimeCategory::Bubble:
+      return tr(
+          "The stage has nothing to do until another one has gone on: the pipeline fills, drains, or is out "
+          "of balance.");
+  }
+  return {};
+}
+
+// Two figures that a line break may only part between them.
+QString together(QString a, QString b) {
+  return a.replace(u' ', QChar(0xA0)) + QStringLiteral(", ") + b.replace(u' ', QChar(0xA0));
+}
+
+QString share_of(double part, double whole) { return percent_text(whole > 0 ? part / whole : 0); }
+
+double mean_of(const Simulation& simulation, TimeCategory category) {
+  double sum = 0;
+  for (const StageTimes& stage : simulation.stages) sum += stage.seconds[static_cast<size_t>(category)];
+  return sum / static_cast<double>(std::max<size_t>(1, simulation.stages.size()));
+}
+
+}  // namespace
+
+QString mfu_text(const Simulation& simulation) {
+  const std::string above = above_peak_text(simulation);
+  return text_of(mfu_convention()) + (above.empty() ? QString() : u' ' + text_of(above) + u'.');
+}
+
+Inspection inspect_category(const Simulation& simulation, TimeCategory category) {
+  Inspection out;
+  const auto c = static_cast<size_t>(category);
+  out.title = text_of(time_category_label(category));
+  const double mean = mean_of(simulation, category);
+  out.subtitle = tr("%1 of a step of %2, mean over stages")
+                     .arg(share_of(mean, simulation.step_seconds), seconds_text(simulation.step_seconds));
+  out.rows.append({tr("mean over stages"), seconds_text(mean)});
+  out.rows.append({tr("on the critical path"), seconds_text(simulation.critical_seconds[c])});
+  for (size_t s = 0; s < simulation.stages.size(); ++s)
+    out.rows.append({tr("stage %1").arg(s),
+                     together(seconds_text(simulation.stages[s].seconds[c]),
+                              share_of(simulation.stages[s].seconds[c], simulation.step_seconds))});
+  out.why_title = tr("What counts as this?");
+  out.why = category_reason(category);
+  return out;
+}
+
+QString category_text(const Simulation& simulation, TimeCategory category) {
+  const double mean = mean_of(simulation, category);
+  return together(seconds_text(mean), share_of(mean, simulation.step_seconds));
+}
+
+QString stepComparisonText(const Simulation& now, const Simulation& other) {
+  QStringList figures{seconds_text(other.step_seconds),
+                      signed_percent_text(other.step_seconds / now.step_seconds - 1),
+                      tr("MFU %1").arg(percent_text(other.mfu))};
+  return figures.replaceInStrings(QStringLiteral(" "), QString(QChar(0xA0))).join(QStringLiteral(", "));
+}
+
+Inspection inspect_step(const Simulation& s) {
+  Inspection out;
+  out.title = tr("One step, %1").arg(seconds_text(s.step_seconds));
+  if (s.machine.accelerator) out.subtitle = tr("estimated for %1").arg(text_of(s.machine.accelerator->name));
+  out.rows.append({tr("tokens per second"), grouped_text(static_cast<Wide>(s.tokens_per_second))});
+  out.rows.append({tr("model TFLOP/s per GPU"), QString::fromStdString(significant(s.model_tflops))});
+  out.rows.append({tr("MFU"), percent_text(s.mfu)});
+  out.rows.append({tr("hardware TFLOP/s per GPU"), QString::fromStdString(significant(s.hardware_tflops))});
+  out.rows.append({tr("HFU"), percent_text(s.hfu)});
+  out.rows.append({tr("dense peak in %1").arg(text_of(dtype_name(s.peak_type))),
+                   tr("%1 TFLOP/s").arg(text_of(significant(s.peak_tflops)))});
+  out.rows.append({tr("bubble, mean over stages"), percent_text(s.bubble)});
+  out.rows.append({tr("exposed communication"), percent_text(s.exposed)});
+  out.more_title = tr("The critical path");
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    if (const double seconds = s.critical_seconds[static_cast<size_t>(c)]; seconds > 0)
+      out.more.append({text_of(time_category_label(static_cast<TimeCategory>(c))),
+                       together(seconds_text(seconds), share_of(seconds, s.step_seconds))});
+  out.why_title = tr("How is MFU counted?");
+  out.why = mfu_text(s);
+  return out;
+}
+
+}  // namespace shardscape::ui

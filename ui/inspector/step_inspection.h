@@ -1,0 +1,20 @@
+// What the inspector says of a whole step: where the time of the step goes, and how MFU is counted.
+#pragma once
+
+#include <QString>
+
+#include "timing/simulation.h"
+#include "ui/selection/inspection.h"
+
+namespace shardscape::ui {
+
+// How MFU and HFU are counted, and why either can be the larger, or above 100 %.
+QString mfu_text(const Simulation& simulation);
+// Of a category of the step: what it is, and how much of it each stage has.
+Inspection inspect_category(const Simulation& simulation, TimeCategory category);
+Inspection inspect_step(const Simulation& simulation);
+QString category_text(const Simulation& simulation,
+                      TimeCategory category);  // its mean over stages: "1.2 s, 13 %"
+QString stepComparisonText(const Simulation& now, const Simulation& other);  // "9.3 s, +3.1 %, MFU 41 %"
+
+}  // namespace shardscape::ui

@@ -1,0 +1,29 @@
+// The parts of one stage's bar, of all designs side by side: each value with its difference to the present
+// design and that in percent.
+#pragma once
+
+#include "ui/plot/bar_data.h"
+#include "ui/plot/table_model.h"
+
+namespace shardscape::ui {
+
+class BarComparisonModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum Column { Part, Present };
+  // Of a compared design, from 1 on.
+  static int value(int member) { return Present + 3 * member - 2; }
+  static int difference(int member) { return value(member) + 1; }
+  static int percent(int member) { return value(member) + 2; }
+  using TableModel::TableModel;
+  void setBars(const BarData& data, int stage);
+  int seriesAt(int row) const {
+    return row > 0 && row <= static_cast<int>(series_.size()) ? series_[static_cast<size_t>(row - 1)] : -1;
+  }                             // -1: the whole
+  int rowOf(int series) const;  // -1: none of the designs has any of it
+
+ private:
+  std::vector<int> series_;  // of the rows below the first
+};
+
+}  // namespace shardscape::ui

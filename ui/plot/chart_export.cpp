@@ -1,0 +1,153 @@
+#include "ui/plot/chart_export.h"
+
+#include <QBuffer>
+#include <QCoreApplication>
+#include <QFileInfo>
+#include <QImage>
+#include <QPageLayout>
+#include <QPageSize>
+#include <QPainter>
+#include <QPdfWriter>
+#include <QSaveFile>
+#include <QSvgGenerator>
+
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kPngScale = 2;  // sharp on a page and on dense screens
+constexpr int kDotsPerInch = 96;
+constexpr int kMargin = 16, kTop = 8, kTitle = 24, kBelowTitle = 6;
+
+bool write_png(const Picture& picture, QBuffer& buffer) {
+  QImage image(picture.size * kPngScale, QImage::Format_ARGB32_Premultiplied);
+  if (image.isNull()) return false;
+  image.fill(Qt::transparent);
+  const int dots_per_meter = qRound(kDotsPerInch * kPngScale / 0.0254);
+  picture.paint(image, picture.size, kPngScale);
+  image.setDotsPerMeterX(dots_per_meter);
+  image.setDotsPerMeterY(dots_per_meter);
+  image.setText(QStringLiteral("Title"), picture.title);
+  return image.save(&buffer, "PNG");
+}
+
+bool write_svg(const Picture& picture, QBuffer& buffer) {
+  QSvgGenerator generator;
+  generator.setOutputDevice(&buffer);
+  generator.setSize(picture.size);
+  generator.setViewBox(QRect(QPoint(0, 0), picture.size));
+  generator.setResolution(kDotsPerInch);
+  generator.setTitle(picture.title);
+  generator.setDescription(QCoreApplication::applicationName());
+  picture.paint(generator, picture.size, 1);
+  // The window's font may be a private copy with tabular figures; other programs know the family it was made
+  // from.
+  const QByteArray family = Theme::instance().uiFont().family().toUtf8();
+  buffer.buffer().replace("font-family=\"" + family + '"',
+                          "font-family=\"Inter, Helvetica, Arial, sans-serif\"");
+  return true;
+}
+
+bool write_pdf(const Picture& picture, QBuffer& buffer) {
+  QPdfWriter writer(&buffer);
+  writer.setResolution(kDotsPerInch);
+  const QSizeF points = QSizeF(picture.size) * 72.0 / kDotsPerInch;
+  const QPageSize page(points, QPageSize::Point, picture.title, QPageSize::ExactMatch);
+  writer.setPageLayout(QPageLayout(page, QPageLayout::Portrait, {}));
+  writer.setTitle(picture.title);
+  writer.setCreator(QStringLiteral("Shardscape"));
+  picture.paint(writer, picture.size, 1);
+  return true;
+}
+
+}  // namespace
+
+std::function<void(QPaintDevice&, QSize, double)> titled(
+    const QString& title, std::function<void(QPainter&, const QRectF&, const QColor&)> content) {
+  return [title, content = std::move(content)](QPaintDevice& device, QSize size, double scale) {
+    QPainter painter;
+    if (!painter.begin(&device)) return;
+    painter.scale(scale, scale);
+    const Colors& colors = Theme::instance().colors();
+    painter.fillRect(QRect(QPoint(), size), colors.panel);
+    painter.setFont(Theme::instance().uiFont(14, QFont::DemiBold));
+    painter.setPen(colors.text);
+    const double wide = size.width() - 2 * kMargin;
+    painter.drawText(QRectF(kMargin, kTop, wide, kTitle), Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetricsF(painter.font()).elidedText(title, Qt::ElideRight, wide));
+    const double top = kTop + kTitle + kBelowTitle;
+    content(painter, QRectF(kMargin, top, wide, size.height() - top - kTop), colors.panel);
+  };
+}
+
+std::span<const SaveFormatInfo> save_formats() {
+  static const SaveFormatInfo formats[] = {
+      {SaveFormat::Png, QStringLiteral("png"), QCoreApplication::translate("SaveMenu", "PNG picture")},
+      {SaveFormat::Svg, QStringLiteral("svg"), QCoreApplication::translate("SaveMenu", "SVG drawing")},
+      {SaveFormat::Pdf, QStringLiteral("pdf"), QCoreApplication::translate("SaveMenu", "PDF page")},
+      {SaveFormat::Csv, QStringLiteral("csv"), QCoreApplication::translate("SaveMenu", "CSV numbers")},
+      {SaveFormat::Trace, QStringLiteral("json"), QCoreApplication::translate("SaveMenu", "Perfetto trace")},
+      {SaveFormat::Json, QStringLiteral("json"), QCoreApplication::translate("SaveMenu", "JSON result")},
+  };
+  return formats;
+}
+
+const SaveFormatInfo& info_of(SaveFormat format) { return save_formats()[static_cast<size_t>(format)]; }
+
+std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format) {
+  if (format == SaveFormat::Csv) {
+    if (!picture.csv)
+      return Problem{Severity::Error, "csv", "this view has no table to save", "png, svg or pdf", {}};
+    return picture.csv().toUtf8();
+  }
+  if (format == SaveFormat::Trace) {
+    if (!picture.trace)
+      return Problem{Severity::Error, "json", "this view has no trace to save", "png, svg or pdf", {}};
+    return picture.trace();
+  }
+  if (format == SaveFormat::Json) {
+    if (!picture.json)
+      return Problem{Severity::Error, "json", "this view has no result to save", "png, svg or pdf", {}};
+    return picture.json();
+  }
+  QBuffer buffer;
+  buffer.open(QIODevice::WriteOnly);
+  bool done = false;
+  switch (format) {
+    case SaveFormat::Png: done = write_png(picture, buffer); break;
+    case SaveFormat::Svg: done = write_svg(picture, buffer); break;
+    case SaveFormat::Pdf: done = write_pdf(picture, buffer); break;
+    case SaveFormat::Csv:
+    case SaveFormat::Trace:
+    case SaveFormat::Json: break;
+  }
+  if (!done || buffer.data().isEmpty()) {
+    return Problem{Severity::Error,
+                   info_of(format).suffix.toStdString(),
+                   "the picture could not be drawn at this size",
+                   "a smaller window",
+                   {}};
+  }
+  return buffer.data();
+}
+
+std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path) {
+  std::variant<QByteArray, Problem> bytes = encoded(picture, format);
+  if (auto* problem = std::get_if<Problem>(&bytes)) return std::move(*problem);
+  const auto failed = [&path](const QString& reason) {
+    return Problem{Severity::Error,
+                   path.toStdString(),
+                   "cannot be written: " + reason.toStdString(),
+                   "a file in a folder that exists and can be written to, with room on its disk",
+                   {}};
+  };
+  if (QFileInfo(path).isDir()) return failed(QCoreApplication::translate("SaveMenu", "it is a folder"));
+  QSaveFile file(path);
+  const QByteArray& data = std::get<QByteArray>(bytes);
+  if (!file.open(QIODevice::WriteOnly) || file.write(data) != data.size() || !file.commit())
+    return failed(file.errorString());
+  return std::nullopt;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,152 @@
+#include "ui/plot/chart_notice.h"
+
+#include <QBoxLayout>
+#include <QEvent>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <algorithm>
+
+#include "ui/session/session.h"
+#include "ui/session/staleness.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kCardWidth = 460, kCardMargin = 16;
+constexpr int kLeastGap = 12;  // between the card and the edges of what it covers
+constexpr int kMostFixes = 2;
+
+}  // namespace
+
+ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered), session_(session) {
+  setAttribute(Qt::WA_TransparentForMouseEvents);  // the last result stays usable under the dimming
+  setFocusPolicy(Qt::NoFocus);
+  hide();
+  // A sibling, not a child: its buttons have to take clicks.
+  card_ = new QFrame(covered);
+  card_->setObjectName(QStringLiteral("chart_notice"));
+  card_->hide();
+  auto* layout = new QVBoxLayout(card_);
+  layout->setContentsMargins(kCardMargin, 14, kCardMargin, 14);
+  layout->setSpacing(8);
+  headline_ = new QLabel(card_);
+  headline_->setProperty("role", "heading");
+  sentence_ = new QLabel(card_);
+  for (QLabel* label : {headline_, sentence_}) {
+    label->setWordWrap(true);
+    label->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    layout->addWidget(label);
+  }
+  ways_out_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  ways_out_->setSpacing(8);
+  layout->addLayout(ways_out_);
+
+  staleness_ = new Staleness(session, Staleness::Of::Report, this);
+  connect(staleness_, &Staleness::changed, this, &ChartNotice::veil);
+  connect(session_, &Session::reportChanged, this, &ChartNotice::refresh);
+  connect(session_, &Session::computingChanged, this, &ChartNotice::refresh);
+  connect(&Theme::instance(), &Theme::changed, this, &ChartNotice::refresh);
+  covered->installEventFilter(this);
+  card_->installEventFilter(this);
+  refresh();
+}
+
+void ChartNotice::refresh() {
+  if (session_->current())
+    card_->hide();
+  else if (!session_->computing())
+    fillCard();  // while computing, a card stays until the result says otherwise
+  veil();
+}
+
+void ChartNotice::veil() {
+  setVisible(staleness_->stale());
+  if (!isHidden()) {
+    place();
+    raise();
+    card_->raise();
+  }
+  update();
+}
+
+void ChartNotice::fillCard() {
+  const std::vector<Problem>& problems = session_->problems();
+  const auto found = std::find_if(problems.begin(), problems.end(),
+                                  [](const Problem& p) { return p.severity == Severity::Error; });
+  while (QLayoutItem* item = ways_out_->takeAt(0)) {
+    if (QWidget* old = item->widget()) {
+      old->setParent(nullptr);  // off the card at once
+      old->deleteLater();       // it may be the one that was clicked
+    }
+    delete item;
+  }
+  const bool has_result = session_->report() && session_->report()->valid();
+  headline_->setText(has_result ? tr("These numbers are of the last design that could be computed")
+                                : tr("This design cannot be computed yet"));
+  if (found != problems.end()) {
+    const QString accepted = text_of(found->accepted);
+    sentence_->setText(text_of(found->what) +
+                       (accepted.isEmpty() ? tr(".") : tr("; accepted: %1.").arg(accepted)));
+    const size_t fixes = std::min<size_t>(kMostFixes, found->fixes.size());
+    for (size_t i = 0; i < fixes; ++i) {
+      auto* button = new QPushButton(text_of(found->fixes[i].label), card_);
+      if (i == 0) button->setProperty("primary", true);
+      connect(button, &QPushButton::clicked, this,
+              [this, fix = found->fixes[i]] { session_->applyFix(fix); });
+      ways_out_->addWidget(button);
+    }
+  } else {
+    sentence_->setText(tr("The fields on the left say what is missing."));
+  }
+  if (session_->undoStack()->canUndo()) {
+    auto* button = new QPushButton(tr("Undo the last edit"), card_);
+    connect(button, &QPushButton::clicked, session_->undoStack(), &QUndoStack::undo);
+    ways_out_->addWidget(button);
+  }
+  ways_out_->addStretch(1);
+  // What joins a visible card is shown only when control returns to Qt, and counts for nothing until then.
+  for (QPushButton* button : card_->findChildren<QPushButton*>()) button->show();
+  const Colors& colors = Theme::instance().colors();
+  card_->setStyleSheet(
+      QStringLiteral("#chart_notice { background: %1; border: 1px solid %2; border-radius: 6px; }")
+          .arg(colors.panel.name(), colors.note.name()));
+  card_->show();  // polished first: wrapped text is measured with its real font
+  place();
+  card_->raise();
+}
+
+void ChartNotice::place(bool anew) {
+  const QRect area = parentWidget()->rect();
+  setGeometry(area);
+  int buttons = 0;
+  for (int i = 0; i < ways_out_->count(); ++i)
+    buttons += ways_out_->itemAt(i)->sizeHint().width() + ways_out_->spacing();
+  buttons += 2 * kCardMargin;
+  const int most = area.width() - 2 * kLeastGap;
+  const int width = std::min(std::max(kCardWidth, buttons), most);
+  ways_out_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  if (anew) card_->layout()->invalidate();  // asks for a layout itself
+  const int height = card_->layout()->totalHeightForWidth(width);
+  card_->setGeometry((area.width() - width) / 2, std::max(kLeastGap, area.height() / 4 - height / 2), width,
+                     height);
+}
+
+void ChartNotice::paintEvent(QPaintEvent*) {
+  QColor veil = Theme::instance().colors().ground;
+  const bool has_result = session_->report() && session_->report()->valid();
+  veil.setAlphaF(has_result ? 0.6f : 1.0f);
+  QPainter(this).fillRect(rect(), veil);
+}
+
+bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
+  const QEvent::Type type = event->type();
+  if (type == QEvent::Resize && watched == parentWidget()) place();
+  // Posted after texts, fonts or buttons changed: only now is their size known for sure.
+  if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place(false);
+  return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,417 @@
+#include "ui/plot/chart_page.h"
+
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QPushButton>
+#include <QScopedValueRollback>
+#include <QShowEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/plot/bar_comparison_model.h"
+#include "ui/plot/chart_notice.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/rank_spin_box.h"
+#include "ui/plot/save_menu.h"
+#include "ui/plot/stage_chart.h"
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kTableShare = 0.36,
+                 kLowTableShare = 0.28;  // of the page's height, at most; the latter where that is low
+constexpr int kLeastTable = 96, kLowPage = 640;
+constexpr QSize kLeastPicture(720, 360);
+
+QString file_name_of(const QString& design, QStringView name) {
+  QString text = design;
+  for (QChar& c : text) {
+    if (!c.isLetterOrNumber() && c != u'.' && c != u'-' && c != u'_') c = u'-';
+  }
+  return text + u'-' + name.toString();
+}
+
+}  // namespace
+
+ChartPage::ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent)
+    : QWidget(parent), session_(session), title_(title), name_(name) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(16, 10, 16, 12);
+  layout->setSpacing(0);
+  auto* top = new QHBoxLayout;
+  top->setSpacing(8);
+  heading_ = new ElidedLabel(this, Theme::instance().uiFont(14, QFont::DemiBold));
+  heading_->setText(title);
+  top->addWidget(heading_, 1);  // gives way to the buttons where there is little room
+  controls_ = new QHBoxLayout;
+  controls_->setSpacing(8);
+  top->addLayout(controls_);
+  auto* save = new QPushButton(tr("Save"), this);
+  save->setAccessibleName(tr("Save %1").arg(title));
+  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save->setMenu(save_menu_);
+  save->setMinimumWidth(74);
+  top->addWidget(save);
+  layout->addLayout(top);
+  layout->addSpacing(8);
+
+  chart_ = new StageChart(this);
+  layout->addWidget(chart_, 1);
+  layout->addSpacing(6);
+
+  auto* between = new QHBoxLayout;
+  caption_ = new ElidedLabel(this, Theme::instance().uiFont());
+  between->addWidget(caption_, 1);
+  comparison_button_ = new QPushButton(tr("Side by side"), this);
+  comparison_button_->setObjectName(QStringLiteral("comparison_table_button"));
+  comparison_button_->setCheckable(true);
+  comparison_button_->setChecked(true);
+  comparison_button_->setToolTip(
+      tr("The table of all designs that are compared, or that of the present one"));
+  connect(comparison_button_, &QPushButton::toggled, this, [this] { refresh(true); });
+  between->setSpacing(8);
+  between->addWidget(comparison_button_);
+  between->addWidget(new RankSpinBox(session_, this));
+  layout->addLayout(between);
+  layout->addSpacing(4);
+  table_ = new ChartTable(this);
+  table_->setAccessibleName(tr("Table: %1").arg(title));
+  layout->addWidget(table_);
+  comparison_table_ = new ChartTable(this);
+  comparison_table_->setAccessibleName(tr("Table of designs side by side: %1").arg(title));
+  comparison_model_ = new BarComparisonModel(this);
+  comparison_table_->setTable(comparison_model_);
+  layout->addWidget(comparison_table_);
+  comparison_table_->hide();
+  comparison_button_->hide();
+}
+
+// The present design's bars, and those of every pinned one that can run.
+BarData ChartPage::pairedBars(const Report& report) {
+  BarData data = bars(report);
+  compared_designs_.clear();
+  const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
+  for (size_t i = 0; i < pinned.size(); ++i)
+    if (pinned[i].made.simulation) {
+      data.addComparedBars(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
+      compared_designs_.push_back(pinned[i].made);
+    }
+  return data;
+}
+
+void ChartPage::setTableWanted(bool wanted) {
+  table_wanted_ = wanted;
+  placeTables();
+}
+
+void ChartPage::placeTables() {
+  const bool any = chart_->data().members() > 1, paired = any && comparison_button_->isChecked();
+  comparison_button_->setVisible(any && table_wanted_);
+  table_->setVisible(table_wanted_ && !paired);
+  comparison_table_->setVisible(table_wanted_ && paired);
+}
+
+void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
+  table_->setTable(model, left_out_columns);
+  notice_ = new ChartNotice(session_, this);
+  connect(chart_, &StageChart::barSelected, this, &ChartPage::selectBar);
+  connect(chart_, &StageChart::comparedItemSelected, this, &ChartPage::selectComparedBar);
+  connect(comparison_table_, &ChartTable::rowSelected, this, &ChartPage::selectComparisonRow);
+  connect(table_, &ChartTable::rowSelected, this, &ChartPage::selectTableRow);
+  connect(session_, &Session::reportChanged, this, [this] { refresh(); });
+  connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
+  connect(session_->comparisons(), &Comparisons::changed, this, [this] { refresh(true); });
+  connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
+  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) { followSelection(by); });
+  connect(session_, &Session::inspectionChanged, this, [this] {
+    if (showing_) return;
+    shown_.what = Shown::Nothing;  // the inspector went elsewhere
+  });
+  caption_->setInk(Theme::instance().colors().secondary);
+  // Colours are part of the bars' data.
+  connect(&Theme::instance(), &Theme::changed, this, [this] {
+    caption_->setInk(Theme::instance().colors().secondary);
+    if (report()) chart_->setData(pairedBars(*report()));
+  });
+  refresh();
+}
+
+const Report* ChartPage::report() const {
+  const Report* report = session_->report().get();
+  return report && report->valid() && !report->stages.empty() ? report : nullptr;
+}
+
+void ChartPage::refresh(bool even_if_same) {
+  const Report* now = report();
+  if (!now) return;
+  const bool same = filled_ == session_->report() && filled_stage_ == session_->stage() &&
+                    filled_units_ == session_->units();
+  if (same && !even_if_same) return;
+  filled_ = session_->report();
+  filled_stage_ = session_->stage();
+  filled_units_ = session_->units();
+  fillTable(*now);
+  chart_->setData(pairedBars(*now));
+  placeTables();
+  if (chart_->data().members() > 1) comparison_model_->setBars(chart_->data(), session_->stage());
+  caption_->setText(comparison_table_->isHidden() ? caption(*now)
+                                                  : tr("Stage %1 of all designs").arg(session_->stage()));
+  fitTable();
+  if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty())
+    shown_ = {Shown::Bar, StageChart::kWholeStage};
+  explain(shown_);
+}
+
+void ChartPage::followStage() {
+  // A row of one stage's table means nothing in the next one's.
+  const Shown whole_stage{Shown::Bar, StageChart::kWholeStage};
+  if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = whole_stage;
+  if (remembered_.what == Shown::Row && session_->stage() != filled_stage_) remembered_ = whole_stage;
+  for (Shown* of : {&shown_, &remembered_})
+    if (of->of && session_->stage() != filled_stage_) *of = whole_stage;
+  refresh();
+}
+
+void ChartPage::selectBar(int stage, int series) {
+  const Report* now = report();
+  if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has such
+  shown_ = {Shown::Bar, series};
+  const bool segment = now && series != StageChart::kWholeStage;
+  session_->selectInAllViews(segment ? selectionOfBar(*now, stage, series) : Selection{}, this);
+  session_->setStage(stage);
+  explain({Shown::Bar, series});
+}
+
+// The same of the present design is selected, where it has such; the inspector tells of the bar that was
+// clicked.
+void ChartPage::selectComparedBar(int member, int stage, int series) {
+  const Report* now = report();
+  const int own = chart_->data().ownSeries(member, series);
+  if (!now || own < 0) return;
+  const ComparedDesign there = comparedDesign(member);
+  const Shown shown{Shown::Bar, own, there.report, stage};
+  const int here = std::min(stage, static_cast<int>(now->stages.size()) - 1);
+  shown_ = shown;
+  session_->selectInAllViews(remapToDesign(selectionOfBar(*there.report, stage, own),
+                                           {there.report.get(), nullptr}, {now, nullptr}, here),
+                             this);
+  session_->setStage(here);
+  explain(shown);
+}
+
+void ChartPage::selectComparisonRow(int row) {
+  const BarData& data = chart_->data();
+  const int series = comparison_model_->seriesAt(row), stage = session_->stage();
+  if (series < 0 || data.ownSeries(0, series) >= 0) return selectBar(stage, series);
+  for (int member = 1; member < data.members(); ++member)
+    if (data.ownSeries(member, series) >= 0 && stage < data.stages(member))
+      return selectComparedBar(member, stage, series);
+}
+
+void ChartPage::selectTableRow(int row) {
+  if (rowsAreStages()) {  // a cell is a segment of its stage, where it has a category
+    int series = chart_->selectedMember() == 0 ? chart_->selectedSeries() : int(StageChart::kWholeStage);
+    for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
+      if (columnOf(one) == table_->currentIndex().column()) series = one;
+    return selectBar(row, series);
+  }
+  shown_ = {Shown::Row, row};
+  if (const Report* now = report()) session_->selectInAllViews(selectionOfRow(*now, row), this);
+  explain({Shown::Row, row});
+}
+
+std::vector<int> ChartPage::markedSeries() const {
+  std::vector<int> out;
+  const int stage = session_->stage();
+  if (!filled_ || stage >= chart_->data().stages()) return out;
+  for (int series = 0; series < static_cast<int>(chart_->data().series.size()); ++series)
+    if (chart_->data().ownSeries(0, series) >= 0 &&
+        marksSeries(*filled_, session_->resolvedSelection(), stage, series))
+      out.push_back(series);
+  return out;
+}
+
+// The same in the bars of the other designs: of the stage in the same place as the selected one, nodes of the
+// graph where their layer is.
+std::vector<BarMark> ChartPage::markedComparedBars() const {
+  std::vector<BarMark> out;
+  const BarData& data = chart_->data();
+  if (!filled_ || !isVisible() || session_->resolvedSelection().nothing()) return out;
+  const auto estimate = session_->estimate();
+  const SimulatedReport here{filled_.get(),
+                             estimate && estimate->report == filled_ ? estimate->simulation.get() : nullptr};
+  for (int member = 1; member < data.members(); ++member) {
+    const ComparedDesign& of = comparedDesign(member);
+    const Selection selection = remapToDesign(session_->selection(), here,
+                                              {of.report.get(), of.simulation.get()}, session_->stage());
+    const ResolvedSelection there(selection, of.report, of.simulation);
+    const int stage = selection.stage < 0 ? session_->stage() : selection.stage;
+    for (int series = 0; stage < data.stages(member) && series < static_cast<int>(data.series.size());
+         ++series)
+      if (const int own = data.ownSeries(member, series);
+          own >= 0 && marksSeries(*of.report, there, stage, own))
+        out.push_back({member, stage, series});
+  }
+  return out;
+}
+
+std::vector<int> ChartPage::markedRows() const {
+  std::vector<int> out;
+  if (!filled_ || rowsAreStages()) return out;
+  for (int row = 0; row < table_->model()->rowCount(); ++row)
+    if (marksRow(*filled_, session_->resolvedSelection(), row)) out.push_back(row);
+  return out;
+}
+
+ChartPage::Shown ChartPage::shownOfSelection() const {
+  const std::vector<int> rows = markedRows(), series = markedSeries();
+  const bool of_bar = session_->selection().kind == SelectionKind::Memory ||
+                      session_->selection().kind == SelectionKind::Group ||
+                      (session_->selection().kind == SelectionKind::Flops && !session_->selection().row);
+  if (rows.size() == 1 && !of_bar) return {Shown::Row, rows.front()};
+  return {Shown::Bar, series.size() == 1 ? series.front() : StageChart::kWholeStage};
+}
+
+// Selected in another view, or remapped after an edit.
+void ChartPage::followSelection(const QObject* by) {
+  if (by == this || filled_ != session_->report()) return;
+  remembered_ = shownOfSelection();
+  showSelection(remembered_);
+  if (isVisible() && (by != session_ || showsOwn())) explainAgain();
+}
+
+void ChartPage::explain(Shown shown) {
+  shown_ = shown;
+  const Report* now = report();
+  if (!now) return;
+  const bool gone = shown_.of ? comparedBarShown(shown_).first == 0
+                              : shown_.what == Shown::Bar && chart_->data().ownSeries(0, shown_.index) < 0;
+  if (gone) shown_ = {Shown::Bar, StageChart::kWholeStage};
+  if (shown_.what == Shown::Row && shown_.index >= table_->model()->rowCount())
+    shown_ = {Shown::Bar, StageChart::kWholeStage};
+  showSelection(shown_);
+  if (shown_.what == Shown::Nothing) return;
+  remembered_ = shown_;
+  const QScopedValueRollback<bool> guard(showing_, true);
+  session_->inspect(shown_.of                   ? inspectComparedBar(shown_)
+                    : shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index)
+                                                : inspectRow(*now, shown_.index));
+}
+
+std::pair<int, int> ChartPage::comparedBarShown(const Shown& of) const {
+  const BarData& data = chart_->data();
+  for (int member = 1; member < data.members(); ++member)
+    for (int series = 0; comparedDesign(member).report == of.of && of.stage < data.stages(member) &&
+                         series < static_cast<int>(data.series.size());
+         ++series)
+      if (data.ownSeries(member, series) == of.index) return {member, series};
+  return {0, 0};
+}
+
+Inspection ChartPage::inspectComparedBar(const Shown& of) const {
+  const auto [member, series] = comparedBarShown(of);
+  const BarData& data = chart_->data();
+  const auto value = [&, series = series](int design) {
+    return data.of(design)[static_cast<size_t>(of.stage)][static_cast<size_t>(series)];
+  };
+  Inspection out = inspectBar(*of.of, of.stage, of.index);
+  out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(data.letter(member)), out.title);
+  out.more_title = tr("The same in the other designs");
+  out.more.clear();
+  for (int other = 0; other < data.members(); ++other) {
+    if (other == member) continue;
+    const QString letter = Comparisons::letter(data.letter(other));
+    if (of.stage >= data.stages(other))
+      out.more.append({letter, tr("no such stage")});
+    else
+      out.more.append(
+          {letter, data.text(value(other)) + (value(member) > 0 ? tr(", %1").arg(signed_percent_text(
+                                                                      value(other) / value(member) - 1))
+                                                                : QString())});
+  }
+  return out;
+}
+
+void ChartPage::explainAgain() { explain(remembered_); }
+
+void ChartPage::showSelection(const Shown& of) {
+  const int stage = session_->stage();
+  const auto [member,
+              series] = of.of ? comparedBarShown(of)
+                              : std::pair{0, of.what == Shown::Bar ? of.index : int(StageChart::kWholeStage)};
+  const std::vector<int> marked = markedSeries();
+  const std::vector<BarMark> others = markedComparedBars();
+  chart_->setSelectedItem(member > 0 ? of.stage : stage, series, member);
+  chart_->setMarked(stage, marked, others);
+  std::vector<int> parts;
+  const auto part = [&](int of_series) {
+    if (const int row = comparison_model_->rowOf(of_series);
+        row >= 0 && std::find(parts.begin(), parts.end(), row) == parts.end())
+      parts.push_back(row);
+  };
+  for (const int one : marked) part(one);
+  for (const BarMark& one : others)
+    if (one.stage == stage) part(one.series);
+  comparison_table_->showRow(series >= 0 ? comparison_model_->rowOf(series) : -1, parts);
+  if (!rowsAreStages()) return table_->showRow(of.what == Shown::Row ? of.index : -1, markedRows());
+  table_->showRow(stage);
+  std::vector<std::pair<int, int>> cells;
+  for (int row = 0; filled_ && row < chart_->data().stages(); ++row)
+    for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
+      if (columnOf(one) >= 0 && chart_->data().ownSeries(0, one) >= 0 &&
+          marksSeries(*filled_, session_->resolvedSelection(), row, one))
+        cells.emplace_back(row, columnOf(one));
+  table_->setMarkedCells(std::move(cells));
+}
+
+Inspection ChartPage::inspectRow(const Report& report, int row) const {
+  return inspectBar(report, row, StageChart::kWholeStage);
+}
+
+void ChartPage::setTitle(const QString& title) {
+  title_ = title;
+  heading_->setText(title);
+}
+
+QString ChartPage::pictureName(QStringView name) const {
+  return file_name_of(QString::fromStdString(session_->design().model.preset), name);
+}
+
+Picture ChartPage::picture() const {
+  Picture picture;
+  picture.title = title_;
+  picture.file_name = pictureName(name_);
+  picture.size = chart_->size().expandedTo(kLeastPicture);
+  picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
+    chart_->paint(device, size, scale);
+  };
+  if (report()) picture.csv = [this] { return report() ? csv(*report()) : QString(); };
+  return picture;
+}
+
+void ChartPage::fitTable() {
+  const int most = std::max(
+      kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
+  for (ChartTable* table : {table_, comparison_table_}) table->setFixedHeight(table->heightUpTo(most));
+}
+
+void ChartPage::paintEvent(QPaintEvent*) {
+  QPainter(this).fillRect(rect(), Theme::instance().colors().ground);
+}
+
+void ChartPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  fitTable();
+  // The inspector goes with the view: it is about what is selected here.
+  if (!event->spontaneous()) explainAgain();
+}
+
+void ChartPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitTable();
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,383 @@
+#include "ui/plot/chart_table.h"
+
+#include <QAction>
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+#include <QPainter>
+#include <QScopedValueRollback>
+#include <QScrollBar>
+#include <QSortFilterProxyModel>
+#include <QStyledItemDelegate>
+#include <algorithm>
+#include <utility>
+
+#include "ui/plot/table_model.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kRowHeight = 26;
+constexpr int kCellMargin = 7,
+              kLeastMargin = 3;  // on each side of a cell; the latter where columns would not fit
+constexpr int kLeastText = 72;   // of a column of words: elided rather than scrolled, whole in the tool tip
+constexpr int kGoodText = 150;   // narrow margins come before words are cut below this
+
+// Hairlines between rows, the selected row in the soft accent, marked cells framed as segments of bars are,
+// alarms in the colour for bad news.
+class RowDelegate : public QStyledItemDelegate {
+ public:
+  RowDelegate(const int& margin, ChartTable* table)
+      : QStyledItemDelegate(table), margin_(margin), table_(table) {}
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Colors& colors = Theme::instance().colors();
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    const bool selected = item.state & QStyle::State_Selected;
+    painter->fillRect(item.rect, selected ? colors.accent_soft : colors.ground);
+    painter->setPen(colors.line);
+    painter->drawLine(item.rect.bottomLeft(), item.rect.bottomRight());
+    const QRect inside = item.rect.adjusted(margin_, 0, -margin_, 0);
+    painter->setFont(item.font);
+    painter->setPen(index.data(TableModel::AlarmRole).toBool() ? colors.bad : colors.text);
+    const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
+    painter->drawText(inside, static_cast<int>(item.displayAlignment) | Qt::TextSingleLine, text);
+    const auto& cells = table_->markedCells();
+    if (cells.empty() ||
+        std::find(cells.begin(), cells.end(),
+                  std::pair(table_->sorted()->mapToSource(index).row(), index.column())) == cells.end())
+      return;
+    painter->setPen(QPen(colors.text, 1.6));
+    painter->setBrush(Qt::NoBrush);
+    painter->drawRect(QRectF(item.rect).adjusted(1, 2, -2, -3));
+  }
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    QStyleOptionViewItem item = option;
+    initStyleOption(&item, index);
+    return {item.fontMetrics.horizontalAdvance(item.text) + 2 * margin_ + 2, kRowHeight};
+  }
+
+ private:
+  const int& margin_;  // the table's
+  const ChartTable* table_;
+};
+
+// Small secondary captions over a hairline, with a quiet mark at the sorted column.
+class CaptionHeader : public QHeaderView {
+ public:
+  CaptionHeader(const int& margin, QWidget* parent) : QHeaderView(Qt::Horizontal, parent), margin_(margin) {
+    setSectionsClickable(true);
+    setHighlightSections(false);
+    setMinimumSectionSize(36);
+  }
+
+ protected:
+  void paintSection(QPainter* painter, const QRect& rect, int section) const override {
+    const Colors& colors = Theme::instance().colors();
+    const bool sorted = isSortIndicatorShown() && sortIndicatorSection() == section;
+    painter->fillRect(rect, colors.ground);
+    painter->setPen(colors.line);
+    painter->drawLine(rect.bottomLeft(), rect.bottomRight());
+    painter->setPen(sorted ? colors.text : colors.secondary);
+    painter->setFont(font());
+    const int alignment = model()->headerData(section, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
+    const QString text = model()->headerData(section, Qt::Horizontal).toString();
+    const QRect inside = rect.adjusted(margin_, 3, -margin_, -3);
+    // A caption of several lines fits; where a column has no room for one line, an ellipsis says so.
+    const bool single = !text.contains(u'\n');
+    painter->drawText(
+        inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom,
+        single ? painter->fontMetrics().elidedText(text, Qt::ElideRight, inside.width()) : text);
+    if (sorted) drawMark(painter, rect, alignment & Qt::AlignRight);
+  }
+
+  QSize sectionSizeFromContents(int section) const override {
+    const QString text = model()->headerData(section, Qt::Horizontal).toString();
+    const QSize size = QFontMetrics(font()).size(0, text);
+    return {size.width() + 2 * margin_ + 2, size.height() + 8};
+  }
+
+ private:
+  // In the margin, so that no caption has to make room for it.
+  void drawMark(QPainter* painter, const QRect& rect, bool at_right) const {
+    const bool up = sortIndicatorOrder() == Qt::AscendingOrder;
+    const double x = at_right ? rect.right() - margin_ / 2.0 + 0.5 : rect.left() + margin_ / 2.0 - 0.5;
+    const double y = rect.bottom() - 10;
+    const double d = up ? -2.5 : 2.5;
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setBrush(painter->pen().color());
+    painter->setPen(Qt::NoPen);
+    painter->drawPolygon(QPolygonF({{x - 3, y - d}, {x + 3, y - d}, {x, y + d}}));
+    painter->restore();
+  }
+
+  const int& margin_;  // the table's
+};
+
+// Widths of columns that want more than there is: the widest words give way, all to the same width, but none
+// below its caption. Numbers do not.
+void shrink(QList<int>& widths, const QList<bool>& words, const QList<int>& captions, int room) {
+  const auto capped = [&](qsizetype i, int cap) {
+    return words[i] ? std::min(widths[i], std::max(cap, captions[i])) : widths[i];
+  };
+  const auto total = [&](int cap) {
+    int sum = 0;
+    for (qsizetype i = 0; i < widths.size(); ++i) sum += capped(i, cap);
+    return sum;
+  };
+  int low = kLeastText, high = *std::max_element(widths.begin(), widths.end());
+  while (low < high) {  // the largest cap with which all fits
+    const int middle = (low + high + 1) / 2;
+    if (total(middle) <= room)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  for (qsizetype i = 0; i < widths.size(); ++i) widths[i] = capped(i, low);
+}
+
+QString one_line(QString text) { return text.replace(u'\n', u' ').replace(u'\t', u' '); }
+
+}  // namespace
+
+ChartTable::ChartTable(QWidget* parent)
+    : QTableView(parent), sorted_(new QSortFilterProxyModel(this)), margin_(kCellMargin) {
+  sorted_->setSortRole(TableModel::SortRole);
+  sorted_->setDynamicSortFilter(true);
+  auto* header = new CaptionHeader(margin_, this);
+  setHorizontalHeader(header);
+  setItemDelegate(new RowDelegate(margin_, this));
+  verticalHeader()->hide();
+  verticalHeader()->setDefaultSectionSize(kRowHeight);
+  verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  setFrameShape(QFrame::NoFrame);
+  setShowGrid(false);
+  setWordWrap(false);
+  setTabKeyNavigation(false);
+  setSelectionBehavior(SelectRows);
+  setSelectionMode(ExtendedSelection);
+  setHorizontalScrollMode(ScrollPerPixel);
+  setVerticalScrollMode(ScrollPerPixel);
+  setCornerButtonEnabled(false);
+
+  const auto add_action = [this](const QString& text, auto slot) {
+    auto* action = new QAction(text, this);
+    action->setShortcutContext(Qt::WidgetShortcut);
+    connect(action, &QAction::triggered, this, slot);
+    addAction(action);
+    return action;
+  };
+  add_action(tr("Copy rows with headers"), &ChartTable::copyRows)->setShortcut(QKeySequence::Copy);
+  add_action(tr("Copy raw values"), &ChartTable::copyRaw)->setShortcut(QKeySequence(tr("Ctrl+Shift+C")));
+  setContextMenuPolicy(Qt::ActionsContextMenu);
+  restyle();
+  connect(&Theme::instance(), &Theme::changed, this, &ChartTable::restyle);
+}
+
+void ChartTable::restyle() {
+  const Colors& colors = Theme::instance().colors();
+  setStyleSheet(
+      QStringLiteral(
+          "QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
+          "QHeaderView { background: %1; } QAbstractScrollArea::corner { background: %1; border: none; }")
+          .arg(colors.ground.name(), colors.accent.name()));
+  setFont(Theme::instance().uiFont(12));
+  horizontalHeader()->setFont(Theme::instance().uiFont(11));
+}
+
+void ChartTable::setTable(TableModel* model, const QList<int>& left_out) {
+  left_out_ = left_out;
+  sorted_->setSourceModel(model);
+  setModel(sorted_);
+  setSortingEnabled(true);
+  sortByColumn(-1, Qt::AscendingOrder);  // as reported, until a header is clicked
+  horizontalHeader()->setSortIndicatorClearable(true);
+  connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
+          [this](const QModelIndex& current) {
+            if (current.isValid()) chooseRow(current.row());
+          });
+  // A click on the row that is current already still asks for its formula.
+  connect(this, &QTableView::clicked, this, [this](const QModelIndex& index) { chooseRow(index.row()); });
+  connect(model, &QAbstractItemModel::modelReset, this, &ChartTable::fitColumns);
+  connect(model, &QAbstractItemModel::dataChanged, this, &ChartTable::fitColumns);
+}
+
+void ChartTable::leaveOut(const QList<int>& columns) {
+  for (const int column : left_out_) setColumnHidden(column, false);
+  left_out_ = columns;
+  fitColumns();
+}
+
+void ChartTable::chooseRow(int row) {
+  if (quiet_) return;
+  const QScopedValueRollback<bool> guard(selecting_, true);
+  Q_EMIT rowSelected(sorted_->mapToSource(sorted_->index(row, 0)).row());
+}
+
+void ChartTable::showRow(int source_row, const std::vector<int>& also) {
+  const QScopedValueRollback<bool> guard(quiet_, true);
+  const auto shown = [&](int row) { return sorted_->mapFromSource(sorted_->sourceModel()->index(row, 0)); };
+  const QModelIndex index = shown(source_row);
+  QItemSelection rows;
+  for (const int row : also)
+    if (const QModelIndex other = shown(row); other.isValid()) rows.select(other, other);
+  if (!index.isValid()) {
+    selectionModel()->clear();
+    if (rows.isEmpty()) return;
+    selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+    return scrollTo(withShownColumn(rows.indexes().front()));
+  }
+  // While selecting, the view itself is still changing the selection (Ctrl or Shift may be held).
+  if (currentIndex().row() == index.row() &&
+      (selecting_ || (also.size() < 2 && selectionModel()->isRowSelected(index.row()))))
+    return;
+  const QModelIndex target = withShownColumn(index);
+  selectionModel()->setCurrentIndex(target, QItemSelectionModel::ClearAndSelect | QItemSelectionModel::Rows);
+  if (!rows.isEmpty())
+    selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
+  scrollTo(target);
+}
+
+// Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+QModelIndex ChartTable::withShownColumn(const QModelIndex& index) const {
+  int column = std::max(0, currentIndex().column());
+  while (isColumnHidden(column) && column + 1 < sorted_->columnCount()) ++column;
+  return index.siblingAtColumn(column);
+}
+
+void ChartTable::setMarkedCells(std::vector<std::pair<int, int>> cells) {
+  if (cells == marked_cells_) return;
+  marked_cells_ = std::move(cells);
+  viewport()->update();
+}
+
+std::vector<int> ChartTable::selectedSourceRows() const {
+  std::vector<int> out;
+  for (const QModelIndex& index : selectionModel()->selectedRows())
+    out.push_back(sorted_->mapToSource(index).row());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+QString ChartTable::copyText(CopyAs as) const {
+  QList<int> rows;
+  for (const QModelIndex& index : selectionModel()->selectedRows()) rows.append(index.row());
+  std::sort(rows.begin(), rows.end());
+  if (rows.isEmpty()) {
+    for (int row = 0; row < sorted_->rowCount(); ++row) rows.append(row);
+  }
+  const int role = as == CopyAs::Raw ? int(TableModel::RawRole) : int(Qt::DisplayRole);
+  QStringList lines;
+  const auto join = [&](auto value_of) {
+    QStringList fields;
+    for (int column = 0; column < sorted_->columnCount(); ++column) {
+      if (!left_out_.contains(column)) fields.append(one_line(value_of(column).toString()));
+    }
+    lines.append(fields.join(u'\t'));
+  };
+  join([&](int column) { return sorted_->headerData(column, Qt::Horizontal, role); });
+  for (const int row : rows) {
+    join([&](int column) { return sorted_->index(row, column).data(role); });
+  }
+  return lines.join(u'\n') + u'\n';
+}
+
+void ChartTable::copyRows() { QGuiApplication::clipboard()->setText(copyText(CopyAs::Shown)); }
+
+void ChartTable::copyRaw() { QGuiApplication::clipboard()->setText(copyText(CopyAs::Raw)); }
+
+void ChartTable::setSpareHidden(bool hidden) {
+  for (int column = 0; column < model()->columnCount(); ++column)
+    if (model()->headerData(column, Qt::Horizontal, TableModel::SpareRole).toBool() &&
+        isColumnHidden(column) != hidden)
+      setColumnHidden(column, hidden);
+}
+
+void ChartTable::fitColumns() {
+  if (!model() || model()->columnCount() == 0) return;
+  setSpareHidden(false);
+  for (const int column : left_out_) setColumnHidden(column, true);
+  const int room = viewport()->width();
+  QList<int> widths, captions;
+  QList<bool> words;
+  int last = -1, total = 0, least = 0;
+  bool spared = false;
+  for (margin_ = kCellMargin;; --margin_) {
+    widths.clear();
+    captions.clear();
+    words.clear();
+    total = least = 0;
+    for (int column = 0; column < model()->columnCount(); ++column) {
+      const bool hidden = isColumnHidden(column);
+      captions.append(hidden ? 0 : horizontalHeader()->sectionSizeHint(column));
+      widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), captions.back()));
+      words.append(!hidden && !(model()->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole).toInt() &
+                                Qt::AlignRight));
+      total += widths.back();
+      least += words.back() ? std::min(widths.back(), kGoodText) : widths.back();
+      if (!hidden) last = column;
+    }
+    if (least <= room) break;
+    if (margin_ > kLeastMargin) continue;
+    if (std::exchange(spared, true)) break;
+    setSpareHidden(true);
+    margin_ = kCellMargin + 1;  // anew
+  }
+  if (last < 0) return;
+  if (total > room) {
+    shrink(widths, words, captions, room);
+  } else if (words[last]) {
+    widths[last] += room - total;
+  } else {
+    const int visible = static_cast<int>(
+        std::count_if(widths.begin(), widths.end(), [](int width) { return width > 0; }));
+    for (int& width : widths) width += width > 0 ? (room - total) / visible : 0;
+  }
+  for (int column = 0; column < widths.size(); ++column) {
+    if (widths[column] > 0) setColumnWidth(column, widths[column]);
+  }
+}
+
+int ChartTable::fullHeight() const {
+  const int bar = horizontalScrollBar() && horizontalHeader()->length() > viewport()->width() ? 14 : 0;
+  const int rows = model() ? model()->rowCount() : 0;
+  return horizontalHeader()->sizeHint().height() + rows * kRowHeight + bar + 2;
+}
+
+int ChartTable::heightUpTo(int most) const {
+  const int full = fullHeight();
+  if (full <= most) return full;
+  const int rows = model() ? model()->rowCount() : 0, above = full - rows * kRowHeight;
+  return above + std::max(1, (most - above) / kRowHeight) * kRowHeight;
+}
+
+void ChartTable::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) {
+    copyRows();
+    event->accept();
+    return;
+  }
+  // Return shows the row again, wherever the inspector went in between.
+  if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid()) {
+    chooseRow(currentIndex().row());
+    return;
+  }
+  QTableView::keyPressEvent(event);
+}
+
+void ChartTable::resizeEvent(QResizeEvent* event) {
+  QTableView::resizeEvent(event);
+  fitColumns();
+}
+
+void ChartTable::changeEvent(QEvent* event) {
+  QTableView::changeEvent(event);
+  if (event->type() == QEvent::FontChange && model()) fitColumns();
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,65 @@
+// A chart of stacked bars, one per pipeline stage: selected by mouse and keyboard, painted on any device.
+#pragma once
+
+#include <QWidget>
+#include <functional>
+#include <memory>
+
+#include "ui/plot/bar_data.h"
+
+namespace shardscape::ui {
+
+class StageChart : public QWidget {
+  Q_OBJECT
+ public:
+  static constexpr int kWholeStage = -1;
+
+  explicit StageChart(QWidget* parent = nullptr);
+  ~StageChart() override;
+
+  void setData(BarData data);
+  const BarData& data() const;
+  // Outlines the stage, and one of its segments; of a compared design, its bar.
+  void setSelectedItem(int stage, int series, int member = 0);
+  // Segments that belong to what is selected in any view: of one stage, and of compared designs.
+  void setMarked(int stage, std::vector<int> series, std::vector<BarMark> others);
+  const std::vector<int>& marked() const;
+  const std::vector<BarMark>& markedComparedBars() const;
+  int selectedStage() const;
+  int selectedSeries() const;
+  int selectedMember() const;
+  // Where a segment is drawn, in this widget's coordinates.
+  QRectF segmentRect(int stage, int series, int member = 0) const;
+
+  QSize sizeHint() const override { return {640, 320}; }
+  QSize minimumSizeHint() const override { return {320, 150}; }
+  // With title and background, in the size given; vector devices stay vectors.
+  // more: paints what else belongs on the device.
+  void paint(QPaintDevice& device, QSize size, double scale = 1,
+             const std::function<void(QPainter&)>& more = {}) const;
+
+ Q_SIGNALS:
+  void barSelected(int stage, int series);  // series: kWholeStage where no segment was hit
+  void comparedItemSelected(int member, int stage, int series);  // a segment of another design
+
+ protected:
+  bool event(QEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void focusInEvent(QFocusEvent* event) override;
+  void focusOutEvent(QFocusEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void restyle();
+  void replot();
+  void setGround(const QColor& ground) const;
+  void fitTicks(QSize size) const;
+  QString tipText(int stage, int series, int member = 0) const;
+  std::vector<BarMark> marks() const;
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,67 @@
+// The tree that the graph view unfolds: stages, their units (embedding, layers, head), blocks, ops.
+#pragma once
+
+#include <QString>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "mesh/pipeline_layout.h"
+#include "plan/report.h"
+#include "ui/selection/node_id.h"
+
+namespace shardscape::ui {
+
+// What a unit shows of one direction: a block where it has several ops, else the op itself.
+struct LaneChild {
+  int block = -1;
+  std::vector<OpId> ops;
+  bool is_block() const { return ops.size() > 1; }
+};
+struct Lane {
+  std::vector<LaneChild> children;  // in order of execution
+  std::vector<int> child_of;        // per op of the segment; -1 for the other direction
+};
+
+class GraphTree {
+ public:
+  explicit GraphTree(std::shared_ptr<const Report> report);  // a valid one
+
+  const Report& report() const { return *report_; }
+  const Graph& graph() const { return report_->graph(); }
+  int stages() const { return static_cast<int>(report_->stages.size()); }
+  int units() const { return layers_ + 2; }
+  // Of each of its chunks: the first unit, and one past the last.
+  std::vector<std::pair<int, int>> units_of(int stage) const;
+  // Whether it is this stage that holds the unit, maybe another one too.
+  bool holds(int stage, int unit) const;
+  int stage_of(int unit) const;  // the one that the stream comes to first
+  bool is_layer(int unit) const { return unit > 0 && unit <= layers_; }
+  int segment_of(int unit) const;
+  const Segment& segment(int index) const { return graph().segments[static_cast<size_t>(index)]; }
+  const Lane& lane(int segment, bool backward) const {
+    return lanes_[static_cast<size_t>(2 * segment + backward)];
+  }
+
+  NodeId stage_node(int stage) const { return {NodeLevel::Stage, stage}; }
+  // On this stage where it holds the unit, else (and without one) on the first that does.
+  NodeId unit_node(int unit, int stage = -1) const { return {NodeLevel::Unit, holder(unit, stage), unit}; }
+  NodeId op_node(int unit, OpId op, int stage = -1) const;
+  NodeId parent(const NodeId& id) const;
+
+  QString unit_name(int first, int count) const;  // "Embedding", "layer 3", "layers 1 … 15", "Head"
+  // "layer 0, forward, stage 0"
+  QString place_text(const NodeId& id) const;
+  // Every op below the node, each once: of a run's first unit only.
+  std::vector<OpId> ops_of(const NodeId& id, Passes passes) const;
+
+ private:
+  int holder(int unit, int stage) const { return stage >= 0 && holds(stage, unit) ? stage : stage_of(unit); }
+  std::shared_ptr<const Report> report_;
+  int layers_ = 0;
+  std::vector<int> first_unit_;    // per virtual stage, in the order of the model
+  std::vector<StagePlace> place_;  // of every virtual stage
+  std::vector<Lane> lanes_;        // per segment: forward, backward
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,34 @@
+// What the inspector shows of whatever is selected, ready to read and copy.
+#pragma once
+
+#include <QPair>
+#include <QString>
+#include <QVector>
+
+#include "ui/selection/selection.h"
+
+namespace shardscape::ui {
+
+struct InspectedValue {
+  QString label;        // "Saved for backward"
+  QString formula;      // symbols
+  QString substituted;  // the formula with numbers put in; may be empty
+  QString value;        // "76.0 MiB"
+};
+struct InspectedLink {
+  QString label, text;  // "waits for", "receive from stage 2"
+  Selection selection;  // what a click selects
+};
+struct Inspection {
+  QString title, subtitle;
+  QVector<InspectedValue> values;
+  QVector<QPair<QString, QString>> rows;  // short facts: "q", "[b, S, H/tp, E]"
+  QVector<InspectedLink> links;           // after the facts
+  QString more_title;                     // "What would help"
+  QVector<QPair<QString, QString>> more;  // facts below that title
+  QString why_title, why;                 // "Why is this collective here?"
+  bool why_first = false;                 // the why is what people ask first: directly below the title
+  bool isEmpty() const { return title.isEmpty(); }
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,27 @@
+// Names a thing that the graph view shows: the whole, a stage, a unit of it, a block or an op of a unit.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+
+namespace shardscape::ui {
+
+enum class NodeLevel : uint8_t { Root, Stage, Unit, Block, Op };
+
+struct NodeId {
+  NodeLevel level = NodeLevel::Root;
+  int stage = -1;
+  int unit = -1;  // 0 the embedding, 1 + i layer i, last the head; a run of equal layers goes by its first
+  bool backward = false;  // of blocks and ops
+  int block = -1;         // -1: an op that stands on its own
+  int op = -1;            // OpId in the unit's segment
+  auto operator<=>(const NodeId&) const = default;
+};
+
+// Which directions of a step are drawn.
+enum class Passes : uint8_t { Forward, Backward, Both };
+inline bool shows(Passes passes, bool backward) {
+  return passes == Passes::Both || (passes == Passes::Backward) == backward;
+}
+
+}  // namespace shardscape::ui

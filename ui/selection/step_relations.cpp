@@ -1,0 +1,125 @@
+#include "ui/selection/step_relations.h"
+
+#include <algorithm>
+
+namespace shardscape::ui {
+
+int units_in(const Report& report) { return static_cast<int>(report.design.model.layers) + 2; }
+
+int unit_of(const Report& report, int segment, int layer) {
+  if (layer >= 0) return layer + 1;
+  return segment == 0 ? 0 : units_in(report) - 1;
+}
+
+int segment_of_unit(const Report& report, int unit) {
+  if (unit <= 0) return 0;
+  if (unit >= units_in(report) - 1) return report.graph().head();
+  return 1 + report.graph().layer_kind(unit - 1, report.design.model);
+}
+
+int chunk_of(const Report& report, int stage, int segment, int layer) {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  if (layer < 0)
+    return segment == 0 ? (of.first ? 0 : -1) : of.last ? static_cast<int>(of.chunks.size()) - 1 : -1;
+  for (size_t c = 0; c < of.chunks.size(); ++c)
+    if (layer >= of.chunks[c].first_layer && layer < of.chunks[c].first_layer + of.chunks[c].layers)
+      return static_cast<int>(c);
+  return -1;
+}
+
+std::set<int> segments_of(const Report& report, int stage, int chunk) {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  std::set<int> out;
+  if (of.first && chunk == 0) out.insert(0);
+  const auto kinds = chunk_kinds(report.graph(), of, report.design.model);
+  if (chunk < static_cast<int>(kinds.size()))
+    for (const int kind : kinds[static_cast<size_t>(chunk)]) out.insert(1 + kind);
+  if (of.last && chunk + 1 == static_cast<int>(of.chunks.size())) out.insert(report.graph().head());
+  return out;
+}
+
+std::set<int> segments_of(const Report& report, int stage) {
+  std::set<int> out;
+  const auto chunks = static_cast<int>(report.stages[static_cast<size_t>(stage)].chunks.size());
+  for (int chunk = 0; chunk < chunks; ++chunk) out.merge(segments_of(report, stage, chunk));
+  return out;
+}
+
+std::pair<int, int> units_of_chunk(const Report& report, int stage, int chunk) {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  if (chunk < 0 || chunk >= static_cast<int>(of.chunks.size())) return {0, 0};
+  const StageChunk& layers = of.chunks[static_cast<size_t>(chunk)];
+  const std::set<int> segments = segments_of(report, stage, chunk);
+  int first = static_cast<int>(layers.first_layer) + 1, end = first + static_cast<int>(layers.layers);
+  if (segments.count(0)) first = 0;
+  if (segments.count(report.graph().head())) end = units_in(report);
+  return {first, end};
+}
+
+bool runs_in(SpanKind kind, const Segment& segment, OpId id) {
+  const bool backward = id >= segment.backward_begin;
+  switch (kind) {
+    case SpanKind::Forward: return !backward;
+    case SpanKind::Recompute: return backward && id < segment.replay_end;
+    case SpanKind::Backward: return backward;
+    case SpanKind::BackwardInput: return backward && !segment.op(id).deferrable;
+    case SpanKind::BackwardWeight: return backward && segment.op(id).deferrable;
+    default: return false;
+  }
+}
+
+bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
+  if (!is_collective(op.kind) || op.phase != row.phase || group_name(op.group) != row.group) return false;
+  // A ring's passes and sums are both sends and receives; they differ in type.
+  if (is_ring(op.kind))
+    return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;
+  return op_kind_name(op.kind) == row.op;
+}
+
+bool is_of_collective(const std::string& name, const CollectiveValue& row) {
+  const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
+  std::string op = row.op;
+  std::replace(op.begin(), op.end(), '_', '-');
+  const size_t over = name.find(" over ");
+  const bool same_group = over == std::string::npos || name.substr(over + 6) == row.group;
+  switch (row.phase) {
+    case Phase::GradReduce:
+      if (row.group == "embedding") return has("tied embedding");
+      return has("gradients") && has(op) && same_group;
+    case Phase::ParamGather: return has("parameters") && (has(op) || has("gather")) && same_group;
+    case Phase::Forward: return has("loss") && has(op);
+    case Phase::Step: return (has("norm") || has("loss") || has("tied embedding")) && has(op);
+    default: return false;
+  }
+}
+
+bool is_same(const CollectiveValue& a, const CollectiveValue& b) {
+  return a.phase == b.phase && a.op == b.op && a.group == b.group && a.dtype == b.dtype;
+}
+
+uint32_t memory_of(const Segment& segment, OpId id) {
+  const Op& op = segment.op(id);
+  uint32_t bits = 0;
+  for (const TensorId input : op.inputs) {
+    const TensorRole role = segment.tensor(input).role;
+    if (role == TensorRole::Parameter) bits |= bit_of(MemoryCategory::Parameters);
+    if (role == TensorRole::Cache) bits |= bit_of(MemoryCategory::KvCache);
+  }
+  for (const TensorId output : op.outputs) {
+    const Tensor& tensor = segment.tensor(output);
+    if (tensor.role == TensorRole::ParameterGradient)
+      bits |= bit_of(MemoryCategory::Gradients);
+    else if (tensor.role == TensorRole::Cache)
+      bits |= bit_of(MemoryCategory::KvCache);
+    else if (is_loss(op.kind) ||
+             std::find(tensor.axes.begin(), tensor.axes.end(), Axis::Vocab) != tensor.axes.end())
+      bits |= bit_of(MemoryCategory::Logits);
+  }
+  for (const auto* saved : {&segment.saved, &segment.saved_whole})
+    for (const SavedStorage& one : *saved)
+      if (one.saver == id)
+        bits |= bit_of(is_loss(op.kind) ? MemoryCategory::Logits : MemoryCategory::Activations);
+  return bits;
+}
+
+}  // namespace shardscape::ui

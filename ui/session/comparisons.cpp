@@ -1,0 +1,131 @@
+#include "ui/session/comparisons.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "design/knobs/knobs.h"
+#include "ui/toolkit/display_text.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp", "ep", "microbatch"};
+
+// In what a pinned design differs from the present one, in what the present one differs from any; that first
+// in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
+QString distinguishing_name(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs,
+                            int member) {
+  std::vector<std::pair<size_t, QString>> parts;
+  for (const ComparedKnob& knob : differing) {
+    if (member > 0 && knob.values[static_cast<size_t>(member)] == knob.values[0]) continue;
+    const std::set<std::string> values(knob.values.begin() + 1,
+                                       knob.values.end());  // of those that are pinned
+    const Knob& of = *knob.knob;
+    const QString value = displayText(of, QString::fromStdString(knob.values[static_cast<size_t>(member)]));
+    parts.emplace_back(values.size(), QString::fromStdString(of.symbol.empty() ? of.label : of.symbol) +
+                                          u' ' + (value.isEmpty() ? Comparisons::tr("none") : value));
+  }
+  std::stable_sort(parts.begin(), parts.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
+  QStringList words;
+  if (const Design& design = designs[static_cast<size_t>(member)]; design.name != designs.front().name)
+    words << QString::fromStdString(design.name);
+  for (const auto& [_, part] : parts) words << part;
+  return words.join(QStringLiteral(" · "));
+}
+
+}  // namespace
+
+int Comparisons::find(const Design& design) const {
+  const auto it = std::find_if(pinned_.begin(), pinned_.end(),
+                               [&](const PinnedDesign& p) { return p.design == design; });
+  return it == pinned_.end() ? -1 : static_cast<int>(it - pinned_.begin());
+}
+
+bool Comparisons::add(const Design& design, const QString& name) {
+  if (full() || find(design) >= 0) return false;
+  pinned_.push_back({design, name});
+  work();
+  Q_EMIT changed();
+  return true;
+}
+
+void Comparisons::set(const std::vector<NamedDesign>& designs) {
+  clear();
+  for (const NamedDesign& of : designs) add(of.design, QString::fromStdString(of.name));
+}
+
+std::vector<NamedDesign> Comparisons::named() const {
+  std::vector<NamedDesign> out;
+  for (const PinnedDesign& p : pinned_) out.push_back({p.name.toStdString(), p.design});
+  return out;
+}
+
+void Comparisons::remove(int at) {
+  if (at < 0 || at >= size()) return;
+  pinned_.erase(pinned_.begin() + at);
+  work();
+  Q_EMIT changed();
+}
+
+void Comparisons::clear() {
+  if (pinned_.empty()) return;
+  pinned_.clear();
+  job_.stop();
+  Q_EMIT changed();
+}
+
+bool Comparisons::ready() const {
+  return std::all_of(pinned_.begin(), pinned_.end(), [](const PinnedDesign& p) { return p.worked; });
+}
+
+// What is not worked out yet, one after the other; a design that went meanwhile finds no place any more.
+void Comparisons::work() {
+  std::vector<Design> left;
+  for (const PinnedDesign& p : pinned_)
+    if (!p.worked) left.push_back(p.design);
+  if (left.empty()) return job_.stop();
+  job_.start([this, left = std::move(left)](const NewestJob::Post& post, std::stop_token stop) {
+    for (const Design& design : left) {
+      if (stop.stop_requested()) return;
+      const ComparedDesign made = compared(design, plans_);
+      post([this, design, made] {
+        const int at = find(design);
+        if (at < 0) return;
+        pinned_[static_cast<size_t>(at)].made = made;
+        pinned_[static_cast<size_t>(at)].worked = true;
+        Q_EMIT changed();
+      });
+    }
+  });
+}
+
+QString Comparisons::nameOf(const Design& design) {
+  QStringList parts{QString::fromStdString(design.name)};
+  for (const char* id : kDegrees) {
+    const Knob& knob = *find_knob(id);
+    const QString value = QString::fromStdString(knob_text(design, knob));
+    if (value != QStringLiteral("1"))
+      parts << QString::fromStdString(knob.symbol.empty() ? knob.label : knob.symbol) + u' ' +
+                   displayText(knob, value);
+  }
+  return parts.join(QStringLiteral(" · "));
+}
+
+QStringList Comparisons::namesApart(const Design& present) const {
+  std::vector<Design> designs{present};
+  for (const PinnedDesign& pinned : pinned_) designs.push_back(pinned.design);
+  const std::vector<ComparedKnob> differing = compare_knobs(designs);
+  QStringList names;
+  for (int member = 0; member <= size(); ++member) names << distinguishing_name(differing, designs, member);
+  return names;
+}
+
+int Comparisons::sameStagePlace(int stage, int stages, int of_stages) {
+  if (stages <= 1 || of_stages <= 1) return 0;
+  return static_cast<int>(
+      std::lround(static_cast<double>(std::clamp(stage, 0, stages - 1)) * (of_stages - 1) / (stages - 1)));
+}
+
+}  // namespace shardscape::ui

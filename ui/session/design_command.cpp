@@ -1,0 +1,34 @@
+#include "ui/session/design_command.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr std::chrono::milliseconds kPause{1500};  // a longer rest between keys starts a new step
+
+}  // namespace
+
+DesignCommand::DesignCommand(Session* session, Design after, const QString& text, const QString& knob)
+    : QUndoCommand(text),
+      session_(session),
+      before_(session->design()),
+      after_(std::move(after)),
+      knob_(knob),
+      edit_(session->edit_),
+      takes_back_(session->taking_back_) {}
+
+void DesignCommand::undo() { session_->assign(before_); }
+
+void DesignCommand::redo() { session_->assign(after_); }
+
+bool DesignCommand::mergeWith(const QUndoCommand* other) {
+  const auto* next = static_cast<const DesignCommand*>(other);
+  if (next->knob_ != knob_ || next->edit_ != edit_) return false;
+  if (next->when_ - when_ > kPause && !next->takes_back_) return false;
+  after_ = next->after_;
+  when_ = next->when_;
+  setText(next->text());
+  setObsolete(before_ == after_);
+  return true;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,63 @@
+#include "ui/session/memory_advisor.h"
+
+#include <exception>
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kRestMs = 250;
+
+}  // namespace
+
+MemoryAdvisor::MemoryAdvisor(QObject* parent) : QObject(parent) {
+  rest_.setSingleShot(true);
+  rest_.setInterval(kRestMs);
+  connect(&rest_, &QTimer::timeout, this, [this] { work(asked_for_, thorough_); });
+}
+
+MemoryAdvisor::~MemoryAdvisor() {
+  thread_.request_stop();
+  if (thread_.joinable()) thread_.join();
+}
+
+void MemoryAdvisor::ask(std::shared_ptr<const Estimate> estimate, bool thorough) {
+  if (!estimate || (estimate == asked_for_ && (thorough_ || !thorough))) return;
+  thorough_ = thorough;
+  asked_for_ = std::move(estimate);
+  thread_.request_stop();
+  rest_.start();
+}
+
+void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool thorough) {
+  thread_ = std::jthread([this, estimate, thorough](std::stop_token stop) {
+    const auto seconds = [&stop](const Report& report) -> std::optional<double> {
+      if (!report.accelerator) return std::nullopt;
+      const auto simulated = simulate(report, stop);
+      return simulated ? std::optional(simulated->step_seconds) : std::nullopt;
+    };
+    std::vector<MemoryAdvice> found;
+    std::optional<Fragmentation> segments;
+    try {
+      segments = shardscape::fragmentation(*estimate->report, stop);
+      if (thorough) found = memory_advice(*estimate->report, *estimate->report->memory, seconds, stop);
+    } catch (const std::exception&) {
+      return;  // there is no advice; nothing else depends on it
+    }
+    if (stop.stop_requested()) return;
+    QMetaObject::invokeMethod(
+        this,
+        [this, estimate, found, segments, thorough] {
+          if (estimate != asked_for_) return;
+          allocator_for_ = estimate;
+          fragmentation_ = segments;
+          if (thorough) {
+            given_for_ = estimate;
+            given_ = found;
+          }
+          Q_EMIT ready();
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+}  // namespace shardscape::ui

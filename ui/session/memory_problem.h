@@ -1,0 +1,31 @@
+// That a design does not fit, as a problem of its own kind besides those of validate(): the list of problems
+// and the verdict agree.
+#pragma once
+
+#include <QString>
+#include <vector>
+
+#include "base/problem.h"
+#include "base/units.h"
+#include "memory/memory_advice.h"
+#include "plan/report.h"
+
+namespace shardscape::ui {
+
+inline constexpr char kMemoryPlace[] = "memory";  // Problem::where
+inline bool isMemoryProblem(const Problem& problem) {
+  return problem.where == kMemoryPlace && problem.severity == Severity::Error;
+}
+inline bool isOfMemory(const Problem& problem) { return problem.where == kMemoryPlace; }
+
+// Of a report whose memory does not fit. Fixes are the advice that makes it fit, the one that costs least
+// time first.
+Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& advice, UnitSystem units);
+
+// Of one that fits, but not under every setting of the allocator.
+Problem memoryNote(const std::string& warning);
+
+// "−64.3 GiB, +31.9 % time": breaks only after the comma.
+QString adviceEffect(const MemoryAdvice& advice, UnitSystem units);
+
+}  // namespace shardscape::ui

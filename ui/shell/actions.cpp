@@ -1,0 +1,103 @@
+#include "ui/shell/actions.h"
+
+#include <QActionGroup>
+#include <QMainWindow>
+#include <QMenuBar>
+#include <QUndoStack>
+
+#include "ui/toolkit/icons.h"
+
+namespace shardscape::ui {
+
+Actions makeActions(QMainWindow* window, QUndoStack* undo) {
+  const auto make = [window](const QString& text, const QKeySequence& keys = {}, bool checkable = false) {
+    auto* action = new QAction(text, window);
+    action->setShortcut(keys);
+    action->setCheckable(checkable);
+    window->addAction(action);  // shortcuts work even where no menu shows it
+    return action;
+  };
+  const auto tr = [](const char* text) { return QMainWindow::tr(text); };
+  Actions a{};
+  a.new_design = make(tr("&New design"), QKeySequence::New);
+  a.open = make(tr("&Open design..."), QKeySequence::Open);
+  a.import_config = make(tr("&Import config.json..."), QKeySequence("Ctrl+I"));
+  a.save = make(tr("&Save design"), QKeySequence::Save);
+  a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
+  a.export_bundle = make(tr("&Export bundle..."),
+                         QKeySequence("Ctrl+B"));  // Ctrl+E is "end of line" in fields on X11
+  a.export_trace = make(tr("Export &timeline for Perfetto..."), QKeySequence("Ctrl+Shift+T"));
+  a.save_picture = make(tr("Export view as &picture..."), QKeySequence("Ctrl+Shift+P"));
+  a.quit = make(tr("&Quit"), QKeySequence("Ctrl+Q"));
+  a.quit->setMenuRole(QAction::QuitRole);
+
+  a.undo = undo->createUndoAction(window, tr("&Undo"));
+  a.undo->setShortcut(QKeySequence("Ctrl+Z"));
+  a.redo = undo->createRedoAction(window, tr("&Redo"));
+  a.redo->setShortcuts({QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")});
+  window->addActions({a.undo, a.redo});
+  setThemedIcon(a.undo, "undo");
+  setThemedIcon(a.redo, "redo");
+  // No shortcut of its own: Ctrl+C goes to whatever has the focus, and only what nobody takes reaches the
+  // window.
+  a.copy = make(tr("&Copy") + "\tCtrl+C");
+
+  a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
+  a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
+  a.side_by_side = make(tr("&Side by side"), QKeySequence("Ctrl+Shift+C"));
+  a.unpin = make(tr("&Unpin all"));
+
+  for (int i = 0; i < viewNames().size(); ++i) {
+    a.views << make(viewNames()[i], QKeySequence(QString("Ctrl+%1").arg(i + 1)), true);
+  }
+  a.light = make(tr("&Light theme"), {}, true);
+  a.dark = make(tr("&Dark theme"), {}, true);
+  for (const QVector<QAction*>& choice : {a.views, QVector<QAction*>{a.light, a.dark}}) {
+    auto* group = new QActionGroup(window);
+    for (QAction* action : choice) group->addAction(action);
+  }
+  a.find = make(tr("&Find in the view"), QKeySequence::Find);
+  a.filter = make(tr("F&ilter fields"), QKeySequence("Ctrl+L"));
+  a.zoom_in = make(tr("Zoom &in"), QKeySequence("Ctrl++"));
+  a.zoom_in->setShortcuts({QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")});
+  a.zoom_out = make(tr("Zoom &out"), QKeySequence("Ctrl+-"));
+  a.fit = make(tr("&Fit the view"), QKeySequence("Ctrl+0"));
+  a.form = make(tr("&Configuration"), QKeySequence("F6"), true);
+  a.inspector = make(tr("&Inspector"), QKeySequence("F7"), true);
+  a.problems = make(tr("&Problems"), QKeySequence("F8"), true);
+  a.machine = make(tr("&Machine and its sources..."), QKeySequence("F9"));
+  a.reset_layout = make(tr("&Reset layout"));
+
+  a.palette = make(tr("Find a &command"), QKeySequence("Ctrl+K"));
+  a.shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence("F1"));
+  a.about = make(tr("&About Shardscape"));
+  a.about->setMenuRole(QAction::AboutRole);
+  return a;
+}
+
+QVector<Actions::Group> Actions::groups() const {
+  const auto tr = [](const char* text) { return QMainWindow::tr(text); };
+  QVector<QAction*> view = views;
+  view << light << dark << find << filter << zoom_in << zoom_out << fit << form << inspector << problems
+       << machine << reset_layout;
+  return {{tr("File"),
+           {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
+          {tr("Edit"), {undo, redo, copy}},
+          {tr("View"), view},
+          {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
+          {tr("Help"), {palette, shortcuts, about}}};
+}
+
+void fillMenuBar(QMenuBar* bar, const Actions& a) {
+  const QVector<QAction*> gaps{a.export_bundle, a.quit, a.copy,    a.side_by_side, a.light, a.find,
+                               a.zoom_in,       a.form, a.machine, a.reset_layout, a.about};
+  for (const Actions::Group& group : a.groups()) {
+    QMenu* menu = bar->addMenu("&" + group.name);
+    for (QAction* action : group.actions) {
+      if (gaps.contains(action)) menu->addSeparator();
+      menu->addAction(action);
+    }
+  }
+}
+
+}  // namespace shardscape::ui

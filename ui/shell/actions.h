@@ -1,0 +1,41 @@
+// Every action of the window: made here, wired by the main window, shown by menus, bar, palette and shortcut
+// sheet.
+#pragma once
+
+#include <QAction>
+#include <QVector>
+
+class QMainWindow;
+class QMenuBar;
+class QUndoStack;
+
+namespace shardscape::ui {
+
+inline const QStringList& viewNames() {
+  static const QStringList names{QStringLiteral("Graph"),    QStringLiteral("Memory"),
+                                 QStringLiteral("Compute"),  QStringLiteral("Communication"),
+                                 QStringLiteral("Timeline"), QStringLiteral("Explore")};
+  return names;
+}
+
+struct Actions {
+  QAction *new_design, *open, *import_config, *save, *save_as, *export_bundle, *export_trace, *save_picture,
+      *quit;
+  QAction *undo, *redo, *copy;
+  QAction *pin, *compare_file, *side_by_side, *unpin;
+  QVector<QAction*> views;  // in the order of viewNames()
+  QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
+  QAction *form, *inspector, *problems, *machine, *reset_layout;
+  QAction *palette, *shortcuts, *about;
+
+  struct Group {
+    QString name;  // "File"
+    QVector<QAction*> actions;
+  };
+  QVector<Group> groups() const;  // in the order of the menus
+};
+
+Actions makeActions(QMainWindow* window, QUndoStack* undo);
+void fillMenuBar(QMenuBar* bar, const Actions& actions);
+
+}  // namespace shardscape::ui

@@ -1,0 +1,48 @@
+#include "ui/shell/commands.h"
+
+#include "base/units.h"
+#include "design/knobs/knobs.h"
+#include "model/library.h"
+#include "ui/form/config_form.h"
+#include "ui/session/session.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+}  // namespace
+
+QVector<Command> paletteCommands(const Actions& actions, Session* session, ConfigForm* form) {
+  QVector<Command> commands;
+  for (const Problem& problem : session->allProblems()) {
+    for (const Fix& fix : problem.fixes) {
+      commands.push_back(
+          {QObject::tr("Fix"), text(fix.label), text(problem.what), {}, [=] { session->applyFix(fix); }});
+    }
+  }
+  for (const Actions::Group& group : actions.groups()) {
+    for (QAction* action : group.actions) {
+      if (!action->isEnabled() || action == actions.palette) continue;
+      const QString title = action->text().section('\t', 0, 0).remove('&');
+      commands.push_back(
+          {group.name, title, action->shortcut().toString(QKeySequence::NativeText), {}, [action] {
+             action->trigger();
+           }});
+    }
+  }
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    const QString id = text(preset.id);
+    commands.push_back({QObject::tr("Model"), text(preset.name),
+                        text(format_count(preset.published_parameters)), id,
+                        [=] { session->applyPreset(id); }});
+  }
+  for (const Knob& knob : knobs()) {
+    const QString id = text(knob.id);
+    commands.push_back({QObject::tr("Set"), text(knob.label), text(knob_text(session->design(), knob)),
+                        knob.symbol.empty() ? id : text(knob.symbol), [=] { form->focusKnob(id); }});
+  }
+  return commands;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,115 @@
+#include "ui/shell/document.h"
+
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMessageBox>
+
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+#include "ui/shell/settings.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString filter() { return Document::tr("Shardscape designs (*.json);;All files (*)"); }
+
+}  // namespace
+
+Document::Document(Session* session, QWidget* window) : QObject(window), session_(session), window_(window) {}
+
+QString Document::title() const {
+  return path_.isEmpty() ? QString::fromStdString(session_->design().name)
+                         : QFileInfo(path_).completeBaseName();
+}
+
+bool Document::modified() const {
+  return !session_->undoStack()->isClean() || session_->search() != saved_search_ ||
+         session_->comparisons()->named() != saved_compared_;
+}
+
+bool Document::mayDiscard() {
+  if (!modified()) return true;
+  QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to \"%1\"?").arg(title()),
+                  QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, window_);
+  box.setInformativeText(session_->undoStack()->isClean()
+                             ? tr("The search over designs, or what is compared, is not in a file yet.")
+                             : tr("The design has changes that are not in a file yet."));
+  box.setDefaultButton(QMessageBox::Save);
+  switch (box.exec()) {
+    case QMessageBox::Save: return save();
+    case QMessageBox::Discard: return true;
+    default: return false;
+  }
+}
+
+void Document::newDesign() {
+  if (!mayDiscard()) return;
+  path_.clear();
+  saved_search_.reset();
+  saved_compared_.clear();
+  session_->reset(default_design());
+  Q_EMIT changed();
+  Q_EMIT succeeded();
+}
+
+void Document::open() {
+  const QString path = QFileDialog::getOpenFileName(window_, tr("Open design"), settings::designFolder(),
+                                                    filter());
+  if (!path.isEmpty()) openPath(path);
+}
+
+bool Document::openPath(const QString& path) {
+  auto loaded = load_study(path.toStdString());  // first: a file that cannot be read must not cost any change
+  if (const auto* problem = std::get_if<Problem>(&loaded)) {
+    Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
+    return false;
+  }
+  if (!mayDiscard()) return false;
+  const Study& study = std::get<Study>(loaded);
+  const QFileInfo file(path);
+  path_ = study.of_search
+              ? QString()
+              : file.absoluteFilePath();  // a document is not saved over what a search wrote or reads
+  settings::setDesignFolder(file.absolutePath());
+  saved_search_ = study.search;
+  session_->reset(study.design);
+  session_->setSearch(study.search);
+  session_->comparisons()->set(study.compared);
+  saved_compared_ = session_->comparisons()->named();
+  Q_EMIT changed();
+  if (study.lost)
+    Q_EMIT failed(tr("The design was opened, but not all that the same file has besides. %1")
+                      .arg(QString::fromStdString(to_string(*study.lost))));
+  else
+    Q_EMIT succeeded();
+  return true;
+}
+
+bool Document::save() { return path_.isEmpty() ? saveAs() : savePath(path_); }
+
+bool Document::saveAs() {
+  const QString proposal = path_.isEmpty() ? settings::designFolder() + "/" + title() + ".json" : path_;
+  QString path = QFileDialog::getSaveFileName(window_, tr("Save design"), proposal, filter());
+  if (path.isEmpty()) return false;
+  if (QFileInfo(path).suffix().isEmpty()) path += ".json";
+  return savePath(path);
+}
+
+bool Document::savePath(const QString& path) {
+  if (const std::optional<Problem> problem = save_study(
+          {session_->design(), session_->search(), session_->comparisons()->named(), {}, false},
+          path.toStdString())) {
+    Q_EMIT failed(tr("The design was not saved. %1").arg(QString::fromStdString(to_string(*problem))));
+    return false;
+  }
+  path_ = QFileInfo(path).absoluteFilePath();
+  settings::setDesignFolder(QFileInfo(path_).absolutePath());
+  saved_search_ = session_->search();
+  saved_compared_ = session_->comparisons()->named();
+  session_->undoStack()->setClean();
+  Q_EMIT changed();
+  Q_EMIT succeeded();
+  return true;
+}
+
+}  // namespace shardscape::ui

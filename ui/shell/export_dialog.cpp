@@ -1,0 +1,289 @@
+#include "ui/shell/export_dialog.h"
+
+#include <QCheckBox>
+#include <QDesktopServices>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QStyle>
+#include <QUrl>
+
+#include "ui/session/session.h"
+#include "ui/shell/export_target.h"
+#include "ui/shell/problems_model.h"
+#include "ui/shell/settings.h"
+#include "ui/toolkit/file_slug.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+// "Tensor parallel (tp): 32 heads do not split over tp = 5; accepted: 1, 2, 4, ..."
+QString firstProblem(const Session& session) {
+  for (Problem problem : session.problems()) {
+    if (problem.severity != Severity::Error) continue;
+    problem.where = problemPlace(problem).toStdString();
+    return text(to_string(problem));
+  }
+  return {};
+}
+
+}  // namespace
+
+ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
+    : QDialog(parent),
+      session_(session),
+      job_(job),
+      folder_(new QLineEdit(this)),
+      name_(new QLineEdit("trace", this)),
+      tensors_(new QCheckBox(tr("Write tensor names and sizes (more than doubles a trace)"), this)),
+      durations_(new QCheckBox(tr("Write our durations of compute nodes, which simulators replay"), this)),
+      replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
+      size_(new QLabel(this)),
+      message_(new QLabel(this)),
+      progress_text_(new QLabel(this)),
+      progress_(new QProgressBar(this)),
+      browse_(new QPushButton(tr("Browse..."), this)),
+      start_(new QPushButton(tr("Export"), this)),
+      cancel_(new QPushButton(tr("Cancel export"), this)),
+      close_(new QPushButton(tr("Close"), this)),
+      open_(new QPushButton(tr("Open folder"), this)) {
+  setWindowTitle(tr("Export bundle"));
+  build();
+  suggestFolder();
+  tensors_->setChecked(settings::exportTensors());
+  durations_->setChecked(settings::exportDurations());
+
+  connect(folder_, &QLineEdit::textChanged, this, [this] {
+    replace_->setChecked(false);  // consent to overwrite one folder is none for another
+    refresh();
+  });
+  connect(folder_, &QLineEdit::textEdited, this, [this] { folder_chosen_ = true; });
+  connect(name_, &QLineEdit::textChanged, this, &ExportDialog::refresh);
+  connect(tensors_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  connect(durations_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  connect(replace_, &QCheckBox::toggled, this, &ExportDialog::refresh);
+  connect(browse_, &QPushButton::clicked, this, &ExportDialog::browse);
+  connect(start_, &QPushButton::clicked, this, &ExportDialog::start);
+  connect(cancel_, &QPushButton::clicked, this, [this] { job_->cancel(); });
+  connect(close_, &QPushButton::clicked, this, &QDialog::reject);
+  connect(open_, &QPushButton::clicked, this,
+          [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(written_)); });
+  connect(session, &Session::designChanged, this, &ExportDialog::suggestFolder);
+  connect(session, &Session::reportChanged, this, &ExportDialog::refresh);
+  connect(session, &Session::unitsChanged, this, &ExportDialog::refresh);
+  connect(job, &ExportJob::started, this, &ExportDialog::refreshJob);
+  connect(job, &ExportJob::progressed, this, &ExportDialog::refreshJob);
+  connect(job, &ExportJob::finished, this, &ExportDialog::finish);
+  refreshJob();
+}
+
+void ExportDialog::build() {
+  folder_->setObjectName("export_folder");
+  name_->setObjectName("export_name");
+  tensors_->setObjectName("export_tensors");
+  durations_->setObjectName("export_durations");
+  replace_->setObjectName("export_replace");
+  start_->setObjectName("export_start");
+  cancel_->setObjectName("export_cancel");
+  close_->setObjectName("export_close");
+  open_->setObjectName("export_open");
+  size_->setObjectName("export_size");
+  message_->setObjectName("dialog_message");
+  folder_->setMinimumWidth(380);
+  name_->setToolTip(tr("Traces are called NAME.0.et, NAME.1.et and so on."));
+  size_->setProperty("role", "secondary");
+  size_->setWordWrap(true);
+  message_->setWordWrap(true);
+  message_->setTextFormat(Qt::PlainText);
+  message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  progress_->setTextVisible(false);
+  progress_->setRange(0, 1000);
+  progress_text_->setProperty("role", "secondary");
+  start_->setProperty("primary", true);
+  start_->setDefault(true);
+  for (QPushButton* button : {browse_, cancel_, close_, open_}) button->setAutoDefault(false);
+
+  auto* folder = new QHBoxLayout;
+  folder->setSpacing(8);
+  folder->addWidget(folder_, 1);
+  folder->addWidget(browse_);
+  auto* form = new QFormLayout;
+  form->setHorizontalSpacing(16);
+  form->setVerticalSpacing(10);
+  form->setLabelAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+  auto* folder_label = new QLabel(tr("&Folder"), this);
+  folder_label->setBuddy(folder_);
+  form->addRow(folder_label, folder);
+  form->addRow(tr("Trace &name"), name_);
+  form->addRow(QString(), tensors_);
+  form->addRow(QString(), durations_);
+  form->addRow(QString(), replace_);
+  form->addRow(tr("Size"), size_);
+  auto* buttons = new QHBoxLayout;
+  buttons->setSpacing(8);
+  buttons->addWidget(open_);
+  buttons->addStretch();
+  buttons->addWidget(close_);
+  buttons->addWidget(start_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(24, 20, 24, 20);
+  layout->setSpacing(14);
+  layout->addLayout(form);
+  layout->addWidget(message_);
+  // Cancel stands by the progress that it ends: a click that comes too late meets no other button.
+  auto* progress = new QGridLayout;
+  progress->setHorizontalSpacing(12);
+  progress->setVerticalSpacing(6);
+  progress->addWidget(progress_, 0, 0, Qt::AlignVCenter);
+  progress->addWidget(cancel_, 0, 1);
+  progress->addWidget(progress_text_, 1, 0);
+  progress->setColumnStretch(0, 1);
+  layout->addLayout(progress);
+  layout->addStretch(1);
+  layout->addLayout(buttons);
+  open_->hide();
+  message_->hide();
+  resize(620, sizeHint().height());
+}
+
+void ExportDialog::setFolder(const QString& folder) {
+  folder_chosen_ = true;
+  folder_->setText(QDir::toNativeSeparators(folder));
+}
+
+void ExportDialog::suggestFolder() {
+  if (folder_chosen_ || job_->running()) return;
+  folder_->setText(
+      QDir::toNativeSeparators(settings::exportFolder() + "/" + slug(text(session_->design().name))));
+}
+
+ExportOptions ExportDialog::options() const {
+  ExportOptions options;
+  options.target = folder_->text().trimmed().toStdString();
+  options.name = name_->text().trimmed().toStdString();
+  options.tensors = tensors_->isChecked();
+  options.durations = durations_->isChecked();
+  options.replace = replace_->isChecked();
+  return options;
+}
+
+void ExportDialog::browse() {
+  const QString parent = QFileInfo(folder_->text()).path();
+  const QString chosen = QFileDialog::getExistingDirectory(this, tr("Folder for the bundle"), parent);
+  if (chosen.isEmpty()) return;
+  // A folder with other things in it becomes the place of the bundle's own folder.
+  const bool other_things = !examineTarget(chosen, true).problem.isEmpty();
+  setFolder(other_things ? chosen + "/" + slug(text(session_->design().name)) : chosen);
+}
+
+void ExportDialog::start() {
+  if (!session_->current() || job_->running()) return;
+  settings::setExportFolder(QFileInfo(folder_->text().trimmed()).absolutePath());
+  settings::setExportTensors(tensors_->isChecked());
+  settings::setExportDurations(durations_->isChecked());
+  written_.clear();
+  job_->start(session_->report(), options());
+}
+
+void ExportDialog::showMessage(const QString& text, bool wrong) {
+  const QString style = wrong ? "dialog_error" : "dialog_message";
+  if (message_->objectName() != style) {
+    message_->setObjectName(style);
+    message_->style()->unpolish(message_);
+    message_->style()->polish(message_);
+  }
+  message_->setContentsMargins(wrong ? 10 : 0, wrong ? 7 : 0, wrong ? 10 : 0, wrong ? 7 : 0);
+  message_->setText(text);
+  message_->setVisible(!text.isEmpty());
+}
+
+void ExportDialog::refresh() {
+  if (job_->running() || !isVisible()) return;
+  written_.clear();
+  open_->hide();
+  const std::shared_ptr<const Report> report = session_->report();
+  const bool ready = session_->current() && report;
+  const TargetState target = examineTarget(folder_->text(), replace_->isChecked());
+  replace_->setEnabled(target.bundle_there);
+  QString problem = target.problem;
+  if (!ready && !session_->computing())
+    problem = tr("The design has a problem; mend it first. %1").arg(firstProblem(*session_));
+  if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
+  if (ready) {
+    const int64_t bytes = estimate_bundle_bytes(*report, options());
+    QString size = tr("%1 traces, about %2")
+                       .arg(text(grouped(report->ranks)), text(format_bytes(bytes, session_->units())));
+    if (target.free) {
+      size += tr("; %1 free on %2").arg(text(format_bytes(*target.free, session_->units())), target.volume);
+      if (problem.isEmpty() && *target.free < bytes) {
+        problem = tr("The bundle does not fit on %1. Free some space or choose another disk.")
+                      .arg(target.volume);
+      }
+    }
+    size_->setText(size);
+  } else {
+    size_->setText(session_->computing() ? tr("being computed")
+                                         : tr("not known before the design can be built"));
+  }
+  showMessage(problem, true);
+  start_->setEnabled(ready && problem.isEmpty());
+}
+
+void ExportDialog::refreshJob() {
+  const bool running = job_->running();
+  for (QWidget* widget :
+       {static_cast<QWidget*>(folder_), static_cast<QWidget*>(name_), static_cast<QWidget*>(tensors_),
+        static_cast<QWidget*>(durations_), static_cast<QWidget*>(browse_)}) {
+    widget->setEnabled(!running);
+  }
+  progress_->setVisible(running);
+  progress_text_->setVisible(running);
+  cancel_->setVisible(running);
+  cancel_->setEnabled(!job_->cancelled());
+  if (!running) return refresh();
+  replace_->setEnabled(false);
+  start_->setEnabled(false);
+  open_->hide();
+  showMessage({}, false);
+  const ExportProgress& progress = job_->progress();
+  progress_->setValue(progress.ranks > 0 ? static_cast<int>(progress.ranks_done * 1000 / progress.ranks) : 0);
+  progress_text_->setText(job_->progressText());
+}
+
+void ExportDialog::finish(const ExportJob::Outcome& outcome) {
+  refreshJob();
+  if (job_->cancelled() && std::holds_alternative<Problem>(outcome)) {
+    return showMessage(tr("The export was cancelled. Nothing was left behind."), false);
+  }
+  if (const auto* problem = std::get_if<Problem>(&outcome))
+    return showMessage(text(to_string(*problem)), true);
+  const auto& done = std::get<ExportSummary>(outcome);
+  written_ = text(done.target.string());
+  QString nearest;
+  for (const std::string& note : done.nearest) nearest += "\n" + tr("network.yml: %1").arg(text(note));
+  showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
+                      .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
+                           text(format_bytes(done.bytes, session_->units())),
+                           text(format_seconds(done.seconds)), written_) +
+                  nearest,
+              false);
+  start_->setEnabled(false);  // the folder now holds this very bundle
+  open_->show();
+  open_->setFocus();
+}
+
+void ExportDialog::showEvent(QShowEvent* event) {
+  refreshJob();
+  QDialog::showEvent(event);
+}
+
+}  // namespace shardscape::ui

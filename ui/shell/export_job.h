@@ -1,0 +1,44 @@
+// An export in a thread of its own, with progress and cancel. One at a time.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "bundle/bundle.h"
+
+namespace shardscape::ui {
+
+class ExportJob : public QObject {
+  Q_OBJECT
+ public:
+  using Outcome = std::variant<ExportSummary, Problem>;
+  explicit ExportJob(QObject* parent = nullptr);
+  ~ExportJob() override;
+  bool running() const { return running_; }
+  bool cancelled() const { return cancelled_; }
+  const ExportProgress& progress() const { return progress_; }
+  void start(std::shared_ptr<const Report> report, const ExportOptions& options);
+  void cancel();  // returns at once; finished() follows
+  // "rank 3,412 of 8,192 · 1.3 GB/s · 4 s left"
+  QString progressText() const;
+
+ Q_SIGNALS:
+  void started();
+  void progressed();
+  void finished(const shardscape::ui::ExportJob::Outcome& outcome);
+
+ private:
+  void report_progress(const ExportProgress& progress);
+  bool running_ = false, cancelled_ = false;
+  ExportProgress progress_;
+  std::mutex mutex_;
+  ExportProgress latest_;             // by the worker, under the mutex
+  std::atomic<bool> posted_ = false;  // one progress event in the queue at most
+  std::jthread thread_;
+};
+
+}  // namespace shardscape::ui

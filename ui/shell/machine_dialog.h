@@ -1,0 +1,32 @@
+// What machine estimates are of: every value of the design's accelerator and network, and what was measured,
+// with sources. Follows the design.
+#pragma once
+
+#include <QDialog>
+
+class QLabel;
+
+namespace shardscape::ui {
+
+class ChartTable;
+class CopyLabel;
+class MachineModel;
+class Session;
+
+class MachineDialog : public QDialog {
+  Q_OBJECT
+ public:
+  MachineDialog(Session* session, QWidget* parent);
+
+ private:
+  void refresh();
+  void showSource(int row);
+  Session* session_;
+  MachineModel* model_;
+  ChartTable* table_;
+  QLabel *title_, *summary_;
+  CopyLabel* source_;  // of the selected row, whole
+  int selected_row_ = 0;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,436 @@
+#include "ui/shell/main_window.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDir>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMenuBar>
+#include <QMimeData>
+#include <QSaveFile>
+#include <QScreen>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "base/data_dir.h"
+#include "base/units.h"
+#include "design/document.h"
+#include "ui/form/config_form.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/plot/save_menu.h"
+#include "ui/session/comparisons.h"
+#include "ui/session/memory_problem.h"
+#include "ui/shell/about_dialog.h"
+#include "ui/shell/command_palette.h"
+#include "ui/shell/commands.h"
+#include "ui/shell/document.h"
+#include "ui/shell/export_dialog.h"
+#include "ui/shell/export_job.h"
+#include "ui/shell/import_dialog.h"
+#include "ui/shell/machine_dialog.h"
+#include "ui/shell/message_bar.h"
+#include "ui/shell/problems_panel.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/shortcuts_dialog.h"
+#include "ui/shell/status_bar.h"
+#include "ui/shell/top_bar.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/shell/view_picture.h"
+#include "ui/views/communication/communication_view.h"
+#include "ui/views/compute/compute_view.h"
+#include "ui/views/explore/explore_view.h"
+#include "ui/views/explore/setup_panel.h"
+#include "ui/views/graph/graph_view.h"
+#include "ui/views/memory/memory_view.h"
+#include "ui/views/serving/serving_page.h"
+#include "ui/views/timeline/timeline_view.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kProblemsHeight = 180;
+// Form and inspector take their share of the width, within what they can use.
+int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
+int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
+
+// A local file that is dragged over the window, empty for anything else.
+QString dragged_file(const QMimeData* data) {
+  const QList<QUrl> urls = data->urls();
+  return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Session* session, QWidget* parent)
+    : QMainWindow(parent),
+      session_(session),
+      job_(new ExportJob(this)),
+      document_(new Document(session, this)),
+      actions_(makeActions(this, session->undoStack())) {
+  build();
+  wireFile();
+  wireView();
+  wireCompare();
+  wireHelp();
+  setAcceptDrops(true);
+  setMinimumSize(1000, 640);
+  setWindowIcon(QIcon(":/icons/shardscape.svg"));
+  resetLayout();
+  actions_.views.front()->setChecked(true);
+  updateTitle();
+}
+
+void MainWindow::build() {
+  fillMenuBar(menuBar(), actions_);
+  auto* page = new QWidget(this);
+  top_ = new TopBar(session_, actions_, page);
+  message_ = new MessageBar(page);
+  verdict_ = new VerdictStrip(session_, page);
+  columns_ = new QSplitter(Qt::Horizontal, page);
+  form_ = new ConfigForm(session_, columns_);
+  centre_ = new QSplitter(Qt::Vertical, columns_);
+  side_ = new QStackedWidget(columns_);
+  inspector_ = new InspectorPanel(session_, side_);
+  tabs_ = new QTabWidget(centre_);
+  problems_ = new ProblemsPanel(session_, centre_);
+  status_ = new StatusBar(session_, job_, page);
+  palette_ = new CommandPalette(this);
+
+  tabs_->setDocumentMode(true);
+  tabs_->tabBar()->setExpanding(false);
+  tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
+  graph_ = new GraphView(session_, tabs_);
+  timeline_ = new TimelineView(session_, tabs_);
+  explore_ = new ExploreView(session_, new ServingPage(session_), tabs_);
+  side_->addWidget(inspector_);
+  side_->addWidget(explore_->setup());
+  QWidget* views[] = {graph_,
+                      new MemoryView(session_, tabs_),
+                      new ComputeView(session_, tabs_),
+                      new CommunicationView(session_, tabs_),
+                      timeline_,
+                      explore_};
+  for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
+
+  for (QSplitter* splitter : {columns_, centre_}) {
+    splitter->setHandleWidth(1);
+    splitter->setChildrenCollapsible(false);
+  }
+  columns_->setStretchFactor(1, 1);
+  centre_->setStretchFactor(0, 1);
+
+  auto* layout = new QVBoxLayout(page);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  for (QWidget* widget :
+       {static_cast<QWidget*>(top_), static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)}) {
+    layout->addWidget(widget);
+  }
+  layout->addWidget(columns_, 1);
+  layout->addWidget(status_);
+  setCentralWidget(page);
+  page->setFocusPolicy(Qt::ClickFocus);
+  page->setFocus();  // no field is marked before the person chooses one
+}
+
+void MainWindow::wireFile() {
+  connect(actions_.new_design, &QAction::triggered, document_, &Document::newDesign);
+  connect(actions_.open, &QAction::triggered, document_, &Document::open);
+  connect(actions_.import_config, &QAction::triggered, this, &MainWindow::importConfig);
+  connect(actions_.save, &QAction::triggered, document_, &Document::save);
+  connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
+  connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
+  connect(actions_.export_trace, &QAction::triggered, this, &MainWindow::exportTrace);
+  connect(actions_.quit, &QAction::triggered, this, &QWidget::close);
+  connect(actions_.export_bundle, &QAction::triggered, this, [this] {
+    exportDialog()->show();
+    exportDialog()->raise();
+    exportDialog()->activateWindow();
+  });
+  connect(actions_.copy, &QAction::triggered, this, [this] {
+    // As if the person had pressed the keys: the focused field or table knows best what to copy.
+    QKeyEvent press(QEvent::KeyPress, Qt::Key_C, Qt::ControlModifier);
+    QApplication::sendEvent(focusWidget() ? focusWidget() : this, &press);
+  });
+  connect(document_, &Document::failed, message_, &MessageBar::show);
+  connect(document_, &Document::succeeded, message_, &QWidget::hide);
+  connect(document_, &Document::changed, this, &MainWindow::updateTitle);
+  connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
+  connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
+    message_->note(
+        tr("Changed to fit %1: %2. All else is as it was.").arg(model, changes.join(QStringLiteral(", "))),
+        actions_.undo);
+  });
+  auto* as_long = new QAction(this);  // the context as long as the sequences were
+  connect(as_long, &QAction::triggered, this, [this] {
+    session_->setKnob(QStringLiteral("context_length"), QString::number(session_->design().workload.seq));
+  });
+  connect(session_, &Session::lengthsDiffer, this, [this, as_long](qint64 context, qint64 seq) {
+    const QString of_cache = QString::fromStdString(grouped(context)),
+                  of_sequences = QString::fromStdString(grouped(seq));
+    message_->note(tr("Decode attends to the context length, %1 tokens; the sequence length of %2 is that of "
+                      "training and prefill.")
+                       .arg(of_cache, of_sequences),
+                   as_long, tr("Use %1").arg(of_sequences));
+  });
+  connect(session_->undoStack(), &QUndoStack::cleanChanged, this, &MainWindow::updateTitle);
+  for (const auto signal : {&Session::designChanged, &Session::searchChanged})
+    connect(session_, signal, this, &MainWindow::updateTitle);
+  connect(session_->comparisons(), &Comparisons::changed, this, &MainWindow::updateTitle);
+}
+
+void MainWindow::wireView() {
+  for (int i = 0; i < actions_.views.size(); ++i) {
+    connect(actions_.views[i], &QAction::triggered, this, [this, i] { showView(i); });
+  }
+  connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
+    actions_.views[index]->setChecked(true);
+    for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
+      action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_ ||
+                         tabs_->currentWidget() == explore_);
+    }
+    placeSide();
+  });
+  connect(explore_, &ExploreView::pageShown, this, &MainWindow::placeSide);
+  connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
+  connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
+  connect(actions_.find, &QAction::triggered, this, [this] {
+    if (tabs_->currentWidget() == timeline_) return timeline_->activateSearch();
+    showView(0);
+    graph_->activateSearch();
+  });
+  connect(actions_.filter, &QAction::triggered, this, [this] {
+    actions_.form->setChecked(true);
+    form_->focusFilter();
+  });
+  const auto either = [this](void (GraphView::*graph)(), void (TimelineView::*timeline)(),
+                             void (ExploreView::*explore)()) {
+    return [this, graph, timeline, explore] {
+      if (tabs_->currentWidget() == explore_) return (explore_->*explore)();
+      tabs_->currentWidget() == timeline_ ? (timeline_->*timeline)() : (graph_->*graph)();
+    };
+  };
+  connect(actions_.zoom_in, &QAction::triggered, this,
+          either(&GraphView::zoomIn, &TimelineView::zoomIn, &ExploreView::zoomIn));
+  connect(actions_.zoom_out, &QAction::triggered, this,
+          either(&GraphView::zoomOut, &TimelineView::zoomOut, &ExploreView::zoomOut));
+  connect(actions_.fit, &QAction::triggered, this,
+          either(&GraphView::fit, &TimelineView::fit, &ExploreView::fit));
+  // A link of the inspector leads to the timeline.
+  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) {
+    if (!by && session_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
+  });
+  connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
+  connect(actions_.inspector, &QAction::toggled, side_, &QWidget::setVisible);
+  connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
+  connect(actions_.machine, &QAction::triggered, this, [this] {
+    if (!machine_) machine_ = new MachineDialog(session_, this);
+    machine_->show();
+    machine_->raise();
+    machine_->activateWindow();
+  });
+  connect(form_, &ConfigForm::machineRequested, actions_.machine, &QAction::trigger);
+  connect(actions_.reset_layout, &QAction::triggered, this, [this] {
+    settings::forgetLayout();
+    resetLayout();
+  });
+  connect(status_, &StatusBar::problemsRequested, actions_.problems, &QAction::toggle);
+  connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
+  connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
+  connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
+    if (id == kMemoryPlace) return showView(1);
+    actions_.form->setChecked(true);
+    form_->focusKnob(id);
+  });
+  connect(session_, &Session::unitsChanged, this, [this] { settings::setUnits(session_->units()); });
+  connect(&Theme::instance(), &Theme::changed, this, [this] {
+    const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
+    (dark ? actions_.dark : actions_.light)->setChecked(true);
+  });
+  (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
+}
+
+// What is searched belongs to the pages of a search; all else is inspected.
+void MainWindow::placeSide() {
+  const bool searches = tabs_->currentWidget() == explore_ && !explore_->usesInspector();
+  side_->setCurrentWidget(searches ? static_cast<QWidget*>(explore_->setup()) : inspector_);
+}
+
+void MainWindow::wireCompare() {
+  Comparisons* pinned = session_->comparisons();
+  const auto follow = [this, pinned] {
+    actions_.pin->setEnabled(!pinned->full() && pinned->find(session_->design()) < 0);
+    actions_.compare_file->setEnabled(!pinned->full());
+    for (QAction* action : {actions_.side_by_side, actions_.unpin}) action->setEnabled(pinned->size() > 0);
+  };
+  connect(pinned, &Comparisons::changed, this, follow);
+  connect(session_, &Session::designChanged, this, follow);
+  follow();
+  connect(actions_.pin, &QAction::triggered, explore_, &ExploreView::pinPresent);
+  connect(actions_.compare_file, &QAction::triggered, this, &MainWindow::compareFile);
+  connect(explore_, &ExploreView::fileRequested, this, &MainWindow::compareFile);
+  connect(actions_.unpin, &QAction::triggered, pinned, &Comparisons::clear);
+  connect(actions_.side_by_side, &QAction::triggered, this, [this] {
+    tabs_->setCurrentWidget(explore_);
+    explore_->showPage(ExploreView::Compare);
+  });
+}
+
+void MainWindow::wireHelp() {
+  connect(actions_.palette, &QAction::triggered, this,
+          [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
+  connect(actions_.shortcuts, &QAction::triggered, this, [this] {
+    auto* sheet = new ShortcutsDialog(actions_, this);
+    sheet->setAttribute(Qt::WA_DeleteOnClose);
+    sheet->show();
+  });
+  connect(actions_.about, &QAction::triggered, this, [this] { showAbout(this); });
+}
+
+ExportDialog* MainWindow::exportDialog() {
+  if (!export_) export_ = new ExportDialog(session_, job_, this);
+  return export_;
+}
+
+void MainWindow::showView(int index) { tabs_->setCurrentIndex(index); }
+
+void MainWindow::setTheme(Theme::Mode mode) {
+  settings::setThemeMode(mode);
+  Theme::instance().setMode(mode);
+}
+
+void MainWindow::showProblems(bool visible) {
+  problems_->setVisible(visible);
+  if (visible) problems_->table()->setFocus();
+}
+
+// What no field, table or label has copied for itself: the inspector's text.
+void MainWindow::copy() { inspector_->copy(); }
+
+void MainWindow::saveView() {
+  const auto picture = [this] {
+    return viewPicture(tabs_->currentWidget(), document_->title(), tabs_->tabText(tabs_->currentIndex()));
+  };
+  auto* menu = new SaveMenu(picture, this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->popup(tabs_->mapToGlobal(
+      QPoint(tabs_->width() - menu->sizeHint().width() - 20, tabs_->tabBar()->height() + 4)));
+}
+
+void MainWindow::compareFile() {
+  const QString path = QFileDialog::getOpenFileName(this, tr("Compare with a design"),
+                                                    settings::designFolder(),
+                                                    tr("Shardscape designs (*.json);;All files (*)"));
+  if (path.isEmpty()) return;
+  const auto loaded = load_design(path.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&loaded))
+    return message_->show(tr("The file was not pinned. %1").arg(QString::fromStdString(to_string(*problem))));
+  message_->hide();
+  session_->comparisons()->add(std::get<Design>(loaded),
+                               QStringLiteral("%1: %2").arg(QFileInfo(path).completeBaseName(),
+                                                            Comparisons::nameOf(std::get<Design>(loaded))));
+  actions_.side_by_side->trigger();
+}
+
+void MainWindow::exportTrace() {
+  const QByteArray trace = timeline_->trace();
+  if (trace.isEmpty())
+    return message_->show(
+        tr("There is no timeline to export: the step of this design has not been simulated."));
+  const QString suggestion = QDir(settings::designFolder())
+                                 .filePath(timeline_->picture().file_name + QStringLiteral(".json"));
+  const QString path = QFileDialog::getSaveFileName(this, tr("Export timeline for Perfetto"), suggestion,
+                                                    tr("Trace events (*.json)"));
+  if (path.isEmpty()) return;
+  QSaveFile file(path);
+  if (!file.open(QIODevice::WriteOnly) || file.write(trace) != trace.size() || !file.commit())
+    return message_->show(tr("The timeline was not exported. %1: %2").arg(path, file.errorString()));
+  message_->hide();
+}
+
+void MainWindow::updateTitle() {
+  setWindowTitle(document_->title() + "[*] - Shardscape");
+  setWindowModified(document_->modified());
+  setWindowFilePath(document_->path());
+}
+
+void MainWindow::resetLayout() {
+  actions_.form->setChecked(true);
+  actions_.inspector->setChecked(true);
+  actions_.problems->setChecked(false);
+  problems_->setVisible(false);
+  if (!isVisible()) {
+    const QSize room = screen()->availableSize();
+    resize(std::min(1440, room.width()), std::min(900, room.height()));
+  }
+  const int form = form_width(width()), inspector = inspector_width(width());
+  columns_->setSizes({form, std::max(1, width() - form - inspector), inspector});
+  centre_->setSizes({std::max(1, height() - kProblemsHeight), kProblemsHeight});
+}
+
+void MainWindow::restoreLayout() {
+  if (const QByteArray geometry = settings::windowGeometry(); !geometry.isEmpty()) restoreGeometry(geometry);
+  if (const QByteArray state = settings::splitterState(); !state.isEmpty()) columns_->restoreState(state);
+  actions_.form->setChecked(settings::formVisible());
+  actions_.inspector->setChecked(settings::inspectorVisible());
+}
+
+void MainWindow::rememberLayout() {
+  settings::setWindowGeometry(saveGeometry());
+  settings::setSplitterState(columns_->saveState());
+  settings::setFormVisible(actions_.form->isChecked());
+  settings::setInspectorVisible(actions_.inspector->isChecked());
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (!document_->mayDiscard()) return event->ignore();
+  job_->cancel();  // leaves nothing half written
+  rememberLayout();
+  event->accept();
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy)) return copy();
+  QMainWindow::keyPressEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
+  if (dragged_file(event->mimeData()).endsWith(".json", Qt::CaseInsensitive)) event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent* event) {
+  event->acceptProposedAction();
+  openFile(dragged_file(event->mimeData()));
+}
+
+void MainWindow::importConfig() {
+  const QString path = QFileDialog::getOpenFileName(
+      this, tr("Import config.json"), settings::designFolder(),
+      tr("Hugging Face configurations (*.json);;All files (*)"));
+  if (!path.isEmpty()) previewImport(path);
+}
+
+void MainWindow::previewImport(const QString& path) {
+  const auto text = read_text(path.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&text))
+    return message_->show(
+        tr("The file was not imported. %1").arg(QString::fromStdString(to_string(*problem))));
+  message_->hide();
+  const std::string name = QFileInfo(path).fileName().toStdString();
+  auto* dialog = new ImportDialog(session_, import_hf_config(std::get<std::string>(text), name), path, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->open();
+}
+
+void MainWindow::openFile(const QString& path) {
+  const auto text = read_text(path.toStdString());
+  const bool config = std::holds_alternative<std::string>(text) &&
+                      looks_like_hf_config(std::get<std::string>(text));
+  config ? previewImport(path) : static_cast<void>(document_->openPath(path));
+}
+
+}  // namespace shardscape::ui

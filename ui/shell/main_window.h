@@ -1,0 +1,98 @@
+// The window: puts the parts together and wires the actions. What the parts do is theirs.
+#pragma once
+
+#include <QMainWindow>
+
+#include "ui/session/session.h"
+#include "ui/shell/actions.h"
+#include "ui/toolkit/theme.h"
+
+class QSplitter;
+class QStackedWidget;
+class QTabWidget;
+
+namespace shardscape::ui {
+
+class CommandPalette;
+class ConfigForm;
+class Document;
+class ExploreView;
+class ExportDialog;
+class MachineDialog;
+class ExportJob;
+class GraphView;
+class InspectorPanel;
+class MessageBar;
+class ProblemsPanel;
+class StatusBar;
+class TimelineView;
+class TopBar;
+class VerdictStrip;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+ public:
+  explicit MainWindow(Session* session, QWidget* parent = nullptr);
+  const Actions& actions() const { return actions_; }
+  ConfigForm* form() const { return form_; }
+  InspectorPanel* inspector() const { return inspector_; }
+  VerdictStrip* verdictStrip() const { return verdict_; }
+  CommandPalette* palette() const { return palette_; }
+  Document* document() const { return document_; }
+  ExportDialog* exportDialog();
+  ExportJob* exportJob() const { return job_; }
+  ExploreView* explore() const { return explore_; }
+  QTabWidget* tabs() const { return tabs_; }
+  MessageBar* messageBar() const { return message_; }
+  ProblemsPanel* problemsPanel() const { return problems_; }
+  void showView(int index);
+  void setTheme(Theme::Mode mode);
+  void restoreLayout();  // as the last run left it
+  void resetLayout();
+
+ protected:
+  void closeEvent(QCloseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void dragEnterEvent(QDragEnterEvent* event) override;
+  void dropEvent(QDropEvent* event) override;
+
+ private:
+  void build();
+  void wireFile();
+  void wireView();
+  void wireCompare();
+  void placeSide();
+  void wireHelp();
+  void copy();
+  void importConfig();                      // asks for a file
+  void previewImport(const QString& path);  // of a Hugging Face config.json
+  void openFile(const QString& path);       // a design or a config.json, as its content says
+  void compareFile();
+  void saveView();
+  void exportTrace();
+  void showProblems(bool visible);
+  void updateTitle();
+  void rememberLayout();
+  Session* session_;
+  ExportJob* job_;
+  Document* document_;
+  Actions actions_;
+  TopBar* top_;
+  MessageBar* message_;
+  VerdictStrip* verdict_;
+  ConfigForm* form_;
+  InspectorPanel* inspector_;
+  ProblemsPanel* problems_;
+  StatusBar* status_;
+  QSplitter *columns_, *centre_;
+  QTabWidget* tabs_;
+  GraphView* graph_ = nullptr;
+  TimelineView* timeline_ = nullptr;
+  ExploreView* explore_ = nullptr;
+  QStackedWidget* side_;  // the inspector, or what is searched
+  CommandPalette* palette_;
+  ExportDialog* export_ = nullptr;
+  MachineDialog* machine_ = nullptr;
+};
+
+}  // namespace shardscape::ui

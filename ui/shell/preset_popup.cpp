@@ -1,0 +1,192 @@
+#include "ui/shell/preset_popup.h"
+
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QListView>
+#include <QPainter>
+#include <QScreen>
+#include <QStandardItemModel>
+#include <QStyledItemDelegate>
+#include <QVBoxLayout>
+
+#include "base/units.h"
+#include "model/library.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kIdRole = Qt::UserRole, kHintRole = Qt::UserRole + 1;
+constexpr int kRowHeight = 26, kRows = 16, kWidth = 340;
+
+bool is_heading(const QModelIndex& index) { return index.data(kIdRole).toString().isEmpty(); }
+
+class PresetDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex&) const override {
+    return {option.rect.width(), kRowHeight};
+  }
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Colors& colors = Theme::instance().colors();
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    const QRect line = option.rect.adjusted(12, 0, -12, 0);
+    if (is_heading(index)) {
+      QFont font = Theme::instance().uiFont(11);
+      font.setWeight(QFont::DemiBold);
+      painter->setFont(font);
+      painter->setPen(colors.secondary);
+      painter->drawText(line.adjusted(0, 6, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, index.data().toString());
+      painter->restore();
+      return;
+    }
+    if (option.state & QStyle::State_Selected) {
+      painter->setPen(Qt::NoPen);
+      painter->setBrush(colors.accent_soft);
+      painter->drawRoundedRect(QRectF(option.rect).adjusted(4, 1, -4, -1), 5, 5);
+    }
+    const QString hint = index.data(kHintRole).toString();
+    painter->setFont(Theme::instance().uiFont(12));
+    painter->setPen(colors.secondary);
+    painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, hint);
+    const QRect room = line.adjusted(8, 0, -painter->fontMetrics().horizontalAdvance(hint) - 12, 0);
+    painter->setFont(Theme::instance().uiFont());
+    painter->setPen(colors.text);
+    painter->drawText(
+        room, Qt::AlignLeft | Qt::AlignVCenter,
+        painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));
+    painter->restore();
+  }
+};
+
+bool matches(const Preset& preset, const QStringList& words) {
+  const QString all = QString::fromStdString(preset.family + " " + preset.name + " " + preset.id);
+  return std::all_of(words.begin(), words.end(),
+                     [&](const QString& word) { return all.contains(word, Qt::CaseInsensitive); });
+}
+
+}  // namespace
+
+PresetPopup::PresetPopup(QWidget* owner)
+    : QFrame(owner, Qt::Popup),
+      line_(new QLineEdit(this)),
+      list_(new QListView(this)),
+      nothing_(new QLabel(tr("No model has these words."), this)),
+      model_(new QStandardItemModel(this)) {
+  setObjectName("preset_popup");
+  setAttribute(Qt::WA_NoMouseReplay);  // a click on the box closes the list and does not open it again
+  line_->setObjectName("preset_search");
+  line_->setPlaceholderText(tr("Find a model"));
+  line_->setAccessibleName(line_->placeholderText());
+  list_->setModel(model_);
+  list_->setItemDelegate(new PresetDelegate(list_));
+  list_->setFocusPolicy(Qt::NoFocus);
+  list_->setEditTriggers(QAbstractItemView::NoEditTriggers);
+  list_->setUniformItemSizes(true);
+  list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  list_->setAccessibleName(tr("Models"));
+  nothing_->setProperty("role", "secondary");
+  nothing_->setContentsMargins(12, 6, 12, 10);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(6, 6, 6, 6);
+  layout->setSpacing(4);
+  layout->addWidget(line_);
+  layout->addWidget(list_);
+  layout->addWidget(nothing_);
+  line_->installEventFilter(this);
+  connect(line_, &QLineEdit::textChanged, this, [this](const QString& words) {
+    fill(words);
+    select({});
+    place();
+  });
+  connect(list_, &QListView::clicked, this, &PresetPopup::choose);
+}
+
+void PresetPopup::open(const QString& current) {
+  line_->clear();
+  fill({});
+  select(current);
+  place();
+  show();
+  line_->setFocus(Qt::PopupFocusReason);
+  list_->scrollTo(list_->currentIndex(), QAbstractItemView::PositionAtCenter);
+}
+
+void PresetPopup::fill(const QString& text) {
+  model_->clear();
+  const QStringList words = text.split(' ', Qt::SkipEmptyParts);
+  QString family;
+  for (const Preset& preset : ModelLibrary::instance().presets()) {
+    if (!matches(preset, words)) continue;
+    const QString own = preset.family.empty() ? tr("Others") : QString::fromStdString(preset.family);
+    if (own != family) {
+      auto* heading = new QStandardItem(own);
+      heading->setFlags(Qt::NoItemFlags);
+      model_->appendRow(heading);
+    }
+    family = own;
+    auto* item = new QStandardItem(QString::fromStdString(preset.name));
+    item->setData(QString::fromStdString(preset.id), kIdRole);
+    if (preset.published_parameters > 0)
+      item->setData(QString::fromStdString(format_count(preset.published_parameters)), kHintRole);
+    item->setToolTip(QString::fromStdString(preset.source));
+    model_->appendRow(item);
+  }
+}
+
+void PresetPopup::select(const QString& id) {
+  const QModelIndexList found = id.isEmpty()
+                                    ? QModelIndexList()
+                                    : model_->match(model_->index(0, 0), kIdRole, id, 1, Qt::MatchExactly);
+  list_->setCurrentIndex(found.isEmpty() ? model_->index(1, 0) : found.front());  // row 0 is a heading
+}
+
+void PresetPopup::move(int rows) {
+  const int last = model_->rowCount() - 1, step = rows < 0 ? -1 : 1;
+  int row = std::clamp(list_->currentIndex().row() + rows, 0, std::max(0, last));
+  if (row <= last && is_heading(model_->index(row, 0))) row += row == 0 ? 1 : step;
+  if (row > last) return;
+  list_->setCurrentIndex(model_->index(row, 0));
+  if (row == 1) list_->scrollToTop();  // the first heading as well
+}
+
+void PresetPopup::choose() {
+  const QModelIndex index = list_->currentIndex();
+  if (!index.isValid() || is_heading(index)) return;
+  hide();
+  Q_EMIT chosen(index.data(kIdRole).toString());
+}
+
+void PresetPopup::place() {
+  const QWidget* owner = parentWidget();
+  const int rows = std::min(kRows, model_->rowCount());
+  list_->setVisible(rows > 0);
+  nothing_->setVisible(rows == 0);
+  list_->setFixedHeight(std::max(1, rows) * kRowHeight + 2);
+  setFixedWidth(std::max(kWidth, owner->width()));
+  adjustSize();
+  const QRect screen = owner->screen()->availableGeometry();
+  QPoint at = owner->mapToGlobal(QPoint(0, owner->height() + 4));
+  at.setY(std::max(screen.top(), std::min(at.y(), screen.bottom() - height())));
+  QFrame::move(at);
+}
+
+bool PresetPopup::eventFilter(QObject*, QEvent* event) {
+  if (event->type() != QEvent::KeyPress) return false;
+  switch (static_cast<QKeyEvent*>(event)->key()) {
+    case Qt::Key_Down: move(1); return true;
+    case Qt::Key_Up: move(-1); return true;
+    case Qt::Key_PageDown: move(kRows - 1); return true;
+    case Qt::Key_PageUp: move(1 - kRows); return true;
+    case Qt::Key_Return:
+    case Qt::Key_Enter: choose(); return true;
+    case Qt::Key_Escape: hide(); return true;
+    default: return false;
+  }
+}
+
+}  // namespace shardscape::ui

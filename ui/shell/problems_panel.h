@@ -1,0 +1,37 @@
+// The list of problems above the status bar; Enter or a click on a fix applies it, a double click goes to the
+// field.
+#pragma once
+
+#include <QWidget>
+
+class QLabel;
+class QTableView;
+
+namespace shardscape::ui {
+
+class ProblemsModel;
+class Session;
+
+class ProblemsPanel : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ProblemsPanel(Session* session, QWidget* parent = nullptr);
+  QTableView* table() const { return table_; }
+
+ Q_SIGNALS:
+  void knobRequested(const QString& id);
+  void closeRequested();
+
+ protected:
+  void contextMenuEvent(QContextMenuEvent* event) override;
+
+ private:
+  void refresh();
+  void applyFirstFix(int row);
+  Session* session_;
+  ProblemsModel* model_;
+  QTableView* table_;
+  QLabel* nothing_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,68 @@
+#include "ui/shell/render_views.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QTabWidget>
+#include <QThread>
+
+#include "ui/shell/main_window.h"
+#include "ui/views/graph/graph_view.h"
+
+namespace shardscape::ui {
+namespace {
+
+// Lets layouts, timers and worker threads come to rest.
+void waitUntilDrawn(MainWindow& window) {
+  QElapsedTimer clock;
+  clock.start();
+  if (auto* graph = qobject_cast<GraphView*>(window.tabs()->currentWidget())) graph->waitForGraph();
+  while (clock.elapsed() < 250) {
+    QApplication::processEvents(QEventLoop::AllEvents, 20);
+    QThread::msleep(5);
+  }
+}
+
+}  // namespace
+
+std::variant<QStringList, Problem> renderViews(MainWindow& window, const QString& folder) {
+  if (!QDir().mkpath(folder)) {
+    return Problem{Severity::Error,
+                   folder.toStdString(),
+                   "the folder cannot be made",
+                   "a folder that can be written to",
+                   {}};
+  }
+  const Theme::Mode mode_before = Theme::instance().mode();
+  QStringList files;
+  window.show();
+  for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
+    window.resize(size);
+    window.resetLayout();
+    for (const Theme::Mode mode : {Theme::Mode::Light, Theme::Mode::Dark}) {
+      Theme::instance().setMode(mode);
+      for (int view = 0; view < viewNames().size(); ++view) {
+        window.showView(view);
+        waitUntilDrawn(window);
+        const QString name = QString("%1-%2-%3x%4.png")
+                                 .arg(viewNames()[view].toLower(),
+                                      mode == Theme::Mode::Dark ? "dark" : "light")
+                                 .arg(size.width())
+                                 .arg(size.height());
+        const QString path = QDir(folder).absoluteFilePath(name);
+        if (!window.grab().save(path)) {
+          return Problem{Severity::Error,
+                         path.toStdString(),
+                         "the picture cannot be written",
+                         "a folder with free space that can be written to",
+                         {}};
+        }
+        files << path;
+      }
+    }
+  }
+  Theme::instance().setMode(mode_before);
+  return files;
+}
+
+}  // namespace shardscape::ui

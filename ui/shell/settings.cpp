@@ -1,0 +1,62 @@
+#include "ui/shell/settings.h"
+
+#include <QDir>
+#include <QSettings>
+
+namespace shardscape::ui::settings {
+namespace {
+
+QSettings store() {
+  return QSettings(QSettings::IniFormat, QSettings::UserScope, "shardscape", "shardscape");
+}
+
+QVariant read(const char* key, const QVariant& otherwise = {}) {
+  return store().value(QLatin1String(key), otherwise);
+}
+
+void write(const char* key, const QVariant& value) { store().setValue(QLatin1String(key), value); }
+
+QString folder(const char* key) {
+  const QString path = read(key).toString();
+  return !path.isEmpty() && QDir(path).exists() ? path : QDir::homePath();
+}
+
+constexpr char kGeometry[] = "window/geometry", kSplitter[] = "window/splitter", kForm[] = "window/form",
+               kInspector[] = "window/inspector";
+
+}  // namespace
+
+Theme::Mode themeMode() {
+  return read("theme").toString() == "dark" ? Theme::Mode::Dark : Theme::Mode::Light;
+}
+void setThemeMode(Theme::Mode mode) { write("theme", mode == Theme::Mode::Dark ? "dark" : "light"); }
+
+UnitSystem units() {
+  return read("units").toString() == "decimal" ? UnitSystem::Decimal : UnitSystem::Binary;
+}
+void setUnits(UnitSystem units) { write("units", units == UnitSystem::Decimal ? "decimal" : "binary"); }
+
+QString designFolder() { return folder("folders/designs"); }
+void setDesignFolder(const QString& path) { write("folders/designs", path); }
+QString exportFolder() { return folder("folders/bundles"); }
+void setExportFolder(const QString& path) { write("folders/bundles", path); }
+bool exportTensors() { return read("export/tensors", false).toBool(); }
+void setExportTensors(bool on) { write("export/tensors", on); }
+bool exportDurations() { return read("export/durations", false).toBool(); }
+void setExportDurations(bool on) { write("export/durations", on); }
+
+QByteArray windowGeometry() { return read(kGeometry).toByteArray(); }
+void setWindowGeometry(const QByteArray& geometry) { write(kGeometry, geometry); }
+QByteArray splitterState() { return read(kSplitter).toByteArray(); }
+void setSplitterState(const QByteArray& state) { write(kSplitter, state); }
+bool formVisible() { return read(kForm, true).toBool(); }
+void setFormVisible(bool visible) { write(kForm, visible); }
+bool inspectorVisible() { return read(kInspector, true).toBool(); }
+void setInspectorVisible(bool visible) { write(kInspector, visible); }
+
+void forgetLayout() {
+  QSettings settings = store();
+  for (const char* key : {kGeometry, kSplitter, kForm, kInspector}) settings.remove(QLatin1String(key));
+}
+
+}  // namespace shardscape::ui::settings

@@ -1,0 +1,40 @@
+// Everything the program remembers between runs: the only place that reads or writes settings.
+#pragma once
+
+#include <QByteArray>
+#include <QString>
+
+#include "base/units.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui::settings {
+
+Theme::Mode themeMode();
+void setThemeMode(Theme::Mode mode);
+
+UnitSystem units();
+void setUnits(UnitSystem units);
+
+// Folders that file dialogs open in; the home folder at first.
+QString designFolder();
+void setDesignFolder(const QString& folder);
+QString exportFolder();
+void setExportFolder(const QString& folder);
+bool exportTensors();
+void setExportTensors(bool on);
+bool exportDurations();
+void setExportDurations(bool on);
+
+// Window geometry and splitter positions, empty before the first run.
+QByteArray windowGeometry();
+void setWindowGeometry(const QByteArray& geometry);
+QByteArray splitterState();
+void setSplitterState(const QByteArray& state);
+bool formVisible();
+void setFormVisible(bool visible);
+bool inspectorVisible();
+void setInspectorVisible(bool visible);
+// Geometry, splitters and panels go back to their defaults.
+void forgetLayout();
+
+}  // namespace shardscape::ui::settings

@@ -1,0 +1,117 @@
+#include "ui/shell/shortcuts_dialog.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+using Rows = QVector<QPair<QString, QString>>;  // keys, what they do
+
+QWidget* section(const QString& title, const Rows& rows, QWidget* parent) {
+  auto* box = new QWidget(parent);
+  box->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
+  auto* grid = new QGridLayout(box);
+  grid->setContentsMargins(0, 0, 0, 0);
+  grid->setHorizontalSpacing(20);
+  grid->setVerticalSpacing(6);
+  auto* heading = new QLabel(title, box);
+  heading->setProperty("role", "heading");
+  grid->addWidget(heading, 0, 0, 1, 2);
+  int line = 1;
+  for (const auto& [keys, text] : rows) {
+    auto* what = new QLabel(text, box);
+    auto* which = new QLabel(keys, box);
+    which->setFont(Theme::instance().monoFont(12));
+    which->setProperty("role", "secondary");
+    grid->addWidget(what, line, 0);
+    grid->addWidget(which, line++, 1, Qt::AlignRight);
+  }
+  grid->setColumnStretch(0, 1);
+  grid->setRowStretch(line, 1);
+  return box;
+}
+
+}  // namespace
+
+ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDialog(parent) {
+  setWindowTitle(tr("Keyboard shortcuts"));
+  auto* columns = new QHBoxLayout(this);
+  columns->setContentsMargins(24, 20, 24, 24);
+  columns->setSpacing(40);
+  QVBoxLayout* column[3];
+  for (QVBoxLayout*& one : column) {
+    one = new QVBoxLayout;
+    one->setSpacing(24);
+    columns->addLayout(one, 1);
+  }
+  for (const Actions::Group& group : actions.groups()) {
+    Rows rows;
+    for (const QAction* action : group.actions) {
+      const QString keys = action == actions.copy ? QStringLiteral("Ctrl+C")
+                                                  : action->shortcut().toString(QKeySequence::NativeText);
+      QString name = action->text().section('\t', 0, 0).remove('&').remove("...");
+      if (action == actions.undo || action == actions.redo)
+        name = name.section(' ', 0, 0);  // without what it undoes
+      if (!keys.isEmpty()) rows.push_back({keys, name});
+    }
+    column[group.actions.contains(actions.find)]->addWidget(section(group.name, rows, this));
+  }
+  column[0]->addWidget(section(tr("In a field"),
+                               {{tr("Up, Down"), tr("Step by one")},
+                                {tr("Page Up, Page Down"), tr("Step by ten")},
+                                {tr("Ctrl+Up, Ctrl+Down"), tr("Double, halve")},
+                                {tr("Escape"), tr("Take back what was typed")}},
+                               this));
+  column[2]->addWidget(section(tr("In the graph"),
+                               {{tr("Arrows"), tr("Go to a neighbour")},
+                                {tr("Enter, Space"), tr("Unfold or fold")},
+                                {"+  -", tr("Zoom")},
+                                {tr("F, Home"), tr("Fit, start")},
+                                {tr("N, Shift+N"), tr("What differs from pinned designs")},
+                                {tr("Escape"), tr("Select nothing")}},
+                               this));
+  column[1]->addWidget(section(
+      tr("In a chart"),
+      {{tr("Left, Right"), tr("Stage before, next stage")}, {tr("Up, Down"), tr("Part of the bar")}}, this));
+  column[0]->addWidget(section(tr("Among designs"),
+                               {{tr("Arrows"), tr("Next point that way")},
+                                {tr("Home"), tr("The best one")},
+                                {tr("Enter"), tr("Make it the current design")},
+                                {"+  -  0", tr("Zoom, all of it")},
+                                {tr("Space, Shift+Arrows"), tr("In a filter: one value, several")},
+                                {tr("Ctrl+Enter"), tr("Search, cancel")}},
+                               this));
+  column[2]->addWidget(section(tr("In the memory curve"),
+                               {{tr("Left, Right"), tr("Action before, next action")},
+                                {"M", tr("Peak of the memory")},
+                                {tr("Enter"), tr("Show it in the timeline")},
+                                {tr("Escape"), tr("Select nothing")}},
+                               this));
+  column[2]->addWidget(section(tr("In the timeline"),
+                               {{tr("Left, Right"), tr("Along the stream, or its ops")},
+                                {tr("Up, Down"), tr("Other stages")},
+                                {tr("Page Up, Page Down"), tr("The same in another design")},
+                                {tr("Shift+Up, Shift+Down"), tr("Other streams")},
+                                {tr("Shift+Left, Shift+Right"), tr("Move the view")},
+                                {tr("Enter, Space"), tr("Zoom to the box")},
+                                {"+  -", tr("Zoom")},
+                                {tr("F, 0"), tr("The whole step")},
+                                {tr("Escape"), tr("Select nothing")}},
+                               this));
+  column[1]->addWidget(section(tr("In a sweep of serving"),
+                               {{tr("Left, Right"), tr("Other batches")},
+                                {tr("Up, Down"), tr("Other contexts")},
+                                {tr("Enter"), tr("Make it the current design")}},
+                               this));
+  column[1]->addWidget(section(
+      tr("In a search field"),
+      {{tr("Enter, Shift+Enter"), tr("Next match, match before")}, {tr("Escape"), tr("Clear and leave")}},
+      this));
+  for (QVBoxLayout* one : column) one->addStretch();
+}
+
+}  // namespace shardscape::ui

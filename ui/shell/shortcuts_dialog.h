@@ -1,0 +1,16 @@
+// The sheet of all keys, made from the actions themselves.
+#pragma once
+
+#include <QDialog>
+
+#include "ui/shell/actions.h"
+
+namespace shardscape::ui {
+
+class ShortcutsDialog : public QDialog {
+  Q_OBJECT
+ public:
+  ShortcutsDialog(const Actions& actions, QWidget* parent);
+};
+
+}  // namespace shardscape::ui

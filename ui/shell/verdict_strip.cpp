@@ -1,0 +1,225 @@
+#include "ui/shell/verdict_strip.h"
+
+#include <QFrame>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMouseEvent>
+#include <algorithm>
+
+#include "memory/memory_timeline.h"
+#include "report/time_report.h"
+#include "serving/inference.h"
+#include "ui/inspector/step_inspection.h"
+#include "ui/session/session.h"
+#include "ui/session/staleness.h"
+#include "ui/shell/verdict_cell.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/icons.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString text_of(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+// "61.3 GiB" and "80.0 GiB" as "of 80.0 GiB, stage 0"; the unit of the peak too where it is another one.
+QString memory_detail(const QString& peak, const QString& capacity, int stages, int stage) {
+  const QString unit = peak.section(' ', 1);
+  QString text = VerdictStrip::tr("of %1").arg(capacity);
+  if (capacity.section(' ', 1) != unit) text = unit + " " + text;
+  return stages > 1 ? text + VerdictStrip::tr(", stage %1").arg(stage) : text;
+}
+
+QFrame* rule(QWidget* parent) {
+  auto* line = new QFrame(parent);
+  line->setObjectName("verdict_rule");
+  line->setFixedSize(1, 36);
+  return line;
+}
+
+}  // namespace
+
+VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session), icon_(new QLabel(this)), figures_(new QWidget(this)) {
+  setObjectName("verdict_strip");
+  setAttribute(Qt::WA_StyledBackground);
+  setFixedHeight(64);
+  figures_->setObjectName("verdict_figures");
+  verdict_ = new ElidedLabel(this, Theme::instance().uiFont(17, QFont::DemiBold));
+  verdict_->setObjectName("verdict");
+  verdict_->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
+  icon_->setFixedSize(22, 22);
+
+  auto* cells = new QHBoxLayout(figures_);
+  cells->setContentsMargins(0, 0, 0, 0);
+  cells->setSpacing(20);
+  const auto add = [&](const QString& label) {
+    auto* cell = new VerdictCell(label, figures_);
+    cells->addWidget(rule(figures_));
+    cells->addWidget(cell);
+    return cell;
+  };
+  memory_ = add(tr("Peak memory"));
+  step_ = add(tr("Step"));
+  mfu_ = add(tr("MFU"));
+  tokens_ = add(tr("Tokens per second"));
+  bubble_ = add(tr("Bubble"));
+  exposed_ = add(tr("Exposed communication"));
+  cells->addStretch(1);
+
+  auto* layout = new QHBoxLayout(this);
+  layout->setContentsMargins(20, 0, 20, 0);
+  layout->setSpacing(9);
+  layout->addWidget(icon_);
+  layout->addWidget(verdict_);
+  layout->addSpacing(11);
+  layout->addWidget(figures_, 1);
+
+  dimWhileStale(figures_, session, Staleness::Of::Estimate);
+  staleness_ = new Staleness(session, Staleness::Of::Report, this);
+  connect(staleness_, &Staleness::changed, this, &VerdictStrip::refresh);
+  connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
+  connect(session, &Session::problemsChanged, this, &VerdictStrip::refresh);
+  connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
+  refresh();
+}
+
+void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const QString& text) {
+  icon_->setPixmap(iconPixmap(icon, color, 22, devicePixelRatioF()));
+  verdict_->setInk(readable(color, Theme::instance().colors().panel));
+  verdict_->setText(text);
+}
+
+void VerdictStrip::refresh() {
+  const Colors& colors = Theme::instance().colors();
+  const std::shared_ptr<const Report> report = session_->report();
+  figures_->setVisible(report != nullptr);
+  if (report) {
+    showMemory();
+    showTime();
+  }
+  // A text that is not taken, left to stand, is a design that cannot be built as much as one that is refused.
+  if ((!session_->computing() && !session_->current()) || (session_->rejectsAny() && staleness_->stale())) {
+    showVerdict("error", colors.bad, tr("Cannot be built"));
+    setCursor(Qt::PointingHandCursor);
+    return;
+  }
+  if (!report) return;
+  const bool fits = report->memory->fits;
+  const auto note = fits ? session_->segmentsNote() : std::nullopt;
+  verdict_->setToolTip(note ? text_of(note->what) : QString());
+  fits && !note ? unsetCursor() : setCursor(Qt::PointingHandCursor);
+  if (note) return showVerdict("note", colors.note, tr("May not fit"));
+  showVerdict(fits ? "check" : "cross", fits ? colors.good : colors.bad,
+              fits ? tr("Fits") : tr("Does not fit"));
+}
+
+void VerdictStrip::showMemory() {
+  const Report& report = *session_->report();
+  const UnitSystem units = session_->units();
+  const MemoryTimeline& memory = *report.memory;
+  const StageMemory& peak = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  const QString used = text_of(format_bytes(peak.in_use, units));
+  const auto& accelerator = report.accelerator;
+  if (!accelerator) return memory_->setValue(used);
+  memory_->setValue(used, memory_detail(used, text_of(format_bytes(memory.capacity, units)),
+                                        static_cast<int>(memory.stages.size()), memory.peak_stage));
+  memory_->setToolTip(
+      tr("In use on one %1 of stage %2, which has most: tensors %3, in whole segments %4.\nFullest at: %5.")
+          .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
+               text_of(format_bytes(peak.allocated, units)), text_of(format_bytes(peak.reserved, units)),
+               text_of(peak.moment)));
+}
+
+void VerdictStrip::showTime() {
+  const Estimate* estimate = session_->estimate().get();
+  if (!estimate || !estimate->simulation) {
+    for (VerdictCell* cell : {step_, mfu_, tokens_, bubble_, exposed_}) {
+      cell->setValue(QStringLiteral("–"));
+      cell->setToolTip(estimate ? text_of(estimate->why_no_time) : QString());
+    }
+    return;
+  }
+  const Simulation& s = *estimate->simulation;
+  const QString machine = s.machine.accelerator ? text_of(s.machine.accelerator->name) : QString();
+  const auto share = [](double part) { return text_of(significant(part * 100)) + " %"; };
+  const bool training = trains(estimate->report->design);
+  step_->setLabel(tr("Step"));
+  tokens_->setLabel(training ? tr("Tokens per second") : tr("Tokens/s per GPU"));
+  bubble_->setLabel(training ? tr("Bubble") : tr("KV cache"));
+  step_->setValue(text_of(format_seconds(s.step_seconds)));
+  step_->setToolTip(tr("One training step of %1 tokens on %2 %3.")
+                        .arg(text_of(grouped(estimate->report->tokens_per_step)),
+                             text_of(grouped(estimate->report->ranks)), machine));
+  mfu_->setValue(share(s.mfu));
+  mfu_->setToolTip("<p>" +
+                   tr("Of %1 of %2: MFU %3, %4 TFLOP/s per GPU; HFU %5, %6 TFLOP/s per GPU.")
+                       .arg(text_of(peak_text(s)), machine, share(s.mfu),
+                            text_of(significant(s.model_tflops)), share(s.hfu),
+                            text_of(significant(s.hardware_tflops))) +
+                   "</p><p>" + mfu_text(s) + "</p>");
+  tokens_->setValue(text_of(format_count(static_cast<Wide>(s.tokens_per_second))));
+  tokens_->setToolTip(
+      tr("Of the whole job; %1 on each GPU.")
+          .arg(text_of(significant(s.tokens_per_second /
+                                   static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
+  bubble_->setValue(share(s.bubble));
+  bubble_->setToolTip(tr("Share of the step in which a stage waits for another one, mean over stages."));
+  if (!training) showInference(*estimate->report, s);
+  exposed_->setValue(share(s.exposed));
+  exposed_->setToolTip(
+      tr("Share of the step in which nothing is computed because of communication, mean over stages."));
+}
+
+void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {
+  const InferenceFigures f = inference_figures(report, simulation);
+  const bool decodes = report.design.workload.mode == Mode::Decode;
+  const QString seconds = text_of(format_seconds(f.seconds));
+  const bool at_once = decodes || report.design.workload.batch <=
+                                      report.design.workload.microbatch * report.design.parallel.dp;
+  step_->setLabel(decodes ? tr("TPOT") : at_once ? tr("TTFT") : tr("TTFT, last prompt"));
+  step_->setValue(
+      seconds,
+      at_once ? QString()
+              : tr("%1, first %2").arg(seconds.section(' ', 1), text_of(format_seconds(f.first_seconds))));
+  const QString prompts = text_of(grouped(report.design.workload.batch));
+  if (decodes)
+    step_->setToolTip(
+        tr("Time per output token: from one token of a sequence to the next, %1 sequences at once.")
+            .arg(prompts));
+  else if (at_once)
+    step_->setToolTip(tr("Time to first token: %1 prompts are read at once, %2 tokens.")
+                          .arg(prompts, text_of(grouped(report.tokens_per_step))));
+  else
+    step_->setToolTip(tr("Time to first token of the last of %1 prompts, which came at once: all %2 tokens "
+                         "have been read. The prompts that are read first have theirs after %3.")
+                          .arg(prompts, text_of(grouped(report.tokens_per_step)),
+                               text_of(format_seconds(f.first_seconds))));
+  tokens_->setValue(text_of(significant(f.tokens_per_gpu)));
+  tokens_->setToolTip(
+      tr("Of the whole job: %1.").arg(text_of(format_count(static_cast<Wide>(f.tokens_per_second)))));
+  bubble_->setValue(text_of(format_bytes(f.kv_cache_bytes, session_->units())));
+  bubble_->setToolTip(
+      tr("Keys and values that a rank of the stage with most of them keeps of all sequences."));
+}
+
+void VerdictStrip::mousePressEvent(QMouseEvent* event) {
+  const auto report = session_->report();
+  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits) ||
+      session_->segmentsNote())
+    Q_EMIT problemsRequested();
+  QWidget::mousePressEvent(event);
+}
+
+QString VerdictStrip::verdict() const { return verdict_->text(); }
+
+QString VerdictStrip::text() const {
+  QStringList lines{verdict()};
+  for (const VerdictCell* cell : {memory_, step_, mfu_, tokens_, bubble_, exposed_}) lines << cell->text();
+  return lines.join('\n');
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,51 @@
+#include "ui/toolkit/copy_label.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QKeyEvent>
+
+namespace shardscape::ui {
+namespace {
+
+constexpr QChar kBreak(0x200B);  // zero width space
+
+QString with_breaks(const QString& text) {
+  QString broken;
+  for (const QChar c : text) {
+    const bool sign = c == '+' && (broken.isEmpty() || broken.back().isSpace());  // "+31.9 %" stays together
+    broken += c;
+    if (c == QChar(0xB7) || (c == '+' && !sign) || c == '/' || c == '(') broken += kBreak;
+  }
+  return broken;
+}
+
+}  // namespace
+
+CopyLabel::CopyLabel(const QString& text, QWidget* parent, bool breakable)
+    : QLabel(breakable ? with_breaks(text) : text, parent) {
+  setTextFormat(Qt::PlainText);
+  setWordWrap(true);
+  setTextInteractionFlags(Qt::TextSelectableByMouse);
+  setContextMenuPolicy(Qt::NoContextMenu);  // the panel's menu has more
+}
+
+QString CopyLabel::cleanSelection() const { return selectedText().remove(kBreak); }
+
+bool CopyLabel::event(QEvent* event) {
+  // Without a selection the panel copies everything.
+  if (event->type() == QEvent::ShortcutOverride && !hasSelectedText()) {
+    event->ignore();
+    return false;
+  }
+  return QLabel::event(event);
+}
+
+void CopyLabel::keyPressEvent(QKeyEvent* event) {
+  if (event->matches(QKeySequence::Copy) && hasSelectedText()) {
+    QGuiApplication::clipboard()->setText(cleanSelection());
+    return;
+  }
+  QLabel::keyPressEvent(event);
+}
+
+}  // namespace shardscape::ui

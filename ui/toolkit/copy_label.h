@@ -1,0 +1,20 @@
+// A label whose text can be selected with mouse and keyboard; long formulas break after operators, and the
+// break marks never reach the clipboard.
+#pragma once
+
+#include <QLabel>
+
+namespace shardscape::ui {
+
+class CopyLabel : public QLabel {
+  Q_OBJECT
+ public:
+  CopyLabel(const QString& text, QWidget* parent, bool breakable = false);
+  QString cleanSelection() const;  // without break marks
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+};
+
+}  // namespace shardscape::ui

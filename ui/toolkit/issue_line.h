@@ -1,0 +1,33 @@
+// One amber line under a field: what is wrong, what would be accepted, and a button that mends it.
+#pragma once
+
+#include <QFrame>
+#include <functional>
+
+class QLabel;
+class QPushButton;
+
+namespace shardscape::ui {
+
+class IssueLine : public QFrame {
+  Q_OBJECT
+ public:
+  explicit IssueLine(QWidget* parent);
+  // No button where the label is empty.
+  void show(const QString& what, const QString& accepted, const QString& fix_label,
+            std::function<void()> fix);
+  QString text() const;
+  QPushButton* fixButton() const { return fix_; }
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fitFix();
+  QLabel* text_;
+  QPushButton* fix_;
+  QString fix_label_;
+  std::function<void()> mend_;
+};
+
+}  // namespace shardscape::ui

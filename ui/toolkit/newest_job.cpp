@@ -1,0 +1,57 @@
+#include "ui/toolkit/newest_job.h"
+
+namespace shardscape::ui {
+
+NewestJob::NewestJob(QObject* parent)
+    : QObject(parent), thread_([this](std::stop_token stop) { run(stop); }) {}
+
+NewestJob::~NewestJob() {
+  thread_.request_stop();
+  stop();
+}
+
+void NewestJob::start(Work work) {
+  {
+    const std::lock_guard lock(mutex_);
+    pending_ = std::move(work);
+    ++newest_;
+    running_.request_stop();
+  }
+  wake_.notify_all();
+}
+
+void NewestJob::stop() {
+  const std::lock_guard lock(mutex_);
+  pending_ = {};
+  ++newest_;
+  running_.request_stop();
+}
+
+void NewestJob::run(std::stop_token stop) {
+  while (true) {
+    Work work;
+    uint64_t job = 0;
+    std::stop_token stop_this;
+    {
+      std::unique_lock lock(mutex_);
+      if (!wake_.wait(lock, stop, [this] { return static_cast<bool>(pending_); }) || stop.stop_requested())
+        return;
+      work.swap(pending_);
+      job = newest_;
+      running_ = std::stop_source();
+      stop_this = running_.get_token();
+    }
+    work(
+        [this, job](std::function<void()> deliver) {
+          QMetaObject::invokeMethod(
+              this,
+              [this, job, deliver = std::move(deliver)] {
+                if (job == newest_) deliver();
+              },
+              Qt::QueuedConnection);
+        },
+        stop_this);
+  }
+}
+
+}  // namespace shardscape::ui

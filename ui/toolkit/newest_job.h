@@ -1,0 +1,36 @@
+// Work in a thread of its own, of which only the newest is wanted: what was started before is stopped and
+// delivers nothing more.
+#pragma once
+
+#include <QObject>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace shardscape::ui {
+
+class NewestJob : public QObject {
+  Q_OBJECT
+ public:
+  // Runs its argument in the window's thread, unless a newer job has been started meanwhile.
+  using Post = std::function<void(std::function<void()>)>;
+  using Work = std::function<void(const Post& post, std::stop_token stop)>;
+
+  explicit NewestJob(QObject* parent = nullptr);
+  ~NewestJob() override;
+  void start(Work work);  // never waits
+  void stop();
+
+ private:
+  void run(std::stop_token stop);
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  Work pending_;
+  uint64_t newest_ = 0;  // written by the window's thread only
+  std::stop_source running_;
+  std::jthread thread_;  // last: starts when all else is there
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,261 @@
+#include "ui/toolkit/theme.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QPalette>
+#include <algorithm>
+#include <iterator>
+
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/house_style.h"
+#include "ui/toolkit/style_sheet.h"
+#include "ui/toolkit/tabular_font.h"
+
+namespace shardscape::ui {
+namespace {
+
+void set_series(Colors& colors) {
+  colors.parameters = "#3569B0";
+  colors.gradients = "#5FA3D9";
+  colors.optimizer = "#8A6FC0";
+  colors.activations = "#E08B2C";
+  colors.logits = "#D2B535";
+  colors.kv_cache = "#B65C7A";
+  colors.buffers = "#3E9E82";
+  colors.runtime = "#98A2AD";
+  colors.communication = "#E08B2C";
+  colors.gradient_sync = "#B65C7A";
+  colors.weight_gradient = "#7C83D6";
+}
+
+Colors light_colors() {
+  Colors colors;
+  colors.ground = "#F3F5F8";
+  colors.panel = "#FFFFFF";
+  colors.line = "#DCE1E7";
+  colors.text = "#1D2733";
+  colors.secondary = "#5C6874";
+  colors.accent = "#2F6FDE";
+  colors.good = "#1E8E5A";
+  colors.note = "#B7791F";
+  colors.bad = "#C0392B";
+  colors.field = "#FFFFFF";
+  colors.accent_soft = mixed(colors.panel, colors.accent, 0.15);
+  colors.idle = "#D3D9E0";
+  set_series(colors);
+  return colors;
+}
+
+Colors dark_colors() {
+  Colors colors;
+  colors.ground = "#16181C";
+  colors.panel = "#1E2126";
+  colors.line = "#31363D";
+  colors.text = "#E7EAEE";
+  colors.secondary = "#A3ADB8";
+  colors.accent = "#6AA5FF";
+  colors.good = "#4CC38A";
+  colors.note = "#E0B050";
+  colors.bad = "#F07167";
+  colors.field = "#16181C";
+  colors.accent_soft = mixed(colors.panel, colors.accent, 0.22);
+  colors.idle = "#363C44";
+  set_series(colors);
+  return colors;
+}
+
+QPalette palette_of(const Colors& colors) {
+  QPalette palette;
+  const auto set = [&](QPalette::ColorRole role, const QColor& color) { palette.setColor(role, color); };
+  set(QPalette::Window, colors.panel);
+  set(QPalette::WindowText, colors.text);
+  set(QPalette::Base, colors.field);
+  set(QPalette::AlternateBase, colors.ground);
+  set(QPalette::Text, colors.text);
+  set(QPalette::Button, colors.panel);
+  set(QPalette::ButtonText, colors.text);
+  set(QPalette::BrightText, colors.bad);
+  set(QPalette::ToolTipBase, colors.panel);
+  set(QPalette::ToolTipText, colors.text);
+  set(QPalette::PlaceholderText, mixed(colors.field, colors.secondary, 0.85));
+  set(QPalette::Highlight, colors.accent_soft);
+  set(QPalette::HighlightedText, colors.text);
+  set(QPalette::Link, readable(colors.accent, colors.panel));
+  set(QPalette::LinkVisited, readable(colors.accent, colors.panel));
+  set(QPalette::Light, colors.panel);
+  set(QPalette::Midlight, colors.line);
+  set(QPalette::Mid, colors.line);
+  set(QPalette::Dark, colors.line);
+  set(QPalette::Shadow, colors.ground);
+  const QColor faint = mixed(colors.panel, colors.secondary, 0.6);
+  for (const QPalette::ColorRole role : {QPalette::WindowText, QPalette::Text, QPalette::ButtonText}) {
+    palette.setColor(QPalette::Disabled, role, faint);
+  }
+  return palette;
+}
+
+QString installed_family(const QStringList& wanted, QFontDatabase::SystemFont otherwise) {
+  for (const QString& family : wanted) {
+    if (QFontDatabase::hasFamily(family)) return family;
+  }
+  return QFontDatabase::systemFont(otherwise).family();
+}
+
+}  // namespace
+
+Theme& Theme::instance() {
+  static Theme theme;
+  return theme;
+}
+
+const Colors& Theme::colors(Mode mode) {
+  static const Colors light = light_colors();
+  static const Colors dark = dark_colors();
+  return mode == Mode::Light ? light : dark;
+}
+
+const Colors& Theme::colors() const { return colors(mode_); }
+
+void Theme::setMode(Mode mode) {
+  mode_ = mode;
+  // Replacing the style on every switch would drop it from widgets that hold a pointer to it.
+  if (!qobject_cast<HouseStyle*>(QApplication::style())) QApplication::setStyle(new HouseStyle);
+  QApplication::setPalette(palette_of(colors()));
+  QApplication::setFont(uiFont());
+  qApp->setStyleSheet(styleSheet(mode));
+  Q_EMIT changed();
+}
+
+QColor Theme::memoryColor(MemoryCategory category) const {
+  const Colors& c = colors();
+  switch (category) {
+    case MemoryCategory::Parameters: return c.parameters;
+    case MemoryCategory::Gradients: return c.gradients;
+    case MemoryCategory::Optimizer: return c.optimizer;
+    case MemoryCategory::Activations: return c.activations;
+    case MemoryCategory::Logits: return c.logits;
+    case MemoryCategory::KvCache: return c.kv_cache;
+    case MemoryCategory::Buffers: return c.buffers;
+    case MemoryCategory::Runtime: return c.runtime;
+  }
+  return c.runtime;
+}
+
+QColor Theme::timeColor(TimeCategory category) const {
+  const Colors& c = colors();
+  switch (category) {
+    case TimeCategory::Products: return c.parameters;
+    case TimeCategory::Attention: return c.optimizer;
+    case TimeCategory::MemoryBound: return c.gradients;
+    case TimeCategory::TensorComm:
+    case TimeCategory::ContextComm: return c.communication;
+    case TimeCategory::ExpertComm:
+    case TimeCategory::PipelineComm: return c.logits;
+    case TimeCategory::DataComm: return c.gradient_sync;
+    case TimeCategory::Host: return c.runtime;
+    case TimeCategory::Optimizer: return c.buffers;
+    case TimeCategory::Bubble: return c.idle;
+  }
+  return c.runtime;
+}
+
+QColor Theme::spanColor(SpanKind kind) const {
+  const Colors& c = colors();
+  switch (kind) {
+    case SpanKind::Forward: return c.gradients;
+    case SpanKind::Recompute:
+    case SpanKind::Backward:
+    case SpanKind::BackwardInput: return c.parameters;
+    case SpanKind::BackwardWeight: return c.weight_gradient;
+    case SpanKind::Collective: return c.gradient_sync;
+    case SpanKind::Send:
+    case SpanKind::Receive: return c.communication;
+    case SpanKind::Store:
+    case SpanKind::Load: return c.runtime;
+    case SpanKind::Optimizer: return c.buffers;
+  }
+  return c.runtime;
+}
+
+QColor Theme::designColor(int member) const {
+  const Colors& c = colors();
+  const QColor inks[] = {c.accent, c.activations, c.buffers, c.optimizer, c.logits};
+  return inks[std::clamp<int>(member, 0, static_cast<int>(std::size(inks)) - 1)];
+}
+
+QColor Theme::opColor(OpKind kind) const {
+  const Colors& c = colors();
+  switch (kind) {
+    case OpKind::Einsum: return c.parameters;
+    case OpKind::SelectiveScan:
+    case OpKind::Ssd:
+    case OpKind::Attention: return c.optimizer;
+    case OpKind::Embed:
+    case OpKind::PositionAdd: return c.gradients;
+    case OpKind::SwiGlu:
+    case OpKind::GeGlu:
+    case OpKind::CausalConv:
+    case OpKind::GroupRmsNorm:
+    case OpKind::SigmoidGate:
+    case OpKind::SoftmaxTopK:
+    case OpKind::SigmoidTopK:
+    case OpKind::DispatchNodes:
+    case OpKind::Dispatch:
+    case OpKind::CombineNodes:
+    case OpKind::Combine:
+    case OpKind::Dropout:
+    case OpKind::Gelu: return c.buffers;
+    case OpKind::SoftCap:
+    case OpKind::ReduceMax:
+    case OpKind::SumExp:
+    case OpKind::Pick:
+    case OpKind::Nll: return c.logits;
+    case OpKind::AllReduce:
+    case OpKind::AllGather:
+    case OpKind::ReduceScatter:
+    case OpKind::AllToAll:
+    case OpKind::RingPass:
+    case OpKind::RingSum:
+    case OpKind::Slice: return c.communication;
+    case OpKind::RmsNorm:
+    case OpKind::LayerNorm:
+    case OpKind::Rope:
+    case OpKind::Scale:
+    case OpKind::Take:
+    case OpKind::Cast:
+    case OpKind::Quantize:
+    case OpKind::Add:
+    case OpKind::BiasAdd:
+    case OpKind::Concat:
+    case OpKind::CacheWrite:
+    case OpKind::LastToken:
+    case OpKind::MergeParts:
+    case OpKind::Contiguous:
+    case OpKind::Flatten:
+    case OpKind::Unflatten:
+    case OpKind::Optimizer: return c.runtime;
+  }
+  return c.runtime;
+}
+
+QFont Theme::uiFont(double pixel_size, QFont::Weight weight) const {
+  static const QString family = tabularFamily(installed_family({"Inter"}, QFontDatabase::GeneralFont));
+  QFont font(family);
+  font.setPixelSize(qRound(pixel_size));
+  font.setWeight(weight);
+  font.setStyleStrategy(QFont::PreferAntialias);
+  font.setHintingPreference(QFont::PreferVerticalHinting);
+  return font;
+}
+
+QFont Theme::monoFont(double pixel_size) const {
+  static const QString family = installed_family({"JetBrains Mono", "Noto Sans Mono", "DejaVu Sans Mono"},
+                                                 QFontDatabase::FixedFont);
+  QFont font(family);
+  font.setPixelSize(qRound(pixel_size));
+  font.setStyleHint(QFont::Monospace);
+  font.setFixedPitch(true);
+  return font;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,42 @@
+// Numbers as the charts and tables print them: one unit per chart, three significant figures, the sign of
+// differences as a minus; raw digits for export.
+#pragma once
+
+#include <QString>
+
+#include "base/units.h"
+
+namespace shardscape::ui {
+
+// One unit for everything that is compared: value / divisor is in unit.
+struct ValueScale {
+  double divisor = 1;
+  QString unit;
+  friend bool operator==(const ValueScale&, const ValueScale&) = default;
+};
+
+// The largest unit in which the largest value is at least one; never below the smallest unit.
+ValueScale byte_scale(double largest, UnitSystem units);
+ValueScale flop_scale(double largest);
+// The unit below that of the whole, for a list of it and its parts: these are far apart.
+ValueScale flop_parts_scale(double whole);
+
+QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001", "0"
+QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB": of things that are compared
+QString bytes_text(Wide bytes, UnitSystem units);          // "61.3 GiB"
+QString exact_bytes_text(Wide bytes);                      // "65,820,000,000 bytes"
+QString flops_text(Wide flops);                            // "5.50 PFLOP"
+QString count_text(Wide count);                            // "405.9 B"
+QString grouped_text(Wide value);                          // "131,072"
+QString seconds_text(double seconds);                      // "148 ms"
+QString raw_text(Wide value);                              // "131072"
+QString signed_percent_text(double fraction);              // "+12.3 %", "−4.0 %"; "< 0.1 %" either way
+QString percent_text(double fraction);                     // "68.1 %"; "< 0.1 %"
+
+QString capacity_text(Wide bytes, UnitSystem units);  // "80 GiB": whole where it is whole
+QString counted_text(Wide count, const QString& singular, const QString& plural);  // "1 layer", "8 layers"
+QString text_of(std::string_view text);
+// "reduce_scatter" as people write it.
+QString words(std::string_view key, QChar between = u' ');
+
+}  // namespace shardscape::ui

@@ -1,0 +1,142 @@
+#include "ui/views/communication/communication_view.h"
+
+#include <QHBoxLayout>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/inspector/communication_inspection.h"
+#include "ui/plot/chart_notice.h"
+#include "ui/plot/stage_chart.h"
+#include "ui/selection/collective_selection.h"
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/views/communication/collectives_model.h"
+#include "ui/views/communication/mesh_view.h"
+#include "ui/views/communication/rank_groups.h"
+
+namespace shardscape::ui {
+namespace {
+
+// Those that can run.
+std::vector<CollectivesModel::OtherDesign> pinned(const Comparisons& comparisons) {
+  std::vector<CollectivesModel::OtherDesign> out;
+  for (int i = 0; i < comparisons.size(); ++i)
+    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].made; of.simulation)
+      out.push_back({i + 1, of.report});
+  return out;
+}
+
+}  // namespace
+
+CommunicationView::CommunicationView(Session* session, QWidget* parent)
+    : ChartPage(session, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
+                parent),
+      model_(new CollectivesModel(this)),
+      switch_(new SegmentedControl(tr("Picture"), {tr("Bars"), tr("Mesh")}, this)) {
+  controls()->addWidget(switch_);
+  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setMeshShown(index == 1); });
+  start(model_, {CollectivesModel::Stage});
+  mesh_ = new MeshView(session, this);
+  mesh_->hide();
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->insertWidget(column->indexOf(chart()) + 1, mesh_, 1);
+  notice()->raise();  // lies over the mesh too
+}
+
+void CommunicationView::setMeshShown(bool shown) {
+  switch_->setCurrent(shown ? 1 : 0);
+  if (shown == mesh_shown_) return;
+  mesh_shown_ = shown;
+  chart()->setVisible(!shown);
+  mesh_->setVisible(shown);
+  setTitle(shown ? tr("Who is in whose group") : tr("Communication of one rank in a step, by stage"));
+  explainAgain();
+}
+
+void CommunicationView::explainAgain() {
+  if (mesh_shown_)
+    mesh_->explain();
+  else
+    ChartPage::explainAgain();
+}
+
+Selection CommunicationView::selectionOfBar(const Report& report, int stage, int series) const {
+  Selection selection;
+  selection.kind = SelectionKind::Group;
+  selection.stage = stage;
+  selection.group = group_names(report)[static_cast<size_t>(series)];
+  return selection;
+}
+
+Selection CommunicationView::selectionOfRow(const Report& report, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return selectionOfCollective(stage, stage.collectives[static_cast<size_t>(row)]);
+}
+
+bool CommunicationView::marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
+                                    int series) const {
+  return resolved.group(stage, group_names(report)[static_cast<size_t>(series)]);
+}
+
+bool CommunicationView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return static_cast<size_t>(row) < stage.collectives.size() &&
+         resolved.collective(stage.stage, stage.collectives[static_cast<size_t>(row)]);
+}
+
+Picture CommunicationView::picture() const {
+  return mesh_shown_ ? mesh_->picture(pictureName(u"mesh")) : ChartPage::picture();
+}
+
+BarData CommunicationView::bars(const Report& report) const {
+  BarData data;
+  const UnitSystem units = session()->units();
+  double largest = 0;
+  for (const StageReport& stage : report.stages)
+    largest = std::max(largest, to_double(stage.bytes_sent_total));
+  const ValueScale scale = byte_scale(largest, units);
+  data.title = tr("Communication of one rank in a step, by stage (bytes of full buffers)");
+  data.unit = scale.unit;
+  data.divisor = scale.divisor;
+  data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
+  data.nothing = tr(
+      "Nothing is communicated: every group has one rank. Raise tp, dp or pp to see collectives.");
+  const std::vector<std::string> groups = group_names(report);
+  for (const std::string& group : groups) data.series.push_back({group_label(group), group_color(group)});
+  data.legend = data.series;
+  for (const StageReport& stage : report.stages) {
+    std::vector<double> values;
+    for (const std::string& group : groups) values.push_back(to_double(group_bytes(stage, group)));
+    data.values.push_back(std::move(values));
+  }
+  return data;
+}
+
+void CommunicationView::fillTable(const Report& report) {
+  model_->setReport(report, session()->stage(), session()->units(), pinned(*session()->comparisons()));
+}
+
+QString CommunicationView::caption(const Report& report) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return tr("Stage %1: %2 in full buffers")
+      .arg(QString::number(stage.stage), bytes_text(stage.bytes_sent_total, session()->units()));
+}
+
+QString CommunicationView::csv(const Report& report) const {
+  CollectivesModel all;
+  all.setReport(report, CollectivesModel::kAllStages, session()->units(), pinned(*session()->comparisons()));
+  return csv_text(all);
+}
+
+Inspection CommunicationView::inspectBar(const Report& report, int stage, int series) const {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  if (series == StageChart::kWholeStage) return inspect_stage_communication(of, session()->units());
+  return inspect_group(report, of, group_names(report)[static_cast<size_t>(series)], session()->units());
+}
+
+Inspection CommunicationView::inspectRow(const Report& report, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return inspect_collective(report, stage, stage.collectives[static_cast<size_t>(row)], session()->units());
+}
+
+}  // namespace shardscape::ui

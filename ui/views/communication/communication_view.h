@@ -1,0 +1,44 @@
+// Bytes that one rank of each stage communicates in a step, by group, or the mesh with the selected rank's
+// groups; and every collective of the selected stage.
+#pragma once
+
+#include "ui/plot/chart_page.h"
+
+namespace shardscape::ui {
+
+class CollectivesModel;
+class MeshView;
+class SegmentedControl;
+
+class CommunicationView : public ChartPage {
+  Q_OBJECT
+ public:
+  explicit CommunicationView(Session* session, QWidget* parent = nullptr);
+  CollectivesModel* model() const { return model_; }
+  MeshView* mesh() const { return mesh_; }
+  bool meshShown() const { return mesh_shown_; }
+  void setMeshShown(bool shown);
+  Picture picture() const override;
+
+ protected:
+  BarData bars(const Report& report) const override;
+  void fillTable(const Report& report) override;
+  QString caption(const Report& report) const override;
+  QString csv(const Report& report) const override;
+  Inspection inspectBar(const Report& report, int stage, int series) const override;
+  Inspection inspectRow(const Report& report, int row) const override;
+  Selection selectionOfBar(const Report& report, int stage, int series) const override;
+  Selection selectionOfRow(const Report& report, int row) const override;
+  bool marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
+                   int series) const override;
+  bool marksRow(const Report& report, const ResolvedSelection& resolved, int row) const override;
+  void explainAgain() override;
+
+ private:
+  CollectivesModel* model_;
+  SegmentedControl* switch_;
+  MeshView* mesh_ = nullptr;
+  bool mesh_shown_ = false;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,136 @@
+#include "ui/views/compute/compute_inspection.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/inspector/inspected_quantity.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("ComputeInspection", text); }
+
+QString reason(FlopsGroup group, Phase phase) {
+  const bool backward = phase == Phase::Backward;
+  switch (group) {
+    case FlopsGroup::MatrixProducts:
+      return backward ? tr("Each matrix product of the forward pass has two in the backward pass, of the "
+                           "same size: one for the gradient of "
+                           "its input, one for the gradient of its weights.")
+                      : tr("Two FLOPs, a multiplication and an addition, for each term of each matrix "
+                           "product with weights.");
+    case FlopsGroup::Attention:
+      return backward
+                 ? tr("The counted figure has the scores computed again, as a flash kernel does, next to "
+                      "the gradients of queries, "
+                      "keys and values. The useful one leaves out what the causal mask discards.")
+                 : tr("Scores and their weighted sum grow with the square of the sequence. Counted is "
+                      "the full square; useful leaves "
+                      "out what the causal mask discards.");
+    case FlopsGroup::Activation: return tr("A few FLOPs for each element between the products of the MLP.");
+    case FlopsGroup::Embedding:
+      return backward ? tr("The gradient of a table look-up adds each token's row.")
+                      : tr("A table look-up for each token.");
+    case FlopsGroup::Loss:
+      return tr("The softmax over the vocabulary and the loss of each token, on the last stage only.");
+    case FlopsGroup::Pointwise:
+      return tr(
+          "Norms, rotations and additions: a few FLOPs for each element. They cost bandwidth, not FLOPs.");
+    case FlopsGroup::Optimizer:
+      return tr("Once a step for each parameter that the rank holds, whatever the batch.");
+  }
+  return {};
+}
+
+QString of_stage(Wide value, const StageReport& stage) {
+  return percent_text(to_double(value) / std::max(1.0, to_double(stage.flops_total)));
+}
+
+void add_row_values(Inspection& inspection, const FlopsValue& row, const StageReport& stage,
+                    const QString& prefix) {
+  inspection.values.append(
+      inspectedQuantity(prefix + tr("counted"), row.counted, stage.binding, flops_text(row.counted.value)));
+  const bool equal = row.counted.formula && row.useful.formula && *row.counted.formula == *row.useful.formula;
+  if (!equal)
+    inspection.values.append(
+        inspectedQuantity(prefix + tr("useful"), row.useful, stage.binding, flops_text(row.useful.value)));
+}
+
+}  // namespace
+
+Inspection inspect_flops(const StageReport& stage, const FlopsValue& row) {
+  Inspection inspection;
+  inspection
+      .title = tr("%1, %2, stage %3").arg(words(row.name()), words(phase_name(row.phase))).arg(stage.stage);
+  inspection.subtitle = tr("one rank, one step; %1 of the counted FLOPs")
+                            .arg(of_stage(row.counted.value, stage));
+  add_row_values(inspection, row, stage, {});
+  inspection.rows.append({tr("Counted, exact"), grouped_text(row.counted.value)});
+  inspection.rows.append({tr("Useful, exact"), grouped_text(row.useful.value)});
+  inspection.why_title = tr("Where do they come from?");
+  inspection.why = reason(flops_group(row.kind), row.phase);
+  return inspection;
+}
+
+Inspection inspect_flops_segment(const Report&, const StageReport& stage, const FlopsSegment& segment) {
+  const std::vector<const FlopsValue*> rows = flops_rows(stage, segment);
+  Inspection inspection;
+  inspection.title = tr("%1, %2, stage %3")
+                         .arg(flops_group_label(segment.group), words(phase_name(segment.phase)))
+                         .arg(stage.stage);
+  Wide counted = 0;
+  for (const FlopsValue* row : rows) {
+    counted += row->counted.value;
+    // The kind is named only where the group has several.
+    add_row_values(inspection, *row, stage,
+                   rows.size() > 1 ? words(row->name()) + QStringLiteral(", ") : QString());
+  }
+  inspection.subtitle = rows.empty()
+                            ? tr("not on this stage")
+                            : tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(counted, stage));
+  inspection.why_title = tr("Where do they come from?");
+  inspection.why = reason(segment.group, segment.phase);
+  return inspection;
+}
+
+Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
+  Inspection inspection;
+  inspection.title = tr("Compute of stage %1").arg(stage.stage);
+  inspection.subtitle = tr("one rank, one step of %1")
+                            .arg(counted_text(report.microbatches, tr("microbatch"), tr("microbatches")));
+  const ValueScale scale = flop_parts_scale(to_double(stage.flops_total));
+  for (const FlopsSegment& segment : flops_segments(report, FlopsConvention::Counted)) {
+    Wide sum = 0;
+    for (const FlopsValue* row : flops_rows(stage, segment)) sum += row->counted.value;
+    if (sum == 0) continue;
+    inspection.rows.append(
+        {QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase))),
+         with_unit(sum, scale)});
+  }
+  inspection.rows.append({tr("Counted"), with_unit(stage.flops_total, scale)});
+  inspection.rows.append({tr("Useful"), with_unit(stage.useful_flops_total, scale)});
+  const auto heaviest = std::max_element(
+      report.stages.begin(), report.stages.end(),
+      [](const StageReport& a, const StageReport& b) { return a.flops_total < b.flops_total; });
+  inspection.why_title = tr("Counted or useful?");
+  inspection.why = tr(
+      "Counted are whole products, of attention and of all slots of experts too. Useful leaves out what "
+      "masks discard, what is computed again, "
+      "and slots beyond an even share of the routed tokens: those that are padded, or only the busiest "
+      "expert has.");
+  if (report.stages.size() > 1) {
+    const double part = to_double(stage.flops_total) / std::max(1.0, to_double(heaviest->flops_total));
+    if (part > 0.9995) {  // prints as 100.0 %
+      inspection.why += tr(
+          " No stage computes noticeably more than this one, so it sets the pace of the pipeline.");
+    } else {
+      inspection.why += tr(" It computes %1 of what stage %2 does, which sets the pace of the pipeline.")
+                            .arg(percent_text(part))
+                            .arg(heaviest->stage);
+    }
+  }
+  return inspection;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,14 @@
+// What the inspector says about FLOPs: formula, numbers put in, value, and where they come from.
+#pragma once
+
+#include "plan/report.h"
+#include "ui/session/session.h"
+#include "ui/views/compute/flops_bars.h"
+
+namespace shardscape::ui {
+
+Inspection inspect_flops(const StageReport& stage, const FlopsValue& row);
+Inspection inspect_flops_segment(const Report& report, const StageReport& stage, const FlopsSegment& segment);
+Inspection inspect_stage_flops(const Report& report, const StageReport& stage);
+
+}  // namespace shardscape::ui

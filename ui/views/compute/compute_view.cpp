@@ -1,0 +1,298 @@
+#include "ui/views/compute/compute_view.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QPushButton>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/inspector/node_inspection.h"
+#include "ui/plot/chart_notice.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/stage_chart.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/views/compute/compute_inspection.h"
+#include "ui/views/compute/flops_bars.h"
+#include "ui/views/compute/roofline_canvas.h"
+#include "ui/views/compute/roofline_model.h"
+
+namespace shardscape::ui {
+
+ComputeView::ComputeView(Session* session, QWidget* parent)
+    : ChartPage(session, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
+      model_(new FlopsModel(this)),
+      comparison_(
+          session->comparisons(), this,
+          [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
+            auto made = std::make_shared<ComparedRoofline>();
+            made->stage = Comparisons::sameStagePlace(stage.first, stage.second,
+                                                      static_cast<int>(of.report->stages.size()));
+            made->report = of.report;
+            made->roofline = shardscape::ui::roofline(*of.report, made->stage);
+            return made->roofline.points.empty() ? nullptr : made;
+          },
+          [this] { fillRoofline(); }) {
+  switch_ = new SegmentedControl(tr("Picture"), {tr("Bars"), tr("Roofline")}, this);
+  controls()->addWidget(switch_);
+  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setRooflineShown(index == 1); });
+  auto* choice = new QButtonGroup(this);
+  const auto add = [&](const QString& text, const QString& tip, FlopsConvention convention) {
+    auto* button = new QPushButton(text, this);
+    button->setCheckable(true);
+    button->setToolTip(tip);
+    choice->addButton(button);
+    controls()->addWidget(button);
+    connect(button, &QPushButton::clicked, this, [this, convention] { setConvention(convention); });
+    return button;
+  };
+  counted_ = add(tr("Counted"),
+                 tr("Full products, whatever masks spare the kernels, and all slots of experts; scores "
+                    "computed again in the backward pass"),
+                 FlopsConvention::Counted);
+  useful_ = add(
+      tr("Useful"),
+      tr("Without what masks discard, what is computed again, and slots of experts beyond the routed tokens"),
+      FlopsConvention::Useful);
+  counted_->setChecked(true);
+  start(model_, {FlopsModel::Stage});
+  roofline_ = new RooflineCanvas(this);
+  roofline_table_ = new ChartTable(this);
+  roofline_table_->setAccessibleName(tr("Table: operations under the roofline"));
+  roofline_model_ = new RooflineModel(this);
+  roofline_table_->setTable(roofline_model_);
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->insertWidget(column->indexOf(chart()) + 1, roofline_, 1);
+  column->addWidget(roofline_table_);
+  roofline_->hide();
+  roofline_table_->hide();
+  notice()->raise();  // lies over the roofline too
+  connect(roofline_, &RooflineCanvas::pointSelected, this, &ComputeView::selectPoint);
+  connect(roofline_table_, &ChartTable::rowSelected, this, [this](int row) {
+    roofline_->setSelectedItem(static_cast<int>(roofline_->data().points.size()) - 1 - row);
+    selectPoint();
+  });
+  for (const auto signal : {&Session::reportChanged, &Session::stageChanged, &Session::unitsChanged})
+    connect(session, signal, this, &ComputeView::fillRoofline);
+}
+
+void ComputeView::setRooflineShown(bool shown) {
+  switch_->setCurrent(shown ? 1 : 0);
+  if (shown == roofline_shown_) return;
+  roofline_shown_ = shown;
+  for (QWidget* widget :
+       {static_cast<QWidget*>(chart()), static_cast<QWidget*>(counted_), static_cast<QWidget*>(useful_)})
+    widget->setVisible(!shown);
+  setTableWanted(!shown);
+  for (QWidget* widget : {static_cast<QWidget*>(roofline_), static_cast<QWidget*>(roofline_table_)})
+    widget->setVisible(shown);
+  setTitle(shown ? tr("Roofline of one rank") : tr("Compute of one rank in a step, by stage"));
+  fillRoofline();
+  explainAgain();
+}
+
+void ComputeView::fillRoofline() {
+  if (!roofline_shown_ || !filled()) return;
+  const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
+  Roofline data = shardscape::ui::roofline(*filled(), stage);
+  if (data.accelerator)
+    setTitle(tr("Roofline of %1, stage %2").arg(QString::fromStdString(data.accelerator->name)).arg(stage));
+  if (isVisible()) comparison_.show({stage, static_cast<int>(filled()->stages.size())});
+  std::vector<ComparedRoofline> others;
+  for (const auto& one : comparison_.all()) {
+    others.push_back(*one.made);
+    others.back().member = one.member;
+  }
+  roofline_model_->setRoofline(*filled(), data, session()->units(), others);
+  roofline_->setRoofline(session()->report(), std::move(data));
+  roofline_->setComparedDesigns(std::move(others));
+  markPoints();
+  fitRoofline();
+}
+
+void ComputeView::fitRoofline() {
+  constexpr double kShare = 0.36;
+  roofline_table_->setFixedHeight(
+      roofline_table_->heightUpTo(std::max(96, static_cast<int>(height() * kShare))));
+}
+
+void ComputeView::showEvent(QShowEvent* event) {
+  ChartPage::showEvent(event);
+  fillRoofline();
+}
+
+void ComputeView::resizeEvent(QResizeEvent* event) {
+  ChartPage::resizeEvent(event);
+  fitRoofline();
+}
+
+void ComputeView::explainAgain() { roofline_shown_ ? explainPoint() : ChartPage::explainAgain(); }
+
+// The op everywhere else: in all layers of the stage that have it.
+void ComputeView::selectPoint() {
+  const int selected = roofline_->selected();
+  if (selected < 0 || !filled()) return;
+  const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
+  const auto [first, end] = units_with(*filled(), session()->stage(), point);
+  if (first < 0) return;
+  Selection selection;
+  selection.kind = SelectionKind::Op;
+  selection.stage = session()->stage();
+  selection.unit = first;
+  selection.units = end - first;
+  selection.op = point.op;
+  selection.kernel = true;
+  session()->selectInAllViews(selection, this);
+  markPoints();
+  explainPoint();
+}
+
+// Points of what is selected in any view: one is selected here too, several are marked.
+void ComputeView::markPoints() {
+  if (!filled() || filled() != session()->report().get()) return;
+  std::vector<int> marked, rows;
+  const std::vector<RooflinePoint>& points = roofline_->data().points;
+  const int last = static_cast<int>(points.size()) - 1;
+  for (int i = 0; i <= last; ++i) {
+    const auto& of = points[static_cast<size_t>(i)].ops;
+    const bool belongs = session()->resolvedSelection().on(session()->stage()) &&
+                         std::any_of(of.begin(), of.end(), [&](const auto& op) {
+                           return session()->resolvedSelection().op(op.first, op.second);
+                         });
+    if (belongs) marked.push_back(i);
+  }
+  for (const int i : marked) rows.push_back(last - i);
+  if (std::find(marked.begin(), marked.end(), roofline_->selected()) == marked.end())
+    roofline_->setSelectedItem(marked.size() == 1 ? marked.front() : -1);
+  roofline_table_->showRow(roofline_->selected() < 0 ? -1 : last - roofline_->selected(), rows);
+  roofline_->setMarked(std::move(marked));
+}
+
+void ComputeView::followSelection(const QObject* by) {
+  ChartPage::followSelection(by);
+  if (by == this || !roofline_shown_) return;
+  roofline_->setSelectedItem(-1);
+  markPoints();
+  if (isVisible() && by != session()) explainPoint();
+}
+
+void ComputeView::explainPoint() {
+  if (!isVisible() || !filled()) return;
+  const int selected = roofline_->selected();
+  if (selected < 0 || selected >= static_cast<int>(roofline_->data().points.size()))
+    return ChartPage::explainAgain();
+  const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
+  const GraphTree tree(session()->report());
+  const int unit = units_with(*filled(), session()->stage(), point).first;
+  if (unit < 0) return;
+  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, session()->stage()), 1, Passes::Both,
+                                session()->units());
+  out.title = roofline_title(*filled(), point);
+  const QVector<QPair<QString, QString>> rates{
+      {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
+      {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},
+      {tr("achieved"), flops_text(static_cast<Wide>(point.rate())) + QStringLiteral("/s")},
+      {tr("of what the roof allows"),
+       percent_text(point.rate() / std::max(1.0, roofline_->data().attainable(point)))}};
+  out.rows = rates + out.rows;
+  for (const ComparedRoofline& other : roofline_->others()) {
+    const int same = same_point(*filled(), point, other);
+    const double seconds = same < 0 ? 0 : other.roofline.points[static_cast<size_t>(same)].seconds;
+    out.more_title = tr("In the other designs");
+    out.more.append({Comparisons::letter(other.member),
+                     same < 0 ? tr("no such op on stage %1").arg(other.stage)
+                              : tr("takes %1, %2")
+                                    .arg(QString::fromStdString(format_seconds(seconds)),
+                                         signed_percent_text(seconds / point.seconds - 1))});
+  }
+  session()->inspect(out);
+}
+
+Selection ComputeView::selectionOfBar(const Report& report, int stage, int series) const {
+  const FlopsSegment segment = flops_segments(report, convention_)[static_cast<size_t>(series)];
+  Selection selection;
+  selection.kind = SelectionKind::Flops;
+  selection.stage = stage;
+  selection.flops = segment.group;
+  selection.phase = segment.phase;
+  return selection;
+}
+
+Selection ComputeView::selectionOfRow(const Report& report, int row) const {
+  const FlopsValue& of = report.stages[static_cast<size_t>(session()->stage())]
+                             .flops[static_cast<size_t>(row)];
+  Selection selection;
+  selection.kind = SelectionKind::Flops;
+  selection.stage = session()->stage();
+  selection.flops = flops_group(of.kind);
+  selection.phase = of.phase;
+  selection.row = {of.kind, of.compute};
+  return selection;
+}
+
+bool ComputeView::marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
+                              int series) const {
+  const FlopsSegment segment = flops_segments(report, convention_)[static_cast<size_t>(series)];
+  return resolved.flops(stage, segment.group, segment.phase);
+}
+
+bool ComputeView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return static_cast<size_t>(row) < stage.flops.size() &&
+         resolved.flops(stage.stage, stage.flops[static_cast<size_t>(row)]);
+}
+
+Picture ComputeView::picture() const {
+  Picture picture = ChartPage::picture();
+  if (!roofline_shown_) return picture;
+  picture.file_name = pictureName(u"roofline");
+  picture.size = roofline_->size().expandedTo({720, 420});
+  picture.paint = titled(picture.title, [this](QPainter& painter, const QRectF& area, const QColor& ground) {
+    roofline_->paint(painter, area, ground);
+  });
+  picture.csv = [this] { return csv_text(*roofline_model_); };
+  return picture;
+}
+
+void ComputeView::setConvention(FlopsConvention convention) {
+  counted_->setChecked(convention == FlopsConvention::Counted);
+  useful_->setChecked(convention == FlopsConvention::Useful);
+  if (convention == convention_) return;
+  convention_ = convention;
+  refresh(true);
+}
+
+BarData ComputeView::bars(const Report& report) const {
+  BarData data = flops_bars(report, convention_);
+  data.title = convention_ == FlopsConvention::Counted ? tr("Counted FLOPs of one rank in a step, by stage")
+                                                       : tr("Useful FLOPs of one rank in a step, by stage");
+  return data;
+}
+
+void ComputeView::fillTable(const Report& report) {
+  model_->setReport(report, session()->stage(), convention_);
+}
+
+QString ComputeView::caption(const Report& report) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return tr("Stage %1: %2 counted, %3 useful")
+      .arg(QString::number(stage.stage), flops_text(stage.flops_total), flops_text(stage.useful_flops_total));
+}
+
+QString ComputeView::csv(const Report& report) const {
+  FlopsModel all;
+  all.setReport(report, FlopsModel::kAllStages, convention_);
+  return csv_text(all);
+}
+
+Inspection ComputeView::inspectBar(const Report& report, int stage, int series) const {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  if (series == StageChart::kWholeStage) return inspect_stage_flops(report, of);
+  return inspect_flops_segment(report, of, flops_segments(report, convention_)[static_cast<size_t>(series)]);
+}
+
+Inspection ComputeView::inspectRow(const Report& report, int row) const {
+  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  return inspect_flops(stage, stage.flops[static_cast<size_t>(row)]);
+}
+
+}  // namespace shardscape::ui

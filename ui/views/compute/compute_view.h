@@ -1,0 +1,69 @@
+// FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful; or its ops under the
+// roofline.
+#pragma once
+
+#include <utility>
+
+#include "ui/plot/chart_page.h"
+#include "ui/session/comparison_results.h"
+#include "ui/views/compute/flops_model.h"
+#include "ui/views/compute/roofline_data.h"
+
+class QPushButton;
+
+namespace shardscape::ui {
+
+class RooflineCanvas;
+class RooflineModel;
+class SegmentedControl;
+
+class ComputeView : public ChartPage {
+  Q_OBJECT
+ public:
+  explicit ComputeView(Session* session, QWidget* parent = nullptr);
+  FlopsModel* model() const { return model_; }
+  FlopsConvention convention() const { return convention_; }
+  void setConvention(FlopsConvention convention);
+  RooflineCanvas* roofline() const { return roofline_; }
+  ChartTable* rooflineTable() const { return roofline_table_; }
+  bool rooflineShown() const { return roofline_shown_; }
+  void setRooflineShown(bool shown);
+  Picture picture() const override;
+
+ protected:
+  BarData bars(const Report& report) const override;
+  void fillTable(const Report& report) override;
+  QString caption(const Report& report) const override;
+  QString csv(const Report& report) const override;
+  Inspection inspectBar(const Report& report, int stage, int series) const override;
+  Inspection inspectRow(const Report& report, int row) const override;
+  Selection selectionOfBar(const Report& report, int stage, int series) const override;
+  Selection selectionOfRow(const Report& report, int row) const override;
+  bool marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
+                   int series) const override;
+  bool marksRow(const Report& report, const ResolvedSelection& resolved, int row) const override;
+  void explainAgain() override;
+  void followSelection(const QObject* by) override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  void fillRoofline();
+  void fitRoofline();
+  void selectPoint();
+  void explainPoint();
+  void markPoints();
+  FlopsModel* model_;
+  SegmentedControl* switch_ = nullptr;
+  ComparisonResults<ComparedRoofline, std::pair<int, int>>
+      comparison_;  // by the selected stage and how many there are
+  RooflineCanvas* roofline_ = nullptr;
+  RooflineModel* roofline_model_ = nullptr;
+  ChartTable* roofline_table_ = nullptr;
+  bool roofline_shown_ = false;
+  QPushButton* counted_;
+  QPushButton* useful_;
+  FlopsConvention convention_ = FlopsConvention::Counted;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,113 @@
+#include "ui/views/compute/flops_bars.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("FlopsBars", text); }
+
+constexpr FlopsGroup kGroups[] = {FlopsGroup::MatrixProducts, FlopsGroup::Attention, FlopsGroup::Activation,
+                                  FlopsGroup::Embedding,      FlopsGroup::Loss,      FlopsGroup::Pointwise,
+                                  FlopsGroup::Optimizer};
+
+// Below this part of the tallest bar a segment is thinner than a line: the table has it, the legend does not.
+constexpr double kLeastInLegend = 0.004;
+
+// The kind whose colour stands for the whole group.
+QColor group_color(FlopsGroup group) {
+  const Theme& theme = Theme::instance();
+  switch (group) {
+    case FlopsGroup::MatrixProducts: return theme.opColor(OpKind::Einsum);
+    case FlopsGroup::Attention: return theme.opColor(OpKind::Attention);
+    case FlopsGroup::Activation: return theme.opColor(OpKind::SwiGlu);
+    case FlopsGroup::Embedding: return theme.opColor(OpKind::Embed);
+    case FlopsGroup::Loss: return theme.opColor(OpKind::Nll);
+    case FlopsGroup::Pointwise: return theme.opColor(OpKind::RmsNorm);
+    case FlopsGroup::Optimizer: return theme.colors().secondary;
+  }
+  return theme.colors().runtime;
+}
+
+BarFill fill_of(Phase phase) {
+  return phase == Phase::Backward    ? BarFill::Hatched
+         : phase == Phase::Recompute ? BarFill::Dotted
+                                     : BarFill::Solid;
+}
+
+double segment_value(const StageReport& stage, const FlopsSegment& segment, FlopsConvention convention) {
+  double sum = 0;
+  for (const FlopsValue* row : flops_rows(stage, segment)) sum += to_double(flops_of(*row, convention).value);
+  return sum;
+}
+
+}  // namespace
+
+std::vector<const FlopsValue*> flops_rows(const StageReport& stage, const FlopsSegment& segment) {
+  std::vector<const FlopsValue*> rows;
+  for (const FlopsValue& row : stage.flops) {
+    if (row.phase == segment.phase && flops_group(row.kind) == segment.group) rows.push_back(&row);
+  }
+  return rows;
+}
+
+std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention) {
+  std::vector<FlopsSegment> segments;
+  for (int phase = 0; phase < kPhaseCount; ++phase) {
+    for (const FlopsGroup group : kGroups) {
+      const FlopsSegment segment{group, static_cast<Phase>(phase)};
+      const bool anywhere = std::any_of(
+          report.stages.begin(), report.stages.end(),
+          [&](const StageReport& stage) { return segment_value(stage, segment, convention) > 0; });
+      if (anywhere) segments.push_back(segment);
+    }
+  }
+  return segments;
+}
+
+BarData flops_bars(const Report& report, FlopsConvention convention) {
+  BarData data;
+  double largest = 0;
+  for (const StageReport& stage : report.stages)
+    largest = std::max(largest, to_double(flops_total(stage, convention)));
+  const ValueScale scale = flop_scale(largest);
+  data.unit = scale.unit;
+  data.divisor = scale.divisor;
+  data.text = [](double value) { return flops_text(static_cast<Wide>(value)); };
+  data.nothing = tr("No FLOPs on any stage.");
+  const std::vector<FlopsSegment> segments = flops_segments(report, convention);
+  std::vector<Phase> phases;
+  for (const FlopsSegment& segment : segments) {
+    const QString label = QStringLiteral("%1, %2").arg(flops_group_label(segment.group),
+                                                       words(phase_name(segment.phase)));
+    data.series.push_back({label, group_color(segment.group), fill_of(segment.phase)});
+    if (std::find(phases.begin(), phases.end(), segment.phase) == phases.end())
+      phases.push_back(segment.phase);
+  }
+  for (const FlopsGroup group : kGroups) {
+    const bool visible = std::any_of(segments.begin(), segments.end(), [&](const FlopsSegment& segment) {
+      return segment.group == group &&
+             std::any_of(report.stages.begin(), report.stages.end(), [&](const StageReport& stage) {
+               return segment_value(stage, segment, convention) >= kLeastInLegend * largest;
+             });
+    });
+    if (visible) data.legend.push_back({flops_group_label(group), group_color(group)});
+  }
+  // The pattern tells the phase, whatever the colour.
+  for (const Phase phase : phases) {
+    if (phase == Phase::Forward || phase == Phase::Recompute || phase == Phase::Backward) {
+      data.legend.push_back({words(phase_name(phase)), Theme::instance().colors().secondary, fill_of(phase)});
+    }
+  }
+  for (const StageReport& stage : report.stages) {
+    std::vector<double> values;
+    for (const FlopsSegment& segment : segments) values.push_back(segment_value(stage, segment, convention));
+    data.values.push_back(std::move(values));
+  }
+  return data;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,25 @@
+// How the many kinds of op become few segments of a bar: groups of kinds, forward below backward.
+#pragma once
+
+#include <vector>
+
+#include "plan/report.h"
+#include "ui/plot/bar_data.h"
+#include "ui/selection/flops_group.h"
+#include "ui/views/compute/flops_model.h"
+
+namespace shardscape::ui {
+
+struct FlopsSegment {
+  FlopsGroup group;
+  Phase phase;
+  friend bool operator==(const FlopsSegment&, const FlopsSegment&) = default;
+};
+
+// The segments that any stage has, bottom to top; the order of BarData::series.
+std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention);
+// Rows of a stage that a segment is made of.
+std::vector<const FlopsValue*> flops_rows(const StageReport& stage, const FlopsSegment& segment);
+BarData flops_bars(const Report& report, FlopsConvention convention);
+
+}  // namespace shardscape::ui

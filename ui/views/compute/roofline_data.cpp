@@ -1,0 +1,116 @@
+#include "ui/views/compute/roofline_data.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "graph/gemm_kernels.h"
+#include "performance/calibration.h"
+#include "timing/machine_of.h"
+#include "timing/op_seconds.h"
+#include "ui/selection/step_relations.h"
+
+namespace shardscape::ui {
+
+double Roofline::attainable(const RooflinePoint& point) const {
+  double peak = 0;
+  for (const Roof& roof : roofs)
+    if (roof.compute == point.compute) peak = roof.peak;
+  return std::min(peak,
+                  point.intensity() * (cached(point) ? std::max(bandwidth, cache_bandwidth) : bandwidth));
+}
+
+int same_point(const Report& report, const RooflinePoint& point, const ComparedRoofline& other) {
+  const auto segment = [](const Report& of, const RooflinePoint& at) -> const Segment& {
+    return of.graph().segments[static_cast<size_t>(at.segment)];
+  };
+  const Segment& mine = segment(report, point);
+  int found = -1;  // layers of several kinds share ops, of which one stands for all
+  for (size_t i = 0; i < other.roofline.points.size(); ++i) {
+    const RooflinePoint& there = other.roofline.points[i];
+    const Segment& theirs = segment(*other.report, there);
+    if (theirs.kind != mine.kind || theirs.op(there.op).name != mine.op(point.op).name) continue;
+    if (theirs.name == mine.name) return static_cast<int>(i);
+    found = static_cast<int>(i);
+  }
+  return found;
+}
+
+std::pair<int, int> units_with(const Report& report, int stage, const RooflinePoint& point) {
+  std::pair<int, int> out{-1, -1};
+  const auto chunks = static_cast<int>(report.stages[static_cast<size_t>(stage)].chunks.size());
+  for (int chunk = 0; chunk < chunks; ++chunk) {
+    const auto [first, end] = units_of_chunk(report, stage, chunk);
+    for (int unit = first; unit < end; ++unit) {
+      if (segment_of_unit(report, unit) != point.segment) continue;
+      out.first = out.first < 0 ? unit : std::min(out.first, unit);
+      out.second = std::max(out.second, unit + 1);
+    }
+  }
+  return out;
+}
+
+Roofline roofline(const Report& report, int stage) {
+  Roofline out;
+  if (!report.accelerator) return out;
+  out.accelerator = report.accelerator;
+  out.bandwidth = report.accelerator->memory_gbps * 1e9;
+  // Half as much again as the cache holds still finds some of it there (memory_model.h).
+  if (const auto& memory = kernels_of(*report.accelerator).data.memory;
+      memory && memory->cache_mb > 0 && memory->cache_share > 1) {
+    out.cache_bytes = 1.5e6 * memory->cache_mb;
+    out.cache_bandwidth = memory->cache_share * out.bandwidth;
+  }
+  const OpSeconds times = op_seconds(report, machine_of(report.design));
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  std::set<DType> precisions;
+  std::map<std::tuple<std::string, double, double>, size_t>
+      seen;  // layers of several kinds share most of their ops
+  for (const int s : segments_of(report, stage)) {
+    const Segment& segment = report.graph().segments[static_cast<size_t>(s)];
+    const std::vector<OpTime>& seconds = times.ops[static_cast<size_t>(s)];
+    const std::vector<OpId> kernels = gemm_kernels(segment);
+    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
+      const Op& op = segment.op(id);
+      if (is_redistribution(op.kind) || kernels[static_cast<size_t>(id)] != id) continue;
+      // Kernels of attention skip what the mask discards.
+      const Expr& flops = op.kind == OpKind::Attention ? op.useful_flops : op.flops;
+      RooflinePoint point{s,
+                          id,
+                          number(flops, of.binding),
+                          number(op.read_bytes + op.written_bytes, of.binding),
+                          seconds[static_cast<size_t>(id)].seconds,
+                          op.compute,
+                          {}};
+      for (const OpId member : kernel_members(kernels, id)) {
+        point.ops.emplace_back(s, member);
+        if (member == id) continue;
+        const Op& with = segment.op(member);
+        double bytes = number(with.read_bytes + with.written_bytes, of.binding);
+        for (const TensorId input : with.inputs)  // read once
+          if (std::find(op.inputs.begin(), op.inputs.end(), input) != op.inputs.end())
+            bytes -= number(local_bytes(segment.tensor(input)), of.binding);
+        point.flops += number(with.flops, of.binding);
+        point.bytes += std::max(0.0, bytes);
+      }
+      if (point.flops <= 0 || point.bytes <= 0 || point.seconds <= 0) continue;
+      const auto [known, made] = seen.try_emplace({op.name, point.flops, point.bytes}, out.points.size());
+      if (!made) {
+        std::vector<std::pair<int, int>>& ops = out.points[known->second].ops;
+        ops.insert(ops.end(), point.ops.begin(), point.ops.end());
+        continue;
+      }
+      precisions.insert(op.compute);
+      out.points.push_back(std::move(point));
+    }
+  }
+  for (const DType compute : precisions)
+    out.roofs.push_back({compute, peak_flops(*report.accelerator, compute)});
+  std::sort(out.roofs.begin(), out.roofs.end(), [](const Roof& a, const Roof& b) { return a.peak > b.peak; });
+  std::stable_sort(out.points.begin(), out.points.end(),
+                   [](const RooflinePoint& a, const RooflinePoint& b) { return a.seconds < b.seconds; });
+  return out;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,450 @@
+#include "ui/views/explore/compare_page.h"
+
+#include <QApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QShowEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "memory/estimate.h"
+#include "ui/inspector/memory_inspection.h"
+#include "ui/inspector/step_inspection.h"
+#include "ui/plot/chart_table.h"
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/display_text.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/explore/grouped_bars.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18, kBarsShare = 0.42;  // of the height, at most
+constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10, kLowPage = 640;
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
+  TableCell cell = text_cell(figure_text(kind, value, units),
+                             std::isnan(value) ? QString() : QString::number(value, 'g', 12));
+  cell.sort = std::isnan(value) ? QVariant() : QVariant(value);
+  return cell;
+}
+
+// Parts of different wholes have the same names.
+QString prefix_of(const ComparedFigure& figure) {
+  if (figure.group == "Where the step goes, mean over stages") return ComparePage::tr("Step: ");
+  if (figure.group == "Memory of the fullest rank") return ComparePage::tr("Memory: ");
+  return {};
+}
+
+// The letter of a design behind a square in its colour.
+class Badge : public QWidget {
+ public:
+  Badge(int member, QWidget* parent) : QWidget(parent), member_(member) { setFixedSize(34, kMemberHeight); }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter painter(this);
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(Theme::instance().designColor(member_));
+    painter.drawRoundedRect(QRectF(0, (height() - kSwatch) / 2.0, kSwatch, kSwatch), 2, 2);
+    painter.setFont(Theme::instance().uiFont(13, QFont::DemiBold));
+    painter.setPen(Theme::instance().colors().text);
+    painter.drawText(rect().adjusted(kSwatch + 6, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                     Comparisons::letter(member_));
+  }
+
+ private:
+  int member_;
+};
+
+}  // namespace
+
+void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs, int designs) {
+  Rows rows;
+  for (const ComparedKnob& knob : knobs) {
+    std::vector<TableCell>& row = rows.emplace_back();
+    row.push_back(text_cell(text(knob.knob->label), text(knob.knob->id)));
+    for (const std::string& value : knob.values) {
+      row.push_back(text_cell(displayText(*knob.knob, text(value)), text(value)));
+      row.back().strong = value != knob.values.front();
+    }
+  }
+  std::vector<TableColumn> columns{{tr("Knobs that differ"), QStringLiteral("knob"), false, {}}};
+  for (int member = 0; member < designs; ++member)
+    columns.push_back({Comparisons::letter(member), Comparisons::letter(member), true, {}});
+  assign(std::move(columns), std::move(rows));
+}
+
+void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units) {
+  Rows rows;
+  for (const ComparedFigure& figure : figures) {
+    std::vector<TableCell>& row = rows.emplace_back();
+    const double now = figure.values[0];
+    row.push_back(text_cell(text(figure.group)));
+    TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
+    name.tip = text(figure.group) + QStringLiteral(": ") + text(figure.label);
+    row.push_back(std::move(name));
+    row.push_back(figure_cell(figure.kind, now, units));
+    for (size_t member = 1; member < figure.values.size(); ++member) {
+      const double by = figure.by(member);
+      TableCell difference = figure_cell(figure.kind, by, units);
+      if (by > 0) difference.text.prepend(u'+');
+      if (by == 0 || figure.kind == FigureKind::Share)
+        difference.text = text(figure.difference(member));  // points, not percent of percent
+      TableCell percent = text_cell(text(figure.percent(member)));
+      percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
+      percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
+      row.push_back(figure_cell(figure.kind, figure.values[member], units));
+      row.push_back(std::move(difference));
+      row.push_back(std::move(percent));
+    }
+  }
+  std::vector<TableColumn> columns{{tr("Of"), QStringLiteral("group"), false, {}},
+                                   {tr("Figure"), QStringLiteral("figure"), false, {}},
+                                   {tr("A"), QStringLiteral("A"), true, tr("The present design")}};
+  for (int member = 1; member < designs; ++member) {
+    const QString letter = Comparisons::letter(member);
+    columns.push_back({letter, letter, true, {}});
+    columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true,
+                       tr("%1 less the present design").arg(letter)});
+    columns.push_back(
+        {tr("%"), letter + QStringLiteral(" less A (%)"), true, tr("That in percent of the present design")});
+  }
+  assign(std::move(columns), std::move(rows));
+}
+
+ComparePage::ComparePage(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session), comparisons_(session->comparisons()) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(0);
+  message_ = makeMessage();
+  layout->addWidget(message_, 1);
+  body_ = new QWidget(this);
+  layout->addWidget(body_, 1);
+  auto* rows = new QVBoxLayout(body_);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(8);
+  members_ = new QVBoxLayout;
+  members_->setSpacing(2);
+  rows->addLayout(members_);
+  knobs_ = new ChartTable(body_);
+  knobs_->setAccessibleName(tr("Table: knobs that differ"));
+  knobs_model_ = new DifferingKnobsModel(this);
+  knobs_->setTable(knobs_model_);
+  rows->addWidget(knobs_);
+  scroll_ = new QScrollArea(body_);
+  scroll_->setWidgetResizable(true);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  scroll_->viewport()->setAutoFillBackground(false);
+  bars_ = new GroupedBars;
+  scroll_->setWidget(bars_);
+  bars_->setAutoFillBackground(false);
+  rows->addWidget(scroll_);
+  table_ = new ChartTable(body_);
+  table_->setAccessibleName(tr("Table: all numbers of the designs"));
+  model_ = new ComparisonModel(this);
+  table_->setTable(model_, {ComparisonModel::Group});
+  rows->addWidget(table_, 1);
+  connect(comparisons_, &Comparisons::changed, this, &ComparePage::refresh);
+  connect(session_, &Session::designChanged, this, &ComparePage::refresh);
+  connect(session_, &Session::estimateChanged, this, &ComparePage::refresh);
+  connect(session_, &Session::unitsChanged, this, &ComparePage::refresh);
+  connect(session_, &Session::selectionChanged, this, &ComparePage::followSelection);
+  connect(bars_, &GroupedBars::figureSelected, this, &ComparePage::selectFigure);
+  connect(bars_, &GroupedBars::cleared, this, [this] {
+    session_->selectInAllViews({}, this);
+    markSelected();
+    explain();
+  });
+  connect(table_, &ChartTable::rowSelected, this, &ComparePage::selectFigure);
+  refresh();
+}
+
+QPushButton* ComparePage::button(const QString& text, const QString& name, const QString& tip,
+                                 QWidget* parent) {
+  auto* made = new QPushButton(text, parent);
+  made->setObjectName(name);
+  made->setToolTip(tip);
+  return made;
+}
+
+QWidget* ComparePage::makeMessage() {
+  auto* page = new QWidget(this);
+  auto* rows = new QVBoxLayout(page);
+  rows->addStretch(1);
+  auto* words = new QLabel(
+      tr("Up to four designs are compared with the present one here. Pin the present design and go on "
+         "editing, "
+         "select one among the designs of a search and press \"Compare\", or take one from a file."),
+      page);
+  words->setProperty("role", "secondary");
+  words->setAlignment(Qt::AlignCenter);
+  words->setWordWrap(true);
+  words->setFixedWidth(520);
+  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  middle->addStretch(1);
+  middle->addWidget(words);
+  middle->addStretch(1);
+  rows->addLayout(middle);
+  rows->addSpacing(10);
+  auto* line = new QHBoxLayout;
+  line->addStretch(1);
+  auto* pin = button(tr("Pin the present design"), QStringLiteral("pin_present"),
+                     tr("It stays as it is while you go on (Ctrl+D)"), page);
+  auto* file = button(tr("Compare with a file..."), QStringLiteral("compare_file"), {}, page);
+  connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested);
+  connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested);
+  line->addWidget(pin);
+  line->addWidget(file);
+  line->addStretch(1);
+  rows->addLayout(line);
+  rows->addStretch(1);
+  return page;
+}
+
+// "9.29 s · 77.1 GiB · MFU 25.2 %", or why there are no figures.
+QString ComparePage::stateOf(int member) const {
+  const std::shared_ptr<const Estimate> now = session_->estimate();
+  ComparedDesign of;
+  if (member == 0 && now)
+    of = {now->report, now->simulation};
+  else if (member > 0)
+    of = comparisons_->all()[static_cast<size_t>(member - 1)].made;
+  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].worked)
+    return tr("working it out…");
+  if (!of.simulation) {
+    const bool why = of.report && !of.report->problems.empty();
+    return why ? tr("cannot run: %1").arg(text(of.report->problems.front().what)) : tr("no step");
+  }
+  const MemoryTimeline& memory = *of.report->memory;
+  QStringList parts{text(format_seconds(of.simulation->step_seconds)),
+                    bytes_text(memory_in_use(*of.report, memory.peak_stage), session_->units()),
+                    tr("MFU %1").arg(percent_text(of.simulation->mfu))};
+  if (!memory.fits) parts << tr("does not fit");
+  return parts.join(QStringLiteral(" · "));
+}
+
+std::vector<Design> ComparePage::designs() const {
+  std::vector<Design> out{session_->design()};
+  for (const PinnedDesign& pinned : comparisons_->all()) out.push_back(pinned.design);
+  return out;
+}
+
+// A line for each design; rebuilt, as they come and go as a whole.
+void ComparePage::fillMembers() {
+  const QWidget* focused = QApplication::focusWidget();
+  const bool inside = focused && body_->isAncestorOf(focused) &&
+                      focused->parentWidget()->objectName().startsWith(QStringLiteral("member_"));
+  const QString line_before = inside ? focused->parentWidget()->objectName() : QString(),
+                name_before = inside ? focused->objectName() : QString();
+  while (QLayoutItem* item = members_->takeAt(0)) {
+    // A button that is in the middle of its own click goes when it is over.
+    item->widget()->hide();
+    item->widget()->deleteLater();
+    delete item;
+  }
+  const QStringList names_apart = comparisons_->namesApart(session_->design());
+  for (int member = 0; member <= comparisons_->size(); ++member) {
+    auto* line = new QWidget(body_);
+    line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
+    line->setFixedHeight(kMemberHeight);
+    auto* row = new QHBoxLayout(line);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(8);
+    row->addWidget(new Badge(member, line));
+    auto* name = new ElidedLabel(line,
+                                 Theme::instance().uiFont(13, member == 0 ? QFont::DemiBold : QFont::Normal));
+    const QString all = member == 0 ? Comparisons::nameOf(session_->design())
+                                    : comparisons_->all()[static_cast<size_t>(member - 1)].name;
+    const QString& apart = names_apart[member];
+    name->setText(member == 0       ? tr("present: %1").arg(apart.isEmpty() ? all : apart)
+                  : apart.isEmpty() ? all
+                                    : apart);
+    line->setToolTip(all);
+    row->addWidget(name, 1);
+    auto* state = new QLabel(stateOf(member), line);
+    state->setProperty("role", "small");
+    state->setMaximumWidth(320);
+    row->addWidget(state);
+    const auto link = [&](const QString& words, const QString& id, const QString& tip) {
+      auto* made = button(words, id, tip, line);
+      made->setProperty("link", true);
+      made->setAccessibleName(tr("%1: %2").arg(words, Comparisons::letter(member)));
+      row->addWidget(made);
+      return made;
+    };
+    if (member == 0) {
+      auto* pin = link(tr("Pin"), QStringLiteral("pin_now"),
+                       tr("Stays as it is while you edit the design (Ctrl+D)"));
+      pin->setEnabled(!comparisons_->full() && comparisons_->find(session_->design()) < 0);
+      auto* file = link(tr("Add a file"), QStringLiteral("add_file"),
+                        tr("A saved design to compare with the present one"));
+      file->setEnabled(!comparisons_->full());
+      connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested, Qt::QueuedConnection);
+      connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested, Qt::QueuedConnection);
+    } else {
+      auto* take = link(tr("Make current"), QStringLiteral("take_compared"),
+                        tr("Takes the place of the present design; Undo brings that back"));
+      auto* drop = link(tr("Remove"), QStringLiteral("drop_compared"), {});
+      connect(
+          take, &QPushButton::clicked, this,
+          [this, member] {
+            if (member <= comparisons_->size())
+              Q_EMIT taken(Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
+          },
+          Qt::QueuedConnection);
+      connect(
+          drop, &QPushButton::clicked, this, [this, member] { comparisons_->remove(member - 1); },
+          Qt::QueuedConnection);
+    }
+    members_->addWidget(line);
+    if (QWidget* same = line->objectName() == line_before ? line->findChild<QWidget*>(name_before) : nullptr)
+      same->setFocus();
+  }
+}
+
+void ComparePage::refresh() {
+  const bool any = comparisons_->size() > 0;
+  body_->setVisible(any);
+  message_->setVisible(!any);
+  if (!any) figures_.clear();
+  if (!isVisible() || !any) return;
+  fillMembers();
+  const std::shared_ptr<const Estimate> now = session_->estimate();
+  std::vector<ComparedDesign> made{now && now->simulation ? ComparedDesign{now->report, now->simulation}
+                                                          : ComparedDesign{}};
+  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.made);
+  const auto count = static_cast<int>(made.size());
+  knobs_model_->setKnobs(compare_knobs(designs()), count);
+  figures_ = compare_figures(made);
+  bars_->setFigures(figures_, session_->units());
+  model_->setFigures(figures_, count, session_->units());
+  markSelected();
+  explain();
+  fitHeights();
+}
+
+// A part of the step's time or of the fullest rank's memory is the same selection as in other views.
+std::optional<Selection> ComparePage::selectionFor(const ComparedFigure& figure) const {
+  Selection selection;
+  for (int c = 0; c < kTimeCategoryCount; ++c) {
+    selection.kind = SelectionKind::Time;
+    selection.time = static_cast<TimeCategory>(c);
+    if (figure.id == std::string(time_category_name(selection.time)) + "_seconds") return selection;
+  }
+  const std::shared_ptr<const Report> report = session_->report();
+  for (int c = 0; report && report->memory && c < kAllMemoryCategories; ++c) {
+    selection = {};
+    selection.kind = SelectionKind::Memory;
+    selection.memory = static_cast<MemoryCategory>(c);
+    selection.stage = report->memory->peak_stage;
+    if (figure.id == std::string(memory_category_name(selection.memory)) + "_bytes") return selection;
+  }
+  return std::nullopt;
+}
+
+void ComparePage::selectFigure(int figure) {
+  const std::optional<Selection> selection = selectionFor(figures_[static_cast<size_t>(figure)]);
+  if (!selection) return;
+  session_->selectInAllViews(*selection, this);
+  for (const GroupedBars::Row& row : bars_->rows())
+    if (row.figure == figure)
+      scroll_->ensureVisible(0, static_cast<int>(row.area.center().y()), 0,
+                             static_cast<int>(row.area.height()));
+  markSelected();
+  explain();
+}
+
+void ComparePage::followSelection(const QObject* by) {
+  if (by == this || !isVisible()) return;
+  markSelected();
+  explain();
+}
+
+void ComparePage::markSelected() {
+  const ResolvedSelection& resolved = session_->resolvedSelection();
+  std::vector<int> marked;
+  int own = -1;
+  for (size_t i = 0; i < figures_.size(); ++i) {
+    const std::optional<Selection> selection = selectionFor(figures_[i]);
+    if (!selection ||
+        !(selection->kind == SelectionKind::Time ? resolved.time(selection->time)
+                                                 : resolved.memory(selection->stage, selection->memory)))
+      continue;
+    marked.push_back(static_cast<int>(i));
+    if (*selection == resolved.selection()) own = static_cast<int>(i);
+  }
+  // A row that stands for no part stays where a person has put it.
+  if (!marked.empty() || !table_->hasFocus()) table_->showRow(own, marked);
+  bars_->setMarked(std::move(marked));
+}
+
+void ComparePage::explain() {
+  if (!isVisible()) return;
+  const Selection& selection = session_->selection();
+  const auto estimate = session_->estimate();
+  const auto figure = std::find_if(figures_.begin(), figures_.end(),
+                                   [&](const ComparedFigure& of) { return selectionFor(of) == selection; });
+  if (selection.kind == SelectionKind::Nothing || figure == figures_.end() || !estimate ||
+      !estimate->simulation || estimate->report != session_->report())
+    return session_->inspect({});
+  const Report& report = *estimate->report;
+  Inspection out = selection.kind == SelectionKind::Time
+                       ? inspect_category(*estimate->simulation, selection.time)
+                       : inspect_memory(report, report.stages[static_cast<size_t>(selection.stage)],
+                                        selection.memory, session_->units());
+  out.more_title = tr("The same in the other designs");
+  for (size_t member = 1; member < figure->values.size(); ++member) {
+    const QString percent = text(figure->percent(member));
+    out.more.append({Comparisons::letter(static_cast<int>(member)),
+                     figure_text(figure->kind, figure->values[member], session_->units()) +
+                         (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent)});
+  }
+  session_->inspect(out);
+}
+
+void ComparePage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+  if (comparisons_->size() == 0) session_->inspect({});
+}
+
+void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }
+
+void ComparePage::fitHeights() {
+  knobs_->setVisible(knobs_model_->rowCount() > 0);
+  knobs_->setFixedHeight(knobs_->heightUpTo(std::max(
+      kLeastKnobs, static_cast<int>(height() * (height() < kLowPage ? kLowKnobsShare : kKnobsShare)))));
+  scroll_->setFixedHeight(
+      std::min(bars_->fullHeight(), std::max(kLeastBars, static_cast<int>(height() * kBarsShare))));
+}
+
+Picture ComparePage::picture() const {
+  Picture picture;
+  const QString name = text(session_->design().name);
+  QStringList letters{tr("A present")};
+  for (int member = 1; member <= comparisons_->size(); ++member)
+    letters << Comparisons::letter(member) + u' ' + comparisons_->all()[static_cast<size_t>(member - 1)].name;
+  picture.title = tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; ")));
+  picture.file_name = slug(name) + QStringLiteral("-compared");
+  picture.size = QSize(std::max(900, bars_->width()), bars_->fullHeight() + 60);
+  picture.paint = titled(picture.title,
+                         [bars = bars_](QPainter& painter, const QRectF& area, const QColor& ground) {
+                           bars->paint(painter, area, ground);
+                         });
+  picture.csv = [model = model_] { return csv_text(*model); };
+  return picture;
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,92 @@
+// Designs side by side, the present one first: who they are, which knobs differ, groups of bars, and all
+// numbers with their difference.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "explore/comparison.h"
+#include "ui/plot/chart_export.h"
+#include "ui/plot/table_model.h"
+#include "ui/selection/selection.h"
+
+class QLabel;
+class QPushButton;
+class QScrollArea;
+class QVBoxLayout;
+
+namespace shardscape::ui {
+
+class ChartTable;
+class Comparisons;
+class GroupedBars;
+class Session;
+
+// Knobs whose values differ: one row each, a column per design.
+class DifferingKnobsModel : public TableModel {
+  Q_OBJECT
+ public:
+  using TableModel::TableModel;
+  void setKnobs(const std::vector<ComparedKnob>& knobs, int designs);
+};
+
+// Every figure of all designs, with the difference to the present one and that in percent.
+class ComparisonModel : public TableModel {
+  Q_OBJECT
+ public:
+  enum Column { Group, Figure, Present };
+  // Of a pinned design, from 1 on.
+  static int value(int member) { return Present + 3 * member - 2; }
+  static int difference(int member) { return value(member) + 1; }
+  static int percent(int member) { return value(member) + 2; }
+  using TableModel::TableModel;
+  void setFigures(const std::vector<ComparedFigure>& figures, int designs, UnitSystem units);
+};
+
+class ComparePage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ComparePage(Session* session, QWidget* parent = nullptr);
+  const std::vector<ComparedFigure>& figures() const { return figures_; }
+  GroupedBars* bars() const { return bars_; }
+  ChartTable* table() const { return table_; }
+  ChartTable* knobs() const { return knobs_; }
+  ComparisonModel* model() const { return model_; }
+  Picture picture() const;
+
+ Q_SIGNALS:
+  void taken(const shardscape::Design& design);  // shall be the current one
+  void pinRequested();                           // the present design
+  void fileRequested();                          // a design of a file
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  QWidget* makeMessage();
+  QPushButton* button(const QString& text, const QString& name, const QString& tip, QWidget* parent);
+  void refresh();
+  void followSelection(const QObject* by);
+  void selectFigure(int figure);
+  void markSelected();
+  void explain();  // in the inspector: the figure that is selected, in all designs
+  std::optional<Selection> selectionFor(
+      const ComparedFigure& figure) const;  // nothing of figures that stand for no part of a step
+  void fillMembers();
+  std::vector<Design> designs() const;  // the present one first
+  QString stateOf(int member) const;
+  void fitHeights();
+  Session* session_;
+  Comparisons* comparisons_;
+  std::vector<ComparedFigure> figures_;
+  QWidget *message_, *body_;
+  QVBoxLayout* members_;
+  ChartTable *knobs_, *table_;
+  DifferingKnobsModel* knobs_model_;
+  GroupedBars* bars_;
+  QScrollArea* scroll_;
+  ComparisonModel* model_;
+};
+
+}  // namespace shardscape::ui

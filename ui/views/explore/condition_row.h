@@ -1,0 +1,32 @@
+// A condition that designs have to meet: a line of text, a button that drops it, and what is wrong with it
+// below.
+#pragma once
+
+#include <QWidget>
+
+class QLineEdit;
+
+namespace shardscape::ui {
+
+class IssueLine;
+
+class ConditionRow : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ConditionRow(const QString& text, QWidget* parent);
+  QString text() const;
+  bool refused() const;
+  QLineEdit* field() const { return field_; }
+  IssueLine* issue() const { return issue_; }
+
+ Q_SIGNALS:
+  void edited();
+  void dropped();
+
+ private:
+  void check();
+  QLineEdit* field_;
+  IssueLine* issue_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,89 @@
+// The designs that a search kept: as points, by filters and in a table, all of them linked.
+#pragma once
+
+#include <QSet>
+#include <QWidget>
+#include <memory>
+
+#include "ui/views/explore/scatter_canvas.h"
+
+class QComboBox;
+class QLabel;
+class QMenu;
+class QPushButton;
+
+namespace shardscape::ui {
+
+class ChartTable;
+class DesignsModel;
+class ElidedLabel;
+class FilterStrips;
+
+class DesignsPage : public QWidget {
+  Q_OBJECT
+ public:
+  explicit DesignsPage(QWidget* parent = nullptr);
+  // same_search: more of what is shown already; the design that is selected stays.
+  void setRows(std::shared_ptr<const ExploreRows> rows, bool same_search);
+  const std::shared_ptr<const ExploreRows>& rows() const { return rows_; }
+  void setUnits(UnitSystem units);
+  void setMessage(const QString& message) { scatter_->setMessage(message); }
+  void setDimmed(bool dimmed) { scatter_->setDimmed(dimmed); }
+  void setComparable(bool room);  // whether one more can be compared with the present design
+  // Figures by column id of the present design and behind it those that are pinned; what is not known of one
+  // is not in there.
+  void setMarked(const std::vector<QHash<QString, double>>& figures);
+  int selectedRow() const { return selected_row_; }  // -1: none
+  void selectDesign(int row);
+  ScatterCanvas* scatter() const { return scatter_; }
+  FilterStrips* filters() const { return filters_; }
+  ChartTable* table() const { return table_; }
+  DesignsModel* model() const { return model_; }
+  QComboBox* axisBox(int which) const { return boxes_[which]; }  // x, y, colour, shape
+  QMenu* columnsMenu() const { return columns_menu_; }
+  void zoomBy(double factor) { scatter_->zoomBy(factor); }
+  void fit() { scatter_->fit(); }
+
+ Q_SIGNALS:
+  void taken(int row);
+  void compareRequested(int row);
+  void axesChanged();
+
+ protected:
+  bool eventFilter(QObject* watched,
+                   QEvent* event) override;  // Enter in the table, C in table and scatter, hovering rows
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  QWidget* makeTools();
+  QWidget* makeCaption();
+  void fillBoxes();
+  void fitBoxes();
+  void applyAxes();
+  void filter();
+  void fillTable();
+  void fillColumnsMenu();
+  void leaveOutColumns();
+  void showSelectedDesign();
+  void showMarked();
+  void fitHeights();
+  std::shared_ptr<const ExploreRows> rows_;
+  UnitSystem units_ = UnitSystem::Binary;
+  QWidget* tools_;
+  QComboBox* boxes_[4] = {};
+  QString chosen_[4];  // column ids, kept over searches
+  ScatterCanvas* scatter_;
+  FilterStrips* filters_;
+  ElidedLabel *kept_, *selection_text_;
+  QPushButton *clear_, *columns_, *compare_, *take_;
+  QMenu* columns_menu_;
+  ChartTable* table_ = nullptr;
+  DesignsModel* model_;
+  QSet<QString> hidden_,
+      chosen_columns_;  // by the person: columns that are left out, and usual ones that are not
+  std::vector<QHash<QString, double>> marked_;
+  int selected_row_ = -1;
+  bool comparable_ = true;
+};
+
+}  // namespace shardscape::ui

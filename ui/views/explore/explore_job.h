@@ -1,0 +1,71 @@
+// The search over designs in threads of its own: counts spaces as they are edited, searches one at a time.
+// Nothing waits for it.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "explore/search.h"
+#include "ui/toolkit/newest_job.h"
+#include "ui/views/explore/explore_rows.h"
+
+namespace shardscape::ui {
+
+class ExploreJob : public QObject {
+  Q_OBJECT
+ public:
+  explicit ExploreJob(QObject* parent = nullptr);
+
+  // How large the space is. The newest spec is the one that is counted; counted() or rejected() follows.
+  void count(const SpaceSpec& spec);
+  const std::optional<ValidCount>& counted() const { return counted_; }  // nothing while it is not known
+  const std::optional<Problem>& problem() const { return problem_; }     // of the spec last counted
+  bool counting() const { return counting_; }
+
+  struct Progress {
+    int64_t timed = 0, enumerated = 0;
+    double share = 0;  // of the search, 0 to 1
+    double seconds = 0, enumerated_per_second = 0, timed_per_second = 0, seconds_left = 0;
+  };
+  void run(const SpaceSpec& spec, const SearchOptions& options);
+  void cancel();  // returns at once; finished() follows
+  bool running() const { return running_; }
+  bool cancelled() const { return cancelled_; }                       // the last search was
+  const std::optional<Problem>& failure() const { return failure_; }  // of the last search
+  const Progress& progress() const { return progress_; }
+  // "412,000 designs · 51,000 per second · 12 s left"
+  QString progressText() const;
+  // What is kept so far, or of the last search; null: there is none.
+  std::shared_ptr<const ExploreRows> rows() const { return rows_; }
+  void setResult(std::shared_ptr<const SearchResult> result);  // of a document, or null
+
+ Q_SIGNALS:
+  void countChanged();  // counted(), counting() or problem()
+  void started();
+  void progressed();
+  void rowsChanged();
+  void finished();  // failure() says why there is nothing, rows() what came of it
+
+ private:
+  void post(const SearchProgress& progress);
+  NewestJob counter_;
+  std::optional<ValidCount> counted_;
+  std::optional<Problem> problem_;
+  bool counting_ = false;
+  // Searching.
+  std::mutex mutex_;
+  bool running_ = false, cancelled_ = false, dropped_ = false;  // dropped: another result took its place
+  std::optional<Problem> failure_;
+  Progress progress_, latest_;  // latest_ and latest_rows_ under the mutex
+  std::shared_ptr<const ExploreRows> rows_, latest_rows_;
+  std::atomic<bool> posted_ = false;  // one event in the queue at most
+  double rows_seconds_ = 0;           // of the search when rows were last made
+  std::jthread search_thread_;        // last: starts when all else is there
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,59 @@
+// What a search kept, as table, scatter and filters read it: a row per design, a column per dimension and
+// figure.
+#pragma once
+
+#include <QString>
+#include <QStringList>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/units.h"
+#include "explore/result.h"
+#include "ui/plot/value_column.h"
+
+namespace shardscape::ui {
+
+// Why a design is kept; one may be several.
+enum Kept : uint8_t { kBest = 1, kFront = 2, kGroup = 4, kSample = 8 };
+
+class ExploreRows {
+ public:
+  // Rows by the objective of the search, the best first.
+  static std::shared_ptr<const ExploreRows> of(std::shared_ptr<const SearchResult> result);
+
+  const SearchResult& result() const { return *result_; }
+  const std::shared_ptr<const SearchResult>& shared() const { return result_; }
+  const std::vector<ValueColumn>& columns() const { return columns_; }
+  const ValueColumn& column(int column) const { return columns_[static_cast<size_t>(column)]; }
+  int column(const QString& id) const;  // -1: there is none
+  int rows() const { return static_cast<int>(points_.size()); }
+  Wide index(int row) const { return points_[static_cast<size_t>(row)]->index; }
+  int rowOf(Wide index) const;  // -1: not kept
+  uint8_t kept(int row) const { return kept_[static_cast<size_t>(row)]; }
+  double value(int row, int column) const {
+    return columns_[static_cast<size_t>(column)].values[static_cast<size_t>(row)];
+  }
+  const Point& point(int row) const { return *points_[static_cast<size_t>(row)]; }
+  Design design(int row) const { return result_->space->design_at(index(row)); }
+  QString text(int row, int column, UnitSystem units) const {
+    return valueText(columns_[static_cast<size_t>(column)], value(row, column), units);
+  }
+  static QString valueText(const ValueColumn& column, double value, UnitSystem units);
+  // "tp 8 · pp 16 · selective": of the dimensions.
+  QString name(int row, int most = 99) const;
+  // "9.84 s · 61.3 GiB · MFU 41.2 %"
+  QString figures(int row, UnitSystem units) const;
+
+ private:
+  std::shared_ptr<const SearchResult> result_;
+  std::vector<ValueColumn> columns_;
+  std::vector<const Point*> points_;  // of the result
+  std::vector<uint8_t> kept_;
+};
+
+// Rows that no other beats in both columns, by the first; only among those that pass. Nothing where a column
+// has no better.
+std::vector<int> front_of(const ExploreRows& rows, int x, int y, const std::vector<char>& passing);
+
+}  // namespace shardscape::ui

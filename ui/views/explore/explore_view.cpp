@@ -1,0 +1,367 @@
+#include "ui/views/explore/explore_view.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QPushButton>
+#include <QShowEvent>
+#include <QStackedWidget>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "explore/values.h"
+#include "memory/estimate.h"
+#include "serving/inference.h"
+#include "ui/plot/save_menu.h"
+#include "ui/plot/view_page.h"
+#include "ui/session/comparisons.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+#include "ui/views/explore/compare_page.h"
+#include "ui/views/explore/designs_page.h"
+#include "ui/views/explore/sensitivity_page.h"
+#include "ui/views/explore/setup_panel.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr QSize kLeastPicture(960, 540);
+constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+}  // namespace
+
+ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
+    : QWidget(parent),
+      session_(session),
+      job_(new ExploreJob(this)),
+      setup_(new SetupPanel(session, job_, this)),
+      serving_(serving) {
+  setObjectName(QStringLiteral("explore_view"));
+  setup_->setVisible(false);  // until the window has a place for it
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(16, 10, 16, 12);
+  layout->setSpacing(0);
+  layout->addWidget(makeTop());
+  layout->addSpacing(4);
+  note_ = new QLabel(this);
+  note_->setObjectName(QStringLiteral("explore_note"));
+  note_->setProperty("role", "small");
+  note_->setWordWrap(true);
+  layout->addWidget(note_);
+  layout->addSpacing(4);
+  stack_ = new QStackedWidget(this);
+  designs_ = new DesignsPage(stack_);
+  compare_ = new ComparePage(session_, stack_);
+  sensitivity_ = new SensitivityPage(SensitivityPage::Kind::Sensitivity, session_, stack_);
+  scaling_ = new SensitivityPage(SensitivityPage::Kind::Scaling, session_, stack_);
+  for (QWidget* page :
+       {static_cast<QWidget*>(designs_), static_cast<QWidget*>(compare_), static_cast<QWidget*>(sensitivity_),
+        static_cast<QWidget*>(scaling_), static_cast<QWidget*>(serving_)})
+    stack_->addWidget(page);
+  layout->addWidget(stack_, 1);
+
+  connect(pages_, &SegmentedControl::chosen, this, &ExploreView::showPage);
+  connect(job_, &ExploreJob::started, this, [this] {
+    same_search_ = false;
+    showPage(Designs);
+  });
+  connect(job_, &ExploreJob::rowsChanged, this, &ExploreView::followRows);
+  connect(job_, &ExploreJob::progressed, this, &ExploreView::showState);
+  connect(job_, &ExploreJob::finished, this, [this] {
+    if (job_->rows() && !job_->failure()) session_->setSearch(job_->rows()->shared());
+    showState();
+  });
+  connect(session_, &Session::searchChanged, this, &ExploreView::followSearch);
+  connect(setup_, &SetupPanel::runChanged, this, &ExploreView::showRun);
+  connect(setup_, &SetupPanel::edited, this, [this] {
+    showState();
+    showMarked();
+  });
+  connect(designs_, &DesignsPage::taken, this, &ExploreView::makeCurrent);
+  connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
+    session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
+    showPage(Compare);
+  });
+  connect(compare_, &ComparePage::taken, this,
+          [this](const Design& design) { session_->setDesign(design, tr("compared design")); });
+  connect(compare_, &ComparePage::pinRequested, this, &ExploreView::pinPresent);
+  connect(compare_, &ComparePage::fileRequested, this, &ExploreView::fileRequested);
+  connect(session_->comparisons(), &Comparisons::changed, this, [this] {
+    const int pinned = session_->comparisons()->size();
+    showMarked();
+    designs_->setComparable(!session_->comparisons()->full());
+    pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
+  });
+  for (ViewPage* page : {static_cast<ViewPage*>(sensitivity_), static_cast<ViewPage*>(scaling_), serving_})
+    connect(page, &ViewPage::taken, this,
+            [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
+  connect(designs_, &DesignsPage::axesChanged, this, [this] {
+    const auto& rows = job_->rows();
+    if (!rows) return;
+    const auto objective = [&](int column) { return column < 0 ? -1 : rows->column(column).objective; };
+    setup_->setFront(objective(designs_->scatter()->columns().x),
+                     objective(designs_->scatter()->columns().y));
+  });
+  connect(session_, &Session::designChanged, this, &ExploreView::showState);
+  connect(session_, &Session::computingChanged, this, &ExploreView::showState);
+  connect(session_, &Session::estimateChanged, this, &ExploreView::showMarked);
+  connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
+  designs_->setUnits(session_->units());
+  followSearch();
+  showState();
+}
+
+QWidget* ExploreView::makeTop() {
+  auto* top = new QWidget(this);
+  auto* row = new QHBoxLayout(top);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
+  row->addWidget(heading_, 1);
+  pages_ = new SegmentedControl(
+      tr("What to see"), {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving")},
+      top);
+  pages_->setObjectName(QStringLiteral("explore_pages"));
+  row->addWidget(pages_);
+  auto* save = new QPushButton(tr("Save"), top);
+  save->setAccessibleName(tr("Save the designs"));
+  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save->setMenu(save_menu_);
+  save->setMinimumWidth(74);
+  row->addWidget(save);
+  run_ = new QPushButton(top);
+  run_->setObjectName(QStringLiteral("run_search_here"));
+  run_->setVisible(false);
+  connect(run_, &QPushButton::clicked, setup_, &SetupPanel::runOrCancel);
+  row->addWidget(run_);
+  setup_->installEventFilter(this);
+  return top;
+}
+
+// The panel has the button; where it is hidden (F7) the button is here.
+bool ExploreView::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == setup_ && (event->type() == QEvent::Show || event->type() == QEvent::Hide)) showRun();
+  return QWidget::eventFilter(watched, event);
+}
+
+void ExploreView::showRun() {
+  const QPushButton& run = *setup_->runButton();
+  run_->setText(run.text());
+  run_->setToolTip(run.toolTip());
+  run_->setEnabled(run.isEnabled());
+  run_->setShortcut(setup_->isVisible() ? QKeySequence()
+                                        : QKeySequence(Qt::CTRL | Qt::Key_Return));  // a new text drops it
+  run_->setVisible(isVisible() && !setup_->isVisible() && !usesInspector());
+  if (run_->property("primary") != run.property("primary")) {
+    run_->setProperty("primary", run.property("primary"));
+    run_->style()->unpolish(run_);
+    run_->style()->polish(run_);
+  }
+}
+
+void ExploreView::showPage(int page) {
+  pages_->setCurrent(page);
+  stack_->setCurrentIndex(page);
+  Q_EMIT pageShown();
+  showState();
+}
+
+bool ExploreView::usesInspector() const {
+  return stack_->currentWidget() == compare_ || stack_->currentWidget() == serving_;
+}
+
+// Another document has another search, or none.
+void ExploreView::followSearch() {
+  const auto& search = session_->search();
+  if (search == (job_->rows() ? job_->rows()->shared() : nullptr)) return;
+  same_search_ = false;
+  job_->setResult(search);
+  search ? setup_->take(*search) : setup_->offerUsual();
+}
+
+void ExploreView::followRows() {
+  designs_->setRows(job_->rows(), std::exchange(same_search_, true));
+  showMarked();
+  showState();
+}
+
+QString ExploreView::heading() const {
+  const QString design = text(session_->design().name);
+  if (stack_->currentWidget() == compare_) return tr("Designs side by side");
+  if (stack_->currentWidget() == sensitivity_) return tr("Sensitivity of %1").arg(design);
+  if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
+  if (stack_->currentWidget() == serving_) return tr("Serving %1").arg(design);
+  const auto& rows = job_->rows();
+  if (!rows) return tr("Which design to run");
+  const SearchCounts& counts = rows->result().counts;
+  if (counts.enumerated == 0)
+    return tr("%1 designs to search").arg(grouped_text(rows->result().space->size()));
+  QStringList parts{tr("%1 designs").arg(grouped_text(counts.enumerated)),
+                    tr("%1 valid").arg(grouped_text(counts.valid())),
+                    tr("%1 fit").arg(grouped_text(counts.timed))};
+  return parts.join(QStringLiteral(" · "));
+}
+
+QString ExploreView::shortHeading() const {
+  const auto& rows = job_->rows();
+  if (!rows || stack_->currentWidget() != designs_) return {};
+  const SearchCounts& counts = rows->result().counts;
+  return tr("%1 of %2 fit").arg(grouped_text(counts.timed), grouped_text(counts.enumerated));
+}
+
+// Of other numbers of GPUs than the present design has, or than the panel asks for.
+bool ExploreView::otherGpus() const {
+  if (!job_->rows()) return false;
+  const SpaceSpec& spec = job_->rows()->result().space->spec();
+  if (spec.gpus.empty()) return false;
+  const auto ranks = parse_values(*find_knob("dp"), spec.gpus);
+  const auto* known = std::get_if<std::vector<std::string>>(&ranks);
+  return setup_->spec().gpus != spec.gpus ||
+         (known && std::find(known->begin(), known->end(), std::to_string(session_->design().world())) ==
+                       known->end());
+}
+
+// A search is of the present design where both are the same but for what varies.
+bool ExploreView::stale() const {
+  if (!job_->rows()) return false;
+  if (otherGpus()) return true;
+  const SpaceSpec& spec = job_->rows()->result().space->spec();
+  Design base = spec.base;
+  const Design& now = session_->design();
+  const auto follow = [&](std::string_view id) {
+    if (const Knob* knob = find_knob(id)) (void)set_knob(base, *knob, knob_text(now, *knob));
+  };
+  if (spec.find(kModelAxis)) base.model = now.model;
+  for (const char* degree : kDegrees) follow(degree);
+  for (const auto& [id, values] : spec.dimensions) follow(id);
+  base.name = now.name;
+  return base != now;
+}
+
+void ExploreView::showState() {
+  heading_->setText(heading());
+  heading_->setShort(shortHeading());
+  const bool running = job_->running(), old = !running && stale();
+  QString note;
+  if (job_->failure() && !running) note = text(job_->failure()->what);
+  // One that cannot be built has no number of GPUs.
+  else if (!running && job_->rows() && !session_->computing() && !session_->current())
+    note = tr(
+        "The present design cannot be built as it is, so it is none of these points: Problems say why, "
+        "and any of these can take its place.");
+  else if (old && otherGpus()) {
+    const SpaceSpec& searched = job_->rows()->result().space->spec();
+    note = tr("These designs were searched on %1 GPUs. The present design has %2, and the panel asks for %3: "
+              "search again to compare like with like.")
+               .arg(text(searched.ranks()), grouped_text(session_->design().world()),
+                    text(setup_->spec().gpus));
+  } else if (old)
+    note = tr(
+        "These designs were searched for another model, workload or cluster than the present one. Search "
+        "again to compare like with like.");
+  else if (!running && job_->rows() && job_->cancelled())
+    note = tr("The search was cancelled: these are the designs that it had come to.");
+  if (running && run_->isVisible()) note = job_->progressText();
+  if (stack_->currentWidget() != designs_) note.clear();
+  note_->setText(note);
+  note_->setVisible(!note.isEmpty());
+  designs_->setDimmed(old);
+  if (running && (!job_->rows() || job_->rows()->rows() == 0))
+    designs_->setMessage(tr("Searching…"));
+  else if (job_->rows() && job_->rows()->result().counts.enumerated > 0)
+    designs_->setMessage(tr("No design of this space can be run. \"Left out\" in the panel says why."));
+  else
+    designs_->setMessage(tr(
+        "Say in the panel which knobs vary and over which values, then search: every valid design that fits "
+        "becomes a point here."));
+  showRun();
+}
+
+// The present design, and those that are pinned, among what was found.
+void ExploreView::showMarked() {
+  const auto figures_of = [](const Report& report, const Simulation& step) {
+    double seconds = step.step_seconds, tokens = step.tokens_per_second;
+    if (!trains(report.design)) {
+      const InferenceFigures served = inference_figures(report, step);
+      seconds = served.seconds;
+      tokens = served.tokens_per_second;
+    }
+    QHash<QString, double> figures{
+        {QStringLiteral("step_time"), seconds},
+        {QStringLiteral("mfu"), step.mfu},
+        {QStringLiteral("bubble"), step.bubble},
+        {QStringLiteral("exposed"), step.exposed},
+        {QStringLiteral("model_tflops"), step.model_tflops},
+        {QStringLiteral("tokens_per_gpu"), tokens / static_cast<double>(std::max<int64_t>(1, report.ranks))},
+        {QStringLiteral("gpus"), static_cast<double>(report.ranks)}};
+    if (report.memory) {
+      const auto used = static_cast<double>(memory_in_use(report, report.memory->peak_stage));
+      figures[QStringLiteral("memory")] = used;
+      if (report.memory->capacity > 0)
+        figures[QStringLiteral("headroom")] = static_cast<double>(report.memory->capacity) - used;
+    }
+    return figures;
+  };
+  std::vector<QHash<QString, double>> figures(1);
+  if (!stale()) {
+    if (session_->estimated() && session_->estimate()->simulation)
+      figures.front() = figures_of(*session_->estimate()->report, *session_->estimate()->simulation);
+    for (const PinnedDesign& pinned : session_->comparisons()->all())
+      figures.push_back(pinned.made.simulation ? figures_of(*pinned.made.report, *pinned.made.simulation)
+                                               : QHash<QString, double>());
+  }
+  designs_->setMarked(figures);
+}
+
+void ExploreView::pinPresent() {
+  session_->comparisons()->add(session_->design(), Comparisons::nameOf(session_->design()));
+}
+
+void ExploreView::makeCurrent(int row) {
+  const auto& rows = designs_->rows();
+  if (!rows || row < 0 || row >= rows->rows()) return;
+  session_->setDesign(rows->design(row),
+                      tr("design of the search, %1").arg(rows->figures(row, session_->units())));
+}
+
+void ExploreView::zoomIn() { designs_->zoomBy(1.4); }
+void ExploreView::zoomOut() { designs_->zoomBy(1 / 1.4); }
+void ExploreView::fit() { designs_->fit(); }
+
+void ExploreView::paintEvent(QPaintEvent*) {
+  QPainter(this).fillRect(rect(), Theme::instance().colors().ground);
+}
+
+void ExploreView::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  showState();
+  showMarked();
+  showRun();
+}
+
+Picture ExploreView::picture() const {
+  if (stack_->currentWidget() == compare_) return compare_->picture();
+  if (const auto* page = qobject_cast<ViewPage*>(stack_->currentWidget())) return page->picture();
+  Picture picture;
+  const QString name = text(session_->design().name);
+  picture.title = tr("%1, designs").arg(name);
+  picture.file_name = slug(name) + QStringLiteral("-explore");
+  picture.size = designs_->scatter()->size().expandedTo(kLeastPicture);
+  picture.paint = titled(
+      heading(), [canvas = designs_->scatter()](QPainter& painter, const QRectF& area, const QColor& ground) {
+        canvas->paint(painter, area, ground);
+      });
+  if (const auto& rows = job_->rows()) {
+    picture.csv = [rows] { return text(result_csv(rows->result())); };
+    picture.json = [rows] { return QByteArray::fromStdString(result_json(rows->result())); };
+  }
+  return picture;
+}
+
+}  // namespace shardscape::ui

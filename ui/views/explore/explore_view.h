@@ -1,0 +1,87 @@
+// The search over designs: what is searched, what came of it, a design of it compared with the present one,
+// the sensitivity of the present one, how it scales and how it serves.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/plot/chart_export.h"
+#include "ui/views/explore/explore_job.h"
+
+class QLabel;
+class QPushButton;
+class QStackedWidget;
+
+namespace shardscape::ui {
+
+class ComparePage;
+class DesignsPage;
+class ElidedLabel;
+class SensitivityPage;
+class SaveMenu;
+class SegmentedControl;
+class Session;
+class SetupPanel;
+class ViewPage;
+
+class ExploreView : public QWidget {
+  Q_OBJECT
+ public:
+  // Serving: a page that the view shows among its own; the view owns it.
+  ExploreView(Session* session, ViewPage* serving, QWidget* parent = nullptr);
+  // Stands next to the view, where the inspector is next to other views; the window places it.
+  SetupPanel* setup() const { return setup_; }
+  ExploreJob* job() const { return job_; }
+  DesignsPage* designs() const { return designs_; }
+  ComparePage* compare() const { return compare_; }
+  SensitivityPage* sensitivity() const { return sensitivity_; }
+  SensitivityPage* scaling() const { return scaling_; }
+  ViewPage* serving() const { return serving_; }
+  enum Page { Designs, Compare, SensitivityTab, Scaling, Serving };
+  void showPage(int page);
+  SaveMenu* saveMenu() const { return save_menu_; }
+  SegmentedControl* pages() const { return pages_; }
+  Picture picture() const;
+  void zoomIn();
+  void zoomOut();
+  void fit();
+  void makeCurrent(int row);   // of the designs; one undo step
+  void pinPresent();           // to compare with what comes of it
+  bool usesInspector() const;  // the page that is shown is about the present design, not about a search
+  bool stale() const;          // the designs are of another space than the present design's
+
+ Q_SIGNALS:
+  void pageShown();
+  void fileRequested();  // a design of a file to compare with
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  bool otherGpus() const;
+  QWidget* makeTop();
+  void followRows();
+  void followSearch();
+  void showState();
+  void showMarked();
+  void showRun();
+  QString heading() const;
+  QString shortHeading() const;
+  Session* session_;
+  ExploreJob* job_;
+  SetupPanel* setup_;
+  ElidedLabel* heading_;
+  QLabel* note_;
+  SegmentedControl* pages_;
+  QStackedWidget* stack_;
+  DesignsPage* designs_;
+  ComparePage* compare_;
+  SensitivityPage *sensitivity_, *scaling_;
+  ViewPage* serving_;
+  SaveMenu* save_menu_;
+  QPushButton* run_;  // while the panel is away
+  bool same_search_ = false;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,363 @@
+#include "ui/views/explore/filter_strips.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "ui/toolkit/arrow_keys.h"
+#include "ui/toolkit/canvas_events.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kFigureBins = 24, kMostBins = 48;
+constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kTallBars = 28, kFlatBars = 16, kBelow = 8;
+constexpr double kDecades = 20;
+constexpr const char* kFigures[] = {"step_time", "memory", "mfu"};
+
+uint64_t all_of(size_t bins) { return bins >= 64 ? ~uint64_t{0} : (uint64_t{1} << bins) - 1; }
+
+}  // namespace
+
+FilterStrips::FilterStrips(QWidget* parent) : QWidget(parent), bars_(kTallBars) {
+  setObjectName(QStringLiteral("filters"));
+  setFocusPolicy(Qt::StrongFocus);
+  setAccessibleName(tr("Filters: which values designs may have"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void FilterStrips::setRows(std::shared_ptr<const ExploreRows> rows) {
+  std::map<QString, std::pair<QStringList, uint64_t>> before;
+  if (rows_)
+    for (const Strip& strip : strips_)
+      if (strip.mask != all_of(strip.open.size()))
+        before[rows_->column(strip.column).id] = {rows_->column(strip.column).choices, strip.mask};
+  rows_ = std::move(rows);
+  strips_.clear();
+  pressed_ = {};
+  if (rows_)
+    for (int c = 0; c < static_cast<int>(rows_->columns().size()); ++c) {
+      const ValueColumn& column = rows_->column(c);
+      const bool figure = std::any_of(std::begin(kFigures), std::end(kFigures),
+                                      [&](const char* id) { return column.id == QLatin1String(id); });
+      if (!column.axis() && !figure) continue;
+      Strip strip;
+      strip.column = c;
+      const auto bins = static_cast<size_t>(
+          column.axis() ? std::min<qsizetype>(kMostBins, column.choices.size()) : kFigureBins);
+      strip.logarithmic = !column.axis() && column.low > 0 && column.high > kDecades * column.low;
+      strip.open.assign(bins, 0);
+      strip.mask = all_of(bins);
+      const auto place = [&](double value) { return strip.logarithmic ? std::log(value) : value; };
+      const double low = column.known() ? place(column.low) : 0,
+                   span = column.known() ? place(column.high) - low : 0;
+      for (double value : column.values) {
+        double bin = 0;
+        if (!std::isnan(value))
+          bin = span > 0 ? (place(value) - low) / span * static_cast<double>(column.axis() ? bins - 1 : bins)
+                         : 0;
+        strip.bin.push_back(static_cast<uint8_t>(std::clamp(column.axis() ? std::round(bin) : std::floor(bin),
+                                                            0.0, static_cast<double>(bins) - 1)));
+      }
+      if (const auto it = before.find(column.id);
+          it != before.end() && it->second.first == column.choices && column.axis())
+        strip.mask = it->second.second;
+      strips_.push_back(std::move(strip));
+    }
+  at_strip_ = std::clamp(at_strip_, 0, std::max(0, strips() - 1));
+  at_bin_ = 0;
+  recount();
+  updateGeometry();
+}
+
+void FilterStrips::setUnits(UnitSystem units) {
+  units_ = units;
+  update();
+}
+
+void FilterStrips::setFlat(bool flat) {
+  bars_ = flat ? kFlatBars : kTallBars;
+  updateGeometry();
+  update();
+}
+
+int FilterStrips::strip(const QString& column) const {
+  for (int i = 0; i < strips(); ++i)
+    if (rows_->column(strips_[static_cast<size_t>(i)].column).id == column) return i;
+  return -1;
+}
+
+bool FilterStrips::allowed(int strip, int bin) const {
+  return strips_[static_cast<size_t>(strip)].mask >> bin & 1;
+}
+
+bool FilterStrips::filtering() const {
+  return std::any_of(strips_.begin(), strips_.end(),
+                     [](const Strip& s) { return s.mask != all_of(s.open.size()); });
+}
+
+std::vector<char> FilterStrips::passing() const {
+  if (!filtering()) return {};
+  std::vector<char> out(failed_.size());
+  std::transform(failed_.begin(), failed_.end(), out.begin(), [](uint8_t failed) { return failed == 0; });
+  return out;
+}
+
+void FilterStrips::recount() {
+  const size_t count = rows_ ? static_cast<size_t>(rows_->rows()) : 0;
+  failed_.assign(count, 0);
+  for (const Strip& strip : strips_) {
+    if (strip.mask == all_of(strip.open.size())) continue;
+    for (size_t row = 0; row < count; ++row)
+      failed_[row] = static_cast<uint8_t>(failed_[row] + !(strip.mask >> strip.bin[row] & 1));
+  }
+  passed_ = static_cast<int>(std::count(failed_.begin(), failed_.end(), 0));
+  for (Strip& strip : strips_) {
+    std::fill(strip.open.begin(), strip.open.end(), 0);
+    for (size_t row = 0; row < count; ++row)
+      if (failed_[row] == 0 || (failed_[row] == 1 && !(strip.mask >> strip.bin[row] & 1)))
+        ++strip.open[strip.bin[row]];
+  }
+  update();
+}
+
+void FilterStrips::tell() {
+  recount();
+  describe();
+  Q_EMIT changed();
+}
+
+void FilterStrips::describe() {
+  if (strips_.empty()) return;
+  const Strip& strip = strips_[static_cast<size_t>(at_strip_)];
+  setAccessibleDescription(rows_->column(strip.column).label + u' ' + binText(strip, at_bin_, at_bin_) +
+                           (allowed(at_strip_, at_bin_) ? tr(", shown") : tr(", left out")));
+}
+
+void FilterStrips::brush(int strip, int first, int last) {
+  Strip& of = strips_[static_cast<size_t>(strip)];
+  uint64_t mask = 0;
+  for (int bin = std::min(first, last); bin <= std::max(first, last); ++bin) mask |= uint64_t{1} << bin;
+  of.mask = mask;
+  tell();
+}
+
+void FilterStrips::toggle(int strip, int bin) {
+  Strip& of = strips_[static_cast<size_t>(strip)];
+  const uint64_t bit = uint64_t{1} << bin, all = all_of(of.open.size());
+  of.mask = of.mask == all ? bit : of.mask ^ bit;  // the first one that is chosen stands alone
+  if (of.mask == 0) of.mask = all;
+  tell();
+}
+
+void FilterStrips::clear() {
+  for (Strip& strip : strips_) strip.mask = all_of(strip.open.size());
+  tell();
+}
+
+QRectF FilterStrips::area(int strip) const {
+  const int per_line = std::max(1, static_cast<int>((width() + kGap) / (kLeastWidth + kGap)));
+  const int lines = std::max(1, (strips() + per_line - 1) / per_line),
+            used = (strips() + lines - 1) / std::max(1, lines);
+  const double wide = (width() + kGap) / std::max(1, used) - kGap, tall = kHeading + bars_ + kBelow;
+  return {(strip % std::max(1, used)) * (wide + kGap), (strip / std::max(1, used)) * tall, wide,
+          tall - kBelow};
+}
+
+QRectF FilterStrips::barRect(int strip, int bin) const {
+  const QRectF all = area(strip);
+  const double wide = all.width() / bins(strip);
+  return {all.left() + bin * wide, all.top() + kHeading, wide, bars_};
+}
+
+int FilterStrips::heightFor(int width) const {
+  const int per_line = std::max(1, static_cast<int>((width + kGap) / (kLeastWidth + kGap)));
+  return static_cast<int>(std::max(1, (strips() + per_line - 1) / per_line) * (kHeading + bars_ + kBelow));
+}
+
+QSize FilterStrips::sizeHint() const { return {400, heightFor(std::max(width(), 320))}; }
+
+QString FilterStrips::binText(const Strip& strip, int first, int last) const {
+  const ValueColumn& column = rows_->column(strip.column);
+  const auto bins = static_cast<double>(strip.open.size());
+  const auto text = [&](double value) { return ExploreRows::valueText(column, value, units_); };
+  if (column.axis()) {
+    const double each = bins > 1 ? (static_cast<double>(column.choices.size()) - 1) / (bins - 1) : 0;
+    return first == last ? text(first * each)
+                         : text(first * each) + QStringLiteral(" … ") + text(last * each);
+  }
+  const auto edge = [&](int bin) {
+    const double share = bin / bins;
+    return strip.logarithmic ? column.low * std::pow(column.high / column.low, share)
+                             : column.low + (column.high - column.low) * share;
+  };
+  return text(edge(first)) + QStringLiteral(" … ") + text(edge(last + 1));
+}
+
+void FilterStrips::paintEvent(QPaintEvent*) {
+  if (!rows_) return;
+  QPainter painter(this);
+  const Colors& colors = Theme::instance().colors();
+  const QFont small = Theme::instance().uiFont(11), strong = Theme::instance().uiFont(11, QFont::DemiBold);
+  const QColor out = mixed(colors.ground, colors.secondary, 0.22),
+               in = mixed(colors.ground, colors.accent, 0.62);
+  for (int s = 0; s < strips(); ++s) {
+    const Strip& strip = strips_[static_cast<size_t>(s)];
+    const QRectF all = area(s);
+    const bool brushed = strip.mask != all_of(strip.open.size());
+    const int most = std::max(1, *std::max_element(strip.open.begin(), strip.open.end()));
+    QString heading = rows_->column(strip.column).heading;
+    if (brushed) {  // a stretch says from where to where
+      const int first = std::countr_zero(strip.mask), last = 63 - std::countl_zero(strip.mask);
+      const bool stretch = std::popcount(strip.mask) == last - first + 1;
+      heading += u' ' +
+                 (stretch ? binText(strip, first, last) : tr("%1 values").arg(std::popcount(strip.mask)));
+    }
+    painter.setFont(brushed ? strong : small);
+    painter.setPen(brushed ? readable(colors.accent, colors.ground) : colors.secondary);
+    painter.drawText(QRectF(all.left(), all.top(), all.width(), kHeading - 1),
+                     Qt::AlignLeft | Qt::AlignVCenter,
+                     QFontMetricsF(painter.font()).elidedText(heading, Qt::ElideRight, all.width()));
+    for (int bin = 0; bin < bins(s); ++bin) {
+      const QRectF box = barRect(s, bin);
+      const double gap = box.width() > 5 ? 1 : 0;
+      const int count = strip.open[static_cast<size_t>(bin)];
+      const double height = count == 0 ? 1 : std::max(2.0, (bars_ - 3) * count / most);
+      const bool on = strip.mask >> bin & 1;
+      if (brushed && on) painter.fillRect(box, colors.accent_soft);
+      painter.fillRect(
+          QRectF(box.left() + gap / 2, box.bottom() - height, std::max(1.0, box.width() - gap), height),
+          count == 0 ? colors.line
+          : on       ? in
+                     : out);
+    }
+    painter.fillRect(QRectF(all.left(), all.bottom(), all.width(), 1), colors.line);
+    if (hasFocus() && keyboard_ && s == at_strip_) {
+      painter.fillRect(QRectF(all.left(), all.bottom(), all.width(), 1), colors.accent);
+      const QRectF box = barRect(s, at_bin_);
+      painter.fillRect(QRectF(box.left(), box.bottom() + 1, std::max(4.0, box.width()), 3), colors.accent);
+    }
+  }
+}
+
+FilterStrips::Hit FilterStrips::hit(const QPointF& point) const {
+  for (int s = 0; s < strips(); ++s) {
+    const QRectF all = area(s);
+    if (!all.adjusted(-2, 0, 2, kBelow - 2).contains(point)) continue;
+    return {s,
+            std::clamp(static_cast<int>((point.x() - all.left()) / all.width() * bins(s)), 0, bins(s) - 1)};
+  }
+  return {};
+}
+
+QString FilterStrips::tipAt(const QPointF& point) const {
+  const Hit at = hit(point);
+  if (at.strip < 0) return {};
+  const Strip& strip = strips_[static_cast<size_t>(at.strip)];
+  return tr("%1 %2: %3 of %4 kept designs\nDrag over values to keep only these, Ctrl+click for one more, "
+            "double click for all")
+      .arg(rows_->column(strip.column).label, binText(strip, at.bin, at.bin),
+           grouped_text(strip.open[static_cast<size_t>(at.bin)]), grouped_text(rows_->rows()));
+}
+
+void FilterStrips::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+  const Hit at = hit(event->position());
+  if (at.strip < 0) return;
+  keyboard_ = false;
+  at_strip_ = at.strip;
+  at_bin_ = anchor_ = at.bin;
+  if (event->modifiers() & Qt::ControlModifier) return toggle(at.strip, at.bin);
+  pressed_ = at;
+  const Strip& strip = strips_[static_cast<size_t>(at.strip)];
+  if (strip.mask == uint64_t{1} << at.bin) {  // a click on what is left alone opens the strip again
+    strips_[static_cast<size_t>(at.strip)].mask = all_of(strip.open.size());
+    return tell();
+  }
+  brush(at.strip, at.bin, at.bin);
+}
+
+void FilterStrips::mouseMoveEvent(QMouseEvent* event) {
+  if (pressed_.strip < 0) return;
+  const QRectF all = area(pressed_.strip);
+  const int bin = std::clamp(
+      static_cast<int>((event->position().x() - all.left()) / all.width() * bins(pressed_.strip)), 0,
+      bins(pressed_.strip) - 1);
+  if (bin == at_bin_) return;
+  at_bin_ = bin;
+  brush(pressed_.strip, pressed_.bin, bin);
+}
+
+void FilterStrips::mouseReleaseEvent(QMouseEvent*) { pressed_ = {}; }
+
+void FilterStrips::mouseDoubleClickEvent(QMouseEvent* event) {
+  const Hit at = hit(event->position());
+  if (at.strip < 0) return clear();
+  Strip& strip = strips_[static_cast<size_t>(at.strip)];
+  strip.mask = all_of(strip.open.size());
+  pressed_ = {};
+  tell();
+}
+
+void FilterStrips::keyPressEvent(QKeyEvent* event) {
+  if (strips_.empty()) return QWidget::keyPressEvent(event);
+  keyboard_ = true;
+  const bool shift = event->modifiers() & Qt::ShiftModifier;
+  const auto move = [&](int by) {
+    at_bin_ += by;
+    if (at_bin_ < 0 && at_strip_ > 0)
+      at_bin_ = bins(--at_strip_) - 1;
+    else if (at_bin_ >= bins(at_strip_) && at_strip_ + 1 < strips()) {
+      ++at_strip_;
+      at_bin_ = 0;
+    }
+    at_bin_ = std::clamp(at_bin_, 0, bins(at_strip_) - 1);
+    anchor_ = at_bin_;
+  };
+  switch (event->key()) {
+    case Qt::Key_Left:
+    case Qt::Key_Right: {
+      const int by = event->key() == Qt::Key_Left ? -1 : 1;
+      if (!shift) {
+        move(by);
+        break;
+      }
+      at_bin_ = std::clamp(at_bin_ + by, 0, bins(at_strip_) - 1);
+      return brush(at_strip_, anchor_, at_bin_);
+    }
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+      at_strip_ = std::clamp(at_strip_ + (event->key() == Qt::Key_Up ? -1 : 1), 0, strips() - 1);
+      at_bin_ = anchor_ = std::min(at_bin_, bins(at_strip_) - 1);
+      break;
+    case Qt::Key_Home: at_bin_ = anchor_ = 0; break;
+    case Qt::Key_End: at_bin_ = anchor_ = bins(at_strip_) - 1; break;
+    case Qt::Key_Space: return toggle(at_strip_, at_bin_);
+    case Qt::Key_Escape:
+      strips_[static_cast<size_t>(at_strip_)].mask = all_of(
+          strips_[static_cast<size_t>(at_strip_)].open.size());
+      return tell();
+    case Qt::Key_Backspace:
+    case Qt::Key_Delete: return clear();
+    default: return QWidget::keyPressEvent(event);
+  }
+  describe();
+  update();
+}
+
+bool FilterStrips::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
+  follow_focus(this, event, keyboard_);
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

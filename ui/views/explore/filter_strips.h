@@ -1,0 +1,80 @@
+// One small histogram per dimension and main figure. Values are brushed by mouse or keys; designs pass that
+// lie in all brushes. Each histogram counts what passes all others, so that it shows what another choice
+// would let in.
+#pragma once
+
+#include <QWidget>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ui/views/explore/explore_rows.h"
+
+namespace shardscape::ui {
+
+class FilterStrips : public QWidget {
+  Q_OBJECT
+ public:
+  explicit FilterStrips(QWidget* parent = nullptr);
+  // Brushes stay on dimensions that the new rows have with the same values.
+  void setRows(std::shared_ptr<const ExploreRows> rows);
+  void setUnits(UnitSystem units);
+  void setFlat(bool flat);  // where there is little height
+  bool filtering() const;
+  std::vector<char> passing() const;  // per row; empty: all pass
+  int passed() const { return passed_; }
+  int strips() const { return static_cast<int>(strips_.size()); }
+  int strip(const QString& column) const;  // -1: there is none
+  int bins(int strip) const { return static_cast<int>(strips_[static_cast<size_t>(strip)].open.size()); }
+  int open(int strip, int bin) const {
+    return strips_[static_cast<size_t>(strip)].open[static_cast<size_t>(bin)];
+  }  // designs that pass all other strips
+  bool allowed(int strip, int bin) const;
+  QRectF barRect(int strip, int bin) const;
+  QString tipAt(const QPointF& point) const;
+  void brush(int strip, int first, int last);  // these bins only
+  void clear();
+  int heightFor(int width) const;
+  QSize sizeHint() const override;
+
+ Q_SIGNALS:
+  void changed();
+
+ protected:
+  bool event(QEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Strip {
+    int column = 0;
+    bool logarithmic = false;
+    uint64_t mask = ~uint64_t{0};  // bins that pass; all: no brush
+    std::vector<uint8_t> bin;      // per row
+    std::vector<int> open;         // per bin: rows that pass all other strips
+  };
+  struct Hit {
+    int strip = -1, bin = -1;
+  };
+  QRectF area(int strip) const;  // with its heading
+  Hit hit(const QPointF& point) const;
+  QString binText(const Strip& strip, int first, int last) const;
+  void toggle(int strip, int bin);
+  void recount();
+  void tell();
+  void describe();
+  std::shared_ptr<const ExploreRows> rows_;
+  std::vector<Strip> strips_;
+  std::vector<uint8_t> failed_;  // per row: strips that it does not pass
+  UnitSystem units_ = UnitSystem::Binary;
+  int passed_ = 0, at_strip_ = 0, at_bin_ = 0, anchor_ = 0;
+  double bars_;  // height of the tallest
+  bool keyboard_ = false;
+  Hit pressed_;
+};
+
+}  // namespace shardscape::ui

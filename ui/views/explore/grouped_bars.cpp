@@ -1,0 +1,232 @@
+#include "ui/views/explore/grouped_bars.h"
+
+#include <QKeyEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/arrow_keys.h"
+#include "ui/toolkit/canvas_events.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+// A bar and what follows until the next: the value next to it is as high as both.
+constexpr double kBar = 9, kPitch = 14, kBetweenRows = 10, kTitle = 24, kBetween = 28, kLabel = 150,
+                 kLetter = 14, kValue = 62;
+// Groups that are drawn: parts of a whole, with one unit.
+constexpr const char* kDrawn[] = {"Where the step goes, mean over stages", "Memory of the fullest rank"};
+
+bool drawn(const ComparedFigure& figure) {
+  return std::any_of(std::begin(kDrawn), std::end(kDrawn),
+                     [&](const char* group) { return figure.group == group; });
+}
+
+QString group_of(const ComparedFigure& figure) { return QString::fromStdString(figure.group); }
+
+}  // namespace
+
+QString figure_text(FigureKind kind, double value, UnitSystem units) {
+  if (std::isnan(value)) return QStringLiteral("-");
+  const QString sign = value < 0 ? QStringLiteral("-") : QString();
+  const double size = std::fabs(value);
+  switch (kind) {
+    case FigureKind::Seconds: return sign + QString::fromStdString(format_seconds(size));
+    case FigureKind::Bytes: return sign + bytes_text(static_cast<Wide>(std::llround(size)), units);
+    case FigureKind::Share: return sign + percent_text(size);
+    case FigureKind::Rate:
+      return sign + (size >= 10000 ? grouped_text(static_cast<Wide>(std::llround(size)))
+                                   : QString::fromStdString(significant(size, 4)));
+    case FigureKind::Count: return sign + grouped_text(static_cast<Wide>(std::llround(size)));
+  }
+  return {};
+}
+
+GroupedBars::GroupedBars(QWidget* parent) : QWidget(parent) {
+  setObjectName(QStringLiteral("grouped_bars"));
+  setFocusPolicy(Qt::StrongFocus);
+  setAccessibleName(tr("Designs side by side: where the step goes, and what memory holds"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+void GroupedBars::setFigures(std::vector<ComparedFigure> figures, UnitSystem units) {
+  figures_ = std::move(figures);
+  marked_.clear();
+  here_ = -1;
+  units_ = units;
+  groups_.clear();
+  for (const ComparedFigure& figure : figures_)
+    if (const QString group = group_of(figure); drawn(figure) && !groups_.contains(group)) groups_ << group;
+  setMinimumHeight(fullHeight());
+  updateGeometry();
+  update();
+}
+
+int GroupedBars::designs() const {
+  return figures_.empty() ? 1 : static_cast<int>(figures_.front().values.size());
+}
+
+double GroupedBars::rowHeight() const { return designs() * kPitch + kBetweenRows; }
+
+double GroupedBars::columnWidth(const QRectF& rect) const {
+  const auto columns = static_cast<double>(std::max<qsizetype>(1, groups_.size()));
+  return (rect.width() - kBetween * (columns - 1)) / columns;
+}
+
+std::vector<GroupedBars::Row> GroupedBars::rows() const { return rowsIn(QRectF(rect())); }
+
+std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
+  std::vector<Row> rows;
+  const double wide = columnWidth(rect), label = std::min(kLabel, wide * 0.36),
+               track = std::max(20.0, wide - label - kLetter - kValue);
+  for (int g = 0; g < groups_.size(); ++g) {
+    double most = 0;
+    for (const ComparedFigure& figure : figures_)
+      if (group_of(figure) == groups_[g])
+        for (double value : figure.values) most = std::max(most, std::isnan(value) ? 0 : value);
+    double y = rect.top() + kTitle;
+    const double left = rect.left() + g * (wide + kBetween);
+    for (size_t f = 0; f < figures_.size(); ++f) {
+      if (group_of(figures_[f]) != groups_[g]) continue;
+      Row row{g, static_cast<int>(f), QRectF(left, y, wide, rowHeight()), {}};
+      for (int d = 0; d < designs(); ++d) {
+        const double value = figures_[f].values[static_cast<size_t>(d)];
+        const double length = most > 0 && !std::isnan(value)
+                                  ? std::max(value > 0 ? 1.0 : 0.0, track * value / most)
+                                  : 0;
+        row.bars.emplace_back(left + label + kLetter, y + kBetweenRows / 2 + d * kPitch + (kPitch - kBar) / 2,
+                              length, kBar);
+      }
+      rows.push_back(std::move(row));
+      y += rowHeight();
+    }
+  }
+  return rows;
+}
+
+int GroupedBars::fullHeight() const {
+  qsizetype most = 0;
+  for (const QString& group : groups_)
+    most = std::max<qsizetype>(most,
+                               std::count_if(figures_.begin(), figures_.end(),
+                                             [&](const ComparedFigure& f) { return group_of(f) == group; }));
+  return static_cast<int>(kTitle + static_cast<double>(most) * rowHeight() + 4);
+}
+
+void GroupedBars::setMarked(std::vector<int> figures) {
+  if (figures == marked_) return;
+  marked_ = std::move(figures);
+  update();
+}
+
+void GroupedBars::mousePressEvent(QMouseEvent* event) {
+  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+  const std::vector<Row> all = rows();
+  const auto hit = std::find_if(all.begin(), all.end(),
+                                [&](const Row& row) { return row.area.contains(event->position()); });
+  if (hit == all.end()) return Q_EMIT cleared();
+  here_ = static_cast<int>(hit - all.begin());
+  Q_EMIT figureSelected(hit->figure);
+}
+
+void GroupedBars::keyPressEvent(QKeyEvent* event) {
+  const std::vector<Row> all = rows();
+  const int last = static_cast<int>(all.size()) - 1;
+  if (event->key() == Qt::Key_Escape) return Q_EMIT cleared();
+  int next = here_;
+  switch (event->key()) {
+    case Qt::Key_Up: next = here_ < 0 ? 0 : here_ - 1; break;
+    case Qt::Key_Down: next = here_ + 1; break;
+    case Qt::Key_Home: next = 0; break;
+    case Qt::Key_End: next = last; break;
+    case Qt::Key_Return:
+    case Qt::Key_Space: next = std::max(0, here_); break;
+    default: return QWidget::keyPressEvent(event);
+  }
+  if (last < 0) return;
+  here_ = std::clamp(next, 0, last);
+  setAccessibleDescription(tipAt(all[static_cast<size_t>(here_)].area.center()));
+  Q_EMIT figureSelected(all[static_cast<size_t>(here_)].figure);
+}
+
+void GroupedBars::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
+  const Colors& colors = Theme::instance().colors();
+  painter.setBrush(Qt::NoBrush);
+  painter.setPen(QPen(colors.text, 1.6));  // as segments of bars elsewhere
+  for (const Row& row : rows())
+    if (std::find(marked_.begin(), marked_.end(), row.figure) != marked_.end())
+      for (const QRectF& bar : row.bars) painter.drawRect(bar.adjusted(-1, -1, 1, 1));
+  if (!hasFocus() || here_ >= 0) return;
+  painter.setPen(QPen(colors.accent, 1));
+  painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
+}
+
+void GroupedBars::paint(QPainter& painter, const QRectF& rect, const QColor&) const {
+  const Theme& theme = Theme::instance();
+  const Colors& colors = theme.colors();
+  const QFont small = theme.uiFont(11), plain = theme.uiFont(12), strong = theme.uiFont(12, QFont::DemiBold);
+  const QFontMetricsF metrics(strong);
+  const double wide = columnWidth(rect), label = std::min(kLabel, wide * 0.36);
+  painter.save();
+  painter.setFont(strong);
+  painter.setPen(colors.text);
+  for (int g = 0; g < groups_.size(); ++g)
+    painter.drawText(QRectF(rect.left() + g * (wide + kBetween), rect.top(), wide, kTitle - 4),
+                     Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(groups_[g], Qt::ElideRight, wide));
+  for (const Row& row : rowsIn(rect)) {
+    const ComparedFigure& figure = figures_[static_cast<size_t>(row.figure)];
+    painter.fillRect(QRectF(row.area.left(), row.area.top(), row.area.width(), 1), colors.line);
+    painter.setFont(plain);
+    painter.setPen(colors.text);
+    painter.drawText(QRectF(row.area.left(), row.area.top() + 1, label - 4, row.area.height() - 1),
+                     Qt::AlignLeft | Qt::AlignVCenter | Qt::TextWordWrap,
+                     QString::fromStdString(figure.label));
+    painter.setFont(small);
+    for (int d = 0; d < designs(); ++d) {
+      const QRectF& bar = row.bars[static_cast<size_t>(d)];
+      const double middle = bar.center().y();
+      painter.fillRect(bar, theme.designColor(d));
+      painter.setPen(colors.secondary);
+      painter.drawText(QRectF(bar.left() - kLetter, middle - kPitch / 2, kLetter - 4, kPitch),
+                       Qt::AlignLeft | Qt::AlignVCenter, Comparisons::letter(d));
+      painter.setPen(d == 0 ? colors.text : colors.secondary);
+      painter.drawText(QRectF(bar.right() + 5, middle - kPitch / 2, kValue, kPitch),
+                       Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip,
+                       figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_));
+    }
+  }
+  painter.restore();
+}
+
+QString GroupedBars::tipAt(const QPointF& point) const {
+  for (const Row& row : rows()) {
+    if (!row.area.contains(point)) continue;
+    const ComparedFigure& figure = figures_[static_cast<size_t>(row.figure)];
+    QStringList lines{QString::fromStdString(figure.label)};
+    for (int d = 0; d < designs(); ++d) {
+      const QString percent = d > 0 ? QString::fromStdString(figure.percent(static_cast<size_t>(d)))
+                                    : QString();
+      lines << QStringLiteral("%1: %2").arg(
+                   Comparisons::letter(d),
+                   figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_)) +
+                   (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent);
+    }
+    return lines.join(u'\n');
+  }
+  return {};
+}
+
+bool GroupedBars::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
+  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

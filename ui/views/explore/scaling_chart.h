@@ -1,0 +1,65 @@
+// The same design on more or fewer GPUs: tokens per second and GPU, with the batch as it is (strong) and
+// growing along (weak).
+#pragma once
+
+#include <QPainter>
+#include <QWidget>
+#include <vector>
+
+#include "explore/sensitivity.h"
+
+namespace shardscape::ui {
+
+double per_gpu(const ScalePoint& point);  // tokens per second; 0: not timed
+
+class ScalingChart : public QWidget {
+  Q_OBJECT
+ public:
+  explicit ScalingChart(QWidget* parent = nullptr);
+  enum Line { Strong, Weak };
+  void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now, Mode mode);
+  // Of designs that are pinned for comparison with the present one, on the same axes.
+  struct OtherDesign {
+    int member = 1;                    // as Comparisons::letter counts
+    std::vector<ScalePoint> lines[2];  // as Line counts
+  };
+  void setComparedDesigns(std::vector<OtherDesign> others);
+  const std::vector<OtherDesign>& others() const { return others_; }
+  const std::vector<ScalePoint>& points(Line line) const { return lines_[line]; }
+  QPointF place(Line line, int point) const;
+  QString tipAt(const QPointF& point) const;
+  void select(Line line, int point);  // -1: none
+  int selected() const { return selected_; }
+  Line selectedLine() const { return line_; }
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+  QSize sizeHint() const override { return {640, 280}; }
+  QSize minimumSizeHint() const override { return {320, 140}; }
+
+ Q_SIGNALS:
+  void pointSelected(int line, int point);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  QPointF placeIn(const QRectF& plot, const ScalePoint& point) const;
+  void fitAxes();
+  QString text(Line line, const ScalePoint& point) const;
+  QColor ink(Line line) const;  // of the present design
+  void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
+  void paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
+  void paintLine(QPainter& painter, const QRectF& plot, const std::vector<ScalePoint>& points, Line line,
+                 const QColor& ink, bool present, const QColor& ground) const;
+  std::vector<ScalePoint> lines_[2];
+  std::vector<OtherDesign> others_;
+  int64_t now_ = 0;
+  Mode mode_ = Mode::Train;
+  double low_ = 3, high_ = 17, most_ = 1;  // powers of two; tokens per second and GPU
+  int selected_ = -1;
+  Line line_ = Strong;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,316 @@
+#include "ui/views/explore/sensitivity_page.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QShowEvent>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/chart_table.h"
+#include "ui/plot/comparison_cells.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/display_text.h"
+#include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kTableHeight = 150;
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+// Null when stopped.
+std::shared_ptr<const SensitivityPageResult> computeSensitivityPage(const Design& design,
+                                                                    SensitivityPage::Kind kind,
+                                                                    std::stop_token stop) {
+  auto out = std::make_shared<SensitivityPageResult>();
+  if (kind == SensitivityPage::Kind::Sensitivity) {
+    auto made = sensitivity(design, stop);
+    if (!made) return nullptr;
+    out->sensitivity = std::make_shared<const Sensitivity>(std::move(*made));
+    return out;
+  }
+  ScalingOptions options;
+  auto strong = scaling(design, options, stop);
+  options.weak = true;
+  auto weak = strong ? scaling(design, options, stop) : std::nullopt;
+  if (!weak) return nullptr;
+  out->strong = std::move(*strong);
+  out->weak = std::move(*weak);
+  return out;
+}
+
+// What a change does to tokens per second; nothing where that was not timed.
+std::optional<double> gain_of(const Sensitivity& of, const Neighbour& n) {
+  if (of.now.tokens_per_second <= 0 || !n.evaluation.timed()) return std::nullopt;
+  return n.evaluation.tokens_per_second / of.now.tokens_per_second - 1;
+}
+
+// Of the same knob and value; nullptr: it has no such neighbour.
+const Neighbour* same_change(const Sensitivity& of, const Knob& knob, const std::string& value) {
+  for (const KnobSensitivity& k : of.knobs)
+    for (const Neighbour& n : k.neighbours)
+      if (k.knob == &knob && n.value == value) return &n;
+  return nullptr;
+}
+
+}  // namespace
+
+void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
+                                      const std::vector<Tornado::OtherDesign>& others, UnitSystem units) {
+  Rows rows;
+  for (const KnobSensitivity& knob : of.knobs)
+    for (const Neighbour& n : knob.neighbours) {
+      const double by = gain_of(of, n).value_or(0);
+      const bool fits = n.evaluation.feasibility == Feasibility::Fits;
+      QStringList also;
+      for (const auto& [id, value] : n.also) {
+        const Knob* follows = find_knob(id);
+        also << (follows ? text(follows->label) + u' ' + displayText(*follows, text(value))
+                         : text(id) + u' ' + text(value));
+      }
+      TableCell memory = number_cell(n.evaluation.memory, bytes_text(n.evaluation.memory, units));
+      memory.alarm = !fits;
+      rows.push_back({text_cell(text(knob.knob->label), text(knob.knob->id)),
+                      text_cell(displayText(*knob.knob, text(knob.value)), text(knob.value)),
+                      text_cell(displayText(*knob.knob, text(n.value)), text(n.value)),
+                      real_cell(n.evaluation.step_seconds, text(format_seconds(n.evaluation.step_seconds))),
+                      real_cell(by, signed_percent_text(by)), memory,
+                      text_cell(fits ? tr("fits") : tr("does not fit")),
+                      text_cell(also.join(QStringLiteral(", ")))});
+      for (const Tornado::OtherDesign& other : others) {
+        const Neighbour* same = same_change(*other.sensitivity, *knob.knob, n.value);
+        const std::optional<double> theirs = same ? gain_of(*other.sensitivity, *same) : std::nullopt;
+        rows.back().push_back(theirs ? real_cell(*theirs, signed_percent_text(*theirs)) : no_cell());
+        rows.back().push_back(
+            same ? number_cell(same->evaluation.memory, bytes_text(same->evaluation.memory, units))
+                 : no_cell());
+      }
+    }
+  std::vector<TableColumn> columns{
+      {tr("Knob"), QStringLiteral("knob"), false, {}},
+      {tr("Is"), QStringLiteral("value"), false, {}},
+      {tr("Would be"), QStringLiteral("neighbour"), false, {}},
+      {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode), true},
+      {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
+      {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
+      {tr("Fits"), QStringLiteral("fits"), false, {}},
+      {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that have to follow")}};
+  for (const Tornado::OtherDesign& other : others) {
+    const QString letter = Comparisons::letter(other.member);
+    columns.push_back(
+        {tr("%1\ntokens/s").arg(letter), letter + QStringLiteral(" change of tokens per second (share)"),
+         true, tr("What the same value does to %1; - where that is its value, or not valid").arg(letter)});
+    columns.push_back({tr("%1\nmemory").arg(letter), letter + QStringLiteral(" memory (bytes)"), true,
+                       tr("With the same value")});
+  }
+  assign(std::move(columns), std::move(rows));
+}
+
+void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
+                             Mode mode, const std::vector<ScalingChart::OtherDesign>& others,
+                             UnitSystem units) {
+  Rows rows;
+  for (const bool grows : {false, true})
+    for (const ScalePoint& p : grows ? weak : strong) {
+      const bool timed = p.evaluation.timed();
+      const double each = per_gpu(p);
+      const auto real = [&](double value, const QString& shown) {
+        return timed ? real_cell(value, shown) : text_cell(QStringLiteral("-"), QString());
+      };
+      const bool fits = p.evaluation.feasibility == Feasibility::Fits;
+      TableCell memory = timed ? number_cell(p.evaluation.memory, bytes_text(p.evaluation.memory, units))
+                               : text_cell(QStringLiteral("-"), QString());
+      memory.alarm = timed && !fits;
+      rows.push_back({text_cell(grows ? tr("weak") : tr("strong")), number_cell(p.gpus, grouped_text(p.gpus)),
+                      number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
+                      real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))),
+                      real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
+                      real(p.efficiency, percent_text(p.efficiency)), memory,
+                      text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text(p.wrong))});
+      for (const ScalingChart::OtherDesign& other : others) {
+        const std::vector<ScalePoint>& line = other.lines[grows ? ScalingChart::Weak : ScalingChart::Strong];
+        const auto same = std::find_if(line.begin(), line.end(), [&](const ScalePoint& o) {
+          return o.gpus == p.gpus && o.evaluation.timed();
+        });
+        const std::optional<double> theirs = same == line.end() ? std::nullopt
+                                                                : std::optional(per_gpu(*same));
+        for (TableCell& cell :
+             comparisonCells(timed ? std::optional(each) : std::nullopt, theirs,
+                             [](double v) { return grouped_text(static_cast<Wide>(std::llround(v))); }))
+          rows.back().push_back(std::move(cell));
+      }
+    }
+  std::vector<TableColumn> columns{
+      {tr("Scaling"), QStringLiteral("scaling"), false, {}},
+      {tr("GPUs"), QStringLiteral("gpus"), true, {}},
+      {tr("dp"), QStringLiteral("dp"), true, {}},
+      {tr("Batch"), QStringLiteral("batch"), true, {}},
+      {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode)},
+      {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
+      {tr("Efficiency"), QStringLiteral("efficiency (share)"), true,
+       tr("Tokens per second and GPU over those of the smallest size")},
+      {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
+      {tr("Remark"), QStringLiteral("remark"), false, {}}};
+  for (const ScalingChart::OtherDesign& other : others)
+    for (TableColumn& column :
+         comparisonColumns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"),
+                           tr("Per GPU, on as many GPUs")))
+      columns.push_back(std::move(column));
+  assign(std::move(columns), std::move(rows));
+}
+
+SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
+    : ViewPage(parent),
+      kind_(kind),
+      session_(session),
+      comparison_(
+          session->comparisons(), this,
+          [kind](const ComparedDesign& of, int, std::stop_token stop) {
+            return computeSensitivityPage(of.report->design, kind, stop);
+          },
+          [this] { fill(); }) {
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(8);
+  auto* top = new QHBoxLayout;
+  lead_ = new QLabel(this);
+  lead_->setProperty("role", "small");
+  top->addWidget(lead_, 1);
+  if (kind == Kind::Sensitivity) {
+    what_ = new SegmentedControl(tr("What changes"), {tr("Time"), tr("Memory")}, this);
+    what_->setObjectName(QStringLiteral("sensitivity_what"));
+    connect(what_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
+    top->addWidget(what_);
+  }
+  layout->addLayout(top);
+  message_ = new QLabel(this);
+  message_->setProperty("role", "secondary");
+  message_->setAlignment(Qt::AlignCenter);
+  layout->addWidget(message_, 1);
+  table_ = new ChartTable(this);
+  if (kind == Kind::Sensitivity) {
+    tornado_ = new Tornado(this);
+    layout->addWidget(tornado_, 1);
+    sensitivity_model_ = new SensitivityModel(this);
+    table_->setAccessibleName(tr("Table: every single change"));
+    table_->setTable(sensitivity_model_);
+    connect(tornado_, &Tornado::taken, this, [this](int row) {
+      if (const Neighbour* best = tornado_->best(row)) {
+        const Knob& knob = *result_->sensitivity
+                                ->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)]
+                                .knob;
+        Q_EMIT taken(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
+      }
+    });
+  } else {
+    chart_ = new ScalingChart(this);
+    layout->addWidget(chart_, 1);
+    scaling_model_ = new ScalingModel(this);
+    table_->setAccessibleName(tr("Table: sizes of the job"));
+    table_->setTable(scaling_model_);
+    connect(chart_, &ScalingChart::pointSelected, this, [this](int line, int point) {
+      table_->showRow(point + (line == ScalingChart::Weak ? static_cast<int>(result_->strong.size()) : 0));
+    });
+    connect(table_, &ChartTable::rowSelected, this, [this](int row) {
+      const auto strong = static_cast<int>(result_->strong.size());
+      const QSignalBlocker quiet(chart_);
+      row < strong ? chart_->select(ScalingChart::Strong, row)
+                   : chart_->select(ScalingChart::Weak, row - strong);
+    });
+  }
+  layout->addWidget(table_);
+  connect(session_, &Session::reportChanged, this, &SensitivityPage::refresh);
+  connect(session_, &Session::unitsChanged, this, &SensitivityPage::fill);
+  fill();
+}
+
+void SensitivityPage::refresh() {
+  if (!isVisible() || !session_->current()) return;
+  comparison_.show(0);
+  if (started_ && design_ == session_->design()) return;
+  design_ = session_->design();
+  started_ = true;
+  ready_ = false;
+  fill();
+  job_.start([this, design = design_, kind = kind_](const NewestJob::Post& post, std::stop_token stop) {
+    auto made = computeSensitivityPage(design, kind, stop);
+    if (!made) return;
+    post([this, made] {
+      result_ = made;
+      ready_ = true;
+      fill();
+    });
+  });
+}
+
+void SensitivityPage::fill() {
+  const bool any = ready_;
+  message_->setVisible(!any);
+  message_->setText(session_->current() ? tr("Working it out…") : tr("This wants a valid design."));
+  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob changed at a time, all others as they are")
+                                                  : tr("The present design with more or fewer replicas");
+  lead_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being worked out").arg(lead)
+                                             : lead);
+  table_->setVisible(any);
+  if (tornado_) tornado_->setVisible(any);
+  if (chart_) chart_->setVisible(any);
+  if (!any) return;
+  kind_ == Kind::Sensitivity ? fillTornado() : fillScaling();
+  table_->setFixedHeight(table_->heightUpTo(kTableHeight));
+}
+
+void SensitivityPage::fillTornado() {
+  std::vector<Tornado::OtherDesign> others;
+  for (const auto& one : comparison_.all()) others.push_back({one.member, one.made->sensitivity});
+  tornado_->setSensitivity(result_->sensitivity,
+                           what_->current() == 1 ? SensitivityMeasure::Memory : SensitivityMeasure::Time,
+                           session_->units());
+  tornado_->setComparedDesigns(others);
+  sensitivity_model_->setSensitivity(*result_->sensitivity, design_.workload.mode, others, session_->units());
+}
+
+void SensitivityPage::fillScaling() {
+  std::vector<ScalingChart::OtherDesign> others;
+  for (const auto& one : comparison_.all())
+    others.push_back({one.member, {one.made->strong, one.made->weak}});
+  const std::vector<ScalePoint>& strong = result_->strong;
+  chart_->setPoints(strong, result_->weak, design_.world(), design_.workload.mode);
+  chart_->setComparedDesigns(others);
+  scaling_model_->setPoints(strong, result_->weak, design_.workload.mode, others, session_->units());
+  // The first sizes may be too few for the design: the table begins with one that can run.
+  const auto runs = std::find_if(strong.begin(), strong.end(),
+                                 [](const ScalePoint& p) { return p.evaluation.timed(); });
+  if (runs != strong.end())
+    table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong.begin()), 0),
+                     QAbstractItemView::PositionAtTop);
+}
+
+void SensitivityPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+}
+
+Picture SensitivityPage::picture() const {
+  Picture picture;
+  const bool tornado = kind_ == Kind::Sensitivity;
+  const QString name = text(session_->design().name);
+  picture.title = (tornado ? tr("%1, sensitivity") : tr("%1, scaling")).arg(name);
+  picture.file_name = slug(name) + (tornado ? QStringLiteral("-sensitivity") : QStringLiteral("-scaling"));
+  const QWidget* drawn = tornado ? static_cast<const QWidget*>(tornado_) : chart_;
+  picture.size = drawn->size().expandedTo(QSize(900, 480));
+  picture.paint = titled(
+      picture.title, [this, tornado](QPainter& painter, const QRectF& area, const QColor& ground) {
+        tornado ? tornado_->paint(painter, area, ground) : chart_->paint(painter, area, ground);
+      });
+  picture.csv = [this, tornado] {
+    return csv_text(tornado ? static_cast<const TableModel&>(*sensitivity_model_) : *scaling_model_);
+  };
+  return picture;
+}
+
+}  // namespace shardscape::ui

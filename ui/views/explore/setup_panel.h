@@ -1,0 +1,97 @@
+// What to search: the knobs that vary and their values, GPUs, conditions, what designs are ranked by; its
+// size as it is edited, and the button that runs it. Besides, why designs were left out.
+#pragma once
+
+#include <QList>
+#include <QTimer>
+#include <QWidget>
+
+#include "explore/search.h"
+#include "ui/toolkit/newest_job.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QMenu;
+class QProgressBar;
+class QPushButton;
+class QStackedWidget;
+class QToolButton;
+class QVBoxLayout;
+
+namespace shardscape::ui {
+
+class ConditionRow;
+class DimensionRow;
+class ElidedLabel;
+class ExploreJob;
+class ExclusionList;
+class SegmentedControl;
+class Session;
+
+class SetupPanel : public QWidget {
+  Q_OBJECT
+ public:
+  SetupPanel(Session* session, ExploreJob* job, QWidget* parent = nullptr);
+  SpaceSpec spec() const;  // of the present design
+  SearchOptions options() const;
+  void setFront(int x, int y);            // places in objectives(): what the next search keeps the front of
+  void take(const SearchResult& result);  // shows what was searched
+  void offerUsual();                      // dimensions that are worth varying for the present design
+  bool usual() const { return usual_; }   // nobody has changed what is offered
+  DimensionRow* row(const QString& id) const;  // nullptr: not in the list
+  DimensionRow* addDimension(const QString& id, const QString& values, bool used);
+  ConditionRow* addCondition(const QString& text);
+  const QList<ConditionRow*>& conditions() const { return conditions_; }
+  QPushButton* runButton() const { return run_; }
+  QComboBox* objectiveBox() const { return objective_; }
+  QLineEdit* marginField() const { return margin_; }
+  ExclusionList* reasons() const { return reasons_; }
+  QString sizeText() const;  // "1,031,448, of which 82,508 valid"
+  bool ready() const;        // nothing is refused
+  void runOrCancel();
+
+ Q_SIGNALS:
+  void edited();
+  void runChanged();  // what the button says, or whether it can be pressed
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  QWidget* makeSpace();
+  void addSearchRows(QVBoxLayout* rows, QWidget* page);
+  QWidget* makeReasons();
+  QWidget* makeFooter();
+  void fillAddMenu(QMenu* menu);
+  void clearDimensions();
+  void changed();  // by the person
+  void check();    // each field for itself
+  void countLater();
+  void showCount();
+  void showRun();
+  void followDesign();
+  void findExamples();
+  Session* session_;
+  ExploreJob* job_;
+  SegmentedControl* pages_;
+  QStackedWidget* stack_;
+  QVBoxLayout *dimension_rows_, *condition_rows_;
+  DimensionRow* gpus_;
+  QList<DimensionRow*> dimensions_;
+  QList<ConditionRow*> conditions_;
+  QLineEdit *margin_, *price_, *budget_;
+  QComboBox *objective_, *method_;
+  QWidget* budget_row_;
+  ExclusionList* reasons_;
+  NewestJob examples_;
+  QLabel *size_, *valid_, *refusal_;
+  ElidedLabel* progress_text_;
+  QProgressBar* progress_;
+  QPushButton* run_;
+  QTimer pause_;  // between the last key and counting
+  int front_x_, front_y_;
+  bool usual_ = true, margin_wrong_ = false, price_wrong_ = false, budget_wrong_ = false;
+};
+
+}  // namespace shardscape::ui

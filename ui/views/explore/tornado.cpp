@@ -1,0 +1,354 @@
+#include "ui/views/explore/tornado.h"
+
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QToolTip>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/arrow_keys.h"
+#include "ui/toolkit/canvas_events.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/display_text.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kRow = 30, kBar = 14, kTop = 24;
+constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // of the width
+constexpr double kThin = 7, kThinBar = 5;              // of another design, below the bar
+constexpr double kLeastTime = 5e-4;                    // changes below these are none
+constexpr double kLeastMemory = 1 << 20;
+
+}  // namespace
+
+Tornado::Tornado(QWidget* parent) : QWidget(parent) {
+  setObjectName(QStringLiteral("tornado"));
+  setFocusPolicy(Qt::StrongFocus);
+  setAccessibleName(tr("What one knob changes"));
+  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+}
+
+// Of tokens per second as a share, of memory in bytes.
+double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const {
+  if (measure_ == SensitivityMeasure::Memory)
+    return static_cast<double>(neighbour.evaluation.memory - of.now.memory);
+  return neighbour.evaluation.timed() && of.now.tokens_per_second > 0
+             ? neighbour.evaluation.tokens_per_second / of.now.tokens_per_second - 1
+             : 0;
+}
+
+// Nothing of a knob that a design does not have, or that has no effect on it.
+Tornado::Range Tornado::range(const Sensitivity& of, const Knob& knob) const {
+  Range out;
+  for (const KnobSensitivity& k : of.knobs)
+    for (size_t n = 0; k.knob == &knob && n < k.neighbours.size(); ++n) {
+      const double by = change(of, k.neighbours[n]);
+      if (by < out.low) out = {by, out.high, static_cast<int>(n), out.high_at};
+      if (by > out.high) out = {out.low, by, out.low_at, static_cast<int>(n)};
+    }
+  return out;
+}
+
+void Tornado::setSensitivity(std::shared_ptr<const Sensitivity> sensitivity, SensitivityMeasure measure,
+                             UnitSystem units) {
+  sensitivity_ = std::move(sensitivity);
+  measure_ = measure;
+  units_ = units;
+  fillRows();
+}
+
+void Tornado::setComparedDesigns(std::vector<OtherDesign> others) {
+  others_ = std::move(others);
+  fillRows();
+}
+
+void Tornado::fillRows() {
+  rows_.clear();
+  selected_ = -1;
+  const double least = measure_ == SensitivityMeasure::Time ? kLeastTime : kLeastMemory;
+  const auto swing = [](const Range& of) { return std::max(of.high, -of.low); };
+  for (size_t k = 0; sensitivity_ && k < sensitivity_->knobs.size(); ++k) {
+    Row row;
+    static_cast<Range&>(row) = range(*sensitivity_, *sensitivity_->knobs[k].knob);
+    row.knob = static_cast<int>(k);
+    for (const OtherDesign& other : others_)
+      row.others.push_back(range(*other.sensitivity, *sensitivity_->knobs[k].knob));
+    if (swing(row) >= least || std::any_of(row.others.begin(), row.others.end(),
+                                           [&](const Range& of) { return swing(of) >= least; }))
+      rows_.push_back(std::move(row));
+  }
+  std::stable_sort(rows_.begin(), rows_.end(),
+                   [&](const Row& a, const Row& b) { return swing(a) > swing(b); });
+  update();
+}
+
+double Tornado::rowHeight() const { return kRow + kThin * static_cast<double>(others_.size()); }
+
+int Tornado::shown() const {
+  return std::min<int>(static_cast<int>(rows_.size()),
+                       std::max(1, static_cast<int>((height() - kTop) / rowHeight())));
+}
+
+QRectF Tornado::rowRect(int row) const {
+  return {0, kTop + row * rowHeight(), static_cast<double>(width()), rowHeight()};
+}
+
+void Tornado::select(int row) {
+  selected_ = row < static_cast<int>(rows_.size()) ? row : -1;
+  setAccessibleDescription(selected_ >= 0 ? tipAt(rowRect(selected_).center()) : QString());
+  update();
+  if (selected_ >= 0) Q_EMIT rowSelected(selected_);
+}
+
+QString Tornado::changeText(double by) const {
+  const QString sign = by < 0 ? QString(QChar(0x2212)) : QStringLiteral("+");
+  if (measure_ == SensitivityMeasure::Memory)
+    return sign + bytes_text(static_cast<Wide>(std::fabs(by)), units_);
+  if (std::fabs(by) < kLeastTime) return QStringLiteral("< 0.1 %");
+  return sign + QString::number(std::fabs(100 * by), 'f', std::fabs(by) < 0.0995 ? 1 : 0) +
+         QStringLiteral(" %");
+}
+
+QString Tornado::nameOf(const Row& row) const {
+  const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
+  return QString::fromStdString(of.knob->label) + QStringLiteral(": ") +
+         displayText(*of.knob, QString::fromStdString(of.value));
+}
+
+QString Tornado::valueText(const Row& row, int neighbour, double by) const {
+  const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
+  const Neighbour& what = of.neighbours[static_cast<size_t>(neighbour)];
+  return displayText(*of.knob, QString::fromStdString(what.value)) + u' ' + changeText(by) +
+         (what.evaluation.feasibility == Feasibility::Fits ? QString() : tr(", too large"));
+}
+
+const Neighbour* Tornado::best(int row) const {
+  const KnobSensitivity& knob = sensitivity_
+                                    ->knobs[static_cast<size_t>(rows_[static_cast<size_t>(row)].knob)];
+  const Neighbour* found = nullptr;
+  const auto gain = [&](const Neighbour& n) {
+    return measure_ == SensitivityMeasure::Memory ? -change(*sensitivity_, n) : change(*sensitivity_, n);
+  };
+  for (const Neighbour& n : knob.neighbours) {
+    const bool fits = n.evaluation.feasibility == Feasibility::Fits ||
+                      sensitivity_->now.feasibility != Feasibility::Fits;
+    if (fits && gain(n) > 0 && (!found || gain(n) > gain(*found))) found = &n;
+  }
+  return found;
+}
+
+void Tornado::paintEvent(QPaintEvent*) {
+  QPainter painter(this);
+  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
+}
+
+// Room for names and values, and the scale of the bars: of the first rows.
+Tornado::Axis Tornado::axisOf(int count, double width) const {
+  const QFontMetricsF metrics(Theme::instance().uiFont(12)), small_metrics(Theme::instance().uiFont(11));
+  double least = 0, most = 0;
+  for (const Row& row : rows_) {
+    least = std::min(least, row.low);
+    most = std::max(most, row.high);
+    for (const Range& other : row.others) {
+      least = std::min(least, other.low);
+      most = std::max(most, other.high);
+    }
+  }
+  // Room at both ends for the words of the values.
+  // Names as wide as the widest, if there is room; the words of values likewise.
+  double widest = 0, widest_words = 0;
+  for (int i = 0; i < count; ++i) {
+    const Row& row = rows_[static_cast<size_t>(i)];
+    widest = std::max(widest, metrics.horizontalAdvance(nameOf(row)));
+    for (const auto& [by, at] : {std::pair(row.low, row.low_at), {row.high, row.high_at}})
+      if (at >= 0)
+        widest_words = std::max(widest_words, small_metrics.horizontalAdvance(valueText(row, at, by)));
+  }
+  const double label = std::min(widest + 18, width * kMostLabel),
+               words = std::min(widest_words + 14, width * kMostWords);
+  const double left = label + (least < 0 ? words : 10), right = width - (most > 0 ? words : 10);
+  const double scale = (right - left) / std::max(1e-12, most - least), zero = left - least * scale;
+  return {least, most, label, scale, zero};
+}
+
+// What the two sides mean, and whose the thin bars are.
+void Tornado::paintHeading(QPainter& painter, const Axis& axis, double width) const {
+  const Colors& colors = Theme::instance().colors();
+  const QFont small = Theme::instance().uiFont(11);
+  const QFontMetricsF small_metrics(small);
+  const bool time = measure_ == SensitivityMeasure::Time;
+  painter.setFont(small);
+  painter.setPen(colors.secondary);
+  if (axis.least < 0)
+    painter.drawText(QRectF(axis.zero - 200, 0, 192, kTop - 6), Qt::AlignRight | Qt::AlignVCenter,
+                     time ? tr("fewer tokens per second") : tr("less memory"));
+  if (axis.most > 0)
+    painter.drawText(QRectF(axis.zero + 8, 0, 192, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter,
+                     time ? tr("more tokens per second") : tr("more memory"));
+  double x = width - 4;  // whose the thin bars are, from the right
+  for (auto it = others_.rbegin(); it != others_.rend(); ++it) {
+    const QString letter = Comparisons::letter(it->member);
+    x -= small_metrics.horizontalAdvance(letter);
+    painter.drawText(QRectF(x, 0, 30, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter, letter);
+    x -= 14;
+    painter.fillRect(QRectF(x, (kTop - 6 - kThinBar) / 2, 10, kThinBar),
+                     Theme::instance().designColor(it->member));
+    x -= 12;
+  }
+}
+
+void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width, const QColor& ground) const {
+  const Colors& colors = Theme::instance().colors();
+  const QFont plain = Theme::instance().uiFont(12), small = Theme::instance().uiFont(11);
+  const QFontMetricsF metrics(plain), small_metrics(small);
+  const bool time = measure_ == SensitivityMeasure::Time;
+  const QColor good = colors.parameters, bad = colors.activations;  // told apart by their side, too
+  const Row& row = rows_[static_cast<size_t>(i)];
+  const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
+  const QRectF whole(0, kTop + i * rowHeight(), width, rowHeight()), line(0, whole.top(), width, kRow);
+  if (i == selected_) {
+    painter.setPen(Qt::NoPen);
+    painter.setBrush(colors.accent_soft);
+    painter.drawRoundedRect(whole.adjusted(0, 1, 0, -1), 4, 4);
+  }
+  for (size_t b = 0; b < row.others.size(); ++b) {
+    const Range& other = row.others[b];
+    const QRectF thin(axis.zero + other.low * axis.scale,
+                      line.center().y() + kBar / 2 + 2 + static_cast<double>(b) * kThin,
+                      std::max(1.0, (other.high - other.low) * axis.scale), kThinBar);
+    if (other.low < 0 || other.high > 0)
+      painter.fillRect(thin, Theme::instance().designColor(others_[b].member));
+  }
+  painter.setFont(plain);
+  painter.setPen(colors.text);
+  painter.drawText(QRectF(6, line.top(), axis.label - 12, kRow), Qt::AlignLeft | Qt::AlignVCenter,
+                   metrics.elidedText(nameOf(row), Qt::ElideRight, axis.label - 12));
+  painter.setFont(small);
+  const auto bar = [&](double by, int neighbour, bool to_right) {
+    if (neighbour < 0) return;
+    const double x = axis.zero + by * axis.scale;
+    const Neighbour& what = of.neighbours[static_cast<size_t>(neighbour)];
+    const bool fits = what.evaluation.feasibility == Feasibility::Fits;
+    QColor ink = (by > 0) == time ? good : bad;
+    if (!fits) ink = mixed(i == selected_ ? colors.accent_soft : ground, ink, 0.4);
+    painter.fillRect(QRectF(std::min(axis.zero, x), line.center().y() - kBar / 2,
+                            std::max(1.0, std::fabs(x - axis.zero)), kBar),
+                     ink);
+    const QString text = valueText(row, neighbour, by);
+    painter.setPen(colors.secondary);
+    const double room = to_right ? width - x - 8 : x - axis.label - 6;
+    const QString shown = small_metrics.elidedText(text, Qt::ElideMiddle, std::max(40.0, room));
+    painter.drawText(
+        to_right ? QRectF(x + 6, line.top(), room, kRow) : QRectF(x - 6 - room, line.top(), room, kRow),
+        (to_right ? Qt::AlignLeft : Qt::AlignRight) | Qt::AlignVCenter, shown);
+  };
+  bar(row.low, row.low_at, false);
+  bar(row.high, row.high_at, true);
+}
+
+void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!sensitivity_) return;
+  const Colors& colors = Theme::instance().colors();
+  painter.save();
+  painter.translate(rect.topLeft());
+  painter.setRenderHint(QPainter::Antialiasing);
+  const int count = std::min<int>(static_cast<int>(rows_.size()),
+                                  std::max(1, static_cast<int>((rect.height() - kTop) / rowHeight())));
+  if (count == 0 || rows_.empty()) {
+    painter.setFont(Theme::instance().uiFont(12));
+    painter.setPen(colors.secondary);
+    painter.drawText(QRectF(0, 0, rect.width(), rect.height()), Qt::AlignCenter,
+                     tr("No knob changes this by itself."));
+    painter.restore();
+    return;
+  }
+  const Axis axis = axisOf(count, rect.width());
+  paintHeading(painter, axis, rect.width());
+  for (int i = 0; i < count; ++i) paintRow(painter, i, axis, rect.width(), ground);
+  painter.fillRect(QRectF(std::round(axis.zero), kTop - 2, 1, count * rowHeight() + 4),
+                   mixed(ground, colors.secondary, 0.6));
+  painter.restore();
+}
+
+QString Tornado::tipAt(const QPointF& point) const {
+  const int at = static_cast<int>(std::floor((point.y() - kTop) / rowHeight()));
+  if (!sensitivity_ || point.y() < kTop || at >= static_cast<int>(rows_.size())) return {};
+  const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(rows_[static_cast<size_t>(at)].knob)];
+  QStringList lines{tr("%1 is %2. With")
+                        .arg(QString::fromStdString(of.knob->label),
+                             displayText(*of.knob, QString::fromStdString(of.value)))};
+  for (const Neighbour& n : of.neighbours) {
+    QString line = displayText(*of.knob, QString::fromStdString(n.value)) + QStringLiteral(": ");
+    if (n.evaluation.timed() && sensitivity_->now.tokens_per_second > 0)
+      line += tr("step %1, ").arg(QString::fromStdString(format_seconds(n.evaluation.step_seconds)));
+    line += bytes_text(n.evaluation.memory, units_);
+    if (n.evaluation.feasibility != Feasibility::Fits) line += tr(", does not fit");
+    QStringList also;
+    for (const auto& [id, value] : n.also) {
+      const Knob* knob = find_knob(id);
+      also << (knob ? QString::fromStdString(knob->label) + u' ' +
+                          displayText(*knob, QString::fromStdString(value))
+                    : QString::fromStdString(id + ' ' + value));
+    }
+    if (!also.isEmpty()) line += tr("; with %1").arg(also.join(QStringLiteral(", ")));
+    lines << line;
+  }
+  for (size_t b = 0; b < others_.size(); ++b) {
+    const Range& other = rows_[static_cast<size_t>(at)].others[b];
+    const QString letter = Comparisons::letter(others_[b].member);
+    const auto what = [&](int neighbour, double by) -> QString {
+      for (const KnobSensitivity& k : others_[b].sensitivity->knobs)
+        if (k.knob == of.knob && neighbour >= 0)
+          return displayText(*k.knob,
+                             QString::fromStdString(k.neighbours[static_cast<size_t>(neighbour)].value)) +
+                 u' ' + changeText(by);
+      return {};
+    };
+    QStringList parts{what(other.low_at, other.low), what(other.high_at, other.high)};
+    parts.removeAll(QString());
+    lines << letter + QStringLiteral(": ") +
+                 (parts.isEmpty() ? tr("no change") : parts.join(QStringLiteral(", ")));
+  }
+  if (best(at)) lines << tr("Double click or Enter takes the best of these that fits");
+  return lines.join(u'\n');
+}
+
+void Tornado::mousePressEvent(QMouseEvent* event) {
+  const int at = static_cast<int>(std::floor((event->position().y() - kTop) / rowHeight()));
+  keyboard_ = false;
+  select(event->position().y() >= kTop && at < shown() ? at : -1);
+}
+
+void Tornado::mouseDoubleClickEvent(QMouseEvent*) {
+  if (selected_ >= 0 && best(selected_)) Q_EMIT taken(selected_);
+}
+
+void Tornado::keyPressEvent(QKeyEvent* event) {
+  if (rows_.empty()) return QWidget::keyPressEvent(event);
+  const int last = shown() - 1;
+  switch (event->key()) {
+    case Qt::Key_Up: return select(std::max(0, selected_ - 1));
+    case Qt::Key_Down: return select(std::min(last, selected_ + 1));
+    case Qt::Key_Home: return select(0);
+    case Qt::Key_End: return select(last);
+    case Qt::Key_Escape: return select(-1);
+    case Qt::Key_Return:
+    case Qt::Key_Enter:
+      if (selected_ >= 0 && best(selected_)) Q_EMIT taken(selected_);
+      return;
+    default: QWidget::keyPressEvent(event);
+  }
+}
+
+bool Tornado::event(QEvent* event) {
+  if (keep_arrow_keys(event)) return true;
+  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
+  return QWidget::event(event);
+}
+
+}  // namespace shardscape::ui

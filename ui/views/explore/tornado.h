@@ -1,0 +1,86 @@
+// One knob changed at a time: how much faster or slower the step gets, or how much more or less memory it
+// takes; the most first.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+#include <vector>
+
+#include "base/units.h"
+#include "explore/sensitivity.h"
+
+namespace shardscape::ui {
+
+enum class SensitivityMeasure { Time, Memory };
+
+class Tornado : public QWidget {
+  Q_OBJECT
+ public:
+  explicit Tornado(QWidget* parent = nullptr);
+  void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity, SensitivityMeasure measure,
+                      UnitSystem units);
+  // Of designs that are pinned for comparison with the present one: the same knobs of theirs, as thin bars
+  // below.
+  struct OtherDesign {
+    int member = 1;  // as Comparisons::letter counts
+    std::shared_ptr<const Sensitivity> sensitivity;
+  };
+  void setComparedDesigns(std::vector<OtherDesign> others);
+  struct Range {
+    double low = 0, high = 0;       // change: shares of tokens per second, or bytes
+    int low_at = -1, high_at = -1;  // neighbours that make it; -1: no change that way
+  };
+  struct Row : Range {
+    int knob = 0;               // place in the sensitivity's
+    std::vector<Range> others;  // of each compared design
+  };
+  const std::vector<Row>& rows() const { return rows_; }
+  int shown() const;  // rows that there is room for
+  QRectF rowRect(int row) const;
+  QString tipAt(const QPointF& point) const;
+  int selected() const { return selected_; }
+  void select(int row);
+  // The design that the best change of the row makes: the fastest that fits, the smallest; nullptr: none is
+  // better.
+  const Neighbour* best(int row) const;
+  QString changeText(double change) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  QSize sizeHint() const override { return {640, 320}; }
+  QSize minimumSizeHint() const override { return {320, 120}; }
+
+ Q_SIGNALS:
+  void rowSelected(int row);
+  void taken(int row);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  bool event(QEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+
+ private:
+  struct Axis {
+    double least = 0, most = 0;  // of all bars
+    double label = 0;            // pixels of the names
+    double scale = 1, zero = 0;  // pixels per unit, and where zero is
+  };
+  Axis axisOf(int count, double width) const;
+  void paintHeading(QPainter& painter, const Axis& axis, double width) const;
+  void paintRow(QPainter& painter, int i, const Axis& axis, double width, const QColor& ground) const;
+  double change(const Sensitivity& of, const Neighbour& neighbour) const;
+  Range range(const Sensitivity& of, const Knob& knob) const;
+  void fillRows();
+  QString nameOf(const Row& row) const;                               // "Microbatch size: 1"
+  QString valueText(const Row& row, int neighbour, double by) const;  // "2 +3.1 %, too large"
+  double rowHeight() const;
+  std::shared_ptr<const Sensitivity> sensitivity_;
+  SensitivityMeasure measure_ = SensitivityMeasure::Time;
+  UnitSystem units_ = UnitSystem::Binary;
+  std::vector<Row> rows_;
+  std::vector<OtherDesign> others_;
+  int selected_ = -1;
+  bool keyboard_ = false;
+};
+
+}  // namespace shardscape::ui

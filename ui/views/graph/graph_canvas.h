@@ -1,0 +1,95 @@
+// Shows a graph scene and lets a person move about in it: pan, zoom, select, unfold.
+#pragma once
+
+#include <QWidget>
+#include <optional>
+
+#include "ui/views/graph/graph_scene.h"
+#include "ui/views/graph/mini_map.h"
+#include "ui/views/graph/sheet_painter.h"
+#include "ui/views/graph/sheet_walk.h"
+
+namespace shardscape::ui {
+
+class GraphCanvas : public QWidget {
+  Q_OBJECT
+ public:
+  explicit GraphCanvas(GraphScene* scene, QWidget* parent = nullptr);
+
+  void zoomBy(double factor);  // about the middle
+  void fit();
+  void setHits(const SearchHits& hits);
+  void setSelectedOps(SelectedOps ops);
+  const SelectedOps& selectedOps() const { return selected_ops_; }
+  // The selected node in the graph that comes next; Root: it is not there.
+  void rename(const NodeId& selected) { renamed_ = selected; }
+  void setDifferences(std::vector<DifferenceMarks> differences);
+  const std::vector<DifferenceMarks>& differences() const { return differences_; }
+  // Unfolds what hides the node, selects it and brings it into view.
+  void reveal(const NodeId& id);
+  void select(const NodeId& id);
+  void clearSelection();
+  void toggle(const NodeId& id);
+
+  const NodeId& selected() const { return selected_; }
+  double zoom() const { return view_.zoom; }
+  // Where a node stands in this widget; empty where it is hidden in a folded container.
+  QRectF nodeRect(const NodeId& id) const;
+  // A point on the line of that tensor, in this widget; null where there is none.
+  QPointF wirePoint(int segment, TensorId tensor) const;
+  QSize sizeHint() const override { return {800, 600}; }
+
+ Q_SIGNALS:
+  void nodeSelected(const shardscape::ui::NodeId& id, int units);
+  void wireSelected(const shardscape::ui::WireSpot& spot);
+  void selectionCleared();
+  void searchRequested();
+  void differenceRequested(int by);  // the next one that is marked, or the one before
+  void zoomChanged(double zoom);
+
+ protected:
+  void paintEvent(QPaintEvent*) override;
+  void resizeEvent(QResizeEvent*) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void leaveEvent(QEvent*) override;
+  void wheelEvent(QWheelEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  bool event(QEvent* event) override;
+
+ private:
+  QString tipAt(const QPointF& point) const;
+  void takeSheet(bool other_graph);
+  void goHome();
+  void moved();  // the view has changed
+  void zoomAt(double factor, QPointF at);
+  void keepInReach();  // never pan the graph out of sight
+  void bringIntoView(const QRectF& scene);
+  void holdStill(const NodeId& id);  // this node stays where it is when the next sheet comes
+  void placeMiniMap();
+  void click(QPointF at);
+  void step(Step step);
+  void paintSavedEdges(QPainter& painter) const;
+  void describe(const Spot& spot);  // for screen readers
+  std::optional<Spot> exactly(const NodeId& id) const;
+
+  GraphScene* scene_;
+  std::shared_ptr<const Sheet> sheet_;  // that the view is placed for
+  ViewTransform view_;
+  MiniMap* mini_map_;
+  NodeId selected_, hovered_;
+  int selected_units_ = 1;
+  NodeId reveal_next_;  // to bring into view when its sheet is there
+  std::optional<WireSpot> wire_;
+  std::optional<std::pair<NodeId, QPointF>> still_;  // top centre in this widget
+  SearchHits hits_;
+  std::vector<DifferenceMarks> differences_;
+  SelectedOps selected_ops_;
+  std::optional<NodeId> renamed_;
+  QPointF pressed_at_, last_at_;
+  bool pressed_ = false, dragging_ = false, keyboard_ = false;
+  bool at_home_ = true;  // not moved by a person: follows the size of the window
+};
+
+}  // namespace shardscape::ui

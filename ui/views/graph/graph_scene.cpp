@@ -1,0 +1,156 @@
+#include "ui/views/graph/graph_scene.h"
+
+#include <QCoreApplication>
+#include <QElapsedTimer>
+#include <algorithm>
+#include <utility>
+
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+// A font caches the engine of the thread that uses it: the worker gets fonts that share nothing with the
+// window's.
+SheetFonts own_copy(SheetFonts fonts) {
+  for (QFont* font : {&fonts.title, &fonts.plain, &fonts.detail, &fonts.caption, &fonts.note}) {
+    font->setUnderline(true);  // any change detaches
+    font->setUnderline(false);
+  }
+  return fonts;
+}
+
+}  // namespace
+
+GraphScene::GraphScene(QObject* parent) : QObject(parent) {
+  constexpr int kLateAfterMs = 90;  // shorter waits would only flicker
+  late_timer_.setSingleShot(true);
+  late_timer_.setInterval(kLateAfterMs);
+  connect(&late_timer_, &QTimer::timeout, this, [this] {
+    late_ = pending();
+    Q_EMIT lateChanged();
+  });
+  connect(&worker_, &LayoutWorker::finished, this, &GraphScene::takeSheet);
+  updateFonts();
+}
+
+void GraphScene::updateFonts() {
+  const Theme& theme = Theme::instance();
+  SheetFonts fonts{theme.uiFont(13, QFont::DemiBold), theme.uiFont(13), theme.monoFont(12),
+                   theme.monoFont(11), theme.uiFont(12)};
+  if (fonts == fonts_) return;
+  fonts_ = fonts;
+  request(true);
+}
+
+void GraphScene::setReport(std::shared_ptr<const Report> report) {
+  if (!report || !report->valid()) return;  // the last picture stays
+  tree_ = std::make_shared<const GraphTree>(std::move(report));
+  for (; known_stages_ < tree_->stages(); ++known_stages_) expanded_.insert(tree_->stage_node(known_stages_));
+  known_stages_ = tree_->stages();
+  keepValid();
+  request(true);
+}
+
+void GraphScene::keepValid() {
+  // Ids name places, not contents: those that still exist stay unfolded under a changed design.
+  Expanded kept;
+  for (const NodeId& id : expanded_) {
+    if (id.level == NodeLevel::Stage && id.stage < tree_->stages()) kept.insert(id);
+    if (id.unit < 0 || id.unit >= tree_->units()) continue;
+    NodeId moved = id;
+    moved.stage = tree_->unit_node(id.unit, id.stage).stage;
+    const Segment& segment = tree_->segment(tree_->segment_of(id.unit));
+    if (id.level == NodeLevel::Unit || id.block < static_cast<int>(segment.blocks.size())) kept.insert(moved);
+  }
+  expanded_ = std::move(kept);
+}
+
+void GraphScene::setPasses(Passes passes) {
+  if (options_.passes == passes) return;
+  options_.passes = passes;
+  request(true);
+}
+
+void GraphScene::setNumbers(bool numbers) {
+  if (options_.numbers == numbers) return;
+  options_.numbers = numbers;
+  request(true);
+}
+
+void GraphScene::setUnits(UnitSystem units) {
+  if (options_.units == units) return;
+  options_.units = units;
+  request(true);
+}
+
+bool GraphScene::canExpand(const NodeId& id) const {
+  return id.level > NodeLevel::Root && id.level < NodeLevel::Op && !isExpanded(id);
+}
+
+void GraphScene::expand(const NodeId& id) {
+  if (!canExpand(id) || !tree_) return;
+  expanded_.insert(id);
+  keepValid();
+  request(false);
+}
+
+void GraphScene::expandPath(const NodeId& id) {
+  if (!shown_tree_) return;
+  bool changed = false;
+  for (NodeId at = shown_tree_->parent(id); at.level != NodeLevel::Root; at = shown_tree_->parent(at))
+    changed = expanded_.insert(at).second || changed;
+  keepValid();
+  if (changed) request(false);
+}
+
+void GraphScene::expandAll(const NodeId& below) {
+  if (!tree_ || below.level == NodeLevel::Op) return;
+  const auto expand_unit = [&](int stage, int unit) {
+    expanded_.insert(tree_->unit_node(unit, stage));
+    for (const bool backward : {false, true})
+      for (const LaneChild& child : tree_->lane(tree_->segment_of(unit), backward).children)
+        if (child.is_block()) expanded_.insert({NodeLevel::Block, stage, unit, backward, child.block});
+  };
+  if (below.level == NodeLevel::Block) expanded_.insert(below);
+  if (below.level == NodeLevel::Unit) expand_unit(below.stage, below.unit);
+  if (below.level < NodeLevel::Unit)
+    for (int stage = 0; stage < tree_->stages(); ++stage) {
+      if (below.level == NodeLevel::Stage && below.stage != stage) continue;
+      expanded_.insert(tree_->stage_node(stage));
+      for (const auto& [first, end] : tree_->units_of(stage))
+        for (int unit = first; unit < end; ++unit) expand_unit(stage, unit);
+    }
+  request(false);
+}
+
+void GraphScene::collapse(const NodeId& id) {
+  if (expanded_.erase(id) > 0) request(false);
+}
+
+void GraphScene::request(bool other) {
+  if (!tree_) return;
+  if (other) ++generation_;
+  ++job_;
+  if (!late_timer_.isActive()) late_timer_.start();
+  worker_.request({tree_, options_, own_copy(fonts_), expanded_, job_, generation_});
+}
+
+void GraphScene::takeSheet(quint64 job, const std::shared_ptr<const Sheet>& sheet) {
+  if (job != job_) return;
+  shown_job_ = job;
+  sheet_ = sheet;
+  shown_tree_ = tree_;
+  late_timer_.stop();
+  const bool was_late = std::exchange(late_, false);
+  Q_EMIT sheetChanged(std::exchange(shown_generation_, generation_) != generation_);
+  if (was_late) Q_EMIT lateChanged();
+}
+
+void GraphScene::waitForSheet() {
+  QElapsedTimer timer;
+  timer.start();
+  while (pending() && timer.elapsed() < 30000) QCoreApplication::processEvents(QEventLoop::AllEvents, 20);
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,62 @@
+// What the graph view shows, apart from where: the tree, what is unfolded, options, and the newest sheet.
+#pragma once
+
+#include <QObject>
+#include <QTimer>
+#include <memory>
+
+#include "ui/views/graph/layout_worker.h"
+
+namespace shardscape::ui {
+
+class GraphScene : public QObject {
+  Q_OBJECT
+ public:
+  explicit GraphScene(QObject* parent = nullptr);
+
+  void setReport(std::shared_ptr<const Report> report);  // a valid one, or null
+  void setPasses(Passes passes);
+  void setNumbers(bool numbers);
+  void setUnits(UnitSystem units);
+  void updateFonts();
+
+  // A folded run of layers unfolds its first one.
+  void expand(const NodeId& id);
+  void expandPath(const NodeId& id);  // every container of it
+  void expandAll(const NodeId& below);
+  void collapse(const NodeId& id);
+  bool isExpanded(const NodeId& id) const { return expanded_.count(id) > 0; }
+  bool canExpand(const NodeId& id) const;
+
+  // Of the sheet that is shown: one report behind while a new layout is under way.
+  const GraphTree* tree() const { return shown_tree_.get(); }
+  std::shared_ptr<const Sheet> sheet() const { return sheet_; }
+  const SheetOptions& options() const { return options_; }
+  const SheetFonts& fonts() const { return fonts_; }  // those of the sheet
+  const Expanded& expanded() const { return expanded_; }
+  bool pending() const { return job_ != shown_job_; }
+  bool late() const { return late_; }  // pending for long enough that the old picture should look old
+  void waitForSheet();                 // tests, headless pictures
+
+ Q_SIGNALS:
+  void sheetChanged(bool other_graph);  // another report or other options, not only unfolded
+  void lateChanged();
+
+ private:
+  void request(bool other);
+  void takeSheet(quint64 job, const std::shared_ptr<const Sheet>& sheet);
+  void keepValid();
+
+  std::shared_ptr<const GraphTree> tree_, shown_tree_;
+  std::shared_ptr<const Sheet> sheet_;
+  SheetOptions options_;
+  SheetFonts fonts_;
+  Expanded expanded_;
+  quint64 job_ = 0, shown_job_ = 0, generation_ = 0, shown_generation_ = 0;
+  int known_stages_ = 0;
+  bool late_ = false;
+  QTimer late_timer_;
+  LayoutWorker worker_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,78 @@
+// The laid-out inside of one container, in its own coordinates. Immutable once built; equal layers share one
+// sheet, which is stamped wherever such a layer stands.
+#pragma once
+
+#include <QFont>
+#include <QLineF>
+#include <QPainterPath>
+#include <QPointF>
+#include <QRectF>
+#include <QStaticText>
+#include <QString>
+#include <QVector>
+#include <memory>
+#include <vector>
+
+#include "graph/graph.h"
+#include "ui/selection/node_id.h"
+
+namespace shardscape::ui {
+
+struct Sheet;
+
+struct SheetFonts {
+  QFont title, plain, detail, caption, note;  // note: next to a frame's name
+  friend bool operator==(const SheetFonts&, const SheetFonts&) = default;
+};
+
+// A line of text that is laid out once. An empty one draws nothing.
+struct TextLine {
+  QString text;
+  QStaticText drawn;
+  QPointF at;  // top left, relative to what it belongs to
+};
+
+enum class PieceShape : uint8_t { Card, Pill, Frame };
+
+struct Piece {
+  NodeId id;         // on a stamped sheet: stage and unit are those of the unit it is stamped for
+  int units = 1;     // a card may stand for a run of equal layers
+  int segment = -1;  // of the unit; -1 for stages
+  PieceShape shape = PieceShape::Card;
+  int kind = -1;  // OpKind of an op
+  bool expandable = false;
+  QRectF rect;
+  TextLine title, detail;
+  std::shared_ptr<const Sheet> inside;  // of a frame
+  QPointF inside_at;                    // relative to rect
+};
+
+// A tensor on its way between two pieces, or over the sheet's edge (-1).
+struct Wire {
+  int upper = -1, lower = -1;
+  bool up = false;  // flows upwards: gradients
+  int segment = -1;
+  TensorId tensor = -1;
+  bool transfer = false;  // between stages: sent
+  QPainterPath path;
+  QRectF bounds;
+  TextLine label;
+  int source() const { return up ? lower : upper; }
+  int target() const { return up ? upper : lower; }
+};
+
+struct Sheet {
+  QSizeF size;
+  std::vector<Piece> pieces;
+  std::vector<Wire> wires;
+  std::vector<TextLine> captions;
+  // Where lines pass the sheet's edge, by direction: [0] downwards, [1] upwards.
+  double top[2] = {0, 0}, bottom[2] = {0, 0};
+  QPainterPath lines;            // all wires with their arrow heads, as one item
+  QVector<QLineF> coarse_lines;  // the same for far away
+  int nodes = 0;                 // pieces here and in every sheet below
+};
+
+inline constexpr double kTitleBar = 30;  // of a frame
+
+}  // namespace shardscape::ui

@@ -1,0 +1,197 @@
+#include "ui/views/memory/memory_view.h"
+
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "memory/memory_timeline.h"
+#include "ui/inspector/memory_inspection.h"
+#include "ui/plot/stage_chart.h"
+#include "ui/session/memory_advisor.h"
+#include "ui/session/memory_problem.h"
+#include "ui/session/staleness.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/memory/stage_memory_model.h"
+
+namespace shardscape::ui {
+
+namespace {
+
+constexpr int kCurveOverBars = 190,
+              kLowCurveOverBars = 110;  // pixels, at least; the latter where the view is low
+constexpr double kCurveShare = 0.28;
+
+std::shared_ptr<const ComparedMemory> curve_of(const ComparedDesign& of, int stage, int stages) {
+  Estimate estimate;
+  estimate.report = of.report;
+  estimate.simulation = of.simulation;
+  auto made = std::make_shared<ComparedMemory>();
+  made->stage = Comparisons::sameStagePlace(stage, stages, static_cast<int>(of.report->stages.size()));
+  made->points = memory_points(estimate, made->stage);
+  made->capacity = of.report->memory->capacity;
+  return made->points.empty() ? nullptr : made;
+}
+
+}  // namespace
+
+MemoryView::MemoryView(Session* session, QWidget* parent)
+    : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
+      model_(new StageMemoryModel(this)),
+      comparison_(
+          session->comparisons(), this,
+          [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
+            return curve_of(of, stage.first, stage.second);
+          },
+          [this] { placeComparedDesigns(); }) {
+  curve_ = new MemoryCurve(session, this);
+  curve_->hide();
+  auto* staleness = new Staleness(session, Staleness::Of::Estimate, this);
+  // Where the report is stale too, the notice dims all of the view.
+  const auto fade = [this, staleness, session] {
+    setDimmed(curve_, staleness->stale() && session->current());
+  };
+  connect(staleness, &Staleness::changed, this, fade);
+  connect(session, &Session::reportChanged, this, fade);
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->setStretchFactor(chart(), 3);
+  column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
+  start(model_);
+  connect(session, &Session::estimateChanged, this, &MemoryView::followEstimate);
+  connect(session, &Session::stageChanged, this, &MemoryView::followEstimate);
+  connect(session, &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
+  connect(advice(), &MemoryAdvisor::ready, this, [this] {
+    if (isVisible() && showsOwn()) explainAgain();
+  });
+}
+
+// A stage's memory over time is only followed while somebody looks. It is of the step that the bars are of:
+// until that is simulated, the curve of an earlier one stays, pale and with the stages that it had.
+void MemoryView::followEstimate() {
+  const std::shared_ptr<const Estimate> estimate = session()->estimate();
+  if (!isVisible() || !estimate || estimate->report != session()->report()) return;
+  curve_->setEstimate(estimate, session()->stage());
+  comparison_.show({session()->stage(), static_cast<int>(estimate->report->stages.size())});
+  placeComparedDesigns();
+  if (session()->estimated()) advice()->ask(estimate);
+}
+
+// Where no time is known there is no axis to share.
+void MemoryView::placeComparedDesigns() {
+  std::vector<ComparedMemory> curves;
+  if (const auto estimate = session()->estimate(); estimate && estimate->simulation)
+    for (const auto& one : comparison_.all()) {
+      curves.push_back(*one.made);
+      curves.back().member = one.member;
+    }
+  // In a comparison the curve has more to tell, and the bars are narrow.
+  qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
+  curve_->setComparedDesigns(std::move(curves));
+  fitCurve();
+}
+
+void MemoryView::fitCurve() {
+  curve_->setMinimumHeight(curve_->others().empty() ? 0
+                                                    : std::clamp(static_cast<int>(height() * kCurveShare),
+                                                                 kLowCurveOverBars, kCurveOverBars));
+}
+
+void MemoryView::resizeEvent(QResizeEvent* event) {
+  ChartPage::resizeEvent(event);
+  fitCurve();
+}
+
+void MemoryView::showEvent(QShowEvent* event) {
+  ChartPage::showEvent(event);
+  followEstimate();
+}
+
+Picture MemoryView::picture() const {
+  Picture picture = ChartPage::picture();
+  if (curve_->isHidden()) return picture;
+  // The stage's curve below the bars, as the view has it.
+  const double share = 0.36;
+  picture.size.rheight() = static_cast<int>(picture.size.height() / (1 - share));
+  picture.paint = [this, share](QPaintDevice& device, QSize size, double scale) {
+    const QSize bars(size.width(), static_cast<int>(size.height() * (1 - share)));
+    chart()->paint(device, bars, scale, [&](QPainter& painter) {
+      const QColor ground = Theme::instance().colors().panel;
+      painter.setClipping(false);
+      painter.fillRect(QRectF(0, bars.height(), size.width(), size.height() - bars.height()), ground);
+      curve_->paint(painter, QRectF(16, bars.height(), size.width() - 32, size.height() - bars.height() - 8),
+                    ground);
+    });
+  };
+  return picture;
+}
+
+BarData MemoryView::bars(const Report& report) const {
+  BarData data;
+  const UnitSystem units = session()->units();
+  const ValueScale scale = memory_scale(report, units);
+  data.title = tr("Memory of one rank, by stage");
+  data.unit = scale.unit;
+  data.divisor = scale.divisor;
+  data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
+  for (int i = 0; i < kAllMemoryCategories; ++i) {
+    const auto category = static_cast<MemoryCategory>(i);
+    data.series.push_back(
+        {text_of(memory_category_label(category)), Theme::instance().memoryColor(category)});
+  }
+  data.legend = data.series;
+  if (trains(report.design))
+    data.legend.erase(data.legend.begin() + static_cast<int>(MemoryCategory::KvCache));
+  for (const StageMemory& stage : report.memory->stages) {
+    std::vector<double> values;
+    for (const int64_t bytes : stage.at_peak) values.push_back(static_cast<double>(bytes));
+    data.values.push_back(std::move(values));
+  }
+  if (report.accelerator) {
+    const Wide capacity = report.accelerator->memory_bytes;
+    data.limit = BarLimit{to_double(capacity), tr("%1 capacity").arg(capacity_text(capacity, units))};
+  }
+  return data;
+}
+
+void MemoryView::fillTable(const Report& report) { model_->setReport(report, session()->units()); }
+
+QString MemoryView::caption(const Report& report) const {
+  const QString unit = memory_scale(report, session()->units()).unit;
+  return report.stages.size() == 1 ? tr("The only stage, %1 on each rank").arg(unit)
+                                   : tr("All stages, %1 on one rank of each").arg(unit);
+}
+
+QString MemoryView::csv(const Report&) const { return csv_text(*model_); }
+
+Inspection MemoryView::inspectBar(const Report& report, int stage, int series) const {
+  const StageReport& of = report.stages[static_cast<size_t>(stage)];
+  const UnitSystem units = session()->units();
+  const bool known = session()->estimated() &&
+                     &report == session()->report().get();  // of compared designs nobody asked
+  const bool advised = known && advice()->of(session()->estimate().get());
+  const Fragmentation* fragmentation = known ? advice()->fragmentationOf(session()->estimate().get())
+                                             : nullptr;
+  const Fragmentation* segments = fragmentation && fragmentation->stage == stage ? fragmentation : nullptr;
+  Inspection out = series == StageChart::kWholeStage
+                       ? inspect_stage_memory(report, of, units, segments)
+                       : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
+  if (!advised || advice()->given().empty()) return out;
+  out.more_title = tr("What would help");
+  for (const MemoryAdvice& advice : advice()->given())
+    out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
+  return out;
+}
+
+Selection MemoryView::selectionOfBar(const Report&, int stage, int series) const {
+  Selection selection;
+  selection.kind = SelectionKind::Memory;
+  selection.stage = stage;
+  selection.memory = static_cast<MemoryCategory>(series);
+  return selection;
+}
+
+int MemoryView::columnOf(int series) const { return StageMemoryModel::kFirstCategory + series; }
+
+bool MemoryView::marksSeries(const Report&, const ResolvedSelection& resolved, int stage, int series) const {
+  return resolved.memory(stage, static_cast<MemoryCategory>(series));
+}
+
+}  // namespace shardscape::ui

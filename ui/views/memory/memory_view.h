@@ -1,0 +1,48 @@
+// What one rank of each stage holds, against the capacity of the accelerator.
+#pragma once
+
+#include <utility>
+
+#include "ui/plot/chart_page.h"
+#include "ui/session/comparison_results.h"
+#include "ui/views/memory/memory_curve.h"
+
+namespace shardscape::ui {
+
+class MemoryAdvisor;
+class StageMemoryModel;
+
+class MemoryView : public ChartPage {
+  Q_OBJECT
+ public:
+  explicit MemoryView(Session* session, QWidget* parent = nullptr);
+  StageMemoryModel* model() const { return model_; }
+  MemoryCurve* curve() const { return curve_; }
+  MemoryAdvisor* advice() const { return session()->advice(); }
+  Picture picture() const override;
+
+ protected:
+  BarData bars(const Report& report) const override;
+  void fillTable(const Report& report) override;
+  QString caption(const Report& report) const override;
+  QString csv(const Report& report) const override;
+  Inspection inspectBar(const Report& report, int stage, int series) const override;
+  Selection selectionOfBar(const Report& report, int stage, int series) const override;
+  bool marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
+                   int series) const override;
+  bool rowsAreStages() const override { return true; }
+  int columnOf(int series) const override;
+
+ private:
+  void followEstimate();
+  void placeComparedDesigns();
+  void fitCurve();
+  void resizeEvent(QResizeEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  StageMemoryModel* model_;
+  MemoryCurve* curve_ = nullptr;
+  ComparisonResults<ComparedMemory, std::pair<int, int>>
+      comparison_;  // by the selected stage and how many there are
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,42 @@
+// Throughput against latency: tokens per second and GPU over the time per output token (or to the first one),
+// a line per context, a point per batch.
+#pragma once
+
+#include "ui/plot/axis_scale.h"
+#include "ui/views/serving/serving_canvas.h"
+
+namespace shardscape::ui {
+
+class ServingChart : public ServingCanvas {
+  Q_OBJECT
+ public:
+  explicit ServingChart(QWidget* parent = nullptr);
+  QPointF place(int at) const override;
+  int pointAt(const QPointF& at) const override;
+  QPointF presentPlace() const;
+  bool shows(int at) const;  // whether the axes reach to the point: all that fit, and of each context the
+                             // first that does not
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
+
+ protected:
+  void changed() override;
+
+ private:
+  QRectF plotOf(const QRectF& rect) const;
+  QPointF placeIn(const QRectF& plot, const InferenceFigures& figures) const;
+  QColor ink(int context) const;
+  int focus() const;  // the context whose batches are written next to its points, and that lines of pinned
+                      // designs are of
+  void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
+  void paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
+  void paintLine(QPainter& painter, const QRectF& plot, int context, const QColor& ground) const;
+  void paintComparedDesigns(QPainter& painter, const QRectF& plot, const OtherDesign& other,
+                            const QColor& ground) const;
+  std::optional<QPointF> endOf(const QRectF& plot, const OtherDesign& other) const;
+  void paintLabels(QPainter& painter, const QRectF& plot, const QColor& ground) const;
+  void paintMarks(QPainter& painter, const QRectF& plot, const QColor& ground) const;
+  AxisScale x_, y_;
+  bool any_ = false;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,99 @@
+#include "ui/views/serving/serving_inspection.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("ServingInspection", text); }
+QString seconds(double value) { return text_of(format_seconds(value)); }
+QString rate(double value) { return text_of(significant(value)); }
+QString whole(double value) { return grouped_text(static_cast<Wide>(value)); }
+
+using Row = QPair<QString, QString>;
+using Rows = QVector<Row>;
+
+void add_memory(Rows& rows, const SweptPhase& of, UnitSystem units) {
+  rows << Row{tr("Memory"), bytes_text(of.memory, units) + (of.fits ? QString() : tr(", does not fit"))}
+       << Row{tr("Sequences of a microbatch"), grouped_text(of.microbatch)};
+}
+
+Rows decode_rows(const SweptPhase& of, UnitSystem units) {
+  if (!of.valid()) return {{tr("Decode"), text_of(of.problem->what)}};
+  Rows rows{{tr("Time per output token"), seconds(of.figures.seconds)},
+            {tr("Tokens/s to each sequence"), rate(1 / of.figures.seconds)},
+            {tr("Tokens/s"), whole(of.figures.tokens_per_second)},
+            {tr("Tokens/s per GPU"), rate(of.figures.tokens_per_gpu)},
+            {tr("KV cache"), bytes_text(of.figures.kv_cache_bytes, units)}};
+  add_memory(rows, of, units);
+  return rows;
+}
+
+Rows prefill_rows(const SweptPhase& of, UnitSystem units) {
+  if (!of.valid()) return {{tr("Prefill"), text_of(of.problem->what)}};
+  Rows rows{{tr("Time to first token, last prompt"), seconds(of.figures.seconds)}};
+  if (of.figures.first_seconds < 0.999 * of.figures.seconds)
+    rows << Row{tr("Of the prompts read first"), seconds(of.figures.first_seconds)};
+  rows << Row{tr("Prompt tokens/s"), whole(of.figures.tokens_per_second)}
+       << Row{tr("Prompt tokens/s per GPU"), rate(of.figures.tokens_per_gpu)};
+  add_memory(rows, of, units);
+  return rows;
+}
+
+}  // namespace
+
+Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, UnitSystem units) {
+  const ServedPoint& p = canvas.point(at);
+  const bool decodes = mode == Mode::Decode;
+  Inspection out;
+  out.title = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
+  const auto& now = canvas.present();
+  if (now && now->batch == p.batch && now->context == p.context)
+    out.subtitle = tr("batch and context of the present design");
+  else if (p.largest)
+    out.subtitle = tr("the most of this context that fit in decode");
+  const Rows decode = decode_rows(p.decode, units), prefill = prefill_rows(p.prefill, units);
+  out.rows = decodes ? decode : prefill;
+  for (const ServingCanvas::OtherDesign& other : canvas.others()) {
+    const auto same = std::find_if(
+        other.sweep->points.begin(), other.sweep->points.end(),
+        [&](const ServedPoint& o) { return o.batch == p.batch && o.context == p.context; });
+    const SweptPhase* theirs = same == other.sweep->points.end() ? nullptr
+                               : decodes                         ? &same->decode
+                                                                 : &same->prefill;
+    const QString letter = Comparisons::letter(other.member);
+    if (!theirs || !theirs->valid())
+      out.rows << Row{letter, tr("not with this batch")};
+    else
+      out.rows << Row{letter,
+                      tr("%1, %2 tokens/s per GPU")
+                          .arg(seconds(theirs->figures.seconds), rate(theirs->figures.tokens_per_gpu))};
+  }
+  out.more_title = decodes ? tr("Reading these prompts") : tr("Decode of these sequences");
+  out.more = decodes ? prefill : decode;
+  return out;
+}
+
+Inspection inspect_sweep(const ServingSweep& sweep, Mode mode) {
+  Inspection out;
+  out.title = tr("What fits");
+  out.subtitle = tr("sequences that decode can hold, by tokens of each");
+  for (const auto& [context, batch] : sweep.largest)
+    out.rows << Row{tr("%1 tokens").arg(grouped_text(context)),
+                    batch > 0 ? tr("%1 sequences").arg(grouped_text(batch)) : tr("none")};
+  out.why_title = tr("What is swept?");
+  out.why =
+      mode == Mode::Decode
+          ? tr("Every batch with every context: the time until each sequence has its next token, and how "
+               "many tokens are made. Select a point for its figures; Enter makes it the present design.")
+          : tr("Every batch of prompts with every length: the time until the last has its first token. "
+               "Select "
+               "a point for its figures; Enter makes it the present design.");
+  return out;
+}
+
+}  // namespace shardscape::ui

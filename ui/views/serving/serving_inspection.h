@@ -1,0 +1,13 @@
+// What the inspector says next to a sweep over batches and contexts: of one point both phases, else how many
+// sequences fit.
+#pragma once
+
+#include "ui/session/session.h"
+#include "ui/views/serving/serving_canvas.h"
+
+namespace shardscape::ui {
+
+Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, UnitSystem units);
+Inspection inspect_sweep(const ServingSweep& sweep, Mode mode);
+
+}  // namespace shardscape::ui

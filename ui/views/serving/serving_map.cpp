@@ -1,0 +1,290 @@
+#include "ui/views/serving/serving_map.h"
+
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/plot/bar_paint.h"
+#include "ui/plot/point_shape.h"
+#include "ui/toolkit/contrast.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr double kLeft = 62, kTop = 50, kRight = 4, kBottom = 30, kMostWidth = 76, kMostHeight = 56, kGap = 2,
+                 kApart = 8;
+constexpr double kDecades = 20;  // times from low to high from which colours are logarithmic, as axes are
+
+void frame(QPainter& painter, const QRectF& box, const QColor& color, double width) {
+  painter.setPen(QPen(color, width));
+  painter.setBrush(Qt::NoBrush);
+  painter.drawRect(box.adjusted(width / 2, width / 2, -width / 2, -width / 2));
+}
+
+}  // namespace
+
+ServingMap::ServingMap(QWidget* parent) : ServingCanvas(parent) {
+  setObjectName(QStringLiteral("serving_map"));
+  setAccessibleName(tr("Batches across, contexts down"));
+}
+
+QString ServingMap::label(ServingFigure figure) {
+  switch (figure) {
+    case ServingFigure::TokensPerGpu: return tr("Tokens per second and GPU");
+    case ServingFigure::TimePerToken: return tr("Time per output token");
+    case ServingFigure::FirstToken: return tr("Time to first token, last prompt");
+    case ServingFigure::FirstTokenEarly: return tr("Time to first token, first prompt");
+    case ServingFigure::Memory: return tr("Memory of the fullest rank");
+  }
+  return {};
+}
+
+QString ServingMap::word(ServingFigure figure) {
+  switch (figure) {
+    case ServingFigure::TokensPerGpu: return tr("Tokens/s per GPU");
+    case ServingFigure::TimePerToken: return tr("TPOT");
+    case ServingFigure::FirstToken: return tr("TTFT, last prompt");
+    case ServingFigure::FirstTokenEarly: return tr("TTFT, first prompt");
+    case ServingFigure::Memory: return tr("Memory");
+  }
+  return {};
+}
+
+void ServingMap::setFigure(ServingFigure figure) {
+  figure_ = figure;
+  changed();
+  update();
+}
+
+const SweptPhase& ServingMap::ofFigure(int at) const {
+  switch (figure_) {
+    case ServingFigure::TimePerToken: return point(at).decode;
+    case ServingFigure::FirstToken:
+    case ServingFigure::FirstTokenEarly: return point(at).prefill;
+    case ServingFigure::TokensPerGpu:
+    case ServingFigure::Memory: break;
+  }
+  return phase(at);
+}
+
+std::optional<double> ServingMap::value(int at) const {
+  const SweptPhase& of = ofFigure(at);
+  if (!of.valid()) return std::nullopt;
+  switch (figure_) {
+    case ServingFigure::TokensPerGpu: return of.figures.tokens_per_gpu;
+    case ServingFigure::TimePerToken:
+    case ServingFigure::FirstToken: return of.figures.seconds;
+    case ServingFigure::FirstTokenEarly: return of.figures.first_seconds;
+    case ServingFigure::Memory: return static_cast<double>(of.memory);
+  }
+  return std::nullopt;
+}
+
+bool ServingMap::fits(int at) const { return ofFigure(at).valid() && ofFigure(at).fits; }
+
+// One unit for all cells; it stands in the title.
+double ServingMap::divisor() const {
+  if (figure_ == ServingFigure::Memory) return byte_scale(high_, units()).divisor;
+  if (figure_ == ServingFigure::TokensPerGpu) return 1;
+  return high_ < 1e-3 ? 1e-6 : high_ < 1 ? 1e-3 : 1;
+}
+
+QString ServingMap::title() const {
+  const QString name = figure_ == ServingFigure::TokensPerGpu && !ServingCanvas::decodes()
+                           ? tr("Prompt tokens per second and GPU")
+                           : label(figure_);
+  if (figure_ == ServingFigure::TokensPerGpu) return name;
+  if (figure_ == ServingFigure::Memory) return name + QStringLiteral(", ") + byte_scale(high_, units()).unit;
+  return name + QStringLiteral(", ") +
+         (high_ < 1e-3 ? QStringLiteral("µs")
+          : high_ < 1  ? QStringLiteral("ms")
+                       : QStringLiteral("s"));
+}
+
+QString ServingMap::text(int at) const {
+  const auto of = value(at);
+  return of ? text_of(significant(*of / divisor())) : QStringLiteral("–");
+}
+
+void ServingMap::changed() {
+  batches_.clear();
+  lone_.assign(static_cast<size_t>(contexts()), -1);
+  low_ = high_ = 0;
+  for (int i = 0; i < points(); ++i) {
+    if (point(i).asked && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
+      batches_.push_back(point(i).batch);
+    if (point(i).largest) lone_[static_cast<size_t>(contextOf(i))] = i;
+  }
+  // Colours are spread over what fits; where nothing does, over all.
+  const bool any = [&] {
+    for (int i = 0; i < points(); ++i)
+      if (fits(i)) return true;
+    return false;
+  }();
+  for (int i = 0; i < points(); ++i) {
+    const auto of = value(i);
+    if (!of || (any && !fits(i))) continue;
+    low_ = high_ == 0 ? *of : std::min(low_, *of);
+    high_ = std::max(high_, *of);
+  }
+}
+
+std::vector<int> ServingMap::inOrder(int context) const {
+  std::vector<int> out = ServingCanvas::inOrder(context);
+  std::stable_partition(out.begin(), out.end(), [&](int at) { return point(at).asked; });
+  return out;
+}
+
+int ServingMap::columnOf(int at) const {
+  if (!point(at).asked) return static_cast<int>(batches_.size());
+  return static_cast<int>(std::find(batches_.begin(), batches_.end(), point(at).batch) - batches_.begin());
+}
+
+QRectF ServingMap::cellIn(const QRectF& rect, int context, int column) const {
+  const double most = apart() ? kMostWidth + kApart : 0;
+  const double width = (rect.width() - kLeft - kRight - most) /
+                       std::max<double>(1, static_cast<double>(batches_.size()));
+  const double height = std::min(kMostHeight, (rect.height() - kTop - kBottom) / std::max(1, contexts()));
+  const double x = rect.left() + kLeft + width * column, y = rect.top() + kTop + height * context;
+  if (column == static_cast<int>(batches_.size()))
+    return QRectF(x + kApart, y, kMostWidth, height).adjusted(0, 0, -kGap, -kGap);
+  return QRectF(x, y, width, height).adjusted(0, 0, -kGap, -kGap);
+}
+
+QRectF ServingMap::cellIn(const QRectF& rect, int at) const {
+  return cellIn(rect, contextOf(at), columnOf(at));
+}
+
+int ServingMap::pointAt(const QPointF& at) const {
+  for (int i = 0; i < points(); ++i)
+    if (cell(i).contains(at)) return i;
+  // The most that fit may be one of the batches: its cell at the end stands for the same point.
+  for (int context = 0; apart() && context < contexts(); ++context)
+    if (cellIn(QRectF(rect()), context, static_cast<int>(batches_.size())).contains(at))
+      return lone_[static_cast<size_t>(context)];
+  return -1;
+}
+
+void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const {
+  const Colors& colors = Theme::instance().colors();
+  const auto of = value(at);
+  QColor behind = ground;
+  painter.setPen(Qt::NoPen);
+  if (of && fits(at)) {
+    const bool logarithmic = low_ > 0 && high_ > kDecades * low_;
+    const auto place = [&](double v) { return logarithmic ? std::log(v) : v; };
+    const double share = high_ > low_ ? (place(*of) - place(low_)) / (place(high_) - place(low_)) : 0.5;
+    behind = mixed(ground, ramp_color(std::clamp(share, 0.0, 1.0)), 0.8);
+    painter.fillRect(box, behind);
+  } else if (of) {
+    fill_bar(painter, box, {QString(), mixed(ground, colors.secondary, 0.35), BarFill::Hatched}, ground);
+  } else {
+    painter.setPen(QPen(colors.line, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
+  }
+  const QFontMetricsF metrics(Theme::instance().uiFont(11));
+  const QString words = text(at);
+  const double width = metrics.horizontalAdvance(words) + 6;
+  if (of && !fits(at)) {
+    QColor veil = ground;
+    veil.setAlphaF(0.85f);
+    painter.fillRect(QRectF(box.center().x() - std::min(width, box.width()) / 2, box.center().y() - 8,
+                            std::min(width, box.width()), 16),
+                     veil);
+  }
+  painter.setPen(of && fits(at) ? readable(colors.text, behind) : colors.secondary);
+  painter.drawText(box, Qt::AlignCenter, metrics.elidedText(words, Qt::ElideRight, box.width()));
+}
+
+// Of what the colours are, below the cells. now: the point of the present design, or -1.
+void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const {
+  const Colors& colors = Theme::instance().colors();
+  const QFontMetricsF metrics(Theme::instance().uiFont(11));
+  const double below = cellIn(rect, contexts() - 1, 0).bottom() + 14;
+  double x = rect.left() + kLeft;
+  const auto word = [&](const QString& text) {
+    painter.setPen(colors.secondary);
+    painter.drawText(QPointF(x, below + 4), text);
+    x += metrics.horizontalAdvance(text) + 6;
+  };
+  if (high_ > 0) {
+    word(text_of(significant(low_ / divisor())));
+    for (int i = 0; i < kRampSteps; ++i)
+      painter.fillRect(QRectF(x + 5.0 * i, below - 4, 5, 9),
+                       mixed(ground, ramp_color(static_cast<double>(i) / (kRampSteps - 1)), 0.8));
+    x += 5 * kRampSteps + 6;
+    word(text_of(significant(high_ / divisor())));
+    x += 14;
+  }
+  painter.setPen(Qt::NoPen);
+  fill_bar(painter, QRectF(x, below - 5, 16, 11),
+           {QString(), mixed(ground, colors.secondary, 0.35), BarFill::Hatched}, ground);
+  x += 22;
+  word(tr("does not fit"));
+  if (present()) {
+    x += 8;
+    frame(painter, QRectF(x, below - 5, 16, 11), colors.text, 2);
+    x += 22;
+    word(now >= 0 ? tr("current")
+                  : tr("current: %1 × %2, between")
+                        .arg(grouped_text(present()->batch), grouped_text(present()->context)));
+  }
+}
+
+void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!sweep()) return;
+  const Colors& colors = Theme::instance().colors();
+  const QFont small = Theme::instance().uiFont(11), strong = Theme::instance().uiFont(11, QFont::DemiBold);
+  painter.save();
+  painter.setFont(small);
+  painter.setPen(colors.secondary);
+  const auto most = static_cast<int>(batches_.size());
+  painter.drawText(QRectF(rect.left() + 4, rect.top() + 8, rect.width() - 8, 16),
+                   Qt::AlignLeft | Qt::AlignVCenter, title());
+  painter.drawText(QRectF(rect.left(), rect.top() + kTop - 20, kLeft - 8, 16),
+                   Qt::AlignRight | Qt::AlignVCenter, tr("context"));
+  if (apart()) {
+    const QRectF box = cellIn(rect, 0, most);
+    painter.drawText(QRectF(box.left() - 20, rect.top() + kTop - 20, box.width() + 20, 16),
+                     Qt::AlignRight | Qt::AlignVCenter, tr("at most"));
+  }
+  for (int column = 0; column < most; ++column) {
+    const QRectF box = cellIn(rect, 0, column);
+    const bool now = present() && present()->batch == batches_[static_cast<size_t>(column)];
+    painter.setFont(now ? strong : small);
+    painter.setPen(now ? colors.text : colors.secondary);
+    painter.drawText(QRectF(box.left() - 10, rect.top() + kTop - 20, box.width() + 20, 16), Qt::AlignCenter,
+                     grouped_text(batches_[static_cast<size_t>(column)]));
+  }
+  painter.setFont(small);
+  for (int i = 0; i < points(); ++i)
+    if (point(i).asked) paintCell(painter, cellIn(rect, i), i, ground);
+  for (int context = 0; context < contexts(); ++context) {
+    const auto& [tokens, batch] = sweep()->largest[static_cast<size_t>(context)];
+    const QRectF row = cellIn(rect, context, 0), box = cellIn(rect, context, most);
+    const bool now = present() && present()->context == tokens;
+    painter.setFont(now ? strong : small);
+    painter.setPen(now ? colors.text : colors.secondary);
+    painter.drawText(QRectF(rect.left(), row.top(), kLeft - 8, row.height()),
+                     Qt::AlignRight | Qt::AlignVCenter, grouped_text(tokens));
+    if (!apart()) continue;
+    painter.setFont(strong);
+    painter.setPen(batch > 0 ? colors.text : colors.bad);
+    painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, batch > 0 ? grouped_text(batch) : tr("none"));
+  }
+  painter.setFont(small);
+  const int now = present() ? find(present()->batch, present()->context) : -1;
+  paintLegend(painter, rect, ground, now);
+  if (now >= 0) frame(painter, cellIn(rect, now), colors.text, 2);
+  if (hovered() >= 0 && hovered() != selected()) frame(painter, cellIn(rect, hovered()), colors.accent, 1.4);
+  if (selected() >= 0) {
+    frame(painter, cellIn(rect, selected()), ground, 3.6);
+    frame(painter, cellIn(rect, selected()).adjusted(-2, -2, 2, 2), colors.accent, 2.6);
+  }
+  painter.restore();
+}
+
+}  // namespace shardscape::ui

@@ -1,0 +1,50 @@
+// A sweep as a table of colours: contexts down, batches across, the most that fit at the end; each cell has
+// its figure written in it.
+#pragma once
+
+#include "ui/views/serving/serving_canvas.h"
+
+namespace shardscape::ui {
+
+enum class ServingFigure : uint8_t { TokensPerGpu, TimePerToken, FirstToken, FirstTokenEarly, Memory };
+inline constexpr int kServingFigureCount = 5;
+
+class ServingMap : public ServingCanvas {
+  Q_OBJECT
+ public:
+  explicit ServingMap(QWidget* parent = nullptr);
+  static QString label(ServingFigure figure);  // "Time per output token"
+  static QString word(ServingFigure figure);   // "TPOT"
+  void setFigure(ServingFigure figure);
+  ServingFigure figure() const { return figure_; }
+  std::optional<double> value(int at) const;  // nothing where there is none
+  bool fits(int at) const;                    // in the phase that the figure is of
+  QString text(int at) const;                 // as the cell has it: "21.9"
+  QRectF cell(int at) const { return cellIn(QRectF(rect()), at); }
+  QPointF place(int at) const override { return cell(at).center(); }
+  int pointAt(const QPointF& at) const override;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
+
+ protected:
+  void changed() override;
+  std::vector<int> inOrder(int context) const override;
+
+ private:
+  QRectF cellIn(const QRectF& rect, int at) const;
+  QRectF cellIn(const QRectF& rect, int context, int column) const;
+  bool apart() const { return decodes() && !lone_.empty(); }  // the most that fit have a column
+  int columns() const { return static_cast<int>(batches_.size()) + (apart() ? 1 : 0); }
+  int columnOf(int at) const;
+  const SweptPhase& ofFigure(
+      int at) const;  // times have a phase of their own, all else is of the present one
+  double divisor() const;
+  QString title() const;
+  void paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const;
+  void paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const;
+  ServingFigure figure_ = ServingFigure::TokensPerGpu;
+  std::vector<int64_t> batches_;  // that were asked for
+  std::vector<int> lone_;         // per context: the largest that fits; -1: none does
+  double low_ = 0, high_ = 0;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,567 @@
+#include "ui/views/serving/serving_page.h"
+
+#include <QComboBox>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPainter>
+#include <QPushButton>
+#include <QSortFilterProxyModel>
+#include <QStackedWidget>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "explore/values.h"
+#include "report/inference_report.h"
+#include "ui/plot/chart_table.h"
+#include "ui/session/session.h"
+#include "ui/session/staleness.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/invalid_mark.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/serving/serving_chart.h"
+#include "ui/views/serving/serving_inspection.h"
+#include "ui/views/serving/serving_model.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kTypingMs = 250, kPatienceMs = 150;
+constexpr double kTableShare = 0.34;  // of the height, at most
+constexpr int kLeastTable = 118;
+
+// A point is of any batch and context: these are not what a sweep depends on.
+Design without_batch(Design design) {
+  const WorkloadSpec plain;
+  WorkloadSpec& w = design.workload;
+  w.mode = Mode::Decode;
+  w.batch = plain.batch;
+  w.microbatch = plain.microbatch;
+  w.seq = plain.seq;
+  w.context_length = plain.context_length;
+  return design;
+}
+
+int64_t context_of(const Design& design) {
+  return design.workload.mode == Mode::Decode ? design.workload.context_length : design.workload.seq;
+}
+
+// Nothing where that is not known, or of another phase.
+std::optional<ServingCanvas::Present> itself(const Report* report, const Simulation* simulation, Mode mode) {
+  if (!report || !simulation || report->design.workload.mode != mode) return std::nullopt;
+  return ServingCanvas::Present{report->design.workload.batch, context_of(report->design),
+                                inference_figures(*report, *simulation)};
+}
+
+// "1, 2, 4 … 2,048"
+QString range_text(const std::vector<int64_t>& values) {
+  QStringList words;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values.size() > 4 && i == 3) {
+      words.back() += QStringLiteral(" … ") + grouped_text(values.back());
+      break;
+    }
+    words << grouped_text(values[i]);
+  }
+  return words.join(QStringLiteral(", "));
+}
+
+std::pair<std::vector<int64_t>, std::vector<int64_t>> ranges_of(const ServingSweep& sweep) {
+  std::pair<std::vector<int64_t>, std::vector<int64_t>> out;
+  for (const auto& [context, _] : sweep.largest) out.second.push_back(context);
+  for (const ServedPoint& p : sweep.points)
+    if (p.asked && p.context == out.second.front()) out.first.push_back(p.batch);
+  return out;
+}
+
+}  // namespace
+
+ServingPage::ServingPage(Session* session, QWidget* parent)
+    : ViewPage(parent),
+      session_(session),
+      comparison_(
+          session->comparisons(), this,
+          [](const ComparedDesign& of, const Ranges& ranges, std::stop_token stop) {
+            return std::make_shared<const ServingSweep>(
+                sweep(of.report->design, ranges.first, ranges.second, stop, {}, of.report->cache));
+          },
+          [this] { fill(); }) {
+  setObjectName(QStringLiteral("serving_page"));
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  stack_ = new QStackedWidget(this);
+  layout->addWidget(stack_);
+  auto* body = new QWidget(stack_);
+  auto* rows = new QVBoxLayout(body);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(6);
+  rows->addWidget(makeTools());
+  issue_ = new IssueLine(body);
+  issue_->setVisible(false);
+  rows->addWidget(issue_);
+  pictures_ = new QStackedWidget(body);
+  chart_ = new ServingChart(pictures_);
+  map_ = new ServingMap(pictures_);
+  message_ = new QLabel(pictures_);
+  message_->setProperty("role", "secondary");
+  message_->setAlignment(Qt::AlignCenter);
+  message_->setWordWrap(true);
+  for (QWidget* widget :
+       {static_cast<QWidget*>(chart_), static_cast<QWidget*>(map_), static_cast<QWidget*>(message_)})
+    pictures_->addWidget(widget);
+  rows->addWidget(pictures_, 1);
+  rows->addWidget(makeCaption());
+  table_ = new ChartTable(body);
+  table_->setAccessibleName(tr("Table: batches and contexts"));
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->installEventFilter(this);
+  model_ = new ServingModel(this);
+  table_->setTable(model_);
+  rows->addWidget(table_);
+  stack_->addWidget(body);
+  stack_->addWidget(makeInvitation());
+
+  typing_.setSingleShot(true);
+  typing_.setInterval(kTypingMs);
+  connect(&typing_, &QTimer::timeout, this, &ServingPage::refresh);
+  patience_.setSingleShot(true);
+  patience_.setInterval(kPatienceMs);
+  connect(&patience_, &QTimer::timeout, this, &ServingPage::showState);
+  for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)}) {
+    connect(canvas, &ServingCanvas::pointSelected, this, &ServingPage::selectPoint);
+    connect(canvas, &ServingCanvas::taken, this, &ServingPage::take);
+  }
+  connect(table_, &ChartTable::rowSelected, this, &ServingPage::selectPoint);
+  connect(table_, &QTableView::doubleClicked, this,
+          [this](const QModelIndex& index) { take(table_->sorted()->mapToSource(index).row()); });
+  connect(session_, &Session::designChanged, this, &ServingPage::refresh);
+  connect(session_, &Session::estimateChanged, this, &ServingPage::showPresent);
+  connect(session_, &Session::computingChanged, this, &ServingPage::showState);
+  connect(session_, &Session::unitsChanged, this, &ServingPage::fill);
+  const auto restyle = [this] { limits_->setInk(Theme::instance().colors().secondary); };
+  connect(&Theme::instance(), &Theme::changed, this, restyle);
+  restyle();
+  fill();
+}
+
+QWidget* ServingPage::makeTools() {
+  auto* tools = new QWidget(this);
+  auto* row = new QHBoxLayout(tools);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(6);
+  const auto field = [&](const QString& label, const QString& name, const QString& tip) {
+    auto* words = new QLabel(label, tools);
+    words->setProperty("role", "small");
+    row->addWidget(words);
+    auto* out = new QLineEdit(tools);
+    out->setObjectName(name);
+    out->setAccessibleName(label);
+    out->setToolTip(QStringLiteral("<p>") + tip + QStringLiteral("</p>"));
+    out->setMaximumWidth(240);
+    out->setMinimumWidth(90);
+    words->setBuddy(out);
+    connect(out, &QLineEdit::textEdited, this, [this] { typing_.start(); });
+    connect(out, &QLineEdit::returnPressed, this, [this] {
+      typing_.stop();
+      refresh();
+    });
+    row->addWidget(out, 1);
+    row->addSpacing(6);
+    return out;
+  };
+  const QString words = tr(
+      "Numbers such as 1,8,64, or a range: 1..64*2 for powers, 1024..8192+1024 for steps.");
+  batches_ = field(tr("Batches"), QStringLiteral("serving_batches"),
+                   tr("Sequences that are served at once, over all replicas. %1 Empty: from the smallest "
+                      "that the layout takes, in a dozen steps at most, to past what fits.")
+                       .arg(words));
+  contexts_ = field(tr("Contexts"), QStringLiteral("serving_contexts"),
+                    tr("Tokens of each prompt, and of each sequence as its next token is made. %1 Empty: "
+                       "1,024 to 65,536 and the design's own.")
+                        .arg(words));
+  stop_ = new QPushButton(tools);
+  stop_->setObjectName(QStringLiteral("serving_stop"));
+  stop_->setProperty("link", true);
+  stop_->setVisible(false);
+  connect(stop_, &QPushButton::clicked, this, [this] {
+    if (working_) return cancel();
+    cancelled_ = false;
+    refresh();
+  });
+  row->addWidget(stop_);
+  row->addStretch(0);
+  figure_ = new QComboBox(tools);
+  figure_->setObjectName(QStringLiteral("serving_figure"));
+  figure_->setAccessibleName(tr("What the map shows"));
+  for (int i = 0; i < kServingFigureCount; ++i)
+    figure_->addItem(ServingMap::word(static_cast<ServingFigure>(i)));
+  figure_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  figure_->setMinimumContentsLength(12);
+  figure_->setMaximumWidth(180);
+  figure_->setVisible(false);
+  connect(figure_, &QComboBox::activated, this,
+          [this](int index) { map_->setFigure(static_cast<ServingFigure>(index)); });
+  row->addWidget(figure_, 1);
+  which_ = new SegmentedControl(tr("Picture"), {tr("Curves"), tr("Map")}, tools);
+  which_->setObjectName(QStringLiteral("serving_which"));
+  connect(which_, &SegmentedControl::chosen, this, &ServingPage::showState);
+  row->addWidget(which_);
+  return tools;
+}
+
+QWidget* ServingPage::makeCaption() {
+  auto* caption = new QWidget(this);
+  auto* row = new QHBoxLayout(caption);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(6);
+  limits_ = new ElidedLabel(caption, Theme::instance().uiFont(12));
+  limits_->setObjectName(QStringLiteral("serving_limits"));
+  selection_text_ = new ElidedLabel(caption, Theme::instance().uiFont(12, QFont::DemiBold));
+  selection_text_->setObjectName(QStringLiteral("serving_selected"));
+  row->addWidget(limits_, 1);
+  row->addWidget(selection_text_, 1);
+  take_ = new QPushButton(tr("Make current"), caption);
+  take_->setObjectName(QStringLiteral("take_point"));
+  connect(take_, &QPushButton::clicked, this, [this] { take(chart_->selected()); });
+  row->addWidget(take_);
+  return caption;
+}
+
+QWidget* ServingPage::makeInvitation() {
+  auto* page = new QWidget(this);
+  auto* rows = new QVBoxLayout(page);
+  rows->addStretch(1);
+  invitation_ = new QLabel(tr("This design trains. To serve the same model, prompts are read first (prefill: "
+                              "time to first token), then tokens are made one by one "
+                              "(decode: time per output token). In either mode this page shows both, over "
+                              "batches and contexts, and how many sequences fit."),
+                           page);
+  invitation_->setProperty("role", "secondary");
+  invitation_->setAlignment(Qt::AlignCenter);
+  invitation_->setWordWrap(true);
+  invitation_->setFixedWidth(520);
+  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  middle->addStretch(1);
+  middle->addWidget(invitation_);
+  middle->addStretch(1);
+  rows->addLayout(middle);
+  rows->addSpacing(10);
+  auto* line = new QHBoxLayout;
+  line->addStretch(1);
+  const std::tuple<QString, const char*, Mode> ways[] = {
+      {tr("Switch to decode"), "serve_decode", Mode::Decode},
+      {tr("Switch to prefill"), "serve_prefill", Mode::Prefill}};
+  for (const auto& [text, name, mode] : ways) {
+    auto* button = new QPushButton(text, page);
+    button->setObjectName(QString::fromLatin1(name));
+    button->setToolTip(
+        tr("The same batch, in microbatches that fill the pipeline (for decode rounded up to where it "
+           "splits); the sequence length becomes the context. Undo brings training back."));
+    connect(button, &QPushButton::clicked, this, [this, mode = mode] { enter(mode); });
+    line->addWidget(button);
+  }
+  line->addStretch(1);
+  rows->addLayout(line);
+  rows->addStretch(1);
+  return page;
+}
+
+Mode ServingPage::mode() const { return session_->design().workload.mode; }
+ServingCanvas* ServingPage::canvas() const {
+  return which_->current() == 1 ? static_cast<ServingCanvas*>(map_) : chart_;
+}
+
+void ServingPage::enter(Mode mode) {
+  const Design& now = session_->design();
+  Q_EMIT taken(serving_design(now, mode, now.workload.batch, now.workload.seq),
+               mode == Mode::Decode ? tr("switch to decode") : tr("switch to prefill"));
+  canvas()->setFocus();
+}
+
+std::optional<ServingPage::Asked> ServingPage::asked() {
+  Asked out{without_batch(session_->design()), {}, {}};
+  const std::tuple<QLineEdit*, const char*, std::vector<int64_t>*> fields[] = {
+      {batches_, "batch", &out.batches}, {contexts_, "context_length", &out.contexts}};
+  std::optional<Problem> wrong;
+  for (const auto& [field, knob, values] : fields) {
+    auto read = sweep_values(*find_knob(knob), field->text().toStdString());
+    const auto* problem = std::get_if<Problem>(&read);
+    markInvalid(field, problem);
+    if (!problem)
+      *values = std::get<0>(std::move(read));
+    else if (!wrong)
+      wrong = *problem;
+  }
+  if (!wrong) {
+    issue_->setVisible(false);
+    return out;
+  }
+  issue_->show(text_of(wrong->what), text_of(wrong->accepted), tr("Take the usual ones"), [this] {
+    for (QLineEdit* field : {batches_, contexts_})
+      if (field->property("knob").isValid()) field->clear();
+    refresh();
+  });
+  return std::nullopt;
+}
+
+// The usual ranges follow the design: they go through its own batch and context, but stay while these are
+// among the points already.
+bool ServingPage::covers(const Asked& asked) const {
+  if (!shown_ || shown_asked_ != asked) return false;
+  const auto any = [&](const auto& is) {
+    return std::any_of(shown_->points.begin(), shown_->points.end(), is);
+  };
+  const Design& now = session_->design();
+  return (!asked.batches.empty() ||
+          any([&](const ServedPoint& p) { return p.batch == now.workload.batch; })) &&
+         (!asked.contexts.empty() || any([&](const ServedPoint& p) { return p.context == context_of(now); }));
+}
+
+bool ServingPage::ready() const {
+  return shown_ && !working_ && !cancelled_ && issue_->isHidden() && shown_asked_ == asked_;
+}
+
+void ServingPage::refresh() {
+  if (!isVisible()) return;
+  if (trains(session_->design())) {
+    job_.stop();
+    working_ = false;
+    return fill();
+  }
+  const std::optional<Asked> asked = this->asked();
+  if (!asked) return showState();
+  if (covers(*asked)) {
+    if (working_) job_.stop();
+    working_ = cancelled_ = false;
+    asked_ = *asked;
+    return fill();
+  }
+  work(*asked);
+  fill();
+}
+
+void ServingPage::work(const Asked& asked) {
+  asked_ = asked;
+  working_ = true;
+  cancelled_ = false;
+  done_ = of_ = 0;
+  patience_.start();
+  job_.start([this, asked, design = session_->design(), plans = session_->plans()](
+                 const NewestJob::Post& post, std::stop_token stop) {
+    const std::vector<int64_t> contexts = asked.contexts.empty() ? usual_contexts(design) : asked.contexts;
+    const std::vector<int64_t> batches = asked.batches.empty() ? usual_batches(design, contexts, stop, plans)
+                                                               : asked.batches;
+    auto made = std::make_shared<const ServingSweep>(sweep(
+        design, batches, contexts, stop,
+        [&](size_t done, size_t of) {
+          post([this, done, of] {
+            done_ = done;
+            of_ = of;
+            showState();
+          });
+        },
+        plans));
+    if (stop.stop_requested()) return;
+    post([this, made, asked] {
+      working_ = false;
+      shown_ = made;
+      shown_asked_ = asked;
+      fill();
+    });
+  });
+}
+
+void ServingPage::cancel() {
+  job_.stop();
+  working_ = false;
+  cancelled_ = true;
+  showState();
+}
+
+void ServingPage::fill() {
+  const bool serves = !trains(session_->design());
+  stack_->setCurrentIndex(serves ? 0 : 1);
+  if (!serves) return explain();
+  if (shown_ && !shown_->largest.empty()) {
+    if (isVisible() && !working_) comparison_.show(ranges_of(*shown_));
+    std::vector<ServingCanvas::OtherDesign> others;
+    for (const auto& one : comparison_.all())
+      others.push_back(
+          {one.member, one.made, itself(one.design.report.get(), one.design.simulation.get(), mode())});
+    phase_ = shown_;
+    if (mode() != Mode::Decode) {  // how many sequences fit is a question to decode
+      auto asked = std::make_shared<ServingSweep>(*shown_);
+      std::erase_if(asked->points, [](const ServedPoint& p) { return !p.asked; });
+      phase_ = std::move(asked);
+    }
+    const bool fresh = std::exchange(filled_, shown_) != shown_;
+    for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)}) {
+      canvas->setSweep(phase_, mode(), session_->units());
+      canvas->setComparedDesigns(others);
+    }
+    model_->setSweep(*phase_, mode(), others, session_->units());
+    table_->leaveOut(ServingModel::leftOut(mode()));
+    fitTable();
+    QMetaObject::invokeMethod(this, &ServingPage::fitTable, Qt::QueuedConnection);  // when it has its width
+    const auto ranges = ranges_of(*shown_);
+    batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("usual"));
+    contexts_->setPlaceholderText(shown_asked_.contexts.empty() ? range_text(ranges.second) : tr("usual"));
+    if (chart_->selected() >= 0)
+      table_->showRow(chart_->selected());
+    else if (fresh)
+      scrollToPresent();
+  }
+  showPresent();
+  showState();
+  explain();
+}
+
+void ServingPage::fitTable() {
+  table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare))));
+}
+
+// The table begins with the context of the present design.
+void ServingPage::scrollToPresent() {
+  for (size_t row = 0; row < phase_->points.size(); ++row)
+    if (phase_->points[row].context == context_of(session_->design()))
+      return table_->scrollTo(table_->sorted()->mapFromSource(model_->index(static_cast<int>(row), 0)),
+                              QAbstractItemView::PositionAtTop);
+}
+
+void ServingPage::showPresent() {
+  std::optional<ServingCanvas::Present> now;
+  if (session_->estimated())
+    now = itself(session_->estimate()->report.get(), session_->estimate()->simulation.get(), mode());
+  for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)})
+    canvas->setPresent(now);
+}
+
+void ServingPage::showState() {
+  const bool any = shown_ && !shown_->points.empty(), late = working_ && !patience_.isActive();
+  QString text;
+  if (working_)
+    text = of_ > 0 ? tr("Working it out: %1 of %2").arg(done_).arg(of_) : tr("Working it out…");
+  else if (cancelled_)
+    text = tr("The sweep was cancelled.");
+  message_->setText(text);
+  pictures_->setCurrentWidget(any ? static_cast<QWidget*>(canvas()) : message_);
+  figure_->setVisible(which_->current() == 1);
+  for (QWidget* widget : {static_cast<QWidget*>(pictures_), static_cast<QWidget*>(table_)})
+    setDimmed(widget, any && (late || cancelled_ || !issue_->isHidden()));
+  table_->setVisible(any);
+  stop_->setVisible(late || cancelled_);
+  stop_->setText(working_ ? tr("Cancel") : tr("Work it out"));
+  const int at = any ? chart_->selected() : -1;
+  QString limits = any && working_ && late ? text : QString();
+  if (any && limits.isEmpty()) {
+    const auto runs = std::find_if(shown_->points.begin(), shown_->points.end(), [&](const ServedPoint& p) {
+      return mode() == Mode::Decode ? p.decode.valid() : p.prefill.valid();
+    });
+    if (cancelled_)
+      limits = text;
+    else if (runs == shown_->points.end())
+      limits = tr("Nothing of this can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
+    else if (!session_->computing() && !session_->current())
+      limits = tr(
+          "The present design cannot be built as it is; a point takes its place by a double click, or Enter");
+    else {
+      QStringList parts;
+      for (const auto& [context, batch] : shown_->largest) {
+        const QString most = batch > 0 ? grouped_text(batch) : tr("none");
+        parts << (parts.isEmpty()
+                      ? (batch > 0
+                             ? tr("At most %1 sequences of %2 tokens fit").arg(most, grouped_text(context))
+                             : tr("No sequences of %1 tokens fit").arg(grouped_text(context)))
+                      : tr("%1 of %2").arg(most, grouped_text(context)));
+      }
+      limits = parts.join(QStringLiteral(", "));
+      if (mode() != Mode::Decode) limits = tr("In decode %1").arg(limits.left(1).toLower() + limits.mid(1));
+    }
+  }
+  limits_->setText(limits);
+  limits_->setVisible(at < 0);
+  selection_text_->setVisible(at >= 0);
+  selection_text_->setText(at >= 0 ? chart_->summary(at) : QString());
+  const bool can = at >= 0 && chart_->phase(at).valid();
+  take_->setVisible(any);
+  take_->setEnabled(can);
+  take_->setToolTip(
+      can ? tr("This batch and context take the place of the present ones, in microbatches "
+               "that fill the pipeline (a batch of decode that does not split is rounded up); "
+               "Undo brings these back (double click, Enter)")
+          : tr("Select a point first: its batch and context become those of the present design"));
+}
+
+void ServingPage::selectPoint(int at) {
+  chart_->setSelected(at);
+  map_->setSelected(at);
+  table_->showRow(at);
+  showState();
+  explain();
+}
+
+void ServingPage::explain() {
+  if (!isVisible()) return;
+  if (trains(session_->design()) || !phase_ || phase_->points.empty()) return session_->inspect({});
+  const int at = chart_->selected();
+  session_->inspect(at >= 0 ? inspect_served_point(*chart_, at, mode(), session_->units())
+                            : inspect_sweep(*phase_, mode()));
+}
+
+void ServingPage::take(int at) {
+  if (at < 0 || at >= chart_->points() || !chart_->phase(at).valid()) return;
+  const ServedPoint point = chart_->point(at);
+  Q_EMIT taken(serving_design(session_->design(), mode(), point.batch, point.context),
+               tr("batch %1, context %2").arg(grouped_text(point.batch), grouped_text(point.context)));
+}
+
+void ServingPage::setFigure(ServingFigure figure) {
+  figure_->setCurrentIndex(static_cast<int>(figure));
+  map_->setFigure(figure);
+}
+
+void ServingPage::showEvent(QShowEvent* event) {
+  QWidget::showEvent(event);
+  refresh();
+}
+
+void ServingPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  QMetaObject::invokeMethod(this, &ServingPage::fitTable, Qt::QueuedConnection);
+}
+
+bool ServingPage::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == table_ && event->type() == QEvent::KeyPress) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && table_->currentIndex().isValid()) {
+      take(table_->sorted()->mapToSource(table_->currentIndex()).row());
+      return true;
+    }
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+Picture ServingPage::picture() const {
+  Picture picture;
+  const QString name = text_of(session_->design().name);
+  picture.title = mode() == Mode::Decode    ? tr("%1, serving: decode").arg(name)
+                  : mode() == Mode::Prefill ? tr("%1, serving: prefill").arg(name)
+                                            : tr("%1, serving").arg(name);
+  picture.file_name = slug(name) + QStringLiteral("-serving");
+  picture.size = canvas()->size().expandedTo(QSize(900, 480));
+  picture.paint = titled(picture.title,
+                         [of = canvas()](QPainter& painter, const QRectF& area, const QColor& ground) {
+                           of->paint(painter, area, ground);
+                         });
+  if (!shown_ || trains(session_->design())) return picture;
+  picture.csv = [this] { return csv_text(*model_); };
+  picture.json = [sweep = shown_] { return QByteArray::fromStdString(sweep_json(*sweep)); };
+  return picture;
+}
+
+}  // namespace shardscape::ui

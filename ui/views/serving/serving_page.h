@@ -1,0 +1,103 @@
+// Serving: batches and contexts of the present design swept over, as throughput against latency, as a map,
+// and as a table.
+#pragma once
+
+#include <QTimer>
+#include <memory>
+#include <optional>
+
+#include "ui/plot/view_page.h"
+#include "ui/session/comparison_results.h"
+#include "ui/toolkit/newest_job.h"
+#include "ui/views/serving/serving_canvas.h"
+#include "ui/views/serving/serving_map.h"
+
+class QComboBox;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QStackedWidget;
+
+namespace shardscape::ui {
+
+class ChartTable;
+class ElidedLabel;
+class IssueLine;
+class SegmentedControl;
+class ServingChart;
+class ServingModel;
+class Session;
+
+// Works while it is visible, always on the present design; of one that trains it says what serving asks for.
+class ServingPage : public ViewPage {
+  Q_OBJECT
+ public:
+  explicit ServingPage(Session* session, QWidget* parent = nullptr);
+  ServingChart* chart() const { return chart_; }
+  ServingMap* map() const { return map_; }
+  ChartTable* table() const { return table_; }
+  ServingModel* model() const { return model_; }
+  // The sweep that is shown; null: none yet.
+  std::shared_ptr<const ServingSweep> shown() const { return shown_; }
+  bool ready() const;  // shown() is of the present design and of these ranges
+  bool working() const { return working_; }
+  bool comparisonReady() const { return comparison_.ready(); }
+  void setFigure(ServingFigure figure);
+  Picture picture() const override;
+
+ protected:
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  struct Asked {                             // what a sweep depends on
+    Design design;                           // but for batch and lengths
+    std::vector<int64_t> batches, contexts;  // empty: the usual ones
+    friend bool operator==(const Asked&, const Asked&) = default;
+  };
+  using Ranges = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // batches, contexts
+  QWidget* makeTools();
+  QWidget* makeCaption();
+  QWidget* makeInvitation();
+  std::optional<Asked> asked();  // shows what is wrong with the fields; nothing where something is
+  bool covers(const Asked& asked) const;
+  void refresh();
+  void work(const Asked& asked);
+  void cancel();
+  void fill();
+  void showState();
+  void showPresent();
+  void scrollToPresent();
+  void fitTable();
+  void selectPoint(int at);
+  void take(int at);
+  void explain();         // in the inspector
+  void enter(Mode mode);  // from training
+  Mode mode() const;
+  ServingCanvas* canvas() const;
+  Session* session_;
+  NewestJob job_;
+  QTimer typing_, patience_;  // until what is typed is taken; until what is shown is dimmed: quick sweeps
+                              // come without a flicker
+  Asked asked_, shown_asked_;
+  std::shared_ptr<const ServingSweep> shown_, filled_,
+      phase_;  // all; that pictures and table have; what the present phase shows of it
+  bool working_ = false, cancelled_ = false;
+  size_t done_ = 0, of_ = 0;
+  ComparisonResults<ServingSweep, Ranges> comparison_;
+  QStackedWidget *stack_, *pictures_;
+  QLineEdit *batches_, *contexts_;
+  IssueLine* issue_;
+  SegmentedControl* which_;
+  QComboBox* figure_;
+  ServingChart* chart_;
+  ServingMap* map_;
+  ElidedLabel *limits_, *selection_text_;
+  QLabel *message_, *invitation_;
+  QPushButton *stop_, *take_;
+  ChartTable* table_;
+  ServingModel* model_;
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,81 @@
+// The simulated step as rows of boxes: of every stage its streams, of the compute stream one box for each
+// action of the schedule. No widgets in here.
+#pragma once
+
+#include <compare>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "timing/simulation.h"
+
+namespace shardscape::ui {
+
+// What a box does; the backward with what it computes again.
+enum class Pass : uint8_t { Forward, Backward, WeightGradient, Optimizer, Communication, Host };
+Pass pass_of(const Span& span);
+
+// Spans of one stream that belong together: an action, or a span of its own.
+struct LaneItem {
+  double begin = 0, end = 0;
+  int32_t first = 0, count = 1;  // into StreamLane::spans
+  Pass pass = Pass::Forward;
+  SpanKind kind = SpanKind::Forward;
+  int32_t microbatch = -1, chunk = 0, name = -1;
+  bool critical = false;
+  double recompute = 0;  // share of it that is computed again
+};
+
+struct StreamLane {
+  StreamKind stream = StreamKind::Compute;
+  std::vector<int32_t> spans;   // into StageTimes::spans, by begin
+  std::vector<LaneItem> items;  // by begin; they do not overlap
+};
+
+struct ItemRef {
+  int stage = -1, lane = -1, item = -1;
+  int member = 0;  // of designs side by side: 0 is the present one
+  bool valid() const { return stage >= 0; }
+  auto operator<=>(const ItemRef&) const = default;
+};
+
+class Lanes {
+ public:
+  explicit Lanes(std::shared_ptr<const Simulation> simulation);
+  const Simulation& simulation() const { return *simulation_; }
+  std::shared_ptr<const Simulation> shared_simulation() const { return simulation_; }
+  int stages() const { return static_cast<int>(stages_.size()); }
+  const std::vector<StreamLane>& of(int stage) const { return stages_[static_cast<size_t>(stage)].lanes; }
+  const LaneItem& item(const ItemRef& ref) const { return lane(ref).items[static_cast<size_t>(ref.item)]; }
+  const StreamLane& lane(const ItemRef& ref) const { return of(ref.stage)[static_cast<size_t>(ref.lane)]; }
+  int span_index(const ItemRef& ref) const { return lane(ref).spans[static_cast<size_t>(item(ref).first)]; }
+  const Span& span(int stage, int index) const {
+    return simulation_->stages[static_cast<size_t>(stage)].spans[static_cast<size_t>(index)];
+  }
+  ItemRef of_span(int stage, int span) const;
+  // The action of the schedule; nothing where none was simulated.
+  ItemRef of_action(int stage, Pass pass, int microbatch, int chunk) const;
+  // The one at that time, or the nearest; of a stream that the stage has.
+  ItemRef nearest(int stage, StreamKind stream, double seconds) const;
+  // The index of the first item that ends after that time.
+  static size_t first_after(const StreamLane& lane, double seconds);
+  size_t items() const { return items_; }
+  int chunks() const { return chunks_; }
+  int last_microbatch() const { return last_microbatch_; }
+  bool has(Pass pass) const { return passes_ & (1u << static_cast<unsigned>(pass)); }
+  bool has_recompute() const { return recompute_; }
+
+ private:
+  struct Stage {
+    std::vector<StreamLane> lanes;
+    std::vector<std::pair<int32_t, int32_t>> of_span;  // lane, item
+  };
+  std::shared_ptr<const Simulation> simulation_;
+  std::vector<Stage> stages_;
+  size_t items_ = 0;
+  int chunks_ = 1, last_microbatch_ = 0;
+  unsigned passes_ = 0;
+  bool recompute_ = false;
+};
+
+}  // namespace shardscape::ui

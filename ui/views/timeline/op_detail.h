@@ -1,0 +1,37 @@
+// The ops inside a box of the timeline, made when somebody looks that close.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "timing/step_ops.h"
+#include "ui/views/timeline/lanes.h"
+
+namespace shardscape::ui {
+
+// An op in its box: seconds since the step began.
+using PlacedOp = OpSpan;
+
+class OpDetail {
+ public:
+  void setStep(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes);
+  // May take some milliseconds the first time.
+  const std::vector<PlacedOp>& of(const ItemRef& ref);
+  bool known(const ItemRef& ref) const { return known_.count(ref) > 0; }
+  // Those that run between first and last of the given times.
+  std::vector<PlacedOp> placed(const ItemRef& ref, double from, double to);
+  std::vector<PlacedOp> placed(const ItemRef& ref) { return of(ref); }
+  static bool has_ops(const LaneItem& item) {
+    return item.pass == Pass::Forward || item.pass == Pass::Backward || item.pass == Pass::WeightGradient;
+  }
+
+ private:
+  std::shared_ptr<const Report> report_;
+  std::shared_ptr<const Lanes> lanes_;
+  std::unique_ptr<StepOps> ops_;
+  std::map<ItemRef, std::vector<PlacedOp>> known_;
+  size_t kept_ = 0;  // ops in all boxes that are known
+};
+
+}  // namespace shardscape::ui

@@ -1,0 +1,109 @@
+// A step in time: where its seconds go, what runs when on the streams of every stage, and the spans of the
+// selected stage.
+#pragma once
+
+#include <QWidget>
+#include <memory>
+
+#include "ui/plot/chart_export.h"
+#include "ui/session/comparison_results.h"
+#include "ui/session/session.h"
+#include "ui/views/timeline/timeline_search.h"
+
+class QLabel;
+class QPushButton;
+
+namespace shardscape::ui {
+
+class BreakdownBar;
+class ChartTable;
+class ElidedLabel;
+class GanttCanvas;
+class SaveMenu;
+class SearchField;
+class SegmentedControl;
+struct GanttStep;
+class Staleness;
+class SpansModel;
+
+class TimelineView : public QWidget {
+  Q_OBJECT
+ public:
+  explicit TimelineView(Session* session, QWidget* parent = nullptr);
+  GanttCanvas* canvas() const { return canvas_; }
+  BreakdownBar* breakdown() const { return breakdown_; }
+  ChartTable* table() const { return table_; }
+  SpansModel* model() const { return model_; }
+  SaveMenu* saveMenu() const { return save_menu_; }
+  const Lanes* lanes() const { return lanes_.get(); }
+  bool selectsBox(const ItemRef& ref) const { return linked_.items && linked_.items(ref); }
+  bool selectsOp(int member, int segment, int op, int layer) const {
+    return linked_.ops && linked_.ops(member, segment, op, layer);
+  }
+  std::vector<ItemRef> selectedBoxes() const {
+    return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>();
+  }  // that belong to what is selected
+  Picture picture() const;
+  QByteArray trace() const;  // for Perfetto; empty: there is no time yet
+  void activateSearch();
+  void zoomIn();
+  void zoomOut();
+  void fit();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  enum class Shown { Step, Category, Box };
+  QWidget* makeTop();
+  QWidget* makeTools();
+  void refresh();
+  void fade();
+  void fillBreakdown();
+  void placeComparedDesigns();  // the steps of pinned designs, or what is there of them
+  void showRows();              // all stages, or the selected one of every design
+  void fillTable();
+  void fitTable();
+  void followStage();
+  void followSelection(const QObject* by);
+  void showSharedSelection();
+  void markRows();
+  void selectBox(int stage, int span, int op);
+  void selectComparedBox();
+  Selection selectionInComparedDesign(const ItemRef& ref,
+                                      const ItemRef& here) const;  // here: the same box of the present design
+  void selectTableRow(int row);
+  void search();
+  void applyHighlight();
+  TimelineHighlight linked() const;
+  std::shared_ptr<const ResolvedSelection> resolvedSelectionIn(const GanttStep& step) const;
+  void markBreakdown();
+  void explain();
+  Inspection inspectSelected() const;
+  void addComparedValues(Inspection& to, const ItemRef& ref) const;
+
+  Session* session_;
+  QLabel* heading_;
+  SegmentedControl *whose_, *rows_;
+  bool rows_chosen_ = false;  // by the person; else by what there is room for
+  BreakdownBar* breakdown_;
+  SearchField* search_field_;
+  QPushButton* critical_;
+  GanttCanvas* canvas_;
+  ElidedLabel* caption_;
+  ChartTable* table_;
+  SpansModel* model_;
+  SaveMenu* save_menu_;
+  Staleness* staleness_;
+  std::shared_ptr<const Estimate> estimate_;
+  std::shared_ptr<const Lanes> lanes_;
+  ComparisonResults<Lanes> comparison_;
+  TimelineHighlight searched_, linked_;
+  std::vector<ItemRef> found_;
+  int filled_stage_ = -1, category_ = -1;
+  Shown shown_ = Shown::Step;
+};
+
+}  // namespace shardscape::ui

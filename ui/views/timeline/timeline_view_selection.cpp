@@ -1,0 +1,229 @@
+// What is selected in the timeline, and what the inspector says of it.
+#include <QVector>
+#include <algorithm>
+#include <utility>
+
+#include "ui/inspector/node_inspection.h"
+#include "ui/inspector/step_inspection.h"
+#include "ui/plot/chart_table.h"
+#include "ui/selection/step_relations.h"
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/value_scale.h"
+#include "ui/views/timeline/breakdown_bar.h"
+#include "ui/views/timeline/gantt_canvas.h"
+#include "ui/views/timeline/matching_item.h"
+#include "ui/views/timeline/span_text.h"
+#include "ui/views/timeline/spans_model.h"
+#include "ui/views/timeline/timeline_view.h"
+
+namespace shardscape::ui {
+
+void TimelineView::selectBox(int stage, int span, int op) {
+  shown_ = Shown::Box;
+  Selection selection;
+  selection.kind = SelectionKind::Span;
+  selection.stage = stage;
+  selection.span = span;
+  const ItemRef ref = lanes_->of_span(stage, span);
+  if (const auto ops = canvas_->opsShown(ref); op >= 0 && op < static_cast<int>(ops.size())) {
+    selection.kind = SelectionKind::Op;
+    selection.unit = unit_of(*estimate_->report, ops[static_cast<size_t>(op)].segment,
+                             ops[static_cast<size_t>(op)].layer);
+    selection.op = ops[static_cast<size_t>(op)].op;
+    selection.kernel = true;
+  }
+  // While the next step is simulated, boxes are of the one before: its places are other things in the graph
+  // of today.
+  if (estimate_->report == session_->report()) session_->selectInAllViews(selection, this);
+  linked_ = {};
+  applyHighlight();
+  markBreakdown();
+  markRows();
+  explain();
+}
+
+// Of another design: the same of the present one is selected, in all views.
+void TimelineView::selectComparedBox() {
+  shown_ = Shown::Box;
+  linked_ = {};
+  const ItemRef ref = canvas_->selected();
+  const auto same = std::find_if(canvas_->matching().begin(), canvas_->matching().end(),
+                                 [](const ItemRef& one) { return one.member == 0; });
+  const ItemRef here = same == canvas_->matching().end() ? ItemRef() : *same;
+  if (estimate_->report == session_->report())
+    session_->selectInAllViews(selectionInComparedDesign(ref, here), this);
+  applyHighlight();
+  markBreakdown();
+  markRows();
+  explain();
+}
+
+Selection TimelineView::selectionInComparedDesign(const ItemRef& ref, const ItemRef& here) const {
+  Selection selection;
+  const GanttStep& step = canvas_->stepOf(ref);
+  const auto ops = canvas_->opsShown(ref);
+  if (const int op = canvas_->selectedOp(); op >= 0 && op < static_cast<int>(ops.size())) {
+    selection.kind = SelectionKind::Op;
+    selection.stage = ref.stage;
+    selection.unit = unit_of(*step.report, ops[static_cast<size_t>(op)].segment,
+                             ops[static_cast<size_t>(op)].layer);
+    selection.op = ops[static_cast<size_t>(op)].op;
+    selection.kernel = true;
+    return remapToDesign(selection, {step.report.get(), nullptr}, {session_->report().get(), nullptr},
+                         session_->stage());
+  }
+  if (!here.valid()) return selection;
+  selection.kind = SelectionKind::Span;
+  selection.stage = here.stage;
+  selection.span = lanes_->span_index(here);
+  return selection;
+}
+
+void TimelineView::selectTableRow(int row) {
+  const ItemRef ref = model_->at(row);
+  canvas_->select(ref);
+  canvas_->reveal(ref);
+}
+
+void TimelineView::followSelection(const QObject* by) {
+  if (by != this && isVisible()) showSharedSelection();
+}
+
+// What is selected, here or elsewhere.
+void TimelineView::showSharedSelection() {
+  const Selection& selection = session_->selection();
+  if (!lanes_ || estimate_->report != session_->report()) return;
+  markBreakdown();
+  if (selection.kind == SelectionKind::Span) {
+    const ItemRef ref = lanes_->of_span(selection.stage, selection.span);
+    if (!ref.valid()) return;
+    linked_ = {};
+    shown_ = Shown::Box;
+    canvas_->setSelected(ref);
+    canvas_->reveal(ref);
+    markRows();
+    applyHighlight();
+    explain();
+    return;
+  }
+  if (selection.kind == SelectionKind::Op && selection.span >= 0 && canvas_->selected().valid())
+    return;  // made here
+  linked_ = linked();
+  canvas_->setSelected({});
+  shown_ = selection.kind == SelectionKind::Time ? Shown::Category : Shown::Step;
+  applyHighlight();
+  markRows();
+  explain();
+}
+
+// The row of the selected box, or of the same one of the present design; or all that belong to what is
+// selected elsewhere.
+void TimelineView::markRows() {
+  if (const ItemRef& box = canvas_->selected(); box.valid()) {
+    const auto same = std::find_if(canvas_->matching().begin(), canvas_->matching().end(),
+                                   [](const ItemRef& one) { return one.member == 0; });
+    const ItemRef here = box.member == 0 ? box : same == canvas_->matching().end() ? ItemRef() : *same;
+    return table_->showRow(here.valid() ? model_->rowOf(here) : -1);
+  }
+  std::vector<int> rows;
+  const int all = model_->rowCount();
+  for (int row = 0; linked_.items && row < all; ++row)
+    if (linked_.items(model_->at(row))) rows.push_back(row);
+  table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
+}
+
+// The same in a design that stands below: of its stage in the same place, nodes of the graph in the same
+// layer.
+std::shared_ptr<const ResolvedSelection> TimelineView::resolvedSelectionIn(const GanttStep& step) const {
+  if (step.member == 0) return session_->sharedResolvedSelection();
+  const std::shared_ptr<const Simulation> simulation = step.lanes->shared_simulation();
+  const int stage = Comparisons::sameStagePlace(session_->selection().stage, lanes_->stages(),
+                                                step.lanes->stages());
+  const Selection there = remapToDesign(session_->selection(),
+                                        {estimate_->report.get(), estimate_->simulation.get()},
+                                        {step.report.get(), simulation.get()}, stage);
+  return std::make_shared<const ResolvedSelection>(there, step.report, simulation);
+}
+
+void TimelineView::markBreakdown() {
+  const ResolvedSelection& resolved = session_->resolvedSelection();
+  category_ = resolved.selection().kind == SelectionKind::Time ? static_cast<int>(resolved.selection().time)
+                                                               : -1;
+  std::vector<int> marked;
+  for (int c = 0; c < kTimeCategoryCount; ++c)
+    if (resolved.time(static_cast<TimeCategory>(c))) marked.push_back(c);
+  breakdown_->setSelected(category_);
+  breakdown_->setMarked(std::move(marked));
+}
+
+// What the other designs have in the place of a box.
+void TimelineView::addComparedValues(Inspection& to, const ItemRef& ref) const {
+  if (canvas_->steps().size() < 2) return;
+  const Lanes& lanes = *canvas_->stepOf(ref).lanes;
+  to.title = tr("%1: %2").arg(Comparisons::letter(ref.member), to.title);
+  to.more_title = tr("The same in the other designs");
+  for (const GanttStep& step : canvas_->steps())
+    if (step.member != ref.member)
+      to.more.append({Comparisons::letter(step.member),
+                      matchingItemText(lanes, ref, *step.lanes, canvas_->matchingItem(ref, step))});
+  if (ref.member == 0) return;
+  // Links lead into the present design.
+  for (const InspectedLink& link : std::exchange(to.links, {})) to.rows.append({link.label, link.text});
+}
+
+Inspection TimelineView::inspectSelected() const {
+  const ItemRef& ref = canvas_->selected();
+  const GanttStep& step = canvas_->stepOf(ref);
+  const Report& report = *step.report;
+  Inspection box = inspect_item(report, *step.lanes, canvas_->detail(ref.member), ref, session_->units());
+  const auto ops = canvas_->opsShown(ref);
+  const int op = canvas_->selectedOp();
+  if (op < 0 || op >= static_cast<int>(ops.size())) {
+    addComparedValues(box, ref);
+    return box;
+  }
+  const PlacedOp& of = ops[static_cast<size_t>(op)];
+  const GraphTree tree(step.report);
+  Inspection out = inspect_node(tree, tree.op_node(unit_of(report, of.segment, of.layer), of.op, ref.stage),
+                                1, Passes::Both, session_->units());
+  out.title = placed_op_title(report, of);
+  QVector<QPair<QString, QString>> times{{tr("starts"), seconds_text(of.begin)},
+                                         {tr("takes"), seconds_text(of.end - of.begin)},
+                                         {tr("in"), item_title(*step.lanes, ref).toLower()}};
+  if (is_collective(tree.segment(of.segment).op(of.op).kind))
+    times.append({tr("exposed"), seconds_text(of.end - of.begin)});
+  out.rows = times + out.rows;
+  if (ref.member == 0) {
+    Selection up;
+    up.kind = SelectionKind::Span;
+    up.stage = ref.stage;
+    up.span = lanes_->span_index(ref);
+    out.links = {{tr("part of"), box.title, up}};
+  }
+  addComparedValues(out, ref);
+  return out;
+}
+
+void TimelineView::explain() {
+  if (!isVisible()) return;
+  if (!lanes_) return session_->inspect({});
+  if (shown_ == Shown::Box && canvas_->selected().valid()) return session_->inspect(inspectSelected());
+  const GanttSteps& steps = canvas_->steps();
+  if (shown_ == Shown::Category && category_ >= 0) {
+    Inspection out = inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_));
+    if (steps.size() > 1) out.more_title = tr("The same in the other designs");
+    for (const GanttStep& step : steps)
+      if (step.member > 0)
+        out.more.append({Comparisons::letter(step.member),
+                         category_text(step.lanes->simulation(), static_cast<TimeCategory>(category_))});
+    return session_->inspect(out);
+  }
+  Inspection out = inspect_step(lanes_->simulation());
+  for (const GanttStep& step : steps)
+    if (step.member > 0)
+      out.rows.append({tr("step of %1").arg(Comparisons::letter(step.member)),
+                       stepComparisonText(lanes_->simulation(), step.lanes->simulation())});
+  session_->inspect(out);
+}
+
+}  // namespace shardscape::ui
