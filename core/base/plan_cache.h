@@ -57,7 +57,6 @@ class CacheKey {
 class PlanCache {
  public:
   static constexpr size_t kUsualBytes = size_t{256} << 20;
-  static constexpr size_t kSearchBytes = size_t{512} << 20;
   explicit PlanCache(size_t bytes = kUsualBytes) : bytes_(bytes) {}
   PlanCache(const PlanCache&) = delete;
   PlanCache& operator=(const PlanCache&) = delete;

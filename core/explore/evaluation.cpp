@@ -41,8 +41,11 @@ Design without_speed(Design design) {
 
 }  // namespace
 
+// Enough for the structures that a search goes back to, with the plans and seconds of their designs.
+constexpr size_t kCacheBytes = size_t{112} << 20;
+
 struct Evaluator::Shared {
-  std::shared_ptr<PlanCache> cache = std::make_shared<PlanCache>(PlanCache::kSearchBytes);
+  std::shared_ptr<PlanCache> cache = std::make_shared<PlanCache>(kCacheBytes);
   tbb::enumerable_thread_specific<Sized> sized;
 };
 

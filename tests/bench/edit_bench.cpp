@@ -78,8 +78,9 @@ struct Worst {
 
 void measure(const std::string& name, const Design& design, std::vector<Figure>& figures) {
   constexpr int kRounds = 3;
-  if (!make_report(design)->valid())
-    throw std::invalid_argument(to_string(make_report(design)->problems.front()));
+  const auto plans = std::make_shared<PlanCache>();  // as a window has it
+  if (const auto report = make_report(design, plans); !report->valid())
+    throw std::invalid_argument(to_string(report->problems.front()));
   std::vector<double> edits, structural;
   Worst edit, structure;
   double invalid = 0;
@@ -90,7 +91,7 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
         std::shared_ptr<const Report> report;
         edits.push_back(milliseconds([&] {
           if (const auto problem = set_knob(d, knob, value)) throw std::invalid_argument(to_string(*problem));
-          report = make_report(d);
+          report = make_report(d, plans);
         }));
         edit.take(edits.back(), knob.id + " " + value);
         invalid += !report->valid();
@@ -99,7 +100,7 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
         structural.push_back(milliseconds([&] {
           const auto model = make_step_model(
               std::get<0>(build_graph(structure_of(d), ModelLibrary::instance())));
-          if (model.shapes.empty() || !make_report(d)->valid()) throw std::logic_error("no report");
+          if (model.shapes.empty() || !make_report(d, plans)->valid()) throw std::logic_error("no report");
         }));
         structure.take(structural.back(), knob.id + " " + value);
       }

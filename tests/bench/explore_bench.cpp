@@ -175,13 +175,14 @@ void measure_limit(const std::vector<Design>& all, std::vector<Figure>& figures)
 void check(Evaluator& evaluator, const std::vector<Design>& all, size_t count, std::vector<Figure>& figures) {
   double time = 0, bubble = 0, exposed = 0, wrong = 0, full_us = 0, fast_us = 0;
   size_t timed = 0;
+  const auto plans = std::make_shared<PlanCache>();
   for (size_t i = 0; i < all.size() && timed < count; ++i) {
     const auto begin = Clock::now();
     const Evaluation e = evaluator.evaluate(all[i], {.time_what_does_not_fit = true});
     const double fast = microseconds(begin);
     if (e.feasibility == Feasibility::Invalid) continue;
     const auto again = Clock::now();
-    const auto report = estimate(all[i]);
+    const auto report = estimate(all[i], plans);
     const auto step = simulate(*report);
     full_us += microseconds(again);
     fast_us += fast;
