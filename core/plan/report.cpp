@@ -30,14 +30,14 @@ size_t bytes_of_plan(const SharedPlan& plan) {
   return sizeof plan + (plan.placed ? plan.placed->acts.size() * kAct : 0);
 }
 
-using MakeModel = StepModel (*)(std::shared_ptr<const Graph>);
-template <MakeModel make>
+// model_kind: StepModel, or BoundModel for bound plans.
+template <CacheKind model_kind>
 std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure,
                                                                      PlanCache& cache) {
-  constexpr CacheKind kKind = make == make_step_model ? CacheKind::StepModel : CacheKind::BoundModel;
+  const auto make = model_kind == CacheKind::StepModel ? make_step_model : make_bound_model;
   Problem problem;
   auto model = cache.get<StepModel>(
-      kKind, key_of(structure),
+      model_kind, key_of(structure),
       [&]() -> std::shared_ptr<const StepModel> {
         auto graph = cached_graph(structure, cache);
         if (auto* failed = std::get_if<Problem>(&graph)) {
@@ -75,7 +75,7 @@ class ReportMaker {
     r_.problems = validate(d);
     r_.accelerator = accelerator_of(d.cluster);
     if (has_errors(r_.problems)) return;
-    const auto step = bind<make_step_model>();
+    const auto step = bind<CacheKind::StepModel>();
     if (!step) return;
     r_.derived = derived_symbols(d);
     for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters},
@@ -95,7 +95,7 @@ class ReportMaker {
   bool outline() {
     const Design& d = r_.design;
     r_.accelerator = accelerator_of(d.cluster);
-    r_.model = bind<make_bound_model>();
+    r_.model = bind<CacheKind::BoundModel>();
     if (!r_.model) return false;
     place_layers();
     for (StageReport& s : r_.stages) {
@@ -110,10 +110,10 @@ class ReportMaker {
 
  private:
   // Makes the model of the design's structure and binds its numbers. Returns nullptr after adding a problem.
-  template <MakeModel make>
+  template <CacheKind model_kind>
   std::shared_ptr<const StepModel> bind() {
     const Design& d = r_.design;
-    auto model = cached_model<make>(structure_of(d), *r_.cache);
+    auto model = cached_model<model_kind>(structure_of(d), *r_.cache);
     if (auto* problem = std::get_if<Problem>(&model)) {
       r_.problems.push_back(*problem);
       return nullptr;
