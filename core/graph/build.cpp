@@ -315,7 +315,7 @@ CacheKey key_of(const Structure& structure) {
 }
 
 size_t bytes_of(const std::vector<Segment>& segments) {
-  // per op and tensor, expressions included; measured over the presets
+  // Per op and tensor, expressions included: rough estimates, which only the bound of the cache depends on.
   constexpr size_t kOp = 2000, kTensor = 800;
   size_t out = sizeof segments;
   for (const Segment& s : segments) out += s.ops.size() * kOp + s.tensors.size() * kTensor;
