@@ -127,6 +127,13 @@ struct BlockInstance {
   std::string name, template_id, label;
 };
 
+// The ops that one kernel computes (passes/fuse.cpp).
+struct Kernel {
+  OpId op = -1;           // names the kernel and has its seconds: its first GEMM, otherwise its last op
+  std::vector<OpId> ops;  // in segment order
+  Expr moved_bytes;       // bytes that the kernel reads and writes, per rank and microbatch
+};
+
 // A storage that is saved for the backward.
 struct SavedStorage {
   StorageId storage;
@@ -152,6 +159,8 @@ struct Segment {
   std::vector<Tensor> tensors;
   std::vector<Storage> storages;
   std::vector<Op> ops;      // in order of execution: forward ops, then backward ops
+  std::vector<Kernel> kernels;
+  std::vector<int> kernel_of;  // by op: index into kernels; -1: a view, or a message of a ring attention
   OpId backward_begin = 0;  // first backward op
   // Full recompute: ops in [backward_begin, replay_end) replay the whole segment. Otherwise backward_begin.
   OpId replay_end = 0;
@@ -180,7 +189,18 @@ struct Segment {
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
   const Op& op(OpId id) const { return ops[static_cast<size_t>(id)]; }
+  // The kernel that computes the op; nullptr: none.
+  const Kernel* kernel(OpId id) const {
+    const int index = kernel_of[static_cast<size_t>(id)];
+    return index < 0 ? nullptr : &kernels[static_cast<size_t>(index)];
+  }
 };
+
+// The op that has the seconds of the op's kernel; the op itself without a kernel.
+inline OpId timed_op(const Segment& segment, OpId id) {
+  const Kernel* kernel = segment.kernel(id);
+  return kernel ? kernel->op : id;
+}
 
 // Whether a layer with this checkpoint policy runs the op.
 bool runs(const Op& op, CheckpointPolicy checkpoint_policy);

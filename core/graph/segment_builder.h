@@ -138,6 +138,8 @@ void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, c
 void differentiate(SegmentBuilder& builder);
 // Inserts the replay of forward ops before the backward, as the structure's recompute policy says.
 void recompute(SegmentBuilder& builder);
+// Decides which ops one kernel computes, as the kernel profile says. Needs the bytes of the ops.
+void fuse(SegmentBuilder& builder);
 // Drops unused ops, then fills FLOPs, bytes, storages and saved sets.
 void finish_segment(SegmentBuilder& builder);
 

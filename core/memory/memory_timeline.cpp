@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "grad_sync/grad_plan.h"
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
 #include "pipeline/peak_candidates.h"
@@ -388,7 +388,7 @@ class StageTimeline : StageProfiles {
       out.moment += out.at.part == Part::InputBackward ? ": done, with what gradients of weights wait for"
                                                        : ": reduction of gradients";
     if (out.at.op >= 0)
-      out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
+      out.moment += ": " + kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
   }
 
   CategoryBytes fixed_{};

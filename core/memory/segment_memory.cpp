@@ -8,7 +8,7 @@
 
 #include "grad_sync/sync_params.h"
 #include "grad_sync/sync_plan.h"
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 #include "graph/op_spec.h"
 
 namespace shardscape {
@@ -174,14 +174,8 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
       if (storage == first || maker < s.backward_begin || out.fixed[at(storage)] ||
           last_read[at(storage)] != static_cast<OpId>(i))
         continue;
-      const auto product_of = [&](OpId made) {
-        return made >= 0 && s.op(made).kind == OpKind::Einsum && s.op(made).forward >= 0
-                   ? s.tensor(s.op(s.op(made).forward).outputs[0]).storage
-                   : -1;
-      };
-      // Gradients of packed weights (for example QKV) come from one matrix product.
-      const bool one_product = product_of(maker) >= 0 && product_of(maker) == product_of(first_maker);
-      if (one_product)
+      // One kernel sums the input gradients of packed GEMMs (for example QKV) on chip.
+      if (maker >= 0 && first_maker >= 0 && s.kernel(maker) == s.kernel(first_maker))
         out.absorbed[at(storage)] = true;
       else if (!profile_.adds_gradients_at_once)
         out.merged[at(storage)] = maker;
@@ -355,7 +349,7 @@ SegmentPart SegmentLifetimes::walk(int index, CheckpointPolicy checkpoint_policy
     for (size_t i = 0; i < w.alive.size(); ++i)
       if (w.alive[i]) at_peak->push_back({s.storages[i].name, w.category[i], w.bytes[i]});
     if (temporary > 0)
-      at_peak->push_back({op_kernel_label(s, id) + temporary_name, MemoryCategory::Buffers, temporary});
+      at_peak->push_back({kernel_label(s, id) + temporary_name, MemoryCategory::Buffers, temporary});
   };
   note(-1, 0, "");
   if (events) events->begin = events->events.size();

@@ -69,6 +69,9 @@ struct KernelProfile {
   std::string id, label, source;
   std::map<std::string, KernelRule> rules;       // op kind -> rule
   std::vector<std::vector<std::string>> packed;  // op outputs that are views of one storage: [["q","k","v"]]
+  // Chains of forward ops that one kernel computes, by kind: {"dropout", "add"}. Each op of a chain is the
+  // only reader of the previous result. The first chain that fits an op applies.
+  std::vector<std::vector<std::string>> fused;
   // Tensor-parallel gathers of GEMM operands: true saves the gathered tensor, false saves the shard and
   // gathers again.
   bool saves_gathered = false;

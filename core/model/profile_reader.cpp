@@ -93,13 +93,26 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
             "fresh, none, dummy or shared_dummy");
 }
 
+std::vector<std::vector<std::string>> fused_chains(const JsonFile& file, const json& root) {
+  std::vector<std::vector<std::string>> out;
+  for (const json& chain : file.array(root, "fused")) {
+    const bool kinds = chain.is_array() && chain.size() > 1 &&
+                       std::all_of(chain.begin(), chain.end(),
+                                   [](const json& kind) { return kind.is_string(); });
+    if (!kinds)
+      file.fail("fused", "an entry of \"fused\" is " + chain.dump(), "a list of two or more op kinds");
+    out.push_back(chain.get<std::vector<std::string>>());
+  }
+  return out;
+}
+
 }  // namespace
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce",
-                   "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs", "gradient_sums",
-                   "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "fused", "recomputes", "residual",
+                   "reduce", "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs",
+                   "gradient_sums", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -111,6 +124,8 @@ void ProfileReader::read(const JsonFile& file) {
   if (entry.packs)
     for (const json& group : file.array(root, "packed"))
       own.packed.push_back(group.get<std::vector<std::string>>());
+  entry.fuses = root.contains("fused");
+  if (entry.fuses) own.fused = fused_chains(file, root);
   entry.recomputes = root.contains("recomputes");
   if (entry.recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
   if (root.contains("residual")) {
@@ -200,12 +215,13 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs,
-         gathers = at->gathers, sums = at->sums;
+    bool packs = at->packs, fuses = at->fuses, reduces = at->reduces, recomputes = at->recomputes,
+         weighs = at->weighs, gathers = at->gathers, sums = at->sums;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
       if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
+      if (!std::exchange(fuses, fuses || at->fuses)) profile.fused = at->own.fused;
       if (!std::exchange(reduces, reduces || at->reduces))
         profile.reduce_per_consumer = at->own.reduce_per_consumer;
       if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;

@@ -22,11 +22,12 @@ class ProfileReader {
   struct Entry {
     KernelProfile own;
     std::string extends;
-    bool packs = false, reduces = false;  // the file itself has "packed", "reduce"
-    bool recomputes = false;              // the file itself has "recomputes"
-    bool weighs = false;                  // the file itself has "weight_gradient"
-    bool gathers = false, sums = false;   // the file itself has "gathered_inputs", "gradient_sums"
-    std::string where;                    // file and line of "extends"
+    // The file itself has "packed", "fused", "reduce".
+    bool packs = false, fuses = false, reduces = false;
+    bool recomputes = false;             // the file itself has "recomputes"
+    bool weighs = false;                 // the file itself has "weight_gradient"
+    bool gathers = false, sums = false;  // the file itself has "gathered_inputs", "gradient_sums"
+    std::string where;                   // file and line of "extends"
   };
   const Entry* latest(const std::string& id) const;
   std::optional<Problem> broken(const Entry& entry) const;

@@ -7,7 +7,7 @@
 
 #include "base/units.h"
 #include "design/knobs/machine_table.h"
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 #include "graph/ring.h"
 #include "report/time_report.h"
 #include "timing/step_ops.h"
@@ -185,9 +185,7 @@ class Writer {
     const OpTime& time = ops_.time(span);
     const Binding& binding = r_.stages.front().binding;
     out.category = time_category_name(is_collective(op.kind) ? comm_category(op.group) : time.category);
-    out.name = json_text(op.kind == OpKind::Einsum ? op_kernel_label(segment, span.op)
-                         : op.label.empty()        ? op.name
-                                                   : op.label);
+    out.name = json_text(kernel_label(segment, span.op));
     Json args{{"op", op.name}, {"kind", op_kind_name(op.kind)}};
     const auto communicates = [&](const MeshAxes& group, const Tensor& sent, double bytes) {
       args.update({{"group", group_name(group)},

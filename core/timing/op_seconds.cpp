@@ -6,7 +6,6 @@
 
 #include "design/expert_nodes.h"
 #include "graph/build.h"
-#include "graph/gemm_kernels.h"
 #include "graph/op_spec.h"
 #include "graph/ring.h"
 #include "graph/useful_flops.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/gemm_kernels.h"
-
 namespace shardscape {
 
 StepOps::StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation)
@@ -48,10 +46,7 @@ const Segment& StepOps::segment_of(int stage, const SimulatedLayer& layer) {
 }
 
 double StepOps::begin_of(int stage, const SimulatedLayer& layer, OpId op) {
-  const StageInstance& at = instance(stage, layer);
-  const auto [kernels, fresh] = kernels_.try_emplace(at.segment);
-  if (fresh) kernels->second = gemm_kernels(report_->graph().segments[static_cast<size_t>(at.segment)]);
-  const OpId runs = op < 0 ? op : kernels->second[static_cast<size_t>(op)];
+  const OpId runs = op < 0 ? op : timed_op(segment_of(stage, layer), op);
   const std::vector<OpSpan> ops = of(stage, layer);
   const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op >= runs; });
   return found == ops.end() ? layer.end : found->begin;

@@ -5,7 +5,6 @@
 #include "design/knobs/knobs.h"
 #include "grad_sync/stage_gradients.h"
 #include "graph/build.h"
-#include "graph/gemm_kernels.h"
 #include "memory/estimate.h"
 #include "memory/memory_advice.h"
 #include "memory/memory_timeline.h"
@@ -67,7 +66,7 @@ class MemoryTimelineTest : public QObject {
       if (memory.segment < 0 || memory.at.behind) continue;
       // The op that the moment names begins then; or it takes no time, in the layer that the moment names.
       const Segment& segment = report->graph().segments[static_cast<size_t>(memory.segment)];
-      const OpId first = memory.at.op < 0 ? -1 : gemm_kernels(segment)[static_cast<size_t>(memory.at.op)];
+      const OpId first = memory.at.op < 0 ? -1 : timed_op(segment, memory.at.op);
       bool runs = false, layer = false, named = false, begins = false;
       for (size_t i = 0; i < spans.size(); ++i) {
         if (spans[i].microbatch != memory.of.microbatch || spans[i].chunk != memory.of.chunk ||

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/gemm_kernels.h"
 #include "memory/memory_timeline.h"
 #include "timing/machine_of.h"
 #include "timing/op_seconds.h"
@@ -104,11 +103,9 @@ void ResolvedSelection::takeNode() {
   if (block && (selection_.block < 0 || selection_.block >= static_cast<int>(own.blocks.size()))) return;
   std::set<std::string> names;  // layers of other kinds have ops by the same name
   if (op) {
-    const std::vector<OpId> kernels = gemm_kernels(own);
-    for (const OpId member : selection_.kernel
-                                 ? kernel_members(kernels, kernels[static_cast<size_t>(selection_.op)])
-                                 : std::vector<OpId>{selection_.op})
-      names.insert(own.op(member).name);
+    names.insert(own.op(selection_.op).name);
+    if (const Kernel* kernel = selection_.kernel ? own.kernel(selection_.op) : nullptr)
+      for (const OpId member : kernel->ops) names.insert(own.op(member).name);
   }
   std::set<int> segments;
   for (int unit = first_unit_; unit < end_unit_; ++unit) segments.insert(segment_of_unit(*report_, unit));
@@ -148,12 +145,8 @@ void ResolvedSelection::takeTime() {
   messages_ = selection_.time == TimeCategory::PipelineComm;
   host_ = selection_.time == TimeCategory::Host;
   const OpSeconds seconds = op_seconds(*report_, machine_of(report_->design));
-  std::vector<OpId> kernels;  // of this segment
-  int of = -1;
   choose([&](int s, const Segment& segment, OpId id) {
-    if (std::exchange(of, s) != s) kernels = gemm_kernels(segment);
-    const OpId first = kernels[static_cast<size_t>(id)];
-    return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(first)]) &
+    return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(timed_op(segment, id))]) &
             bit_of_time(selection_.time)) != 0;
   });
 }
@@ -280,10 +273,10 @@ void ResolvedSelection::findTimes() const {
   const OpSeconds seconds = op_seconds(*report_, machine_of(report_->design));
   for (size_t s = 0; s < ops_.size(); ++s) {
     if (ops_[s].empty()) continue;
-    const std::vector<OpId> kernels = gemm_kernels(report_->graph().segments[s]);
+    const Segment& segment = report_->graph().segments[s];
     for (size_t id = 0; id < ops_[s].size(); ++id) {
       if (!ops_[s][id]) continue;
-      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(kernels[id])]);
+      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(timed_op(segment, static_cast<OpId>(id)))]);
     }
   }
 }

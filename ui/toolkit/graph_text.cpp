@@ -3,7 +3,7 @@
 #include <QStringList>
 #include <algorithm>
 
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 
 namespace shardscape::ui {
 namespace {
@@ -46,15 +46,14 @@ QString op_title(const Op& op) {
 
 QString kernel_title(const Segment& segment, OpId op) {
   if (segment.op(op).kind != OpKind::Einsum) return op_title(segment.op(op));
-  return qtext(op_kernel_label(segment, op));
+  return qtext(kernel_label(segment, op));
 }
 
 QString otherOpsOfKernel(const Segment& segment, OpId op) {
   QStringList out;
-  if (segment.op(op).kind != OpKind::Einsum) return {};
-  const std::vector<OpId> kernels = gemm_kernels(segment);
-  for (const OpId member : kernel_members(kernels, kernels[static_cast<size_t>(op)]))
-    if (member != op) out << op_title(segment.op(member));
+  if (const Kernel* kernel = segment.kernel(op))
+    for (const OpId member : kernel->ops)
+      if (member != op) out << op_title(segment.op(member));
   return out.join(QStringLiteral(", "));
 }
 

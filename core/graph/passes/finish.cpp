@@ -317,6 +317,7 @@ void finish_segment(SegmentBuilder& builder) {
     op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
     count_bytes(s, op);
   }
+  fuse(builder);
   // Selective recompute has no op scopes: every layer replays the same ops.
   const bool full = s.replay_end > s.backward_begin;
   s.saved = collect_saved(s, CheckpointPolicy::Input, &s.replayed);

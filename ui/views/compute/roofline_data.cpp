@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "graph/gemm_kernels.h"
 #include "performance/calibration.h"
 #include "timing/machine_of.h"
 #include "timing/op_seconds.h"
@@ -70,29 +69,22 @@ Roofline roofline(const Report& report, int stage) {
   for (const int s : segments_of(report, stage)) {
     const Segment& segment = report.graph().segments[static_cast<size_t>(s)];
     const std::vector<OpTime>& seconds = times.ops[static_cast<size_t>(s)];
-    const std::vector<OpId> kernels = gemm_kernels(segment);
-    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
-      const Op& op = segment.op(id);
-      if (is_redistribution(op.kind) || kernels[static_cast<size_t>(id)] != id) continue;
-      // Kernels of attention skip what the mask discards.
-      const Expr& flops = op.kind == OpKind::Attention ? op.useful_flops : op.flops;
+    for (const Kernel& kernel : segment.kernels) {
+      const Op& op = segment.op(kernel.op);
+      if (is_redistribution(op.kind)) continue;
       RooflinePoint point{s,
-                          id,
-                          number(flops, of.binding),
-                          number(op.read_bytes + op.written_bytes, of.binding),
-                          seconds[static_cast<size_t>(id)].seconds,
+                          kernel.op,
+                          0,
+                          number(kernel.moved_bytes, of.binding),
+                          seconds[static_cast<size_t>(kernel.op)].seconds,
                           op.compute,
                           {}};
-      for (const OpId member : kernel_members(kernels, id)) {
-        point.ops.emplace_back(s, member);
-        if (member == id) continue;
-        const Op& with = segment.op(member);
-        double bytes = number(with.read_bytes + with.written_bytes, of.binding);
-        for (const TensorId input : with.inputs)  // read once
-          if (std::find(op.inputs.begin(), op.inputs.end(), input) != op.inputs.end())
-            bytes -= number(local_bytes(segment.tensor(input)), of.binding);
-        point.flops += number(with.flops, of.binding);
-        point.bytes += std::max(0.0, bytes);
+      for (const OpId id : kernel.ops) {
+        const Op& member = segment.op(id);
+        // Kernels of attention skip what the mask discards.
+        point.flops += number(member.kind == OpKind::Attention ? member.useful_flops : member.flops,
+                              of.binding);
+        point.ops.emplace_back(s, id);
       }
       if (point.flops <= 0 || point.bytes <= 0 || point.seconds <= 0) continue;
       const auto [known, made] = seen.try_emplace({op.name, point.flops, point.bytes}, out.points.size());

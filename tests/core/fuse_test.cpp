@@ -1,15 +1,16 @@
 // Which products one kernel makes, and what they are called together.
 #include <QTest>
+#include <algorithm>
 #include <map>
 
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 #include "plan/report.h"
 #include "support/designs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
-class ProductKernelsTest : public QObject {
+class FuseTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -17,11 +18,12 @@ class ProductKernelsTest : public QObject {
   void productsOfOneKernelAreNamedTogether() {
     const auto r = make_report(preset_design("llama3-8b", 2, 1, 1));
     const Segment& layer = r->graph().segments[1];
-    const std::vector<OpId> kernels = gemm_kernels(layer);
     std::map<std::string, size_t> parts;
     for (OpId id = 0; id < static_cast<OpId>(layer.ops.size()); ++id) {
       if (layer.op(id).kind != OpKind::Einsum) continue;
-      parts[op_kernel_label(layer, id)] = kernel_members(kernels, kernels[static_cast<size_t>(id)]).size();
+      const std::vector<OpId>& ops = layer.kernel(id)->ops;
+      parts[kernel_label(layer, id)] = static_cast<size_t>(std::count_if(
+          ops.begin(), ops.end(), [&](OpId of) { return layer.op(of).kind == OpKind::Einsum; }));
     }
     const std::map<std::string, size_t> expected{{"QKV projection", 3},
                                                  {"QKV projection, gradient", 3},
@@ -41,5 +43,5 @@ class ProductKernelsTest : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(ProductKernelsTest)
-#include "gemm_kernels_test.moc"
+QTEST_APPLESS_MAIN(FuseTest)
+#include "fuse_test.moc"
