@@ -72,41 +72,13 @@ GroupSpan to_span(int64_t ranks, const BlockPlacement& lie, int64_t pods, int64_
   return span;
 }
 
-int64_t stride_of(const DeviceMesh& mesh, MeshAxis axis) {
-  return mesh.degree(axis) > 1 ? mesh.with(0, axis, 1) : 0;
-}
-
-// The mesh axes in the order of their strides, fastest first: all axes, or only those that the expert mesh
-// covers.
-Steps plain_steps(const DeviceMesh& mesh, bool of_experts) {
-  const int64_t experts = mesh.degree(MeshAxis::EdpFolded) * mesh.degree(MeshAxis::Ep) *
-                          mesh.degree(MeshAxis::Etp);
-  const bool with_tp = !of_experts || experts == mesh.degree(MeshAxis::Dp) * mesh.degree(MeshAxis::Cp) *
-                                                     mesh.degree(MeshAxis::Tp);
-  // If experts stay inside copies of the states (hybrid sharding), the copies vary slowest, whatever their
-  // stride.
-  const bool copies_apart = of_experts && mesh.degree(MeshAxis::EdpShard) < mesh.degree(MeshAxis::Edp);
-  Steps steps;
-  for (MeshAxis axis : {copies_apart ? MeshAxis::DpShard : MeshAxis::Dp, MeshAxis::Cp})
-    steps.add(stride_of(mesh, axis), mesh.degree(axis));
-  if (with_tp) steps.add(stride_of(mesh, MeshAxis::Tp), mesh.degree(MeshAxis::Tp));
-  if (!of_experts) steps.add(stride_of(mesh, MeshAxis::Pp), mesh.degree(MeshAxis::Pp));
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.stride < b.stride; });
-  if (copies_apart) steps.add(stride_of(mesh, MeshAxis::DpRep), mesh.degree(MeshAxis::DpRep));
-  return steps;
-}
-
 // Adds the parts of mesh axes that an expert axis covers. Returns false if the axis is no product of such
 // parts.
 bool add_expert_axis(const DeviceMesh& mesh, MeshAxis axis, Steps& out) {
-  const int64_t etp = mesh.degree(MeshAxis::Etp);
-  const int64_t low = axis == MeshAxis::Etp                               ? 1
-                      : axis == MeshAxis::Ep || axis == MeshAxis::EpLocal ? etp
-                      : axis == MeshAxis::EpNode ? etp * mesh.degree(MeshAxis::EpLocal)
-                                                 : etp * mesh.degree(MeshAxis::Ep);
-  const int64_t high = low * mesh.degree(axis);
+  const int64_t low = mesh.stride(axis), high = low * mesh.degree(axis);
   int64_t at = 1;
-  for (const Step& digit : plain_steps(mesh, true)) {
+  for (const MeshAxis covered : mesh.expert_order()) {
+    const Step digit{mesh.stride(covered), mesh.degree(covered)};
     const int64_t end = at * digit.degree, from = std::max(low, at), to = std::min(high, end);
     if (from < to) {
       if (from % at != 0 || to % from != 0 || end % to != 0) return false;
@@ -121,8 +93,8 @@ bool add_expert_axis(const DeviceMesh& mesh, MeshAxis axis, Steps& out) {
 bool group_steps(const DeviceMesh& mesh, const MeshAxes& axes, Steps& out) {
   for (MeshAxis axis : axes) {
     if (mesh.degree(axis) == 1) continue;
-    if (axis < MeshAxis::Edp)
-      out.add(stride_of(mesh, axis), mesh.degree(axis));
+    if (!is_expert_axis(axis))
+      out.add(mesh.stride(axis), mesh.degree(axis));
     else if (!add_expert_axis(mesh, axis, out))
       return false;
   }

@@ -290,9 +290,8 @@ double number(const Expr& expr, const Binding& binding) {
 
 TimeCategory comm_category(const MeshAxes& axes) {
   const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };
-  if (any([](MeshAxis a) { return a >= MeshAxis::Edp && a <= MeshAxis::EpLocal; }))
-    return TimeCategory::ExpertComm;
-  if (any(is_cp_axis) || any([](MeshAxis a) { return a == MeshAxis::TpContext; }))
+  if (any(is_expert_axis)) return TimeCategory::ExpertComm;
+  if (any([](MeshAxis a) { return is_part_of(a, MeshAxis::Cp) || a == MeshAxis::TpContext; }))
     return TimeCategory::ContextComm;
   return TimeCategory::TensorComm;
 }

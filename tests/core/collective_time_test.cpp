@@ -133,28 +133,11 @@ void CollectiveTimeTest::spans_of_meshes() {
   const auto pick = [&](std::initializer_list<int64_t> values) {
     return values.begin()[random.bounded(static_cast<quint32>(values.size()))];
   };
-  const std::vector<MeshAxes> groups{{MeshAxis::Tp},
-                                     {MeshAxis::Dp},
-                                     {MeshAxis::Cp},
-                                     {MeshAxis::Pp},
-                                     {MeshAxis::Dp, MeshAxis::Cp},
-                                     {MeshAxis::TpKv},
-                                     {MeshAxis::TpRep},
-                                     {MeshAxis::Tp, MeshAxis::Pp},
-                                     {MeshAxis::DpRep},
-                                     {MeshAxis::DpShard},
-                                     {MeshAxis::CpRing},
-                                     {MeshAxis::CpUlysses},
-                                     {MeshAxis::Ep},
-                                     {MeshAxis::EpNode},
-                                     {MeshAxis::EpLocal},
-                                     {MeshAxis::Edp},
-                                     {MeshAxis::EdpFolded},
-                                     {MeshAxis::EdpShard},
-                                     {MeshAxis::EdpShardFolded},
-                                     {MeshAxis::Etp},
-                                     {MeshAxis::Etp, MeshAxis::Ep},
-                                     {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+  std::vector<MeshAxes> groups{{MeshAxis::Dp, MeshAxis::Cp},
+                               {MeshAxis::Tp, MeshAxis::Pp},
+                               {MeshAxis::Etp, MeshAxis::Ep},
+                               {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+  for (const MeshAxisRow& row : kMeshAxes) groups.push_back({row.axis});
   int checked = 0, straddling = 0, unlike = 0;
   for (int i = 0; i < 400; ++i) {
     MeshDegrees degrees;
@@ -165,6 +148,7 @@ void CollectiveTimeTest::spans_of_meshes() {
     degrees.kv_heads = pick({1, 2, 8});
     degrees.dp_shard = pick({0, 1, 2, 4});
     degrees.ulysses = pick({1, 2});
+    degrees.mixer_heads = degrees.context = degrees.ulysses;
     degrees.etp = pick({0, 0, 1, 2, degrees.tp});
     degrees.ep_local = pick({0, 1, 2, 4});
     const bool folded = degrees.etp > 0 && degrees.etp != degrees.tp;

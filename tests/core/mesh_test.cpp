@@ -1,4 +1,5 @@
 // Rank arithmetic of the device mesh, group names, and placements.
+#include <QRandomGenerator>
 #include <QtTest>
 #include <set>
 
@@ -21,6 +22,27 @@ std::vector<RankOrder> all_orders() {
   return orders;
 }
 
+// Valid degrees: ep x etp divides the ranks that experts cover.
+DeviceMesh random_mesh(QRandomGenerator& random, MeshDegrees& d) {
+  const auto pick = [&](std::initializer_list<int64_t> values) {
+    return values.begin()[random.bounded(static_cast<quint32>(values.size()))];
+  };
+  d = {
+      .tp = pick({1, 2, 4, 6, 8}), .cp = pick({1, 2, 4, 6, 8}), .dp = pick({1, 2, 4, 6}), .pp = pick({1, 3})};
+  d.kv_heads = pick({1, 2, 3, 8});
+  d.dp_shard = pick({0, 1, 2, 3});
+  d.etp = pick({0, 1, 2, d.tp});
+  d.ep = pick({1, 2, 4, 6, 8});
+  d.ulysses = pick({1, 2, 3, 4, 5});
+  d.mixer_heads = pick({1, 2, 3, 4});
+  d.context = pick({1, 2, 3, 4, 8});
+  d.ep_local = pick({0, 1, 2, 3, 4});
+  if (d.dp * d.cp * (d.folds_experts() ? d.tp : 1) % (d.ep * d.expert_tp()) != 0) d.ep = 1, d.etp = 0;
+  RankOrder order;
+  std::shuffle(order.fastest_first.begin(), order.fastest_first.end(), random);
+  return DeviceMesh(d, order);
+}
+
 }  // namespace
 
 class MeshTest : public QObject {
@@ -38,6 +60,9 @@ class MeshTest : public QObject {
   void kv_heads_split_tp();
   void ulysses_splits_cp();
   void mixers_split_cp_beside_a_ring();
+  void parts_make_up_their_parent();
+  void axes_share_ranks();
+  void names_of_axes();
   void nodes_split_ep_data();
   void nodes_split_ep();
   void nodes_of_tokens();
@@ -238,17 +263,81 @@ void MeshTest::mixers_split_cp_beside_a_ring() {
              mesh.group(rank, {MeshAxis::CpRing, MeshAxis::CpUlysses}));
   }
   QVERIFY(group_size({MeshAxis::CpGroups, MeshAxis::CpHeads}) == Expr(Symbol::intern("cp")));
-  // Axes share ranks just where some rank has a neighbour along both.
-  std::vector<MeshAxis> axes{MeshAxis::Pp,     MeshAxis::Dp,        MeshAxis::Cp,       MeshAxis::Tp,
-                             MeshAxis::CpRing, MeshAxis::CpUlysses, MeshAxis::CpGroups, MeshAxis::CpHeads};
-  for (MeshAxis a : axes)
-    for (MeshAxis b : axes) {
-      const bool parts_of_one = a != b && ((a == MeshAxis::CpRing && b == MeshAxis::CpUlysses) ||
-                                           (a == MeshAxis::CpUlysses && b == MeshAxis::CpRing) ||
-                                           (a == MeshAxis::CpGroups && b == MeshAxis::CpHeads) ||
-                                           (a == MeshAxis::CpHeads && b == MeshAxis::CpGroups));
-      QCOMPARE(share_ranks(a, b), a == b || (is_cp_axis(a) && is_cp_axis(b) && !parts_of_one));
+}
+
+// Every split of the table: degrees, coordinates, groups, names and formulas of the parts give those of the
+// parent.
+void MeshTest::parts_make_up_their_parent() {
+  QRandomGenerator random(6);
+  int splits = 0, across_meshes = 0;
+  for (int i = 0; i < 300; ++i) {
+    MeshDegrees degrees;
+    const DeviceMesh mesh = random_mesh(random, degrees);
+    QCOMPARE(mesh.group_size({MeshAxis::Edp, MeshAxis::Ep, MeshAxis::Etp}),
+             mesh.group_size(mesh.expert_order()));
+    const int64_t rank = random.bounded(static_cast<int>(mesh.ranks()));
+    for (const MeshAxisRow& row : kMeshAxes) {
+      if (row.place == AxisPlace::Form)
+        QCOMPARE(mesh.group(rank, {row.axis}), mesh.group(rank, {row.parent}));
+      if (row.place != AxisPlace::Inner) continue;
+      const MeshAxes parts{row.outer, row.axis};
+      const bool one_mesh = is_expert_axis(row.outer) == is_expert_axis(row.axis);
+      QCOMPARE(group_name(parts), std::string(mesh_axis_name(row.parent)));
+      QVERIFY(group_size(parts) == mesh_axis_degree(row.parent));
+      if (one_mesh) QCOMPARE(declared_groups(parts).size(), size_t{1});
+      if (!one_mesh && degrees.expert_dp() != degrees.shard_dp()) {
+        QCOMPARE(mesh.degree(row.axis), mesh.degree(row.parent));  // experts do not fit into a copy
+        continue;
+      }
+      ++splits;
+      across_meshes += !one_mesh && mesh.degree(row.outer) > 1;
+      QCOMPARE(mesh.group_size(parts), mesh.degree(row.parent));
+      QCOMPARE(mesh.coordinate(rank, row.parent),
+               mesh.coordinate(rank, row.outer) * mesh.degree(row.axis) + mesh.coordinate(rank, row.axis));
+      QCOMPARE(mesh.group(rank, parts), mesh.group(rank, {row.parent}));
     }
+  }
+  QVERIFY(splits > 2000 && across_meshes > 50);
+}
+
+// Two axes of one mesh share ranks just where groups along both have a second common rank in some mesh.
+void MeshTest::axes_share_ranks() {
+  std::array<std::array<bool, kMeshAxisCount>, kMeshAxisCount> seen{};
+  QRandomGenerator random(7);
+  for (int i = 0; i < 300; ++i) {
+    MeshDegrees degrees;
+    const DeviceMesh mesh = random_mesh(random, degrees);
+    std::vector<std::set<int64_t>> groups;
+    for (const MeshAxisRow& row : kMeshAxes) {
+      const std::vector<int64_t> group = mesh.group(0, {row.axis});
+      groups.emplace_back(group.begin(), group.end());
+    }
+    for (size_t a = 0; a < groups.size(); ++a)
+      for (size_t b = 0; b < groups.size(); ++b)
+        seen[a][b] |= std::any_of(groups[a].begin(), groups[a].end(),
+                                  [&](int64_t rank) { return rank != 0 && groups[b].count(rank) > 0; });
+  }
+  for (const MeshAxisRow& a : kMeshAxes)
+    for (const MeshAxisRow& b : kMeshAxes)
+      if (a.mesh == b.mesh)
+        QVERIFY2(
+            share_ranks(a.axis, b.axis) == seen[static_cast<size_t>(a.axis)][static_cast<size_t>(b.axis)],
+            qPrintable(QStringLiteral("%1 %2").arg(a.name.data(), b.name.data())));
+      else
+        QVERIFY(!share_ranks(a.axis, b.axis));
+}
+
+// Two axes have one name only if a design uses just one of them: an axis or its other form.
+void MeshTest::names_of_axes() {
+  const auto in_form = [](MeshAxis axis) {
+    while (mesh_axis(axis).place != AxisPlace::Form && mesh_axis(axis).parent != axis)
+      axis = mesh_axis(axis).parent;
+    return mesh_axis(axis).place == AxisPlace::Form;
+  };
+  for (const MeshAxisRow& a : kMeshAxes)
+    for (const MeshAxisRow& b : kMeshAxes)
+      if (a.axis != b.axis && a.name == b.name)
+        QVERIFY2(in_form(a.axis) != in_form(b.axis), std::string(a.name).c_str());
 }
 
 // Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all

@@ -66,7 +66,8 @@ constexpr KnobAccess kRankOrder{
 std::vector<KnobChoice> rank_orders() {
   const RankOrder usual;
   std::vector<KnobChoice> choices{{to_string(usual), to_string(usual) + " (default)"}};
-  RankOrder order{{MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+  RankOrder order;
+  std::sort(order.fastest_first.begin(), order.fastest_first.end());
   do {
     if (order != usual) choices.push_back({to_string(order), to_string(order)});
   } while (std::next_permutation(order.fastest_first.begin(), order.fastest_first.end()));

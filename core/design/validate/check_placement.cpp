@@ -36,10 +36,11 @@ std::vector<Fix> fewer_ranks(const Checks& checks) {
 
 // The distance between adjacent ranks of a tensor-parallel group.
 int64_t tp_stride(const ParallelSpec& parallel) {
+  const MeshDegrees degrees{.cp = parallel.cp, .dp = parallel.dp, .pp = parallel.pp};
   int64_t stride = 1;
   for (MeshAxis axis : parallel.order.fastest_first) {
     if (axis == MeshAxis::Tp) break;
-    stride *= axis == MeshAxis::Pp ? parallel.pp : axis == MeshAxis::Dp ? parallel.dp : parallel.cp;
+    stride *= mesh_axis(axis).number(degrees);
   }
   return stride;
 }

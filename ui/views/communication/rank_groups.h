@@ -21,8 +21,9 @@ struct RankGroup {
 
 // Every group of a report's collectives, in the order of the house for mesh axes, then the others by name.
 std::vector<std::string> group_names(const Report& report);
-// "dp_cp" is {Dp, Cp}; of a name that is no mesh axis the role is empty.
-GroupRole group_role(const std::string& name);
+// "dp_cp" is {Dp, Cp}; of a name that is no mesh axis the role is empty. folded: experts have a tp of their
+// own.
+GroupRole group_role(const std::string& name, bool folded);
 // Without groups of one rank.
 std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank);
 
