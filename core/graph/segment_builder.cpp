@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <stdexcept>
 #include <utility>
+
+#include "graph/op_traits.h"
 
 namespace shardscape {
 namespace {
@@ -146,6 +149,8 @@ OpId SegmentBuilder::add_op(Op op) {
   const OpId id = static_cast<OpId>(segment_.ops.size());
   op.name = unique(op_names_, op.name);
   if (!is_quantized(op.compute)) op.compute = structure_.dtype;
+  if (op.attributes.index() != default_attributes(op.kind).index())
+    throw std::logic_error(op.name + " lacks the attributes of its kind");
   for (TensorId out : op.outputs) tensor(out).producer = id;
   segment_.ops.push_back(std::move(op));
   return id;
@@ -320,9 +325,8 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
     if (dim >= 0)
       next.shards[static_cast<size_t>(dim)].insert(next.shards[static_cast<size_t>(dim)].end(), group.begin(),
                                                    group.end());
-    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, group, dim, -1, next, phase, consumer,
+    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, {group, dim}, next, phase, consumer,
               target);
-    segment_.ops.back().reduce = reduce;
   }
   // Second, shards that the target lacks: an all-to-all where another dimension takes the axes, otherwise an
   // all-gather.
@@ -349,7 +353,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
       next.shards[d].resize(kept);
       if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
       const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(kept), have.end());
-      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next,
+      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, {leave, static_cast<int>(d), to}, next,
                 phase, consumer, target);
     }
   }
@@ -361,7 +365,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
                         target.shards[d].end());
     Placement next = tensor(at).placement;
     next.shards[d] = target.shards[d];
-    at = move(at, OpKind::Slice, take, static_cast<int>(d), -1, next, phase, consumer, target);
+    at = move(at, OpKind::Slice, {take, static_cast<int>(d)}, next, phase, consumer, target);
   }
   moved_.push_back({key, at});
   return at;
@@ -394,14 +398,9 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
   const bool copies = heads == size;
   if (back && copies) std::erase(next.partial, MeshAxis::CpHeads);
-  return move(from, OpKind::AllToAll, cp,
-              out      ? seq
-              : copies ? -1
-                       : group,
-              back     ? seq
-              : copies ? -1
-                       : group,
-              next, phase, consumer, target);
+  const int unshared = copies ? -1 : group;
+  return move(from, OpKind::AllToAll, {cp, out ? seq : unshared, back ? seq : unshared}, next, phase,
+              consumer, target);
 }
 
 TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
@@ -458,57 +457,61 @@ bool SegmentBuilder::is_packed(TensorId id) const {
   });
 }
 
-TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to,
-                              Placement to, Phase phase, const std::string& consumer,
-                              const Placement& wanted) {
+// The words for a redistribution: the suffix of the result's name, the label, and the rule of the table.
+struct SegmentBuilder::MoveWords {
+  const char *suffix, *label, *rule;
+};
+
+SegmentBuilder::MoveWords SegmentBuilder::move_words(OpKind kind, const Redistribution& by) {
+  switch (kind) {
+    case OpKind::AllReduce:
+      return {by.reduce == Reduce::Max ? "max" : "sum", "all-reduce",
+              "Partial to Replicate is an all-reduce"};
+    case OpKind::ReduceScatter:
+      return {"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"};
+    case OpKind::AllGather: return {"full", "all-gather", "Shard to Replicate is an all-gather"};
+    case OpKind::AllToAll:
+      return {"exchanged", "all-to-all",
+              by.dim_to < 0 ? "All ranks share the group: each is sent a copy by an all-to-all"
+              : by.dim < 0
+                  ? "The summands of all ranks that share the group are exchanged by an all-to-all and added"
+                  : "Shard to Shard of another dimension is an all-to-all"};
+    case OpKind::RingPass:
+      return {"ring", "ring pass",
+              "Around a ring every rank sends the block that it has used to the next one, "
+              "until each has seen all: never is more than one block held"};
+    case OpKind::RingSum:
+      return {"home", "ring sum",
+              "The gradient of a block goes round the ring behind it, every rank adds its "
+              "summand (in float32), and the last step brings it home"};
+    case OpKind::Slice: return {"part", "slice", "Replicate to Shard is a local slice"};
+    default: throw std::logic_error(std::string(op_kind_name(kind)) + " is no redistribution");
+  }
+}
+
+TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, const Placement& to, Phase phase,
+                              const std::string& consumer, const Placement& wanted) {
   // B and C of a group whose heads are spread over cp: Megatron-core repeats them and exchanges the copies;
   // its backward adds the exchanged gradients.
-  const std::vector<Axis>& axes = tensor(from).axes;
-  const bool repeats = structure_.ssm_heads && group == cp_axes(structure_) &&
-                       std::find(axes.begin(), axes.end(), Axis::SsmGroups) != axes.end();
+  const Tensor source = tensor(from);
+  if (kind == OpKind::AllReduce || kind == OpKind::ReduceScatter) by.reduce = source.placement.reduce;
+  const bool repeats = structure_.ssm_heads && by.group == cp_axes(structure_) &&
+                       std::find(source.axes.begin(), source.axes.end(), Axis::SsmGroups) !=
+                           source.axes.end();
   if (repeats && kind == OpKind::AllGather) kind = OpKind::AllToAll;
   if (repeats && kind == OpKind::ReduceScatter) {
     kind = OpKind::AllToAll;
-    dim_to = std::exchange(dim, -1);
+    by.dim_to = std::exchange(by.dim, -1);
   }
-  if (structure_.ring && group == ring_axes(structure_)) {
+  if (structure_.ring && by.group == ring_axes(structure_)) {
     if (kind == OpKind::AllGather) kind = OpKind::RingPass;
     if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
   }
-  struct Words {
-    const char *suffix, *label, *rule;
-  };
-  const Words words =
-      kind == OpKind::AllReduce ? Words{tensor(from).placement.reduce == Reduce::Max ? "max" : "sum",
-                                        "all-reduce", "Partial to Replicate is an all-reduce"}
-      : kind == OpKind::ReduceScatter
-          ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
-      : kind == OpKind::AllGather ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
-      : kind == OpKind::AllToAll && dim_to < 0
-          ? Words{"exchanged", "all-to-all",
-                  "All ranks share the group: each is sent a copy by an all-to-all"}
-      : kind == OpKind::AllToAll && dim < 0
-          ? Words{"exchanged", "all-to-all",
-                  "The summands of all ranks that share the group are exchanged by an all-to-all and added"}
-      : kind == OpKind::AllToAll
-          ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
-      : kind == OpKind::RingPass
-          ? Words{"ring", "ring pass",
-                  "Around a ring every rank sends the block that it has used to the next one, "
-                  "until each has seen all: never is more than one block held"}
-      : kind == OpKind::RingSum
-          ? Words{"home", "ring sum",
-                  "The gradient of a block goes round the ring behind it, every rank adds its "
-                  "summand (in float32), and the last step brings it home"}
-          : Words{"part", "slice", "Replicate to Shard is a local slice"};
-  const Tensor source = tensor(from);
+  const MoveWords words = move_words(kind, by);
   const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
   Op op;
   op.kind = kind;
   op.phase = phase;
-  op.group = group;
-  op.dim = dim;
-  op.dim_to = dim_to;
   op.inputs = {from};
   // A ring sums in float32; the result has the type of the activations.
   const DType type = kind == OpKind::RingSum ? structure_.dtype : source.dtype;
@@ -519,17 +522,18 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
     op.outputs.push_back(
         add_tensor(source.name + ".contiguous", source.axes, source.placement, source.dtype, role));
   op.name = tensor(result).name;
-  op.label = std::string(words.label) + " " + group_name(group);
+  op.label = std::string(words.label) + " " + group_name(by.group);
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
   const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label
                                                  : std::string("The section before");
-  op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
+  by.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
            consumer + " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
-    op.why +=
+    by.why +=
         " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves "
         "all ranks equally "
         "much to do.";
+  op.attributes = std::move(by);
   add_op(std::move(op));
   return result;
 }

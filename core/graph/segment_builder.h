@@ -108,8 +108,12 @@ class SegmentBuilder {
                         const Placement& placement, DType type);
   static std::string unique(std::set<std::string>& taken, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
-  TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
-                Phase phase, const std::string& consumer, const Placement& wanted);
+  // Adds a redistribution to placement `to`, a step on the way to `wanted`. Its reduction and its explanation
+  // follow from the placements.
+  TensorId move(TensorId from, OpKind kind, Redistribution by, const Placement& to, Phase phase,
+                const std::string& consumer, const Placement& wanted);
+  struct MoveWords;
+  static MoveWords move_words(OpKind kind, const Redistribution& by);
 
   Placement routed(OpKind kind, size_t operand, const Tensor& tensor) const;
 

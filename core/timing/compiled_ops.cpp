@@ -37,7 +37,7 @@ class Compiler {
     std::set<MeshAxes> groups;
     for (const Segment& segment : graph.segments) {
       for (const Op& op : segment.ops)
-        if (!op.group.empty()) groups.insert(op.group);
+        if (const Redistribution* by = redistribution_of(op)) groups.insert(by->group);
       for (const Storage& storage : segment.storages)  // what goes to the host and back
         for (const Symbol symbol : storage.bytes.symbols())
           if (graph.structure.offload_activations) symbols.insert(symbol);
@@ -127,13 +127,13 @@ class Compiler {
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
-    CompiledOp out{op.ring == Ring::None ? OpRule::Attention : OpRule::Ring,
+    CompiledOp out{ring_of(op) == Ring::None ? OpRule::Attention : OpRule::Ring,
                    add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
                         local_size(q, 1), local_size(k, 1), local_size(k, last_dim(k)),
-                        local_size(v, last_dim(v)), forward.window ? reach : Expr()})};
-    if (op.ring != Ring::None) {
+                        local_size(v, last_dim(v)), attention_attributes(forward).window ? reach : Expr()})};
+    if (ring_of(op) != Ring::None) {
       const RingOps ring = ring_ops(*s_, id);
-      add({group_size(s_->op(ring.passes.at(0)).group)});
+      add({group_size(redistribution(s_->op(ring.passes.at(0))).group)});
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
         for (const OpId m : *moved)
           add({Expr(kByteScale) * ring_message_elements(*s_, s_->op(m)) *
@@ -148,7 +148,8 @@ class Compiler {
     CompiledOp out;
     if (is_ring(op.kind) || is_relabelling(op.kind) || is_cache_view(*s_, op))
       return out;  // with its attention; a view
-    if (op.kind == OpKind::AllToAll && op.dim >= 0 && op.dim_to >= 0) return exchange(op);
+    if (op.kind == OpKind::AllToAll && redistribution(op).dim >= 0 && redistribution(op).dim_to >= 0)
+      return exchange(op);
     if (is_collective(op.kind))
       return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1, matmul_with(id)};
     switch (op.kind) {
@@ -203,15 +204,15 @@ class Compiler {
       return Expr(2 * kByteScale) * local_bytes(s_->tensor(tensor));
     };
     return {OpRule::Exchange,
-            add({Expr(kByteScale) * collective_bytes(*s_, op), outer(op.inputs[0], op.dim_to),
-                 copied(op.inputs[0]), outer(op.outputs[0], op.dim), copied(op.outputs[0])})};
+            add({Expr(kByteScale) * collective_bytes(*s_, op), outer(op.inputs[0], redistribution(op).dim_to),
+                 copied(op.inputs[0]), outer(op.outputs[0], redistribution(op).dim), copied(op.outputs[0])})};
   }
 
   // What reads a gathered tensor, or made one that is scattered: the first op of that product's kernel. -1:
   // no product.
   OpId matmul_with(OpId id) const {
     const Op& op = s_->op(id);
-    if (comm_category(op.group) != TimeCategory::TensorComm) return -1;
+    if (comm_category(redistribution(op).group) != TimeCategory::TensorComm) return -1;
     const auto kernel = [&](OpId product) { return kernels_[static_cast<size_t>(product)]; };
     if (op.kind == OpKind::AllGather) {
       for (size_t j = static_cast<size_t>(id) + 1; j < s_->ops.size(); ++j) {

@@ -149,14 +149,14 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
   made.spec = spec.text();
   // In decode, the new token comes after all cached tokens, so no mask applies.
   const bool masks = b_.structure().mode != Mode::Decode;
-  made.causal = spec.causal && masks;
-  made.window = spec.window && b_.structure().window && masks;
-  made.soft_cap = spec.soft_cap;
-  made.alibi = spec.alibi;
-  made.clamp = spec.clamp;
-  if (*kind == OpKind::Attention && b_.structure().ring) {
-    made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
-    made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
+  made.attributes = spec.attributes;
+  if (auto* attention = std::get_if<AttentionAttributes>(&made.attributes)) {
+    if (b_.structure().ring) {
+      attention->ring = b_.structure().zigzag && attention->causal ? Ring::Zigzag : Ring::Plain;
+      made.label += attention->ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
+    }
+    attention->causal = attention->causal && masks;
+    attention->window = attention->window && b_.structure().window && masks;
   }
   // If ranks hold parts of the context, results are merged; the merge counts the sinks.
   const bool parts = *kind == OpKind::Attention && !shards.at(attention_values(spec)[1]).empty();
@@ -185,7 +185,7 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
   if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
   if (b_.structure().trains())  // saved for the backward
     for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
-  else if (*kind == OpKind::CausalConv || *kind == OpKind::SelectiveScan || *kind == OpKind::Ssd)
+  else if (traits.state_operand >= 0)
     b_.add_state(made, spec, axes, shards, name);
   TensorId sums = -1;
   if (parts) {
@@ -303,17 +303,29 @@ bool Assembler::attends(const OpSpec& spec) {
 
 DType Assembler::result_type(OpKind kind, const std::vector<TensorId>& operands) {
   if (op_traits(kind).float_result) return DType::FP32;
-  if (kind == OpKind::Dispatch || kind == OpKind::DispatchNodes)
+  if (op_traits(kind).sends_tokens)
     return b_.tensor(operands[1]).dtype;  // in the type in which tokens are sent
   DType type = b_.structure().dtype;
-  if (kind == OpKind::Add || kind == OpKind::Scale)  // Scale: a weighted loss keeps its type
+  if (op_traits(kind).wide_result)
     for (TensorId id : operands)
       if (dtype_bytes(b_.tensor(id).dtype) > dtype_bytes(type)) type = b_.tensor(id).dtype;
   return type;
 }
 
+std::optional<char> Assembler::wrongly_dropped(const OpSpec& spec, DroppedLetters drops) {
+  if (drops == DroppedLetters::Any) return std::nullopt;
+  const auto allowed = [&](char letter) {
+    return (drops == DroppedLetters::FirstOfSecond && letter == spec.in[1].front()) ||
+           (drops == DroppedLetters::LastOfSecond && letter == spec.in[1].back());
+  };
+  for (const std::string& in : spec.in)
+    for (char letter : in)
+      if (spec.out.find(letter) == std::string::npos && !allowed(letter)) return letter;
+  return std::nullopt;
+}
+
 OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
-  const auto spec = parse_op_spec(line.spec);
+  auto spec = parse_op_spec(line.spec);
   if (!spec)
     fail(line, "the letters \"" + line.spec + "\" cannot be read",
          "letters per operand and of the result, such as bsd,df->bsf");
@@ -337,16 +349,12 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
         fail(line, "concat cannot use the letters \"" + line.spec + "\"",
              "bshn,bsr->bshe: the last dimensions are joined, the first ones alike; "
              "an operand with fewer is repeated along the others");
-  if (!op_traits(kind).reduces && kind != OpKind::Attention && kind != OpKind::Concat && !is_routing(kind)) {
-    const bool rows = kind == OpKind::PositionAdd;
-    for (const std::string& in : spec->in)
-      for (char letter : in)
-        if (spec->out.find(letter) == std::string::npos && !(rows && letter == spec->in[1][0]) &&
-            !(kind == OpKind::SigmoidGate && letter == spec->in[1].back()))
-          fail(line, std::string("letter '") + letter + "' is missing from the result of " + line.callee,
-               "a result with all letters: only einsum, embed and the reductions sum over letters");
-  }
-  if (!spec->plain() && (spec->clamp ? kind != OpKind::SwiGlu : kind != OpKind::Attention))
+  if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
+    fail(line, std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
+         "a result with all letters: only einsum, embed and the reductions sum over letters");
+  const OpAttributes none{}, defaults = default_attributes(kind);
+  if (spec->attributes.index() == none.index()) spec->attributes = defaults;
+  if (spec->attributes.index() != defaults.index())
     fail(line, "\"" + line.spec + "\" has words after the letters",
          "letters only: causal, window, soft_cap and alibi belong to attention, clamp to swiglu");
   if ((kind == OpKind::Take) != spec->axis.has_value() ||
@@ -354,9 +362,10 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
     fail(line, line.callee + " cannot use \"" + line.spec + "\"",
          "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of "
          "its operand's");
-  if (spec->window && !spec->causal)
+  const auto* attention = std::get_if<AttentionAttributes>(&spec->attributes);
+  if (attention && attention->window && !attention->causal)
     fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
-  if (kind == OpKind::Attention && !attends(*spec))
+  if (attention && !attends(*spec))
     fail(line, "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; one sink per head "

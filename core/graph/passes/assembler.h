@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -89,6 +91,10 @@ class Assembler {
   // A sum has the type of its widest operand, so that a wide residual stream stays wide.
   DType result_type(OpKind kind, const std::vector<TensorId>& operands);
 
+  // The first letter that the result lacks and must have.
+  static std::optional<char> wrongly_dropped(const OpSpec& spec, DroppedLetters drops);
+
+  // Spec of the line with the attributes of the kind.
   OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands);
 
   // Operands with the same Partial placement are added before the reduction, so that one reduction serves all
