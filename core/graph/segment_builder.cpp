@@ -1,7 +1,6 @@
 #include "graph/segment_builder.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -12,13 +11,6 @@ namespace {
 
 bool contains(const MeshAxes& axes, MeshAxis axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
-  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) {
-    return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(),
-                                                [&](MeshAxis other) { return share_ranks(axis, other); });
-  });
 }
 
 }  // namespace
@@ -156,130 +148,7 @@ OpId SegmentBuilder::add_op(Op op) {
   return id;
 }
 
-Placement SegmentBuilder::resolved(const Tensor& t) const {
-  if (t.placement.partial.empty()) return t.placement;
-  if (t.axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden}) return stream_rules_.place(t.axes);
-  Placement p = t.placement;
-  p.partial.clear();
-  p.reduce = Reduce::Sum;
-  return p;
-}
-
-Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
-  const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
-  const auto operands = rule ? rule->operands : KernelRule::Operands::AsTheyCome;
-  if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter)
-    return stream_placement(t.axes);
-  // A key that all heads share is gathered before its rotation.
-  if (kind == OpKind::Rope) {
-    Placement p = resolved(t);
-    for (size_t d = 0; d < t.axes.size(); ++d)
-      if (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Batch) p.shards[d] = inner_rules_.of(t.axes[d]);
-    return p;
-  }
-  if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
-  Placement p = t.placement;
-  p.partial.clear();
-  return p;
-}
-
 bool SegmentBuilder::checkpoint_policy(const KernelStat& stat) const { return applies(structure_, stat); }
-
-bool SegmentBuilder::exchanges(OpKind kind) const {
-  return structure_.cp && !one_token_ && (kind == OpKind::CausalConv || kind == OpKind::Ssd);
-}
-
-LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
-                                   const LetterShards& seed, Phase phase, const std::string& consumer) {
-  LetterShards shards = seed;
-  std::vector<Placement> wish(operands.size());
-  const auto reads_part = [&](OpKind op) { return op == OpKind::Attention || exchanges(op); };
-  if (phase == Phase::Forward && (exchanges(kind) || kind == OpKind::GroupRmsNorm))
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const std::vector<Axis>& axes = tensor(operands[i]).axes;
-      for (size_t d = 0; d < axes.size(); ++d) {
-        if (axes[d] == Axis::SsmGroups || axes[d] == Axis::SsmGroupHeads)
-          shards.emplace(spec.in[i][d], (exchanges(kind) ? scan_rules_ : parameter_rules_).of(axes[d]));
-        // The norm needs all heads of a group: it runs where cp splits the sequence again.
-        if (axes[d] == Axis::Seq)
-          shards.emplace(spec.in[i][d], exchanges(kind) ? MeshAxes{} : inner_rules_.of(Axis::Seq));
-      }
-    }
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Tensor& t = tensor(operands[i]);
-    wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
-    // Attention sinks follow the heads of the queries, and parameters of a scan its heads: a rank reads only
-    // its part of them.
-    if (t.role != TensorRole::Parameter || reads_part(kind)) continue;
-    for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
-  }
-  // KV heads follow the heads of their queries: the axes of KV heads are a prefix of the axes of heads.
-  const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
-  // Otherwise latents, which serve all heads.
-  const bool own_heads = attention && attention_values(spec).size() == 4;
-  const char heads = attention ? spec.in.front()[2] : '\0',
-             kv_heads = own_heads ? attention_values(spec)[2] : '\0';
-  if (attention && structure_.ulysses && phase != Phase::Backward) {
-    // Ulysses: each rank has some of the heads, and the whole sequence or the ring's share of it (Jacobs et
-    // al., arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
-    shards.emplace(spec.in.front()[1], ring_axes(structure_));
-    for (const auto& [letter, axis] : {std::pair{heads, Axis::Heads}, std::pair{kv_heads, Axis::KvHeads}}) {
-      MeshAxes axes = parameter_rules_.of(axis);
-      for (MeshAxis part : ulysses_axes(structure_)) axes.push_back(part);
-      shards.emplace(letter, axes);
-    }
-  }
-  // The decoded token attends to the rank's part of the context.
-  if (attention && one_token_)
-    shards.emplace(attention_values(spec)[1], tensor(operands[1]).placement.shards[1]);
-  std::string whole = whole_letters(kind, spec);
-  // A loss that is not vocabulary-parallel reads all logits of a token.
-  const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
-  if (loss && structure_.gathered_logits && phase == Phase::Forward) whole += spec.in[0].back();
-  for (char letter : whole) shards.emplace(letter, MeshAxes{});
-  // Results of a scan decide first: a gate is redistributed to their placement.
-  std::vector<size_t> order(operands.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-    const OpId producer = tensor(operands[i]).producer;
-    return producer >= 0 && segment_.op(producer).kind == OpKind::Ssd;
-  });
-  for (size_t i : order) {
-    for (size_t d = 0; d < wish[i].shards.size(); ++d) {
-      const char letter = spec.in[i][d];
-      const MeshAxes& axes = wish[i].shards[d];
-      if (shards.count(letter) || axes.empty()) continue;
-      if (letter == kv_heads && kv_heads != heads) {
-        const auto h = shards.find(heads);
-        const bool prefix = h != shards.end() && axes.size() <= h->second.size() &&
-                            std::equal(axes.begin(), axes.end(), h->second.begin());
-        if (prefix) shards.emplace(letter, axes);
-      } else {
-        // The outer axes, up to the first axis that another letter uses.
-        MeshAxes kept;
-        while (kept.size() < axes.size() && !used_elsewhere(shards, letter, axes[kept.size()]))
-          kept.push_back(axes[kept.size()]);
-        if (!kept.empty()) shards.emplace(letter, kept);
-      }
-    }
-  }
-  // Blocks of K and V enter the ring last, after all other redistributions (Liu et al., arXiv 2310.01889).
-  const char keys = attention && structure_.ring ? attention_values(spec)[1] : '\0';
-  for (const bool around : {false, true}) {
-    if (around && keys == '\0') continue;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (reads_part(kind) && tensor(operands[i]).role == TensorRole::Parameter) continue;
-      Placement target = wish[i];
-      for (size_t d = 0; d < target.shards.size(); ++d) {
-        const auto it = shards.find(spec.in[i][d]);
-        target.shards[d] = it == shards.end() ? MeshAxes{} : it->second;
-        if (!around && spec.in[i][d] == keys) target.shards[d] = ring_axes(structure_);
-      }
-      operands[i] = redistribute(operands[i], target, phase, consumer);
-    }
-  }
-  return shards;
-}
 
 Placement SegmentBuilder::result_placement(const std::string& letters, const LetterShards& shards,
                                            const MeshAxes& also_partial) {
