@@ -85,15 +85,15 @@ class Writer {
              {"read_bytes", quantity(op.read_bytes)},
              {"written_bytes", quantity(op.written_bytes)},
              {"outputs", outputs}};
-    if (is_redistribution(op.kind)) {
-      out["group"] = group_name(op.group);
-      out["group_size"] = quantity(group_size(op.group));
+    if (const Redistribution* by = redistribution_of(op)) {
+      out["group"] = group_name(by->group);
+      out["group_size"] = quantity(group_size(by->group));
     }
     if (is_collective(op.kind)) {
       out["elements"] = quantity(collective_elements(s, op));
       out["bytes"] = quantity(collective_bytes(s, op));
     }
-    if (!op.why.empty()) out["why"] = op.why;
+    if (is_redistribution(op.kind)) out["why"] = redistribution(op).why;
     return out;
   }
 

@@ -85,7 +85,8 @@ class Writer {
   void describe(const Segment& s, const Op& op) {
     std::vector<std::string> inputs;
     for (TensorId id : op.inputs) inputs.push_back(s.tensor(id).name);
-    const std::string spec = is_redistribution(op.kind) ? group_name(op.group) : op.spec;
+    const Redistribution* by = redistribution_of(op);
+    const std::string spec = by ? group_name(by->group) : op.spec;
     line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") +
                 "(" + joined(inputs, ", ") + ")" +
                 (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
@@ -96,7 +97,7 @@ class Writer {
     if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
       line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
     }
-    if (!op.why.empty()) line(8, "why: " + op.why);
+    if (by) line(8, "why: " + by->why);
   }
 
   void saved(const Segment& s) {

@@ -202,7 +202,7 @@ class ClusterDescription {
   bool exchanges_in_parts() const {
     for (const Segment& segment : lowering_.report().graph().segments)
       for (const Op& op : segment.ops) {
-        const int role = op.kind == OpKind::AllToAll ? lowering_.role_of(op.group) : -1;
+        const int role = op.kind == OpKind::AllToAll ? lowering_.role_of(redistribution(op).group) : -1;
         if (role >= 0 && lowering_.role_size(role) > 2 &&
             lowering_.role_size(role) < lowering_.mesh().ranks())
           return true;

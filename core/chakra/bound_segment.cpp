@@ -102,9 +102,9 @@ class Binder {
         for (const TensorId out : op.outputs) alias_[static_cast<size_t>(out)] = resolve(op.inputs[0]);
       return;
     }
-    if (op.ring != Ring::None) return bind_ring(id, part);
+    if (ring_of(op) != Ring::None) return bind_ring(id, part);
     const bool collective = is_collective(op.kind);
-    const int role = collective ? lowering_.role_of(op.group) : -1;
+    const int role = collective ? lowering_.role_of(redistribution(op).group) : -1;
     if (collective && role < 0) {
       // A collective over one rank never completes in the simulator and does nothing: its result aliases its
       // input.
@@ -149,7 +149,8 @@ class Binder {
     const Op& op = segment_.op(id);
     const Source here = op.phase == Phase::Forward ? Source::Forward : Source::Backward;
     const RingOps ring = ring_ops(segment_, id);
-    const int64_t ranks = value(group_size(segment_.op(ring.passes.at(0)).group), op.name, "ranks");
+    const int64_t ranks = value(group_size(redistribution(segment_.op(ring.passes.at(0))).group), op.name,
+                                "ranks");
     const int64_t position = binding_.get(Symbol::intern("ic")).value_or(0);
     std::vector<int64_t> work;
     for (int64_t step = 0; step < ranks; ++step) work.push_back(ring_work(op, position, step));

@@ -460,7 +460,7 @@ Lowering::Lowering(const Report& report, bool durations)
   if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
   for (const Segment& segment : graph.segments)
     for (const Op& op : segment.ops)
-      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({op.group, false});
+      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({redistribution(op).group, false});
   if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty())
     add_role({gathered, false});
   for (const StageReport& s : report.stages) {

@@ -5,12 +5,13 @@
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "design/design.h"
+#include "graph/op_attributes.h"
 #include "graph/op_kind.h"
 #include "mesh/pipeline_layout.h"
-#include "mesh/placement.h"
 #include "model/axis.h"
 #include "symbolic/expr.h"
 
@@ -55,9 +56,6 @@ struct Storage {
   Expr bytes;  // on one rank
 };
 
-// Attention whose K and V move round a ring of ranks. Zigzag: see ContextMode.
-enum class Ring : uint8_t { None, Plain, Zigzag };
-
 enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
 
 // In which layers of a kind an op runs. Full recompute may treat layers of one kind differently.
@@ -82,6 +80,7 @@ struct LayerClass {
   auto operator<=>(const LayerClass&) const = default;
 };
 
+// The common part of all ops, and the attributes of the op's kind.
 struct Op {
   std::string name;   // unique in the segment: "attention.q", "attention.q.grad_x"
   std::string label;  // for people: "Q projection"
@@ -90,20 +89,14 @@ struct Op {
   GradRole grad = GradRole::None;
   int block = -1;  // index into Segment::blocks
   std::vector<TensorId> inputs, outputs;
-  std::string spec;   // letters, "bsd,dhe->bshe"; also for pointwise ops and for gradients of einsums
+  // Letters, "bsd,dhe->bshe"; also for pointwise ops and for gradients of einsums. Redistributions have none.
+  std::string spec;
   OpId forward = -1;  // the forward op that this op differentiates or repeats
   // The result is not saved: the backward runs the op again (KernelProfile::recomputes).
   bool recomputed_in_backward = false;
   // Gradient of a single operand: the index of the operand. Otherwise -1.
   int operand = -1;
-  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as in OpSpec
-  Ring ring = Ring::None;                                                               // attention only
-  MeshAxes group;  // collectives and slices: mesh axes of the group
-  int dim = -1;    // all-gather: dimension joined; reduce-scatter, slice: dimension split
-  // All-to-all: dimension split, while dim is joined. dim_to -1: each rank is sent a copy. dim -1: arriving
-  // parts are summed. Both serve B and C of a mixer group whose heads are spread over cp.
-  int dim_to = -1;
-  Reduce reduce = Reduce::Sum;
+  OpAttributes attributes;      // of the kind's family (OpTraits::family)
   DType compute = DType::BF16;  // type of the arithmetic
   // flops: counted, as kernels compute them. useful_flops: exact under masks, of routed tokens
   // (useful_flops_of.h).
@@ -115,9 +108,28 @@ struct Op {
   // Backward ops: the gradient of the segment's input does not depend on this op, so a split backward defers
   // it.
   bool deferrable = false;
-  // Redistributions: explanation with producer's placement, consumer's placement and rule.
-  std::string why;
 };
+
+// Attributes of an op: null for an op of another family.
+inline const AttentionAttributes* attention_of(const Op& op) {
+  return std::get_if<AttentionAttributes>(&op.attributes);
+}
+inline const SwiGluAttributes* swiglu_of(const Op& op) {
+  return std::get_if<SwiGluAttributes>(&op.attributes);
+}
+inline const Redistribution* redistribution_of(const Op& op) {
+  return std::get_if<Redistribution>(&op.attributes);
+}
+// Attributes of an attention, of a redistribution. Throw std::bad_variant_access for any other op.
+inline const AttentionAttributes& attention_attributes(const Op& op) {
+  return std::get<AttentionAttributes>(op.attributes);
+}
+inline const Redistribution& redistribution(const Op& op) { return std::get<Redistribution>(op.attributes); }
+// The ring of an attention; Ring::None for any other op.
+inline Ring ring_of(const Op& op) {
+  const AttentionAttributes* attributes = attention_of(op);
+  return attributes ? attributes->ring : Ring::None;
+}
 
 // Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
 inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }

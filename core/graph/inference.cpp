@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -108,7 +109,7 @@ void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, 
                                const LetterShards& shards, const std::string& name) {
   std::string of = spec.out;
   of.erase(1, 1);  // the sequence
-  of += op.kind == OpKind::CausalConv ? spec.in[1].back() : spec.in[3].back();
+  of += spec.in[static_cast<size_t>(op_traits(op.kind).state_operand)].back();
   std::vector<Axis> axes;
   for (char letter : of) axes.push_back(letters.at(letter));
   LetterShards placed = shards;

@@ -39,9 +39,9 @@ class SegmentBuilder {
   OpId add_op(Op op);
   Tensor& tensor(TensorId id) { return segment_.tensors[static_cast<size_t>(id)]; }
 
-  // Redistributes operands until their placements agree on every letter: parameters decide first, then data
-  // in order. seed: letters that are decided beforehand (those of a parameter whose gradient is computed).
-  // Returns the shards of every letter of the op.
+  // align.cpp: redistributes operands until their placements agree on every letter: parameters decide first,
+  // then data in order. seed: letters that are decided beforehand (those of a parameter whose gradient is
+  // computed). Returns the shards of every letter of the op.
   LetterShards align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                      const LetterShards& seed, Phase phase, const std::string& consumer);
 
@@ -98,6 +98,19 @@ class SegmentBuilder {
   TensorId last_token(TensorId from);
 
  private:
+  struct AttentionLetters;
+  // Whether a rank reads only its part of a parameter operand: attention sinks follow the heads of the
+  // queries, and parameters of a scan its heads.
+  bool reads_part(OpKind kind) const;
+  // Steps of align: each decides the shards of some letters. Letters that are already in `shards` stay.
+  // Mixer: heads and the sequence of a scan; the norm of groups needs all heads of a group.
+  void shard_mixer(OpKind kind, const OpSpec& spec, const std::vector<TensorId>& operands,
+                   LetterShards& shards) const;
+  void shard_attention(const AttentionLetters& letters, const std::vector<TensorId>& operands, Phase phase,
+                       LetterShards& shards) const;
+  // Data operands in order, those that decide first (OpTraits) in front. wish: their placements.
+  void shard_data(const AttentionLetters& letters, const OpSpec& spec, const std::vector<TensorId>& operands,
+                  const std::vector<Placement>& wish, LetterShards& shards) const;
   // Whether the profile packs the tensor into a larger buffer (packed QKV), so that a send copies it first.
   bool is_packed(TensorId id) const;
   // Where inference stores a tensor over these axes (batch and sequence first): on the ranks whose attention
@@ -108,8 +121,12 @@ class SegmentBuilder {
                         const Placement& placement, DType type);
   static std::string unique(std::set<std::string>& taken, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
-  TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
-                Phase phase, const std::string& consumer, const Placement& wanted);
+  // Adds a redistribution to placement `to`, a step on the way to `wanted`. Its reduction and its explanation
+  // follow from the placements.
+  TensorId move(TensorId from, OpKind kind, Redistribution by, const Placement& to, Phase phase,
+                const std::string& consumer, const Placement& wanted);
+  struct MoveWords;
+  static MoveWords move_words(OpKind kind, const Redistribution& by);
 
   Placement routed(OpKind kind, size_t operand, const Tensor& tensor) const;
 

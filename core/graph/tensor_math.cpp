@@ -93,7 +93,8 @@ std::string local_shape_text(const Tensor& tensor) {
 }
 
 Expr ring_messages(const Op& op) {
-  return op.kind == OpKind::RingPass ? group_size(op.group) - Expr(1) : group_size(op.group);
+  const Expr ranks = group_size(redistribution(op).group);
+  return op.kind == OpKind::RingPass ? ranks - Expr(1) : ranks;
 }
 
 Expr ring_message_elements(const Segment& segment, const Op& op) {
@@ -103,7 +104,7 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 Expr collective_elements(const Segment& segment, const Op& op) {
   if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
   // Without dim_to, a rank sends as many copies as it receives.
-  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;
+  const bool copies = op.kind == OpKind::AllToAll && redistribution(op).dim_to < 0;
   const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }

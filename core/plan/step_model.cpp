@@ -31,15 +31,6 @@ const Expr& in_flight() {
   return nf;
 }
 
-}  // namespace
-
-bool is_loss(OpKind kind) {
-  return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
-         kind == OpKind::SoftCap;
-}
-
-namespace {
-
 class ShapeBuilder {
  public:
   ShapeBuilder(const Graph& graph, bool first, bool last, bool has_layers)
@@ -252,14 +243,15 @@ class ShapeBuilder {
     if (is_collective(op.kind)) {
       const Tensor& t = segment.tensor(op.inputs[0]);
       const Expr elements = collective_elements(segment, op);
+      const MeshAxes& group = redistribution(op).group;
       if (is_ring(op.kind)) {
         for (const char* way : {"send", "recv"})
-          collective(op.phase, way, group_name(op.group), group_size(graph_.structure, op.group), t.dtype,
+          collective(op.phase, way, group_name(group), group_size(graph_.structure, group), t.dtype,
                      times * ring_messages(op), times * elements);
         return;
       }
-      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group),
-                 group_size(graph_.structure, op.group), t.dtype, times, times * elements);
+      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(group),
+                 group_size(graph_.structure, group), t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
       FlopsRow& row = flops_
                           .try_emplace({op.phase, op.kind, op.compute},

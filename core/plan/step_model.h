@@ -34,8 +34,6 @@ inline constexpr int kAllMemoryCategories = 8;
 inline constexpr int kStateCategories = 3;
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
-// Whether the saved tensors of ops of this kind count as Logits.
-bool is_loss(OpKind kind);
 
 struct FlopsRow {
   OpKind kind;

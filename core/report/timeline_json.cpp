@@ -184,7 +184,8 @@ class Writer {
     const Op& op = segment.op(span.op);
     const OpTime& time = ops_.time(span);
     const Binding& binding = r_.stages.front().binding;
-    out.category = time_category_name(is_collective(op.kind) ? comm_category(op.group) : time.category);
+    out.category = time_category_name(is_collective(op.kind) ? comm_category(redistribution(op).group)
+                                                             : time.category);
     out.name = json_text(kernel_label(segment, span.op));
     Json args{{"op", op.name}, {"kind", op_kind_name(op.kind)}};
     const auto communicates = [&](const MeshAxes& group, const Tensor& sent, double bytes) {
@@ -195,16 +196,17 @@ class Writer {
                    {"alone_us", in_microseconds(time.communication)}});
     };
     if (is_collective(op.kind))
-      communicates(op.group, segment.tensor(op.inputs[0]), number(collective_bytes(segment, op), binding));
+      communicates(redistribution(op).group, segment.tensor(op.inputs[0]),
+                   number(collective_bytes(segment, op), binding));
     if (is_collective(op.kind) && time.category == TimeCategory::MemoryBound)
       args["packing_us"] = in_microseconds(time.seconds - time.exposed);
-    if (op.ring != Ring::None) {  // its messages travel concurrently
+    if (ring_of(op) != Ring::None) {  // its messages travel concurrently
       const RingOps ring = ring_ops(segment, span.op);
       double bytes = 0;
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
         for (const OpId m : *moved) bytes += number(collective_bytes(segment, segment.op(m)), binding);
       const Op& pass = segment.op(ring.passes.at(0));
-      communicates(pass.group, segment.tensor(pass.inputs[0]), bytes);
+      communicates(redistribution(pass).group, segment.tensor(pass.inputs[0]), bytes);
       args["waits_us"] = in_microseconds(time.exposed);
     }
     out.args = args.dump();

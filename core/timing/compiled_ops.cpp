@@ -33,7 +33,7 @@ class Compiler {
     std::set<MeshAxes> groups;
     for (const Segment& segment : graph.segments) {
       for (const Op& op : segment.ops)
-        if (!op.group.empty()) groups.insert(op.group);
+        if (const Redistribution* by = redistribution_of(op)) groups.insert(by->group);
       for (const Storage& storage : segment.storages)  // what goes to the host and back
         for (const Symbol symbol : storage.bytes.symbols())
           if (graph.structure.offload_activations) symbols.insert(symbol);
@@ -107,13 +107,13 @@ class Compiler {
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
-    CompiledOp out{op.ring == Ring::None ? OpRule::Attention : OpRule::Ring,
+    CompiledOp out{ring_of(op) == Ring::None ? OpRule::Attention : OpRule::Ring,
                    add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
                         local_size(q, 1), local_size(k, 1), local_size(k, last_dim(k)),
-                        local_size(v, last_dim(v)), forward.window ? reach : Expr()})};
-    if (op.ring != Ring::None) {
+                        local_size(v, last_dim(v)), attention_attributes(forward).window ? reach : Expr()})};
+    if (ring_of(op) != Ring::None) {
       const RingOps ring = ring_ops(*s_, id);
-      add({group_size(s_->op(ring.passes.at(0)).group)});
+      add({group_size(redistribution(s_->op(ring.passes.at(0))).group)});
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
         for (const OpId m : *moved)
           add({Expr(kByteScale) * ring_message_elements(*s_, s_->op(m)) *
@@ -135,7 +135,8 @@ class Compiler {
 
   CompiledOp compile_kernel(const Kernel& kernel) {
     const Op& op = s_->op(kernel.op);
-    if (op.kind == OpKind::AllToAll && op.dim >= 0 && op.dim_to >= 0) return exchange(op);
+    if (op.kind == OpKind::AllToAll && redistribution(op).dim >= 0 && redistribution(op).dim_to >= 0)
+      return exchange(op);
     if (is_collective(op.kind))
       return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1, matmul_with(op)};
     const Expr bytes = Expr(kByteScale) * kernel.moved_bytes;
@@ -171,14 +172,14 @@ class Compiler {
       return Expr(2 * kByteScale) * local_bytes(s_->tensor(tensor));
     };
     return {OpRule::Exchange,
-            add({Expr(kByteScale) * collective_bytes(*s_, op), outer(op.inputs[0], op.dim_to),
-                 copied(op.inputs[0]), outer(op.outputs[0], op.dim), copied(op.outputs[0])})};
+            add({Expr(kByteScale) * collective_bytes(*s_, op), outer(op.inputs[0], redistribution(op).dim_to),
+                 copied(op.inputs[0]), outer(op.outputs[0], redistribution(op).dim), copied(op.outputs[0])})};
   }
 
   // The GEMM that reads a gathered tensor first, or that made a scattered tensor: the op with the seconds of
   // its kernel. -1: no GEMM.
   OpId matmul_with(const Op& op) const {
-    if (comm_category(op.group) != TimeCategory::TensorComm) return -1;
+    if (comm_category(redistribution(op).group) != TimeCategory::TensorComm) return -1;
     OpId with = -1;
     if (op.kind == OpKind::AllGather) {
       for (OpId reader = 0; with < 0 && reader < static_cast<OpId>(s_->ops.size()); ++reader) {

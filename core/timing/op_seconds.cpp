@@ -79,8 +79,9 @@ class Timer {
     for (size_t id = 0; id < ops.size(); ++id) {
       if (ops[id].rule == OpRule::Product) across = inside = 0;
       if (segment.ops[id].kind != OpKind::AllToAll) continue;
-      const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
-      if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
+      const MeshAxes& group = redistribution(segment.ops[id]).group;
+      const bool local = group == MeshAxes{MeshAxis::EpLocal};
+      if (!local && group != MeshAxes{MeshAxis::EpNode}) continue;
       double &own = local ? inside : across, &other = local ? across : inside;
       const double hidden = std::min(times[id].seconds, other);
       times[id].seconds -= hidden;
@@ -149,16 +150,24 @@ class Timer {
             0, TimeCategory::Attention};
       }
       case OpRule::Collective: {
-        const CollectiveEstimate estimate = collective_estimate(machine_, collective_of(op.kind),
-                                                                bytes(of.first), span(op.group));
-        return {estimate.seconds,        0,  estimate.seconds,
-                comm_category(op.group), {}, link_share(machine_, estimate)};
+        const CollectiveEstimate estimate = collective_estimate(
+            machine_, collective_of(op.kind), bytes(of.first), span(redistribution(op).group));
+        return {estimate.seconds,
+                0,
+                estimate.seconds,
+                comm_category(redistribution(op).group),
+                {},
+                link_share(machine_, estimate)};
       }
       case OpRule::Exchange: {
-        const CollectiveEstimate estimate = collective_estimate(machine_, CollectiveKind::AllToAll,
-                                                                bytes(of.first), span(op.group));
-        out = {estimate.seconds,        0,  estimate.seconds,
-               comm_category(op.group), {}, link_share(machine_, estimate)};
+        const CollectiveEstimate estimate = collective_estimate(
+            machine_, CollectiveKind::AllToAll, bytes(of.first), span(redistribution(op).group));
+        out = {estimate.seconds,
+               0,
+               estimate.seconds,
+               comm_category(redistribution(op).group),
+               {},
+               link_share(machine_, estimate)};
         if (!machine_.training || moves_tokens_in_place(report_.design))
           return out;  // inference engines have kernels that fuse this
         for (const uint32_t at : {of.first + 1, of.first + 3})
@@ -192,9 +201,9 @@ class Timer {
     shape.keys = whole(of.first + 4);
     shape.head_dim = whole(of.first + 5);
     shape.value_dim = whole(of.first + 6);
-    shape.causal = forward.causal;
+    shape.causal = attention_attributes(forward).causal;
     shape.backward = op.grad != GradRole::None;
-    shape.window = forward.window ? whole(of.first + 7) : 0;
+    shape.window = attention_attributes(forward).window ? whole(of.first + 7) : 0;
     shape.compute = op.compute;
     if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
       shape.cached = keys.dtype;
@@ -212,7 +221,7 @@ class Timer {
     block.keys = block.queries;
     std::map<OpId, double> message, brought;
     uint32_t at = of.first + 9;
-    const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
+    const MeshAxes& axes = redistribution(segment.op(ring.passes.at(0))).group;
     GroupSpan hop = span(axes);
     // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next
     // domain.

@@ -204,7 +204,7 @@ class ExpertDispatchExecutionTest : public QObject {
     std::map<std::string, qint64> bytes;
     for (const Op& op : layer.ops)
       if (op.kind == OpKind::AllToAll && op.phase == Phase::Forward)
-        bytes[group_name(op.group)] += static_cast<qint64>(
+        bytes[group_name(redistribution(op).group)] += static_cast<qint64>(
             std::get<Wide>(evaluate(collective_bytes(layer, op), binding)));
     QTEST(bytes["ep_node"], "over_nodes");
     QTEST(bytes["ep_local"], "in_nodes");

@@ -33,7 +33,8 @@ std::map<std::string, Volume> layer_collectives(const Report& r) {
   for (const Op& op : layer.ops) {
     if (!is_collective(op.kind)) continue;
     Volume& v = out[std::string(phase_name(op.phase)) + "|" + std::string(op_kind_name(op.kind)) + "|" +
-                    group_name(op.group) + "|" + std::string(dtype_name(layer.tensor(op.inputs[0]).dtype))];
+                    group_name(redistribution(op).group) + "|" +
+                    std::string(dtype_name(layer.tensor(op.inputs[0]).dtype))];
     ++v.count;
     v.elements += number(collective_elements(layer, op), r.stages[0].binding);
   }
@@ -473,7 +474,8 @@ class GraphTest : public QObject {
     const auto r = make_report(preset_design("llama3-8b", 2, 2, 2, true));
     for (const Segment& s : r->graph().segments)
       for (const Op& op : s.ops)
-        if (is_collective(op.kind)) QVERIFY2(op.why.find(" wants ") != std::string::npos, op.name.c_str());
+        if (is_collective(op.kind))
+          QVERIFY2(redistribution(op).why.find(" wants ") != std::string::npos, op.name.c_str());
   }
 
   void equalStructuresShareAGraph() {

@@ -125,7 +125,7 @@ class MixersTest : public QObject {
     std::erase_if(found, [](const auto& row) { return row.first.find("all_to_all") == std::string::npos; });
     QVERIFY(found == expected);
     for (const Op& op : r->graph().segments[1].ops)
-      if (op.kind == OpKind::AllToAll) QCOMPARE(group_name(op.group), std::string("cp"));
+      if (op.kind == OpKind::AllToAll) QCOMPARE(group_name(redistribution(op).group), std::string("cp"));
     // What is kept is a cp-th, but for the copies.
     d.parallel.cp = 1;
     const auto whole = make_report(d);
@@ -134,7 +134,8 @@ class MixersTest : public QObject {
              saved(whole->graph().segments[1], whole->stages[0].binding) / cp + of_copies);
     // Nothing else goes over cp, and every parameter is whole on all of its ranks, which sum its gradient.
     for (const Op& op : r->graph().segments[1].ops)
-      if (is_collective(op.kind) && op.kind != OpKind::AllToAll) QVERIFY(group_name(op.group) == "tp");
+      if (is_collective(op.kind) && op.kind != OpKind::AllToAll)
+        QVERIFY(group_name(redistribution(op).group) == "tp");
     for (const Param& p : r->graph().segments[1].params) {
       const Segment& s = r->graph().segments[1];
       const MeshAxes& partial = s.tensor(p.gradient).placement.partial;

@@ -235,8 +235,8 @@ class Examination {
               add_shards(axes, t.placement);
           }
         const int64_t repeated = stage_ranks() / parts(axes);
-        const bool blocks = op.kind == OpKind::Attention && op.ring != Ring::None &&
-                            op.causal;  // counts whole blocks of keys
+        const bool blocks = ring_of(op) != Ring::None &&
+                            attention_of(op)->causal;  // counts whole blocks of keys
         for (const bool useful : {false, true}) {
           if (!useful && blocks) continue;
           Wide sum = 0;

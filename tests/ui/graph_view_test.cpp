@@ -142,8 +142,8 @@ class GraphViewTest : public QObject {
     QCOMPARE(shown.title, QString("All-gather tp"));
     QCOMPARE(shown.why_title, QString("Why is this collective here?"));
     // Tensors without the block that they are in, as in the rows.
-    QCOMPARE(shown.why,
-             QString::fromStdString(layer.op(gather).why).replace(" leaves n1.y as ", " leaves y as "));
+    QCOMPARE(shown.why, QString::fromStdString(redistribution(layer.op(gather)).why)
+                            .replace(" leaves n1.y as ", " leaves y as "));
     QVERIFY(std::any_of(shown.rows.begin(), shown.rows.end(),
                         [](const auto& row) { return row.first == "reads y"; }));
     QVERIFY(std::any_of(shown.values.begin(), shown.values.end(),

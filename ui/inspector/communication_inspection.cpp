@@ -198,7 +198,7 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
     if (i < kMostOps)
       inspection.rows.append(
           {text_of(ops[i]->label.empty() ? ops[i]->name : ops[i]->label), text_of(ops[i]->name)});
-    const QString why = text_of(ops[i]->why);
+    const QString why = text_of(redistribution(*ops[i]).why);
     if (!why.isEmpty() && !reasons.contains(why)) reasons.append(why);
   }
   inspection.why_title = tr("Why is this collective here?");

@@ -72,8 +72,9 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
     if (is_ring(op.kind)) values.add(out, QStringLiteral("Messages sent"), ring_messages(op), As::Count);
     values.add(out, QStringLiteral("Elements ") + what, collective_elements(segment, op), As::Count);
     values.add(out, QStringLiteral("Bytes ") + what, collective_bytes(segment, op), As::Bytes);
-    values.add(out, QStringLiteral("Ranks in group %1").arg(qtext(group_name(op.group))),
-               group_size(op.group), As::Count);
+    const MeshAxes& group = redistribution(op).group;
+    values.add(out, QStringLiteral("Ranks in group %1").arg(qtext(group_name(group))), group_size(group),
+               As::Count);
   }
   values.add(out, QStringLiteral("Bytes read"), op.read_bytes, As::Bytes);
   values.add(out, QStringLiteral("Bytes written"), op.written_bytes, As::Bytes);
@@ -101,11 +102,11 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
                         tensor_facts(segment.tensor(tensor))});
   if (op.forward >= 0)
     out.rows.push_back({QStringLiteral("derivative of"), op_title(segment.op(op.forward))});
-  if (!op.why.empty()) {
+  if (const Redistribution* by = redistribution_of(op)) {
     out.why_title = collective ? QStringLiteral("Why is this collective here?")
                                : QStringLiteral("Why is this slice here?");
     // Tensors are named here as in the rows below, without the block they are in.
-    out.why = qtext(op.why);
+    out.why = qtext(by->why);
     const auto leaves = [](const QString& name) { return QStringLiteral(" leaves %1 as ").arg(name); };
     if (!op.inputs.empty())
       out.why.replace(leaves(qtext(segment.tensor(op.inputs.front()).name)),

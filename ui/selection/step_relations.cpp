@@ -69,7 +69,8 @@ bool runs_in(SpanKind kind, const Segment& segment, OpId id) {
 }
 
 bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
-  if (!is_collective(op.kind) || op.phase != row.phase || group_name(op.group) != row.group) return false;
+  if (!is_collective(op.kind) || op.phase != row.phase || group_name(redistribution(op).group) != row.group)
+    return false;
   // A ring's passes and sums are both sends and receives; they differ in type.
   if (is_ring(op.kind))
     return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;

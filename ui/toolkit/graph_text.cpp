@@ -36,7 +36,7 @@ QString qtext(const std::string& text) { return QString::fromStdString(text); }
 QString redistribution_title(const Op& op) {
   const auto name = op_kind_name(op.kind);
   QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', '-');
-  return op.group.empty() ? text : text + ' ' + qtext(group_name(op.group));
+  return text + ' ' + qtext(group_name(redistribution(op).group));
 }
 
 QString op_title(const Op& op) {
@@ -98,17 +98,19 @@ QString NodeText::detail(const Segment& segment, const Op& op) const {
     return qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"));
   const Tensor* tensor = main_tensor(segment, op);
   if (!tensor) return {};
-  const QString mask = op.window   ? QStringLiteral("sliding ")
-                       : op.causal ? QStringLiteral("causal ")
-                                   : QString();
-  return (op.kind == OpKind::Attention ? mask : QString()) + shape(*tensor);
+  const AttentionAttributes* attention = attention_of(op);
+  const QString mask = !attention          ? QString()
+                       : attention->window ? QStringLiteral("sliding ")
+                       : attention->causal ? QStringLiteral("causal ")
+                                           : QString();
+  return mask + shape(*tensor);
 }
 
 QString NodeText::line(const Segment& segment, TensorId tensor, OpId reader) const {
   const Tensor& t = segment.tensor(tensor);
   for (const OpId side : {t.producer, reader})
     if (side >= 0 && is_redistribution(segment.op(side).kind))
-      return placement_over(t, segment.op(side).group);
+      return placement_over(t, redistribution(segment.op(side)).group);
   if (t.producer >= 0 && shows_shape(segment.op(t.producer))) return {};
   return shape(t);
 }

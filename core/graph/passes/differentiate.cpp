@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -63,8 +64,7 @@ class Differentiator {
     MeshAxes out;
     // RoPE and the convolution of B and C: their backward runs before the gradients of the heads that share
     // the operand are added.
-    const OpKind producer = s_.op(s_.tensor(of).producer).kind;
-    if (is_routing(producer) || producer == OpKind::Rope || producer == OpKind::CausalConv) {
+    if (op_traits(s_.op(s_.tensor(of).producer).kind).rides_partial) {
       for (MeshAxis axis : open)
         if (target.shard_dim(axis) < 0) out.push_back(axis);
     } else if (std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
@@ -92,7 +92,7 @@ class Differentiator {
     op.block = block_of(of);
     std::string letters;
     for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
-    OpSpec spec{std::vector<std::string>(all.size(), letters), letters, false};
+    OpSpec spec{std::vector<std::string>(all.size(), letters), letters};
     op.spec = spec.text();
     const TensorId result = gradient_tensor(of, s_.tensor(all[0]).placement, ".total");
     op.outputs = {result};
@@ -162,7 +162,7 @@ class Differentiator {
     if (producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::RingPass)
       return s_.op(producer).outputs.size() > 1 ? s_.op(producer).outputs[1] : s_.op(producer).inputs[0];
     const auto stays_gathered = [&](const Op& gather) {
-      return b_.profile().saves_gathered && gather.group == MeshAxes{MeshAxis::Tp};
+      return b_.profile().saves_gathered && redistribution(gather).group == MeshAxes{MeshAxis::Tp};
     };
     if (!routed && producer >= 0 && producer < s_.backward_begin &&
         s_.op(producer).kind == OpKind::AllGather && !stays_gathered(s_.op(producer)))
@@ -235,29 +235,25 @@ class Differentiator {
     std::sort(partial.begin(), partial.end());
   }
 
-  void emit(const Op& forward, OpId forward_id, OpKind kind, const OpSpec& align_spec,
-            std::vector<TensorId> inputs, const std::vector<Wanted>& wanted, const LetterShards& seed,
-            GradRole role, const std::string& suffix, const std::vector<TensorId>& statistics) {
+  // Adds the backward op of the forward's kind that makes the wanted gradients.
+  void emit(const Op& forward, OpId forward_id, const OpSpec& align_spec, std::vector<TensorId> inputs,
+            const std::vector<Wanted>& wanted, const LetterShards& seed, GradRole role,
+            const std::string& suffix, const std::vector<TensorId>& statistics) {
     MeshAxes also_partial = s_.tensor(inputs[0]).placement.partial;
     const std::string label = forward.label + (role == GradRole::Weight ? ", weight gradient" : ", gradient");
-    const LetterShards shards = b_.align(kind, align_spec, inputs, seed, Phase::Backward, label);
+    const LetterShards shards = b_.align(forward.kind, align_spec, inputs, seed, Phase::Backward, label);
     inputs.insert(inputs.end(), statistics.begin(), statistics.end());
     Op op;
     op.name = forward.name + ".grad" + suffix;
     op.label = label;
-    op.kind = kind;
+    op.kind = forward.kind;
     op.phase = Phase::Backward;
     op.grad = role;
     op.block = forward.block;
     op.inputs = inputs;
     op.forward = forward_id;
-    op.causal = forward.causal;
-    op.window = forward.window;
-    op.soft_cap = forward.soft_cap;
+    op.attributes = forward.attributes;
     op.compute = forward.compute;
-    op.alibi = forward.alibi;
-    op.clamp = forward.clamp;
-    op.ring = forward.ring;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
     spec.out = wanted[0].letters;
@@ -276,60 +272,63 @@ class Differentiator {
 
   void backward_of(OpId id) {
     const Op forward = s_.op(id);
-    const TensorId out = forward.outputs[0];
-    if (forward.kind == OpKind::ReduceMax) return;  // its gradient cancels in log-sum-exp
-    if (forward.kind == OpKind::RingPass) return;   // send_home made its gradient together with the attention
-    if (is_collective(forward.kind) || forward.kind == OpKind::Slice) {
-      Placement target = s_.tensor(out).placement;
-      target.partial.clear();
-      TensorId sum = summed(out, target);
-      if (sum < 0) return;
-      // The exchange back comes before any other sum.
-      if (forward.kind == OpKind::AllToAll) {
-        Placement home = s_.tensor(forward.inputs[0]).placement;
-        home.partial.clear();
-        home.partial = riding(forward.inputs[0], home, s_.tensor(sum).placement.partial);
-        sum = b_.redistribute(sum, home, Phase::Backward, "the backward of " + forward.label);
-      }
-      contribute(forward.inputs[0], sum);
-      // Redistributions are differentiated in the reverse order of the forward, unless other contributions
-      // come first.
-      if (consumers(forward.inputs[0]) != 1) return;
-      const TensorId moved = gradient(forward.inputs[0]);
-      // A tensor that was gathered and then sliced gets its gradient back by the same steps.
-      const OpId maker = s_.tensor(forward.inputs[0]).producer;
-      if (forward.kind == OpKind::Slice && maker >= 0 && s_.op(maker).kind == OpKind::AllGather &&
-          s_.op(maker).group == forward.group)
-        contributions_[static_cast<size_t>(forward.inputs[0])] = {moved};
-      return;
-    }
-    if (forward.kind == OpKind::Take) return take(forward, id);
-    const TensorId g = gradient(out);
+    const GradientRule rule = op_traits(forward.kind).gradient;
+    // These may leave the incoming gradient Partial.
+    if (rule == GradientRule::None) return;
+    if (rule == GradientRule::Redistribution) return redistribution_back(forward);
+    if (rule == GradientRule::Part) return take(forward, id);
+    const TensorId g = gradient(forward.outputs[0]);
     if (g < 0) return;
     const OpSpec spec = *parse_op_spec(forward.spec);
-    switch (forward.kind) {
-      case OpKind::Cast:
-      case OpKind::Contiguous:
-      case OpKind::Add: return pass_on(forward, g);
-      // straight-through: treated as the identity
-      case OpKind::Quantize: return contribute(forward.inputs[0], g);
-      case OpKind::Einsum:
+    switch (rule) {
+      case GradientRule::None:
+      case GradientRule::Redistribution:
+      case GradientRule::Part: return;
+      case GradientRule::PassOn: return pass_on(forward, g);
+      case GradientRule::StraightThrough: return contribute(forward.inputs[0], g);
+      case GradientRule::Contraction:
         return einsum(forward, id, spec, is_quantized(forward.compute) ? quantized(g, forward.block) : g);
-      case OpKind::BiasAdd:
-      case OpKind::PositionAdd:
+      case GradientRule::ToParameter:
         contribute(forward.inputs[0], g);
         return reduce_to_parameter(forward, id, spec, g);
-      case OpKind::Embed: {
+      case GradientRule::Lookup: {
         const LetterShards seed = parameter_seed(forward.inputs[1], spec.in[1]);
-        return emit(forward, id, forward.kind, {{spec.out, spec.in[0]}, spec.in[1], false},
-                    {g, kept(forward.inputs[0])}, {{1, spec.in[1]}}, seed, GradRole::Weight, "_w",
-                    statistics(forward));
+        return emit(forward, id, {{spec.out, spec.in[0]}, spec.in[1]}, {g, kept(forward.inputs[0])},
+                    {{1, spec.in[1]}}, seed, GradRole::Weight, "_w", statistics(forward));
       }
-      default: is_routing(forward.kind) ? routing(forward, id, spec, g) : pointwise(forward, id, spec, g);
+      case GradientRule::Routing: return routing(forward, id, spec, g);
+      case GradientRule::OneKernel: break;
     }
-    if (forward.ring == Ring::None) return;
+    pointwise(forward, id, spec, g);
+    if (ring_of(forward) == Ring::None) return;
     for (TensorId in : forward.inputs)
       if (travels(in)) send_home(s_.op(s_.tensor(in).producer));
+  }
+
+  // A redistribution is an identity between two placements.
+  void redistribution_back(const Op& forward) {
+    const TensorId in = forward.inputs[0];
+    Placement target = s_.tensor(forward.outputs[0]).placement;
+    target.partial.clear();
+    TensorId sum = summed(forward.outputs[0], target);
+    if (sum < 0) return;
+    // The exchange back comes before any other sum.
+    if (forward.kind == OpKind::AllToAll) {
+      Placement home = s_.tensor(in).placement;
+      home.partial.clear();
+      home.partial = riding(in, home, s_.tensor(sum).placement.partial);
+      sum = b_.redistribute(sum, home, Phase::Backward, "the backward of " + forward.label);
+    }
+    contribute(in, sum);
+    // Redistributions are differentiated in the reverse order of the forward, unless other contributions come
+    // first.
+    if (consumers(in) != 1) return;
+    const TensorId moved = gradient(in);
+    // A tensor that was gathered and then sliced gets its gradient back by the same steps.
+    const OpId maker = s_.tensor(in).producer;
+    if (forward.kind == OpKind::Slice && maker >= 0 && s_.op(maker).kind == OpKind::AllGather &&
+        redistribution(s_.op(maker)).group == redistribution(forward).group)
+      contributions_[static_cast<size_t>(in)] = {moved};
   }
 
   // The adjoint of a ring pass: sends the gradients of a block to its owner, in step with the attention's
@@ -337,9 +336,9 @@ class Differentiator {
   void send_home(const Op pass) {
     const TensorId partial = contributions_[static_cast<size_t>(pass.outputs[0])].back();
     Placement target = s_.tensor(partial).placement;
-    std::erase_if(target.partial, [&](MeshAxis axis) {
-      return std::find(pass.group.begin(), pass.group.end(), axis) != pass.group.end();
-    });
+    const MeshAxes& group = redistribution(pass).group;
+    std::erase_if(target.partial,
+                  [&](MeshAxis axis) { return std::find(group.begin(), group.end(), axis) != group.end(); });
     target.shards = s_.tensor(pass.inputs[0]).placement.shards;
     contribute(pass.inputs[0],
                b_.redistribute(partial, target, Phase::Backward, "the rank that owns the block"));
@@ -358,13 +357,12 @@ class Differentiator {
     op.block = forward.block;
     op.forward = id;
     op.inputs = {g};
-    OpSpec shape{{spec.out}, "", false};
+    OpSpec shape{{spec.out}, ""};
     for (int operand : rule->saves_inputs) {
       op.inputs.push_back(forward.inputs[static_cast<size_t>(operand)]);
       shape.in.push_back(spec.in[static_cast<size_t>(operand)]);
     }
-    for (size_t i = forward.kind == OpKind::Dispatch || forward.kind == OpKind::DispatchNodes ? 1 : 0;
-         i < forward.inputs.size(); ++i) {
+    for (size_t i = op_traits(forward.kind).sends_tokens ? 1 : 0; i < forward.inputs.size(); ++i) {
       if (!differentiable(forward.inputs[i])) continue;
       Placement p = s_.tensor(forward.inputs[i]).placement;
       MeshAxes partial = s_.tensor(g).placement.partial;
@@ -428,7 +426,7 @@ class Differentiator {
     const Tensor& whole = s_.tensor(forward.inputs[0]);
     OpSpec back{{spec.out}, spec.in[0]};
     back.axis = whole.axes[spec.in[0].find_first_not_of(spec.out)];
-    emit(forward, id, OpKind::Take, back, {sum}, {{0, spec.in[0]}}, {}, GradRole::Input, "", {});
+    emit(forward, id, back, {sum}, {{0, spec.in[0]}}, {}, GradRole::Input, "", {});
   }
 
   // The gradient of an einsum is two einsums.
@@ -440,9 +438,9 @@ class Differentiator {
       const std::string &letters = spec.in[static_cast<size_t>(i)],
                         &others = spec.in[static_cast<size_t>(1 - i)];
       const bool weight = s_.tensor(mine).role == TensorRole::Parameter;
-      emit(forward, id, OpKind::Einsum, {{spec.out, others}, letters, false},
-           {g, kept(stand_in(forward, 1 - i, other))}, {{i, letters}}, parameter_seed(mine, letters),
-           weight ? GradRole::Weight : GradRole::Input, weight ? "_w" : "_x", {});
+      emit(forward, id, {{spec.out, others}, letters}, {g, kept(stand_in(forward, 1 - i, other))},
+           {{i, letters}}, parameter_seed(mine, letters), weight ? GradRole::Weight : GradRole::Input,
+           weight ? "_w" : "_x", {});
     }
     if (!b_.profile().reduce_per_consumer) return;
     for (TensorId in : forward.inputs)
@@ -473,15 +471,15 @@ class Differentiator {
   // position table serves position p, so its rows are never split.
   void reduce_to_parameter(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     const std::string& letters = spec.in[1];
-    emit(forward, id, forward.kind, {{spec.out}, letters, false}, {g}, {{1, letters}},
-         parameter_seed(forward.inputs[1], letters), GradRole::Weight, "_w", statistics(forward));
+    emit(forward, id, {{spec.out}, letters}, {g}, {{1, letters}}, parameter_seed(forward.inputs[1], letters),
+         GradRole::Weight, "_w", statistics(forward));
   }
 
   // One kernel makes the gradients of all operands: norms, rotary, attention, activations, steps of the loss.
   void pointwise(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     const KernelRule* rule = b_.profile().rule(std::string(template_name(forward.kind)));
     std::vector<TensorId> inputs{g};
-    OpSpec align_spec{{spec.out}, spec.out, false};
+    OpSpec align_spec{{spec.out}, spec.out};
     auto read = [&](int operand) {
       inputs.push_back(kept(forward.inputs[static_cast<size_t>(operand)]));
       align_spec.in.push_back(spec.in[static_cast<size_t>(operand)]);
@@ -506,21 +504,21 @@ class Differentiator {
     // The index space is that of the forward op: letters that only unread operands have keep their shards.
     // Where a statistic replaces KV heads, they follow the heads of the queries.
     const bool all = b_.exchanges(forward.kind) ||
-                     (forward.kind == OpKind::Attention &&
+                     (op_traits(forward.kind).family == OpFamily::Attention &&
                       !std::all_of(reads.begin(), reads.end(), [](bool read) { return read; }));
     LetterShards seed;
     for (size_t i = 0; i < forward.inputs.size(); ++i)
       if (all || !reads[i])
         for (size_t d = 0; d < spec.in[i].size(); ++d)
           seed.emplace(spec.in[i][d], s_.tensor(forward.inputs[i]).placement.shards[d]);
-    emit(forward, id, forward.kind, align_spec, inputs, wanted, seed, GradRole::Input, "", extra);
+    emit(forward, id, align_spec, inputs, wanted, seed, GradRole::Input, "", extra);
   }
 
   bool is_maximum(TensorId id) const {
     OpId producer = s_.tensor(id).producer;
     while (producer >= 0 && s_.op(producer).kind == OpKind::AllReduce)
       producer = s_.tensor(s_.op(producer).inputs[0]).producer;
-    return producer >= 0 && s_.op(producer).kind == OpKind::ReduceMax;
+    return producer >= 0 && op_traits(s_.op(producer).kind).accumulates_max;
   }
 
   SegmentBuilder& b_;

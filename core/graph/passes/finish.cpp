@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 #include "graph/useful_flops.h"
 
@@ -84,9 +85,11 @@ Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64
 Expr ring_part(const Segment& s, const Op& op) {
   static const Expr position{Symbol::intern("ic")};
   const Tensor& q = s.tensor((op.forward >= 0 ? s.op(op.forward) : op).inputs[0]);
-  if (op.ring == Ring::None || !op.causal) return Expr(1);
+  const AttentionAttributes& attributes = attention_attributes(op);
+  if (attributes.ring == Ring::None || !attributes.causal) return Expr(1);
   const Expr ranks = q.sizes[1] / local_size(q, 1);
-  return op.ring == Ring::Zigzag ? (ranks + Expr(1)) / (Expr(2) * ranks) : (position + Expr(1)) / ranks;
+  return attributes.ring == Ring::Zigzag ? (ranks + Expr(1)) / (Expr(2) * ranks)
+                                         : (position + Expr(1)) / ranks;
 }
 
 // Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs. With a window of We <= S
@@ -94,14 +97,15 @@ Expr ring_part(const Segment& s, const Op& op) {
 Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
-  if (!forward.causal || q.sizes[1] != k.sizes[1]) return all;
+  const AttentionAttributes& attributes = attention_attributes(forward);
+  if (!attributes.causal || q.sizes[1] != k.sizes[1]) return all;
   const Expr length = k.sizes[1];  // if ranks hold parts of the queries, the result is the mean over ranks
-  if (forward.window) {
+  if (attributes.window) {
     static const Expr reach{Symbol::intern("We")};
     return all * (Expr(2) * reach * length - reach * reach + reach) / (Expr(2) * length * length);
   }
   // All keys before this rank's block, and its own block under the mask.
-  if (forward.ring == Ring::Plain) {
+  if (attributes.ring == Ring::Plain) {
     static const Expr position{Symbol::intern("ic")};
     const Expr block = local_size(q, 1);
     return all * (Expr(2) * position * block + block + Expr(1)) / (Expr(2) * length);
@@ -126,55 +130,45 @@ void count_ssd(const Segment& s, Op& op) {
                     ((scores + values) * (chunk + Expr(1)) / (Expr(2) * chunk) + Expr(2) * states);
 }
 
-void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
+void count_attention(const Segment& s, Op& op, const KernelProfile& profile) {
   const bool backward = op.grad != GradRole::None;
-  switch (op.kind) {
-    case OpKind::AllReduce:
-    case OpKind::AllGather:
-    case OpKind::ReduceScatter:
-    case OpKind::AllToAll:
-    case OpKind::Slice:
-    case OpKind::RingPass:
-    case OpKind::RingSum:
-    case OpKind::Optimizer:
-    case OpKind::CacheWrite:
-    case OpKind::LastToken: return;
-    case OpKind::MergeParts:
+  // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of queries
+  // and keys (Dao et al., arXiv 2205.14135, alg. 4).
+  const KernelRule* rule = profile.rule("attention");
+  op.flops = (backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2)
+                       : attention_products(s, op, 1, 1)) *
+             ring_part(s, op);
+  op.useful_flops = causal_part(s, op,
+                                backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1));
+}
+
+void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const auto per_element = [&](const Expr& elements) {
+    const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
+    if (!rule) return;
+    const SwiGluAttributes* gate = swiglu_of(op);
+    op.flops = Expr((op.grad != GradRole::None ? rule->backward_flops : rule->flops) +
+                    (gate && gate->clamp ? kClampFlops : 0)) *
+               elements;
+  };
+  switch (op_traits(op.kind).flops) {
+    case FlopsRule::None: return;
+    case FlopsRule::Attention: return count_attention(s, op, profile);
+    case FlopsRule::Scan: return count_ssd(s, op);
+    case FlopsRule::Letters: per_element(index_space(s, forward)); break;
+    case FlopsRule::OwnLetters: per_element(index_space(s, op)); break;
+    case FlopsRule::Result: per_element(local_elements(s.tensor(forward.outputs[0]))); break;
+    case FlopsRule::FirstOperand: per_element(local_elements(s.tensor(forward.inputs[0]))); break;
+    case FlopsRule::Contraction: op.flops = Expr(2) * index_space(s, op); break;
+    case FlopsRule::Sum:
+      op.flops = Expr(static_cast<int64_t>(op.inputs.size()) - 1) * local_elements(s.tensor(op.outputs[0]));
+      break;
+    case FlopsRule::Merge:
       op.flops = local_elements(s.tensor(op.inputs[0])) +
                  Expr(kMergeFlops) * local_elements(s.tensor(op.inputs[2]));
       break;
-    case OpKind::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
-    case OpKind::Einsum: op.flops = Expr(2) * index_space(s, op); break;
-    case OpKind::Attention: {
-      // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of
-      // queries and keys (Dao et al., arXiv 2205.14135, alg. 4).
-      const KernelRule* rule = profile.rule("attention");
-      op.flops = (backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2)
-                           : attention_products(s, op, 1, 1)) *
-                 ring_part(s, op);
-      op.useful_flops = causal_part(
-          s, op, backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1));
-      return;
-    }
-    case OpKind::Ssd: return count_ssd(s, op);
-    case OpKind::Add:
-      op.flops = Expr(static_cast<int64_t>(op.inputs.size()) - 1) * local_elements(s.tensor(op.outputs[0]));
-      break;
-    default: {
-      const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
-      if (!rule) return;
-      const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
-      // A table lookup touches the rows of its tokens, not the whole table. Gradients of the loss are
-      // computed where the logits were saved, which may be before a gather.
-      const Expr space = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd ||
-                                 op.kind == OpKind::Dispatch || op.kind == OpKind::DispatchNodes
-                             ? local_elements(s.tensor(forward.outputs[0]))
-                         : is_routing(op.kind)
-                             ? local_elements(s.tensor(forward.inputs[0]))
-                             : index_space(
-                                   s, op.kind == OpKind::SumExp || op.kind == OpKind::Pick ? op : forward);
-      op.flops = Expr((backward ? rule->backward_flops : rule->flops) + (op.clamp ? kClampFlops : 0)) * space;
-    }
+    case FlopsRule::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
   }
   op.useful_flops = op.flops;
 }

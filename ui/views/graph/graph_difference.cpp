@@ -35,10 +35,15 @@ bool same_number(const Expr& a, const Side& of, const Expr& b, const Side& other
   return p && q ? *p == *q : p == q && a == b;
 }
 
+MeshAxes group_of(const Op& op) {
+  const Redistribution* by = redistribution_of(op);
+  return by ? by->group : MeshAxes{};
+}
+
 OpDiffers compared_op(const Side& a, const Side& b) {
-  const bool same_computation = a.op.kind == b.op.kind && a.op.group == b.op.group &&
+  const bool same_computation = a.op.kind == b.op.kind && group_of(a.op) == group_of(b.op) &&
                                 a.op.compute == b.op.compute && a.op.spec == b.op.spec &&
-                                a.op.ring == b.op.ring &&
+                                ring_of(a.op) == ring_of(b.op) &&
                                 a.op.recomputed_in_backward == b.op.recomputed_in_backward &&
                                 a.op.inputs.size() == b.op.inputs.size() &&
                                 a.op.outputs.size() == b.op.outputs.size();

@@ -18,7 +18,7 @@ QString haystack(const Segment& segment, OpId id, const NodeText& text) {
                     qtext(op.name),
                     QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
                     qtext(op.spec)};
-  if (!op.group.empty()) parts << qtext(group_name(op.group));
+  if (const Redistribution* by = redistribution_of(op)) parts << qtext(group_name(by->group));
   if (op.block >= 0) parts << qtext(segment.blocks[static_cast<size_t>(op.block)].label);
   for (const TensorId tensor : op.outputs) {
     const Tensor& t = segment.tensor(tensor);

@@ -118,8 +118,8 @@ Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& deta
     double busy = 0;
     for (const PlacedOp& op : ops) {
       const Op& of = report.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
-      (is_collective(of.kind) ? exposed[group_name(of.group)] : computed[flops_group(of.kind)]) += op.end -
-                                                                                                   op.begin;
+      (is_collective(of.kind) ? exposed[group_name(redistribution(of).group)]
+                              : computed[flops_group(of.kind)]) += op.end - op.begin;
       busy += op.end - op.begin;
     }
     for (const auto& [group, seconds] : computed)
