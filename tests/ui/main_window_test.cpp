@@ -499,8 +499,9 @@ class MainWindowTest : public WindowTest {
   void problemsModelHoldsItsContract() {
     ProblemsModel model;
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    model.setProblems({{Severity::Error, "tp", "wrong", "right", {{"set tp to 4", {{"tp", "4"}}}}},
-                       {Severity::Note, "models/blocks/x.json:3", "odd", "", {}}});
+    model.setProblems(
+        {{ProblemCode::HeadsIndivisibleByTp, "tp", "wrong", "right", {{"set tp to 4", {{"tp", "4"}}}}},
+         Problem::note(ProblemCode::LayersUneven, "models/blocks/x.json:3", "odd")});
     QCOMPARE(model.rowCount(), 2);
     QCOMPARE(model.index(0, ProblemsModel::Where).data().toString(), QString("Tensor parallel (tp)"));
     QCOMPARE(model.index(0, ProblemsModel::FixColumn).data().toString(), QString("set tp to 4"));
