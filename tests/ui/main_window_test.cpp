@@ -506,6 +506,8 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(model.index(0, ProblemsModel::Where).data().toString(), QString("Tensor parallel (tp)"));
     QCOMPARE(model.index(0, ProblemsModel::FixColumn).data().toString(), QString("set tp to 4"));
     QCOMPARE(model.index(1, ProblemsModel::Where).data().toString(), QString("models/blocks/x.json:3"));
+    QCOMPARE(model.index(0, ProblemsModel::What).data(Qt::ToolTipRole).toString(),
+             QString("tp: wrong; accepted: right [heads-indivisible-by-tp]"));
     model.setProblems({});
     QCOMPARE(model.rowCount(), 0);
   }
