@@ -88,7 +88,7 @@ int run(const Arguments& arguments) {
   }
   const auto& summary = std::get<ExportSummary>(result);
   for (const std::string& text : summary.nearest)
-    print_problem(Problem::note(ProblemCode::NetworkApproximated, "network.yml", text, ""));
+    print_problem(Problem::note(ProblemCode::NetworkApproximated, "network.yml", text));
   print_summary(summary, options, arguments.has("--json"));
   return kDone;
 }

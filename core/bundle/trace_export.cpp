@@ -16,7 +16,7 @@ namespace shardscape {
 
 Problem stopped_problem() {
   return Problem::note(ProblemCode::ExportStopped, "export",
-                       "stopped before the bundle was complete; nothing was written", "");
+                       "stopped before the bundle was complete; nothing was written");
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "graph/build.h"
 
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "design/expert_nodes.h"

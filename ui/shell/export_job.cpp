@@ -16,7 +16,7 @@ ExportJob::Outcome run(const Report& report, const ExportOptions& options, const
     return export_bundle(report, options, progress, stop);
   } catch (const std::exception& error) {
     return Problem{ProblemCode::ExportFailed, options.target.string(),
-                   std::string("the export failed: ") + error.what(), ""};
+                   std::string("the export failed: ") + error.what()};
   }
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr double kBetweenRows = 0.4;  // seconds; points come in steps, counts more often
 
 Problem failed(const std::exception& error) {
-  return {ProblemCode::SearchFailed, "search", std::string("the search failed: ") + error.what(), ""};
+  return {ProblemCode::SearchFailed, "search", std::string("the search failed: ") + error.what()};
 }
 
 }  // namespace
