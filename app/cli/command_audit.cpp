@@ -12,11 +12,8 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "RECORDING",
-                   "the file to audit is missing",
-                   "shardscape-cli audit RECORDING.json ...",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "RECORDING", "the file to audit is missing",
+                   "shardscape-cli audit RECORDING.json ..."});
     return kWrongUsage;
   }
   std::vector<Audit> audits;

@@ -60,22 +60,17 @@ Json error_json(const CalibrationResult& result) {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "FILE",
-                   "the table of measured ops is missing",
-                   "shardscape-cli calibrate ops.csv --accelerator h100",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "FILE", "the table of measured ops is missing",
+                   "shardscape-cli calibrate ops.csv --accelerator h100"});
     return kWrongUsage;
   }
   const std::string* id = arguments.value("--accelerator");
   const Accelerator* accelerator = id ? find_accelerator(*id) : nullptr;
   if (!accelerator) {
     print_problem(
-        {Severity::Error,
-         "--accelerator",
+        {ProblemCode::UnknownAccelerator, "--accelerator",
          id ? "\"" + *id + "\" is not in the catalogue" : "the accelerator that was measured is missing",
-         accelerator_ids(),
-         {}});
+         accelerator_ids()});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();

@@ -121,11 +121,8 @@ int run(const Arguments& arguments) {
     }
   }
   if (designs.size() < 2) {
-    print_problem({Severity::Error,
-                   "DESIGN",
-                   "two designs are needed to compare",
-                   "shardscape-cli compare A.json B.json, or one document in which designs were compared",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "DESIGN", "two designs are needed to compare",
+                   "shardscape-cli compare A.json B.json, or one document in which designs were compared"});
     return kWrongUsage;
   }
   const auto plans = std::make_shared<PlanCache>();

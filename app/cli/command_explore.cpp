@@ -27,8 +27,8 @@ int wrong(const Problem& problem) {
 std::optional<int> read_objective(const std::string& where, std::string_view id, int& objective) {
   const int found = find_objective(trimmed(id));
   if (found < 0)
-    return wrong(
-        {Severity::Error, where, "there is no objective \"" + std::string(id) + "\"", objective_ids(), {}});
+    return wrong({ProblemCode::UnknownObjective, where, "there is no objective \"" + std::string(id) + "\"",
+                  objective_ids()});
   objective = found;
   return std::nullopt;
 }
@@ -58,11 +58,8 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   if (const std::string* pair = arguments.value("--pareto")) {
     const size_t comma = pair->find(',');
     if (comma == std::string::npos)
-      return wrong({Severity::Error,
-                    "--pareto",
-                    "\"" + *pair + "\" is one objective",
-                    "two between a comma: " + objective_ids(),
-                    {}});
+      return wrong({ProblemCode::FlagValueInvalid, "--pareto", "\"" + *pair + "\" is one objective",
+                    "two between a comma: " + objective_ids()});
     if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.keep.front_x))
       return *exit_code;
     if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.keep.front_y))
@@ -71,11 +68,8 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   if (const std::string* price = arguments.value("--price")) {
     const auto thousandths = parse_thousandths(*price);
     if (!thousandths || *thousandths < 1)
-      return wrong({Severity::Error,
-                    "--price",
-                    "\"" + *price + "\" is no price",
-                    "dollars per GPU hour, such as 2.49",
-                    {}});
+      return wrong({ProblemCode::FlagValueInvalid, "--price", "\"" + *price + "\" is no price",
+                    "dollars per GPU hour, such as 2.49"});
     options.keep.price_per_hour = static_cast<double>(*thousandths) / 1000;
   }
   if (const std::string* shard = arguments.value("--shard")) {

@@ -27,8 +27,11 @@ std::string progress_text(const ExportProgress& p) {
 
 // An impossible trace is a problem of the design; all other problems are of the folder or the disk.
 int exit_code_of(const Problem& problem) {
-  if (problem.where == "name") return kWrongUsage;
-  return problem.where == "design" || find_knob(problem.where) ? kAnswerIsNo : kFileError;
+  if (problem.code == ProblemCode::TraceNameInvalid) return kWrongUsage;
+  const bool of_design = problem.code == ProblemCode::DesignNotComputed ||
+                         problem.code == ProblemCode::TraceOverflow ||
+                         problem.code == ProblemCode::UnknownAccelerator;
+  return of_design ? kAnswerIsNo : kFileError;
 }
 
 void print_summary(const ExportSummary& s, const ExportOptions& options, bool json) {
@@ -53,11 +56,8 @@ void print_summary(const ExportSummary& s, const ExportOptions& options, bool js
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
-    print_problem({Severity::Error,
-                   "--output",
-                   "the folder to write to is missing",
-                   "-o DIR, a new or empty folder",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "--output", "the folder to write to is missing",
+                   "-o DIR, a new or empty folder"});
     return kWrongUsage;
   }
   Interrupt interrupt;
@@ -66,11 +66,10 @@ int run(const Arguments& arguments) {
   const Report& report = *std::get<0>(made);
   print_problems(report.problems);
   if (report.ranks == 1)
-    print_problem({Severity::Note,
-                   "dp",
-                   "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
-                   "two ranks or more",
-                   {{"set dp to 2", {{"dp", "2"}}}}});
+    print_problem(
+        Problem::note(ProblemCode::OneRank, "dp",
+                      "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
+                      "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}));
   ExportOptions options;
   options.target = *target;
   if (const std::string* name = arguments.value("--name")) options.name = *name;
@@ -89,7 +88,7 @@ int run(const Arguments& arguments) {
   }
   const auto& summary = std::get<ExportSummary>(result);
   for (const std::string& text : summary.nearest)
-    print_problem({Severity::Note, "network.yml", text, "", {}});
+    print_problem(Problem::note(ProblemCode::NetworkApproximated, "network.yml", text));
   print_summary(summary, options, arguments.has("--json"));
   return kDone;
 }

@@ -16,8 +16,8 @@ namespace {
 int unknown(const char* flag, const std::string& word, std::vector<std::string> known) {
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  print_problem(
-      {Severity::Error, flag, "the graph has no \"" + word + "\"", "one of " + joined(known, ", "), {}});
+  print_problem({ProblemCode::FlagValueInvalid, flag, "the graph has no \"" + word + "\"",
+                 "one of " + joined(known, ", ")});
   return kWrongUsage;
 }
 
@@ -43,7 +43,8 @@ int read_filter(const Arguments& arguments, const Graph& graph, GraphFilter& fil
 
 int run(const Arguments& arguments) {
   if (arguments.has("--json") && arguments.has("--dot")) {
-    print_problem({Severity::Error, "--dot", "it cannot be combined with --json", "one of the two", {}});
+    print_problem(
+        {ProblemCode::ConflictingFlags, "--dot", "it cannot be combined with --json", "one of the two"});
     return kWrongUsage;
   }
   const auto made = report_of(arguments);

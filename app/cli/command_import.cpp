@@ -66,7 +66,8 @@ Json preview_json(const ImportResult& import, const Report* report, const Design
   Json& problems = out["problems"] = Json::array();
   const auto& all = report && import.ok() ? report->problems : import.problems;
   for (const Problem& p : all)
-    problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+    problems.push_back(
+        {{"code", code_text(p.code)}, {"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
   return out;
 }
 
@@ -82,8 +83,8 @@ int save(const Design& design, const std::string& path) {
 int run(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   if (arguments.operands().empty()) {
-    print_problem(
-        {Severity::Error, "FILE", "the file to import is missing", "shardscape-cli import config.json", {}});
+    print_problem({ProblemCode::OperandMissing, "FILE", "the file to import is missing",
+                   "shardscape-cli import config.json"});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();

@@ -80,7 +80,7 @@ std::string text_of(const std::vector<MachineSection>& sections) {
 
 // The cluster of a name: an accelerator with its default network, or a network with the first accelerator
 // that is sold with it.
-std::variant<Design, Problem> named(const std::string& name) {
+Result<Design> named(const std::string& name) {
   Design design = default_design();
   const Accelerator* accelerator = find_accelerator(name);
   if (const NetworkEntry* network = find_network(name); network && !accelerator) {
@@ -95,11 +95,9 @@ std::variant<Design, Problem> named(const std::string& name) {
     }
     for (const NetworkEntry& n : networks()) known.push_back(n.id);
     const auto near = closest(name, known);
-    return Problem{Severity::Error,
-                   "NAME",
+    return Problem{ProblemCode::UnknownAccelerator, "NAME",
                    "no accelerator or network is called \"" + name + "\"",
-                   near ? "perhaps " + *near : "one of those that shardscape-cli machines lists",
-                   {}};
+                   near ? "perhaps " + *near : "one of those that shardscape-cli machines lists"};
   }
   design.cluster.accelerator = accelerator->id;
   if (const NetworkEntry* network = catalogue_network(design.cluster))
@@ -127,11 +125,8 @@ int run(const Arguments& arguments) {
   const bool of_design = std::any_of(flags.begin(), flags.end(),
                                      [&](const Flag& flag) { return arguments.has(flag.name); });
   if (!arguments.operands().empty() && of_design) {
-    print_problem({Severity::Error,
-                   "NAME",
-                   "a machine is either named or described by flags",
-                   "shardscape-cli machines h100, or shardscape-cli machines --design FILE",
-                   {}});
+    print_problem({ProblemCode::ConflictingFlags, "NAME", "a machine is either named or described by flags",
+                   "shardscape-cli machines h100, or shardscape-cli machines --design FILE"});
     return kWrongUsage;
   }
   if (of_design) {

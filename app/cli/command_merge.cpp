@@ -13,11 +13,8 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "PART",
-                   "the parts to merge are missing",
-                   "results of \"shardscape-cli explore --shard i/n -o PART.json\"",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "PART", "the parts to merge are missing",
+                   "results of \"shardscape-cli explore --shard i/n -o PART.json\""});
     return kWrongUsage;
   }
   std::vector<SearchResult> parts;
@@ -36,11 +33,9 @@ int run(const Arguments& arguments) {
   }
   const SearchResult& result = std::get<SearchResult>(merged);
   if (!result.complete())
-    print_problem({Severity::Note,
-                   "merge",
-                   "some designs were not visited: shards are missing or were interrupted",
-                   "all shards, each to its end",
-                   {}});
+    print_problem(Problem::note(ProblemCode::ShardsMissing, "merge",
+                                "some designs were not visited: shards are missing or were interrupted",
+                                "all shards, each to its end"));
   if (const auto exit_code = write_result(arguments, result)) return *exit_code;
   std::cout << (arguments.has("--json") ? result_json(result) : explore_text(result));
   return kDone;

@@ -16,9 +16,11 @@ int run(const Arguments& arguments) {
     std::cout << command_line_reference();
   } else if (page == "json") {
     std::cout << json_reference();
+  } else if (page == "problems") {
+    std::cout << problem_reference();
   } else {
-    print_problem(
-        {Severity::Error, "PAGE", "there is no reference page \"" + page + "\"", "command-line or json", {}});
+    print_problem({ProblemCode::FlagValueInvalid, "PAGE", "there is no reference page \"" + page + "\"",
+                   "command-line, json or problems"});
     return kWrongUsage;
   }
   return kDone;
@@ -27,16 +29,16 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command reference_command() {
-  return {"reference",
-          "the reference pages of the documentation, as Markdown",
-          "command-line|json",
-          "Prints docs/command-line.md or docs/json.md: every command with its flags, or every knob with its "
-          "key, flag, accepted "
-          "values and meaning.",
-          {"shardscape-cli reference json"},
-          {},
-          1,
-          run};
+  return {
+      "reference",
+      "the reference pages of the documentation, as Markdown",
+      "command-line|json|problems",
+      "Prints docs/command-line.md, docs/json.md or docs/problems.md: every command with its flags, every "
+      "knob with its key, flag, accepted values and meaning, or every problem with its code.",
+      {"shardscape-cli reference json"},
+      {},
+      1,
+      run};
 }
 
 }  // namespace shardscape

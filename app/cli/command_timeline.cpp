@@ -20,15 +20,16 @@ std::optional<TimelineOps> ops_of(const Arguments& arguments) {
   if (!word || *word == "some") return TimelineOps::Some;
   if (*word == "all") return TimelineOps::All;
   if (*word == "none") return TimelineOps::None;
-  print_problem(
-      {Severity::Error, "--ops", "there is no choice of ops \"" + *word + "\"", "some, all or none", {}});
+  print_problem({ProblemCode::FlagValueInvalid, "--ops", "there is no choice of ops \"" + *word + "\"",
+                 "some, all or none"});
   return std::nullopt;
 }
 
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
-    print_problem({Severity::Error, "--output", "the file to write to is missing", "-o FILE.json", {}});
+    print_problem(
+        {ProblemCode::OperandMissing, "--output", "the file to write to is missing", "-o FILE.json"});
     return kWrongUsage;
   }
   const std::optional<TimelineOps> ops = ops_of(arguments);
@@ -46,11 +47,9 @@ int run(const Arguments& arguments) {
     return kFileError;
   }
   if (*ops == TimelineOps::Some && !file.left_out.empty())
-    print_problem({Severity::Note,
-                   "--ops",
-                   "the file would be large, and leaves out " + file.left_out,
-                   "all, to write every op",
-                   {}});
+    print_problem(Problem::note(ProblemCode::OpsLeftOut, "--ops",
+                                "the file would be large, and leaves out " + file.left_out,
+                                "all, to write every op"));
   const auto count = [](size_t n) { return grouped(static_cast<Wide>(n)); };
   std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and "
             << count(file.ops) << " ops of " << count(simulation->stages.size())

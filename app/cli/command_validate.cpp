@@ -14,11 +14,8 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "SET",
-                   "the file of measured runs is missing",
-                   "shardscape-cli validate SET.json",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "SET", "the file of measured runs is missing",
+                   "shardscape-cli validate SET.json"});
     return kWrongUsage;
   }
   const auto set = read_measured_set(arguments.operands().front());
@@ -35,11 +32,8 @@ int run(const Arguments& arguments) {
   std::ofstream picture(path);
   picture << validation_svg(validation);
   if (picture.flush()) return kDone;
-  print_problem({Severity::Error,
-                 path,
-                 "the picture cannot be written",
-                 "a file in a folder that can be written to",
-                 {}});
+  print_problem({ProblemCode::FileNotWritable, path, "the picture cannot be written",
+                 "a file in a folder that can be written to"});
   return kFileError;
 }
 

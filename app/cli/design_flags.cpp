@@ -72,11 +72,9 @@ const Preset* find_preset(const std::string& name) {
 
 Problem unknown_preset(const std::string& name) {
   const auto near = closest(name, preset_ids());
-  return {Severity::Error,
-          "model",
+  return {ProblemCode::UnknownPreset, "model",
           "there is no preset \"" + name + "\"" + (near ? "; did you mean " + *near + "?" : ""),
-          "one of " + joined(preset_ids(), ", "),
-          {}};
+          "one of " + joined(preset_ids(), ", ")};
 }
 
 bool describes_design(const Arguments& arguments) {
@@ -106,9 +104,9 @@ std::variant<Design, int> starting_point(const Arguments& arguments, bool severa
   if (!describes_design(arguments)) return default_design();
   const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
   if (model && config)
-    return failed(
-        {Severity::Error, "--hf-config", "the model is given twice", "either --model or --hf-config", {}},
-        kWrongUsage);
+    return failed({ProblemCode::ConflictingFlags, "--hf-config", "the model is given twice",
+                   "either --model or --hf-config"},
+                  kWrongUsage);
   const std::string first = model && several_models ? model->substr(0, model->find(',')) : "";
   const std::string name = several_models ? (find_preset(first) ? first : kUsualModel)
                            : model        ? *model
@@ -189,11 +187,9 @@ Design imported_design(const ImportResult& import) {
 bool models_found() {
   print_problems(ModelLibrary::instance().problems());
   if (!ModelLibrary::instance().presets().empty()) return true;
-  print_problem({Severity::Error,
-                 (data_dir() / "models" / "presets").string(),
+  print_problem({ProblemCode::FileUnreadable, (data_dir() / "models" / "presets").string(),
                  "no preset could be read",
-                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA",
-                 {}});
+                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA"});
   return false;
 }
 

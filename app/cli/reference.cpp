@@ -1,6 +1,7 @@
 #include "app/cli/reference.h"
 
 #include "app/cli/command.h"
+#include "base/problem.h"
 #include "design/knobs/knobs.h"
 
 namespace shardscape {
@@ -93,6 +94,17 @@ std::string json_reference() {
            cell(accepted_values(knob)) + (knob.unit.empty() ? "" : ", " + cell(knob.unit)) + " | " +
            cell(knob.label) + ". " + cell(knob.help) + " |\n";
   }
+  return out;
+}
+
+std::string problem_reference() {
+  std::string
+      out = std::string("# Problems\n\n") + kMadeBy +
+            "A problem is a mistake in a person's input, or a note. Its code says what is wrong, whatever "
+            "the words of the message are. JSON results have the code in the key `code`; the window "
+            "shows it in the tooltip of a problem.\n\n| code | what is wrong |\n| --- | --- |\n";
+  for (const ProblemKind& kind : problem_kinds())
+    out += "| " + code(std::string(kind.text)) + " | " + cell(std::string(kind.meaning)) + " |\n";
   return out;
 }
 

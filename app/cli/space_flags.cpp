@@ -77,8 +77,8 @@ std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool b
 std::optional<int> set_ranks(const Arguments& arguments, SpaceSpec& spec) {
   const std::string *gpus = arguments.value("--gpus"), *nodes = arguments.value("--nodes");
   if (gpus && nodes)
-    return failed(
-        {Severity::Error, "--nodes", "the number of ranks is given twice", "--gpus or --nodes", {}});
+    return failed({ProblemCode::ConflictingFlags, "--nodes", "the number of ranks is given twice",
+                   "--gpus or --nodes"});
   if (gpus || nodes) {
     spec.gpus = gpus ? *gpus : "";
     spec.nodes = nodes ? *nodes : "";
@@ -111,21 +111,15 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (file) {
     for (const char* flag : {"--design", "--hf-config"})
       if (arguments.has(flag))
-        return failed({Severity::Error,
-                       flag,
-                       "the space has a design to start from already",
-                       "--space or " + std::string(flag),
-                       {}});
+        return failed({ProblemCode::ConflictingFlags, flag, "the space has a design to start from already",
+                       "--space or " + std::string(flag)});
     auto read = load_space(*file);
     if (auto* problem = std::get_if<Problem>(&read))
       return failed(*problem, std::filesystem::exists(*file) ? kAnswerIsNo : kFileError);
     spec = std::get<SpaceSpec>(std::move(read));
     if (model && !several_models(*model) && !apply_preset(spec.base, *model))
-      return failed({Severity::Error,
-                     "model",
-                     "there is no preset \"" + *model + "\"",
-                     "one that \"shardscape-cli presets\" lists",
-                     {}});
+      return failed({ProblemCode::UnknownPreset, "model", "there is no preset \"" + *model + "\"",
+                     "one that \"shardscape-cli presets\" lists"});
   } else {
     std::set<std::string> left_out;
     if (model && several_models(*model)) left_out.insert(kModelAxis);
@@ -149,11 +143,9 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (const std::string* margin = arguments.value("--margin")) {
     const auto thousandths = parse_thousandths(*margin);
     if (!thousandths || *thousandths >= 1000)
-      return failed({Severity::Error,
-                     "--margin",
+      return failed({ProblemCode::FlagValueInvalid, "--margin",
                      "\"" + *margin + "\" is no share of the memory",
-                     "a number from 0 to below 1, such as 0.05",
-                     {}});
+                     "a number from 0 to below 1, such as 0.05"});
     spec.memory_margin = static_cast<double>(*thousandths) / 1000;
   }
   return spec;
@@ -214,11 +206,8 @@ std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* fl
   if (!text) return fallback;
   const NumberText number = parse_number(*text, false);
   if (number.fault == NumberFault::None && number.value >= least && number.value <= most) return number.value;
-  return failed({Severity::Error,
-                 flag,
-                 "\"" + *text + "\" does not do",
-                 "a whole number from " + grouped(least) + " to " + grouped(most),
-                 {}});
+  return failed({ProblemCode::FlagValueInvalid, flag, "\"" + *text + "\" does not do",
+                 "a whole number from " + grouped(least) + " to " + grouped(most)});
 }
 
 }  // namespace shardscape

@@ -29,33 +29,28 @@ int64_t bytes_after(CollectiveType type, int64_t bytes, int64_t n) {
 }
 
 Problem not_simulated(const std::string& what, const std::string& accepted) {
-  return {Severity::Error, "system.json", what, accepted, {}};
+  return {ProblemCode::NotSimulated, "system.json", what, accepted};
 }
 
 }  // namespace
 
-std::variant<SimNetwork, Problem> SimNetwork::make(const BundleConfig& config) {
+Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
   if (config.dimensions.empty() || config.ranks < 2)
-    return Problem{Severity::Error,
-                   "network.yml",
+    return Problem{ProblemCode::NetworkInvalid, "network.yml",
                    "it describes no network of at least two ranks",
-                   "a network as shardscape-cli export writes it",
-                   {}};
+                   "a network as shardscape-cli export writes it"};
   for (const NetworkDimension& d : config.dimensions)
     if (d.ranks < 1 || d.gigabytes <= 0)
-      return Problem{
-          Severity::Error, "network.yml", "a dimension has no ranks or no bandwidth", "positive numbers", {}};
+      return Problem{ProblemCode::NetworkInvalid, "network.yml", "a dimension has no ranks or no bandwidth",
+                     "positive numbers"};
   if (config.replay_only)
     return not_simulated("replay-only is on: communication takes no time of its own", "0");
   if (config.memory_bytes_per_second <= 0)
     return not_simulated("local-mem-bw is missing: how long a reduction takes is not known",
                          "a positive number");
   if (config.memory_expansion && !config.own_memory)
-    return Problem{Severity::Error,
-                   "memory.json",
-                   "ranks share their remote memory, which is not played",
-                   "PER_NPU_MEMORY_EXPANSION",
-                   {}};
+    return Problem{ProblemCode::NotSimulated, "memory.json",
+                   "ranks share their remote memory, which is not played", "PER_NPU_MEMORY_EXPANSION"};
   const bool several = config.dimensions.size() > 1;
   if (config.dataset_splits > 1 && (config.active_chunks > 1 || (several && config.level_by_level)))
     return not_simulated("streams of one collective that pass each other are not played",

@@ -33,7 +33,7 @@ namespace shardscape {
 class SimNetwork {
  public:
   // Returns a Problem for a configuration that is not simulated. The configuration must outlive the result.
-  static std::variant<SimNetwork, Problem> make(const BundleConfig& config);
+  static Result<SimNetwork> make(const BundleConfig& config);
   int64_t message(int64_t from, int64_t to, int64_t bytes) const;  // ns
   // members: ranks of the group, in its order. times: ns per member; in: start, out: end of the collective.
   void collective(chakra::CollectiveType type, int64_t bytes, const std::vector<int64_t>& members,

@@ -47,9 +47,8 @@ using ExportProgressFn = std::function<void(const ExportProgress&)>;
 // Writes to a temporary folder next to the target and renames it when it is complete. A failed or stopped
 // export removes the temporary folder. Problems: the options, the target, the disk, or a number that does not
 // fit into a trace.
-std::variant<ExportSummary, Problem> export_bundle(const Report& report, const ExportOptions& options,
-                                                   const ExportProgressFn& progress = {},
-                                                   std::stop_token stop = {});
+Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& options,
+                                    const ExportProgressFn& progress = {}, std::stop_token stop = {});
 
 // Bytes of all traces, exact except for the width of rank and group numbers. Fast enough for every keystroke.
 // 0 if the report is invalid or a number does not fit into a trace.

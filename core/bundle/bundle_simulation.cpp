@@ -20,9 +20,8 @@ const SimulatedRank& last_rank(const SimulationReport& report) {
 
 int64_t SimulationReport::cycles() const { return ranks.empty() ? 0 : last_rank(*this).end; }
 
-std::variant<SimulationReport, Problem> simulate_bundle(const std::filesystem::path& bundle,
-                                                        const std::function<void(double)>& progress,
-                                                        std::stop_token stop) {
+Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
+                                         const std::function<void(double)>& progress, std::stop_token stop) {
   Findings findings;
   const BundleContents of = read_bundle(bundle, false, findings, progress, stop);
   SimulationReport report;

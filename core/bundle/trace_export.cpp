@@ -15,13 +15,15 @@
 namespace shardscape {
 
 Problem stopped_problem() {
-  return {Severity::Note, "export", "stopped before the bundle was complete; nothing was written", "", {}};
+  return Problem::note(ProblemCode::ExportStopped, "export",
+                       "stopped before the bundle was complete; nothing was written");
 }
 
 namespace {
 
 Problem design_problem(const LoweringError& error) {
-  return {Severity::Error, "design", error.what(), "smaller sizes, or fewer microbatches per step", {}};
+  return {ProblemCode::TraceOverflow, "design", error.what(),
+          "smaller sizes, or fewer microbatches per step"};
 }
 
 int64_t count(const RankProgram& program, chakra::NodeType type) {
@@ -109,7 +111,7 @@ class TraceWorkers {
     done_.ranks = world;
   }
 
-  std::variant<TraceTotals, Problem> run() {
+  Result<TraceTotals> run() {
     tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [this](int) { work(); });
     if (problem_) return *problem_;
     if (stop_.stop_requested()) return stopped_problem();
@@ -224,8 +226,8 @@ class TraceWorkers {
   double last_report_ = 0;
 };
 
-std::variant<TraceTotals, Problem> TraceExport::write(ByteSink& sink, const ExportProgressFn& progress,
-                                                      std::stop_token stop) const {
+Result<TraceTotals> TraceExport::write(ByteSink& sink, const ExportProgressFn& progress,
+                                       std::stop_token stop) const {
   return TraceWorkers(*this, sink, progress, std::move(stop)).run();
 }
 

@@ -66,7 +66,8 @@ class Parser {
   };
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Problem{Severity::Error, "constraint", "\"" + text_ + "\": " + what, constraint_help(), {}};
+    throw Problem{ProblemCode::ConstraintSyntax, "constraint", "\"" + text_ + "\": " + what,
+                  constraint_help()};
   }
   void skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -239,7 +240,7 @@ class Parser {
 
 }  // namespace
 
-std::variant<Constraint, Problem> Constraint::parse(const std::string& text) {
+Result<Constraint> Constraint::parse(const std::string& text) {
   Constraint made;
   made.text_ = std::string(trimmed(text));
   try {

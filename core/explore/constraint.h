@@ -17,7 +17,7 @@ namespace shardscape {
 // a condition by itself.
 class Constraint {
  public:
-  static std::variant<Constraint, Problem> parse(const std::string& text);
+  static Result<Constraint> parse(const std::string& text);
   bool holds(const Design& design) const { return test_(design); }
   const std::string& text() const { return text_; }
 

@@ -159,20 +159,25 @@ std::vector<std::pair<std::string, int64_t>> infeasible(const SearchCounts& coun
   return out;
 }
 
-std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult>& parts) {
-  const auto wrong = [](std::string what, std::string accepted) {
-    return Problem{Severity::Error, "merge", std::move(what), std::move(accepted), {}};
+Result<SearchResult> merge_results(const std::vector<SearchResult>& parts) {
+  const auto wrong = [](ProblemCode code, std::string what, std::string accepted) {
+    return Problem{code, "merge", std::move(what), std::move(accepted)};
   };
-  if (parts.empty()) return wrong("there is nothing to merge", "the results of shards");
+  if (parts.empty())
+    return wrong(ProblemCode::ShardsMissing, "there is nothing to merge", "the results of shards");
   const SearchResult& first = parts.front();
   Keeper keeper(first.space, first.options);
   std::vector<SearchPart> shards;
   for (const SearchResult& part : parts) {
-    if (part.guided) return wrong("a guided search has no shards", "results of exhaustive searches");
+    if (part.guided)
+      return wrong(ProblemCode::GuidedSearchSharded, "a guided search has no shards",
+                   "results of exhaustive searches");
     if (!(part.space->spec() == first.space->spec()))
-      return wrong("the parts are of different spaces", "shards of one search");
+      return wrong(ProblemCode::ResultOfOtherSearch, "the parts are of different spaces",
+                   "shards of one search");
     if (!(part.options == first.options))
-      return wrong("the parts have different objectives or numbers of designs to keep",
+      return wrong(ProblemCode::ResultOfOtherSearch,
+                   "the parts have different objectives or numbers of designs to keep",
                    "shards of one search");
     keeper.add(part);
     shards.insert(shards.end(), part.parts.begin(), part.parts.end());
@@ -181,11 +186,13 @@ std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult
             [](const SearchPart& a, const SearchPart& b) { return a.shard < b.shard; });
   for (size_t i = 0; i < shards.size(); ++i) {
     if (shards[i].shards != shards[0].shards)
-      return wrong("the parts are of " + grouped(shards[0].shards) + " and of " + grouped(shards[i].shards) +
+      return wrong(ProblemCode::ResultOfOtherSearch,
+                   "the parts are of " + grouped(shards[0].shards) + " and of " + grouped(shards[i].shards) +
                        " shards",
                    "the same number of shards");
     if (i > 0 && shards[i].shard == shards[i - 1].shard)
-      return wrong("shard " + grouped(shards[i].shard) + " is there twice", "each shard once");
+      return wrong(ProblemCode::ShardRepeated, "shard " + grouped(shards[i].shard) + " is there twice",
+                   "each shard once");
   }
   SearchResult out = keeper.result();
   out.parts = std::move(shards);

@@ -110,14 +110,14 @@ struct RunFigures {
 // Indented JSON that ends with a newline: enumerated, valid, timed, infeasible, best, front, groups, sample,
 // space, parts. With figures also seconds, threads and rates. Equal results give equal bytes.
 std::string result_json(const SearchResult& result, const RunFigures* figures = nullptr);
-std::variant<SearchResult, Problem> result_from_json(const std::string& text, const std::string& where);
-std::variant<SearchResult, Problem> load_result(const std::filesystem::path& path);
+Result<SearchResult> result_from_json(const std::string& text, const std::string& where);
+Result<SearchResult> load_result(const std::filesystem::path& path);
 // Every stored design once, best first: the lists that contain it, its values on the axes, figures and
 // objectives.
 std::string result_csv(const SearchResult& result);
 // Merges shards of one search, in any order, into the result of one run. A Problem if the shards overlap or
 // belong to different searches.
-std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult>& parts);
+Result<SearchResult> merge_results(const std::vector<SearchResult>& parts);
 
 // "memory: 812, batch: 77, ...": reasons why designs are infeasible, the most frequent first. A constraint
 // appears as its text.

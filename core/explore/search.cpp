@@ -121,10 +121,6 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
   return done;
 }
 
-Problem wrong(std::string where, std::string what, std::string accepted) {
-  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
-}
-
 // Cost and energy need figures of an accelerator. A Problem if no design of the space has them.
 std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& keep) {
   const int axis = space.axis("accelerator");
@@ -142,22 +138,23 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
           return !std::isnan(of.of({design, any, keep.price_per_hour}));
         }))
       continue;
-    return wrong("objective",
-                 std::string(of.label) + " is not known: " + unknown_reason(objective, designs.back()),
-                 std::string_view(of.id) == "cost" ? "a price per GPU hour (--price), or another objective"
-                                                   : "another objective");
+    return Problem(ProblemCode::ObjectiveUnavailable, "objective",
+                   std::string(of.label) + " is not known: " + unknown_reason(objective, designs.back()),
+                   std::string_view(of.id) == "cost" ? "a price per GPU hour (--price), or another objective"
+                                                     : "another objective");
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options,
-                                           const SearchCallbacks& callbacks, std::stop_token stop) {
+Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
+                            const SearchCallbacks& callbacks, std::stop_token stop) {
   if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards)
-    return wrong("shard", "there is no such shard", "i/n with i below n");
+    return Problem(ProblemCode::ShardInvalid, "shard", "there is no such shard", "i/n with i below n");
   if (options.guided && options.shards > 1)
-    return wrong("shard", "a guided search cannot be split", "an exhaustive search, or no shards");
+    return Problem(ProblemCode::GuidedSearchSharded, "shard", "a guided search cannot be split",
+                   "an exhaustive search, or no shards");
   if (auto problem = unknown_objective(*space, options.keep)) return *problem;
   const Route route(space->size(), options.shard, options.shards);
   SearchPart part{options.shard, options.shards, 0, route.chunks()};
@@ -168,8 +165,8 @@ std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, c
                       before->parts.front().shards == part.shards &&
                       before->parts.front().chunks == part.chunks;
     if (!same)
-      return wrong("resume", "that result is not of this search",
-                   "a result of the same space, objectives and shard");
+      return Problem(ProblemCode::ResultOfOtherSearch, "resume", "that result is not of this search",
+                     "a result of the same space, objectives and shard");
     part.done = before->parts.front().done;
   }
   SearchRun run(space, options, callbacks, stop);
@@ -189,14 +186,14 @@ std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, c
   return result;
 }
 
-std::variant<std::pair<int64_t, int64_t>, Problem> parse_shard(const std::string& text) {
+Result<std::pair<int64_t, int64_t>> parse_shard(const std::string& text) {
   const size_t slash = text.find('/');
   const NumberText i = parse_number(text.substr(0, slash), false);
   const NumberText n = parse_number(slash == std::string::npos ? "" : text.substr(slash + 1), false);
   const bool read = i.fault == NumberFault::None && n.fault == NumberFault::None;
   if (!read || n.value < 1 || i.value < 0 || i.value > n.value)
-    return wrong("shard", "\"" + text + "\" is no shard",
-                 "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
+    return Problem(ProblemCode::ShardInvalid, "shard", "\"" + text + "\" is no shard",
+                   "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
   return std::pair{i.value % n.value, n.value};
 }
 

@@ -40,11 +40,11 @@ struct SearchCallbacks {
 // spaces are visited in scattered blocks, so that a stopped search has seen designs of all regions. Memory
 // does not grow with the size of the space. A stopped search returns its result so far within 100 ms. A
 // Problem: an invalid shard, or an objective that is unknown for this space.
-std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options,
-                                           const SearchCallbacks& callbacks = {}, std::stop_token stop = {});
+Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
+                            const SearchCallbacks& callbacks = {}, std::stop_token stop = {});
 
 // Parses "i/n". i counts from 0 or from 1: n/n means 0/n.
-std::variant<std::pair<int64_t, int64_t>, Problem> parse_shard(const std::string& text);
+Result<std::pair<int64_t, int64_t>> parse_shard(const std::string& text);
 
 // Number of valid designs of a space: first an estimate from a sample, then an exact parallel count.
 struct ValidCount {

@@ -22,10 +22,6 @@ bool is_degree(std::string_view id) {
   return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees);
 }
 
-Problem wrong(std::string where, std::string what, std::string accepted) {
-  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
-}
-
 }  // namespace
 
 std::string SpaceSpec::ranks() const {
@@ -62,11 +58,13 @@ class SpaceBuilder {
       space_->constraints_.push_back(std::get<Constraint>(std::move(constraint)));
     }
     if (!(spec_.memory_margin >= 0 && spec_.memory_margin < 1))
-      throw wrong("memory_margin", "a margin of " + significant(spec_.memory_margin) + " leaves nothing",
-                  "a share from 0 to below 1, such as 0.05");
+      throw Problem(ProblemCode::MemoryMarginInvalid, "memory_margin",
+                    "a margin of " + significant(spec_.memory_margin) + " leaves nothing",
+                    "a share from 0 to below 1, such as 0.05");
     for (const Space::Digit& digit : space_->digits_) {
       if (space_->size_ > kMaxSize / static_cast<Wide>(digit.rows.size()))
-        throw wrong("dimensions", "the space is too large to count", "fewer dimensions or values");
+        throw Problem(ProblemCode::SpaceTooLarge, "dimensions", "the space is too large to count",
+                      "fewer dimensions or values");
       space_->size_ *= static_cast<Wide>(digit.rows.size());
     }
     return space_;
@@ -78,14 +76,16 @@ class SpaceBuilder {
       std::string& id = spec_.dimensions[i].first;
       std::replace(id.begin(), id.end(), '-', '_');
       if (id != kModelAxis && !find_knob(id))
-        throw wrong(id, "there is no knob \"" + id + "\"",
-                    "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
+        throw Problem(ProblemCode::UnknownKnob, id, "there is no knob \"" + id + "\"",
+                      "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
       for (size_t j = 0; j < i; ++j)
         if (spec_.dimensions[j].first == id)
-          throw wrong(id, "the dimension \"" + id + "\" is given twice", "each dimension once");
+          throw Problem(ProblemCode::RepeatedDimension, id, "the dimension \"" + id + "\" is given twice",
+                        "each dimension once");
     }
     if (!spec_.gpus.empty() && !spec_.nodes.empty())
-      throw wrong(kNodesAxis, "both gpus and nodes are given", "one of them");
+      throw Problem(ProblemCode::ConflictingDimensions, kNodesAxis, "both gpus and nodes are given",
+                    "one of them");
   }
 
   std::vector<std::string> parsed(const Knob& knob, const std::string& text) const {
@@ -132,12 +132,14 @@ class SpaceBuilder {
       const size_t comma = rest.find(',');
       const std::string id(trimmed(std::string_view(rest).substr(0, comma)));
       if (!ModelLibrary::instance().preset(id))
-        throw wrong(kModelAxis, "there is no preset \"" + id + "\"",
-                    "presets between commas, as \"shardscape-cli presets\" lists them, or all");
+        throw Problem(ProblemCode::UnknownPreset, kModelAxis, "there is no preset \"" + id + "\"",
+                      "presets between commas, as \"shardscape-cli presets\" lists them, or all");
       if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
       rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
     }
-    if (values.empty()) throw wrong(kModelAxis, "no preset is named", "presets between commas, or all");
+    if (values.empty())
+      throw Problem(ProblemCode::ValueMissing, kModelAxis, "no preset is named",
+                    "presets between commas, or all");
     apply_preset(space_->base_, values.front());
     if (values.size() > 1) add_digit(add_axis(kModelAxis, "Model", nullptr, std::move(values)));
   }
@@ -154,12 +156,14 @@ class SpaceBuilder {
       throw *problem;
     }
     if (by_node && spec_.find("gpus_per_node"))
-      throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks",
-                  "gpus, or gpus_per_node with one value");
+      throw Problem(ProblemCode::NodesOfVariousSizes, kNodesAxis,
+                    "nodes of various sizes do not make a number of ranks",
+                    "gpus, or gpus_per_node with one value");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
       if (ranks > kMaxWorld)
-        throw wrong(id, grouped(ranks) + " ranks are too many", "up to " + grouped(kMaxWorld) + " ranks");
+        throw Problem(ProblemCode::TooManyRanks, id, grouped(ranks) + " ranks are too many",
+                      "up to " + grouped(kMaxWorld) + " ranks");
       out.emplace_back(ranks, by_node ? n : 0);
     }
     return out;
@@ -191,8 +195,8 @@ class SpaceBuilder {
     if (spec_.gpus.empty() && spec_.nodes.empty()) {
       for (const char* id : kDegrees)
         if (const std::string* text = spec_.find(id); text && is_all(*text))
-          throw wrong(
-              id,
+          throw Problem(
+              ProblemCode::RanksUnknown, id,
               "all values of " + std::string(id) + " are divisors of the number of ranks, which is not given",
               "gpus or nodes, or a list or range");
       return;
@@ -233,10 +237,10 @@ class SpaceBuilder {
               found.push_back({world, nodes, tp, cp, pp, dp});
           }
     if (found.empty())
-      throw wrong(spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
-                  "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
-                      (ranks.size() > 1 ? " or one of the others" : ""),
-                  "degrees that do, or \"all\" for one of them");
+      throw Problem(ProblemCode::NoLayoutForRanks, spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
+                    "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
+                        (ranks.size() > 1 ? " or one of the others" : ""),
+                    "degrees that do, or \"all\" for one of them");
     Space::Digit digit;
     digit.rows.resize(found.size());
     for (size_t column = 0; column < 6; ++column) {
@@ -285,7 +289,8 @@ class SpaceBuilder {
       const std::string* text = spec_.find(knob.id);
       if (!text || (laid_out && is_degree(knob.id))) continue;
       std::vector<std::string> values = parsed(knob, *text);
-      if (values.empty()) throw wrong(knob.id, "there is no value", values_help(knob));
+      if (values.empty())
+        throw Problem(ProblemCode::ValueMissing, knob.id, "there is no value", values_help(knob));
       if (values.size() == 1) {
         (void)set_knob(space_->base_, knob, values.front());
         fixed_.emplace_back(&knob, values.front());
@@ -315,7 +320,7 @@ class SpaceBuilder {
   std::vector<std::pair<const Knob*, std::string>> fixed_;
 };
 
-std::variant<std::shared_ptr<const Space>, Problem> Space::make(SpaceSpec spec) {
+Result<std::shared_ptr<const Space>> Space::make(SpaceSpec spec) {
   try {
     return SpaceBuilder(std::move(spec)).build();
   } catch (const Problem& problem) {

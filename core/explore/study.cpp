@@ -22,7 +22,7 @@ Study of(SearchResult result) {
 }
 
 // Reads results of `shardscape-cli explore -o` and merge, and space files of --space.
-std::optional<std::variant<Study, Problem>> of_search(const std::string& text, const std::string& where) {
+std::optional<Result<Study>> of_search(const std::string& text, const std::string& where) {
   const json root = json::parse(text, nullptr, false);
   if (root.is_object() && root.contains("shardscape_result")) {
     auto result = result_from_json(text, where);
@@ -50,7 +50,7 @@ std::string to_json(const Study& study) {
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where) {
+Result<Study> study_from_json(const std::string& text, const std::string& where) {
   if (auto search = of_search(text, where)) return std::move(*search);
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
@@ -66,8 +66,8 @@ std::variant<Study, Problem> study_from_json(const std::string& text, const std:
   if (const auto it = root.find(kCompared); it != root.end()) {
     const std::string place = where + " (" + kCompared + ")";
     if (!it->is_array())
-      study.lost = Problem{
-          Severity::Error, place, "this is not a list", "a list of {\"name\", \"design\"}", {}};
+      study.lost = Problem{ProblemCode::DataValue, place, "this is not a list",
+                           "a list of {\"name\", \"design\"}"};
     else
       for (const json& entry : *it) {
         const bool named = entry.is_object() && entry.contains("design") &&
@@ -82,7 +82,7 @@ std::variant<Study, Problem> study_from_json(const std::string& text, const std:
   return study;
 }
 
-std::variant<Study, Problem> load_study(const std::filesystem::path& path) {
+Result<Study> load_study(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
   return study_from_json(std::get<std::string>(text), path.string());

@@ -34,8 +34,8 @@ struct Study {
 std::string to_json(const Study& study);
 // Reads a document, a search result (result_json) or a space without a result (to_json of SpaceSpec). A
 // Problem if the design, the result or the space is unreadable.
-std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where);
-std::variant<Study, Problem> load_study(const std::filesystem::path& path);
+Result<Study> study_from_json(const std::string& text, const std::string& where);
+Result<Study> load_study(const std::filesystem::path& path);
 // Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
 std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path);
 

@@ -149,7 +149,7 @@ bool shards_in_groups(SyncStrategy strategy);
 bool is_deepspeed(SyncStrategy strategy);
 
 // Returns a Problem if a limit, a size or a group is invalid. Groups of one rank yield no action.
-std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy);
+Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy);
 
 // Parameters in the order in which their gradients become ready: modules in reverse. A module with a matrix
 // yields its bias before its weight (the order of addmm's operands), a norm its weight before its bias.

@@ -1,6 +1,7 @@
 #include "graph/build.h"
 
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "design/expert_nodes.h"
@@ -160,12 +161,8 @@ void untie_single(std::vector<Segment>& segments) {
       if (uses[p.tied] == 1) p.tied.clear();
 }
 
-Problem missing(const std::string& where, const std::string& what) {
-  Problem p;
-  p.where = where;
-  p.what = what;
-  p.accepted = "the id of a file under models/";
-  return p;
+Problem missing(ProblemCode code, const std::string& where, const std::string& what) {
+  return {code, where, what, "the id of a file under models/"};
 }
 
 using Built = std::shared_ptr<const std::vector<Segment>>;
@@ -184,13 +181,16 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
 }
 
 // cache: may hold the segments already; nullptr: no cache.
-std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& structure,
-                                                          const ModelLibrary& library, PlanCache* cache) {
+Result<std::shared_ptr<const Graph>> build(const Structure& structure, const ModelLibrary& library,
+                                           PlanCache* cache) {
   const Architecture* architecture = library.architecture(structure.architecture);
   if (!architecture)
-    return missing("architecture", "there is no architecture \"" + structure.architecture + "\"");
+    return missing(ProblemCode::UnknownArchitecture, "architecture",
+                   "there is no architecture \"" + structure.architecture + "\"");
   const KernelProfile* profile = library.profile(structure.profile);
-  if (!profile) return missing("profile", "there is no kernel profile \"" + structure.profile + "\"");
+  if (!profile)
+    return missing(ProblemCode::UnknownProfile, "profile",
+                   "there is no kernel profile \"" + structure.profile + "\"");
   auto graph = std::make_shared<Graph>();
   graph->structure = structure;
   graph->layer_pattern = architecture->pattern;
@@ -210,14 +210,12 @@ std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& struc
 
 }  // namespace
 
-std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure,
-                                                                const ModelLibrary& library) {
+Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library) {
   return build(structure, library, nullptr);
 }
 
-std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure,
-                                                                 PlanCache& cache) {
-  Problem problem;
+Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache) {
+  std::optional<Problem> problem;
   auto graph = cache.get<Graph>(
       CacheKind::Graph, key_of(structure),
       [&]() -> std::shared_ptr<const Graph> {
@@ -229,7 +227,7 @@ std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure
         return std::get<0>(std::move(built));
       },
       [](const Graph&) { return sizeof(Graph); });
-  if (!graph) return problem;
+  if (!graph) return *problem;
   return graph;
 }
 

@@ -21,7 +21,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
     out.dtype_of = type_name[8] - '0';
   const auto type = out.dtype_of >= 0 ? DType::BF16 : dtype_from_name(type_name);
   if (!type)
-    file.fail(out.name, "the dtype of \"" + out.name + "\" is not known",
+    file.fail(ProblemCode::DataValue, out.name, "the dtype of \"" + out.name + "\" is not known",
               "bfloat16, float16, float32, int64, bool or operand 0, 1, ...");
   out.dtype = *type;
   out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
@@ -36,11 +36,13 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   }
   known = known || (out.when.starts_with("sharded:") && out.when.size() == 9);
   if (!known)
-    file.fail(out.when, "\"when\" is \"" + out.when + "\"",
+    file.fail(ProblemCode::DataValue, out.when, "\"when\" is \"" + out.when + "\"",
               "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, "
               "several of them joined by &, or sharded: and a letter");
   out.chunk = file.integer_or(entry, "chunk", 0);
-  if (out.chunk < 0) file.fail("chunk", "\"chunk\" is " + std::to_string(out.chunk), "a number of tokens");
+  if (out.chunk < 0)
+    file.fail(ProblemCode::DataValue, "chunk", "\"chunk\" is " + std::to_string(out.chunk),
+              "a number of tokens");
   out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
   return out;
 }
@@ -61,7 +63,7 @@ KernelRule rule(const JsonFile& file, const json& value) {
   else if (operands == "stream")
     out.operands = KernelRule::Operands::Stream;
   else if (!operands.empty())
-    file.fail("operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
+    file.fail(ProblemCode::DataValue, "operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
   out.backward_products = file.integer_or(value, "backward_products", 5);
   out.flops = file.integer_or(value, "flops", 0);
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
@@ -79,7 +81,8 @@ KernelRule rule(const JsonFile& file, const json& value) {
   else if (gradient == "shared")
     out.gradient = KernelRule::Gradient::Shared;
   else if (gradient != "fresh")
-    file.fail("gradient", "\"gradient\" is \"" + gradient + "\"", "fresh, over_input or shared");
+    file.fail(ProblemCode::DataValue, "gradient", "\"gradient\" is \"" + gradient + "\"",
+              "fresh, over_input or shared");
   return out;
 }
 
@@ -89,7 +92,7 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
                                     {"dummy", WeightGradient::Dummy},
                                     {"shared_dummy", WeightGradient::SharedDummy}})
     if (text == word) return value;
-  file.fail("weight_gradient", "\"weight_gradient\" is \"" + text + "\"",
+  file.fail(ProblemCode::DataValue, "weight_gradient", "\"weight_gradient\" is \"" + text + "\"",
             "fresh, none, dummy or shared_dummy");
 }
 
@@ -131,7 +134,8 @@ void ProfileReader::read(const JsonFile& file) {
   if (root.contains("residual")) {
     own.residual = dtype_from_name(file.text(root, "residual"));
     if (!own.residual)
-      file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
+      file.fail(ProblemCode::DataValue, "residual", "the type of the residual stream is not known",
+                "bfloat16, float16 or float32");
   }
   if (root.contains("separate_experts"))
     own.separate_experts = file.boolean_or(root, "separate_experts", false);
@@ -139,7 +143,7 @@ void ProfileReader::read(const JsonFile& file) {
     const json& list = file.array(root, "expert_bias");
     if (list.size() != 2 || !std::all_of(list.begin(), list.end(),
                                          [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
-      file.fail("expert_bias", "\"expert_bias\" is " + list.dump(),
+      file.fail(ProblemCode::DataValue, "expert_bias", "\"expert_bias\" is " + list.dump(),
                 "two numbers of bytes per element: forward, backward");
     own.expert_bias = {list[0].get<double>(), list[1].get<double>()};
   }
@@ -147,12 +151,13 @@ void ProfileReader::read(const JsonFile& file) {
   entry.reduces = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
   if (entry.reduces && reduce != "summed" && reduce != "per_consumer")
-    file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
+    file.fail(ProblemCode::DataValue, "reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
   const auto choice = [&](const char* key, const char* yes, const char* no, bool& said) {
     const std::string word = file.text_or(root, key, "");
     said = !word.empty();
     if (said && word != yes && word != no)
-      file.fail(key, "\"" + std::string(key) + "\" is \"" + word + "\"", std::string(yes) + " or " + no);
+      file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"",
+                std::string(yes) + " or " + no);
     return word == yes;
   };
   own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.gathers);
@@ -174,17 +179,16 @@ const ProfileReader::Entry* ProfileReader::latest(const std::string& id) const {
 // it.
 std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
   if (entry.extends.empty()) return std::nullopt;
-  Problem problem;
-  problem.where = entry.where;
   const Entry* base = latest(entry.extends);
   if (!base) {
-    problem.what = "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is no profile";
     std::set<std::string> ids;
     for (const Entry& e : entries_) ids.insert(e.own.id);
     ids.erase(entry.own.id);
-    problem.accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
-    for (const std::string& id : ids) problem.accepted += " " + id;
-    return problem;
+    std::string accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
+    for (const std::string& id : ids) accepted += " " + id;
+    return Problem(ProblemCode::UnknownProfile, entry.where,
+                   "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is no profile",
+                   std::move(accepted));
   }
   std::string path = entry.own.id + " -> " + entry.extends;
   for (size_t steps = 0; base && base != &entry && steps < entries_.size(); ++steps) {
@@ -193,9 +197,8 @@ std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
     base = latest(base->extends);
   }
   if (base != &entry) return std::nullopt;
-  problem.what = "\"" + entry.own.id + "\" extends itself: " + path;
-  problem.accepted = "a profile that does not lead back to this one";
-  return problem;
+  return Problem(ProblemCode::ProfileCycle, entry.where, "\"" + entry.own.id + "\" extends itself: " + path,
+                 "a profile that does not lead back to this one");
 }
 
 std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {

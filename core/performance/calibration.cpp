@@ -107,11 +107,9 @@ class Store {
       }
       Calibration& c = std::get<Calibration>(read);
       if (!find_accelerator(c.accelerator)) {
-        problems.push_back({Severity::Error,
-                            path.string(),
+        problems.push_back({ProblemCode::UnknownAccelerator, path.string(),
                             "accelerator \"" + c.accelerator + "\" is not in the catalogue",
-                            "the id of an accelerator",
-                            {}});
+                            "the id of an accelerator"});
         continue;
       }
       if (Calibration* known = find(c.accelerator))

@@ -176,7 +176,7 @@ std::string attention_basis(const Accelerator& accelerator, AttentionPass pass);
 const std::vector<Problem>& calibration_problems();
 
 // Reads one file, without the sections of its basis. name: the name of the file in messages.
-std::variant<Calibration, Problem> read_calibration(const std::string& text, const std::string& name);
+Result<Calibration> read_calibration(const std::string& text, const std::string& name);
 std::string calibration_json(const Calibration& calibration);
 
 }  // namespace shardscape

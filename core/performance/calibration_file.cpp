@@ -24,7 +24,8 @@ class Reader {
         root, {"format", "accelerator", "basis", "note", "source", "scaleup_gbps", "matmul", "attention",
                "memory", "host", "training_factor", "training_products", "attention_kernels", "collectives"});
     if (file_.integer(root, "format") != 1)
-      file_.fail("format", "format " + root["format"].dump() + " is not known", "1");
+      file_.fail(ProblemCode::UnknownFormat, "format", "format " + root["format"].dump() + " is not known",
+                 "1");
     Calibration out;
     out.accelerator = file_.text(root, "accelerator");
     out.basis = file_.text_or(root, "basis", "");
@@ -67,7 +68,8 @@ class Reader {
     if (!root.contains(key)) return;
     for (const json& entry : file_.array(root, key)) {
       if (!entry.is_object())
-        file_.fail(key, "an entry of \"" + std::string(key) + "\" is no object", "an object in braces");
+        file_.fail(ProblemCode::DataValue, key, "an entry of \"" + std::string(key) + "\" is no object",
+                   "an object in braces");
       read(entry);
     }
   }
@@ -76,7 +78,7 @@ class Reader {
     const auto it = in.find(key);
     if (it == in.end()) return fallback;
     if (!it->is_number() || !(it->get<double>() >= least && it->get<double>() <= most)) {
-      file_.fail(key, "\"" + std::string(key) + "\" is " + it->dump(),
+      file_.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is " + it->dump(),
                  "a number from " + json(least).dump() + " to " + json(most).dump());
     }
     return it->get<double>();
@@ -86,7 +88,7 @@ class Reader {
     const std::string name = file_.text(in, "dtype");
     const auto type = dtype_from_name(name);
     if (!type)
-      file_.fail(name, "\"" + name + "\" is no type of elements",
+      file_.fail(ProblemCode::DataValue, name, "\"" + name + "\" is no type of elements",
                  "bfloat16, float16, float32, float8, float8_block, mxfp8 or nvfp4");
     return *type;
   }
@@ -103,7 +105,7 @@ class Reader {
     std::vector<double> out;
     for (const json& value : file_.array(in, key)) {
       if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most)) {
-        file_.fail(key, "\"" + std::string(key) + "\" holds " + value.dump(),
+        file_.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" holds " + value.dump(),
                    "numbers from " + json(least).dump() + " to " + json(most).dump());
       }
       out.push_back(value.get<double>());
@@ -115,7 +117,9 @@ class Reader {
     std::vector<double> out = numbers(in, key, 1e-3, 1e15);
     bool ok = !out.empty();
     for (size_t i = 1; i < out.size(); ++i) ok = ok && out[i - 1] < out[i];
-    if (!ok) file_.fail(key, "\"" + std::string(key) + "\" is empty or not ascending", "ascending numbers");
+    if (!ok)
+      file_.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is empty or not ascending",
+                 "ascending numbers");
     return out;
   }
 
@@ -129,7 +133,8 @@ class Reader {
     }
     out.values = numbers(in, "log_residual", -5, 5);
     if (out.values.size() != count) {
-      file_.fail("log_residual", "\"log_residual\" holds " + std::to_string(out.values.size()) + " numbers",
+      file_.fail(ProblemCode::DataValue, "log_residual",
+                 "\"log_residual\" holds " + std::to_string(out.values.size()) + " numbers",
                  std::to_string(count) + ", one for each combination of \"" + axes[0] + "\", \"" + axes[1] +
                      "\" and \"" + axes[2] + "\"");
     }
@@ -148,10 +153,12 @@ class Reader {
     for (const json& tile : file_.array(in, "tiles")) {
       const auto side = [&](size_t i) { return tile[i].is_number() && tile[i].get<double>() >= 1; };
       if (!tile.is_array() || tile.size() != 2 || !side(0) || !side(1))
-        file_.fail("tiles", tile.dump() + " is no tile", "[rows, columns], both at least 1");
+        file_.fail(ProblemCode::DataValue, "tiles", tile.dump() + " is no tile",
+                   "[rows, columns], both at least 1");
       out.tiles.emplace_back(tile[0].get<double>(), tile[1].get<double>());
     }
-    if (out.tiles.empty()) file_.fail("tiles", "\"tiles\" is empty", "at least one [rows, columns]");
+    if (out.tiles.empty())
+      file_.fail(ProblemCode::DataValue, "tiles", "\"tiles\" is empty", "at least one [rows, columns]");
     out.wave = number(in, "wave", out.wave, 0, 1);
     out.tile_overhead = number(in, "tile_overhead", out.tile_overhead, 0, 1e4);
     out.k_overhead = number(in, "k_overhead", out.k_overhead, 0, 1e5);
@@ -172,12 +179,13 @@ class Reader {
     const std::string pass = file_.text(in, "pass");
     const auto known = std::find(kPasses.begin(), kPasses.end(), pass);
     if (known == kPasses.end())
-      file_.fail(pass, "\"" + pass + "\" is no pass", "forward, backward or decode");
+      file_.fail(ProblemCode::DataValue, pass, "\"" + pass + "\" is no pass", "forward, backward or decode");
     out.pass = static_cast<AttentionPass>(known - kPasses.begin());
     out.causal = file_.boolean_or(in, "causal", true);
     out.training = file_.boolean_or(in, "training", false);
     if (out.training && out.pass != AttentionPass::Forward)
-      file_.fail("training", "\"training\" says something of forwards alone", "no such key");
+      file_.fail(ProblemCode::DataValue, "training", "\"training\" says something of forwards alone",
+                 "no such key");
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
     out.launch_us = number(in, "launch_us", out.launch_us, 0, 1e4);
@@ -206,7 +214,7 @@ class Reader {
     CollectiveCurve out{file_.text(in, "op"), file_.integer(in, "ranks"), file_.integer(in, "per_domain"),
                         ascending(in, "bytes"), numbers(in, "us", 0, 1e12)};
     if (out.us.size() != out.bytes.size()) {
-      file_.fail("us", "\"us\" holds " + std::to_string(out.us.size()) + " numbers",
+      file_.fail(ProblemCode::DataValue, "us", "\"us\" holds " + std::to_string(out.us.size()) + " numbers",
                  std::to_string(out.bytes.size()) + ", one for each of \"bytes\"");
     }
     return out;
@@ -267,17 +275,14 @@ void put_grid(json& out, const ResidualGrid& grid, const std::array<const char*,
 
 }  // namespace
 
-std::variant<Calibration, Problem> read_calibration(const std::string& text, const std::string& name) {
+Result<Calibration> read_calibration(const std::string& text, const std::string& name) {
   try {
     return Reader(text, name).read();
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error,
-                   name,
-                   std::string("a value cannot be read: ") + error.what(),
-                   "a calibration in JSON",
-                   {}};
+    return Problem{ProblemCode::JsonValueUnreadable, name,
+                   std::string("a value cannot be read: ") + error.what(), "a calibration in JSON"};
   }
 }
 

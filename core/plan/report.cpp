@@ -32,10 +32,9 @@ size_t bytes_of_plan(const SharedPlan& plan) {
 
 // model_kind: StepModel, or BoundModel for bound plans.
 template <CacheKind model_kind>
-std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure,
-                                                                     PlanCache& cache) {
+Result<std::shared_ptr<const StepModel>> cached_model(const Structure& structure, PlanCache& cache) {
   const auto make = model_kind == CacheKind::StepModel ? make_step_model : make_bound_model;
-  Problem problem;
+  std::optional<Problem> problem;
   auto model = cache.get<StepModel>(
       model_kind, key_of(structure),
       [&]() -> std::shared_ptr<const StepModel> {
@@ -49,7 +48,7 @@ std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Struc
         return made;
       },
       bytes_of_model);
-  if (!model) return problem;
+  if (!model) return *problem;
   return model;
 }
 
@@ -140,11 +139,8 @@ class ReportMaker {
   bool value(const Expr& expr, const Binding& binding, Wide& out) {
     auto result = evaluate(expr, binding);
     if (auto* error = std::get_if<EvalError>(&result)) {
-      Problem p;
-      p.where = "design";
-      p.what = error->message;
-      p.accepted = "sizes that divide evenly and stay within 128 bits";
-      r_.problems.push_back(p);
+      r_.problems.emplace_back(ProblemCode::SizeOverflow, "design", error->message,
+                               "sizes that divide evenly and stay within 128 bits");
       return false;
     }
     out = std::get<Wide>(result);
@@ -382,11 +378,8 @@ class ReportMaker {
     bind_sync(s.binding, graph, r_.design.parallel, shape.first, shape.last,
               chunk_kinds(graph, s, r_.design.model));
     if (const auto error = define(s.binding, shape.derived)) {
-      Problem p;
-      p.where = "sync";
-      p.what = error->message;
-      p.accepted = "sizes that stay within 64 bits";
-      r_.problems.push_back(p);
+      r_.problems.emplace_back(ProblemCode::SizeOverflow, "sync", error->message,
+                               "sizes that stay within 64 bits");
       return;
     }
     std::vector<EvalFault> faults;

@@ -162,8 +162,8 @@ SweptPhase swept_phase(const Design& design, std::stop_token stop, std::shared_p
   SweptPhase out;
   const auto report = estimate(design, std::move(cache), stop);
   if (!report || !report->valid() || !report->accelerator) {
-    out.problem = Problem{
-        Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
+    out.problem = Problem{ProblemCode::UnknownAccelerator, "accelerator", "no time is known for it",
+                          "one of the catalogue"};
     if (report)
       for (const Problem& problem : report->problems)
         if (problem.severity == Severity::Error) {
@@ -187,7 +187,7 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
                    const std::vector<int64_t>& of_contexts, std::stop_token stop,
                    const SweepProgress& progress, std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  ServingSweep out{design, {}, {}};
+  ServingSweep out{design, {}};
   const std::vector<int64_t> batches = ascending(of_batches), contexts = ascending(of_contexts);
   size_t done = 0;
   const size_t of = contexts.size() * (batches.size() + 1);

@@ -124,16 +124,14 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
   };
   std::string times;
   for (const int64_t time : played.times) times += (times.empty() ? "" : ",") + std::to_string(time);
-  Problem problem;
-  problem.severity = Severity::Note;
-  problem.where = "pass_times";
-  problem.what = "the order is made for passes of " + text(given) + " with " +
-                 std::to_string(now.waiting_percent) + " % waiting, this step has " + text(found) + " with " +
-                 std::to_string(played.waiting_percent) + " %";
-  problem.accepted = times + " with waiting_percent " + std::to_string(played.waiting_percent);
-  problem.fixes = {{"use the times of this step",
-                    {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}};
-  return problem;
+  return Problem::note(
+      ProblemCode::PassTimesOutdated, "pass_times",
+      "the order is made for passes of " + text(given) + " with " + std::to_string(now.waiting_percent) +
+          " % waiting, this step has " + text(found) + " with " + std::to_string(played.waiting_percent) +
+          " %",
+      times + " with waiting_percent " + std::to_string(played.waiting_percent),
+      {{"use the times of this step",
+        {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}});
 }
 
 bool is_pass(ActionKind kind) { return pass_of(kind) != kNone; }

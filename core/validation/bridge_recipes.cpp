@@ -20,13 +20,14 @@ bool nearer(const std::string& one, const std::string& other, const std::string&
 
 }  // namespace
 
-std::variant<BridgeRecipes, Problem> BridgeRecipes::read(const std::string& text, const std::string& name) {
+Result<BridgeRecipes> BridgeRecipes::read(const std::string& text, const std::string& name) {
   try {
     const JsonFile file(text, name);
     const json& root = file.root();
     file.only(root, {"format", "source", "tags", "nvlink", "recipes"});
     if (file.integer(root, "format") != 1)
-      file.fail("format", "format " + root["format"].dump() + " is not known", "1");
+      file.fail(ProblemCode::UnknownFormat, "format", "format " + root["format"].dump() + " is not known",
+                "1");
     BridgeRecipes out;
     const json& tags = file.object(root, "tags");
     for (const auto& [release, tag] : tags.items()) out.tags_[release] = tag.get<std::string>();
@@ -38,12 +39,11 @@ std::variant<BridgeRecipes, Problem> BridgeRecipes::read(const std::string& text
                           file.text(entry, "system"),
                           file.text(entry, "precision"),
                           file.text(entry, "recipe"),
-                          {},
                           {}};
       for (const json& release : file.array(entry, "releases")) {
         recipe.releases.push_back(release.get<std::string>());
         if (!out.tags_.contains(recipe.releases.back()))
-          file.fail(recipe.name, "release " + recipe.releases.back() + " has no tag",
+          file.fail(ProblemCode::DataValue, recipe.name, "release " + recipe.releases.back() + " has no tag",
                     "a release of \"tags\"");
       }
       for (const auto& [knob, value] : file.object(entry, "knobs").items())
@@ -54,12 +54,12 @@ std::variant<BridgeRecipes, Problem> BridgeRecipes::read(const std::string& text
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{
-        Severity::Error, name, std::string("a value cannot be read: ") + error.what(), "recipes in JSON", {}};
+    return Problem{ProblemCode::JsonValueUnreadable, name,
+                   std::string("a value cannot be read: ") + error.what(), "recipes in JSON"};
   }
 }
 
-std::variant<BridgeRecipes, Problem> BridgeRecipes::read() {
+Result<BridgeRecipes> BridgeRecipes::read() {
   const std::filesystem::path path = data_dir() / kFile;
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return *problem;

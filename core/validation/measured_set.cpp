@@ -181,15 +181,16 @@ std::string preset_named(const std::string& name) {
   return {};
 }
 
-std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path) {
-  const auto fail = [&](const std::string& what, const std::string& accepted) {
-    return Problem{Severity::Error, path, what, accepted, {}};
+Result<MeasuredSet> read_measured_set(const std::string& path) {
+  const auto fail = [&](ProblemCode code, const std::string& what, const std::string& accepted) {
+    return Problem{code, path, what, accepted};
   };
   std::ifstream file(path);
-  if (!file) return fail("the file cannot be read", "a JSON file of measured runs");
+  if (!file)
+    return fail(ProblemCode::FileUnreadable, "the file cannot be read", "a JSON file of measured runs");
   const MeasuredJson set = MeasuredJson::parse(file, nullptr, false);
   if (set.is_discarded() || !set.is_object())
-    return fail("the file is not a JSON object", "an object with \"rows\"");
+    return fail(ProblemCode::JsonNotAnObject, "the file is not a JSON object", "an object with \"rows\"");
   MeasuredSet out;
   out.name = std::filesystem::path(path).stem().string();
   for (const char* key : {"source", "note"})
@@ -211,7 +212,8 @@ std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path) {
     known += (known.empty() ? "\"" : "; \"") + std::string(format.rows) + "\" with";
     for (const char* field : format.fields) known += std::string(" ") + field;
   }
-  return fail("its rows have the fields of no known set of measured runs", known);
+  return fail(ProblemCode::WrongKindOfFile, "its rows have the fields of no known set of measured runs",
+              known);
 }
 
 }  // namespace shardscape

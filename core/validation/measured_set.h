@@ -32,6 +32,6 @@ struct MeasuredSet {
 };
 
 // A Problem if the file is unreadable or the format of its rows is unknown.
-std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path);
+Result<MeasuredSet> read_measured_set(const std::string& path);
 
 }  // namespace shardscape

@@ -61,8 +61,8 @@ struct Recording {
 };
 
 // A Problem names the file, the line and the expected content.
-std::variant<Recording, Problem> read_recording(const std::filesystem::path& path);
-std::variant<Recording, Problem> recording_from_json(std::string text, const std::string& name);
+Result<Recording> read_recording(const std::filesystem::path& path);
+Result<Recording> recording_from_json(std::string text, const std::string& name);
 
 // The last layer among the parts ("chunk1.layer0" follows "chunk0.layer3"); empty if no part is a layer. Its
 // figures exclude storages that all layers share: these count for layer 0.

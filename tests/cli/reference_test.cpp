@@ -21,6 +21,7 @@ void ReferenceTest::pagesAreWhatTheProgramMakes_data() {
   QTest::addColumn<QByteArray>("made");
   QTest::newRow("command line") << "command-line" << QByteArray::fromStdString(command_line_reference());
   QTest::newRow("json") << "json" << QByteArray::fromStdString(json_reference());
+  QTest::newRow("problems") << "problems" << QByteArray::fromStdString(problem_reference());
 }
 
 void ReferenceTest::pagesAreWhatTheProgramMakes() {

@@ -97,6 +97,7 @@ void ConstraintTest::bad_constraints() {
   QFETCH(QString, what);
   const auto constraint = Constraint::parse(text.toStdString());
   QVERIFY(std::holds_alternative<Problem>(constraint));
+  QVERIFY(std::get<Problem>(constraint).code == ProblemCode::ConstraintSyntax);
   QVERIFY2(QString::fromStdString(std::get<Problem>(constraint).what).contains(what),
            std::get<Problem>(constraint).what.c_str());
 }

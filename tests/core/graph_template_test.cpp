@@ -51,39 +51,55 @@ class GraphTemplateTest : public QObject {
 
   void mistakesInTemplatesAreLocated_data() {
     QTest::addColumn<QByteArray>("line");
+    QTest::addColumn<ProblemCode>("code");
     QTest::addColumn<QString>("what");
     QTest::newRow("no such name") << QByteArray("y = einsum[bsd,df->bsf](nothing, w)")
-                                  << "\"nothing\" is not defined";
-    QTest::newRow("no such op") << QByteArray("y = convolve[bsd,df->bsf](x, w)")
+                                  << ProblemCode::UnknownResult << "\"nothing\" is not defined";
+    QTest::newRow("no such op") << QByteArray("y = convolve[bsd,df->bsf](x, w)") << ProblemCode::UnknownOp
                                 << "neither an op nor a block";
-    QTest::newRow("letters") << QByteArray("y = einsum[bs,df->bsf](x, w)") << "one letter per dimension";
-    QTest::newRow("two meanings") << QByteArray("y = einsum[bsd,sf->bdf](x, w)") << "means both";
-    QTest::newRow("arguments") << QByteArray("y = einsum[bsd->bsd](x)") << "2 arguments";
-    QTest::newRow("no arrow") << QByteArray("y = einsum[bsd,df](x, w)") << "cannot be read";
-    QTest::newRow("bracket") << QByteArray("y = einsum[bsd,df->bsf(x, w)") << "']'";
-    QTest::newRow("result") << QByteArray("= einsum[bsd,df->bsf](x, w)") << "a name for the result";
-    QTest::newRow("words of attention")
-        << QByteArray("y = einsum[bsd,df->bsf; causal](x, w)") << "belong to attention";
-    QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)") << "cannot be read";
+    QTest::newRow("letters") << QByteArray("y = einsum[bs,df->bsf](x, w)") << ProblemCode::OpLetters
+                             << "one letter per dimension";
+    QTest::newRow("two meanings") << QByteArray("y = einsum[bsd,sf->bdf](x, w)") << ProblemCode::OpLetters
+                                  << "means both";
+    QTest::newRow("arguments") << QByteArray("y = einsum[bsd->bsd](x)") << ProblemCode::OpArguments
+                               << "2 arguments";
+    QTest::newRow("no arrow") << QByteArray("y = einsum[bsd,df](x, w)") << ProblemCode::OpLetters
+                              << "cannot be read";
+    QTest::newRow("bracket") << QByteArray("y = einsum[bsd,df->bsf(x, w)") << ProblemCode::OpLineSyntax
+                             << "']'";
+    QTest::newRow("result") << QByteArray("= einsum[bsd,df->bsf](x, w)") << ProblemCode::OpLineSyntax
+                            << "a name for the result";
+    QTest::newRow("words of attention") << QByteArray("y = einsum[bsd,df->bsf; causal](x, w)")
+                                        << ProblemCode::OpLetters << "belong to attention";
+    QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)")
+                                  << ProblemCode::OpLetters << "cannot be read";
     QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)")
-                                  << "without causal";
+                                  << ProblemCode::OpLetters << "without causal";
     QTest::newRow("sinks of other letters")
-        << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << "attention cannot use";
+        << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << ProblemCode::OpLetters
+        << "attention cannot use";
     QTest::newRow("operands of attention")
-        << QByteArray("y = attention[bshe,bthe,bthe,h,h->bshe](x, x, x, w, w)") << "5 arguments";
-    QTest::newRow("too many operands")
-        << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)") << "4 arguments";
-    QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << "cannot use";
+        << QByteArray("y = attention[bshe,bthe,bthe,h,h->bshe](x, x, x, w, w)") << ProblemCode::OpArguments
+        << "5 arguments";
+    QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)")
+                                       << ProblemCode::OpArguments << "4 arguments";
+    QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << ProblemCode::OpLetters
+                                     << "cannot use";
     QTest::newRow("part of fewer letters")
-        << QByteArray("y = take[bsd->bs; ffn](x)") << "letters of the result";
+        << QByteArray("y = take[bsd->bs; ffn](x)") << ProblemCode::OpLetters << "letters of the result";
     QTest::newRow("axis of an einsum")
-        << QByteArray("y = einsum[bsd,df->bsk; ssm_state](x, w)") << "cannot use";
+        << QByteArray("y = einsum[bsd,df->bsk; ssm_state](x, w)") << ProblemCode::OpLetters << "cannot use";
+    QTest::newRow("axes of an input")
+        << QByteArray("y = gqa_attention(w)") << ProblemCode::OpAxes << "the axes of the block's input";
     QTest::newRow("part of a whole") << QByteArray("y = take[bsd->bsf; ffn](x)")
+                                     << ProblemCode::PartsIncomplete
                                      << "the parts that are taken of \"x\" leave";
-    QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << "missing from the result";
+    QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << ProblemCode::OpLetters
+                               << "missing from the result";
   }
   void mistakesInTemplatesAreLocated() {
     QFETCH(QByteArray, line);
+    QFETCH(ProblemCode, code);
     QFETCH(QString, what);
     QTemporaryDir dir;
     write(dir.filePath("blocks/gated_mlp.json"),
@@ -92,14 +108,10 @@ class GraphTemplateTest : public QObject {
               line + "\"\n],\n\"output\": \"y\"\n}");
     const ModelLibrary library = ModelLibrary::load(
         {(data_dir() / "models").string(), dir.path().toStdString()});
-    Problem problem;
-    if (!library.problems().empty()) {
-      problem = library.problems().front();
-    } else {
-      auto graph = build_graph(structure_of(tiny_design()), library);
-      QVERIFY(std::holds_alternative<Problem>(graph));
-      problem = std::get<Problem>(graph);
-    }
+    const Problem problem = library.problems().empty()
+                                ? std::get<Problem>(build_graph(structure_of(tiny_design()), library))
+                                : library.problems().front();
+    QVERIFY2(problem.code == code, to_string(problem).c_str());
     QCOMPARE(QString::fromStdString(problem.where), QString("blocks/gated_mlp.json:6"));
     QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
   }
@@ -186,6 +198,17 @@ class GraphTemplateTest : public QObject {
         build_graph(structure_of(tiny_design()), library)));
   }
 
+  void brokenBasesAreTold() {
+    for (const auto& [base, code] :
+         {std::pair{"fast", ProblemCode::UnknownProfile}, std::pair{"a", ProblemCode::ProfileCycle}}) {
+      QTemporaryDir dir;
+      write(dir.filePath("profiles/a.json"), QByteArray(R"({"profile": "a", "extends": ")") + base + "\"}");
+      const ModelLibrary library = ModelLibrary::load(
+          {(data_dir() / "models").string(), dir.path().toStdString()});
+      QVERIFY(library.problems().size() == 1 && library.problems().front().code == code);
+    }
+  }
+
   void operandsThatAnOpLacksAreTold() {
     QTemporaryDir dir;
     write(dir.filePath("profiles/a.json"),
@@ -196,6 +219,7 @@ class GraphTemplateTest : public QObject {
     d.workload.profile = "a";
     const auto graph = build_graph(structure_of(d), library);
     QVERIFY(std::holds_alternative<Problem>(graph));
+    QVERIFY(std::get<Problem>(graph).code == ProblemCode::ProfileRule);
     QVERIFY(
         QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a keeps operand 4 of rope"));
   }

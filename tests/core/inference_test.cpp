@@ -311,12 +311,10 @@ class InferenceTest : public QObject {
     Design d = served(
         "llama3-8b", Mode::Decode,
         {{"tp", "2"}, {"cp", "4"}, {"context_length", "8192"}, {"batch", "6"}, {"microbatch", "6"}});
-    const auto noted = [](const Design& design) {
-      const std::vector<Problem> problems = validate(design);
-      return problems.empty() ? Problem{} : problems.front();
-    };
+    const auto noted = [](const Design& design) { return validate(design).at(0); };
     const Problem one = noted(d);
-    QVERIFY(one.severity == Severity::Note && one.where == "microbatch");
+    QVERIFY(one.code == ProblemCode::CpRepeatsWork && one.severity == Severity::Note);
+    QCOMPARE(one.where, std::string("microbatch"));
     QVERIFY(one.what.starts_with("the new tokens of 6 sequences do not split over cp = 4 ranks"));
     QCOMPARE(one.accepted, std::string("a multiple of 4"));
     QCOMPARE(one.fixes.size(), size_t{1});

@@ -95,6 +95,7 @@ void ObjectiveTest::unknown_objectives() {
   options.keep.objective = find_objective("cost");
   const auto refused = search(made(spec), options);
   QVERIFY(std::holds_alternative<Problem>(refused));
+  QVERIFY(std::get<Problem>(refused).code == ProblemCode::ObjectiveUnavailable);
   QVERIFY2(std::get<Problem>(refused).what.find("price of tpu-v") != std::string::npos,
            std::get<Problem>(refused).what.c_str());
   QVERIFY(std::get<Problem>(refused).accepted.find("--price") != std::string::npos);

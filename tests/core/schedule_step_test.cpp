@@ -103,7 +103,7 @@ class ScheduleStepTest : public QObject {
     const auto first = make_report(d);
     const auto before = simulate(*first);
     const auto note = pass_times_note(*first, *before);
-    QVERIFY(note && note->severity == Severity::Note && note->where == "pass_times" &&
+    QVERIFY(note && note->severity == Severity::Note && note->code == ProblemCode::PassTimesOutdated &&
             note->fixes.size() == 1);
     for (const auto& [knob, text] : note->fixes.front().settings)
       QVERIFY(!set_knob(d, *find_knob(knob), text));

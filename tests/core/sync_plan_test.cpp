@@ -503,30 +503,30 @@ void SyncPlanTest::accumulation_without_no_sync() {
 void SyncPlanTest::bad_input() {
   std::mt19937 random(23);
   const SyncInput input = random_input(random);
-  const auto refused = [](const SyncInput& i, const SyncPolicy& p, const char* where) {
+  const auto refused = [](const SyncInput& i, const SyncPolicy& p, ProblemCode code, const char* where) {
     const auto plan = plan_sync(i, p);
     const auto* problem = std::get_if<Problem>(&plan);
-    return problem && problem->where == where && !problem->accepted.empty();
+    return problem && problem->code == code && problem->where == where && !problem->accepted.empty();
   };
   SyncPolicy policy;
   policy.microbatches = 0;
-  QVERIFY(refused(input, policy, "microbatches"));
+  QVERIFY(refused(input, policy, ProblemCode::SyncInputInvalid, "microbatches"));
   policy = {};
   policy.zero.reduce_bucket_size = 0;
-  QVERIFY(refused(input, policy, "reduce_bucket_size"));
+  QVERIFY(refused(input, policy, ProblemCode::SyncInputInvalid, "reduce_bucket_size"));
   SyncInput bad = input;
   bad.params.front().group = 3;
-  QVERIFY(refused(bad, {}, "emb.weight"));
+  QVERIFY(refused(bad, {}, ProblemCode::SyncInputInvalid, "emb.weight"));
   bad = input;
   bad.params.front().shape = {0};
-  QVERIFY(refused(bad, {}, "emb.weight"));
+  QVERIFY(refused(bad, {}, ProblemCode::SyncInputInvalid, "emb.weight"));
   bad = input;
   bad.groups.front().across = "replicas";
   bad.groups.front().across_size = 2;
-  QVERIFY(refused(bad, {}, "replicas"));
+  QVERIFY(refused(bad, {}, ProblemCode::SyncReplicasUnsupported, "replicas"));
   bad = input;
   bad.reused = {{-1, "head"}};
-  QVERIFY(refused(bad, {}, "head"));
+  QVERIFY(refused(bad, {}, ProblemCode::SyncInputInvalid, "head"));
   SyncInput alone = input;
   alone.groups.front().size = 1;
   QVERIFY(plan_of(alone, {}).actions.empty());

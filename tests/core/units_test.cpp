@@ -106,12 +106,15 @@ void UnitsTest::significant_figures() {
 }
 
 void UnitsTest::problems() {
-  const Problem problem{Severity::Error, "tp", "32 heads do not split over tp = 5", "a divisor of 32", {}};
+  const Problem problem(ProblemCode::HeadsIndivisibleByTp, "tp", "32 heads do not split over tp = 5",
+                        "a divisor of 32");
   QCOMPARE(to_string(problem),
            std::string("tp: 32 heads do not split over tp = 5; accepted: a divisor of 32"));
-  QCOMPARE(to_string(Problem{Severity::Note, "", "odd", "", {}}), std::string("odd"));
+  const Problem note = Problem::note(ProblemCode::LayersUneven, "", "odd");
+  QCOMPARE(to_string(note), std::string("odd"));
+  QVERIFY(problem.severity == Severity::Error && note.severity == Severity::Note);
   QVERIFY(has_errors({problem}));
-  QVERIFY(!has_errors({Problem{Severity::Note, "", "odd", "", {}}}));
+  QVERIFY(!has_errors({note}));
 }
 
 void UnitsTest::data_folders() {
@@ -144,7 +147,7 @@ void UnitsTest::texts() {
   for (const char* name : {"missing.json", "."}) {
     const auto missing = read_text(folder.filePath(name).toStdString());
     QVERIFY(std::holds_alternative<Problem>(missing));
-    QVERIFY(!std::get<Problem>(missing).what.empty());
+    QVERIFY(std::get<Problem>(missing).code == ProblemCode::FileUnreadable);
     QCOMPARE(std::get<Problem>(missing).where, folder.filePath(name).toStdString());
   }
 }

@@ -41,17 +41,16 @@ void latent(Design& d) {
 
 void attention_rules() {
   row(
-      "window without sliding layers", [](Design& d) { d.model.window = 128; }, note, "window",
-      "no layer of the llama architecture slides over a window", "0", 1);
-  row("experts with biases over tp", gpt_oss, note, "etp", "experts with biases that are split over 2 ranks",
-      "1", 1);
+      "window without sliding layers", [](Design& d) { d.model.window = 128; }, note,
+      ProblemCode::ValueWithoutEffect, "window", "0", 1);
+  row("experts with biases over tp", gpt_oss, note, ProblemCode::ExpertBiasSplit, "etp", "1", 1);
   row(
       "experts with biases over tp by hidden",
       [](Design& d) {
         gpt_oss(d);
         d.parallel.dispatcher = Dispatcher::AllToAllSeq;
       },
-      note, "etp", "Megatron-core refuses them", "1", 1);
+      note, ProblemCode::ExpertBiasSplit, "etp", "1", 1);
   row(
       "ring with sinks",
       [](Design& d) {
@@ -60,7 +59,7 @@ void attention_rules() {
         d.parallel.cp = 2;
         d.parallel.context = ContextMode::Ring;
       },
-      error, "context", "the sinks of the gpt-oss architecture", "ulysses (a2a), or all-gather", 2);
+      error, ProblemCode::RingWithSinks, "context", "ulysses (a2a), or all-gather", 2);
   row(
       "zigzag ring with sinks, no window",
       [](Design& d) {
@@ -70,14 +69,14 @@ void attention_rules() {
         d.parallel.context = ContextMode::Zigzag;
         d.model.window = 0;
       },
-      error, "context", "the sinks of the gpt-oss architecture", "ulysses (a2a), or all-gather", 1);
+      error, ProblemCode::RingWithSinks, "context", "ulysses (a2a), or all-gather", 1);
   row(
       "position table too short",
       [](Design& d) {
         apply_preset(d, "gpt3-175b");
         d.workload.seq = 8192;
       },
-      error, "seq", "8,192 tokens is longer than the table of 2,048", "at most 2,048", 2);
+      error, ProblemCode::SeqLongerThanPositions, "seq", "at most 2,048", 2);
   row(
       "no position table",
       [](Design& d) {
@@ -85,33 +84,33 @@ void attention_rules() {
         d.workload.seq = 8192;
         d.model.positions = 0;
       },
-      error, "seq", "longer than the table of 0", "positions of at least 8,192", 1);
+      error, ProblemCode::SeqLongerThanPositions, "seq", "positions of at least 8,192", 1);
   row(
-      "positions without a table", [](Design& d) { d.model.positions = 100; }, note, "positions",
-      "the llama architecture has no table of learned positions", "0", 1);
+      "positions without a table", [](Design& d) { d.model.positions = 100; }, note,
+      ProblemCode::ValueWithoutEffect, "positions", "0", 1);
 }
 
 void expert_rules() {
   row(
-      "experts in a dense model", [](Design& d) { d.model.experts = 8; }, error, "experts",
-      "the llama architecture has no layer with experts", "0", 1);
+      "experts in a dense model", [](Design& d) { d.model.experts = 8; }, error,
+      ProblemCode::ExpertsInDenseModel, "experts", "0", 1);
   row(
-      "expert parallel dense model", [](Design& d) { d.parallel.ep = 2; }, error, "ep",
-      "no experts to spread over ep = 2 ranks", "1", 1);
+      "expert parallel dense model", [](Design& d) { d.parallel.ep = 2; }, error, ProblemCode::EpInDenseModel,
+      "ep", "1", 1);
   row(
       "no experts to route to",
       [](Design& d) {
         mixtral(d);
         d.model.experts = 0;
       },
-      error, "experts", "routes tokens to experts, but there are none", "at least 1", 1);
+      error, ProblemCode::ExpertsMissing, "experts", "at least 1", 1);
   row(
       "more experts per token than there are",
       [](Design& d) {
         mixtral(d);
         d.model.experts_per_token = 9;
       },
-      error, "experts_per_token", "9 of 8 experts cannot be picked for a token", "1 to 8", 1);
+      error, ProblemCode::ExpertsPerTokenOutOfRange, "experts_per_token", "1 to 8", 1);
   row(
       "experts over ep",
       [](Design& d) {
@@ -120,21 +119,21 @@ void expert_rules() {
         d.parallel.ep = 3;
         d.workload.batch = 33;
       },
-      error, "ep", "8 experts do not split over ep = 3", "a divisor of 8: 1, 2, 4 or 8", 1);
+      error, ProblemCode::ExpertsIndivisibleByEp, "ep", "a divisor of 8: 1, 2, 4 or 8", 1);
   row(
       "ep out of dp",
       [](Design& d) {
         mixtral(d);
         d.parallel.ep = 8;
       },
-      error, "ep", "ep = 8 ranks cannot be taken evenly out of dp x cp = 4", "a divisor of 4: 1, 2 or 4", 1);
+      error, ProblemCode::EpIndivisibleRanks, "ep", "a divisor of 4: 1, 2 or 4", 1);
   row(
       "padding without a capacity",
       [](Design& d) {
         mixtral(d);
         d.workload.pad_to_capacity = true;
       },
-      error, "pad_to_capacity", "there is no capacity to pad to", "a capacity factor above 0, or off", 2);
+      error, ProblemCode::PaddingWithoutCapacity, "pad_to_capacity", "a capacity factor above 0, or off", 2);
   row(
       "expert FFN over tp",
       [](Design& d) {
@@ -142,7 +141,7 @@ void expert_rules() {
         d.model.expert_ffn = 14337;
         d.parallel.sequence_parallel = true;
       },
-      error, "tp", "an expert FFN size of 14,337 does not split over 2", "a divisor of 14,337", 1);
+      error, ProblemCode::ExpertFfnIndivisible, "tp", "a divisor of 14,337", 1);
   row(
       "all layers dense",
       [](Design& d) {
@@ -150,7 +149,7 @@ void expert_rules() {
         d.model.dense_layers = 28;
         d.workload.seq = 4096;
       },
-      note, "dense_layers", "all 28 layers are dense ones", "less than 28", 1);
+      note, ProblemCode::AllLayersDense, "dense_layers", "less than 28", 1);
 }
 
 void dispatch_rules() {
@@ -160,7 +159,7 @@ void dispatch_rules() {
         mixtral(d);
         d.parallel.etp = 1;
       },
-      error, "etp", "needs tokens that are split over tp", "sequence parallelism, or 0", 2);
+      error, ProblemCode::EtpWithoutSequenceParallel, "etp", "sequence parallelism, or 0", 2);
   row(
       "tokens by hidden and folded experts",
       [](Design& d) {
@@ -169,7 +168,7 @@ void dispatch_rules() {
         d.parallel.sequence_parallel = true;
         d.parallel.dispatcher = Dispatcher::AllToAllSeq;
       },
-      error, "dispatcher", "splits tokens over tp by hidden", "etp 0, or another dispatcher", 2);
+      error, ProblemCode::AllToAllSeqWithEtp, "dispatcher", "etp 0, or another dispatcher", 2);
   row(
       "FP8 dispatch without expert parallelism",
       [](Design& d) {
@@ -177,16 +176,14 @@ void dispatch_rules() {
         d.parallel.ep = 1;
         d.workload.dispatch_dtype = DispatchPrecision::FP8;
       },
-      note, "dispatch_dtype",
-      "tokens stay where they are without expert parallelism (ep = 1); the value has no effect",
-      ", or ep of at least 2", 1);
+      note, ProblemCode::ValueWithoutEffect, "dispatch_dtype", ", or ep of at least 2", 1);
   row(
       "ep uneven over nodes",
       [](Design& d) {
         by_node(d);
         d.cluster.gpus_per_node = 3;
       },
-      error, "dispatcher", "lie unevenly over nodes of 3", "the dispatcher alltoall", 1);
+      error, ProblemCode::EpUnevenOverNodes, "dispatcher", "the dispatcher alltoall", 1);
   row(
       "groups uneven over nodes",
       [](Design& d) {
@@ -195,7 +192,7 @@ void dispatch_rules() {
         d.model.expert_groups = 3;
         d.model.groups_per_token = 2;
       },
-      error, "dispatcher", "3 groups of experts lie unevenly over 2 nodes", "as many groups as nodes", 1);
+      error, ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher", "as many groups as nodes", 1);
   row(
       "padding by node",
       [](Design& d) {
@@ -203,7 +200,7 @@ void dispatch_rules() {
         d.workload.pad_to_capacity = true;
         d.workload.capacity_factor = 1000;
       },
-      error, "pad_to_capacity", "cannot be sent once per node", "off, or another dispatcher", 2);
+      error, ProblemCode::FlexWithPadding, "pad_to_capacity", "off, or another dispatcher", 2);
 }
 
 void group_rules() {
@@ -213,7 +210,7 @@ void group_rules() {
         mixtral(d);
         d.model.expert_groups = 3;
       },
-      error, "expert_groups", "8 experts do not split into 3 equal groups", "a divisor of 8", 1);
+      error, ProblemCode::ExpertGroupsIndivisible, "expert_groups", "a divisor of 8", 1);
   row(
       "more groups than there are",
       [](Design& d) {
@@ -221,15 +218,14 @@ void group_rules() {
         d.model.expert_groups = 2;
         d.model.groups_per_token = 3;
       },
-      error, "groups_per_token", "a token cannot pick 3 of 2 groups", "1 to 2", 1);
+      error, ProblemCode::GroupsPerTokenOutOfRange, "groups_per_token", "1 to 2", 1);
   row(
       "groups with too few experts",
       [](Design& d) {
         mixtral(d);
         d.model.expert_groups = 8;
       },
-      error, "groups_per_token", "picking from 1 of 8 groups leaves 1 experts, fewer than the 2",
-      "more groups per token", 2);
+      error, ProblemCode::GroupsHoldTooFewExperts, "groups_per_token", "more groups per token", 2);
   row(
       "more groups than experts of a token",
       [](Design& d) {
@@ -237,38 +233,37 @@ void group_rules() {
         d.model.expert_groups = 4;
         d.model.groups_per_token = 3;
       },
-      error, "groups_per_token", "cannot have some of 3 groups", "1 to 2", 2);
+      error, ProblemCode::GroupsExceedExpertsPerToken, "groups_per_token", "1 to 2", 2);
 }
 
 void latent_rules() {
   row(
-      "latent sizes without latent attention", [](Design& d) { d.model.kv_rank = 512; }, note, "kv_rank",
-      "the llama architecture has no latent attention", "0", 1);
+      "latent sizes without latent attention", [](Design& d) { d.model.kv_rank = 512; }, note,
+      ProblemCode::ValueWithoutEffect, "kv_rank", "0", 1);
   row(
       "latent attention without a latent",
       [](Design& d) {
         latent(d);
         d.model.kv_rank = 0;
       },
-      error, "kv_rank", "the latent attention of the latent architecture has no size without it",
-      "at least 1", 1);
+      error, ProblemCode::LatentSizeMissing, "kv_rank", "at least 1", 1);
   row(
       "odd rotation",
       [](Design& d) {
         latent(d);
         d.model.rope_head_dim = 63;
       },
-      error, "rope_head_dim", "a rotation turns pairs, and 63 is odd", "an even number", 1);
+      error, ProblemCode::OddRopeHeadDim, "rope_head_dim", "an even number", 1);
   row(
       "latent attention with fewer KV heads",
       [](Design& d) {
         latent(d);
         d.model.kv_heads = 8;
       },
-      error, "kv_heads", "latent attention makes keys and values for all 32 heads", "32", 1);
+      error, ProblemCode::LatentKvHeadsDiffer, "kv_heads", "32", 1);
   row(
-      "prediction without a module", [](Design& d) { d.model.mtp_layers = 1; }, note, "mtp_layers",
-      "the llama architecture has no module of multi-token prediction", "0", 1);
+      "prediction without a module", [](Design& d) { d.model.mtp_layers = 1; }, note,
+      ProblemCode::ValueWithoutEffect, "mtp_layers", "0", 1);
 }
 
 void mixer_rules() {
@@ -278,8 +273,7 @@ void mixer_rules() {
         apply_preset(d, "mamba-130m");
         d.parallel.cp = 2;
       },
-      error, "cp", "scan the sequence from its start to its end", "1, or an architecture with Mamba-2 mixers",
-      1);
+      error, ProblemCode::Mamba1WithCp, "cp", "1, or an architecture with Mamba-2 mixers", 1);
   row(
       "groups beside cp",
       [](Design& d) {
@@ -289,10 +283,7 @@ void mixer_rules() {
         d.parallel.cp = 6;
         d.workload.seq = 6144;
       },
-      error, "cp",
-      "a tensor-parallel rank has 8 mixer groups, which cp = 6 ranks cannot share out evenly: "
-      "Megatron-core's MambaContextParallel asserts it",
-      "1, 2 or 4", 2);
+      error, ProblemCode::SsmGroupsIndivisibleByCp, "cp", "1, 2 or 4", 2);
   row(
       "heads of a group over cp",
       [](Design& d) {
@@ -302,9 +293,7 @@ void mixer_rules() {
         d.parallel.cp = 5;
         d.workload.seq = 8000;
       },
-      error, "cp",
-      "a tensor-parallel rank has 24 heads of one mixer group, which cp = 5 ranks cannot share out evenly",
-      "1, 2, 3 or 4", 2);
+      error, ProblemCode::SsmGroupsIndivisibleByCp, "cp", "1, 2, 3 or 4", 2);
 }
 
 void mixer_size_rules() {
@@ -315,57 +304,56 @@ void mixer_size_rules() {
         d.model.hidden = 770;
         d.parallel.tp = 8;
       },
-      error, "tp", "e D = 1,540 channels do not split over tp = 8", "a divisor of 1,540", 1);
+      error, ProblemCode::SsmChannelsIndivisibleByTp, "tp", "a divisor of 1,540", 1);
   row(
-      "groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error, "tp",
-      "1 group of a Mamba-2 mixer cannot be split over tp = 2", "a divisor of 1", 1);
+      "groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error,
+      ProblemCode::SsmGroupsIndivisibleByTp, "tp", "a divisor of 1", 1);
   row(
       "channels into heads",
       [](Design& d) {
         apply_preset(d, "mamba2-hybrid-8b");
         d.model.ssm_head_dim = 60;
       },
-      error, "ssm_head_dim", "e D = 8,192 channels do not split into heads of 60", "a divisor of 8,192", 1);
+      error, ProblemCode::SsmHeadsIndivisible, "ssm_head_dim", "a divisor of 8,192", 1);
   row(
       "heads into groups",
       [](Design& d) {
         apply_preset(d, "mamba2-hybrid-8b");
         d.model.ssm_groups = 6;
       },
-      error, "ssm_groups", "128 heads of e D / P channels cannot form 6 groups evenly", "a divisor of 128",
-      1);
+      error, ProblemCode::SsmGroupsIndivisible, "ssm_groups", "a divisor of 128", 1);
   row(
       "mixer without taps",
       [](Design& d) {
         apply_preset(d, "mamba-130m");
         d.model.ssm_conv = 0;
       },
-      error, "ssm_conv", "0 is too small", "from 1 to 1,024", 1);
+      error, ProblemCode::ValueTooSmall, "ssm_conv", "from 1 to 1,024", 1);
   row(
-      "state without a mixer", [](Design& d) { d.model.ssm_state = 16; }, note, "ssm_state",
-      "the llama architecture has no state-space mixer; the value has no effect", "0", 1);
+      "state without a mixer", [](Design& d) { d.model.ssm_state = 16; }, note,
+      ProblemCode::ValueWithoutEffect, "ssm_state", "0", 1);
   row(
       "heads without attention",
       [](Design& d) {
         apply_preset(d, "mamba-130m");
         d.model.heads = 12;
       },
-      note, "heads", "the mamba architecture has no attention; the value has no effect", "0", 1);
+      note, ProblemCode::ValueWithoutEffect, "heads", "0", 1);
 }
 
 void name_rules() {
   row(
-      "architecture", [](Design& d) { d.model.architecture = "perceptron"; }, error, "architecture",
-      "there is no architecture \"perceptron\"", "one of ", 0);
+      "architecture", [](Design& d) { d.model.architecture = "perceptron"; }, error,
+      ProblemCode::UnknownArchitecture, "architecture", "one of ", 0);
   row(
-      "accelerator", [](Design& d) { d.cluster.accelerator = "abacus"; }, error, "accelerator",
-      "\"abacus\" is not known", "one of a100-sxm-40gb, ", 1);
+      "accelerator", [](Design& d) { d.cluster.accelerator = "abacus"; }, error, ProblemCode::UnknownChoice,
+      "accelerator", "one of a100-sxm-40gb, ", 1);
   row(
-      "profile", [](Design& d) { d.workload.profile = "slow"; }, error, "profile", "\"slow\" is not known",
+      "profile", [](Design& d) { d.workload.profile = "slow"; }, error, ProblemCode::UnknownChoice, "profile",
       "one of ", 1);
   row(
-      "data type", [](Design& d) { d.workload.dtype = DType::Int64; }, error, "dtype",
-      "not one of those offered", "one of bf16, fp16 or fp32", 1);
+      "data type", [](Design& d) { d.workload.dtype = DType::Int64; }, error, ProblemCode::UnknownChoice,
+      "dtype", "one of bf16, fp16 or fp32", 1);
 }
 
 }  // namespace

@@ -25,22 +25,22 @@ auto recompute(Recompute policy, SetWorkload change) {
 }
 
 void sync_rules() {
-  row("ZeRO-2 with stages", syncs(SyncStrategy::Zero2, 2), error, "sync",
-      "zero-2 does not go with pipeline stages", "zero-1, fsdp1 or fsdp2, or pp = 1", 2);
+  row("ZeRO-2 with stages", syncs(SyncStrategy::Zero2, 2), error, ProblemCode::ZeroWithPipeline, "sync",
+      "zero-1, fsdp1 or fsdp2, or pp = 1", 2);
   row(
       "ZeRO-3 with virtual stages",
       [](Design& d) {
         d.parallel.sync = SyncStrategy::Zero3;
         d.parallel.virtual_stages = 2;
       },
-      error, "sync", "zero-3 does not go with pipeline stages", "zero-1, fsdp1 or fsdp2, or pp = 1", 2);
+      error, ProblemCode::ZeroWithPipeline, "sync", "zero-1, fsdp1 or fsdp2, or pp = 1", 2);
   row(
       "ZeRO-1 with virtual stages",
       [](Design& d) {
         d.parallel.sync = SyncStrategy::Zero1;
         d.parallel.virtual_stages = 2;
       },
-      error, "sync", "no virtual stages", "1 virtual stage", 2);
+      error, ProblemCode::DeepSpeedWithVirtualStages, "sync", "1 virtual stage", 2);
   row(
       "tied embeddings reduced every microbatch",
       [](Design& d) {
@@ -48,25 +48,22 @@ void sync_rules() {
         d.parallel.reduce_every_microbatch = true;
         d.model.tied_embeddings = true;
       },
-      error, "reduce_every_microbatch", "the two ends reduce tied embeddings after the last microbatch only",
-      "off", 2);
+      error, ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch", "off", 2);
   row(
       "every microbatch, Megatron", [](Design& d) { d.parallel.reduce_every_microbatch = true; }, note,
-      "reduce_every_microbatch", "reduces once a step", "ddp-buckets, fsdp1 or fsdp2", 1);
+      ProblemCode::ValueWithoutEffect, "reduce_every_microbatch", "ddp-buckets, fsdp1 or fsdp2", 1);
   row(
       "nothing to reshard", [](Design& d) { d.parallel.reshard_after_forward = false; }, note,
-      "reshard_after_forward", "does not reshard", "on, or the gradient sync fsdp1 or fsdp2", 1);
+      ProblemCode::ValueWithoutEffect, "reshard_after_forward", "on, or the gradient sync fsdp1 or fsdp2", 1);
 }
 
 void sharding_rules() {
   row(
-      "sharding group without FSDP", [](Design& d) { d.parallel.dp_shard = 2; }, error, "dp_shard",
-      "only FSDP and Megatron's distributed optimizer shard inside a group of replicas",
-      "0, or the gradient sync distributed-optimizer", 4);
+      "sharding group without FSDP", [](Design& d) { d.parallel.dp_shard = 2; }, error,
+      ProblemCode::DpShardWithOtherSync, "dp_shard", "0, or the gradient sync distributed-optimizer", 4);
   row(
       "sharding group that does not fit, without FSDP", [](Design& d) { d.parallel.dp_shard = 3; }, error,
-      "dp_shard", "only FSDP and Megatron's distributed optimizer shard inside a group of replicas",
-      "0, or the gradient sync distributed-optimizer", 1);
+      ProblemCode::DpShardWithOtherSync, "dp_shard", "0, or the gradient sync distributed-optimizer", 1);
   row(
       "uneven sharding groups",
       [](Design& d) {
@@ -75,21 +72,21 @@ void sharding_rules() {
         d.parallel.dp = 4;
         d.parallel.dp_shard = 3;
       },
-      error, "dp_shard", "4 replicas do not split into groups of 3", "0, or a divisor of dp: 2 or 4", 3);
+      error, ProblemCode::DpShardIndivisible, "dp_shard", "0, or a divisor of dp: 2 or 4", 3);
   row(
       "sharding groups of one",
       [](Design& d) {
         d.parallel.sync = SyncStrategy::Fsdp1;
         d.parallel.dp_shard = 1;
       },
-      error, "dp_shard", "groups of one replica shard nothing", "0, or a divisor of dp: 2", 2);
+      error, ProblemCode::DpShardOfOneRank, "dp_shard", "0, or a divisor of dp: 2", 2);
   row(
       "sharding group without replicas",
       [](Design& d) {
         d.parallel.dp = 1;
         d.parallel.dp_shard = 2;
       },
-      error, "dp_shard", "there are no replicas to shard over", "0", 1);
+      error, ProblemCode::DpShardWithoutReplicas, "dp_shard", "0", 1);
   row(
       "instances among replicas of experts",
       [](Design& d) {
@@ -99,7 +96,7 @@ void sharding_rules() {
         d.parallel.ep = 4;
         d.parallel.dp_shard = 2;
       },
-      error, "dp_shard", "4 copies of the states do not divide the 2 replicas of each expert",
+      error, ProblemCode::ExpertsExceedShardGroup, "dp_shard",
       "0, or groups of which ds x cp is a multiple of ep", 3);
 }
 
@@ -110,7 +107,7 @@ void overlap_rules() {
         d.parallel.overlap_grad_reduce = true;
         d.parallel.dp = 1;
       },
-      note, "overlap_grad_reduce", "there are no replicas", "off, or", 1);
+      note, ProblemCode::ValueWithoutEffect, "overlap_grad_reduce", "off, or", 1);
   row(
       "parameters ahead without overlap",
       [](Design& d) {
@@ -118,37 +115,37 @@ void overlap_rules() {
         d.parallel.sync = SyncStrategy::DistributedOptimizer;
         d.parallel.overlap_grad_reduce = false;
       },
-      note, "overlap_param_gather", "with overlapped gradient reduction gathers ahead", "off, or", 1);
+      note, ProblemCode::ValueWithoutEffect, "overlap_param_gather", "off, or", 1);
   row(
       "overlapped products without sequence parallelism",
       [](Design& d) {
         d.parallel.tp_comm_overlap = true;
         d.parallel.sequence_parallel = false;
       },
-      note, "tp_comm_overlap", "no gathers and scatters beside them", "off, or", 1);
+      note, ProblemCode::ValueWithoutEffect, "tp_comm_overlap", "off, or", 1);
   row(
       "overlap of FSDP",
       [](Design& d) {
         d.parallel.overlap_grad_reduce = true;
         d.parallel.sync = SyncStrategy::Fsdp1;
       },
-      note, "overlap_grad_reduce", "an order of its own", "off, or", 1);
+      note, ProblemCode::ValueWithoutEffect, "overlap_grad_reduce", "off, or", 1);
   row(
       "loss of one replica",
       [](Design& d) {
         d.parallel.average_loss = true;
         d.parallel.dp = 1;
       },
-      note, "average_loss", "there are no replicas", "off, or dp of at least 2", 1);
+      note, ProblemCode::ValueWithoutEffect, "average_loss", "off, or dp of at least 2", 1);
   row(
       "bucket of nothing", [](Design& d) { d.parallel.zero.reduce_bucket_size = 0; }, error,
-      "zero_reduce_bucket_size", "0 is too small", "a whole number from 1", 1);
+      ProblemCode::ValueTooSmall, "zero_reduce_bucket_size", "a whole number from 1", 1);
 }
 
 void recompute_rules() {
   row(
       "checkpoints without full recompute", [](Design& d) { d.workload.distribute_saved_activations = true; },
-      note, "distribute_saved_activations", "the value has no effect", "full recompute", 1);
+      note, ProblemCode::ValueWithoutEffect, "distribute_saved_activations", "full recompute", 1);
   row(
       "checkpoints that do not split",
       [](Design& d) {
@@ -157,29 +154,28 @@ void recompute_rules() {
         d.workload.distribute_saved_activations = true;
         d.workload.seq = 8191;
       },
-      error, "distribute_saved_activations", "checkpoints of 8,191 tokens do not split into 2 parts",
-      "a multiple of 2", 2);
+      error, ProblemCode::CheckpointsIndivisible, "distribute_saved_activations", "a multiple of 2", 2);
   row("modules without selective recompute",
       recompute(Recompute::Full, [](WorkloadSpec& w) { w.recompute_modules.add(RecomputeModule::Mlp); }),
-      note, "recompute_modules", "only selective recompute chooses any", "core_attn", 2);
+      note, ProblemCode::ValueWithoutEffect, "recompute_modules", "core_attn", 2);
   row("no modules", recompute(Recompute::Selective, [](WorkloadSpec& w) { w.recompute_modules = {}; }), note,
-      "recompute_modules", "no module is chosen", "any of core_attn,layernorm,mlp_act,mlp", 2);
+      ProblemCode::RecomputeNothing, "recompute_modules", "any of core_attn,layernorm,mlp_act,mlp", 2);
   row("modules that are not there",
       recompute(Recompute::Selective,
                 [](WorkloadSpec& w) { w.recompute_modules.add(RecomputeModule::MlaUpProj); }),
-      note, "recompute_modules", "the layers of this model have no mla_up_proj", "any of core_attn", 1);
+      note, ProblemCode::RecomputeModulesAbsent, "recompute_modules", "any of core_attn", 1);
   row("method without full recompute",
       recompute(Recompute::None, [](WorkloadSpec& w) { w.recompute_method = RecomputeMethod::Block; }), note,
-      "recompute_method", "only full recompute has a method", "uniform", 2);
+      ProblemCode::ValueWithoutEffect, "recompute_method", "uniform", 2);
   row("layers without full recompute",
       recompute(Recompute::None, [](WorkloadSpec& w) { w.recompute_num_layers = 4; }), note,
-      "recompute_num_layers", "only full recompute counts layers", "1, or recompute full", 2);
+      ProblemCode::ValueWithoutEffect, "recompute_num_layers", "1, or recompute full", 2);
   row("more recomputed layers than there are",
       recompute(Recompute::Full, [](WorkloadSpec& w) { w.recompute_num_layers = 17; }), note,
-      "recompute_num_layers", "17 layers are more than 16", "1 to 16", 1);
+      ProblemCode::RecomputeLayersExceedStage, "recompute_num_layers", "1 to 16", 1);
   row(
       "more offloaded layers than there are", [](Design& d) { d.workload.offload_activations = 17; }, note,
-      "offload_activations", "17 layers are more than 16", "0 to 16", 2);
+      ProblemCode::OffloadExceedsStage, "offload_activations", "0 to 16", 2);
 }
 
 void quantization_rules() {
@@ -190,16 +186,14 @@ void quantization_rules() {
         d.workload.compute = ComputePrecision::MXFP8;
         d.cluster.accelerator = "b200-hgx-180gb";
       },
-      error, "ffn",
-      "mxfp8 wants the FFN size in multiples of 32 on every rank, but 14,352 over tp = 2 makes 7,176",
-      "a multiple of 64", 2);
+      error, ProblemCode::QuantizedFeaturesIndivisible, "ffn", "a multiple of 64", 2);
   row(
       "quantized hidden size",
       [](Design& d) {
         d.model.hidden = 4104;
         d.workload.compute = ComputePrecision::FP8;
       },
-      error, "hidden", "float8 wants the hidden size in multiples of 16", "a multiple of 16", 1);
+      error, ProblemCode::QuantizedFeaturesIndivisible, "hidden", "a multiple of 16", 1);
   row(
       "quantized steps of decoded tokens",
       [](Design& d) {
@@ -208,32 +202,31 @@ void quantization_rules() {
         d.workload.microbatch = 8;
         set_knob(d, *find_knob("compute"), "mxfp8"), d.cluster.accelerator = "b200-hgx-180gb";
       },
-      error, "ssm_dt_rank", "mxfp8 wants the rank of the step size in multiples of 32 on every rank, but 48",
-      "a multiple of 32, or compute storage", 2);
+      error, ProblemCode::QuantizedFeaturesIndivisible, "ssm_dt_rank", "a multiple of 32, or compute storage",
+      2);
   row(
-      "units", [](Design& d) { d.workload.compute = ComputePrecision::NVFP4; }, note, "compute",
-      "has no matrix units for nvfp4: times are those of its next wider type", "fp8 or storage", 2);
+      "units", [](Design& d) { d.workload.compute = ComputePrecision::NVFP4; }, note,
+      ProblemCode::NoMatrixUnits, "compute", "fp8 or storage", 2);
   row(
       "quantized tokens",
       [](Design& d) {
         d.workload.seq = 8200;
         d.workload.compute = ComputePrecision::FP8Block;
       },
-      error, "seq", "float8_block wants the tokens of a rank in multiples of 128, but b S makes 4,100",
-      "a multiple of 256", 2);
+      error, ProblemCode::QuantizedTokensIndivisible, "seq", "a multiple of 256", 2);
 }
 
 void precision_rules() {
   row(
       "dispatch without experts", [](Design& d) { d.workload.dispatch_dtype = DispatchPrecision::FP8; }, note,
-      "dispatch_dtype", "no experts", "same", 1);
+      ProblemCode::ValueWithoutEffect, "dispatch_dtype", "same", 1);
   row(
       "master weights of float32",
       [](Design& d) {
         d.workload.dtype = DType::FP32;
         d.workload.master_weights = false;
       },
-      note, "master_weights", "parameters are float32 themselves", "on", 1);
+      note, ProblemCode::ValueWithoutEffect, "master_weights", "on", 1);
 }
 
 }  // namespace

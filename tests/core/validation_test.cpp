@@ -134,13 +134,15 @@ class ValidationTest : public QObject {
       std::ofstream(path) << text;
       return path;
     };
-    for (const std::string& path :
-         {folder.filePath("missing.json").toStdString(), written("a.json", "no json"),
-          written("b.json", "[1]"), written("c.json", R"({"rows": [{"something": 1}]})"),
-          written("d.json", R"({"rows": []})")}) {
+    for (const auto& [path, code] :
+         {std::pair(folder.filePath("missing.json").toStdString(), ProblemCode::FileUnreadable),
+          std::pair(written("a.json", "no json"), ProblemCode::JsonNotAnObject),
+          std::pair(written("b.json", "[1]"), ProblemCode::JsonNotAnObject),
+          std::pair(written("c.json", R"({"rows": [{"something": 1}]})"), ProblemCode::WrongKindOfFile),
+          std::pair(written("d.json", R"({"rows": []})"), ProblemCode::WrongKindOfFile)}) {
       const auto result = read_measured_set(path);
       const auto* problem = std::get_if<Problem>(&result);
-      QVERIFY(problem && problem->where == path && !problem->what.empty() && !problem->accepted.empty());
+      QVERIFY(problem && problem->code == code && problem->where == path && !problem->accepted.empty());
     }
   }
 

@@ -167,7 +167,7 @@ class ChartExportTest : public QObject {
     QVERIFY(missing);
     QVERIFY(missing->where.find("none/chart.png") != std::string::npos);
     const auto is_folder = save_picture(view.picture(), SaveFormat::Csv, folder.path());
-    QVERIFY(is_folder);
+    QVERIFY(is_folder && is_folder->code == ProblemCode::FileNotWritable);
     QVERIFY(is_folder->what.find("folder") != std::string::npos);
 
     Picture no_numbers = view.picture();
@@ -177,7 +177,8 @@ class ChartExportTest : public QObject {
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write("old");
     file.close();
-    QVERIFY(save_picture(no_numbers, SaveFormat::Csv, kept));
+    const auto nothing = save_picture(no_numbers, SaveFormat::Csv, kept);
+    QVERIFY(nothing && nothing->code == ProblemCode::NothingToSave);
     QVERIFY(file.open(QIODevice::ReadOnly));
     QCOMPARE(file.readAll(), QByteArray("old"));
   }

@@ -499,12 +499,15 @@ class MainWindowTest : public WindowTest {
   void problemsModelHoldsItsContract() {
     ProblemsModel model;
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
-    model.setProblems({{Severity::Error, "tp", "wrong", "right", {{"set tp to 4", {{"tp", "4"}}}}},
-                       {Severity::Note, "models/blocks/x.json:3", "odd", "", {}}});
+    model.setProblems(
+        {{ProblemCode::HeadsIndivisibleByTp, "tp", "wrong", "right", {{"set tp to 4", {{"tp", "4"}}}}},
+         Problem::note(ProblemCode::LayersUneven, "models/blocks/x.json:3", "odd")});
     QCOMPARE(model.rowCount(), 2);
     QCOMPARE(model.index(0, ProblemsModel::Where).data().toString(), QString("Tensor parallel (tp)"));
     QCOMPARE(model.index(0, ProblemsModel::FixColumn).data().toString(), QString("set tp to 4"));
     QCOMPARE(model.index(1, ProblemsModel::Where).data().toString(), QString("models/blocks/x.json:3"));
+    QCOMPARE(model.index(0, ProblemsModel::What).data(Qt::ToolTipRole).toString(),
+             QString("tp: wrong; accepted: right [heads-indivisible-by-tp]"));
     model.setProblems({});
     QCOMPARE(model.rowCount(), 0);
   }

@@ -213,7 +213,7 @@ class SessionTest : public QObject {
     session.waitForEstimate();
     QVERIFY(!session.report()->memory->fits);
     QCOMPARE(session.allProblems().size(), size_t{1});
-    QVERIFY(isMemoryProblem(session.allProblems()[0]));
+    QVERIFY(session.allProblems()[0].code == ProblemCode::MemoryExceeded);
     QVERIFY(session.problems().empty());  // it can be built
     QTRY_VERIFY_WITH_TIMEOUT(!session.allProblems()[0].fixes.empty(), 60000);
     const Problem problem = session.allProblems()[0];
@@ -247,7 +247,8 @@ class SessionTest : public QObject {
     QVERIFY(session.report()->memory->fits);
     QTRY_COMPARE_WITH_TIMEOUT(session.allProblems().size(), size_t{1}, 60000);
     const Problem note = session.allProblems()[0];
-    QVERIFY(note.severity == Severity::Note && !isMemoryProblem(note) && isOfMemory(note));
+    QVERIFY(note.code == ProblemCode::MemoryMayNotFit && note.severity == Severity::Note);
+    QVERIFY(!isMemoryProblem(note) && isOfMemory(note));
     QVERIFY(note.what.find("expandable_segments:True") != std::string::npos && session.segmentsNote());
     QVERIFY(!session.setKnob("memory_capacity", "80"));
     session.waitForEstimate();

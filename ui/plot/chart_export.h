@@ -45,7 +45,7 @@ struct Picture {
 std::function<void(QPaintDevice&, QSize, double)> titled(
     const QString& title, std::function<void(QPainter&, const QRectF& area, const QColor& ground)> content);
 
-std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);
+Result<QByteArray> encoded(const Picture& picture, SaveFormat format);
 // Written next to it and renamed, so that a failure leaves an older file whole.
 std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path);
 

@@ -12,11 +12,10 @@
 
 namespace shardscape::ui {
 
-inline constexpr char kMemoryPlace[] = "memory";  // Problem::where
-inline bool isMemoryProblem(const Problem& problem) {
-  return problem.where == kMemoryPlace && problem.severity == Severity::Error;
+inline bool isMemoryProblem(const Problem& problem) { return problem.code == ProblemCode::MemoryExceeded; }
+inline bool isOfMemory(const Problem& problem) {
+  return isMemoryProblem(problem) || problem.code == ProblemCode::MemoryMayNotFit;
 }
-inline bool isOfMemory(const Problem& problem) { return problem.where == kMemoryPlace; }
 
 // Of a report whose memory does not fit. Fixes are the advice that makes it fit, the one that costs least
 // time first.

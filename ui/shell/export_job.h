@@ -15,7 +15,7 @@ namespace shardscape::ui {
 class ExportJob : public QObject {
   Q_OBJECT
  public:
-  using Outcome = std::variant<ExportSummary, Problem>;
+  using Outcome = Result<ExportSummary>;
   explicit ExportJob(QObject* parent = nullptr);
   ~ExportJob() override;
   bool running() const { return running_; }

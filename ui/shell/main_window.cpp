@@ -23,7 +23,6 @@
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
-#include "ui/session/memory_problem.h"
 #include "ui/shell/about_dialog.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/commands.h"
@@ -242,10 +241,10 @@ void MainWindow::wireView() {
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
   connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
-    if (id == kMemoryPlace) return showView(1);
     actions_.form->setChecked(true);
     form_->focusKnob(id);
   });
+  connect(problems_, &ProblemsPanel::memoryRequested, this, [this] { showView(1); });
   connect(session_, &Session::unitsChanged, this, [this] { settings::setUnits(session_->units()); });
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     const bool dark = Theme::instance().mode() == Theme::Mode::Dark;

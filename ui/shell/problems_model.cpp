@@ -20,6 +20,12 @@ QString problemPlace(const Problem& problem) {
   return isOfMemory(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
 }
 
+QString problemText(const Problem& problem) {
+  const std::string_view code = code_text(problem.code);
+  return text(to_string(problem)) +
+         QStringLiteral(" [%1]").arg(QLatin1String(code.data(), static_cast<qsizetype>(code.size())));
+}
+
 void ProblemsModel::setProblems(const std::vector<Problem>& problems) {
   beginResetModel();
   problems_ = problems;
@@ -52,7 +58,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::AccessibleTextRole && index.column() == Where) {
     return (error ? tr("Error: ") : tr("Note: ")) + problemPlace(problem);
   }
-  if (role == Qt::ToolTipRole && index.column() != FixColumn) return text(to_string(problem));
+  if (role == Qt::ToolTipRole && index.column() != FixColumn) return problemText(problem);
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {
     case Where: return problemPlace(problem);

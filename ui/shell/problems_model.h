@@ -10,6 +10,8 @@ namespace shardscape::ui {
 
 // A knob goes by its label, "Tensor parallel (tp)"; other places (files) by their own name.
 QString problemPlace(const Problem& problem);
+// With the code at its end: "tp: 32 heads do not split over tp = 5; accepted: ... [heads-indivisible-by-tp]".
+QString problemText(const Problem& problem);
 
 class ProblemsModel : public QAbstractTableModel {
   Q_OBJECT

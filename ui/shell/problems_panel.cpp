@@ -77,9 +77,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
     if (index.column() == ProblemsModel::FixColumn) applyFirstFix(index.row());
   });
   connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
-    if (index.column() != ProblemsModel::FixColumn) {
-      Q_EMIT knobRequested(QString::fromStdString(model_->problem(index.row()).where));
-    }
+    if (index.column() != ProblemsModel::FixColumn) goTo(model_->problem(index.row()));
   });
   for (const int key : {Qt::Key_Return, Qt::Key_Enter}) {
     auto* enter = new QShortcut(key, table_, nullptr, nullptr, Qt::WidgetShortcut);
@@ -110,6 +108,13 @@ void ProblemsPanel::applyFirstFix(int row) {
   QTimer::singleShot(0, session_, [session = session_, fix] { session->applyFix(fix); });
 }
 
+void ProblemsPanel::goTo(const Problem& problem) {
+  if (isOfMemory(problem))
+    Q_EMIT memoryRequested();
+  else
+    Q_EMIT knobRequested(QString::fromStdString(problem.where));
+}
+
 void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
   const QModelIndex index = table_->currentIndex();
   if (!index.isValid()) return;
@@ -120,9 +125,8 @@ void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
   }
   if (!problem.fixes.empty()) menu.addSeparator();
   menu.addAction(isOfMemory(problem) ? tr("Go to the Memory view") : tr("Go to the field"), this,
-                 [&] { Q_EMIT knobRequested(QString::fromStdString(problem.where)); });
-  menu.addAction(tr("Copy"), this,
-                 [&] { QGuiApplication::clipboard()->setText(QString::fromStdString(to_string(problem))); });
+                 [&] { goTo(problem); });
+  menu.addAction(tr("Copy"), this, [&] { QGuiApplication::clipboard()->setText(problemText(problem)); });
   menu.exec(event->globalPos());
 }
 

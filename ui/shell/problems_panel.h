@@ -4,6 +4,8 @@
 
 #include <QWidget>
 
+#include "base/problem.h"
+
 class QLabel;
 class QTableView;
 
@@ -20,6 +22,7 @@ class ProblemsPanel : public QWidget {
 
  Q_SIGNALS:
   void knobRequested(const QString& id);
+  void memoryRequested();
   void closeRequested();
 
  protected:
@@ -28,6 +31,7 @@ class ProblemsPanel : public QWidget {
  private:
   void refresh();
   void applyFirstFix(int row);
+  void goTo(const Problem& problem);
   Session* session_;
   ProblemsModel* model_;
   QTableView* table_;

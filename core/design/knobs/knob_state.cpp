@@ -487,7 +487,7 @@ void check_without_effect(Checks& checks) {
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
     fixes.push_back(set_to(knob->id, rest));
     const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
-    checks.note(knob->id, why + "; the value has no effect",
+    checks.note(ProblemCode::ValueWithoutEffect, knob->id, why + "; the value has no effect",
                 accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
                 std::move(fixes));
   }

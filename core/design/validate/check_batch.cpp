@@ -36,7 +36,8 @@ void check_batch(Checks& checks) {
                                             : " does not split into ";
     // In whole groups of microbatches, as in splits_batch().
     const int64_t multiple = checks.sound({"pp"}) ? microbatch_multiple(d) : 1;
-    checks.error("batch", "a batch of " + grouped(batch) + wrong + sizes, "a multiple of " + grouped(slots),
+    checks.error(ProblemCode::BatchIndivisible, "batch", "a batch of " + grouped(batch) + wrong + sizes,
+                 "a multiple of " + grouped(slots),
                  split_fixes(d, multiple <= kMaxBatch / slots ? slots * multiple : slots));
     return;
   }
@@ -47,7 +48,7 @@ void check_batch(Checks& checks) {
   std::vector<Fix> fixes;
   offer(fixes, "batch", most * slots);
   checks.error(
-      "batch",
+      ProblemCode::TooManyMicrobatches, "batch",
       grouped(m) + " microbatches on " + grouped(stages) + (d.parallel.virtual_stages > 1 ? " virtual" : "") +
           " stages make a step of more than " + grouped(kMaxStageMicrobatches) + " forwards",
       "at most " + grouped(most) + " microbatches: batch up to " + grouped(most * slots), std::move(fixes));

@@ -26,7 +26,7 @@ void check_domain(Checks& checks) {
   if (domain == 0 || domain % node == 0 || node % domain == 0) return;
   std::vector<Fix> fixes = nearest_multiples("scaleup_domain", domain, node);
   fixes.push_back(set_to("scaleup_domain", 0));
-  checks.error("scaleup_domain",
+  checks.error(ProblemCode::DomainCutsNodes, "scaleup_domain",
                "a domain of " + grouped(domain) + " ranks cuts nodes of " + grouped(node) +
                    " GPUs in pieces of unequal size",
                "a divisor or a multiple of " + grouped(node) + ", or 0 for what the network has",
@@ -37,7 +37,8 @@ void check_pods(Checks& checks) {
   if (!checks.sound({"oversubscription"})) return;
   const ClusterSpec& c = checks.design.cluster;
   if (c.oversubscription > 0 && c.oversubscription < 1000) {
-    checks.error("oversubscription", thousandths_text(c.oversubscription) + " would widen the network",
+    checks.error(ProblemCode::OversubscriptionBelowOne, "oversubscription",
+                 thousandths_text(c.oversubscription) + " would widen the network",
                  "1 for full bisection, more for less of it, or 0 for what the network has",
                  {set_to("oversubscription", 1), set_to("oversubscription", 0)});
     return;
@@ -51,7 +52,7 @@ void check_pods(Checks& checks) {
   std::vector<Fix> fixes = nearest_multiples("pod_size", c.pod_size, domain);
   fixes.push_back(set_to("pod_size", 0));
   checks.error(
-      "pod_size",
+      ProblemCode::PodCutsDomain, "pod_size",
       "the edge of a pod of " + grouped(c.pod_size) + " ranks cuts a scale-up domain of " + grouped(domain),
       "a multiple of " + grouped(domain) + ", or 0 for what the network has", std::move(fixes));
 }
@@ -66,7 +67,7 @@ void check_switches(Checks& checks) {
       std::find(entry->accelerators.begin(), entry->accelerators.end(), c.accelerator) ==
           entry->accelerators.end()) {
     checks.note(
-        "network",
+        ProblemCode::NetworkOfOtherAccelerator, "network",
         entry->name + " is not sold with " + accelerator->name + "; their links are taken as if it were",
         "auto for the accelerator's usual network", {set_to("network", std::string("auto"))});
   }
@@ -74,7 +75,7 @@ void check_switches(Checks& checks) {
   const std::string whose = entry ? entry->name : "the network";
   const bool lacks_nvls = c.in_network_reduction == InNetworkReduction::Nvls && !nvls;
   if (lacks_nvls || (c.in_network_reduction == InNetworkReduction::Sharp && !(nvls && sharp))) {
-    checks.note("in_network_reduction",
+    checks.note(ProblemCode::NetworkWithoutReduction, "in_network_reduction",
                 std::string(!nvls ? "NVLink switches that add up are not part of "
                                   : "network switches that add up are not part of ") +
                     whose + "; they are taken as if they were",
@@ -84,7 +85,7 @@ void check_switches(Checks& checks) {
                        ? nvls
                        : c.in_network_reduction != InNetworkReduction::None;
   if (c.collective_algorithm == CollectiveAlgorithm::InNetwork && !any) {
-    checks.note("collective_algorithm",
+    checks.note(ProblemCode::CollectiveWithoutReduction, "collective_algorithm",
                 "no switch of this network adds up, so that collectives run as under auto",
                 "auto, or an in-network reduction (nvls or sharp)",
                 {set_to("in_network_reduction", std::string("nvls")),

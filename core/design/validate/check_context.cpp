@@ -19,12 +19,13 @@ bool check_ulysses_degree(Checks& checks) {
                 kv = d.model.kv_heads;
   const Fix automatic = set_to("ulysses_degree", 0);
   if (degree > 0 && cp % degree != 0) {
-    checks.error("ulysses_degree", grouped(degree) + " ranks do not divide cp = " + grouped(cp),
+    checks.error(ProblemCode::UlyssesDegreeNotInCp, "ulysses_degree",
+                 grouped(degree) + " ranks do not divide cp = " + grouped(cp),
                  "a divisor of " + grouped(cp) + ", or 0", {automatic});
     return false;
   }
   if (degree > 1 && (kv % (tp * degree) != 0 || d.model.heads % (tp * degree) != 0)) {
-    checks.error("ulysses_degree",
+    checks.error(ProblemCode::UlyssesKvHeadsIndivisible, "ulysses_degree",
                  grouped(kv) + " KV heads do not spread over tp x u = " + grouped(tp * degree) + " ranks",
                  "u such that tp x u divides the KV heads, or 0", {automatic});
     return false;
@@ -45,7 +46,7 @@ void check_ring(Checks& checks) {
     offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
     fixes.push_back(
         set_to("context", std::string(d.parallel.context == ContextMode::Zigzag ? "ring" : "ulysses-ring")));
-    checks.error("seq",
+    checks.error(ProblemCode::ZigzagSeqIndivisible, "seq",
                  "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) +
                      " blocks, two for each of its ranks",
                  "a multiple of " + grouped(parts), std::move(fixes));
@@ -57,7 +58,7 @@ void check_ring(Checks& checks) {
     fixes.push_back(set_to("context", std::string("ulysses")));
   fixes.push_back(gather_instead());
   if (has_sinks(d.model.architecture)) {
-    checks.error("context",
+    checks.error(ProblemCode::RingWithSinks, "context",
                  "a ring joins the softmax of blocks of keys, each of which would count the sinks of the " +
                      d.model.architecture +
                      " architecture: Transformer Engine refuses them with cp_comm_type p2p and a2a+p2p",
@@ -65,7 +66,7 @@ void check_ring(Checks& checks) {
   } else if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture)) {
     fixes.push_back(set_to("window", 0));
     checks.error(
-        "context",
+        ProblemCode::RingWithWindow, "context",
         "a ring passes on whole blocks, whatever a sliding window of " + grouped(d.model.window) +
             " tokens sees of them: Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p",
         "ulysses (a2a), all-gather (all_gather), or no window", std::move(fixes));
@@ -81,7 +82,7 @@ void check_ring(Checks& checks) {
   const bool blockwise = rule->saves_output && any([](const KernelStat& s) { return s.name == "lse"; }) &&
                          !any([](const KernelStat& s) { return s.replaces >= 0; });
   if (!blockwise)
-    checks.error("context",
+    checks.error(ProblemCode::RingWithUnfusedAttention, "context",
                  "the attention of the kernel profile " + profile->id +
                      " keeps the scores of whole rows, which cannot be joined from the blocks of a ring; "
                      "Transformer Engine runs context parallelism without its unfused attention",
@@ -105,13 +106,13 @@ void check_context(Checks& checks) {
     offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
     fixes.push_back(off);
     checks.error(
-        "seq",
+        ProblemCode::SeqIndivisibleByCp, "seq",
         "context parallelism cannot split " + grouped(seq) + " tokens into " + grouped(parts) + " parts",
         "a multiple of " + grouped(parts), std::move(fixes));
   }
   if (!uses_axis(d, Axis::Heads)) return;
   if (d.parallel.context == ContextMode::Ulysses && d.model.kv_heads % (tp * cp) != 0)
-    checks.error("cp",
+    checks.error(ProblemCode::UlyssesKvHeadsIndivisible, "cp",
                  "Ulysses cannot spread " + grouped(d.model.kv_heads) +
                      " KV heads over tp x cp = " + grouped(tp * cp) + " ranks",
                  "tp x cp that divides the KV heads, or a way that leaves heads where they are",

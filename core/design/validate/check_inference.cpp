@@ -21,7 +21,7 @@ void check_tokens(Checks& checks) {
     fixes.push_back(both(set_to("microbatch", wanted),
                          set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) *
                                              wanted * d.parallel.dp)));
-  checks.error("sequence_parallel",
+  checks.error(ProblemCode::DecodeTokensIndivisibleByTp, "sequence_parallel",
                "sequence parallelism splits the new tokens of a microbatch, one of each of its " +
                    grouped(b) + " sequences, which tp = " + grouped(tp) + " does not divide",
                "off, or a microbatch that is a multiple of " + grouped(tp), std::move(fixes));
@@ -49,7 +49,7 @@ void check_parts(Checks& checks) {
           next != accepted.end())
         fixes.push_back(set_to("dcp", *next));
       fixes.push_back(off);
-      checks.error("dcp",
+      checks.error(ProblemCode::DcpIndivisible, "dcp",
                    tp % dcp != 0 ? "tp = " + grouped(tp) + " ranks do not split into groups of " +
                                        grouped(dcp) + " that share a context"
                                  : grouped(kv) + " KV heads do not split over tp / dcp = " +
@@ -58,7 +58,7 @@ void check_parts(Checks& checks) {
       return;
     }
     if (has_sinks(d.model.architecture))
-      checks.error("dcp",
+      checks.error(ProblemCode::DcpWithSinks, "dcp",
                    "a rank that attends for the heads of its neighbours has the sinks of its own alone",
                    "1, and the context over cp, which merges whole heads", {off});
   }
@@ -66,7 +66,7 @@ void check_parts(Checks& checks) {
     std::vector<Fix> fixes;
     offer(fixes, "context_length", length >= parts ? length / parts * parts : parts);
     fixes.push_back(dcp == 1 ? set_to("cp", 1) : d.parallel.cp == 1 ? off : both(set_to("cp", 1), off));
-    checks.error("context_length",
+    checks.error(ProblemCode::ContextIndivisible, "context_length",
                  "a context of " + grouped(length) + " tokens does not split over " +
                      (dcp > 1 ? "cp x dcp = " : "cp = ") + grouped(parts),
                  "a multiple of " + grouped(parts), std::move(fixes));
@@ -96,10 +96,10 @@ void check_repeated(Checks& checks) {
                              " not split over ",
                     accepted = "a multiple of " + grouped(parts);
   if (routed)
-    checks.error("microbatch", tokens + grouped(parts) + " ranks that experts are spread over", accepted,
-                 std::move(fixes));
+    checks.error(ProblemCode::DecodeTokensIndivisibleByEp, "microbatch",
+                 tokens + grouped(parts) + " ranks that experts are spread over", accepted, std::move(fixes));
   else
-    checks.note("microbatch",
+    checks.note(ProblemCode::CpRepeatsWork, "microbatch",
                 tokens + (parts > cp ? "cp x tp = " : "cp = ") + grouped(parts) +
                     " ranks: outside of attention all ranks of cp do the same work",
                 accepted, std::move(fixes));
@@ -113,7 +113,7 @@ void check_table(Checks& checks) {
   std::vector<Fix> fixes;
   offer(fixes, "context_length", d.model.positions);
   offer(fixes, "positions", d.workload.context_length);
-  checks.error("context_length",
+  checks.error(ProblemCode::ContextLongerThanPositions, "context_length",
                "a context of " + grouped(d.workload.context_length) + " tokens is longer than the table of " +
                    grouped(d.model.positions) + " learned positions",
                d.model.positions > 0 ? "at most " + grouped(d.model.positions)
@@ -130,7 +130,7 @@ void check_rounds(Checks& checks) {
   if (batch % (d.workload.microbatch * d.parallel.dp) != 0 || m <= d.parallel.pp || batch % slots != 0 ||
       batch / slots > kMaxMicrobatch)
     return;
-  checks.note("microbatch",
+  checks.note(ProblemCode::DecodeMicrobatchesExceedStages, "microbatch",
               "a step of decode reads the weights once for each of its m = B / (b dp) = " + grouped(m) +
                   " microbatches, more than fill " + grouped(d.parallel.pp) +
                   (d.parallel.pp == 1 ? " stage" : " stages"),

@@ -32,7 +32,7 @@ void check_heads(Checks& checks) {
         break;
       }
     checks.error(
-        "ssm_head_dim",
+        ProblemCode::SsmHeadsIndivisible, "ssm_head_dim",
         "e D = " + grouped(channels) + " channels do not split into heads of " + grouped(m.ssm_head_dim),
         "a divisor of " + grouped(channels) + ": " + or_list(accepted), std::move(fixes));
     return;
@@ -43,7 +43,7 @@ void check_heads(Checks& checks) {
   std::vector<Fix> fixes;
   offer(fixes, "ssm_groups", *std::prev(std::upper_bound(accepted.begin(), accepted.end(), m.ssm_groups)));
   checks.error(
-      "ssm_groups",
+      ProblemCode::SsmGroupsIndivisible, "ssm_groups",
       grouped(heads) + " heads of e D / P channels cannot form " + grouped(m.ssm_groups) + " groups evenly",
       "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
 }
@@ -59,7 +59,7 @@ void check_scan_order(Checks& checks) {
     return;
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
-    checks.error("cp",
+    checks.error(ProblemCode::Mamba1WithCp, "cp",
                  "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
                  "made of all channels: no code base "
                  "spreads it over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
@@ -81,7 +81,7 @@ void check_scan_order(Checks& checks) {
   if (accepted.back() > 1) fixes.push_back(set_to("cp", accepted.back()));
   fixes.push_back(off);
   checks.error(
-      "cp",
+      ProblemCode::SsmGroupsIndivisibleByCp, "cp",
       "a tensor-parallel rank has " +
           (groups == 1 ? grouped(heads) + " heads of one mixer group" : grouped(groups) + " mixer groups") +
           ", which cp = " + grouped(cp) +

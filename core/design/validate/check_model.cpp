@@ -47,7 +47,7 @@ const Architecture* check_architecture(Checks& checks) {
     if (library.architecture(id) && std::find(known.begin(), known.end(), id) == known.end())
       known.push_back(id);
   }
-  checks.error("architecture",
+  checks.error(ProblemCode::UnknownArchitecture, "architecture",
                "there is no architecture \"" + checks.design.model.architecture + "\" in the model library",
                known.empty() ? "none: no architecture could be read from the data folder"
                              : "one of " + or_list(known));
@@ -65,7 +65,7 @@ void check_positions(Checks& checks, const Architecture& architecture) {
   const int64_t step = d.parallel.sequence_parallel && checks.sound({"tp"}) ? d.parallel.tp : 1;
   offer(fixes, "seq", positions / step * step);
   offer(fixes, "positions", seq);
-  checks.error("seq",
+  checks.error(ProblemCode::SeqLongerThanPositions, "seq",
                "a sequence of " + grouped(seq) + " tokens is longer than the table of " + grouped(positions) +
                    " learned positions",
                positions > 0 ? "at most " + grouped(positions) : "positions of at least " + grouped(seq),
@@ -88,16 +88,18 @@ void check_latent(Checks& checks, const Architecture& architecture) {
   for (const Size& size : kSizes) {
     if (!checks.sound({size.knob})) continue;
     if (m.*size.field == 0 && architecture.uses(size.axis))
-      checks.error(size.knob,
+      checks.error(ProblemCode::LatentSizeMissing, size.knob,
                    "the latent attention of the " + architecture.id + " architecture has no size without it",
                    "at least 1", {set_to(size.knob, size.usual)});
   }
   if (!architecture.uses(Axis::KvRank)) return;
   if (checks.sound({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
-    checks.error("rope_head_dim", "a rotation turns pairs, and " + grouped(m.rope_head_dim) + " is odd",
-                 "an even number", {set_to("rope_head_dim", m.rope_head_dim + 1)});
+    checks.error(ProblemCode::OddRopeHeadDim, "rope_head_dim",
+                 "a rotation turns pairs, and " + grouped(m.rope_head_dim) + " is odd", "an even number",
+                 {set_to("rope_head_dim", m.rope_head_dim + 1)});
   if (checks.sound({"heads", "kv_heads"}) && m.kv_heads != m.heads)
-    checks.error("kv_heads", "latent attention makes keys and values for all " + grouped(m.heads) + " heads",
+    checks.error(ProblemCode::LatentKvHeadsDiffer, "kv_heads",
+                 "latent attention makes keys and values for all " + grouped(m.heads) + " heads",
                  grouped(m.heads), {set_to("kv_heads", m.heads)});
 }
 
@@ -121,7 +123,7 @@ void check_model(Checks& checks) {
   if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"heads", "kv_heads"})) return;
   const ModelSpec& model = checks.design.model;
   const bool told = std::any_of(checks.problems.begin(), checks.problems.end(),
-                                [](const Problem& p) { return p.where == "kv_heads"; });
+                                [](const Problem& p) { return p.code == ProblemCode::LatentKvHeadsDiffer; });
   if (model.heads % model.kv_heads == 0 || told) return;
   const std::vector<int64_t> accepted = divisors(model.heads);
   const auto above = std::upper_bound(accepted.begin(), accepted.end(), model.kv_heads);
@@ -129,7 +131,7 @@ void check_model(Checks& checks) {
   if (above != accepted.begin()) offer(fixes, "kv_heads", *std::prev(above));
   if (above != accepted.end()) offer(fixes, "kv_heads", *above);
   checks.error(
-      "kv_heads",
+      ProblemCode::KvHeadsIndivisible, "kv_heads",
       grouped(model.heads) + " query heads cannot share " + grouped(model.kv_heads) + " KV heads evenly",
       "a divisor of " + grouped(model.heads) + ": " + or_list(accepted), std::move(fixes));
 }

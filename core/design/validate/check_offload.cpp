@@ -15,7 +15,7 @@ void check_offload(Checks& checks) {
   const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
   const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
   if (most < 1 || number <= most) return;
-  checks.note("offload_activations",
+  checks.note(ProblemCode::OffloadExceedsStage, "offload_activations",
               grouped(number) + " layers are more than " + grouped(most) +
                   ", the most that a stage holds at a time: the rest has no effect",
               "0 to " + grouped(most),

@@ -44,7 +44,7 @@ void check_list(Checks& checks) {
   const std::string accepted = grouped(pp * v) + " numbers that add up to " + grouped(layers) +
                                ", each at least 1 (first and last: 0), or nothing for an even split";
   if (std::string wrong = wrong_element(d); !wrong.empty()) {
-    checks.error("stage_layers", wrong, accepted, even_split(d));
+    checks.error(ProblemCode::StageLayersInvalid, "stage_layers", wrong, accepted, even_split(d));
     return;
   }
   int64_t sum = 0;
@@ -61,10 +61,11 @@ void check_list(Checks& checks) {
                                    ? " virtual stages are listed, but pp x virtual stages = " + grouped(pp) +
                                          " x " + grouped(v)
                                    : " stages are listed, but pp = " + grouped(pp);
-    checks.error("stage_layers", grouped(stages) + listed, accepted, std::move(fixes));
+    checks.error(ProblemCode::StageLayersCount, "stage_layers", grouped(stages) + listed, accepted,
+                 std::move(fixes));
   } else if (absurd || sum != layers) {
     if (!absurd && sum >= 1 && sum <= kMaxLayers) offer(fixes, "layers", sum);
-    checks.error("stage_layers",
+    checks.error(ProblemCode::StageLayersSum, "stage_layers",
                  "the listed stages hold " + (absurd ? "far too many" : grouped(sum)) +
                      " layers, but the model has " + grouped(layers),
                  accepted, std::move(fixes));
@@ -85,7 +86,7 @@ void check_bubble(Checks& checks) {
   if (pp <= kMaxBatch / slots) offer(fixes, "batch", pp * slots);
   const double idle = static_cast<double>(pp - 1) / static_cast<double>(m + pp - 1);
   checks.note(
-      "batch",
+      ProblemCode::PipelineNotFilled, "batch",
       grouped(m) + (m == 1 ? " microbatch does" : " microbatches do") + " not fill " + grouped(pp) +
           " stages: each idles (pp - 1) / (m + pp - 1) = " + significant(idle * 100, 2) + " % of the step",
       "m = B / (b dp) of at least pp = " + grouped(pp) + ", better several times that", std::move(fixes));
@@ -101,7 +102,7 @@ void check_messages(Checks& checks) {
   const Wide elements = Wide{d.workload.microbatch} * d.workload.seq * d.model.hidden;
   if (elements % tp == 0) return;
   checks.error(
-      "scatter_gather_pipeline",
+      ProblemCode::MessageIndivisibleByTp, "scatter_gather_pipeline",
       "a message of b S D = " + grouped(elements) + " elements does not split over tp = " + grouped(tp),
       "off, or b S D in multiples of tp", off);
 }
@@ -120,10 +121,11 @@ void check_counted_ends(Checks& checks) {
   if ((layers + 2) % pp == 0) fixes.push_back(both(set_to(embedding, "true"), set_to(head, "true")));
   if ((layers + 1) % pp == 0) fixes.push_back(both(set_to(embedding, "false"), set_to(head, "true")));
   fixes.push_back(both(set_to(embedding, "false"), set_to(head, "false")));
-  checks.note(d.parallel.account_for_embedding_in_pipeline_split ? embedding : head,
-              grouped(layers) + " layers" + ends_counted_text(d) + " do not split evenly over pp = " +
-                  grouped(pp) + ", which Megatron-LM asks for with this; here the first stages get one more",
-              "layers" + ends_counted_text(d) + " in multiples of " + grouped(pp), std::move(fixes));
+  checks.note(
+      ProblemCode::CountedEndsUneven, d.parallel.account_for_embedding_in_pipeline_split ? embedding : head,
+      grouped(layers) + " layers" + ends_counted_text(d) + " do not split evenly over pp = " + grouped(pp) +
+          ", which Megatron-LM asks for with this; here the first stages get one more",
+      "layers" + ends_counted_text(d) + " in multiples of " + grouped(pp), std::move(fixes));
 }
 
 // Stages of different length are valid, but wait for the longest stage. A note says so, because a divisor may
@@ -151,7 +153,7 @@ void check_uneven(Checks& checks) {
   if (pp <= kLongestListOffered)
     fixes.push_back({"keep them as a list", set_to("stage_layers", list_text(list)).settings});
   offer(fixes, "pp", below);
-  checks.note("pp",
+  checks.note(ProblemCode::LayersUneven, "pp",
               grouped(layers) + " layers do not split evenly over pp = " + grouped(pp) + ": " + which +
                   grouped(most) + ", the others fewer",
               "a divisor of " + grouped(layers) + ", or layers per stage that say which have more",
@@ -179,7 +181,7 @@ void check_pipeline(Checks& checks) {
     check_list(checks);
   } else if (const int64_t parts = d.model.layers + d.parallel.ends_counted_as_layers();
              d.parallel.pp > parts && !checks.record_first("pp")) {
-    checks.error("pp",
+    checks.error(ProblemCode::MoreStagesThanLayers, "pp",
                  grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers" +
                      ends_counted_text(d),
                  "at most " + grouped(parts), {set_to("pp", parts)});

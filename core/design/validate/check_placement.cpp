@@ -64,7 +64,7 @@ void check_nodes(Checks& checks) {
   std::vector<Fix> fixes;
   if (tp <= node && node % tp == 0) {
     const std::string order = to_string(tp_first(d.parallel.order));
-    checks.note("rank_order",
+    checks.note(ProblemCode::TpNotAdjacent, "rank_order",
                 "with the order " + to_string(d.parallel.order) +
                     " the ranks of a tensor-parallel group are on different nodes:" + slow,
                 "tp first, as in " + order, {set_to("rank_order", order)});
@@ -89,7 +89,7 @@ void check_nodes(Checks& checks) {
                                          " GPUs of a scale-up domain, so that some groups lie on two:"
                                    : " does not divide " + grouped(node) +
                                          " GPUs per node, so that some groups lie on two nodes:";
-  checks.note("tp", "tp = " + grouped(tp) + wrong + slow,
+  checks.note(ProblemCode::TpAcrossNodes, "tp", "tp = " + grouped(tp) + wrong + slow,
               "a divisor of " + grouped(node) + ": " + or_list(divisors(node)), std::move(fixes));
 }
 
@@ -102,7 +102,7 @@ void check_placement(Checks& checks) {
   const Wide ranks = Wide(p.tp) * p.pp * p.dp * p.cp;
   if (ranks > kMaxWorld) {
     const std::string cp = p.cp > 1 ? " x " + grouped(p.cp) : "";
-    checks.error("dp",
+    checks.error(ProblemCode::TooManyRanks, "dp",
                  std::string("tp x pp x dp") + (p.cp > 1 ? " x cp" : "") + " = " + grouped(p.tp) + " x " +
                      grouped(p.pp) + " x " + grouped(p.dp) + cp + " makes " + grouped(ranks) + " ranks",
                  "a product of at most " + grouped(kMaxWorld), fewer_ranks(checks));

@@ -33,7 +33,7 @@ void check_sizes(Checks& checks) {
     std::vector<Fix> fixes;
     if (mends) offer(fixes, knob, (size / (parts * block) + 1) * parts * block);
     fixes.push_back(off);
-    checks.error(knob,
+    checks.error(ProblemCode::QuantizedFeaturesIndivisible, knob,
                  name + " wants " + what + " in multiples of " + grouped(block) + " on every rank, but " +
                      grouped(size) +
                      (parts > 1 ? " over tp = " + grouped(parts) + " makes " + grouped(size / parts) : ""),
@@ -83,7 +83,7 @@ void check_sizes(Checks& checks) {
   const int64_t multiple = parts * rows;
   offer(fixes, "seq", seq >= multiple ? seq / multiple * multiple : multiple);
   fixes.push_back(off);
-  checks.error("seq",
+  checks.error(ProblemCode::QuantizedTokensIndivisible, "seq",
                name + " wants the tokens of a rank in multiples of " + grouped(rows) + ", but b S makes " +
                    grouped(seq / parts * b),
                "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
@@ -103,7 +103,7 @@ void check_units(Checks& checks) {
   std::vector<Fix> fixes;
   if (has_units(*accelerator, DType::FP8)) fixes.push_back(set_to("compute", std::string("fp8")));
   fixes.push_back(set_to("compute", kStorage));
-  checks.note("compute",
+  checks.note(ProblemCode::NoMatrixUnits, "compute",
               accelerator->name + " has no matrix units for " + std::string(dtype_name(type)) +
                   ": times are those of its next wider type",
               has_units(*accelerator, DType::FP8) ? "fp8 or storage, or an accelerator that has such units"

@@ -21,13 +21,13 @@ void check_deepspeed(Checks& checks) {
   if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
     if (checks.record_first("sync")) return;
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
-    checks.error("sync",
+    checks.error(ProblemCode::ZeroWithPipeline, "sync",
                  policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
                  "zero-1, fsdp1 or fsdp2, or pp = 1",
                  {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
   } else if (p.virtual_stages > 1 && !checks.record_first("sync")) {
-    checks.error("sync", "DeepSpeed's pipelines have no virtual stages",
-                 "1 virtual stage, or another gradient sync",
+    checks.error(ProblemCode::DeepSpeedWithVirtualStages, "sync",
+                 "DeepSpeed's pipelines have no virtual stages", "1 virtual stage, or another gradient sync",
                  {set_to("virtual_stages", 1), sync_to("distributed-optimizer")});
   }
 }
@@ -57,7 +57,7 @@ void check_experts_in_copies(Checks& checks) {
       break;
     }
   checks.error(
-      "dp_shard",
+      ProblemCode::ExpertsExceedShardGroup, "dp_shard",
       grouped(copies) + " copies of the states do not divide the " + grouped(p.edp()) +
           " replicas of each expert: a copy of ds x cp" + (p.folds_experts() ? " x tp = " : " = ") +
           grouped(p.dp_shard * inner) + " ranks cannot hold all experts spread over " +
@@ -77,7 +77,7 @@ void check_hybrid(Checks& checks) {
     std::vector<Fix> fixes{all};
     if (fits)
       fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
-    checks.error("dp_shard",
+    checks.error(ProblemCode::DpShardWithOtherSync, "dp_shard",
                  "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and "
                  "replicate across groups" +
                      std::string(deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
@@ -93,10 +93,12 @@ void check_hybrid(Checks& checks) {
   if (above != sizes.end()) offer(fixes, "dp_shard", *above);
   const std::string accepted = sizes.empty() ? "0" : "0, or a divisor of dp: " + or_list(sizes);
   if (p.dp % p.dp_shard != 0)
-    checks.error("dp_shard", grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard),
-                 accepted, std::move(fixes));
+    checks.error(ProblemCode::DpShardIndivisible, "dp_shard",
+                 grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard), accepted,
+                 std::move(fixes));
   else
-    checks.error("dp_shard", "groups of one replica shard nothing", accepted, std::move(fixes));
+    checks.error(ProblemCode::DpShardOfOneRank, "dp_shard", "groups of one replica shard nothing", accepted,
+                 std::move(fixes));
 }
 
 }  // namespace
@@ -106,12 +108,13 @@ void check_sync(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
   if (p.dp * p.cp == 1) {
     if (p.dp_shard > 1)
-      checks.error("dp_shard", "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
+      checks.error(ProblemCode::DpShardWithoutReplicas, "dp_shard",
+                   "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
     return;
   }
   // Otherwise both ends of the pipeline would wait for each other in every microbatch.
   if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
-    checks.error("reduce_every_microbatch",
+    checks.error(ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
                  "with pipeline stages the two ends reduce tied embeddings after the last microbatch only",
                  "off, or embeddings that are not tied",
                  {set_to("reduce_every_microbatch", std::string("false")),

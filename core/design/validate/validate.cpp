@@ -57,16 +57,17 @@ bool Checks::record_first(std::string_view where) {
   return first_only;
 }
 
-void Checks::error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+void Checks::error(ProblemCode code, std::string where, std::string what, std::string accepted,
+                   std::vector<Fix> fixes) {
   if (record_first(where)) return;
-  problems.push_back(
-      {Severity::Error, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
+  problems.emplace_back(code, std::move(where), std::move(what), std::move(accepted), std::move(fixes));
 }
 
-void Checks::note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+void Checks::note(ProblemCode code, std::string where, std::string what, std::string accepted,
+                  std::vector<Fix> fixes) {
   if (first_only) return;
   problems.push_back(
-      {Severity::Note, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
+      Problem::note(code, std::move(where), std::move(what), std::move(accepted), std::move(fixes)));
 }
 
 namespace {
@@ -133,12 +134,12 @@ void check_values(Checks& checks) {
   const Design& design = checks.design;
   if (checks.first_only && values_sound(design, checks.known)) return;
   for (const Knob& knob : knobs()) {
-    const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
+    const auto wrong = [&](ProblemCode code, const std::string& what, std::vector<Fix> fixes) {
       checks.broken.push_back(knob.id);
       if (checks.record_first(knob.id)) return;
       Knob shown = knob;
       shown.min = least_value(design, knob);
-      checks.error(knob.id, what, accepted_values(shown), std::move(fixes));
+      checks.error(code, knob.id, what, accepted_values(shown), std::move(fixes));
     };
     if (knob.type == KnobType::Integer || knob.type == KnobType::Decimal) {
       const auto words = [&](int64_t value) {
@@ -150,8 +151,9 @@ void check_values(Checks& checks) {
       };
       const int64_t value = knob_integer(design, knob);
       const int64_t least = least_value(design, knob);
-      if (value < least) wrong(words(value) + " is too small", {set(least)});
-      if (value > knob.max) wrong(words(value) + " is too large", {set(knob.max)});
+      if (value < least) wrong(ProblemCode::ValueTooSmall, words(value) + " is too small", {set(least)});
+      if (value > knob.max)
+        wrong(ProblemCode::ValueTooLarge, words(value) + " is too large", {set(knob.max)});
     } else if (knob.type == KnobType::Choice) {
       const std::string text = knob_text(design, knob);
       if (canonical_choice(knob, text)) continue;
@@ -160,7 +162,8 @@ void check_values(Checks& checks) {
         const std::string* usual = canonical_choice(knob, knob_text(Design{}, knob));
         fixes.push_back(set_to(knob.id, usual ? *usual : knob.choices.front().value));
       }
-      wrong(text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known",
+      wrong(ProblemCode::UnknownChoice,
+            text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known",
             std::move(fixes));
     }
   }

@@ -35,14 +35,14 @@ std::map<char, Axis> Assembler::letter_axes(const OpLine& line, const OpSpec& sp
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = b_.tensor(operands[i]);
     if (spec.in[i].size() != t.axes.size())
-      fail(line,
+      fail(ProblemCode::OpLetters, line,
            "\"" + line.args[i] + "\" has " + std::to_string(t.axes.size()) +
                " dimensions, but its letters are \"" + spec.in[i] + "\"",
            "one letter per dimension");
     for (size_t d = 0; d < t.axes.size(); ++d) {
       const auto [it, fresh] = axes.emplace(spec.in[i][d], t.axes[d]);
       if (!fresh && it->second != t.axes[d])
-        fail(line,
+        fail(ProblemCode::OpLetters, line,
              std::string("letter '") + spec.in[i][d] + "' means both " + std::string(axis_name(it->second)) +
                  " and " + std::string(axis_name(t.axes[d])),
              "one axis per letter");
@@ -105,7 +105,7 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
   const auto kind = op_kind_from_name(line.callee);
   if (kind == OpKind::Dropout && !b_.structure().dropout) return operands.at(0);
   if (!kind)
-    fail(line, "\"" + line.callee + "\" is neither an op nor a block",
+    fail(ProblemCode::UnknownOp, line, "\"" + line.callee + "\" is neither an op nor a block",
          "an op such as einsum, rms_norm, attention, add, or the id of a block");
   OpSpec spec = checked_spec(line, *kind, operands);
   if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
@@ -146,14 +146,15 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
 const KernelRule& Assembler::checked_rule(const OpLine& line, const std::vector<TensorId>& operands) {
   const KernelRule* rule = b_.profile().rule(line.callee);
   if (!rule)
-    fail(line, "the kernel profile " + b_.profile().id + " has no rule for " + line.callee,
+    fail(ProblemCode::ProfileRule, line,
+         "the kernel profile " + b_.profile().id + " has no rule for " + line.callee,
          "a profile whose \"ops\" has \"" + line.callee + "\"");
   std::vector<int> kept = rule->saves_inputs;
   for (const KernelStat& stat : rule->stats)
     if (stat.replaces != -1) kept.push_back(stat.replaces);
   for (int operand : kept)
     if (operand < 0 || operand >= static_cast<int>(operands.size()))
-      fail(line,
+      fail(ProblemCode::ProfileRule, line,
            "the kernel profile " + b_.profile().id + " keeps operand " + std::to_string(operand) + " of " +
                line.callee,
            "operands 0 to " + std::to_string(operands.size() - 1));
@@ -319,7 +320,7 @@ TensorId Assembler::combine_by_node(const OpLine& line, const OpSpec& spec,
                                     const std::string& label, RecomputeModules modules) {
   const auto weights = at_nodes_.find(operands[1]);
   if (weights == at_nodes_.end())
-    fail(line, "what is combined was not dispatched by the same choices",
+    fail(ProblemCode::OpArguments, line, "what is combined was not dispatched by the same choices",
          "the choices of a dispatch before it");
   const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
   const OpLine in_node = with(line, OpKind::Combine, {spec.in[0], node + choices}, node + spec.out);
@@ -332,7 +333,8 @@ Axis Assembler::joined_axis(const OpLine& line, const std::vector<TensorId>& ope
   for (TensorId id : operands) size += b_.tensor(id).sizes.back();
   const auto axis = axis_of_size(size);
   if (!axis)
-    fail(line, "no axis is as large as " + size.text(), "operands whose last dimensions add up to one");
+    fail(ProblemCode::OpAxes, line, "no axis is as large as " + size.text(),
+         "operands whose last dimensions add up to one");
   return *axis;
 }
 
@@ -370,46 +372,48 @@ std::optional<char> Assembler::wrongly_dropped(const OpSpec& spec, DroppedLetter
 OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
   auto spec = parse_op_spec(line.spec);
   if (!spec)
-    fail(line, "the letters \"" + line.spec + "\" cannot be read",
+    fail(ProblemCode::OpLetters, line, "the letters \"" + line.spec + "\" cannot be read",
          "letters per operand and of the result, such as bsd,df->bsf");
   const int wanted = op_traits(kind).operands, given = static_cast<int>(operands.size());
   const bool count_ok = wanted < 0 ? given >= 2
                                    : given >= wanted && given <= wanted + op_traits(kind).optional;
   if (!count_ok || spec->in.size() != operands.size())
-    fail(line,
+    fail(ProblemCode::OpArguments, line,
          line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " +
              std::to_string(spec->in.size()),
          (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) +
              " arguments with letters for each");
   const size_t fresh = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
   if (new_letters(*spec).size() != fresh)
-    fail(line,
+    fail(ProblemCode::OpLetters, line,
          "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
          fresh == 0 ? "none" : std::to_string(fresh) + " of them");
   if (kind == OpKind::Concat)
     for (const std::string& in : spec->in)
       if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
-        fail(line, "concat cannot use the letters \"" + line.spec + "\"",
+        fail(ProblemCode::OpLetters, line, "concat cannot use the letters \"" + line.spec + "\"",
              "bshn,bsr->bshe: the last dimensions are joined, the first ones alike; "
              "an operand with fewer is repeated along the others");
   if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
-    fail(line, std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
+    fail(ProblemCode::OpLetters, line,
+         std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
          "a result with all letters: only einsum, embed and the reductions sum over letters");
   const OpAttributes none{}, defaults = default_attributes(kind);
   if (spec->attributes.index() == none.index()) spec->attributes = defaults;
   if (spec->attributes.index() != defaults.index())
-    fail(line, "\"" + line.spec + "\" has words after the letters",
+    fail(ProblemCode::OpLetters, line, "\"" + line.spec + "\" has words after the letters",
          "letters only: causal, window, soft_cap and alibi belong to attention, clamp to swiglu");
   if ((kind == OpKind::Take) != spec->axis.has_value() ||
       (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
-    fail(line, line.callee + " cannot use \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line, line.callee + " cannot use \"" + line.spec + "\"",
          "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of "
          "its operand's");
   const auto* attention = std::get_if<AttentionAttributes>(&spec->attributes);
   if (attention && attention->window && !attention->causal)
-    fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
+    fail(ProblemCode::OpLetters, line, "a window without causal is not known",
+         "bshe,btge,btge->bshe; causal, window");
   if (attention && !attends(*spec))
-    fail(line, "attention cannot use the letters \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line, "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; one sink per head "
          "may follow, bshe,btge,btge,h->bshe; latents that serve all heads have none, bshl,btl,btr->bshr");

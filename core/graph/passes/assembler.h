@@ -21,7 +21,8 @@ class Assembler {
   void run(const SectionTemplate& section, const SectionTemplate& mtp);
 
  private:
-  [[noreturn]] static void fail(const OpLine& line, const std::string& what, const std::string& accepted);
+  [[noreturn]] static void fail(ProblemCode code, const OpLine& line, const std::string& what,
+                                const std::string& accepted);
 
   std::string axes_text(TensorId id);
 

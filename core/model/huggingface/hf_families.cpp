@@ -25,7 +25,7 @@ void tied(Family& f, bool fallback) {
 int64_t even_head_dim(Family& f, const char* hidden_key) {
   const ModelSpec& m = f.model;
   if (m.hidden % m.heads != 0)
-    f.in.problem(hidden_key,
+    f.in.problem(ProblemCode::HfSizesContradict, hidden_key,
                  "the hidden size " + std::to_string(m.hidden) + " does not split over " +
                      std::to_string(m.heads) + " heads",
                  "a multiple of the heads, or a head size in \"head_dim\"");
@@ -144,7 +144,8 @@ void windows_take_turns(Family& f) {
   for (size_t i = 0; alternate && i < types->size(); ++i)
     alternate = (*types)[i] == (i % 2 == 0 ? "sliding_attention" : "full_attention");
   if (alternate) return f.in.recognise("layer_types", "sliding and full attention take turns");
-  f.in.problem("layer_types", "the layers do not alternate between sliding and full attention",
+  f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types",
+               "the layers do not alternate between sliding and full attention",
                "sliding_attention, full_attention, sliding_attention, ...");
 }
 
@@ -197,7 +198,7 @@ bool deepseek_experts(Family& f) {
   count(f, &ModelSpec::dense_layers, "first_k_dense_replace", "every layer has experts");
   if (!f.in.absent("moe_layer_freq") &&
       f.in.number("moe_layer_freq", "layers from one with experts to the next", 1, "every layer") != 1)
-    f.in.problem("moe_layer_freq",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_freq",
                  "layers with and without experts that take turns have no blocks in this family", "1");
   return true;
 }
@@ -222,7 +223,8 @@ void mixtral(Family& f) {
   silu(f);
   routed_experts(f, "num_local_experts", "num_experts", 8, 2);
   if (f.in.value("sliding_window") && !f.in.null("sliding_window"))
-    f.in.problem("sliding_window", "a sliding window has no block in this family", "null");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "sliding_window",
+                 "a sliding window has no block in this family", "null");
   else if (!f.in.absent("sliding_window"))
     f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
 }
@@ -234,11 +236,12 @@ void qwen_experts(Family& f, int64_t experts, int64_t per_token, int64_t width) 
   const bool steps = !f.in.absent("decoder_sparse_step") && !f.in.null("decoder_sparse_step");
   if (steps &&
       f.in.number("decoder_sparse_step", "layers from one with experts to the next", 1, "every layer") != 1)
-    f.in.problem("decoder_sparse_step",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "decoder_sparse_step",
                  "layers with and without experts that take turns have no blocks in this family", "1");
   const json* dense = f.in.value("mlp_only_layers");
   if (dense && !dense->is_null() && !(dense->is_array() && dense->empty()))
-    f.in.problem("mlp_only_layers", "layers without experts have no block in this family", "an empty list");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "mlp_only_layers",
+                 "layers without experts have no block in this family", "an empty list");
   else if (dense)
     f.in.recognise("mlp_only_layers", "every layer has experts");
 }
@@ -256,7 +259,7 @@ void qwen2_moe(Family& f) {
   f.model.shared_experts = shared / width;
   if (shared % width == 0) return;
   const int64_t below = std::max<int64_t>(1, shared / width) * width;
-  f.in.problem("shared_expert_intermediate_size",
+  f.in.problem(ProblemCode::HfSizesContradict, "shared_expert_intermediate_size",
                "shared experts " + std::to_string(shared) +
                    " wide are not a whole number of experts, which are " + std::to_string(width) + " wide",
                "a multiple of " + std::to_string(width) + ", such as " + std::to_string(below));
@@ -280,7 +283,7 @@ void gpt_oss(Family& f) {
   const json* again = f.in.value("experts_per_token");
   const int64_t picked = f.model.experts_per_token;
   if (again && !again->is_null() && *again != json(picked))
-    f.in.problem("experts_per_token",
+    f.in.problem(ProblemCode::HfSizesContradict, "experts_per_token",
                  "it is not what \"num_experts_per_tok\" says, " + std::to_string(picked),
                  std::to_string(picked));
   else if (again)
@@ -346,7 +349,7 @@ void mpt(Family& f) {
   f.in.only("attn_config.prefix_lm", false, "attention to a whole prefix has no block");
   const std::string type = f.in.text_or("attn_config.attn_type", "multihead_attention");
   if (type != "multihead_attention")
-    f.in.problem("attn_config.attn_type",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "attn_config.attn_type",
                  "\"attn_type\" is \"" + type + "\", which has no block in this family",
                  "multihead_attention");
   else if (!f.in.absent("attn_config.attn_type"))
@@ -357,7 +360,8 @@ void mpt(Family& f) {
     f.model.architecture = "gpt";
     f.model.positions = f.context;
   } else {
-    f.in.problem("no_bias", "this combination of biases and positions has no blocks",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "no_bias",
+                 "this combination of biases and positions has no blocks",
                  "ALiBi without biases (\"alibi\": true, \"no_bias\": true), or learned positions with "
                  "biases (\"alibi\": false, "
                  "\"no_bias\": false)");
@@ -409,7 +413,8 @@ void jamba(Family& f) {
                                     {"expert_layer_period", 2},
                                     {"expert_layer_offset", 1}}) {
     if (f.in.number(key, "place among the layers", wanted, "the default of this family") != wanted)
-      f.in.problem(key, "layers in another order have no architecture", std::to_string(wanted));
+      f.in.problem(ProblemCode::HfUnsupportedVariant, key, "layers in another order have no architecture",
+                   std::to_string(wanted));
   }
   f.in.only("mamba_proj_bias", false, kNoBias);
   f.in.only("mamba_conv_bias", true, "a convolution without a bias has no block in this family");
@@ -422,7 +427,8 @@ void mamba(Family& f) {
   for (const char* inner : {"intermediate_size", "d_inner"}) {
     if (f.in.absent(inner) || f.in.null(inner)) continue;
     if (f.in.number(inner, "channels (e D)") != f.model.ssm_expand * f.model.hidden)
-      f.in.problem(inner, std::string("\"") + inner + "\" is not expand x hidden size",
+      f.in.problem(ProblemCode::HfSizesContradict, inner,
+                   std::string("\"") + inner + "\" is not expand x hidden size",
                    std::to_string(f.model.ssm_expand * f.model.hidden));
   }
   tied(f, true);
@@ -435,7 +441,7 @@ void mamba2_heads(Family& f, const char* heads_key) {
   const int64_t heads = f.in.number(heads_key, "heads (e D / P)", channels / f.model.ssm_head_dim,
                                     "channels / head size");
   if (heads * f.model.ssm_head_dim != channels)
-    f.in.problem(heads_key,
+    f.in.problem(ProblemCode::HfSizesContradict, heads_key,
                  std::to_string(heads) + " heads of " + std::to_string(f.model.ssm_head_dim) +
                      " channels are not expand x hidden size",
                  "heads x head size = " + std::to_string(channels));
@@ -459,7 +465,8 @@ void mamba_ssm(Family& f) {
   const bool second = layer == "Mamba2";
   f.model.architecture = second ? "mamba2" : "mamba";
   if (!second && layer != "Mamba1")
-    f.in.problem("ssm_cfg.layer", "the mixer \"" + layer + "\" has no block", "Mamba1 or Mamba2");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "ssm_cfg.layer",
+                 "the mixer \"" + layer + "\" has no block", "Mamba1 or Mamba2");
   const int64_t hidden = f.in.size(&ModelSpec::hidden, "d_model");
   f.in.size(&ModelSpec::layers, "n_layer");
   const int64_t multiple = f.in.number("pad_vocab_size_multiple", "the vocabulary is padded to a multiple", 8,
@@ -480,11 +487,12 @@ void mamba_ssm(Family& f) {
   f.in.only("rms_norm", true, "layer norms have no block in this family");
   const json* attention = f.in.value("attn_layer_idx");
   if (attention && !attention->empty())
-    f.in.problem("attn_layer_idx", "some layers are attention, which this family has no block for",
-                 "an empty list");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "attn_layer_idx",
+                 "some layers are attention, which this family has no block for", "an empty list");
   const json* inner = f.in.value("d_intermediate");
   if (inner && *inner != json(0))
-    f.in.problem("d_intermediate", "an MLP behind each mixer has no block in this family", "0");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "d_intermediate",
+                 "an MLP behind each mixer has no block in this family", "0");
   for (const auto& [key, note] : {std::pair{"attn_layer_idx", "no attention"},
                                   {"d_intermediate", "no MLP"},
                                   {"attn_cfg", "no attention"}})

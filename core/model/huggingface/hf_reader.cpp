@@ -132,13 +132,11 @@ void HfReader::ignore(const std::string& key, const std::string& note) {
   result_.ignored.push_back({key, shown(key), note});
 }
 
-void HfReader::problem(const std::string& key, const std::string& what, const std::string& accepted) {
+void HfReader::problem(ProblemCode code, const std::string& key, const std::string& what,
+                       const std::string& accepted) {
   taken_.insert(key);
-  Problem p;
-  p.where = file_.name() + ":" + std::to_string(file_.line_of(key.substr(key.rfind('.') + 1)));
-  p.what = what;
-  p.accepted = accepted;
-  result_.problems.push_back(std::move(p));
+  const int line = file_.line_of(key.substr(key.rfind('.') + 1));
+  result_.problems.emplace_back(code, file_.name() + ":" + std::to_string(line), what, accepted);
 }
 
 int64_t HfReader::take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
@@ -148,7 +146,7 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
   constexpr const char* kAccepted = "a whole number from 1 to 2,147,483,648";
   if (!found || found->is_null()) {
     if (!fallback) {
-      problem(key, quoted + ", the " + becomes + ", is missing", kAccepted);
+      problem(ProblemCode::HfSizeMissing, key, quoted + ", the " + becomes + ", is missing", kAccepted);
       return 1;
     }
     assume(key, std::to_string(*fallback), becomes + ": " + reason);
@@ -157,7 +155,7 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
   const bool whole = found->is_number_integer() &&
                      (!found->is_number_unsigned() || found->get<uint64_t>() <= uint64_t{kMost});
   if (!whole || found->get<int64_t>() < 1 || found->get<int64_t>() > kMost) {
-    problem(key, quoted + ", the " + becomes + ", is " + shown(key), kAccepted);
+    problem(ProblemCode::HfSizeInvalid, key, quoted + ", the " + becomes + ", is " + shown(key), kAccepted);
     return 1;
   }
   recognise(key, becomes);
@@ -183,7 +181,8 @@ bool HfReader::flag(const char* key, const char* becomes, bool fallback, const c
     return fallback;
   }
   if (!found->is_boolean()) {
-    problem(key, std::string("\"") + key + "\" is " + shown(key), "true or false");
+    problem(ProblemCode::HfFlagInvalid, key, std::string("\"") + key + "\" is " + shown(key),
+            "true or false");
     return fallback;
   }
   recognise(key, becomes);
@@ -196,7 +195,8 @@ void HfReader::only(const char* key, bool accepted, const char* why) {
   if (!found || found->is_null()) return;
   if (found->is_boolean() && found->get<bool>() == accepted)
     return recognise(key, "as the blocks of this family have it");
-  problem(key, std::string("\"") + key + "\" is " + shown(key) + ": " + why, accepted ? "true" : "false");
+  problem(ProblemCode::HfUnsupportedVariant, key,
+          std::string("\"") + key + "\" is " + shown(key) + ": " + why, accepted ? "true" : "false");
 }
 
 void HfReader::activation(std::initializer_list<const char*> keys,
@@ -215,7 +215,7 @@ void HfReader::activation(std::initializer_list<const char*> keys,
   if (good) return recognise(given, "activation function");
   std::string list;
   for (const char* word : accepted) list += (list.empty() ? "" : ", ") + std::string(word);
-  problem(given,
+  problem(ProblemCode::HfUnsupportedVariant, given,
           std::string("\"") + given + "\" is " + shown(given) +
               ", but the MLP of this family has another activation",
           list);

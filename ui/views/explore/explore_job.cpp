@@ -10,7 +10,7 @@ namespace {
 constexpr double kBetweenRows = 0.4;  // seconds; points come in steps, counts more often
 
 Problem failed(const std::exception& error) {
-  return {Severity::Error, "search", std::string("the search failed: ") + error.what(), "", {}};
+  return {ProblemCode::SearchFailed, "search", std::string("the search failed: ") + error.what()};
 }
 
 }  // namespace
@@ -59,7 +59,7 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
       if (const auto* wrong = std::get_if<Problem>(&space)) {
         problem = *wrong;
       } else {
-        auto result = search(std::get<0>(space), options, {[this](const SearchProgress& p) { post(p); }, {}},
+        auto result = search(std::get<0>(space), options, {[this](const SearchProgress& p) { post(p); }},
                              stop);
         if (const auto* wrong_options = std::get_if<Problem>(&result))
           problem = *wrong_options;

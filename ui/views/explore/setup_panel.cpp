@@ -87,11 +87,8 @@ std::optional<Problem> problem_of(const QString& id, const std::string& values, 
     const bool degree = name == "tp" || name == "pp" || name == "dp" || name == "cp";
     if (degree) return std::nullopt;
     if (name == kGpusAxis)
-      return Problem{Severity::Error,
-                     name,
-                     "all numbers of GPUs are too many",
-                     "a number, a list such as 1024,2048, or a range such as 8..4096*2",
-                     {}};
+      return Problem{ProblemCode::TooManyValues, name, "all numbers of GPUs are too many",
+                     "a number, a list such as 1024,2048, or a range such as 8..4096*2"};
     auto all = all_values(knob, base);
     if (auto* problem = std::get_if<Problem>(&all)) return *problem;
     return std::nullopt;
