@@ -408,7 +408,7 @@ class ReportMaker {
       s.memory_total += q.value;
     }
     for (int c = 0; c < kMemoryCategoryCount; ++c)
-      for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next()});
+      for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next(), part.kind});
     for (const FlopsRow& row : shape.flops) {
       FlopsValue f{row.kind, row.phase, row.compute, next(), next()};
       s.flops_total += f.counted.value;
@@ -426,7 +426,7 @@ class ReportMaker {
     }
     for (const HostRow& row : shape.host) s.host.push_back({row.phase, row.op, row.what, next(), next()});
     std::erase_if(s.host, [](const HostValue& h) { return h.count.value == 0; });
-    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next()});
+    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next(), part.kind});
   }
 
   // FLOPs grow linearly along a ring: their mean over the ranks is the mean of the first and the last rank.
