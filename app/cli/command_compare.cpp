@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
@@ -54,7 +55,7 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
     }
     list.push_back({{"id", row.id},
                     {"label", row.label},
-                    {"group", row.group},
+                    {"group", figure_group_label(row.group)},
                     {"values", values},
                     {"differences", differences},
                     {"percents", percents}});
@@ -84,9 +85,9 @@ std::string compare_text(const std::vector<std::string>& names, const std::vecto
     rows[0].insert(rows[0].end(), {"difference", "percent"});
     aligns.insert(aligns.end(), {Align::Right, Align::Right});
   }
-  std::string group;
+  std::optional<FigureGroup> group;
   for (const ComparedFigure& row : figures) {
-    if (row.group != group) rows.push_back({row.group, ""});
+    if (row.group != group) rows.push_back({std::string(figure_group_label(row.group)), ""});
     group = row.group;
     rows.push_back({"  " + row.label});
     for (size_t i = 0; i < names.size(); ++i) {

@@ -54,6 +54,17 @@ double moved(const Report& report, const std::pair<std::string, std::string>& op
 
 }  // namespace
 
+std::string_view figure_group_label(FigureGroup group) {
+  switch (group) {
+    case FigureGroup::Size: return "Size";
+    case FigureGroup::Time: return "Time";
+    case FigureGroup::StepParts: return "Where the step goes, mean over stages";
+    case FigureGroup::Memory: return "Memory of the fullest rank";
+    case FigureGroup::Collectives: return "Collectives of a rank";
+  }
+  return "";
+}
+
 ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
   ComparedDesign out{estimate(design, std::move(cache)), nullptr};
@@ -100,7 +111,7 @@ std::string ComparedFigure::percent(size_t design) const {
 
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
   std::vector<ComparedFigure> out;
-  const auto add = [&](std::string id, std::string label, const char* group, FigureKind kind,
+  const auto add = [&](std::string id, std::string label, FigureGroup group, FigureKind kind,
                        const auto& of) {
     ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
     for (const ComparedDesign& design : designs)
@@ -109,8 +120,9 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
     if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); }))
       out.push_back(std::move(row));
   };
-  add("gpus", "GPUs", "Size", FigureKind::Count, [](const ComparedDesign& d) { return d.report->ranks; });
-  add("tokens_per_step", "Tokens per step", "Size", FigureKind::Count,
+  add("gpus", "GPUs", FigureGroup::Size, FigureKind::Count,
+      [](const ComparedDesign& d) { return d.report->ranks; });
+  add("tokens_per_step", "Tokens per step", FigureGroup::Size, FigureKind::Count,
       [](const ComparedDesign& d) { return d.report->tokens_per_step; });
   const auto all_are = [&](Mode mode) {
     return std::all_of(designs.begin(), designs.end(), [&](const ComparedDesign& d) {
@@ -121,32 +133,34 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
       all_are(Mode::Decode)    ? "Time per output token"
       : all_are(Mode::Prefill) ? "Time to first token, last prompt"
                                : "Step time",
-      "Time", FigureKind::Seconds,
+      FigureGroup::Time, FigureKind::Seconds,
       [](const ComparedDesign& d) { return served_seconds(*d.report, *d.simulation); });
-  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate,
+  add("tokens_per_second", "Tokens per second", FigureGroup::Time, FigureKind::Rate,
       [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
-  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) {
-    return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
-  });
-  add("model_tflops", "Model TFLOP/s per GPU", "Time", FigureKind::Rate,
+  add("tokens_per_gpu", "Tokens per second and GPU", FigureGroup::Time, FigureKind::Rate,
+      [](const ComparedDesign& d) {
+        return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
+      });
+  add("model_tflops", "Model TFLOP/s per GPU", FigureGroup::Time, FigureKind::Rate,
       [](const ComparedDesign& d) { return d.simulation->model_tflops; });
-  add("mfu", "MFU", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->mfu; });
-  add("bubble", "Bubble", "Time", FigureKind::Share,
+  add("mfu", "MFU", FigureGroup::Time, FigureKind::Share,
+      [](const ComparedDesign& d) { return d.simulation->mfu; });
+  add("bubble", "Bubble", FigureGroup::Time, FigureKind::Share,
       [](const ComparedDesign& d) { return d.simulation->bubble; });
-  add("exposed", "Exposed communication", "Time", FigureKind::Share,
+  add("exposed", "Exposed communication", FigureGroup::Time, FigureKind::Share,
       [](const ComparedDesign& d) { return d.simulation->exposed; });
   for (int c = 0; c < kTimeCategoryCount; ++c) {
     const auto category = static_cast<TimeCategory>(c);
     add(std::string(time_category_name(category)) + "_seconds", std::string(time_category_label(category)),
-        "Where the step goes, mean over stages", FigureKind::Seconds,
+        FigureGroup::StepParts, FigureKind::Seconds,
         [&](const ComparedDesign& d) { return mean(*d.simulation, category); });
   }
-  add("memory", "In use", "Memory of the fullest rank", FigureKind::Bytes,
+  add("memory", "In use", FigureGroup::Memory, FigureKind::Bytes,
       [](const ComparedDesign& d) { return fullest(*d.report).in_use; });
   for (size_t c = 0; c < std::tuple_size_v<CategoryBytes>; ++c) {
     const auto category = static_cast<MemoryCategory>(c);
     add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)),
-        "Memory of the fullest rank", FigureKind::Bytes,
+        FigureGroup::Memory, FigureKind::Bytes,
         [&](const ComparedDesign& d) { return fullest(*d.report).at_peak[c]; });
   }
   std::set<std::pair<std::string, std::string>> collectives;
@@ -157,7 +171,7 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
   for (const auto& of : collectives) {
     std::string name = of.first;
     std::replace(name.begin(), name.end(), '_', '-');
-    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, "Collectives of a rank",
+    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, FigureGroup::Collectives,
         FigureKind::Bytes, [&](const ComparedDesign& d) { return moved(*d.report, of); });
   }
   return out;

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "design/knobs/knobs.h"
@@ -25,8 +26,12 @@ struct ComparedKnob {
 std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs);
 
 enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
+// StepParts: where the step goes. Memory: of the fullest rank, by category.
+enum class FigureGroup { Size, Time, StepParts, Memory, Collectives };
+std::string_view figure_group_label(FigureGroup group);  // "Time"
 struct ComparedFigure {
-  std::string id, label, group;  // "step_seconds", "Step time", "Time"
+  std::string id, label;  // "step_seconds", "Step time"
+  FigureGroup group = FigureGroup::Size;
   FigureKind kind = FigureKind::Count;
   std::vector<double> values;  // one per design; NaN: not available
   std::string text(size_t design) const;

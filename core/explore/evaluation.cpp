@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/plan_cache.h"
+#include "design/fields.h"
 #include "design/validate/validate.h"
 #include "memory/estimate.h"
 #include "plan/bound_plan.h"
@@ -20,24 +21,12 @@ namespace {
 // Everything about a design except its time. A search visits designs that differ only in speed one after the
 // other, so they share it.
 struct Sized {
-  std::optional<Design> of;  // design without speed knobs (without_speed); empty: not computed
+  std::optional<Design> of;  // the design that it was made for; empty: not computed
   Report outline;
   int64_t memory = 0;
   bool exact = false;  // memory is exact; false: a lower bound
   ValidatedParts sound;
 };
-
-// Clears knobs that neither the graph, nor its binding, nor memory reads.
-Design without_speed(Design design) {
-  design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
-  design.parallel.dispatch_sms = 0;
-  ClusterSpec& c = design.cluster;
-  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails =
-      c.oversubscription = 0;
-  c.in_network_reduction = InNetworkReduction::Auto;
-  c.collective_algorithm = CollectiveAlgorithm::Auto;
-  return design;
-}
 
 }  // namespace
 
@@ -106,14 +95,14 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
   if (!trains(design)) return of_report(design, shared_->cache, options, stop);
   Sized& sized = shared_->sized.local();
   try {
-    if (Design of = without_speed(design); sized.of != of) {
+    if (!sized.of || !same_fields<&FieldUses::bound_plan>(*sized.of, design)) {
       sized.of.reset();
       sized.exact = false;
       sized.outline = {};
       if (!make_bound_plan(design, shared_->cache, sized.outline))
         return of_report(design, shared_->cache, options, stop);
       sized.memory = always_allocated(sized.outline);
-      sized.of = std::move(of);
+      sized.of = design;
     } else {
       sized.outline.design = design;
     }

@@ -20,10 +20,6 @@ using Part = SegmentLifetimes::Part;
 constexpr int kSteps = 2;
 constexpr int32_t kNone = -1, kBuffer = -2;  // kBuffer: the message lies in a permanent receive buffer
 
-bool is_adam_moment(const MemoryContributor& part) {
-  return part.category == MemoryCategory::Optimizer && part.name.find(kAdamMomentName) != std::string::npos;
-}
-
 // Writes the allocation events of one stage.
 class AllocationTracer {
  public:
@@ -43,7 +39,7 @@ class AllocationTracer {
   StageEvents trace() {
     const StageMemory& memory = r_.memory->stages[static_cast<size_t>(stage_.stage)];
     for (const MemoryContributor& part : memory.fixed_parts)
-      if (part.category != MemoryCategory::Runtime && !is_adam_moment(part)) hold(part);
+      if (part.category != MemoryCategory::Runtime && part.kind != PartKind::AdamMoment) hold(part);
     const auto microbatches = representative_microbatches(r_.design.parallel,
                                                           static_cast<int>(r_.microbatches));
     const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, stage_.stage, microbatches,
@@ -61,7 +57,7 @@ class AllocationTracer {
       }
       if (step > 0) continue;
       for (const MemoryContributor& part : memory.fixed_parts)
-        if (is_adam_moment(part)) hold(part);
+        if (part.kind == PartKind::AdamMoment) hold(part);
     }
     out_.blocks = static_cast<int32_t>(held_by_.size());
     return std::move(out_);
@@ -145,7 +141,7 @@ class AllocationTracer {
 
   // Sizes of the tensors that store a state, unless the state is one buffer.
   std::vector<int64_t> pieces(const MemoryContributor& part) {
-    if (part.name == kReceiveBuffers) {
+    if (part.kind == PartKind::ReceiveBuffers) {
       const int64_t buffers = places_.messages(stage_.stage) * places_.microbatches(r_.microbatches);
       return std::vector<int64_t>(static_cast<size_t>(buffers), part.bytes / buffers);
     }
@@ -154,7 +150,7 @@ class AllocationTracer {
                parameters = part.category == MemoryCategory::Parameters;
     if (!gradients && !parameters && part.category != MemoryCategory::Optimizer) return {};
     if (s.trains() && (is_deepspeed(s.sync) || s.sync == SyncStrategy::Fsdp1)) return {};
-    if (s.sync == SyncStrategy::Fsdp2 && s.trains() && !part.name.starts_with("sharded") &&
+    if (s.sync == SyncStrategy::Fsdp2 && s.trains() && part.kind != PartKind::Sharded &&
         part.category != MemoryCategory::Optimizer)
       return {};
     const bool ranges = s.trains() && s.sync == SyncStrategy::DistributedOptimizer;
@@ -171,8 +167,8 @@ class AllocationTracer {
     for (const int64_t elements : elements_) all += elements;
     // The distributed optimizer owns a range of the buffer: whole tensors except at its ends. Other
     // strategies own a share of every tensor.
-    const int64_t of_element = part.name.starts_with("master") ? dtype_bytes(DType::FP32)
-                                                               : dtype_bytes(s.moment_dtype);
+    const int64_t of_element = part.kind == PartKind::MasterWeights ? dtype_bytes(DType::FP32)
+                                                                    : dtype_bytes(s.moment_dtype);
     for (int64_t& bytes : out)
       bytes = ranges ? bytes * of_element : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
     return out;

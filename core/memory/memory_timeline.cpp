@@ -264,11 +264,11 @@ class StageTimeline : StageProfiles {
     return bytes * places_.microbatches(r_.microbatches);
   }
 
-  void add_fixed(const char* name, MemoryCategory category, int64_t bytes) {
+  void add_fixed(const char* name, MemoryCategory category, int64_t bytes, PartKind kind = PartKind::Other) {
     if (bytes == 0) return;
     fixed_[static_cast<size_t>(category)] += bytes;
     fixed_bytes_.emplace_back(category, bytes);
-    fixed_names_.push_back(name);
+    fixed_names_.emplace_back(name, kind);
   }
 
   // Names of gradients as in the report.
@@ -291,13 +291,16 @@ class StageTimeline : StageProfiles {
                              MemoryCategory::KvCache})
       for (const PartValue& part : stage_.parts[static_cast<size_t>(c)])
         if (c != MemoryCategory::Gradients || !gradients_.are_transient())
-          add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
-    add_fixed(stage_.parts[kGradients].empty() ? "" : stage_.parts[kGradients].back().name.c_str(),
-              MemoryCategory::Gradients, gradients_.always());
+          add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value), part.kind);
+    const std::vector<PartValue>& gradients = stage_.parts[kGradients];
+    add_fixed(gradients.empty() ? "" : gradients.back().name.c_str(), MemoryCategory::Gradients,
+              gradients_.always(), gradients.empty() ? PartKind::Other : gradients.back().kind);
     const KernelProfile& profile = profile_of(graph_);
     if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy)
       add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
-    if (holds_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
+    if (holds_messages_)
+      add_fixed("buffers to receive into", MemoryCategory::Buffers, receive_buffers(),
+                PartKind::ReceiveBuffers);
     add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
     add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
     add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
@@ -317,7 +320,8 @@ class StageTimeline : StageProfiles {
   void explain(StageMemory& out, const PeakCandidate& moment,
                const std::vector<RunningPass>& running_passes) {
     for (size_t i = 0; i < fixed_bytes_.size(); ++i)
-      out.contributors.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
+      out.contributors.push_back(
+          {fixed_names_[i].first, fixed_bytes_[i].first, fixed_bytes_[i].second, fixed_names_[i].second});
     out.fixed_parts = out.contributors;
     CategoryBytes explained = fixed_;
     std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
@@ -393,7 +397,7 @@ class StageTimeline : StageProfiles {
 
   CategoryBytes fixed_{};
   std::vector<std::pair<MemoryCategory, int64_t>> fixed_bytes_;
-  std::vector<const char*> fixed_names_;
+  std::vector<std::pair<const char*, PartKind>> fixed_names_;
   int64_t waste_ = 0;
 };
 

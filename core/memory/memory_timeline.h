@@ -29,12 +29,11 @@ struct ActionMemory {
 };
 
 // One contributor to the peak: "Attention, saved by 12 layers, 2 microbatches".
-// Name of the contributor for receive buffers.
-inline constexpr const char* kReceiveBuffers = "buffers to receive into";
 struct MemoryContributor {
   std::string name;
   MemoryCategory category = MemoryCategory::Activations;
   int64_t bytes = 0;
+  PartKind kind = PartKind::Other;
 };
 
 struct StageMemory {

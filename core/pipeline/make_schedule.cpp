@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "design/fields.h"
 #include "pipeline/stage_writer.h"
 
 namespace shardscape {
@@ -189,15 +190,16 @@ Schedule make_schedule(const ParallelSpec& parallel, int microbatches, PlanCache
                        parallel.passes, cache);
 }
 
-std::vector<int64_t> schedule_key(const ParallelSpec& parallel) {
-  const PipelineLayout places = pipeline_layout(parallel);
-  const ScheduleKind kind = schedule_of(parallel);
-  std::vector<int64_t> key{static_cast<int64_t>(kind), places.stages, places.chunks,
-                           parallel.microbatch_group};
-  if (kind != ScheduleKind::ZbAuto) return key;
-  key.insert(key.end(), {parallel.passes.most_in_flight, parallel.passes.waiting_percent,
-                         static_cast<int64_t>(parallel.passes.times.size())});
-  key.insert(key.end(), parallel.passes.times.begin(), parallel.passes.times.end());
+CacheKey schedule_key(const ParallelSpec& parallel) {
+  // Designs with the same actions share one form: the kind that runs, its chunks, and passes only if they are
+  // read.
+  ParallelSpec form;
+  copy_fields<&FieldUses::schedule>(parallel, form);
+  form.schedule = schedule_of(parallel);
+  form.virtual_stages = pipeline_layout(parallel).chunks;
+  if (form.schedule != ScheduleKind::ZbAuto) form.passes = {};
+  CacheKey key;
+  add_fields<&FieldUses::schedule>(key, form);
   return key;
 }
 

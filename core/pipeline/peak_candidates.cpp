@@ -118,9 +118,8 @@ std::shared_ptr<const std::vector<PeakCandidate>> stage_peak_candidates(const Pa
                                                                         const std::vector<int>& classes,
                                                                         bool gradients, PlanCache& cache) {
   const int telling = representative_microbatches(parallel, microbatches);
-  CacheKey key;
+  CacheKey key = schedule_key(parallel);
   for (const int64_t word : {int64_t{stage}, int64_t{telling}, int64_t{gradients}}) key.add(word);
-  for (const int64_t word : schedule_key(parallel)) key.add(word);
   for (const int of : classes) key.add(int64_t{of});
   const auto make = [&] {
     return std::make_shared<const std::vector<PeakCandidate>>(

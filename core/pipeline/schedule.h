@@ -61,8 +61,9 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
 Schedule make_schedule(const ParallelSpec& parallel, int microbatches, PlanCache* cache = nullptr);
 std::vector<Action> make_stage_schedule(const ParallelSpec& parallel, int stage, int microbatches,
                                         PlanCache* cache = nullptr);
-// Everything that a design's schedule depends on except the number of microbatches.
-std::vector<int64_t> schedule_key(const ParallelSpec& parallel);
+// Everything that a design's schedule depends on except the number of microbatches. Designs with the same
+// actions have the same key, although they choose the schedule by other fields.
+CacheKey schedule_key(const ParallelSpec& parallel);
 // Number of microbatches after which a design's schedule repeats itself between warm-up and cool-down. 0: it
 // never repeats. GPipe runs all forwards first. Partly filled groups make the flexible schedule's group sizes
 // depend on the number of microbatches. ZbAuto plans all microbatches together.

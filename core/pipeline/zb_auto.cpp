@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/plan_cache.h"
+#include "design/fields.h"
 #include "pipeline/stage_writer.h"
 
 namespace shardscape {
@@ -206,10 +206,9 @@ std::shared_ptr<const Orders> orders_of(int stages, int microbatches, const Pass
   const auto make = [&] { return std::make_shared<const Orders>(find_orders(stages, microbatches, passes)); };
   if (!cache) return make();
   CacheKey key;
-  for (const int64_t word :
-       {int64_t{stages}, int64_t{microbatches}, passes.most_in_flight, passes.waiting_percent})
-    key.add(word);
-  for (const int64_t time : passes.times) key.add(time);
+  key.add(int64_t{stages});
+  key.add(int64_t{microbatches});
+  add_fields<&FieldUses::schedule>(key, passes);
   return cache->get<Orders>(CacheKind::ZeroBubbleOrders, key, make, [](const Orders& orders) {
     return orders.size() * (orders.front().size() * sizeof(Pass) + sizeof orders.front());
   });

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "design/cluster.h"
+#include "design/fields.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
@@ -62,6 +63,19 @@ int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
   if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
   const int64_t ahead = schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs ? 1 : 0;
   return std::min(d.parallel.pp - stage + ahead, microbatches);
+}
+
+// Adds the part of a policy that follows from the structure. Of the other members, `microbatches` changes no
+// plan, and the limits are fields of the design (FieldUses::sync_plan).
+void add_policy(CacheKey& key, const SyncPolicy& policy) {
+  const auto& [strategy, param_dtype, grad_dtype, microbatches, overlap, every_microbatch, bucket_bytes,
+               first_bucket_bytes, param_alignment, bucket_alignment, bucket_elements, recompute, zero,
+               sharding] = policy;
+  for (const int64_t word :
+       {static_cast<int64_t>(strategy), static_cast<int64_t>(param_dtype), static_cast<int64_t>(grad_dtype),
+        static_cast<int64_t>(sharding), param_alignment, bucket_alignment, int64_t{overlap},
+        int64_t{every_microbatch}, int64_t{recompute}})
+    key.add(word);
 }
 
 class ReportMaker {
@@ -192,12 +206,7 @@ class ReportMaker {
 
   // A gradient-sync plan depends on more than sizes: adds its limits and the layers of each chunk to the key.
   void add_plan_limits(CacheKey& key, const StageReport& s) const {
-    const ParallelSpec& p = r_.design.parallel;
-    for (const int64_t limit :
-         {p.ddp_bucket_size, p.bucket_cap_mb, p.first_bucket_mb, p.zero.reduce_bucket_size,
-          p.zero.allgather_bucket_size, p.zero.prefetch_bucket_size, p.zero.param_persistence_threshold,
-          p.zero.max_live_parameters, p.zero.max_reuse_distance})
-      key.add(limit);
+    add_fields<&FieldUses::sync_plan>(key, r_.design.parallel);
     const Graph& graph = r_.graph();
     for (const StageChunk& chunk : s.chunks) {
       key.add(chunk.layers);
@@ -230,17 +239,11 @@ class ReportMaker {
   std::shared_ptr<const SharedPlan> shared_plan(const StageReport& s) {
     const Graph& graph = r_.graph();
     const SharedSyncBasis& basis = r_.model->states->basis(*r_.cache);
-    const SyncPolicy policy = sync_policy(graph.structure);
     CacheKey key;
     key.add(basis.serial);
     for (const Symbol symbol : basis.symbols) key.add(s.binding.get(symbol).value_or(-1));
-    for (const int64_t word :
-         {static_cast<int64_t>(policy.strategy), static_cast<int64_t>(policy.param_dtype),
-          static_cast<int64_t>(policy.grad_dtype), static_cast<int64_t>(policy.sharding),
-          policy.param_alignment, policy.bucket_alignment})
-      key.add(word);
-    for (const bool flag : {policy.overlap, policy.every_microbatch, policy.recompute, s.first, s.last})
-      key.add(int64_t{flag});
+    add_policy(key, sync_policy(graph.structure));
+    for (const bool flag : {s.first, s.last}) key.add(int64_t{flag});
     add_plan_limits(key, s);
     const auto make = [&] {
       const StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
@@ -401,7 +404,7 @@ class ReportMaker {
       s.memory_total += q.value;
     }
     for (int c = 0; c < kMemoryCategoryCount; ++c)
-      for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next()});
+      for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next(), part.kind});
     for (const FlopsRow& row : shape.flops) {
       FlopsValue f{row.kind, row.phase, row.compute, next(), next()};
       s.flops_total += f.counted.value;
@@ -419,7 +422,7 @@ class ReportMaker {
     }
     for (const HostRow& row : shape.host) s.host.push_back({row.phase, row.op, row.what, next(), next()});
     std::erase_if(s.host, [](const HostValue& h) { return h.count.value == 0; });
-    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next()});
+    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next(), part.kind});
   }
 
   // FLOPs grow linearly along a ring: their mean over the ranks is the mean of the first and the last rank.

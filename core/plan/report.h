@@ -53,6 +53,7 @@ struct HostValue {
 struct PartValue {
   std::string name;
   Quantity bytes;
+  PartKind kind = PartKind::Other;
 };
 
 // One pipeline stage. All ranks of a stage run the same program. Only in a context-parallel ring under a

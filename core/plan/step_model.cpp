@@ -94,7 +94,8 @@ class ShapeBuilder {
     return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
   }
 
-  void part(MemoryCategory category, const std::string& name, const Expr& bytes) {
+  void part(MemoryCategory category, const std::string& name, const Expr& bytes,
+            PartKind kind = PartKind::Other) {
     if (bytes.is_zero()) return;
     const auto c = static_cast<size_t>(category);
     shape_.memory[c] += bytes;
@@ -102,7 +103,7 @@ class ShapeBuilder {
     const auto it = std::find_if(parts.begin(), parts.end(),
                                  [&](const MemoryPart& p) { return p.name == name; });
     if (it == parts.end())
-      parts.push_back({name, bytes});
+      parts.push_back({name, bytes, kind});
     else
       it->bytes += bytes;
   }
@@ -135,13 +136,13 @@ class ShapeBuilder {
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),
            quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       if (dtype_bytes(s.dtype) < 4 && s.master_weights)
-        optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
+        optimizer_state(PartKind::MasterWeights, "master weights, float32",
+                        (sharded ? sync.owned : sync.owned - wide) * Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
-    optimizer_state(std::string("first ") + kAdamMomentName + moment,
-                    sync.owned * dtype_size(s.moment_dtype));
-    optimizer_state(std::string("second ") + kAdamMomentName + moment,
-                    sync.owned * dtype_size(s.moment_dtype));
+    for (const char* order : {"first", "second"})
+      optimizer_state(PartKind::AdamMoment, std::string(order) + " moment, " + moment,
+                      sync.owned * dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
     host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
@@ -186,11 +187,11 @@ class ShapeBuilder {
     }
   }
 
-  void optimizer_state(const std::string& name, const Expr& bytes) {
+  void optimizer_state(PartKind kind, const std::string& name, const Expr& bytes) {
     if (graph_.structure.offload_optimizer)
-      shape_.host_memory.push_back({name, bytes});
+      shape_.host_memory.push_back({name, bytes, kind});
     else
-      part(MemoryCategory::Optimizer, name, bytes);
+      part(MemoryCategory::Optimizer, name, bytes, kind);
   }
 
   // Parameters that stay in float32 although the others have 16 bits. Sharded states do not separate them:
@@ -209,10 +210,10 @@ class ShapeBuilder {
   void unit_states(const StageSync& sync) {
     const DType type = graph_.structure.dtype;
     const std::string name(dtype_name(type));
-    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4), PartKind::Sharded);
     part(MemoryCategory::Parameters, "gathered root and layers, " + name,
          sync.gathered * Expr(dtype_bytes(type)));
-    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4), PartKind::Sharded);
     const bool whole = graph_.structure.accumulates;
     const DType held = unreduced_dtype(graph_.structure);
     part(MemoryCategory::Gradients,
@@ -226,13 +227,13 @@ class ShapeBuilder {
     const std::string name(dtype_name(graph_.structure.dtype));
     const Expr bytes(dtype_bytes(graph_.structure.dtype));
     if (shards_parameters(sync.strategy)) {
-      part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes);
+      part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes, PartKind::Sharded);
       part(MemoryCategory::Parameters, "gathered parameters at most, " + name, sync.gathered * bytes);
     } else {
       part(MemoryCategory::Parameters, "parameters, " + name, shape_.parameters * bytes);
     }
     if (shards_gradients(sync.strategy)) {
-      part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes);
+      part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes, PartKind::Sharded);
       part(MemoryCategory::Gradients, "reduce bucket, " + name, Expr(Symbol::intern("Zb")) * bytes);
     } else {
       part(MemoryCategory::Gradients, "gradients, " + name, sync.buffers * bytes);

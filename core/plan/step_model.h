@@ -61,10 +61,20 @@ struct HostRow {
   Expr count, bytes;  // per rank and step
 };
 
+// The tensors of a part of a memory category, where memory treats them in their own way.
+enum class PartKind : uint8_t {
+  Other,
+  Sharded,        // this rank's shards of parameters or gradients
+  MasterWeights,  // float32 copies of parameters
+  AdamMoment,     // the first optimizer step makes it
+  ReceiveBuffers  // pipeline messages
+};
+
 // One part of a memory category: per block for activations, per kind for states.
 struct MemoryPart {
   std::string name;
   Expr bytes;
+  PartKind kind = PartKind::Other;
 };
 
 // The shape of a stage. Stages with the same segments share one shape. Ls (layers on the stage) and nf
@@ -108,9 +118,6 @@ class StateShapes {
   mutable std::array<std::once_flag, 8> made_;
   mutable std::array<Shape, 8> shapes_;
 };
-
-// Part of the names of the Adam moments, which the first optimizer step makes: "first moment, fp32".
-inline constexpr const char* kAdamMomentName = "moment, ";
 
 struct StepModel {
   std::shared_ptr<const Graph> graph;

@@ -107,10 +107,9 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
   if (repeats) played += ((microbatches - played) % period + period) % period;
   const bool short_of_all = repeats && played < microbatches;
   if (!short_of_all) played = microbatches;
-  std::vector<int64_t> words = schedule_key(parallel);
-  words.insert(words.end(), {played, short_of_all});
-  CacheKey key;
-  for (const int64_t word : words) key.add(word);
+  CacheKey key = schedule_key(parallel);
+  key.add(int64_t{played});
+  key.add(int64_t{short_of_all});
   const auto make = [&]() -> std::shared_ptr<const ActionOrder> {
     Recorder recorder;
     Timeline timeline(stages, false);
@@ -120,7 +119,7 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
     out->stages = stages;
     out->chunks = static_cast<int>(places.chunks);
     out->microbatches = played;
-    out->key = words;
+    out->key = {key.words().begin(), key.words().end()};
     find_ends(*out);
     if (short_of_all) mark(*out, window);
     return out;

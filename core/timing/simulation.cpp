@@ -84,7 +84,7 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   const Machine& machine = out->machine;
   LayerTable table(report, machine);
   Timeline timeline(static_cast<int>(report.stages.size()));
-  StepSimulator play(report, machine, table, timeline);
+  StepSimulator play(report, report.microbatches, machine, table, timeline);
   std::vector<StepSimulator::LayerNode> layers;
   play.record_layers(layers);
   const Schedule schedule = make_schedule(report.design.parallel, static_cast<int>(report.microbatches),

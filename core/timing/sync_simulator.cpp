@@ -88,7 +88,8 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
              });
 }
 
-SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
+SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, int64_t microbatches,
+                             Timeline& timeline)
     : costs_(costs),
       graph_(costs.report().graph()),
       stage_(costs.report().stages[static_cast<size_t>(stage.representative)]),
@@ -96,8 +97,7 @@ SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, Timelin
       timeline_(timeline),
       parts_(costs.parts(stage)),
       walk_(graph_, parts_->sync,
-            static_cast<int>(
-                pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches)),
+            static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(microbatches)),
             *this) {}
 
 SyncSimulator::SyncSimulator(const SyncSimulator& representative, int stage)

@@ -56,7 +56,8 @@ class SyncCosts {
 
 class SyncSimulator : private SyncWalk::Maker {
  public:
-  SyncSimulator(SyncCosts& costs, const StageReport& stage, Timeline& timeline);
+  // microbatches: number of the simulated schedule.
+  SyncSimulator(SyncCosts& costs, const StageReport& stage, int64_t microbatches, Timeline& timeline);
   // Simulates a stage of the same class as `representative`, which has its plan already.
   SyncSimulator(const SyncSimulator& representative, int stage);
 

@@ -94,7 +94,7 @@ void ComparisonTest::comparison_of_designs() {
   // Where the step goes adds up to it.
   double sum = 0;
   for (const ComparedFigure& f : figures)
-    if (f.group.starts_with("Where")) sum += f.values[1];
+    if (f.group == FigureGroup::StepParts) sum += f.values[1];
   QVERIFY(std::abs(sum / step.values[1] - 1) < 1e-9);
   Design broken = a;
   broken.parallel.tp = 3;

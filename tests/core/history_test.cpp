@@ -7,12 +7,12 @@
 #include <random>
 
 #include "bundle/trace_export.h"
-#include "explore/evaluation.h"
 #include "memory/estimate.h"
 #include "report/memory_report.h"
 #include "report/time_report.h"
 #include "report/timeline_json.h"
 #include "support/designs.h"
+#include "support/evaluation_text.h"
 #include "support/random_designs.h"
 #include "timing/simulation.h"
 
@@ -38,12 +38,6 @@ std::string answer(const Design& design, const std::shared_ptr<PlanCache>& cache
         out += ";" + op.name + " " + std::to_string(op.num_ops) + " " + std::to_string(op.seconds);
     }
   return out;
-}
-
-std::string text(const Evaluation& e) {
-  const auto hex = [](double value) { return std::to_string(std::bit_cast<uint64_t>(value)); };
-  return std::to_string(static_cast<int>(e.feasibility)) + " " + e.reason + " " + std::to_string(e.memory) +
-         " " + hex(e.step_seconds) + " " + hex(e.bubble) + " " + hex(e.exposed) + " " + hex(e.mfu);
 }
 
 // The same model under the schedules and policies whose structures have the same segments.

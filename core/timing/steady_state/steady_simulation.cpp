@@ -369,16 +369,14 @@ class SteadySimulation {
 
 }  // namespace
 
-StepNumbers steady_simulation(Report& report, const Machine& machine, LayerTable& table,
+StepNumbers steady_simulation(const Report& report, const Machine& machine, LayerTable& table,
                               const std::stop_token& stop) {
-  const int64_t microbatches = report.microbatches;
   for (int rounds = 1; !stop.stop_requested(); rounds *= 3) {
-    const auto order = action_order(report.design.parallel, static_cast<int>(microbatches), rounds,
+    const auto order = action_order(report.design.parallel, static_cast<int>(report.microbatches), rounds,
                                     *report.cache, stop);
     if (!order) break;
-    report.microbatches = order->microbatches;
     Timeline timeline(order->stages, false);
-    StepSimulator play(report, machine, table, timeline);
+    StepSimulator play(report, order->microbatches, machine, table, timeline);
     const bool alike = play.microbatches_repeat();
     SteadySimulation brief(report, *order, play, timeline, alike);
     brief.run(stop);
@@ -386,7 +384,7 @@ StepNumbers steady_simulation(Report& report, const Machine& machine, LayerTable
     play.finish();
     Simulation rest;
     timeline.finish(rest);
-    return brief.numbers(rest, microbatches);
+    return brief.numbers(rest, report.microbatches);
   }
   return {};
 }

@@ -40,8 +40,13 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
 
 // Parts of different wholes have the same names.
 QString prefix_of(const ComparedFigure& figure) {
-  if (figure.group == "Where the step goes, mean over stages") return ComparePage::tr("Step: ");
-  if (figure.group == "Memory of the fullest rank") return ComparePage::tr("Memory: ");
+  switch (figure.group) {
+    case FigureGroup::StepParts: return ComparePage::tr("Step: ");
+    case FigureGroup::Memory: return ComparePage::tr("Memory: ");
+    case FigureGroup::Size:
+    case FigureGroup::Time:
+    case FigureGroup::Collectives: return {};
+  }
   return {};
 }
 
@@ -90,9 +95,9 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
   for (const ComparedFigure& figure : figures) {
     std::vector<TableCell>& row = rows.emplace_back();
     const double now = figure.values[0];
-    row.push_back(text_cell(text(figure.group)));
+    row.push_back(text_cell(group_text(figure.group)));
     TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
-    name.tip = text(figure.group) + QStringLiteral(": ") + text(figure.label);
+    name.tip = group_text(figure.group) + QStringLiteral(": ") + text(figure.label);
     row.push_back(std::move(name));
     row.push_back(figure_cell(figure.kind, now, units));
     for (size_t member = 1; member < figure.values.size(); ++member) {

@@ -19,16 +19,14 @@ namespace {
 constexpr double kBar = 9, kPitch = 14, kBetweenRows = 10, kTitle = 24, kBetween = 28, kLabel = 150,
                  kLetter = 14, kValue = 62;
 // Groups that are drawn: parts of a whole, with one unit.
-constexpr const char* kDrawn[] = {"Where the step goes, mean over stages", "Memory of the fullest rank"};
-
-bool drawn(const ComparedFigure& figure) {
-  return std::any_of(std::begin(kDrawn), std::end(kDrawn),
-                     [&](const char* group) { return figure.group == group; });
-}
-
-QString group_of(const ComparedFigure& figure) { return QString::fromStdString(figure.group); }
+constexpr FigureGroup kDrawn[] = {FigureGroup::StepParts, FigureGroup::Memory};
 
 }  // namespace
+
+QString group_text(FigureGroup group) {
+  const std::string_view label = figure_group_label(group);
+  return QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size()));
+}
 
 QString figure_text(FigureKind kind, double value, UnitSystem units) {
   if (std::isnan(value)) return QStringLiteral("-");
@@ -59,8 +57,9 @@ void GroupedBars::setFigures(std::vector<ComparedFigure> figures, UnitSystem uni
   here_ = -1;
   units_ = units;
   groups_.clear();
-  for (const ComparedFigure& figure : figures_)
-    if (const QString group = group_of(figure); drawn(figure) && !groups_.contains(group)) groups_ << group;
+  for (const FigureGroup group : kDrawn)
+    if (std::any_of(figures_.begin(), figures_.end(), [&](const auto& f) { return f.group == group; }))
+      groups_.push_back(group);
   setMinimumHeight(fullHeight());
   updateGeometry();
   update();
@@ -73,7 +72,7 @@ int GroupedBars::designs() const {
 double GroupedBars::rowHeight() const { return designs() * kPitch + kBetweenRows; }
 
 double GroupedBars::columnWidth(const QRectF& rect) const {
-  const auto columns = static_cast<double>(std::max<qsizetype>(1, groups_.size()));
+  const auto columns = static_cast<double>(std::max<size_t>(1, groups_.size()));
   return (rect.width() - kBetween * (columns - 1)) / columns;
 }
 
@@ -83,15 +82,15 @@ std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
   std::vector<Row> rows;
   const double wide = columnWidth(rect), label = std::min(kLabel, wide * 0.36),
                track = std::max(20.0, wide - label - kLetter - kValue);
-  for (int g = 0; g < groups_.size(); ++g) {
+  for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
     double most = 0;
     for (const ComparedFigure& figure : figures_)
-      if (group_of(figure) == groups_[g])
+      if (figure.group == groups_[static_cast<size_t>(g)])
         for (double value : figure.values) most = std::max(most, std::isnan(value) ? 0 : value);
     double y = rect.top() + kTitle;
     const double left = rect.left() + g * (wide + kBetween);
     for (size_t f = 0; f < figures_.size(); ++f) {
-      if (group_of(figures_[f]) != groups_[g]) continue;
+      if (figures_[f].group != groups_[static_cast<size_t>(g)]) continue;
       Row row{g, static_cast<int>(f), QRectF(left, y, wide, rowHeight()), {}};
       for (int d = 0; d < designs(); ++d) {
         const double value = figures_[f].values[static_cast<size_t>(d)];
@@ -109,11 +108,10 @@ std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
 }
 
 int GroupedBars::fullHeight() const {
-  qsizetype most = 0;
-  for (const QString& group : groups_)
-    most = std::max<qsizetype>(most,
-                               std::count_if(figures_.begin(), figures_.end(),
-                                             [&](const ComparedFigure& f) { return group_of(f) == group; }));
+  std::ptrdiff_t most = 0;
+  for (const FigureGroup group : groups_)
+    most = std::max(most, std::count_if(figures_.begin(), figures_.end(),
+                                        [&](const ComparedFigure& f) { return f.group == group; }));
   return static_cast<int>(kTitle + static_cast<double>(most) * rowHeight() + 4);
 }
 
@@ -176,9 +174,10 @@ void GroupedBars::paint(QPainter& painter, const QRectF& rect, const QColor&) co
   painter.save();
   painter.setFont(strong);
   painter.setPen(colors.text);
-  for (int g = 0; g < groups_.size(); ++g)
+  for (int g = 0; g < static_cast<int>(groups_.size()); ++g)
     painter.drawText(QRectF(rect.left() + g * (wide + kBetween), rect.top(), wide, kTitle - 4),
-                     Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(groups_[g], Qt::ElideRight, wide));
+                     Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(group_text(groups_[static_cast<size_t>(g)]), Qt::ElideRight, wide));
   for (const Row& row : rowsIn(rect)) {
     const ComparedFigure& figure = figures_[static_cast<size_t>(row.figure)];
     painter.fillRect(QRectF(row.area.left(), row.area.top(), row.area.width(), 1), colors.line);

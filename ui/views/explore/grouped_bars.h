@@ -12,6 +12,8 @@ namespace shardscape::ui {
 // "9.84 s", "61.3 GiB"; "-" where a design has none.
 QString figure_text(FigureKind kind, double value, UnitSystem units);
 
+QString group_text(FigureGroup group);
+
 class GroupedBars : public QWidget {
   Q_OBJECT
  public:
@@ -23,7 +25,7 @@ class GroupedBars : public QWidget {
     std::vector<QRectF> bars;   // one per design
   };
   std::vector<Row> rows() const;
-  const QStringList& groups() const { return groups_; }
+  const std::vector<FigureGroup>& groups() const { return groups_; }
   QString tipAt(const QPointF& point) const;
   void setMarked(
       std::vector<int> figures);  // places in the figures given: that belong to what is selected in any view
@@ -49,7 +51,7 @@ class GroupedBars : public QWidget {
   int designs() const;
   double rowHeight() const;
   std::vector<ComparedFigure> figures_;
-  QStringList groups_;
+  std::vector<FigureGroup> groups_;
   std::vector<int> marked_;
   int here_ = -1;  // where the keys are: a place in rows()
   UnitSystem units_ = UnitSystem::Binary;
