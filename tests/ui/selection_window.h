@@ -233,7 +233,7 @@ class SelectionWindow : public QObject {
          [this] {
            show(kCompute);
            session_->setStage(kStage);
-           view<ComputeView>()->setRooflineShown(true);
+           view<ComputeView>()->setAlternativeShown(true);
            RooflineCanvas* canvas = view<ComputeView>()->roofline();
            QTest::mouseClick(canvas, Qt::LeftButton, {},
                              canvas->place(static_cast<int>(canvas->data().points.size()) - 1).toPoint());
@@ -242,7 +242,7 @@ class SelectionWindow : public QObject {
          [this] {
            show(kCompute);
            session_->setStage(kStage);
-           view<ComputeView>()->setRooflineShown(true);
+           view<ComputeView>()->setAlternativeShown(true);
            const RooflineCanvas* canvas = view<ComputeView>()->roofline();
            const int last = static_cast<int>(canvas->data().points.size()) - 1;
            for (int i = 0; i <= last; ++i)
@@ -269,7 +269,7 @@ class SelectionWindow : public QObject {
          [this] {
            show(kCommunication);
            session_->setStage(kStage);
-           view<CommunicationView>()->setMeshShown(true);
+           view<CommunicationView>()->setAlternativeShown(true);
            for (QPushButton* chip : view<MeshView>()->chips())
              if (chip->property("group").toString() == "pp") QTest::mouseClick(chip, Qt::LeftButton);
          }},
@@ -368,7 +368,7 @@ class SelectionWindow : public QObject {
         {"FLOPs bars",
          [this] {
            show(kCompute);
-           view<ComputeView>()->setRooflineShown(false);
+           view<ComputeView>()->setAlternativeShown(false);
            return labels(view<ComputeView>()->chart());
          }},
         {"FLOPs rows",
@@ -385,7 +385,7 @@ class SelectionWindow : public QObject {
         {"roofline",
          [this] {
            show(kCompute);
-           view<ComputeView>()->setRooflineShown(true);
+           view<ComputeView>()->setAlternativeShown(true);
            const RooflineCanvas* canvas = view<ComputeView>()->roofline();
            QStringList out;
            for (const int i : canvas->marked())
@@ -411,13 +411,13 @@ class SelectionWindow : public QObject {
         {"communication bars",
          [this] {
            show(kCommunication);
-           view<CommunicationView>()->setMeshShown(false);
+           view<CommunicationView>()->setAlternativeShown(false);
            return labels(view<CommunicationView>()->chart());
          }},
         {"mesh",
          [this] {
            show(kCommunication);
-           view<CommunicationView>()->setMeshShown(true);
+           view<CommunicationView>()->setAlternativeShown(true);
            QCoreApplication::processEvents();
            const QString group = view<MeshView>()->group();
            return session_->resolvedSelection().group(kStage, group.toStdString()) ? group : QString();
