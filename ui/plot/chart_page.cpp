@@ -11,6 +11,7 @@
 #include "ui/plot/bar_comparison_model.h"
 #include "ui/plot/chart_notice.h"
 #include "ui/plot/chart_table.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/rank_spin_box.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/stage_chart.h"
@@ -347,7 +348,7 @@ Inspection ChartPage::inspectComparedBar(const Shown& of) const {
     return data.of(design)[static_cast<size_t>(of.stage)][static_cast<size_t>(series)];
   };
   Inspection out = inspectBar(*of.of, of.stage, of.index);
-  out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(data.letter(member)), out.title);
+  out.title = of_design(data.letter(member), out.title);
   out.more_title = tr("The same in the other designs");
   out.more.clear();
   for (int other = 0; other < data.members(); ++other) {

@@ -7,8 +7,8 @@
 
 #include "ui/plot/axis_scale.h"
 #include "ui/plot/chart_heading.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/stacked_bars.h"
-#include "ui/session/comparisons.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -183,10 +183,10 @@ QString StageChart::tipText(int stage, int series, int member) const {
   if (stage < 0 || !data.text) return {};
   if (stage >= data.stages()) {  // only others have so many
     if (member >= data.members() || stage >= data.stages(member) || series < 0) return {};
-    return QStringLiteral("<b>%1</b>, %2<br>%3: %4")
+    return QStringLiteral("<b>%1</b>, %2<br>%3")
         .arg(escaped(data.series[static_cast<size_t>(series)].label), tr("stage %1").arg(stage),
-             Comparisons::letter(data.letter(member)),
-             data.text(data.of(member)[static_cast<size_t>(stage)][static_cast<size_t>(series)]));
+             of_design(data.letter(member),
+                       data.text(data.of(member)[static_cast<size_t>(stage)][static_cast<size_t>(series)])));
   }
   const double total = data.total(stage);
   const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
@@ -196,7 +196,7 @@ QString StageChart::tipText(int stage, int series, int member) const {
     for (int member = 1; member < data.members(); ++member) {
       if (stage >= data.stages(member)) continue;
       const double value = value_of(member);
-      text += QStringLiteral("<br>%1: %2").arg(Comparisons::letter(data.letter(member)), data.text(value)) +
+      text += QStringLiteral("<br>") + of_design(data.letter(member), data.text(value)) +
               (now > 0 ? tr(", %1").arg(signed_percent_text(value / now - 1)) : QString());
     }
     return text;

@@ -8,7 +8,6 @@
 
 #include "ui/plot/axis_paint.h"
 #include "ui/plot/design_overlay.h"
-#include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/graph_text.h"
 #include "ui/toolkit/theme.h"
@@ -188,16 +187,16 @@ QString RooflineCanvas::comparedText(const RooflinePoint& of) const {
   QString text;
   for (const ComparedRoofline& other : others_) {
     const int same = same_point(*report_, of, other);
-    const QString letter = Comparisons::letter(other.member);
     if (same < 0) {
-      text += tr("\n%1: no such op on stage %2").arg(letter).arg(other.stage);
+      text += u'\n' + of_design(other.member, tr("no such op on stage %1").arg(other.stage));
       continue;
     }
     const RooflinePoint& there = other.roofline.points[static_cast<size_t>(same)];
-    text += tr("\n%1: %2, %3, %4, %5 FLOPs per byte")
-                .arg(letter, QString::fromStdString(format_seconds(there.seconds)),
-                     signed_percent_text(there.seconds / of.seconds - 1), rate_text(there.rate()),
-                     QString::fromStdString(significant(there.intensity())));
+    text += u'\n' + of_design(other.member, tr("%1, %2, %3, %4 FLOPs per byte")
+                                                .arg(QString::fromStdString(format_seconds(there.seconds)),
+                                                     signed_percent_text(there.seconds / of.seconds - 1),
+                                                     rate_text(there.rate()),
+                                                     QString::fromStdString(significant(there.intensity()))));
   }
   return text;
 }
@@ -403,9 +402,8 @@ QString RooflineCanvas::tipAt(const QPointF& point) const {
     const auto other = comparedPointAt(point);
     if (!other) return {};
     const ComparedRoofline& whose = others_[other->first];
-    return tr("%1: %2").arg(
-        Comparisons::letter(whose.member),
-        describe(*whose.report, whose.roofline, whose.roofline.points[static_cast<size_t>(other->second)]));
+    return of_design(whose.member, describe(*whose.report, whose.roofline,
+                                            whose.roofline.points[static_cast<size_t>(other->second)]));
   }
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
   return describe(*report_, data_, of) + comparedText(of);

@@ -27,9 +27,7 @@ double per_gpu(const ScalePoint& p) {
 
 ScalingChart::ScalingChart(QWidget* parent)
     : Canvas(QStringLiteral("scaling_chart"), tr("Tokens per second and GPU over the number of GPUs"),
-             parent) {
-  setMessage(tr("No number of GPUs gives a valid design."));
-}
+             parent) {}
 
 void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now,
                              Mode mode) {
@@ -38,6 +36,7 @@ void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePo
   now_ = gpus_now;
   mode_ = mode;
   selected_ = -1;
+  setMessage(tr("No number of GPUs gives a valid design."));
   fitAxes();
 }
 

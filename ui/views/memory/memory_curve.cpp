@@ -336,9 +336,8 @@ void MemoryCurve::paintSpots(QPainter& painter, const QRectF& plot, const QColor
   if (peak_) {
     QPointF at = spot(*peak_, marked_ ? colors.secondary : colors.accent);
     if (marked_) at = spot(*marked_, colors.accent);
-    const QString whose = others_.empty() ? QString() : Comparisons::letter(0) + QStringLiteral(": ");
-    const QString words = whose + (marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": "))
-                                           : peakText());
+    const QString own = marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": ")) : peakText();
+    const QString words = others_.empty() ? own : of_design(0, own);
     const QString text = metrics.elidedText(words, Qt::ElideRight, plot.width());
     const double width = metrics.horizontalAdvance(text);
     const double left = std::clamp(at.x() + 8, plot.left(), std::max(plot.left(), plot.right() - width));
@@ -377,8 +376,8 @@ QString MemoryCurve::tipAt(const QPointF& point) const {
   if (others_.empty()) return text(*of);
   const QRectF plot = this->plot(QRectF(rect()));
   const double seconds = (point.x() - plot.left()) / plot.width() * span();
-  return Comparisons::letter(0) + QStringLiteral(": ") +
-         (seconds > points_.back().seconds ? tr("its step is over") : text(*of)) + comparedText(seconds);
+  return of_design(0, seconds > points_.back().seconds ? tr("its step is over") : text(*of)) +
+         comparedText(seconds);
 }
 
 QString MemoryCurve::comparedText(double seconds) const {
