@@ -29,12 +29,11 @@ double design_legend_width(size_t members);
 QPen design_pen(int member, double width, bool dashed = false);
 QString of_design(int member, const QString& text);  // "B: 12.3 GiB"
 
-// Members of a legend: the present design and those of the list.
+// Members of a legend: first those given, then those of the list.
 template <typename Others>
-std::vector<int> members_with_present(const Others& others) {
-  std::vector<int> out{0};
-  for (const auto& other : others) out.push_back(other.member);
-  return out;
+std::vector<int> members_of(const Others& others, std::vector<int> first = {}) {
+  for (const auto& other : others) first.push_back(other.member);
+  return first;
 }
 
 }  // namespace shardscape::ui

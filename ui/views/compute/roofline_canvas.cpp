@@ -269,8 +269,7 @@ void RooflineCanvas::paintLegend(QPainter& painter, const QRectF& rect, const Ax
   painter.setRenderHint(QPainter::Antialiasing);
   const double y = rect.top() + 8, right = axes.plot.right();
   painter.setFont(Theme::instance().uiFont(11));
-  std::vector<int> members;
-  for (const ComparedRoofline& other : others_) members.push_back(other.member);
+  const std::vector<int> members = members_of(others_);
   paint_design_legend(painter, QPointF(right - 150 - design_legend_width(members.size()), y), members,
                       DesignSign::Ring);
   painter.setPen(Qt::NoPen);

@@ -126,7 +126,7 @@ void ScalingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
   entry(tr("strong: the batch stays"), Strong);
   if (others_.empty()) return;  // else whose the lines are, behind the name of the axis
   const double left = rect.left() + 28 + metrics.horizontalAdvance(tr("Tokens per second and GPU"));
-  paint_design_legend(painter, QPointF(left, y), members_with_present(others_));
+  paint_design_legend(painter, QPointF(left, y), members_of(others_, {0}));
 }
 
 void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {

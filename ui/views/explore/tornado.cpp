@@ -176,8 +176,7 @@ void Tornado::paintHeading(QPainter& painter, const Axis& axis, double width) co
   if (axis.most > 0)
     painter.drawText(QRectF(axis.zero + 8, 0, 192, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter,
                      time ? tr("more tokens per second") : tr("more memory"));
-  std::vector<int> members;
-  for (const OtherDesign& other : others_) members.push_back(other.member);
+  const std::vector<int> members = members_of(others_);
   paint_design_legend(painter, QPointF(width - design_legend_width(members.size()), (kTop - 6) / 2), members);
 }
 

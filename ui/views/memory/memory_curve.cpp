@@ -248,7 +248,7 @@ void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QCol
       painter.drawText(QRectF(rect.left(), rect.top(), free - rect.left(), kHeading),
                        Qt::AlignRight | Qt::AlignVCenter, hint);
   } else {  // whose the lines are: not every one has room for its name
-    const std::vector<int> members = members_with_present(others_);
+    const std::vector<int> members = members_of(others_, {0});
     const double left = std::max(least, free - design_legend_width(members.size()));
     paint_design_legend(painter, QPointF(left, rect.top() + kHeading / 2), members);
   }
