@@ -99,8 +99,7 @@ class SelectionWindow : public QObject {
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(index).center());
   }
   static void clickSegment(StageChart* chart, int series) {
-    QTest::mouseClick(chart->findChild<QWidget*>(), Qt::LeftButton, {},
-                      chart->segmentRect(kStage, series).center().toPoint());
+    QTest::mouseClick(chart, Qt::LeftButton, {}, chart->segmentRect(kStage, series).center().toPoint());
   }
   int series(const StageChart* chart, const QString& label) const {
     for (size_t i = 0; i < chart->data().series.size(); ++i)
