@@ -103,7 +103,8 @@ std::vector<std::vector<std::string>> fused_chains(const JsonFile& file, const j
                        std::all_of(chain.begin(), chain.end(),
                                    [](const json& kind) { return kind.is_string(); });
     if (!kinds)
-      file.fail("fused", "an entry of \"fused\" is " + chain.dump(), "a list of two or more op kinds");
+      file.fail(ProblemCode::DataValue, "fused", "an entry of \"fused\" is " + chain.dump(),
+                "a list of two or more op kinds");
     out.push_back(chain.get<std::vector<std::string>>());
   }
   return out;

@@ -48,10 +48,8 @@ void open(QWidget& view, QSize size = {760, 640}) {
 }
 
 void click_segment(StageChart& chart, int stage, int series) {
-  QWidget* plot = chart.findChild<QWidget*>();
-  QVERIFY(plot);
-  const QPoint place = chart.segmentRect(stage, series).center().toPoint() - plot->pos();
-  QTest::mouseClick(plot, Qt::LeftButton, Qt::NoModifier, place);
+  QTest::mouseClick(&chart, Qt::LeftButton, Qt::NoModifier,
+                    chart.segmentRect(stage, series).center().toPoint());
 }
 
 int index_of(MemoryCategory category) { return static_cast<int>(category); }
@@ -224,7 +222,7 @@ class ChartsTest : public QObject {
       QVERIFY2(view->table()->horizontalHeader()->length() <= view->table()->viewport()->width(),
                qPrintable(view->accessibleName()));
     }
-    compute.setRooflineShown(true);
+    compute.setAlternativeShown(true);
     QCoreApplication::processEvents();
     const auto* table = compute.findChildren<ChartTable*>().back();
     QVERIFY(table->isVisible() && table->horizontalHeader()->length() <= table->viewport()->width());

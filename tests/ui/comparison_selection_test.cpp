@@ -81,8 +81,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     for (int at = 0; at < static_cast<int>(chart->data().series.size()); ++at)
       if (chart->data().ownSeries(0, at) < 0 && chart->data().ownSeries(1, at) >= 0) only = at;
     QVERIFY(only >= 0);
-    QTest::mouseClick(chart->findChild<QWidget*>(), Qt::LeftButton, {},
-                      chart->segmentRect(1, only, 1).center().toPoint());
+    QTest::mouseClick(chart, Qt::LeftButton, {}, chart->segmentRect(1, only, 1).center().toPoint());
     QCOMPARE(chart->selectedMember(), 1);
     const Selection before = session_->selection();
     for (const Qt::Key key :
@@ -112,7 +111,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     const int part = series(chart, label);
     session_->setStage(0);
     const auto click = [&](int stage, int member) {
-      QTest::mouseClick(chart->findChild<QWidget*>(), Qt::LeftButton, {},
+      QTest::mouseClick(chart, Qt::LeftButton, {},
                         chart->segmentRect(stage, part, member).center().toPoint());
     };
     click(1, 1);
@@ -163,8 +162,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     show(kCommunication);
     StageChart* chart = view<CommunicationView>()->chart();
     const int part = series(chart, "Data parallel (dp)");
-    QTest::mouseClick(chart->findChild<QWidget*>(), Qt::LeftButton, {},
-                      chart->segmentRect(0, part, 1).center().toPoint());
+    QTest::mouseClick(chart, Qt::LeftButton, {}, chart->segmentRect(0, part, 1).center().toPoint());
     QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
     QCOMPARE(chart->selectedMember(), 1);
     QCOMPARE(chart->selectedSeries(), part);

@@ -251,7 +251,7 @@ class ComparisonViewsTest : public QObject {
     alone.waitForReport();
     ComputeView view(&session);
     open(view);
-    view.setRooflineShown(true);
+    view.setAlternativeShown(true);
     pin(session, other_of(session));
     RooflineCanvas& canvas = *view.roofline();
     QTRY_COMPARE(canvas.others().size(), size_t{1});
@@ -324,7 +324,7 @@ class ComparisonViewsTest : public QObject {
     CommunicationView view(&session);
     open(view);
     auto& mesh = *view.findChild<MeshView*>();
-    view.setMeshShown(true);
+    view.setAlternativeShown(true);
     pin(session, other_of(session));
     QPushButton* tp = mesh.chips().front();
     QVERIFY2(tp->text().contains(u'≠'), qPrintable(tp->text()));  // no group of tp in the other

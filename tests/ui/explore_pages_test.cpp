@@ -180,7 +180,7 @@ class ExplorePagesTest : public QObject {
       page.filters()->brush(0, i, i);
       brush = std::min(brush, clock.elapsed());
     }
-    page.filters()->clear();
+    page.filters()->openAll();
     clock.restart();
     for (int i = 0; i < 1000; ++i) page.scatter()->rowAt(QPointF(100 + i % 700, 60 + i % 200));
     qInfo(

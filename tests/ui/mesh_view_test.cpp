@@ -45,7 +45,7 @@ void set_largest(Session& session) {
 
 void open(CommunicationView& view, QSize size = {760, 640}) {
   view.resize(size);
-  view.setMeshShown(true);
+  view.setAlternativeShown(true);
   view.show();
   QVERIFY(QTest::qWaitForWindowExposed(&view));
 }
@@ -387,11 +387,11 @@ class MeshViewTest : public QObject {
     open(view);
     QVERIFY(view.mesh()->isVisible() && !view.chart()->isVisible());
     QCOMPARE(session.inspection().title, QStringLiteral("tp group of rank 0"));
-    view.setMeshShown(false);
+    view.setAlternativeShown(false);
     QVERIFY(!view.mesh()->isVisible() && view.chart()->isVisible());
     QCOMPARE(session.inspection().title, QStringLiteral("Communication of stage 0"));
     set(session, {{"tp", "4"}});  // while hidden
-    view.setMeshShown(true);
+    view.setAlternativeShown(true);
     QCOMPARE(view.mesh()->canvas()->grid()->ranks(), int64_t(16));
     // The inspector follows edits while it is about the mesh, and is left alone when it is not.
     set(session, {{"tp", "2"}});

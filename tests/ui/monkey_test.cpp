@@ -8,18 +8,13 @@
 
 #include "offscreen.h"
 #include "selection_window.h"
+#include "ui/plot/canvas.h"
 #include "ui/selection/collective_selection.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/theme.h"
-#include "ui/views/communication/mesh_canvas.h"
 #include "ui/views/explore/compare_page.h"
 #include "ui/views/explore/explore_view.h"
-#include "ui/views/explore/grouped_bars.h"
-#include "ui/views/explore/scaling_chart.h"
-#include "ui/views/explore/scatter_canvas.h"
-#include "ui/views/explore/tornado.h"
-#include "ui/views/serving/serving_canvas.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -216,13 +211,7 @@ class MonkeyTest : public SelectionWindow {
     if (widget->objectName() == QLatin1String("selection_clear")) return true;
     if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
       return button->isCheckable();  // others may ask for a file
-    return widget->inherits("QCustomPlot") || qobject_cast<const BreakdownBar*>(widget) ||
-           qobject_cast<const GanttCanvas*>(widget) || qobject_cast<const MemoryCurve*>(widget) ||
-           qobject_cast<const RooflineCanvas*>(widget) || qobject_cast<const MeshCanvas*>(widget) ||
-           qobject_cast<const GraphCanvas*>(widget) || qobject_cast<const ChartTable*>(widget) ||
-           qobject_cast<const GroupedBars*>(widget) || qobject_cast<const Tornado*>(widget) ||
-           qobject_cast<const ScalingChart*>(widget) || qobject_cast<const ServingCanvas*>(widget) ||
-           qobject_cast<const ScatterCanvas*>(widget);
+    return qobject_cast<const Canvas*>(widget) || qobject_cast<const ChartTable*>(widget);
   }
 
   // By mouse or keys in what is shown.

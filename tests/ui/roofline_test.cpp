@@ -63,7 +63,7 @@ class RooflineTest : public QObject {
     pipelined(session);
     ComputeView view(&session);
     open(view);
-    view.setRooflineShown(true);
+    view.setAlternativeShown(true);
     QCoreApplication::processEvents();
     QVERIFY(view.roofline()->isVisible() && !view.chart()->isVisible());
     const int last = static_cast<int>(view.roofline()->data().points.size()) - 1;
@@ -78,7 +78,7 @@ class RooflineTest : public QObject {
     QVERIFY(view.roofline()->data().points[static_cast<size_t>(view.roofline()->selected())].intensity() <=
             before);
     QVERIFY(std::holds_alternative<QByteArray>(encoded(view.picture(), SaveFormat::Pdf)));
-    view.setRooflineShown(false);
+    view.setAlternativeShown(false);
     QVERIFY(view.chart()->isVisible());
   }
 };

@@ -99,8 +99,7 @@ class SelectionWindow : public QObject {
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(index).center());
   }
   static void clickSegment(StageChart* chart, int series) {
-    QTest::mouseClick(chart->findChild<QWidget*>(), Qt::LeftButton, {},
-                      chart->segmentRect(kStage, series).center().toPoint());
+    QTest::mouseClick(chart, Qt::LeftButton, {}, chart->segmentRect(kStage, series).center().toPoint());
   }
   int series(const StageChart* chart, const QString& label) const {
     for (size_t i = 0; i < chart->data().series.size(); ++i)
@@ -233,7 +232,7 @@ class SelectionWindow : public QObject {
          [this] {
            show(kCompute);
            session_->setStage(kStage);
-           view<ComputeView>()->setRooflineShown(true);
+           view<ComputeView>()->setAlternativeShown(true);
            RooflineCanvas* canvas = view<ComputeView>()->roofline();
            QTest::mouseClick(canvas, Qt::LeftButton, {},
                              canvas->place(static_cast<int>(canvas->data().points.size()) - 1).toPoint());
@@ -242,7 +241,7 @@ class SelectionWindow : public QObject {
          [this] {
            show(kCompute);
            session_->setStage(kStage);
-           view<ComputeView>()->setRooflineShown(true);
+           view<ComputeView>()->setAlternativeShown(true);
            const RooflineCanvas* canvas = view<ComputeView>()->roofline();
            const int last = static_cast<int>(canvas->data().points.size()) - 1;
            for (int i = 0; i <= last; ++i)
@@ -269,7 +268,7 @@ class SelectionWindow : public QObject {
          [this] {
            show(kCommunication);
            session_->setStage(kStage);
-           view<CommunicationView>()->setMeshShown(true);
+           view<CommunicationView>()->setAlternativeShown(true);
            for (QPushButton* chip : view<MeshView>()->chips())
              if (chip->property("group").toString() == "pp") QTest::mouseClick(chip, Qt::LeftButton);
          }},
@@ -368,7 +367,7 @@ class SelectionWindow : public QObject {
         {"FLOPs bars",
          [this] {
            show(kCompute);
-           view<ComputeView>()->setRooflineShown(false);
+           view<ComputeView>()->setAlternativeShown(false);
            return labels(view<ComputeView>()->chart());
          }},
         {"FLOPs rows",
@@ -385,7 +384,7 @@ class SelectionWindow : public QObject {
         {"roofline",
          [this] {
            show(kCompute);
-           view<ComputeView>()->setRooflineShown(true);
+           view<ComputeView>()->setAlternativeShown(true);
            const RooflineCanvas* canvas = view<ComputeView>()->roofline();
            QStringList out;
            for (const int i : canvas->marked())
@@ -411,13 +410,13 @@ class SelectionWindow : public QObject {
         {"communication bars",
          [this] {
            show(kCommunication);
-           view<CommunicationView>()->setMeshShown(false);
+           view<CommunicationView>()->setAlternativeShown(false);
            return labels(view<CommunicationView>()->chart());
          }},
         {"mesh",
          [this] {
            show(kCommunication);
-           view<CommunicationView>()->setMeshShown(true);
+           view<CommunicationView>()->setAlternativeShown(true);
            QCoreApplication::processEvents();
            const QString group = view<MeshView>()->group();
            return session_->resolvedSelection().group(kStage, group.toStdString()) ? group : QString();

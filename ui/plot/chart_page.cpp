@@ -11,11 +11,13 @@
 #include "ui/plot/bar_comparison_model.h"
 #include "ui/plot/chart_notice.h"
 #include "ui/plot/chart_table.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/rank_spin_box.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/stage_chart.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -37,7 +39,7 @@ QString file_name_of(const QString& design, QStringView name) {
 }  // namespace
 
 ChartPage::ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent)
-    : QWidget(parent), session_(session), title_(title), name_(name) {
+    : QWidget(parent), session_(session), bars_title_(title), title_(title), name_(name) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
   layout->setSpacing(0);
@@ -102,16 +104,44 @@ BarData ChartPage::pairedBars(const Report& report) {
   return data;
 }
 
-void ChartPage::setTableWanted(bool wanted) {
-  table_wanted_ = wanted;
+void ChartPage::setAlternative(const QString& name, const QString& title, QWidget* chart, QWidget* table,
+                               const QList<QWidget*>& bars_only) {
+  alternative_ = {title, chart, table, bars_only};
+  switch_ = new SegmentedControl(tr("Picture"), {tr("Bars"), name}, this);
+  controls_->insertWidget(0, switch_);
+  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setAlternativeShown(index == 1); });
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->insertWidget(column->indexOf(chart_) + 1, chart, 1);
+  if (table) column->addWidget(table);
+  for (QWidget* widget : {chart, table})
+    if (widget) widget->hide();
+  notice_->raise();  // lies over the alternative too
+}
+
+void ChartPage::setAlternativeShown(bool shown) {
+  switch_->setCurrent(shown ? 1 : 0);
+  if (shown == alternative_shown_) return;
+  alternative_shown_ = shown;
+  chart_->setVisible(!shown);
+  for (QWidget* widget : alternative_.bars_only) widget->setVisible(!shown);
   placeTables();
+  alternative_.chart->setVisible(shown);
+  setTitle(shown ? alternative_.title : bars_title_);
+  alternativeToggled();
+  explainAgain();
+}
+
+const StageReport& ChartPage::stageOf(const Report& report) const {
+  return report.stages[static_cast<size_t>(session_->stage())];
 }
 
 void ChartPage::placeTables() {
   const bool any = chart_->data().members() > 1, paired = any && comparison_button_->isChecked();
-  comparison_button_->setVisible(any && table_wanted_);
-  table_->setVisible(table_wanted_ && !paired);
-  comparison_table_->setVisible(table_wanted_ && paired);
+  const bool wanted = !alternative_shown_ || !alternative_.table;
+  comparison_button_->setVisible(any && wanted);
+  table_->setVisible(wanted && !paired);
+  comparison_table_->setVisible(wanted && paired);
+  if (alternative_.table) alternative_.table->setVisible(alternative_shown_);
 }
 
 void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
@@ -318,7 +348,7 @@ Inspection ChartPage::inspectComparedBar(const Shown& of) const {
     return data.of(design)[static_cast<size_t>(of.stage)][static_cast<size_t>(series)];
   };
   Inspection out = inspectBar(*of.of, of.stage, of.index);
-  out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(data.letter(member)), out.title);
+  out.title = of_design(data.letter(member), out.title);
   out.more_title = tr("The same in the other designs");
   out.more.clear();
   for (int other = 0; other < data.members(); ++other) {
@@ -386,7 +416,7 @@ Picture ChartPage::picture() const {
   picture.file_name = pictureName(name_);
   picture.size = chart_->size().expandedTo(kLeastPicture);
   picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
-    chart_->paint(device, size, scale);
+    chart_->paintOn(device, size, scale);
   };
   if (report()) picture.csv = [this] { return report() ? csv(*report()) : QString(); };
   return picture;

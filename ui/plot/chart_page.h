@@ -21,6 +21,7 @@ class ChartNotice;
 class ChartTable;
 class ElidedLabel;
 class SaveMenu;
+class SegmentedControl;
 class StageChart;
 class TableModel;
 
@@ -37,15 +38,24 @@ class ChartPage : public QWidget {
   ChartNotice* notice() const { return notice_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   virtual Picture picture() const;
+  // Whether a second chart has the place of the bars (setAlternative).
+  bool alternativeShown() const { return alternative_shown_; }
+  void setAlternativeShown(bool shown);
 
  protected:
   // name ends the file name of what is saved: "memory".
   ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent);
   void start(TableModel* model,
              const QList<int>& left_out_columns = {});  // once, from the view's constructor
+  // A chart that can have the place of the bars, with a switch "Bars | name". table: shown with it, instead
+  // of the table of the bars. bars_only: controls that only the bars have. Once, after start.
+  void setAlternative(const QString& name, const QString& title, QWidget* chart, QWidget* table = nullptr,
+                      const QList<QWidget*>& bars_only = {});
+  virtual void alternativeToggled() {}
   Session* session() const { return session_; }
-  const Report* filled() const { return filled_.get(); }  // what the view shows
-  QHBoxLayout* controls() const { return controls_; }     // next to the title
+  const StageReport& stageOf(const Report& report) const;  // the selected stage
+  const Report* filled() const { return filled_.get(); }   // what the view shows
+  QHBoxLayout* controls() const { return controls_; }      // next to the title
   void refresh(bool even_if_same = false);
 
   virtual BarData bars(const Report& report) const = 0;
@@ -69,7 +79,7 @@ class ChartPage : public QWidget {
   virtual void followSelection(const QObject* by);
   bool showsOwn() const { return shown_.what != Shown::Nothing; }  // the inspector is about this view
   void setTitle(const QString& title);
-  void setTableWanted(bool wanted);             // another table may have its place
+  const QString& title() const { return title_; }
   QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"
 
   void paintEvent(QPaintEvent* event) override;
@@ -77,6 +87,11 @@ class ChartPage : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  struct Alternative {
+    QString title;
+    QWidget *chart = nullptr, *table = nullptr;
+    QList<QWidget*> bars_only;
+  };
   struct Shown {  // what this view has put into the inspector
     enum What { Nothing, Bar, Row } what = Nothing;
     int index = 0;  // series or row
@@ -107,7 +122,7 @@ class ChartPage : public QWidget {
   void fitTable();
 
   Session* session_;
-  QString title_, name_;
+  QString bars_title_, title_, name_;
   ElidedLabel* heading_;
   QHBoxLayout* controls_;
   StageChart* chart_;
@@ -115,7 +130,9 @@ class ChartPage : public QWidget {
   ChartTable *table_, *comparison_table_;
   BarComparisonModel* comparison_model_;
   QPushButton* comparison_button_;
-  bool table_wanted_ = true;
+  Alternative alternative_;
+  SegmentedControl* switch_ = nullptr;
+  bool alternative_shown_ = false;
   ChartNotice* notice_ = nullptr;
   SaveMenu* save_menu_;
   Shown shown_;

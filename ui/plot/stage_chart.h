@@ -1,15 +1,15 @@
 // A chart of stacked bars, one per pipeline stage: selected by mouse and keyboard, painted on any device.
 #pragma once
 
-#include <QWidget>
 #include <functional>
 #include <memory>
 
 #include "ui/plot/bar_data.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
-class StageChart : public QWidget {
+class StageChart : public Canvas {
   Q_OBJECT
  public:
   static constexpr int kWholeStage = -1;
@@ -35,23 +35,29 @@ class StageChart : public QWidget {
   QSize minimumSizeHint() const override { return {320, 150}; }
   // With title and background, in the size given; vector devices stay vectors.
   // more: paints what else belongs on the device.
-  void paint(QPaintDevice& device, QSize size, double scale = 1,
-             const std::function<void(QPainter&)>& more = {}) const;
+  void paintOn(QPaintDevice& device, QSize size, double scale = 1,
+               const std::function<void(QPainter&)>& more = {}) const;
+  QString tipAt(const QPointF& at) const override;
 
  Q_SIGNALS:
   void barSelected(int stage, int series);  // series: kWholeStage where no segment was hit
   void comparedItemSelected(int member, int stage, int series);  // a segment of another design
 
  protected:
-  bool event(QEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override;
+  void themeChanged() override { restyle(); }
+  QRectF focusFrame() const override { return {}; }  // the selected bar has it
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
 
  private:
+  int nextSeries(int stage, int step) const;  // that the stage has; past the ends the whole stage
+  void hop(int designs);                      // to the same segment of another design
   void restyle();
   void replot();
   void setGround(const QColor& ground) const;

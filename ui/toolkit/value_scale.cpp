@@ -31,6 +31,11 @@ ValueScale byte_scale(double largest, UnitSystem units) {
                                      : fitting_scale(largest, 1000, decimal);
 }
 
+ValueScale seconds_scale(double largest) {
+  if (largest >= 1) return {1, QStringLiteral("s")};
+  return largest >= 1e-3 ? ValueScale{1e-3, QStringLiteral("ms")} : ValueScale{1e-6, QStringLiteral("µs")};
+}
+
 ValueScale flop_scale(double largest) {
   static constexpr const char* units[] = {"FLOP",  "kFLOP", "MFLOP", "GFLOP", "TFLOP",
                                           "PFLOP", "EFLOP", "ZFLOP", "YFLOP"};

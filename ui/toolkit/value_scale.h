@@ -17,6 +17,8 @@ struct ValueScale {
 
 // The largest unit in which the largest value is at least one; never below the smallest unit.
 ValueScale byte_scale(double largest, UnitSystem units);
+// s, ms or µs.
+ValueScale seconds_scale(double largest);
 ValueScale flop_scale(double largest);
 // The unit below that of the whole, for a list of it and its parts: these are far apart.
 ValueScale flop_parts_scale(double whole);

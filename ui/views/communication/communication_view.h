@@ -8,7 +8,6 @@ namespace shardscape::ui {
 
 class CollectivesModel;
 class MeshView;
-class SegmentedControl;
 
 class CommunicationView : public ChartPage {
   Q_OBJECT
@@ -16,8 +15,6 @@ class CommunicationView : public ChartPage {
   explicit CommunicationView(Session* session, QWidget* parent = nullptr);
   CollectivesModel* model() const { return model_; }
   MeshView* mesh() const { return mesh_; }
-  bool meshShown() const { return mesh_shown_; }
-  void setMeshShown(bool shown);
   Picture picture() const override;
 
  protected:
@@ -36,9 +33,7 @@ class CommunicationView : public ChartPage {
 
  private:
   CollectivesModel* model_;
-  SegmentedControl* switch_;
-  MeshView* mesh_ = nullptr;
-  bool mesh_shown_ = false;
+  MeshView* mesh_;
 };
 
 }  // namespace shardscape::ui

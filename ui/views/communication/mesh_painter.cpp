@@ -13,7 +13,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTitleLine = 26, kLegendLine = 22, kSwatch = 12;
+constexpr double kLegendLine = 22, kSwatch = 12;
 constexpr double kHairlineBlock = 6;  // blocks as large as this get a line between nodes
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshView", text); }
@@ -261,8 +261,7 @@ MeshLayout paint_mesh(QPainter* painter, const QRectF& rect, const MeshDrawing& 
                       const MeshWindow& before) {
   const QFont font = Theme::instance().uiFont(13), small = Theme::instance().uiFont(11.5, QFont::DemiBold);
   const QString sentence = mesh_sentence(*drawing.grid, drawing.selected, *drawing.groups);
-  double top = rect.top() + (drawing.title.isEmpty() ? 0 : kTitleLine);
-  const QRectF words = QFontMetricsF(font).boundingRect(QRectF(rect.left(), top, rect.width(), 200),
+  const QRectF words = QFontMetricsF(font).boundingRect(QRectF(rect.left(), rect.top(), rect.width(), 200),
                                                         Qt::TextWordWrap, sentence);
   const QRectF legend(rect.left(), words.bottom() + 3, rect.width(), kLegendLine);
   const double widest = QFontMetricsF(small).horizontalAdvance(QString::number(drawing.grid->ranks() - 1));
@@ -271,12 +270,6 @@ MeshLayout paint_mesh(QPainter* painter, const QRectF& rect, const MeshDrawing& 
   if (!painter) return layout;
   const Colors& colors = Theme::instance().colors();
   painter->fillRect(rect, drawing.ground);
-  if (!drawing.title.isEmpty()) {
-    painter->setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter->setPen(colors.text);
-    painter->drawText(QRectF(rect.left(), rect.top(), rect.width(), kTitleLine - 6),
-                      Qt::AlignLeft | Qt::AlignVCenter, drawing.title);
-  }
   painter->setFont(font);
   painter->setPen(colors.text);
   painter->drawText(words, Qt::TextWordWrap, sentence);

@@ -16,7 +16,6 @@ struct MeshDrawing {
   int chosen = -1;  // index of the group that is shown
   bool focused = false;
   QColor ground;
-  QString title;  // of an export; the window has its own
 };
 
 // Paints into the rectangle and returns where things lie; with a null painter it only lays out.

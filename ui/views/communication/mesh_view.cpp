@@ -22,8 +22,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr QSize kLeastPicture(720, 360);
-
 QIcon swatch(const QColor& color, double scale) {
   QPixmap pixmap(QSize(12, 12) * scale);
   pixmap.setDevicePixelRatio(scale);
@@ -237,13 +235,7 @@ void MeshView::explain() {
 }
 
 Picture MeshView::picture(const QString& file_name) const {
-  Picture picture;
-  picture.title = tr("Who is in whose group");
-  picture.file_name = file_name;
-  picture.size = canvas_->size().expandedTo(kLeastPicture);
-  picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
-    canvas_->paint(device, size, scale, tr("Who is in whose group"));
-  };
+  Picture picture = canvas_->picture(tr("Who is in whose group"), file_name);
   if (canvas_->grid()) picture.csv = [this] { return mesh_csv(*choice_->report(), *canvas_->grid()); };
   return picture;
 }

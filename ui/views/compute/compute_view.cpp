@@ -3,14 +3,11 @@
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/inspector/node_inspection.h"
-#include "ui/plot/chart_notice.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/stage_chart.h"
-#include "ui/toolkit/segmented_control.h"
 #include "ui/views/compute/compute_inspection.h"
 #include "ui/views/compute/flops_bars.h"
 #include "ui/views/compute/roofline_canvas.h"
@@ -32,9 +29,6 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
             return made->roofline.points.empty() ? nullptr : made;
           },
           [this] { fillRoofline(); }) {
-  switch_ = new SegmentedControl(tr("Picture"), {tr("Bars"), tr("Roofline")}, this);
-  controls()->addWidget(switch_);
-  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setRooflineShown(index == 1); });
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const QString& tip, FlopsConvention convention) {
     auto* button = new QPushButton(text, this);
@@ -60,12 +54,7 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
   roofline_table_->setAccessibleName(tr("Table: operations under the roofline"));
   roofline_model_ = new RooflineModel(this);
   roofline_table_->setTable(roofline_model_);
-  auto* column = qobject_cast<QVBoxLayout*>(layout());
-  column->insertWidget(column->indexOf(chart()) + 1, roofline_, 1);
-  column->addWidget(roofline_table_);
-  roofline_->hide();
-  roofline_table_->hide();
-  notice()->raise();  // lies over the roofline too
+  setAlternative(tr("Roofline"), tr("Roofline of one rank"), roofline_, roofline_table_, {counted_, useful_});
   connect(roofline_, &RooflineCanvas::pointSelected, this, &ComputeView::selectPoint);
   connect(roofline_table_, &ChartTable::rowSelected, this, [this](int row) {
     roofline_->setSelectedItem(static_cast<int>(roofline_->data().points.size()) - 1 - row);
@@ -75,23 +64,8 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
     connect(session, signal, this, &ComputeView::fillRoofline);
 }
 
-void ComputeView::setRooflineShown(bool shown) {
-  switch_->setCurrent(shown ? 1 : 0);
-  if (shown == roofline_shown_) return;
-  roofline_shown_ = shown;
-  for (QWidget* widget :
-       {static_cast<QWidget*>(chart()), static_cast<QWidget*>(counted_), static_cast<QWidget*>(useful_)})
-    widget->setVisible(!shown);
-  setTableWanted(!shown);
-  for (QWidget* widget : {static_cast<QWidget*>(roofline_), static_cast<QWidget*>(roofline_table_)})
-    widget->setVisible(shown);
-  setTitle(shown ? tr("Roofline of one rank") : tr("Compute of one rank in a step, by stage"));
-  fillRoofline();
-  explainAgain();
-}
-
 void ComputeView::fillRoofline() {
-  if (!roofline_shown_ || !filled()) return;
+  if (!alternativeShown() || !filled()) return;
   const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
   Roofline data = shardscape::ui::roofline(*filled(), stage);
   if (data.accelerator)
@@ -125,7 +99,7 @@ void ComputeView::resizeEvent(QResizeEvent* event) {
   fitRoofline();
 }
 
-void ComputeView::explainAgain() { roofline_shown_ ? explainPoint() : ChartPage::explainAgain(); }
+void ComputeView::explainAgain() { alternativeShown() ? explainPoint() : ChartPage::explainAgain(); }
 
 // The op everywhere else: in all layers of the stage that have it.
 void ComputeView::selectPoint() {
@@ -169,7 +143,7 @@ void ComputeView::markPoints() {
 
 void ComputeView::followSelection(const QObject* by) {
   ChartPage::followSelection(by);
-  if (by == this || !roofline_shown_) return;
+  if (by == this || !alternativeShown()) return;
   roofline_->setSelectedItem(-1);
   markPoints();
   if (isVisible() && by != session()) explainPoint();
@@ -218,8 +192,7 @@ Selection ComputeView::selectionOfBar(const Report& report, int stage, int serie
 }
 
 Selection ComputeView::selectionOfRow(const Report& report, int row) const {
-  const FlopsValue& of = report.stages[static_cast<size_t>(session()->stage())]
-                             .flops[static_cast<size_t>(row)];
+  const FlopsValue& of = stageOf(report).flops[static_cast<size_t>(row)];
   Selection selection;
   selection.kind = SelectionKind::Flops;
   selection.stage = session()->stage();
@@ -236,19 +209,14 @@ bool ComputeView::marksSeries(const Report& report, const ResolvedSelection& res
 }
 
 bool ComputeView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return static_cast<size_t>(row) < stage.flops.size() &&
          resolved.flops(stage.stage, stage.flops[static_cast<size_t>(row)]);
 }
 
 Picture ComputeView::picture() const {
-  Picture picture = ChartPage::picture();
-  if (!roofline_shown_) return picture;
-  picture.file_name = pictureName(u"roofline");
-  picture.size = roofline_->size().expandedTo({720, 420});
-  picture.paint = titled(picture.title, [this](QPainter& painter, const QRectF& area, const QColor& ground) {
-    roofline_->paint(painter, area, ground);
-  });
+  if (!alternativeShown()) return ChartPage::picture();
+  Picture picture = roofline_->picture(title(), pictureName(u"roofline"));
   picture.csv = [this] { return csv_text(*roofline_model_); };
   return picture;
 }
@@ -273,7 +241,7 @@ void ComputeView::fillTable(const Report& report) {
 }
 
 QString ComputeView::caption(const Report& report) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return tr("Stage %1: %2 counted, %3 useful")
       .arg(QString::number(stage.stage), flops_text(stage.flops_total), flops_text(stage.useful_flops_total));
 }
@@ -291,7 +259,7 @@ Inspection ComputeView::inspectBar(const Report& report, int stage, int series) 
 }
 
 Inspection ComputeView::inspectRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return inspect_flops(stage, stage.flops[static_cast<size_t>(row)]);
 }
 

@@ -15,7 +15,6 @@ namespace shardscape::ui {
 
 class RooflineCanvas;
 class RooflineModel;
-class SegmentedControl;
 
 class ComputeView : public ChartPage {
   Q_OBJECT
@@ -26,8 +25,6 @@ class ComputeView : public ChartPage {
   void setConvention(FlopsConvention convention);
   RooflineCanvas* roofline() const { return roofline_; }
   ChartTable* rooflineTable() const { return roofline_table_; }
-  bool rooflineShown() const { return roofline_shown_; }
-  void setRooflineShown(bool shown);
   Picture picture() const override;
 
  protected:
@@ -43,6 +40,7 @@ class ComputeView : public ChartPage {
                    int series) const override;
   bool marksRow(const Report& report, const ResolvedSelection& resolved, int row) const override;
   void explainAgain() override;
+  void alternativeToggled() override { fillRoofline(); }
   void followSelection(const QObject* by) override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
@@ -54,13 +52,11 @@ class ComputeView : public ChartPage {
   void explainPoint();
   void markPoints();
   FlopsModel* model_;
-  SegmentedControl* switch_ = nullptr;
   ComparisonResults<ComparedRoofline, std::pair<int, int>>
       comparison_;  // by the selected stage and how many there are
   RooflineCanvas* roofline_ = nullptr;
   RooflineModel* roofline_model_ = nullptr;
   ChartTable* roofline_table_ = nullptr;
-  bool roofline_shown_ = false;
   QPushButton* counted_;
   QPushButton* useful_;
   FlopsConvention convention_ = FlopsConvention::Counted;

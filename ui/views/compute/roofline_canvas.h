@@ -3,16 +3,16 @@
 
 #include <QFontMetricsF>
 #include <QLineF>
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "ui/plot/canvas.h"
 #include "ui/views/compute/roofline_data.h"
 
 namespace shardscape::ui {
 
-class RooflineCanvas : public QWidget {
+class RooflineCanvas : public Canvas {
   Q_OBJECT
  public:
   explicit RooflineCanvas(QWidget* parent = nullptr);
@@ -26,10 +26,10 @@ class RooflineCanvas : public QWidget {
   const std::vector<int>& marked() const { return marked_; }
   QPointF place(int point) const;
   QPointF comparedPointPlace(size_t others, int point) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   QString describe(const Report& report, const Roofline& roofline,
                    const RooflinePoint& of) const;  // a point in words
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }
 
@@ -37,11 +37,10 @@ class RooflineCanvas : public QWidget {
   void pointSelected(int point);
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return !data_.points.empty(); }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
 
  private:
   struct Axes;
@@ -60,13 +59,13 @@ class RooflineCanvas : public QWidget {
   int at(const QPointF& point) const;
   std::optional<std::pair<size_t, int>> comparedPointAt(
       const QPointF& point) const;  // whose, and which of its points
+  void select(int point);           // and tells
   int sameHere(size_t others, int point) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<ComparedRoofline> others_;
   int selected_ = -1;
   std::vector<int> marked_;
-  bool keyboard_ = false;
 };
 
 QString roofline_title(const Report& report, const RooflinePoint& point);  // "QKV projection"

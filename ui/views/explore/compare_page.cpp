@@ -436,18 +436,13 @@ void ComparePage::fitHeights() {
 }
 
 Picture ComparePage::picture() const {
-  Picture picture;
   const QString name = text(session_->design().name);
   QStringList letters{tr("A present")};
   for (int member = 1; member <= comparisons_->size(); ++member)
     letters << Comparisons::letter(member) + u' ' + comparisons_->all()[static_cast<size_t>(member - 1)].name;
-  picture.title = tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; ")));
-  picture.file_name = slug(name) + QStringLiteral("-compared");
+  Picture picture = bars_->picture(tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; "))),
+                                   slug(name) + QStringLiteral("-compared"));
   picture.size = QSize(std::max(900, bars_->width()), bars_->fullHeight() + 60);
-  picture.paint = titled(picture.title,
-                         [bars = bars_](QPainter& painter, const QRectF& area, const QColor& ground) {
-                           bars->paint(painter, area, ground);
-                         });
   picture.csv = [model = model_] { return csv_text(*model); };
   return picture;
 }

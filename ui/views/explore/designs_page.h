@@ -28,7 +28,6 @@ class DesignsPage : public QWidget {
   const std::shared_ptr<const ExploreRows>& rows() const { return rows_; }
   void setUnits(UnitSystem units);
   void setMessage(const QString& message) { scatter_->setMessage(message); }
-  void setDimmed(bool dimmed) { scatter_->setDimmed(dimmed); }
   void setComparable(bool room);  // whether one more can be compared with the present design
   // Figures by column id of the present design and behind it those that are pinned; what is not known of one
   // is not in there.

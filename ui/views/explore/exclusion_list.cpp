@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "design/knobs/knobs.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -148,8 +147,10 @@ QString ExclusionList::tipAt(const QPointF& point) const {
 }
 
 bool ExclusionList::event(QEvent* event) {
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  return QWidget::event(event);
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  QToolTip::showText(help->globalPos(), tipAt(help->pos()), this);  // no text hides the tip
+  return true;
 }
 
 }  // namespace shardscape::ui

@@ -16,6 +16,7 @@
 #include "ui/plot/view_page.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
+#include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/segmented_control.h"
@@ -29,7 +30,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr QSize kLeastPicture(960, 540);
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
@@ -271,7 +271,7 @@ void ExploreView::showState() {
   if (stack_->currentWidget() != designs_) note.clear();
   note_->setText(note);
   note_->setVisible(!note.isEmpty());
-  designs_->setDimmed(old);
+  setDimmed(designs_->scatter(), old);
   if (running && (!job_->rows() || job_->rows()->rows() == 0))
     designs_->setMessage(tr("Searching…"));
   else if (job_->rows() && job_->rows()->result().counts.enumerated > 0)
@@ -348,15 +348,9 @@ void ExploreView::showEvent(QShowEvent* event) {
 Picture ExploreView::picture() const {
   if (stack_->currentWidget() == compare_) return compare_->picture();
   if (const auto* page = qobject_cast<ViewPage*>(stack_->currentWidget())) return page->picture();
-  Picture picture;
   const QString name = text(session_->design().name);
+  Picture picture = designs_->scatter()->picture(heading(), slug(name) + QStringLiteral("-explore"));
   picture.title = tr("%1, designs").arg(name);
-  picture.file_name = slug(name) + QStringLiteral("-explore");
-  picture.size = designs_->scatter()->size().expandedTo(kLeastPicture);
-  picture.paint = titled(
-      heading(), [canvas = designs_->scatter()](QPainter& painter, const QRectF& area, const QColor& ground) {
-        canvas->paint(painter, area, ground);
-      });
   if (const auto& rows = job_->rows()) {
     picture.csv = [rows] { return text(result_csv(rows->result())); };
     picture.json = [rows] { return QByteArray::fromStdString(result_json(rows->result())); };

@@ -3,16 +3,16 @@
 // would let in.
 #pragma once
 
-#include <QWidget>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "ui/plot/canvas.h"
 #include "ui/views/explore/explore_rows.h"
 
 namespace shardscape::ui {
 
-class FilterStrips : public QWidget {
+class FilterStrips : public Canvas {
   Q_OBJECT
  public:
   explicit FilterStrips(QWidget* parent = nullptr);
@@ -31,9 +31,9 @@ class FilterStrips : public QWidget {
   }  // designs that pass all other strips
   bool allowed(int strip, int bin) const;
   QRectF barRect(int strip, int bin) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   void brush(int strip, int first, int last);  // these bins only
-  void clear();
+  void openAll();
   int heightFor(int width) const;
   QSize sizeHint() const override;
 
@@ -41,13 +41,16 @@ class FilterStrips : public QWidget {
   void changed();
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return !strips_.empty(); }
+  void paintWindow(QPainter& painter, const QRect& exposed) override;  // filters are in no picture
+  QRectF focusFrame() const override { return {}; }                    // the bin that keys are at has it
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  bool drag(const QPointF& to) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
+  bool otherKey(const QKeyEvent& event) override;
 
  private:
   struct Strip {
@@ -64,6 +67,8 @@ class FilterStrips : public QWidget {
   Hit hit(const QPointF& point) const;
   QString binText(const Strip& strip, int first, int last) const;
   void toggle(int strip, int bin);
+  void open(Strip& strip);  // all of its bins
+  void step(int by);        // to the next bin, or into the next strip
   void recount();
   void tell();
   void describe();
@@ -73,7 +78,6 @@ class FilterStrips : public QWidget {
   UnitSystem units_ = UnitSystem::Binary;
   int passed_ = 0, at_strip_ = 0, at_bin_ = 0, anchor_ = 0;
   double bars_;  // height of the tallest
-  bool keyboard_ = false;
   Hit pressed_;
 };
 

@@ -1,14 +1,11 @@
 #include "ui/views/explore/grouped_bars.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -44,12 +41,9 @@ QString figure_text(FigureKind kind, double value, UnitSystem units) {
   return {};
 }
 
-GroupedBars::GroupedBars(QWidget* parent) : QWidget(parent) {
-  setObjectName(QStringLiteral("grouped_bars"));
-  setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Designs side by side: where the step goes, and what memory holds"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+GroupedBars::GroupedBars(QWidget* parent)
+    : Canvas(QStringLiteral("grouped_bars"),
+             tr("Designs side by side: where the step goes, and what memory holds"), parent) {}
 
 void GroupedBars::setFigures(std::vector<ComparedFigure> figures, UnitSystem units) {
   figures_ = std::move(figures);
@@ -121,48 +115,53 @@ void GroupedBars::setMarked(std::vector<int> figures) {
   update();
 }
 
-void GroupedBars::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+void GroupedBars::click(const QPointF& at, Qt::KeyboardModifiers) {
   const std::vector<Row> all = rows();
   const auto hit = std::find_if(all.begin(), all.end(),
-                                [&](const Row& row) { return row.area.contains(event->position()); });
+                                [&](const Row& row) { return row.area.contains(at); });
   if (hit == all.end()) return Q_EMIT cleared();
   here_ = static_cast<int>(hit - all.begin());
   Q_EMIT figureSelected(hit->figure);
 }
 
-void GroupedBars::keyPressEvent(QKeyEvent* event) {
+void GroupedBars::goTo(int row) {
   const std::vector<Row> all = rows();
-  const int last = static_cast<int>(all.size()) - 1;
-  if (event->key() == Qt::Key_Escape) return Q_EMIT cleared();
-  int next = here_;
-  switch (event->key()) {
-    case Qt::Key_Up: next = here_ < 0 ? 0 : here_ - 1; break;
-    case Qt::Key_Down: next = here_ + 1; break;
-    case Qt::Key_Home: next = 0; break;
-    case Qt::Key_End: next = last; break;
-    case Qt::Key_Return:
-    case Qt::Key_Space: next = std::max(0, here_); break;
-    default: return QWidget::keyPressEvent(event);
-  }
-  if (last < 0) return;
-  here_ = std::clamp(next, 0, last);
+  here_ = std::clamp(row, 0, static_cast<int>(all.size()) - 1);
   setAccessibleDescription(tipAt(all[static_cast<size_t>(here_)].area.center()));
   Q_EMIT figureSelected(all[static_cast<size_t>(here_)].figure);
 }
 
-void GroupedBars::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
-  const Colors& colors = Theme::instance().colors();
+bool GroupedBars::go(Way way, Qt::KeyboardModifiers) {
+  switch (way) {
+    case Way::Up: goTo(std::max(0, here_ - 1)); return true;
+    case Way::Down: goTo(here_ + 1); return true;
+    case Way::First: goTo(0); return true;
+    case Way::Last: goTo(static_cast<int>(figures_.size())); return true;
+    case Way::Left:
+    case Way::Right:
+    case Way::PageUp:
+    case Way::PageDown: break;
+  }
+  return false;
+}
+
+bool GroupedBars::activate() {
+  goTo(here_);
+  return true;
+}
+
+bool GroupedBars::clear() {
+  Q_EMIT cleared();
+  return true;
+}
+
+void GroupedBars::paintWindow(QPainter& painter, const QRect& exposed) {
+  Canvas::paintWindow(painter, exposed);
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(colors.text, 1.6));  // as segments of bars elsewhere
+  painter.setPen(QPen(Theme::instance().colors().text, 1.6));  // as segments of bars elsewhere
   for (const Row& row : rows())
     if (std::find(marked_.begin(), marked_.end(), row.figure) != marked_.end())
       for (const QRectF& bar : row.bars) painter.drawRect(bar.adjusted(-1, -1, 1, 1));
-  if (!hasFocus() || here_ >= 0) return;
-  painter.setPen(QPen(colors.accent, 1));
-  painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
 
 void GroupedBars::paint(QPainter& painter, const QRectF& rect, const QColor&) const {
@@ -211,21 +210,12 @@ QString GroupedBars::tipAt(const QPointF& point) const {
     for (int d = 0; d < designs(); ++d) {
       const QString percent = d > 0 ? QString::fromStdString(figure.percent(static_cast<size_t>(d)))
                                     : QString();
-      lines << QStringLiteral("%1: %2").arg(
-                   Comparisons::letter(d),
-                   figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_)) +
+      lines << of_design(d, figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_)) +
                    (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent);
     }
     return lines.join(u'\n');
   }
   return {};
-}
-
-bool GroupedBars::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  return QWidget::event(event);
 }
 
 }  // namespace shardscape::ui

@@ -1,11 +1,12 @@
 // Figures of several designs as groups of bars, in columns: one kind of figures each, with one scale.
+// Painted: rows have words, letters and values, which QCustomPlot's bars have not.
 #pragma once
 
-#include <QWidget>
 #include <vector>
 
 #include "base/units.h"
 #include "explore/comparison.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
@@ -14,7 +15,7 @@ QString figure_text(FigureKind kind, double value, UnitSystem units);
 
 QString group_text(FigureGroup group);
 
-class GroupedBars : public QWidget {
+class GroupedBars : public Canvas {
   Q_OBJECT
  public:
   explicit GroupedBars(QWidget* parent = nullptr);
@@ -26,12 +27,12 @@ class GroupedBars : public QWidget {
   };
   std::vector<Row> rows() const;
   const std::vector<FigureGroup>& groups() const { return groups_; }
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   void setMarked(
       std::vector<int> figures);  // places in the figures given: that belong to what is selected in any view
   const std::vector<int>& marked() const { return marked_; }
   int fullHeight() const;
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, fullHeight()}; }
   QSize minimumSizeHint() const override { return {320, fullHeight()}; }
 
@@ -40,12 +41,16 @@ class GroupedBars : public QWidget {
   void cleared();
 
  protected:
-  void mousePressEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
+  bool ready() const override { return !groups_.isEmpty(); }
+  QRectF focusFrame() const override { return here_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  void paintWindow(QPainter& painter, const QRect& exposed) override;
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
 
  private:
+  void goTo(int row);  // the nearest that there is
   std::vector<Row> rowsIn(const QRectF& rect) const;
   double columnWidth(const QRectF& rect) const;
   int designs() const;

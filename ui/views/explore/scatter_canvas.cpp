@@ -22,13 +22,8 @@ float jitter(Wide index, uint32_t salt) {
 
 }  // namespace
 
-ScatterCanvas::ScatterCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setObjectName(QStringLiteral("scatter"));
-  setAccessibleName(tr("Designs by two of their figures"));
-  connect(&Theme::instance(), &Theme::changed, this, &ScatterCanvas::stale);
-}
+ScatterCanvas::ScatterCanvas(QWidget* parent)
+    : Canvas(QStringLiteral("scatter"), tr("Designs by two of their figures"), parent) {}
 
 QRectF ScatterCanvas::plotOf(const QRectF& rect) const {
   return rect.adjusted(kLeft, kTop, -kRight, -kBottom);
@@ -103,17 +98,6 @@ void ScatterCanvas::setUnits(UnitSystem units) {
   if (units == units_) return;
   units_ = units;
   layOut(!at_home_);
-}
-
-void ScatterCanvas::setMessage(const QString& message) {
-  message_ = message;
-  update();
-}
-
-void ScatterCanvas::setDimmed(bool dimmed) {
-  if (dimmed == dimmed_) return;
-  dimmed_ = dimmed;
-  update();
 }
 
 void ScatterCanvas::setMarked(std::vector<Marked> marked) {

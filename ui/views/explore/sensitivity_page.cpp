@@ -296,17 +296,12 @@ void SensitivityPage::showEvent(QShowEvent* event) {
 }
 
 Picture SensitivityPage::picture() const {
-  Picture picture;
   const bool tornado = kind_ == Kind::Sensitivity;
   const QString name = text(session_->design().name);
-  picture.title = (tornado ? tr("%1, sensitivity") : tr("%1, scaling")).arg(name);
-  picture.file_name = slug(name) + (tornado ? QStringLiteral("-sensitivity") : QStringLiteral("-scaling"));
-  const QWidget* drawn = tornado ? static_cast<const QWidget*>(tornado_) : chart_;
-  picture.size = drawn->size().expandedTo(QSize(900, 480));
-  picture.paint = titled(
-      picture.title, [this, tornado](QPainter& painter, const QRectF& area, const QColor& ground) {
-        tornado ? tornado_->paint(painter, area, ground) : chart_->paint(painter, area, ground);
-      });
+  const Canvas* drawn = tornado ? static_cast<const Canvas*>(tornado_) : chart_;
+  Picture picture = drawn->picture(
+      (tornado ? tr("%1, sensitivity") : tr("%1, scaling")).arg(name),
+      slug(name) + (tornado ? QStringLiteral("-sensitivity") : QStringLiteral("-scaling")));
   picture.csv = [this, tornado] {
     return csv_text(tornado ? static_cast<const TableModel&>(*sensitivity_model_) : *scaling_model_);
   };

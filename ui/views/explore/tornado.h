@@ -2,18 +2,18 @@
 // takes; the most first.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <vector>
 
 #include "base/units.h"
 #include "explore/sensitivity.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
 enum class SensitivityMeasure { Time, Memory };
 
-class Tornado : public QWidget {
+class Tornado : public Canvas {
   Q_OBJECT
  public:
   explicit Tornado(QWidget* parent = nullptr);
@@ -37,14 +37,14 @@ class Tornado : public QWidget {
   const std::vector<Row>& rows() const { return rows_; }
   int shown() const;  // rows that there is room for
   QRectF rowRect(int row) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   int selected() const { return selected_; }
   void select(int row);
   // The design that the best change of the row makes: the fastest that fits, the smallest; nullptr: none is
   // better.
   const Neighbour* best(int row) const;
   QString changeText(double change) const;
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 120}; }
 
@@ -53,11 +53,13 @@ class Tornado : public QWidget {
   void taken(int row);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return !rows_.empty(); }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
 
  private:
   struct Axis {
@@ -74,13 +76,13 @@ class Tornado : public QWidget {
   QString nameOf(const Row& row) const;                               // "Microbatch size: 1"
   QString valueText(const Row& row, int neighbour, double by) const;  // "2 +3.1 %, too large"
   double rowHeight() const;
+  int rowAt(const QPointF& point) const;  // -1: none
   std::shared_ptr<const Sensitivity> sensitivity_;
   SensitivityMeasure measure_ = SensitivityMeasure::Time;
   UnitSystem units_ = UnitSystem::Binary;
   std::vector<Row> rows_;
   std::vector<OtherDesign> others_;
   int selected_ = -1;
-  bool keyboard_ = false;
 };
 
 }  // namespace shardscape::ui

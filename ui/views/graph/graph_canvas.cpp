@@ -1,6 +1,5 @@
 #include "ui/views/graph/graph_canvas.h"
 
-#include <QPaintEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -16,11 +15,9 @@ constexpr double kLeastZoom = 0.004, kMostZoom = 3, kMargin = 24;
 }
 
 GraphCanvas::GraphCanvas(GraphScene* scene, QWidget* parent)
-    : QWidget(parent), scene_(scene), mini_map_(new MiniMap(this)) {
-  setObjectName(QStringLiteral("graph_canvas"));
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setAccessibleName(tr("Graph of the design"));
+    : Canvas(QStringLiteral("graph_canvas"), tr("Graph of the design"), parent),
+      scene_(scene),
+      mini_map_(new MiniMap(this)) {
   setMinimumSize(240, 160);
   mini_map_->hide();
   connect(scene_, &GraphScene::sheetChanged, this, &GraphCanvas::takeSheet);
@@ -30,10 +27,11 @@ GraphCanvas::GraphCanvas(GraphScene* scene, QWidget* parent)
     at_home_ = false;
     moved();
   });
-  connect(&Theme::instance(), &Theme::changed, this, [this] {
-    mini_map_->setSheet(sheet_, scene_->fonts());
-    update();
-  });
+}
+
+void GraphCanvas::themeChanged() {
+  mini_map_->setSheet(sheet_, scene_->fonts());
+  update();
 }
 
 std::optional<Spot> GraphCanvas::exactly(const NodeId& id) const {
@@ -122,7 +120,7 @@ void GraphCanvas::fit() {
 
 void GraphCanvas::zoomBy(double factor) { zoomAt(factor, QRectF(rect()).center()); }
 
-void GraphCanvas::zoomAt(double factor, QPointF at) {
+void GraphCanvas::zoomAt(double factor, const QPointF& at) {
   const double zoom = std::clamp(view_.zoom * factor, kLeastZoom, kMostZoom);
   // Whole size is drawn sharpest: steps that pass it stop there.
   const double settled = (view_.zoom < 1 && zoom > 1) || (view_.zoom > 1 && zoom < 1) ||
@@ -266,27 +264,25 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
   moved();
 }
 
-void GraphCanvas::paintEvent(QPaintEvent* event) {
-  QPainter painter(this);
+void GraphCanvas::paintWindow(QPainter& painter, const QRect& exposed) {
   const Colors& colors = Theme::instance().colors();
-  painter.fillRect(event->rect(), colors.ground);
-  if (!sheet_) return;
+  painter.fillRect(exposed, colors.ground);
   PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_, &differences_, &selected_ops_};
   if (wire_) {
     marks.selected_wire = wire_->wire;
     marks.selected_wire_around = wire_->around;
   }
-  paint_sheet(painter, *sheet_, view_, event->rect(), scene_->fonts(), marks);
+  paint_sheet(painter, *sheet_, view_, exposed, scene_->fonts(), marks);
   paintSavedEdges(painter);
   if (scene_->late()) {  // what is shown is not what was asked for last
     QColor veil = colors.ground;
     veil.setAlphaF(0.5f);
-    painter.fillRect(event->rect(), veil);
+    painter.fillRect(exposed, veil);
   }
-  if (hasFocus() && keyboard_ && selected_.level == NodeLevel::Root && !wire_) {
-    painter.setPen(QPen(colors.accent, 1));
-    painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
-  }
+}
+
+QRectF GraphCanvas::focusFrame() const {
+  return selected_.level == NodeLevel::Root && !wire_ ? Canvas::focusFrame() : QRectF();
 }
 
 void GraphCanvas::paintSavedEdges(QPainter& painter) const {

@@ -1,9 +1,9 @@
 // Shows a graph scene and lets a person move about in it: pan, zoom, select, unfold.
 #pragma once
 
-#include <QWidget>
 #include <optional>
 
+#include "ui/plot/canvas.h"
 #include "ui/views/graph/graph_scene.h"
 #include "ui/views/graph/mini_map.h"
 #include "ui/views/graph/sheet_painter.h"
@@ -11,13 +11,14 @@
 
 namespace shardscape::ui {
 
-class GraphCanvas : public QWidget {
+class GraphCanvas : public Canvas {
   Q_OBJECT
  public:
   explicit GraphCanvas(GraphScene* scene, QWidget* parent = nullptr);
 
-  void zoomBy(double factor);  // about the middle
-  void fit();
+  void zoomBy(double factor) override;  // about the middle
+  void fit() override;
+  QString tipAt(const QPointF& point) const override;
   void setHits(const SearchHits& hits);
   void setSelectedOps(SelectedOps ops);
   const SelectedOps& selectedOps() const { return selected_ops_; }
@@ -48,27 +49,30 @@ class GraphCanvas : public QWidget {
   void zoomChanged(double zoom);
 
  protected:
-  void paintEvent(QPaintEvent*) override;
+  bool ready() const override { return sheet_ != nullptr; }
+  bool viewMoves() const override { return true; }
+  void themeChanged() override;
+  void paintWindow(QPainter& painter, const QRect& exposed) override;  // a graph is saved by its view
+  QRectF focusFrame() const override;
+  bool hover(const QPointF& at) override;
+  void leave() override;
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void pan(const QPointF& pixels) override;
+  void zoomAt(double factor, const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
+  bool otherKey(const QKeyEvent& event) override;
   void resizeEvent(QResizeEvent*) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent*) override;
-  void wheelEvent(QWheelEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool event(QEvent* event) override;
 
  private:
-  QString tipAt(const QPointF& point) const;
   void takeSheet(bool other_graph);
   void goHome();
-  void moved();  // the view has changed
-  void zoomAt(double factor, QPointF at);
+  void moved();        // the view has changed
   void keepInReach();  // never pan the graph out of sight
   void bringIntoView(const QRectF& scene);
   void holdStill(const NodeId& id);  // this node stays where it is when the next sheet comes
   void placeMiniMap();
-  void click(QPointF at);
   void step(Step step);
   void paintSavedEdges(QPainter& painter) const;
   void describe(const Spot& spot);  // for screen readers
@@ -87,8 +91,6 @@ class GraphCanvas : public QWidget {
   std::vector<DifferenceMarks> differences_;
   SelectedOps selected_ops_;
   std::optional<NodeId> renamed_;
-  QPointF pressed_at_, last_at_;
-  bool pressed_ = false, dragging_ = false, keyboard_ = false;
   bool at_home_ = true;  // not moved by a person: follows the size of the window
 };
 

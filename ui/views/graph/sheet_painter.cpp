@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "ui/plot/design_letter.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 

@@ -1,14 +1,15 @@
 // The memory of one stage over a step: what is there all along, what comes and goes, the capacity, the
 // peak. Left and Right go from action to action, M to the peak, Enter to the timeline.
+// Painted: names find free places on the lines, and a pixel shows the highest of its values.
 #pragma once
 
 #include <QPolygonF>
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "ui/plot/canvas.h"
 #include "ui/session/estimate.h"
 #include "ui/session/session.h"
 
@@ -32,7 +33,7 @@ struct ComparedMemory {
   int64_t capacity = 0;  // of its accelerator; 0: unknown
 };
 
-class MemoryCurve : public QWidget {
+class MemoryCurve : public Canvas {
   Q_OBJECT
  public:
   explicit MemoryCurve(Session* session, QWidget* parent = nullptr);
@@ -43,23 +44,26 @@ class MemoryCurve : public QWidget {
   QPointF place(const MemoryPoint& point) const;  // in the widget
   QString title() const;
   QString peakText() const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   const MemoryPoint* marked() const {
     return marked_ ? &points_[*marked_] : nullptr;
   }  // of the selected action
   const std::vector<std::pair<double, double>>& when() const {
     return when_;
   }  // what is selected runs, if it is no action: from, to
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 170}; }
   QSize minimumSizeHint() const override { return {320, 110}; }
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool event(QEvent* event) override;
+  bool ready() const override { return estimate_ && !points_.empty(); }
+  QRectF focusFrame() const override;
+  bool hover(const QPointF& at) override;
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
+  bool otherKey(const QKeyEvent& event) override;
 
  private:
   const StageMemory& memory() const { return estimate_->report->memory->stages[static_cast<size_t>(stage_)]; }
@@ -79,6 +83,7 @@ class MemoryCurve : public QWidget {
                             const QRectF& taken) const;
   size_t fullestOf(size_t point) const;  // of the points of its action
   void mark(std::optional<size_t> point);
+  void selectNext(std::ptrdiff_t from, int by, int not_span);  // the first action that way, but not that one
   void selectPoint(size_t point);
   void followSelection(const QObject* by);
   Session* session_;
@@ -89,7 +94,6 @@ class MemoryCurve : public QWidget {
   int64_t fixed_ = 0;
   std::optional<size_t> peak_, marked_;
   std::vector<std::pair<double, double>> when_;
-  bool keyboard_ = false;
 };
 
 }  // namespace shardscape::ui

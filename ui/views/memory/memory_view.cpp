@@ -112,7 +112,7 @@ Picture MemoryView::picture() const {
   picture.size.rheight() = static_cast<int>(picture.size.height() / (1 - share));
   picture.paint = [this, share](QPaintDevice& device, QSize size, double scale) {
     const QSize bars(size.width(), static_cast<int>(size.height() * (1 - share)));
-    chart()->paint(device, bars, scale, [&](QPainter& painter) {
+    chart()->paintOn(device, bars, scale, [&](QPainter& painter) {
       const QColor ground = Theme::instance().colors().panel;
       painter.setClipping(false);
       painter.fillRect(QRectF(0, bars.height(), size.width(), size.height() - bars.height()), ground);

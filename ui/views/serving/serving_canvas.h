@@ -2,17 +2,17 @@
 // selected, where the present design is, and what is pinned for comparison.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/units.h"
 #include "serving/inference.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
-class ServingCanvas : public QWidget {
+class ServingCanvas : public Canvas {
   Q_OBJECT
  public:
   // The present design itself, which may be cut into other microbatches than the point of its batch and
@@ -54,7 +54,7 @@ class ServingCanvas : public QWidget {
   QString summary(int at) const;                     // in one line
   virtual QPointF place(int at) const = 0;           // in the widget
   virtual int pointAt(const QPointF& at) const = 0;  // -1: none
-  virtual void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const = 0;
+  QString tipAt(const QPointF& at) const override;
   QSize sizeHint() const override { return {640, 300}; }
   QSize minimumSizeHint() const override { return {320, 150}; }
 
@@ -63,7 +63,8 @@ class ServingCanvas : public QWidget {
   void taken(int at);  // shall become the present design
 
  protected:
-  explicit ServingCanvas(QWidget* parent);
+  ServingCanvas(const QString& object_name, const QString& accessible_name, QWidget* parent)
+      : Canvas(object_name, accessible_name, parent) {}
   Mode mode() const { return mode_; }
   bool decodes() const { return mode_ == Mode::Decode; }
   UnitSystem units() const { return units_; }
@@ -73,14 +74,15 @@ class ServingCanvas : public QWidget {
   virtual std::vector<int> inOrder(
       int context) const;    // points of a context as the arrow keys go through them
   virtual void changed() {}  // the sweep, the mode or the compared designs: before it is painted again
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool keyboard_ = false;  // the focus came by keys: it is drawn
+  bool ready() const override { return points() > 0; }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  bool hover(const QPointF& at) override;
+  void leave() override { setHovered(-1); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
 
  private:
   void step(int by);

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "ui/plot/design_letter.h"
+#include "ui/plot/axis_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/point_shape.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
@@ -15,6 +16,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 40, kReach = 9, kRadius = 3.8;
+constexpr double kLatencyApart = 64;  // pixels between ticks
 constexpr double kFirstShade = 0.12;  // of the ramp: lighter ones do not stand out from a light ground
 
 const SweptPhase& phase_of(const ServedPoint& point, bool decodes) {
@@ -27,19 +29,15 @@ bool put(QPainter& painter, const QRectF& box, const QString& text, const QColor
   if (std::any_of(taken.begin(), taken.end(), [&](const QRectF& of) { return of.intersects(box); }))
     return false;
   taken.push_back(box);
-  QColor veil = ground;
-  veil.setAlphaF(0.75f);
-  painter.fillRect(box, veil);
-  painter.drawText(box, Qt::AlignCenter, text);
+  paint_veiled_text(painter, box, text, ground);
   return true;
 }
 
 }  // namespace
 
-ServingChart::ServingChart(QWidget* parent) : ServingCanvas(parent) {
-  setObjectName(QStringLiteral("serving_chart"));
-  setAccessibleName(tr("Throughput against latency, by batch and context"));
-}
+ServingChart::ServingChart(QWidget* parent)
+    : ServingCanvas(QStringLiteral("serving_chart"), tr("Throughput against latency, by batch and context"),
+                    parent) {}
 
 bool ServingChart::shows(int at) const {
   if (!phase(at).valid()) return false;
@@ -69,6 +67,7 @@ void ServingChart::changed() {
   for (int i = 0; i < points(); ++i)
     if (shows(i)) take(phase(i).figures);
   any_ = x.high > 0;
+  setMessage(sweep() ? tr("No batch of these can run.") : QString());
   if (any_ && present()) take(present()->figures);
   for (const OtherDesign& other : others())
     for (const ServedPoint& p : other.sweep->points)
@@ -122,15 +121,10 @@ int ServingChart::focus() const {
 }
 
 void ServingChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!any_) return;
   const QRectF plot = plotOf(rect);
   painter.save();
   painter.setFont(Theme::instance().uiFont(11));
-  if (!any_) {
-    painter.setPen(Theme::instance().colors().secondary);
-    if (sweep()) painter.drawText(rect, Qt::AlignCenter, tr("No batch of these can run."));
-    painter.restore();
-    return;
-  }
   paintAxes(painter, rect, plot);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.save();
@@ -145,21 +139,12 @@ void ServingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
 }
 
 void ServingChart::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
-  const Colors& colors = Theme::instance().colors();
-  painter.setPen(colors.secondary);
+  painter.setPen(Theme::instance().colors().secondary);
   painter.drawText(QRectF(rect.left() + 4, rect.top() + 8, 260, 16), Qt::AlignLeft | Qt::AlignVCenter,
                    y_.title);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 21, plot.width(), 16), Qt::AlignCenter, x_.title);
-  for (const AxisTick& tick : ticks_of(y_, plot.height(), 34)) {
-    const double y = std::round(plot.bottom() - plot.height() * (tick.place - y_.from) / (y_.to - y_.from));
-    painter.fillRect(QRectF(plot.left(), y, plot.width(), 1), colors.line);
-    painter.drawText(QRectF(rect.left(), y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter, tick.text);
-  }
-  for (const AxisTick& tick : ticks_of(x_, plot.width(), 64)) {
-    const double x = std::round(plot.left() + plot.width() * (tick.place - x_.from) / (x_.to - x_.from));
-    painter.fillRect(QRectF(x, plot.top(), 1, plot.height()), colors.line);
-    painter.drawText(QRectF(x - 40, plot.bottom() + 4, 80, 15), Qt::AlignCenter, tick.text);
-  }
+  paint_y_axis(painter, y_, plot, kLeft);
+  paint_x_axis(painter, x_, plot, kLatencyApart);
 }
 
 // Contexts from the right, and what the signs mean; where there is no room for all of them, every other one.
@@ -236,18 +221,17 @@ void ServingChart::paintLine(QPainter& painter, const QRectF& plot, int context,
 void ServingChart::paintComparedDesigns(QPainter& painter, const QRectF& plot, const OtherDesign& other,
                                         const QColor& ground) const {
   const int64_t context = sweep()->largest[static_cast<size_t>(focus())].first;
-  const QColor color = Theme::instance().designColor(other.member);
   std::optional<QPointF> before;
   for (const ServedPoint& p : other.sweep->points) {
     const SweptPhase& of = phase_of(p, decodes());
     if (p.context != context || !of.valid()) continue;
     const QPointF at = placeIn(plot, of.figures);
     if (before) {
-      painter.setPen(QPen(color, 1.4, of.fits ? Qt::SolidLine : Qt::DashLine));
+      painter.setPen(design_pen(other.member, 1.4, !of.fits));
       painter.drawLine(*before, at);
     }
-    painter.setPen(QPen(color, 1.4));
-    painter.setBrush(of.fits ? color : ground);
+    painter.setPen(design_pen(other.member, 1.4));
+    painter.setBrush(of.fits ? painter.pen().color() : ground);
     painter.drawEllipse(at, 2.4, 2.4);
     before = at;
   }
@@ -312,35 +296,17 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
 
 void ServingChart::paintMarks(QPainter& painter, const QRectF& plot, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
-  const auto itself = [&](int member, const QPointF& at) {
-    const QRectF box(at - QPointF(7.5, 7.5), QSizeF(15, 15));
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
-    painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 5, 5);
-    paint_design_letter(painter, box, Comparisons::letter(member), Theme::instance().designColor(member),
-                        ground);
-  };
   for (const OtherDesign& other : others())
     if (const auto at = endOf(plot, other))
       paint_design_letter(painter, QRectF(*at + QPointF(6, -18), QSizeF(13, 13)),
                           Comparisons::letter(other.member), Theme::instance().designColor(other.member),
                           ground);
   for (const OtherDesign& other : others())
-    if (other.itself) itself(other.member, placeIn(plot, other.itself->figures));
-  if (present() && !others().empty()) {
-    itself(0, placeIn(plot, present()->figures));
-  } else if (present()) {
+    if (other.itself) paint_design_mark(painter, placeIn(plot, other.itself->figures), other.member, ground);
+  if (present()) {
     const QPointF at = placeIn(plot, present()->figures);
-    painter.setPen(QPen(colors.text, 1.6));
-    painter.setBrush(ground);
-    painter.drawPath(point_shape(3, 4.6).translated(at));
-    const QFont plain = painter.font(), strong = Theme::instance().uiFont(11, QFont::DemiBold);
-    painter.setFont(strong);
-    const QString text = tr("current");
-    const double width = QFontMetricsF(strong).horizontalAdvance(text);
-    painter.drawText(
-        QPointF(at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10, at.y() + 4), text);
-    painter.setFont(plain);
+    others().empty() ? paint_present_mark(painter, at, plot, tr("current"), ground)
+                     : paint_design_mark(painter, at, 0, ground);
   }
   painter.setBrush(Qt::NoBrush);
   const auto ring = [&](int at, double width, double gap) {

@@ -1,5 +1,5 @@
 // Throughput against latency: tokens per second and GPU over the time per output token (or to the first one),
-// a line per context, a point per batch.
+// a line per context, a point per batch. Painted: each point has its shape and its label.
 #pragma once
 
 #include "ui/plot/axis_scale.h"
@@ -19,6 +19,7 @@ class ServingChart : public ServingCanvas {
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
 
  protected:
+  bool ready() const override { return any_; }
   void changed() override;
 
  private:

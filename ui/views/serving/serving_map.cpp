@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/axis_scale.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/plot/point_shape.h"
 #include "ui/toolkit/contrast.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kLeft = 62, kTop = 50, kRight = 4, kBottom = 30, kMostWidth = 76, kMostHeight = 56, kGap = 2,
                  kApart = 8;
-constexpr double kDecades = 20;  // times from low to high from which colours are logarithmic, as axes are
 
 void frame(QPainter& painter, const QRectF& box, const QColor& color, double width) {
   painter.setPen(QPen(color, width));
@@ -25,10 +25,8 @@ void frame(QPainter& painter, const QRectF& box, const QColor& color, double wid
 
 }  // namespace
 
-ServingMap::ServingMap(QWidget* parent) : ServingCanvas(parent) {
-  setObjectName(QStringLiteral("serving_map"));
-  setAccessibleName(tr("Batches across, contexts down"));
-}
+ServingMap::ServingMap(QWidget* parent)
+    : ServingCanvas(QStringLiteral("serving_map"), tr("Batches across, contexts down"), parent) {}
 
 QString ServingMap::label(ServingFigure figure) {
   switch (figure) {
@@ -85,27 +83,21 @@ std::optional<double> ServingMap::value(int at) const {
 bool ServingMap::fits(int at) const { return ofFigure(at).valid() && ofFigure(at).fits; }
 
 // One unit for all cells; it stands in the title.
-double ServingMap::divisor() const {
-  if (figure_ == ServingFigure::Memory) return byte_scale(high_, units()).divisor;
-  if (figure_ == ServingFigure::TokensPerGpu) return 1;
-  return high_ < 1e-3 ? 1e-6 : high_ < 1 ? 1e-3 : 1;
+ValueScale ServingMap::unit() const {
+  if (figure_ == ServingFigure::Memory) return byte_scale(high_, units());
+  return figure_ == ServingFigure::TokensPerGpu ? ValueScale() : seconds_scale(high_);
 }
 
 QString ServingMap::title() const {
   const QString name = figure_ == ServingFigure::TokensPerGpu && !ServingCanvas::decodes()
                            ? tr("Prompt tokens per second and GPU")
                            : label(figure_);
-  if (figure_ == ServingFigure::TokensPerGpu) return name;
-  if (figure_ == ServingFigure::Memory) return name + QStringLiteral(", ") + byte_scale(high_, units()).unit;
-  return name + QStringLiteral(", ") +
-         (high_ < 1e-3 ? QStringLiteral("µs")
-          : high_ < 1  ? QStringLiteral("ms")
-                       : QStringLiteral("s"));
+  return unit().unit.isEmpty() ? name : name + QStringLiteral(", ") + unit().unit;
 }
 
 QString ServingMap::text(int at) const {
   const auto of = value(at);
-  return of ? text_of(significant(*of / divisor())) : QStringLiteral("–");
+  return of ? text_of(significant(*of / unit().divisor)) : QStringLiteral("–");
 }
 
 void ServingMap::changed() {
@@ -173,7 +165,7 @@ void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const Q
   QColor behind = ground;
   painter.setPen(Qt::NoPen);
   if (of && fits(at)) {
-    const bool logarithmic = low_ > 0 && high_ > kDecades * low_;
+    const bool logarithmic = spans_decades(low_, high_);
     const auto place = [&](double v) { return logarithmic ? std::log(v) : v; };
     const double share = high_ > low_ ? (place(*of) - place(low_)) / (place(high_) - place(low_)) : 0.5;
     behind = mixed(ground, ramp_color(std::clamp(share, 0.0, 1.0)), 0.8);
@@ -211,12 +203,12 @@ void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor
     x += metrics.horizontalAdvance(text) + 6;
   };
   if (high_ > 0) {
-    word(text_of(significant(low_ / divisor())));
+    word(text_of(significant(low_ / unit().divisor)));
     for (int i = 0; i < kRampSteps; ++i)
       painter.fillRect(QRectF(x + 5.0 * i, below - 4, 5, 9),
                        mixed(ground, ramp_color(static_cast<double>(i) / (kRampSteps - 1)), 0.8));
     x += 5 * kRampSteps + 6;
-    word(text_of(significant(high_ / divisor())));
+    word(text_of(significant(high_ / unit().divisor)));
     x += 14;
   }
   painter.setPen(Qt::NoPen);

@@ -2,6 +2,7 @@
 // its figure written in it.
 #pragma once
 
+#include "ui/toolkit/value_scale.h"
 #include "ui/views/serving/serving_canvas.h"
 
 namespace shardscape::ui {
@@ -37,7 +38,7 @@ class ServingMap : public ServingCanvas {
   int columnOf(int at) const;
   const SweptPhase& ofFigure(
       int at) const;  // times have a phase of their own, all else is of the present one
-  double divisor() const;
+  ValueScale unit() const;
   QString title() const;
   void paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const;
   void paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const;

@@ -547,17 +547,12 @@ bool ServingPage::eventFilter(QObject* watched, QEvent* event) {
 }
 
 Picture ServingPage::picture() const {
-  Picture picture;
   const QString name = text_of(session_->design().name);
-  picture.title = mode() == Mode::Decode    ? tr("%1, serving: decode").arg(name)
-                  : mode() == Mode::Prefill ? tr("%1, serving: prefill").arg(name)
-                                            : tr("%1, serving").arg(name);
-  picture.file_name = slug(name) + QStringLiteral("-serving");
-  picture.size = canvas()->size().expandedTo(QSize(900, 480));
-  picture.paint = titled(picture.title,
-                         [of = canvas()](QPainter& painter, const QRectF& area, const QColor& ground) {
-                           of->paint(painter, area, ground);
-                         });
+  Picture picture = canvas()->picture((mode() == Mode::Decode    ? tr("%1, serving: decode")
+                                       : mode() == Mode::Prefill ? tr("%1, serving: prefill")
+                                                                 : tr("%1, serving"))
+                                          .arg(name),
+                                      slug(name) + QStringLiteral("-serving"));
   if (!shown_ || trains(session_->design())) return picture;
   picture.csv = [this] { return csv_text(*model_); };
   picture.json = [sweep = shown_] { return QByteArray::fromStdString(sweep_json(*sweep)); };

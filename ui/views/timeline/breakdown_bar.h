@@ -2,16 +2,16 @@
 // selected by mouse and keys.
 #pragma once
 
-#include <QWidget>
 #include <array>
 #include <vector>
 
 #include "timing/simulation.h"
 #include "ui/plot/bar_data.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
-class BreakdownBar : public QWidget {
+class BreakdownBar : public Canvas {
   Q_OBJECT
  public:
   explicit BreakdownBar(QWidget* parent = nullptr);
@@ -32,8 +32,9 @@ class BreakdownBar : public QWidget {
   void setSelected(int category);
   void setMarked(std::vector<int> categories);  // that belong to what is selected in any view
   const std::vector<int>& marked() const { return marked_; }
-  // Bar and legend into a rectangle; returns the height.
-  double paint(QPainter* painter, const QRectF& rect, const QColor& ground) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
+  double fullHeight(double width) const;  // of legend and bars
+  QString tipAt(const QPointF& point) const override;
 
   QSize sizeHint() const override { return {640, heightForWidth(640)}; }
   QSize minimumSizeHint() const override { return {320, heightForWidth(320)}; }
@@ -44,11 +45,11 @@ class BreakdownBar : public QWidget {
   void categorySelected(int category);
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return step_ > 0; }
+  QRectF focusFrame() const override;
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
 
  private:
   struct Place {
@@ -60,6 +61,9 @@ class BreakdownBar : public QWidget {
   int at(const QPointF& point) const;     // a TimeCategory, of whichever step
   double room(const QRectF& rect) const;  // of the longest step, in pixels
   double longest() const;
+  void select(int category);  // and tells
+  void paintLegend(QPainter& painter, const Place& place, const QColor& ground) const;
+  void paintName(QPainter& painter, int member, double step, const QPointF& at, const QColor& ground) const;
   std::vector<OtherDesign> others_;
   std::array<double, kTimeCategoryCount> seconds_{};
   double step_ = 0;

@@ -22,13 +22,8 @@ constexpr int kOpsOfAFrame = 1;         // actions whose ops are made for one fr
 
 }  // namespace
 
-GanttCanvas::GanttCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setObjectName(QStringLiteral("gantt"));
-  setAccessibleName(tr("Timeline of the step: stages, streams and microbatches"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+GanttCanvas::GanttCanvas(QWidget* parent)
+    : Canvas(QStringLiteral("gantt"), tr("Timeline of the step: stages, streams and microbatches"), parent) {}
 
 void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes) {
   const bool same_shape = !steps_.empty() && lanes && steps_.front().lanes->stages() == lanes->stages();
@@ -102,17 +97,6 @@ size_t GanttCanvas::at(int member) const {
   return 0;
 }
 
-void GanttCanvas::setMessage(const QString& message) {
-  message_ = message;
-  update();
-}
-
-void GanttCanvas::setDimmed(bool dimmed) {
-  if (dimmed == dimmed_) return;
-  dimmed_ = dimmed;
-  update();
-}
-
 void GanttCanvas::setCritical(bool on) {
   critical_ = on;
   update();
@@ -172,10 +156,10 @@ void GanttCanvas::keepInReach() {
   update();
 }
 
-void GanttCanvas::zoomAt(double factor, double x) {
+void GanttCanvas::zoomAt(double factor, const QPointF& point) {
   if (steps_.empty()) return;
   const GanttLayout layout = ganttLayout();
-  const double at = layout.seconds(std::clamp(x, layout.plot().left(), layout.plot().right()));
+  const double at = layout.seconds(std::clamp(point.x(), layout.plot().left(), layout.plot().right()));
   const double before = view_.seconds;
   view_.seconds = std::clamp(view_.seconds / factor, kLeastSeconds, length() * (1 + 2 * kMargin));
   view_.from = at - (at - view_.from) * view_.seconds / before;
@@ -191,7 +175,7 @@ void GanttCanvas::zoomBy(double factor) {
     const double middle = layout.rect(selected_).center().x();
     if (middle > layout.plot().left() && middle < layout.plot().right()) x = middle;
   }
-  zoomAt(factor, x);
+  zoomAt(factor, QPointF(x, 0));
 }
 
 void GanttCanvas::zoomTo(const ItemRef& ref) {
@@ -245,15 +229,7 @@ GanttMarks GanttCanvas::marks() const {
   return marks;
 }
 
-void GanttCanvas::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  const Colors& colors = Theme::instance().colors();
-  if (steps_.empty()) {
-    painter.setFont(Theme::instance().uiFont());
-    painter.setPen(colors.secondary);
-    painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap, message_);
-    return;
-  }
+void GanttCanvas::paintWindow(QPainter& painter, const QRect&) {
   const GanttLayout layout = ganttLayout();
   int made = 0;
   detail_wanted_ = false;
@@ -266,20 +242,14 @@ void GanttCanvas::paintEvent(QPaintEvent*) {
     return detail.placed(ref, from, to);
   };
   paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), steps_,
-                     colors.ground);
+                     Theme::instance().colors().ground);
   paint_gantt(painter, layout, marks(), ops, texts_);
   paintThumb(painter, layout);
-  if (dimmed_) {
-    QColor veil = colors.ground;
-    veil.setAlphaF(0.55f);
-    painter.fillRect(rect(), veil);
-  }
-  if (hasFocus() && keyboard_ && !selected_.valid()) {
-    painter.setPen(QPen(colors.accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(layout.plot().adjusted(-0.5, -0.5, 0.5, -0.5));
-  }
   if (detail_wanted_) QMetaObject::invokeMethod(this, qOverload<>(&QWidget::update), Qt::QueuedConnection);
+}
+
+QRectF GanttCanvas::focusFrame() const {
+  return selected_.valid() ? QRectF() : ganttLayout().plot().adjusted(-0.5, -0.5, 0.5, -0.5);
 }
 
 // How far down the rows are scrolled.

@@ -2,15 +2,15 @@
 // device.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 
+#include "ui/plot/canvas.h"
 #include "ui/session/estimate.h"
 #include "ui/views/timeline/gantt_painter.h"
 
 namespace shardscape::ui {
 
-class GanttCanvas : public QWidget {
+class GanttCanvas : public Canvas {
   Q_OBJECT
  public:
   explicit GanttCanvas(QWidget* parent = nullptr);
@@ -23,8 +23,6 @@ class GanttCanvas : public QWidget {
   void setOnly(int stage);
   const GanttSteps& steps() const { return steps_; }
   const GanttStep& stepOf(const ItemRef& ref) const { return steps_[at(ref.member)]; }
-  void setMessage(const QString& message);  // said where there is nothing to show
-  void setDimmed(bool dimmed);
   void setCritical(bool on);
   void setHighlight(std::function<bool(const ItemRef&)> items,
                     std::function<bool(int member, int segment, int op, int layer)> ops);
@@ -40,18 +38,18 @@ class GanttCanvas : public QWidget {
   ItemRef matchingItem(const ItemRef& ref, const GanttStep& of) const;
   void reveal(const ItemRef& ref);  // into view, zoomed as it is
   void zoomTo(const ItemRef& ref);  // large enough for its ops
-  void zoomBy(double factor);       // about the selected box, or the middle
-  void fit();
+  void zoomBy(double factor) override;
+  void fit() override;
   const GanttView& view() const { return view_; }
   GanttLayout ganttLayout() const { return GanttLayout(area(), steps_, view_); }
   OpDetail& detail(int member = 0) { return details_[at(member)]; }
   std::vector<PlacedOp> opsShown(const ItemRef& ref) const;  // none where the box is too small for them
   bool critical() const { return critical_; }
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
 
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 140}; }
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
 
  Q_SIGNALS:
   void itemSelected(int stage, int span, int op);
@@ -60,23 +58,26 @@ class GanttCanvas : public QWidget {
   void searchRequested();
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
+  bool ready() const override { return !steps_.empty(); }
+  bool viewMoves() const override { return true; }
+  void paintWindow(QPainter& painter, const QRect& exposed) override;
+  QRectF focusFrame() const override;
+  bool hover(const QPointF& at) override;
+  void leave() override;
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  void pan(const QPointF& pixels) override;
+  void zoomAt(double factor, const QPointF& at) override;
+  void wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
+  bool otherKey(const QKeyEvent& event) override;
   void resizeEvent(QResizeEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QRectF area() const { return QRectF(rect()); }
   GanttMarks marks() const;
-  void zoomAt(double factor, double x);
-  void pan(double pixels);
-  void scroll(double pixels);
   void keepInReach();
   void step(int items);
   void climb(int lanes, bool rows);
@@ -100,16 +101,14 @@ class GanttCanvas : public QWidget {
   int only_ = -1;
   mutable bool detail_wanted_ = false;  // the next frame has more ops
   GanttView view_;
-  bool at_home_ = true, dimmed_ = false, critical_ = false;
+  bool at_home_ = true, critical_ = false;
   ItemRef selected_, hovered_;
   std::vector<ItemRef> matching_;
   int op_ = -1;
   std::function<bool(const ItemRef&)> items_out_;
   std::function<bool(int, int, int, int)> ops_out_;
   std::optional<double> peak_;
-  QString peak_label_, message_;
-  QPointF pressed_at_, last_at_;
-  bool pressed_ = false, dragging_ = false, keyboard_ = false;
+  QString peak_label_;
 };
 
 }  // namespace shardscape::ui

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "ui/plot/axis_scale.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
@@ -21,6 +22,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Gantt", text); }
 
+constexpr double kTickRoom = 90;    // pixels between ticks
 constexpr double kAlone = 1.5;      // pixels: thinner boxes are merged
 constexpr double kRounded = 40;     // pixels: wider ones have round corners, where there are few
 constexpr double kParts = 4;        // pixels: parts of a box that are thinner are drawn as their share
@@ -96,25 +98,20 @@ class Painter {
   // What all steps share.
   static void axis(QPainter& painter, const GanttLayout& layout, const Inks& inks) {
     const QRectF& plot = layout.plot();
-    const double wanted = 90 / layout.scale();
-    const double power = std::pow(10, std::floor(std::log10(std::max(wanted, 1e-12))));
-    double step = power;
-    for (const double factor : {1.0, 2.0, 5.0, 10.0})
-      if (step = factor * power; step >= wanted) break;
-    const double unit = step >= 1 ? 1 : step >= 1e-3 ? 1e-3 : 1e-6;
-    const QString name = unit == 1      ? QStringLiteral("s")
-                         : unit == 1e-3 ? QStringLiteral("ms")
-                                        : QStringLiteral("µs");
-    const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)));
+    AxisScale scale = linear_scale(layout.view().from,
+                                   std::min(layout.seconds(plot.right()), longest(layout.steps()) * 1.0001));
+    const double pixels = layout.scale() * (scale.to - scale.from);
+    const ValueScale unit = seconds_scale(
+        tick_step(scale.to - scale.from, std::max(2.0, pixels / kTickRoom)));
+    scale.divisor = unit.divisor;
     const QFont font = Theme::instance().uiFont(11);
     const QFontMetricsF metrics(font);
     painter.setFont(font);
-    const double last = std::min(layout.seconds(plot.right()), longest(layout.steps()) * 1.0001);
-    for (double t = std::ceil(layout.view().from / step) * step; t <= last; t += step) {
-      const double x = layout.x(t);
+    for (const AxisTick& tick : ticks_of(scale, pixels, kTickRoom)) {
+      const double x = layout.x(tick.place);
       painter.fillRect(QRectF(std::round(x), plot.top() - 4, 1, plot.height() + 4), inks.colors.line);
       painter.setPen(inks.colors.secondary);
-      const QString label = QString::number(t / unit, 'f', digits) + u' ' + name;
+      const QString label = tick.text + u' ' + unit.unit;
       const double width = metrics.horizontalAdvance(label);
       const double left = std::clamp(x - width / 2, plot.left() - 8,
                                      std::max(plot.left(), plot.right() - width));

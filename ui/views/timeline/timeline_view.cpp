@@ -270,7 +270,7 @@ void TimelineView::showRows() {
 }
 
 void TimelineView::fade() {
-  canvas_->setDimmed(staleness_->stale() && session_->current());  // else the notice dims all of the view
+  setDimmed(canvas_, staleness_->stale() && session_->current());  // else the notice dims all of the view
 }
 
 void TimelineView::followStage() {
@@ -363,8 +363,8 @@ Picture TimelineView::picture() const {
   picture.paint = titled(heading_->text(),
                          [this](QPainter& painter, const QRectF& area, const QColor& ground) {
                            constexpr double kGap = 14;
-                           const double height = breakdown_->paint(
-                               &painter, QRectF(area.left(), area.top(), area.width(), 0), ground);
+                           const double height = breakdown_->fullHeight(area.width());
+                           breakdown_->paint(painter, area, ground);
                            canvas_->paint(painter, area.adjusted(0, height + kGap, 0, 0), ground);
                          });
   if (!lanes_) return picture;
