@@ -187,7 +187,7 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
                    const std::vector<int64_t>& of_contexts, std::stop_token stop,
                    const SweepProgress& progress, std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  ServingSweep out{design, {}};
+  ServingSweep out{design, {}, {}};
   const std::vector<int64_t> batches = ascending(of_batches), contexts = ascending(of_contexts);
   size_t done = 0;
   const size_t of = contexts.size() * (batches.size() + 1);

@@ -39,6 +39,7 @@ Result<BridgeRecipes> BridgeRecipes::read(const std::string& text, const std::st
                           file.text(entry, "system"),
                           file.text(entry, "precision"),
                           file.text(entry, "recipe"),
+                          {},
                           {}};
       for (const json& release : file.array(entry, "releases")) {
         recipe.releases.push_back(release.get<std::string>());

@@ -43,7 +43,7 @@ class Squares : public Canvas {
  protected:
   bool ready() const override { return count > 0; }
   bool viewMoves() const override { return moves_; }
-  bool hover(const QPointF& at) override {
+  bool hover(const QPointF& at, bool) override {
     hovered = squareAt(at);
     return hovered >= 0;
   }

@@ -107,12 +107,10 @@ bool Canvas::event(QEvent* event) {
   return QWidget::event(event);
 }
 
-bool Canvas::hover(const QPointF& at) { return !tipAt(at).isEmpty(); }
-
 // The cursor says what a click does, the tip what lies there.
 void Canvas::track(const QPointF& at, const QPoint& global) {
-  setCursor(hover(at) ? Qt::PointingHandCursor : Qt::ArrowCursor);
   QString tip = tipAt(at);
+  setCursor(hover(at, !tip.isEmpty()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
   if (tip.isEmpty()) return QToolTip::hideText();
   if (!Qt::mightBeRichText(tip)) tip = tip.toHtmlEscaped();
   QToolTip::showText(global, QStringLiteral("<div style='white-space:pre'>%1</div>").arg(tip), this);

@@ -34,7 +34,7 @@ class Canvas : public QWidget {
   virtual QRectF focusFrame() const;  // drawn once keys have come; null: the chart marks an element instead
 
   // Mouse. hover returns whether a click does something there.
-  virtual bool hover(const QPointF& at);
+  virtual bool hover(const QPointF&, bool has_tip) { return has_tip; }
   virtual void leave() {}
   virtual void click(const QPointF&, Qt::KeyboardModifiers) {}  // left button; where the view moves, released
   virtual void doubleClick(const QPointF& at) { click(at, {}); }

@@ -15,9 +15,9 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTickRoom = 26;  // pixels that a stage number wants
-constexpr double kValueTickRoom = 42;
-constexpr double kHeadroom = 1.08;  // above the tallest bar or the limit, for their labels
+constexpr double kTickRoom = 26;       // pixels that a stage number wants
+constexpr double kValueTickRoom = 34;  // as those of painted axes
+constexpr double kHeadroom = 1.08;     // above the tallest bar or the limit, for their labels
 
 // The ticks of all charts.
 class ValueTicker : public QCPAxisTicker {
@@ -90,7 +90,7 @@ StageChart::StageChart(QWidget* parent)
 
 StageChart::~StageChart() = default;
 
-bool StageChart::ready() const { return parts_->data.most_stages() > 0; }
+bool StageChart::ready() const { return parts_->data.stages() > 0; }
 const BarData& StageChart::data() const { return parts_->data; }
 int StageChart::selectedStage() const { return parts_->selected.stage; }
 int StageChart::selectedSeries() const { return parts_->selected.series; }
@@ -157,7 +157,7 @@ void StageChart::setGround(const QColor& ground) const {
 
 void StageChart::fitTicks(QSize size) const {
   parts_->stages->setTickCount(std::max(1, static_cast<int>(size.width() / kTickRoom)));
-  const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 3, 10);
+  const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 4, 10);
   parts_->plot->yAxis->ticker()->setTickCount(values);
 }
 

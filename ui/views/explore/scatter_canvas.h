@@ -68,7 +68,7 @@ class ScatterCanvas : public Canvas {
   void themeChanged() override { stale(); }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
   QRectF focusFrame() const override { return plot().adjusted(-0.5, -0.5, 0.5, -0.5); }
-  bool hover(const QPointF& at) override;
+  bool hover(const QPointF& at, bool has_tip) override;
   void leave() override { setHovered(-1); }
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;

@@ -10,7 +10,7 @@ void ScatterCanvas::setHovered(int row) {
   update();
 }
 
-bool ScatterCanvas::hover(const QPointF& at) {
+bool ScatterCanvas::hover(const QPointF& at, bool) {
   setHovered(rowAt(at));
   return hovered_ >= 0;
 }

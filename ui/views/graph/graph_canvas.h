@@ -54,7 +54,7 @@ class GraphCanvas : public Canvas {
   void themeChanged() override;
   void paintWindow(QPainter& painter, const QRect& exposed) override;  // a graph is saved by its view
   QRectF focusFrame() const override;
-  bool hover(const QPointF& at) override;
+  bool hover(const QPointF& at, bool has_tip) override;
   void leave() override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void pan(const QPointF& pixels) override;

@@ -10,7 +10,7 @@ constexpr double kReadable = 0.6;  // zoom below which words are too small to re
 
 }  // namespace
 
-bool GraphCanvas::hover(const QPointF& at) {
+bool GraphCanvas::hover(const QPointF& at, bool) {
   const auto spot = spot_at(*sheet_, view_.unmap(at));
   const bool card = spot && !spot->piece->inside;
   const bool title = spot && spot->piece->inside &&

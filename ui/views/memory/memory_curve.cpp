@@ -467,7 +467,7 @@ void MemoryCurve::followSelection(const QObject* by) {
   mark(fullestOf(static_cast<size_t>(after - points_.begin()) - 1));
 }
 
-bool MemoryCurve::hover(const QPointF& position) {
+bool MemoryCurve::hover(const QPointF& position, bool) {
   const MemoryPoint* of = at(position);
   return of && of->span >= 0;
 }

@@ -58,7 +58,7 @@ class MemoryCurve : public Canvas {
  protected:
   bool ready() const override { return estimate_ && !points_.empty(); }
   QRectF focusFrame() const override;
-  bool hover(const QPointF& at) override;
+  bool hover(const QPointF& at, bool has_tip) override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
   bool activate() override;

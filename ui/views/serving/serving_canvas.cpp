@@ -147,7 +147,7 @@ QString ServingCanvas::tipAt(const QPointF& at) const {
   return point < 0 ? QString() : tip(point);
 }
 
-bool ServingCanvas::hover(const QPointF& at) {
+bool ServingCanvas::hover(const QPointF& at, bool) {
   setHovered(pointAt(at));
   return hovered_ >= 0;
 }

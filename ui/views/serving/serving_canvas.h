@@ -76,7 +76,7 @@ class ServingCanvas : public Canvas {
   virtual void changed() {}  // the sweep, the mode or the compared designs: before it is painted again
   bool ready() const override { return points() > 0; }
   QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
-  bool hover(const QPointF& at) override;
+  bool hover(const QPointF& at, bool has_tip) override;
   void leave() override { setHovered(-1); }
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;

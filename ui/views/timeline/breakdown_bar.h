@@ -45,7 +45,7 @@ class BreakdownBar : public Canvas {
   void categorySelected(int category);
 
  protected:
-  bool ready() const override { return step_ > 0; }
+  bool ready() const override { return step_ > 0 && total() > 0; }
   QRectF focusFrame() const override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;

@@ -62,7 +62,7 @@ class GanttCanvas : public Canvas {
   bool viewMoves() const override { return true; }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
   QRectF focusFrame() const override;
-  bool hover(const QPointF& at) override;
+  bool hover(const QPointF& at, bool has_tip) override;
   void leave() override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;

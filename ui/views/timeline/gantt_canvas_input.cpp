@@ -50,7 +50,7 @@ QString GanttCanvas::tipAt(const QPointF& point) const {
   return text + u'\n' + tip;
 }
 
-bool GanttCanvas::hover(const QPointF& at) {
+bool GanttCanvas::hover(const QPointF& at, bool) {
   const ItemRef hovered = ganttLayout().at(at);
   if (!(hovered == hovered_)) update();
   hovered_ = hovered;
