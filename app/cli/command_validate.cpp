@@ -6,6 +6,7 @@
 #include "app/cli/command_list.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "app/cli/validation_picture.h"
 #include "timing/simulation.h"
 #include "validation/validation.h"
 

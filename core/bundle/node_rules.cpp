@@ -144,7 +144,7 @@ class FileReader {
                    std::string(attr_name(attr)) + " is missing, but system.json has track-local-mem on");
       return;
     }
-    const auto strings = string_list(value);
+    const std::vector<std::string_view>& strings = attr == Attr::Inputs ? node_.inputs : node_.outputs;
     if (strings.size() % 2 != 0)
       return node_error("TENSOR_LIST", std::string(attr_name(attr)) + " must alternate names and bytes");
     for (size_t i = 0; i < strings.size(); i += 2) {
@@ -237,14 +237,13 @@ class FileReader {
     const AttrValue& name = node_.attr(Attr::PgName);
     if (!name.present) return 0;
     if (name.kind != attr_field::kString) return std::nullopt;
-    if (name.bytes.empty()) return 0;
+    if (name.text.empty()) return 0;
     int64_t id = 0;
-    const auto [end, status] = std::from_chars(name.bytes.data(), name.bytes.data() + name.bytes.size(), id);
-    if (status == std::errc() && end == name.bytes.data() + name.bytes.size() && id >= 0 &&
+    const auto [end, status] = std::from_chars(name.text.data(), name.text.data() + name.text.size(), id);
+    if (status == std::errc() && end == name.text.data() + name.text.size() && id >= 0 &&
         id <= std::numeric_limits<int32_t>::max())
       return id;
-    node_error("GROUP_NAME",
-               "pg_name \"" + std::string(name.bytes) + "\" is no integer from 0 to 2147483647");
+    node_error("GROUP_NAME", "pg_name \"" + std::string(name.text) + "\" is no integer from 0 to 2147483647");
     return std::nullopt;
   }
 
@@ -300,7 +299,7 @@ class FileReader {
                  "queue asserts at time 0");
     const auto name = group();
     if (name == 0 && node_.attr(Attr::InvolvedDim).kind == attr_field::kBoolList &&
-        !any_true(node_.attr(Attr::InvolvedDim)))
+        !node_.attr(Attr::InvolvedDim).any_true)
       node_error("INVOLVED_DIM", "involved_dim has no true entry: the collective never completes");
     if (!name || !supported || !size) return;
     uint32_t slot = 0;

@@ -20,7 +20,7 @@ struct TimelineFile {
 };
 
 // Trace Event Format (Google, "Trace Event Format", 2016): one process per stage, one thread per stream.
-// Times are microseconds with three decimals, because readers round to nanoseconds.
+// Times are microseconds, rounded to nanoseconds as readers round them.
 // Slices of a thread nest and never overlap partially. Layers follow one another inside their pass, ops
 // inside their layer. Between ops are waits of the compute stream for the host. Between layers are waits for
 // FSDP units or for the memory of the host.

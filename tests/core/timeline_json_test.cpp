@@ -206,6 +206,7 @@ class TimelineJsonTest : public QObject {
  private Q_SLOTS:
   void levels_data();
   void levels();
+  void linesAreEvents();
   void arrows();
   void largeSteps();
   void machines();
@@ -253,6 +254,28 @@ void TimelineJsonTest::levels() {
   QCOMPARE(bare.file.layers, m.file.layers);
   QCOMPARE(bare.file.spans, m.file.spans);
   QVERIFY(bare.file.left_out.starts_with("all "));
+}
+
+// One event per line, in the order of the file, with times of whole nanoseconds.
+void TimelineJsonTest::linesAreEvents() {
+  const Made m = made(trace_design("llama3-8b", 2, 2, 1, true, 4, 4));
+  QList<QByteArray> lines = QByteArray::fromStdString(m.file.json).split('\n');
+  const QJsonArray events = m.root["traceEvents"].toArray();
+  QCOMPARE(lines.size(), events.size() + 3);  // the head, "]}", and the end of the last line
+  QVERIFY(lines.front().endsWith("\"traceEvents\":["));
+  QCOMPARE(lines[lines.size() - 2], QByteArray("]}"));
+  for (qsizetype i = 0; i < events.size(); ++i) {
+    QByteArray line = lines[i + 1];
+    if (i + 1 < events.size()) {
+      QVERIFY(line.endsWith(','));
+      line.chop(1);
+    }
+    QCOMPARE(QJsonDocument::fromJson(line).object(), events[i].toObject());
+    QVERIFY(line.startsWith("{\"ph\":"));
+    for (const char* key : {"ts", "dur"})
+      if (const QJsonValue time = events[i].toObject()[QLatin1String(key)]; time.isDouble())
+        QVERIFY(std::abs(time.toDouble() * 1000 - static_cast<double>(nanoseconds(time))) < 1e-5);
+  }
 }
 
 void TimelineJsonTest::arrows() {
