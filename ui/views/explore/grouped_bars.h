@@ -41,7 +41,7 @@ class GroupedBars : public Canvas {
   void cleared();
 
  protected:
-  bool ready() const override { return !groups_.isEmpty(); }
+  bool ready() const override { return !groups_.empty(); }
   QRectF focusFrame() const override { return here_ < 0 ? Canvas::focusFrame() : QRectF(); }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
