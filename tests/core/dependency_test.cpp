@@ -74,8 +74,8 @@ bool allowed(const QString& from, const QString& to) {
 // From below to above: a folder uses itself and those before it, and views never use each other.
 const QStringList kUiOrder{"toolkit",
                            "help",
-                           "selection",
                            "session",
+                           "selection",
                            "plot",
                            "inspector",
                            "form",

@@ -72,7 +72,7 @@ class SelectionWindow : public QObject {
     window_->show();
     QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
     QVERIFY(session_->estimated());
-    session_->setStage(kStage);
+    window_->selection()->setStage(kStage);
   }
   void close() {
     session_->undoStack()->setClean();
@@ -166,7 +166,7 @@ class SelectionWindow : public QObject {
         {"timeline row",
          [this] {
            show(kTimeline);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            ChartTable* table = view<TimelineView>()->table();
            clickRow(table, 0);
            table->setFocus();
@@ -213,7 +213,7 @@ class SelectionWindow : public QObject {
         {"memory curve",
          [this] {
            show(kMemory);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            MemoryCurve* curve = view<MemoryView>()->curve();
            curve->setFocus();
            QTest::keyClick(curve, Qt::Key_Home);
@@ -224,7 +224,7 @@ class SelectionWindow : public QObject {
         {"FLOPs row",
          [this] {
            show(kCompute);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            for (size_t i = 0; i < stage().flops.size(); ++i)
              if (stage().flops[i].kind == OpKind::Einsum && stage().flops[i].phase == Phase::Backward)
                return clickRow(view<ComputeView>()->table(), static_cast<int>(i));
@@ -232,7 +232,7 @@ class SelectionWindow : public QObject {
         {"roofline point",
          [this] {
            show(kCompute);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            view<ComputeView>()->setRooflineShown(true);
            RooflineCanvas* canvas = view<ComputeView>()->roofline();
            QTest::mouseClick(canvas, Qt::LeftButton, {},
@@ -241,7 +241,7 @@ class SelectionWindow : public QObject {
         {"roofline row",
          [this] {
            show(kCompute);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            view<ComputeView>()->setRooflineShown(true);
            const RooflineCanvas* canvas = view<ComputeView>()->roofline();
            const int last = static_cast<int>(canvas->data().points.size()) - 1;
@@ -253,7 +253,7 @@ class SelectionWindow : public QObject {
         {"collectives row",
          [this] {
            show(kCommunication);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            for (size_t i = 0; i < stage().collectives.size(); ++i)
              if (stage().collectives[i].op == "reduce_scatter" &&
                  stage().collectives[i].phase == Phase::Forward)
@@ -268,7 +268,7 @@ class SelectionWindow : public QObject {
         {"mesh group",
          [this] {
            show(kCommunication);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            view<CommunicationView>()->setMeshShown(true);
            for (QPushButton* chip : view<MeshView>()->chips())
              if (chip->property("group").toString() == "pp") QTest::mouseClick(chip, Qt::LeftButton);
@@ -420,7 +420,8 @@ class SelectionWindow : public QObject {
            view<CommunicationView>()->setMeshShown(true);
            QCoreApplication::processEvents();
            const QString group = view<MeshView>()->group();
-           return session_->resolvedSelection().group(kStage, group.toStdString()) ? group : QString();
+           return window_->selection()->resolvedSelection().group(kStage, group.toStdString()) ? group
+                                                                                               : QString();
          }},
     };
   }

@@ -9,6 +9,7 @@
 #include "plan/report.h"
 #include "ui/plot/bar_data.h"
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QHBoxLayout;
@@ -40,10 +41,11 @@ class ChartPage : public QWidget {
 
  protected:
   // name ends the file name of what is saved: "memory".
-  ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent);
+  ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent);
   void start(TableModel* model,
              const QList<int>& left_out_columns = {});  // once, from the view's constructor
   Session* session() const { return session_; }
+  SelectionState* state() const { return state_; }
   const Report* filled() const { return filled_.get(); }  // what the view shows
   QHBoxLayout* controls() const { return controls_; }     // next to the title
   void refresh(bool even_if_same = false);
@@ -105,6 +107,8 @@ class ChartPage : public QWidget {
   std::vector<BarMark> markedComparedBars() const;
   Shown shownOfSelection() const;  // the one thing of this view that is selected, or else the stage
   void fitTable();
+
+  SelectionState* state_;
 
   Session* session_;
   QString title_, name_;

@@ -88,6 +88,7 @@ QToolButton* addHelpButton(QTabWidget* tabs) {
 MainWindow::MainWindow(Session* session, QWidget* parent)
     : QMainWindow(parent),
       session_(session),
+      state_(new SelectionState(session, this)),
       job_(new ExportJob(this)),
       document_(new Document(session, this)),
       actions_(makeActions(this, session->undoStack())) {
@@ -104,7 +105,8 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   updateTitle();
 }
 
-MainWindow::~MainWindow() = default;
+// The views use the selection state until they are gone.
+MainWindow::~MainWindow() { delete takeCentralWidget(); }
 
 void MainWindow::build() {
   fillMenuBar(menuBar(), actions_);
@@ -116,7 +118,7 @@ void MainWindow::build() {
   form_ = new ConfigForm(session_, columns_);
   centre_ = new QSplitter(Qt::Vertical, columns_);
   side_ = new QStackedWidget(columns_);
-  inspector_ = new InspectorPanel(session_, side_);
+  inspector_ = new InspectorPanel(state_, side_);
   tabs_ = new QTabWidget(centre_);
   problems_ = new ProblemsPanel(session_, centre_);
   status_ = new StatusBar(session_, job_, page);
@@ -125,15 +127,15 @@ void MainWindow::build() {
   tabs_->setDocumentMode(true);
   tabs_->tabBar()->setExpanding(false);
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
-  graph_ = new GraphView(session_, tabs_);
-  timeline_ = new TimelineView(session_, tabs_);
-  explore_ = new ExploreView(session_, new ServingPage(session_), tabs_);
+  graph_ = new GraphView(state_, tabs_);
+  timeline_ = new TimelineView(state_, tabs_);
+  explore_ = new ExploreView(state_, new ServingPage(state_), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   QWidget* views[] = {graph_,
-                      new MemoryView(session_, tabs_),
-                      new ComputeView(session_, tabs_),
-                      new CommunicationView(session_, tabs_),
+                      new MemoryView(state_, tabs_),
+                      new ComputeView(state_, tabs_),
+                      new CommunicationView(state_, tabs_),
                       timeline_,
                       explore_};
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
@@ -243,8 +245,8 @@ void MainWindow::wireView() {
   connect(actions_.fit, &QAction::triggered, this,
           either(&GraphView::fit, &TimelineView::fit, &ExploreView::fit));
   // A link of the inspector leads to the timeline.
-  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) {
-    if (!by && session_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
+  connect(state_, &SelectionState::selectionChanged, this, [this](const QObject* by) {
+    if (!by && state_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
   });
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
   connect(actions_.inspector, &QAction::toggled, side_, &QWidget::setVisible);

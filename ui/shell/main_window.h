@@ -4,6 +4,7 @@
 #include <QMainWindow>
 #include <memory>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/shell/actions.h"
 #include "ui/shell/help_topics.h"
@@ -38,6 +39,7 @@ class MainWindow : public QMainWindow {
   explicit MainWindow(Session* session, QWidget* parent = nullptr);
   ~MainWindow() override;
   const Actions& actions() const { return actions_; }
+  SelectionState* selection() const { return state_; }
   ConfigForm* form() const { return form_; }
   InspectorPanel* inspector() const { return inspector_; }
   VerdictStrip* verdictStrip() const { return verdict_; }
@@ -82,6 +84,7 @@ class MainWindow : public QMainWindow {
   void updateTitle();
   void rememberLayout();
   Session* session_;
+  SelectionState* state_;
   ExportJob* job_;
   Document* document_;
   Actions actions_;

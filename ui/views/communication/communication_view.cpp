@@ -28,15 +28,15 @@ std::vector<CollectivesModel::OtherDesign> pinned(const Comparisons& comparisons
 
 }  // namespace
 
-CommunicationView::CommunicationView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
+CommunicationView::CommunicationView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
                 parent),
       model_(new CollectivesModel(this)),
       switch_(new SegmentedControl(tr("Picture"), {tr("Bars"), tr("Mesh")}, this)) {
   controls()->addWidget(switch_);
   connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setMeshShown(index == 1); });
   start(model_, {CollectivesModel::Stage});
-  mesh_ = new MeshView(session, this);
+  mesh_ = new MeshView(state, this);
   mesh_->hide();
   auto* column = qobject_cast<QVBoxLayout*>(layout());
   column->insertWidget(column->indexOf(chart()) + 1, mesh_, 1);
@@ -69,7 +69,7 @@ Selection CommunicationView::selectionOfBar(const Report& report, int stage, int
 }
 
 Selection CommunicationView::selectionOfRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return selectionOfCollective(stage, stage.collectives[static_cast<size_t>(row)]);
 }
 
@@ -79,7 +79,7 @@ bool CommunicationView::marksSeries(const Report& report, const ResolvedSelectio
 }
 
 bool CommunicationView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return static_cast<size_t>(row) < stage.collectives.size() &&
          resolved.collective(stage.stage, stage.collectives[static_cast<size_t>(row)]);
 }
@@ -113,11 +113,11 @@ BarData CommunicationView::bars(const Report& report) const {
 }
 
 void CommunicationView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), session()->units(), pinned(*session()->comparisons()));
+  model_->setReport(report, state()->stage(), session()->units(), pinned(*session()->comparisons()));
 }
 
 QString CommunicationView::caption(const Report& report) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return tr("Stage %1: %2 in full buffers")
       .arg(QString::number(stage.stage), bytes_text(stage.bytes_sent_total, session()->units()));
 }
@@ -135,7 +135,7 @@ Inspection CommunicationView::inspectBar(const Report& report, int stage, int se
 }
 
 Inspection CommunicationView::inspectRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return inspect_collective(report, stage, stage.collectives[static_cast<size_t>(row)], session()->units());
 }
 

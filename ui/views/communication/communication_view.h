@@ -13,7 +13,7 @@ class SegmentedControl;
 class CommunicationView : public ChartPage {
   Q_OBJECT
  public:
-  explicit CommunicationView(Session* session, QWidget* parent = nullptr);
+  explicit CommunicationView(SelectionState* state, QWidget* parent = nullptr);
   CollectivesModel* model() const { return model_; }
   MeshView* mesh() const { return mesh_; }
   bool meshShown() const { return mesh_shown_; }

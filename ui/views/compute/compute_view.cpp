@@ -18,11 +18,11 @@
 
 namespace shardscape::ui {
 
-ComputeView::ComputeView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
+ComputeView::ComputeView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
       model_(new FlopsModel(this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
             auto made = std::make_shared<ComparedRoofline>();
             made->stage = Comparisons::sameStagePlace(stage.first, stage.second,
@@ -71,8 +71,9 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
     roofline_->setSelectedItem(static_cast<int>(roofline_->data().points.size()) - 1 - row);
     selectPoint();
   });
-  for (const auto signal : {&Session::reportChanged, &Session::stageChanged, &Session::unitsChanged})
-    connect(session, signal, this, &ComputeView::fillRoofline);
+  for (const auto signal : {&Session::reportChanged, &Session::unitsChanged})
+    connect(session(), signal, this, &ComputeView::fillRoofline);
+  connect(state, &SelectionState::stageChanged, this, &ComputeView::fillRoofline);
 }
 
 void ComputeView::setRooflineShown(bool shown) {
@@ -92,7 +93,7 @@ void ComputeView::setRooflineShown(bool shown) {
 
 void ComputeView::fillRoofline() {
   if (!roofline_shown_ || !filled()) return;
-  const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
+  const int stage = std::clamp(state()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
   Roofline data = shardscape::ui::roofline(*filled(), stage);
   if (data.accelerator)
     setTitle(tr("Roofline of %1, stage %2").arg(QString::fromStdString(data.accelerator->name)).arg(stage));
@@ -132,16 +133,16 @@ void ComputeView::selectPoint() {
   const int selected = roofline_->selected();
   if (selected < 0 || !filled()) return;
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
-  const auto [first, end] = units_with(*filled(), session()->stage(), point);
+  const auto [first, end] = units_with(*filled(), state()->stage(), point);
   if (first < 0) return;
   Selection selection;
   selection.kind = SelectionKind::Op;
-  selection.stage = session()->stage();
+  selection.stage = state()->stage();
   selection.unit = first;
   selection.units = end - first;
   selection.op = point.op;
   selection.kernel = true;
-  session()->selectInAllViews(selection, this);
+  state()->selectInAllViews(selection, this);
   markPoints();
   explainPoint();
 }
@@ -154,9 +155,9 @@ void ComputeView::markPoints() {
   const int last = static_cast<int>(points.size()) - 1;
   for (int i = 0; i <= last; ++i) {
     const auto& of = points[static_cast<size_t>(i)].ops;
-    const bool belongs = session()->resolvedSelection().on(session()->stage()) &&
+    const bool belongs = state()->resolvedSelection().on(state()->stage()) &&
                          std::any_of(of.begin(), of.end(), [&](const auto& op) {
-                           return session()->resolvedSelection().op(op.first, op.second);
+                           return state()->resolvedSelection().op(op.first, op.second);
                          });
     if (belongs) marked.push_back(i);
   }
@@ -172,7 +173,7 @@ void ComputeView::followSelection(const QObject* by) {
   if (by == this || !roofline_shown_) return;
   roofline_->setSelectedItem(-1);
   markPoints();
-  if (isVisible() && by != session()) explainPoint();
+  if (isVisible() && by != state()) explainPoint();
 }
 
 void ComputeView::explainPoint() {
@@ -182,9 +183,9 @@ void ComputeView::explainPoint() {
     return ChartPage::explainAgain();
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
   const GraphTree tree(session()->report());
-  const int unit = units_with(*filled(), session()->stage(), point).first;
+  const int unit = units_with(*filled(), state()->stage(), point).first;
   if (unit < 0) return;
-  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, session()->stage()), 1, Passes::Both,
+  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, state()->stage()), 1, Passes::Both,
                                 session()->units());
   out.title = roofline_title(*filled(), point);
   const QVector<QPair<QString, QString>> rates{
@@ -204,7 +205,7 @@ void ComputeView::explainPoint() {
                                     .arg(QString::fromStdString(format_seconds(seconds)),
                                          signed_percent_text(seconds / point.seconds - 1))});
   }
-  session()->inspect(out);
+  state()->inspect(out);
 }
 
 Selection ComputeView::selectionOfBar(const Report& report, int stage, int series) const {
@@ -218,11 +219,10 @@ Selection ComputeView::selectionOfBar(const Report& report, int stage, int serie
 }
 
 Selection ComputeView::selectionOfRow(const Report& report, int row) const {
-  const FlopsValue& of = report.stages[static_cast<size_t>(session()->stage())]
-                             .flops[static_cast<size_t>(row)];
+  const FlopsValue& of = report.stages[static_cast<size_t>(state()->stage())].flops[static_cast<size_t>(row)];
   Selection selection;
   selection.kind = SelectionKind::Flops;
-  selection.stage = session()->stage();
+  selection.stage = state()->stage();
   selection.flops = flops_group(of.kind);
   selection.phase = of.phase;
   selection.row = {of.kind, of.compute};
@@ -236,7 +236,7 @@ bool ComputeView::marksSeries(const Report& report, const ResolvedSelection& res
 }
 
 bool ComputeView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return static_cast<size_t>(row) < stage.flops.size() &&
          resolved.flops(stage.stage, stage.flops[static_cast<size_t>(row)]);
 }
@@ -269,11 +269,11 @@ BarData ComputeView::bars(const Report& report) const {
 }
 
 void ComputeView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), convention_);
+  model_->setReport(report, state()->stage(), convention_);
 }
 
 QString ComputeView::caption(const Report& report) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return tr("Stage %1: %2 counted, %3 useful")
       .arg(QString::number(stage.stage), flops_text(stage.flops_total), flops_text(stage.useful_flops_total));
 }
@@ -291,7 +291,7 @@ Inspection ComputeView::inspectBar(const Report& report, int stage, int series) 
 }
 
 Inspection ComputeView::inspectRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = report.stages[static_cast<size_t>(state()->stage())];
   return inspect_flops(stage, stage.flops[static_cast<size_t>(row)]);
 }
 

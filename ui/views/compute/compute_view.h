@@ -20,7 +20,7 @@ class SegmentedControl;
 class ComputeView : public ChartPage {
   Q_OBJECT
  public:
-  explicit ComputeView(Session* session, QWidget* parent = nullptr);
+  explicit ComputeView(SelectionState* state, QWidget* parent = nullptr);
   FlopsModel* model() const { return model_; }
   FlopsConvention convention() const { return convention_; }
   void setConvention(FlopsConvention convention);

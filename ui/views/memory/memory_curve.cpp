@@ -73,13 +73,14 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   return out;
 }
 
-MemoryCurve::MemoryCurve(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
+MemoryCurve::MemoryCurve(SelectionState* state, QWidget* parent)
+    : QWidget(parent), state_(state), session_(state->session()) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setObjectName(QStringLiteral("memory_curve"));
   setAccessibleName(tr("Memory of the selected stage over one step"));
   connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-  connect(session_, &Session::selectionChanged, this, &MemoryCurve::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &MemoryCurve::followSelection);
 }
 
 void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stage) {
@@ -471,13 +472,13 @@ void MemoryCurve::selectPoint(size_t point) {
   selection.kind = SelectionKind::Span;
   selection.stage = stage_;
   selection.span = points_[point].span;
-  session_->selectInAllViews(selection, this);
+  state_->selectInAllViews(selection, this);
 }
 
 // A pass that was selected anywhere is marked here; of all else when it runs.
 void MemoryCurve::followSelection(const QObject* by) {
   if (by == this || !estimate_ || !estimate_->simulation || !ofThisReport()) return;
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   const Selection& selection = resolved.selection();
   when_.clear();
   const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
@@ -526,16 +527,16 @@ void MemoryCurve::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_Home: return go(0, 1, -1);
     case Qt::Key_End: return go(last, -1, -1);
     case Qt::Key_M: return peak_ && points_[*peak_].span >= 0 ? selectPoint(*peak_) : static_cast<void>(0);
-    case Qt::Key_Escape: session_->selectInAllViews({}, this); return mark(std::nullopt);
+    case Qt::Key_Escape: state_->selectInAllViews({}, this); return mark(std::nullopt);
     case Qt::Key_Return:
     case Qt::Key_Enter:
     case Qt::Key_Space: {
       if (!marked_) return go(here, 1, -1);
       if (!ofThisReport()) return;
-      const Selection selection = session_->selection();
-      session_->selectInAllViews({}, this);
-      return session_->selectInAllViews(
-          selection, nullptr);  // as a link of the inspector: the window shows the timeline
+      const Selection selection = state_->selection();
+      state_->selectInAllViews({}, this);
+      return state_->selectInAllViews(selection,
+                                      nullptr);  // as a link of the inspector: the window shows the timeline
     }
     default: QWidget::keyPressEvent(event);
   }

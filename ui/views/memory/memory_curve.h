@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/estimate.h"
 #include "ui/session/session.h"
 
@@ -35,7 +36,7 @@ struct ComparedMemory {
 class MemoryCurve : public QWidget {
   Q_OBJECT
  public:
-  explicit MemoryCurve(Session* session, QWidget* parent = nullptr);
+  explicit MemoryCurve(SelectionState* state, QWidget* parent = nullptr);
   void setEstimate(std::shared_ptr<const Estimate> estimate, int stage);  // null: nothing to show
   void setComparedDesigns(std::vector<ComparedMemory> others);  // as lines over it, on the same axes
   const std::vector<MemoryPoint>& points() const { return points_; }
@@ -81,6 +82,7 @@ class MemoryCurve : public QWidget {
   void mark(std::optional<size_t> point);
   void selectPoint(size_t point);
   void followSelection(const QObject* by);
+  SelectionState* state_;
   Session* session_;
   std::shared_ptr<const Estimate> estimate_;
   int stage_ = 0;
