@@ -1,4 +1,4 @@
-// Folders of the read-only data (models/, resources/) and of the user's own data.
+// Folders of the read-only data (models/, resources/, docs/) and of the user's own data.
 #pragma once
 
 #include <filesystem>

@@ -72,10 +72,21 @@ bool allowed(const QString& from, const QString& to) {
 }
 
 // From below to above: a folder uses itself and those before it, and views never use each other.
-const QStringList kUiOrder{
-    "toolkit",        "selection",     "session",       "plot",          "inspector",
-    "form",           "views/graph",   "views/memory",  "views/compute", "views/communication",
-    "views/timeline", "views/explore", "views/serving", "shell"};
+const QStringList kUiOrder{"toolkit",
+                           "help",
+                           "session",
+                           "selection",
+                           "plot",
+                           "inspector",
+                           "form",
+                           "views/graph",
+                           "views/memory",
+                           "views/compute",
+                           "views/communication",
+                           "views/timeline",
+                           "views/explore",
+                           "views/serving",
+                           "shell"};
 
 // "ui/views/graph/sheet.h": "views/graph".
 QString ui_folder(const QString& path) { return path.section('/', 1, -2); }

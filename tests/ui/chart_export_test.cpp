@@ -46,6 +46,7 @@ QString texts_of(const QByteArray& svg, QString& error) {
 class ChartExportTest : public QObject {
   Q_OBJECT
   std::unique_ptr<Session> session_;
+  std::unique_ptr<SelectionState> state_;
 
  public:
   static void initMain() { go_offscreen(); }
@@ -60,9 +61,13 @@ class ChartExportTest : public QObject {
     QVERIFY(!session_->setKnob(QStringLiteral("dp"), QStringLiteral("2")));
     session_->waitForReport();
     QVERIFY(session_->current());
+    state_ = std::make_unique<SelectionState>(session_.get());
   }
 
-  void cleanupTestCase() { session_.reset(); }
+  void cleanupTestCase() {
+    state_.reset();
+    session_.reset();
+  }
 
   void views_data() {
     QTest::addColumn<int>("view");
@@ -88,9 +93,9 @@ class ChartExportTest : public QObject {
     QFETCH(int, view);
     QFETCH(QStringList, texts);
     std::unique_ptr<ChartPage> page;
-    if (view == 0) page = std::make_unique<MemoryView>(session_.get());
-    if (view == 1) page = std::make_unique<ComputeView>(session_.get());
-    if (view == 2) page = std::make_unique<CommunicationView>(session_.get());
+    if (view == 0) page = std::make_unique<MemoryView>(state_.get());
+    if (view == 1) page = std::make_unique<ComputeView>(state_.get());
+    if (view == 2) page = std::make_unique<CommunicationView>(state_.get());
     Picture picture = page->picture();
     picture.size = QSize(900, 480);
 
@@ -121,7 +126,7 @@ class ChartExportTest : public QObject {
   }
 
   void csvRowsEqualTheModel() {
-    MemoryView view(session_.get());
+    MemoryView view(state_.get());
     const QString csv = QString::fromUtf8(bytes_of(view.picture(), SaveFormat::Csv));
     const QStringList lines = csv.split(u'\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), view.model()->rowCount() + 1);
@@ -136,7 +141,7 @@ class ChartExportTest : public QObject {
   }
 
   void csvOfOneStageViewsHasAllStages() {
-    CommunicationView view(session_.get());
+    CommunicationView view(state_.get());
     const QStringList lines = QString::fromUtf8(bytes_of(view.picture(), SaveFormat::Csv))
                                   .split(u'\n', Qt::SkipEmptyParts);
     size_t rows = 0;
@@ -147,7 +152,7 @@ class ChartExportTest : public QObject {
 
   void savesToFiles() {
     QTemporaryDir folder;
-    MemoryView view(session_.get());
+    MemoryView view(state_.get());
     for (const SaveFormatInfo& info : save_formats()) {
       if (info.format == SaveFormat::Trace || info.format == SaveFormat::Json)
         continue;  // the timeline's, a search's
@@ -161,7 +166,7 @@ class ChartExportTest : public QObject {
 
   void aFailedSaveSaysWhyAndLeavesTheOldFile() {
     QTemporaryDir folder;
-    MemoryView view(session_.get());
+    MemoryView view(state_.get());
     const auto missing = save_picture(view.picture(), SaveFormat::Png,
                                       folder.filePath(QStringLiteral("none/chart.png")));
     QVERIFY(missing);
@@ -184,14 +189,14 @@ class ChartExportTest : public QObject {
   }
 
   void theMenuOffersAllFormats() {
-    MemoryView view(session_.get());
+    MemoryView view(state_.get());
     for (const char* name : {"save_png", "save_svg", "save_pdf", "save_csv", "copy_picture"}) {
       QVERIFY2(view.saveMenu()->findChild<QAction*>(QString::fromLatin1(name)), name);
     }
   }
 
   void darkChartsAreSavedDark() {
-    MemoryView view(session_.get());
+    MemoryView view(state_.get());
     Theme::instance().setMode(Theme::Mode::Dark);
     const QImage image = QImage::fromData(bytes_of(view.picture(), SaveFormat::Png), "PNG");
     QCOMPARE(image.pixelColor(2, 2), Theme::colors(Theme::Mode::Dark).panel);

@@ -67,12 +67,13 @@ class ChartsTest : public QObject {
 
   void aClickOnABarSelectsStageAndSegment() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     click_segment(*view.chart(), 2, index_of(MemoryCategory::Activations));
-    QCOMPARE(session.stage(), 2);
-    const Inspection& inspection = session.inspection();
+    QCOMPARE(state.stage(), 2);
+    const Inspection& inspection = state.inspection();
     QCOMPARE(inspection.title, QStringLiteral("Activations, stage 2"));
     QCOMPARE(inspection.values.size(), 1);
     const Quantity& quantity = session.report()->stages[2].memory[index_of(MemoryCategory::Activations)];
@@ -85,24 +86,26 @@ class ChartsTest : public QObject {
 
   void aClickOnARowSelectsTheStage() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     const QRect cell = view.table()->visualRect(view.table()->model()->index(3, 0));
     QTest::mouseClick(view.table()->viewport(), Qt::LeftButton, Qt::NoModifier, cell.center());
-    QCOMPARE(session.stage(), 3);
+    QCOMPARE(state.stage(), 3);
     QCOMPARE(view.chart()->selectedStage(), 3);
     QTest::keyClick(view.table(), Qt::Key_Up);
-    QCOMPARE(session.stage(), 2);
+    QCOMPARE(state.stage(), 2);
   }
 
   void theStageIsSharedByAllViews() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView memory(&session);
-    ComputeView compute(&session);
-    CommunicationView communication(&session);
-    session.setStage(3);
+    MemoryView memory(&state);
+    ComputeView compute(&state);
+    CommunicationView communication(&state);
+    state.setStage(3);
     QCOMPARE(memory.chart()->selectedStage(), 3);
     QCOMPARE(compute.chart()->selectedStage(), 3);
     QCOMPARE(communication.model()->rowCount(),
@@ -111,53 +114,56 @@ class ChartsTest : public QObject {
 
   void arrowKeysMoveTheSelection() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     StageChart* chart = view.chart();
     chart->setFocus();
     QTest::keyClick(chart, Qt::Key_Right);
     QTest::keyClick(chart, Qt::Key_Right);
-    QCOMPARE(session.stage(), 2);
+    QCOMPARE(state.stage(), 2);
     QTest::keyClick(chart, Qt::Key_Home);
-    QCOMPARE(session.stage(), 0);
+    QCOMPARE(state.stage(), 0);
     QTest::keyClick(chart, Qt::Key_Left);  // stays at the end
-    QCOMPARE(session.stage(), 0);
+    QCOMPARE(state.stage(), 0);
     QTest::keyClick(chart, Qt::Key_Up);
     QCOMPARE(chart->selectedSeries(), 0);
-    QVERIFY(session.inspection().title.startsWith(QStringLiteral("Parameters")));
+    QVERIFY(state.inspection().title.startsWith(QStringLiteral("Parameters")));
     // Stage 0 has no logits: past activations, buffers and runtime comes the stage as a whole.
     for (int i = 0; i < 6; ++i) QTest::keyClick(chart, Qt::Key_Up);
     QCOMPARE(chart->selectedSeries(), int(StageChart::kWholeStage));
     QTest::keyClick(chart, Qt::Key_End);
     QTest::keyClick(chart, Qt::Key_Down);
-    QCOMPARE(session.stage(), 3);
+    QCOMPARE(state.stage(), 3);
     QCOMPARE(chart->selectedSeries(), index_of(MemoryCategory::Runtime));
   }
 
   void theRankSpinBoxSelectsTheStage() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     auto* spin_box = view.findChild<RankSpinBox*>();
     QVERIFY(spin_box);
     QCOMPARE(spin_box->maximum(), 7);
     spin_box->setValue(5);
-    QCOMPARE(session.rank(), qint64(5));
-    QCOMPARE(session.stage(), 2);
+    QCOMPARE(state.rank(), qint64(5));
+    QCOMPARE(state.stage(), 2);
     QCOMPARE(spin_box->text(),
              QStringLiteral("rank 5: ") + QString::fromStdString(rank_text(*session.report(), 5)));
-    session.setStage(0);
+    state.setStage(0);
     QCOMPARE(spin_box->value(), 0);
   }
 
   void barsAddUpToTheReport() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    MemoryView memory(&session);
-    ComputeView compute(&session);
-    CommunicationView communication(&session);
+    MemoryView memory(&state);
+    ComputeView compute(&state);
+    CommunicationView communication(&state);
     for (int stage = 0; stage < 2; ++stage) {
       const StageReport& of = session.report()->stages[static_cast<size_t>(stage)];
       const auto near = [](double a, Wide b) { return std::fabs(a - to_double(b)) <= 1e-9 * to_double(b); };
@@ -171,8 +177,9 @@ class ChartsTest : public QObject {
 
   void forwardAndBackwardDifferInPattern() {
     Session session;
+    SelectionState state(&session);
     session.waitForReport();
-    ComputeView view(&session);
+    ComputeView view(&state);
     bool solid = false, hatched = false;
     for (const BarSeries& series : view.chart()->data().series) {
       const bool backward = series.label.endsWith(QStringLiteral("backward"));
@@ -184,8 +191,9 @@ class ChartsTest : public QObject {
 
   void whatIsComputedAgainHasAPatternOfItsOwn() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"recompute", "full"}});
-    ComputeView view(&session);
+    ComputeView view(&state);
     const BarData& data = view.chart()->data();
     const auto fill_of = [&](const char* end, const std::vector<BarSeries>& list) {
       for (const BarSeries& series : list)
@@ -213,10 +221,11 @@ class ChartsTest : public QObject {
   // Between form and inspector of a window of 1280 x 800.
   void noColumnIsHiddenInASmallWindow() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    MemoryView memory(&session);
-    ComputeView compute(&session);
-    CommunicationView communication(&session);
+    MemoryView memory(&state);
+    ComputeView compute(&state);
+    CommunicationView communication(&state);
     for (ChartPage* view : std::initializer_list<ChartPage*>{&memory, &compute, &communication}) {
       open(*view, {680, 600});
       QVERIFY2(view->table()->horizontalHeader()->length() <= view->table()->viewport()->width(),
@@ -230,13 +239,14 @@ class ChartsTest : public QObject {
 
   void aCollectiveExplainsItself() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     QVERIFY(view.model()->rowCount() > 0);
     for (int row = 0; row < view.model()->rowCount(); ++row) {
       Q_EMIT view.table()->rowSelected(row);
-      const Inspection& inspection = session.inspection();
+      const Inspection& inspection = state.inspection();
       QVERIFY2(!inspection.why.isEmpty(), qPrintable(inspection.title));
       QCOMPARE(inspection.values[0].value,
                QString::fromStdString(format_bytes(
@@ -244,75 +254,79 @@ class ChartsTest : public QObject {
     }
     for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
       Q_EMIT view.chart()->barSelected(0, series);
-      QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
+      QVERIFY2(!state.inspection().why.isEmpty(), qPrintable(state.inspection().title));
     }
   }
 
   void everyFlopsRowAndSegmentExplainsItself() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    ComputeView view(&session);
+    ComputeView view(&state);
     open(view);
-    session.setStage(3);
+    state.setStage(3);
     for (int row = 0; row < view.model()->rowCount(); ++row) {
       Q_EMIT view.table()->rowSelected(row);
-      QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
-      QVERIFY(!session.inspection().values.isEmpty());
+      QVERIFY2(!state.inspection().why.isEmpty(), qPrintable(state.inspection().title));
+      QVERIFY(!state.inspection().values.isEmpty());
     }
     for (int series = 0; series < static_cast<int>(view.chart()->data().series.size()); ++series) {
       Q_EMIT view.chart()->barSelected(3, series);
-      QVERIFY2(!session.inspection().why.isEmpty(), qPrintable(session.inspection().title));
+      QVERIFY2(!state.inspection().why.isEmpty(), qPrintable(state.inspection().title));
     }
   }
 
   void theInspectorFollowsEdits() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     Q_EMIT view.chart()->barSelected(0, index_of(MemoryCategory::Parameters));
-    const QString before = session.inspection().values[0].value;
+    const QString before = state.inspection().values[0].value;
     set(session, {{"tp", "4"}});
-    QCOMPARE(session.inspection().title, QStringLiteral("Parameters, stage 0"));
-    QVERIFY(session.inspection().values[0].value != before);
+    QCOMPARE(state.inspection().title, QStringLiteral("Parameters, stage 0"));
+    QVERIFY(state.inspection().values[0].value != before);
     // Once another view has the inspector, this one leaves it alone.
     Inspection other;
     other.title = QStringLiteral("other");
-    session.inspect(other);
+    state.inspect(other);
     set(session, {{"tp", "2"}});
-    QCOMPARE(session.inspection().title, QStringLiteral("other"));
+    QCOMPARE(state.inspection().title, QStringLiteral("other"));
   }
 
   void theInspectorGoesWithTheView() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView memory(&session);
-    ComputeView compute(&session);
+    MemoryView memory(&state);
+    ComputeView compute(&state);
     open(memory);
-    QCOMPARE(session.inspection().title, QStringLiteral("Memory of stage 0"));
+    QCOMPARE(state.inspection().title, QStringLiteral("Memory of stage 0"));
     Q_EMIT memory.chart()->barSelected(1, index_of(MemoryCategory::Parameters));
     memory.hide();
     open(compute);
-    QCOMPARE(session.inspection().title, QStringLiteral("Compute of stage 1"));  // many ops read parameters
+    QCOMPARE(state.inspection().title, QStringLiteral("Compute of stage 1"));  // many ops read parameters
     compute.hide();
     memory.show();
-    QCOMPARE(session.inspection().title, QStringLiteral("Parameters, stage 1"));
+    QCOMPARE(state.inspection().title, QStringLiteral("Parameters, stage 1"));
     Q_EMIT memory.chart()->barSelected(1, index_of(MemoryCategory::Optimizer));
     memory.hide();
     compute.show();
-    QCOMPARE(session.inspection().title, QStringLiteral("Optimizer, step, stage 1"));  // one row corresponds
+    QCOMPARE(state.inspection().title, QStringLiteral("Optimizer, step, stage 1"));  // one row corresponds
   }
 
   void fewerStagesKeepAValidSelection() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView memory(&session);
-    ComputeView compute(&session);
-    CommunicationView communication(&session);
+    MemoryView memory(&state);
+    ComputeView compute(&state);
+    CommunicationView communication(&state);
     open(memory);
     Q_EMIT memory.chart()->barSelected(3, index_of(MemoryCategory::Logits));
     set(session, {{"pp", "1"}});
-    QCOMPARE(session.stage(), 0);
+    QCOMPARE(state.stage(), 0);
     QCOMPARE(memory.chart()->data().stages(), 1);
     QCOMPARE(compute.chart()->selectedStage(), 0);
     QCOMPARE(communication.chart()->selectedStage(), 0);
@@ -320,8 +334,9 @@ class ChartsTest : public QObject {
 
   void anInvalidDesignDimsAndOffersAWayOut() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     QVERIFY(!view.notice()->dimmed());
     QVERIFY(!session.setKnob(QStringLiteral("tp"), QStringLiteral("5")));
@@ -343,8 +358,9 @@ class ChartsTest : public QObject {
   // However it comes up, every line of the card has its full height and nothing lies beyond its edge.
   void theCardShowsAllOfItsText() {
     Session session;
+    SelectionState state(&session);
     set_pipeline(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     const auto whole = [&] {
       const QWidget* card = view.notice()->card();
@@ -372,9 +388,10 @@ class ChartsTest : public QObject {
 
   void aViewOpenedOnAnInvalidDesignSaysSo() {
     Session session;
+    SelectionState state(&session);
     QVERIFY(!session.setKnob(QStringLiteral("tp"), QStringLiteral("5")));
     session.waitForReport();
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     QVERIFY(view.notice()->dimmed());
     QVERIFY(view.notice()->card()->isVisible());
@@ -382,8 +399,9 @@ class ChartsTest : public QObject {
 
   void unitsChangeTheAxis() {
     Session session;
+    SelectionState state(&session);
     session.waitForReport();
-    MemoryView view(&session);
+    MemoryView view(&state);
     QCOMPARE(view.chart()->data().unit, QStringLiteral("GiB"));
     session.setUnits(UnitSystem::Decimal);
     QCOMPARE(view.chart()->data().unit, QStringLiteral("GB"));
@@ -395,8 +413,9 @@ class ChartsTest : public QObject {
 
   void themesChangeLive() {
     Session session;
+    SelectionState state(&session);
     session.waitForReport();
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     const auto ground = [&] { return view.grab().toImage().pixelColor(3, 3); };
     QCOMPARE(ground(), Theme::colors(Theme::Mode::Light).ground);
@@ -410,10 +429,11 @@ class ChartsTest : public QObject {
 
   void sixtyFourStagesAndOneStageFit() {
     Session session;
+    SelectionState state(&session);
     session.applyPreset(QStringLiteral("llama3.1-405b"));
     set(session, {{"tp", "8"}, {"pp", "63"}, {"dp", "1"}, {"batch", "128"}});
     QVERIFY2(session.current(), session.problems().empty() ? "" : to_string(session.problems()[0]).c_str());
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view, {676, 520});
     double right = 0;
     for (int stage = 0; stage < 63; ++stage) {

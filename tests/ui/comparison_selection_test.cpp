@@ -55,20 +55,20 @@ class ComparisonSelectionTest : public SelectionWindow {
                                      const char* said) {
       show(tab);
       clickSegment(chart, series(chart, QLatin1String(label)));
-      QVERIFY(session_->selection().kind != SelectionKind::Nothing);
+      QVERIFY(window_->selection()->selection().kind != SelectionKind::Nothing);
       session_->comparisons()->clear();
       pinNow();
       set(*session_, knobs);
       QCoreApplication::processEvents();
       QVERIFY(series(chart, QLatin1String(label)) >= 0);
-      QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+      QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
       QVERIFY(chart->marked().empty());
-      QCOMPARE(session_->inspection().title, QLatin1String(said));
+      QCOMPARE(window_->selection()->inspection().title, QLatin1String(said));
     };
     select_and_lose(kCommunication, view<CommunicationView>()->chart(), "Pipeline (pp)", {{"pp", "1"}},
                     "Communication of stage 0");
     set(*session_, {{"pp", "4"}});
-    session_->setStage(kStage);
+    window_->selection()->setStage(kStage);
     select_and_lose(kCompute, view<ComputeView>()->chart(), "Attention, scan, backward",
                     {{"mode", "prefill"}}, "Compute of stage 1");
   }
@@ -83,11 +83,11 @@ class ComparisonSelectionTest : public SelectionWindow {
     QVERIFY(only >= 0);
     QTest::mouseClick(chart, Qt::LeftButton, {}, chart->segmentRect(1, only, 1).center().toPoint());
     QCOMPARE(chart->selectedMember(), 1);
-    const Selection before = session_->selection();
+    const Selection before = window_->selection()->selection();
     for (const Qt::Key key :
          {Qt::Key_Return, Qt::Key_Left, Qt::Key_Right, Qt::Key_Home, Qt::Key_End, Qt::Key_Space}) {
       QTest::keyClick(chart, key);
-      QCOMPARE(session_->selection(), before);
+      QCOMPARE(window_->selection()->selection(), before);
     }
   }
 
@@ -109,28 +109,28 @@ class ComparisonSelectionTest : public SelectionWindow {
     const auto* page = qobject_cast<ChartPage*>(window_->tabs()->currentWidget());
     StageChart* chart = page->chart();
     const int part = series(chart, label);
-    session_->setStage(0);
+    window_->selection()->setStage(0);
     const auto click = [&](int stage, int member) {
       QTest::mouseClick(chart, Qt::LeftButton, {},
                         chart->segmentRect(stage, part, member).center().toPoint());
     };
     click(1, 1);
-    QCOMPARE(int(session_->selection().kind), kind);
-    QCOMPARE(session_->selection().stage, 1);
-    QCOMPARE(session_->stage(), 1);
+    QCOMPARE(int(window_->selection()->selection().kind), kind);
+    QCOMPARE(window_->selection()->selection().stage, 1);
+    QCOMPARE(window_->selection()->stage(), 1);
     QCOMPARE(chart->marked(), std::vector<int>{part});
     QCOMPARE(chart->markedComparedBars(), (std::vector<BarMark>{{1, 1, part}}));
     QCOMPARE(chart->selectedMember(), 1);
-    QVERIFY2(
-        session_->inspection().title.startsWith("B: ") && session_->inspection().title.endsWith("stage 1"),
-        qPrintable(session_->inspection().title));
-    QCOMPARE(session_->inspection().more.front().first, QString("A"));
-    const Selection theirs = session_->selection();
+    QVERIFY2(window_->selection()->inspection().title.startsWith("B: ") &&
+                 window_->selection()->inspection().title.endsWith("stage 1"),
+             qPrintable(window_->selection()->inspection().title));
+    QCOMPARE(window_->selection()->inspection().more.front().first, QString("A"));
+    const Selection theirs = window_->selection()->selection();
     // The bar of A is the same selection.
     click(1, 0);
-    QCOMPARE(session_->selection(), theirs);
+    QCOMPARE(window_->selection()->selection(), theirs);
     QCOMPARE(chart->selectedMember(), 0);
-    QVERIFY(!session_->inspection().title.startsWith("B: "));
+    QVERIFY(!window_->selection()->inspection().title.startsWith("B: "));
     QCOMPARE(chart->markedComparedBars(), (std::vector<BarMark>{{1, 1, part}}));
     // Page Down and Page Up go to the same segment of the next design.
     chart->setFocus();
@@ -143,18 +143,18 @@ class ComparisonSelectionTest : public SelectionWindow {
     QVERIFY(table->isVisible());
     QCOMPARE(table->selectedSourceRows(), std::vector<int>{page->comparisonModel()->rowOf(part)});
     window_->inspector()->findChild<QPushButton*>("selection_clear")->click();
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QVERIFY(chart->markedComparedBars().empty());
     QVERIFY(table->selectedSourceRows().empty());
     clickRow(table, page->comparisonModel()->rowOf(part));
-    QCOMPARE(session_->selection(), theirs);
+    QCOMPARE(window_->selection()->selection(), theirs);
     QVERIFY(!window_->grab().isNull());
     // A stage that A has and B has not.
     click(3, 0);
-    QCOMPARE(session_->selection().stage, 3);
+    QCOMPARE(window_->selection()->selection().stage, 3);
     QVERIFY(chart->markedComparedBars().empty());
     QVERIFY(chart->marked() == std::vector<int>{part} ||
-            session_->selection().kind == SelectionKind::Nothing);
+            window_->selection()->selection().kind == SelectionKind::Nothing);
   }
 
   // What A has none of selects nothing of it, and the inspector still tells.
@@ -163,21 +163,22 @@ class ComparisonSelectionTest : public SelectionWindow {
     StageChart* chart = view<CommunicationView>()->chart();
     const int part = series(chart, "Data parallel (dp)");
     QTest::mouseClick(chart, Qt::LeftButton, {}, chart->segmentRect(0, part, 1).center().toPoint());
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QCOMPARE(chart->selectedMember(), 1);
     QCOMPARE(chart->selectedSeries(), part);
     QVERIFY(chart->marked().empty());
-    QVERIFY2(session_->inspection().title.startsWith("B: "), qPrintable(session_->inspection().title));
+    QVERIFY2(window_->selection()->inspection().title.startsWith("B: "),
+             qPrintable(window_->selection()->inspection().title));
     session_->comparisons()->clear();
     QCOMPARE(chart->selectedMember(), 0);
-    QCOMPARE(session_->inspection().title, QString("Communication of stage 0"));
+    QCOMPARE(window_->selection()->inspection().title, QString("Communication of stage 0"));
   }
 
   // An op of the graph is marked in the bars of B where B has it.
   void nodesInBarsOfTheOther() {
     show(kGraph);
     clickNode(node("Attention"));
-    const int unit = session_->selection().unit;
+    const int unit = window_->selection()->selection().unit;
     show(kCompute);
     const StageChart* chart = view<ComputeView>()->chart();
     const int part = series(chart, "Attention, scan, forward"), there = unit - 1 < 16 ? 0 : 1;
@@ -195,12 +196,12 @@ class ComparisonSelectionTest : public SelectionWindow {
     theirs.member = 1;
     QTest::mouseClick(canvas, Qt::LeftButton, {}, canvas->ganttLayout().rect(theirs).center().toPoint());
     const ItemRef same = timeline->lanes()->of_action(3, Pass::Backward, 0, 0);
-    QCOMPARE(session_->selection().kind, SelectionKind::Span);
-    QCOMPARE(session_->stage(), 3);
-    QCOMPARE(timeline->lanes()->of_span(3, session_->selection().span), same);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Span);
+    QCOMPARE(window_->selection()->stage(), 3);
+    QCOMPARE(timeline->lanes()->of_span(3, window_->selection()->selection().span), same);
     QCOMPARE(canvas->selected(), theirs);
     QCOMPARE(canvas->matching(), std::vector<ItemRef>{same});
-    QVERIFY(session_->inspection().title.startsWith("B: Backward"));
+    QVERIFY(window_->selection()->inspection().title.startsWith("B: Backward"));
     QCOMPARE(timeline->table()->selectedSourceRows(), std::vector<int>{timeline->model()->rowOf(same)});
     show(kMemory);
     QVERIFY(view<MemoryView>()->curve()->marked());
@@ -215,7 +216,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     theirs = canvas->steps()[1].lanes->of_action(1, Pass::Backward, 20, 0);
     theirs.member = 1;
     canvas->select(theirs);
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QCOMPARE(canvas->selected(), theirs);
     QVERIFY(canvas->matching().empty());
   }
@@ -224,7 +225,7 @@ class ComparisonSelectionTest : public SelectionWindow {
   void nodesInBothSteps() {
     show(kGraph);
     clickNode(node("Attention"));
-    const Selection selection = session_->selection();
+    const Selection selection = window_->selection()->selection();
     show(kTimeline);
     TimelineView* timeline = view<TimelineView>();
     QTRY_COMPARE(timeline->canvas()->steps().size(), size_t{2});
@@ -286,20 +287,21 @@ class ComparisonSelectionTest : public SelectionWindow {
         if (row.figure == of) QTest::mouseClick(bars, Qt::LeftButton, {}, row.bars[1].center().toPoint());
     };
     click(figure("attention_seconds"));
-    QCOMPARE(session_->selection().kind, SelectionKind::Time);
-    QCOMPARE(session_->selection().time, TimeCategory::Attention);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Time);
+    QCOMPARE(window_->selection()->selection().time, TimeCategory::Attention);
     QCOMPARE(page.table()->selectedSourceRows().size(), bars->marked().size());
     QVERIFY(contains(page.table()->selectedSourceRows(), figure("attention_seconds")));
-    QVERIFY(!session_->inspection().isEmpty() && session_->inspection().more.front().first == "B");
+    QVERIFY(!window_->selection()->inspection().isEmpty() &&
+            window_->selection()->inspection().more.front().first == "B");
     click(figure("gradients_bytes"));
-    QCOMPARE(session_->selection().kind, SelectionKind::Memory);
-    QCOMPARE(session_->selection().stage, report().memory->peak_stage);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Memory);
+    QCOMPARE(window_->selection()->selection().stage, report().memory->peak_stage);
     clickRow(page.table(), figure("attention_seconds"));
-    QCOMPARE(session_->selection().time, TimeCategory::Attention);
+    QCOMPARE(window_->selection()->selection().time, TimeCategory::Attention);
     QTest::keyClick(bars, Qt::Key_Home);
-    QCOMPARE(session_->selection().kind, SelectionKind::Time);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Time);
     QTest::keyClick(bars, Qt::Key_Escape);
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QVERIFY(bars->marked().empty());
     show(kTimeline);
     QVERIFY(view<TimelineView>()->breakdown()->marked().empty());
@@ -316,16 +318,16 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(table->markedCells(), (std::vector<std::pair<int, int>>{{kStage, activations}}));
     const QModelIndex cell = table->sorted()->mapFromSource(view<MemoryView>()->model()->index(2, gradients));
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {}, table->visualRect(cell).center());
-    QCOMPARE(session_->selection().kind, SelectionKind::Memory);
-    QCOMPARE(session_->selection().memory, MemoryCategory::Gradients);
-    QCOMPARE(session_->selection().stage, 2);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Memory);
+    QCOMPARE(window_->selection()->selection().memory, MemoryCategory::Gradients);
+    QCOMPARE(window_->selection()->selection().stage, 2);
     QCOMPARE(table->markedCells(), (std::vector<std::pair<int, int>>{{2, gradients}}));
     Selection selection;
     selection.kind = SelectionKind::Time;
     selection.time = TimeCategory::Attention;
-    session_->selectInAllViews(selection, nullptr);  // of all stages
+    window_->selection()->selectInAllViews(selection, nullptr);  // of all stages
     QCOMPARE(table->markedCells().size(), session_->report()->stages.size());
-    session_->selectInAllViews({}, nullptr);
+    window_->selection()->selectInAllViews({}, nullptr);
     QVERIFY(table->markedCells().empty());
   }
 
@@ -353,8 +355,8 @@ class ComparisonSelectionTest : public SelectionWindow {
     QTRY_COMPARE(bar->others().size(), size_t{1});
     QTest::mouseClick(bar, Qt::LeftButton, {},
                       bar->comparedSegmentRect(0, TimeCategory::Attention).center().toPoint());
-    QCOMPARE(session_->selection().kind, SelectionKind::Time);
-    QCOMPARE(session_->selection().time, TimeCategory::Attention);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Time);
+    QCOMPARE(window_->selection()->selection().time, TimeCategory::Attention);
     QCOMPARE(bar->selected(), int(TimeCategory::Attention));
   }
 };

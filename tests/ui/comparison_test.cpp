@@ -27,10 +27,10 @@ namespace {
 
 enum View { Memory, Compute, Communication };
 
-std::unique_ptr<ChartPage> make_view(int view, Session* session) {
-  if (view == Memory) return std::make_unique<MemoryView>(session);
-  if (view == Compute) return std::make_unique<ComputeView>(session);
-  return std::make_unique<CommunicationView>(session);
+std::unique_ptr<ChartPage> make_view(int view, SelectionState* state) {
+  if (view == Memory) return std::make_unique<MemoryView>(state);
+  if (view == Compute) return std::make_unique<ComputeView>(state);
+  return std::make_unique<CommunicationView>(state);
 }
 
 // Bars of the other design stand to the right of the present design's, on one scale.
@@ -72,11 +72,12 @@ class ComparisonTest : public QObject {
   void barsOfComparedDesigns() {
     QFETCH(int, view);
     Session session, alone;
+    SelectionState state(&session), state_alone(&alone);
     set(session, 2, 4, 1);
     const Design other = other_of(session);
     alone.setDesign(other, "test");
     alone.waitForEstimate();
-    const auto page = make_view(view, &session), of_other = make_view(view, &alone);
+    const auto page = make_view(view, &state), of_other = make_view(view, &state_alone);
     open(*page);
     QCOMPARE(page->chart()->data().members(), 1);
     QVERIFY(!page->comparisonButton()->isVisible() && !page->comparisonTable()->isVisible());
@@ -120,7 +121,7 @@ class ComparisonTest : public QObject {
     QVERIFY(std::abs(sum - data.total(0, 1)) <= 1e-9 * sum);
     page->chart()->setFocus();
     for (int i = 0; i < 3; ++i) QTest::keyClick(page->chart(), Qt::Key_Right);
-    QCOMPARE(session.stage(), 3);  // which the other has not
+    QCOMPARE(state.stage(), 3);  // which the other has not
     QVERIFY(!model.index(0, BarComparisonModel::value(1)).data(TableModel::SortRole).isValid());
     page->comparisonButton()->setFocus();
     QTest::keyClick(page->comparisonButton(), Qt::Key_Space);
@@ -138,8 +139,9 @@ class ComparisonTest : public QObject {
   // One that cannot run has no bars; the others stay.
   void aDesignThatCannotRunHasNoBars() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     Design wrong = session.design();
     wrong.parallel.tp = 3;
@@ -152,8 +154,9 @@ class ComparisonTest : public QObject {
 
   void stepsOfComparedDesigns() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     QTRY_VERIFY(view.breakdown()->total() > 0);
     const double wide = view.breakdown()->segment(TimeCategory::Products).width();

@@ -24,8 +24,8 @@ using namespace shardscape::ui;
 namespace {
 
 // Of the inspector's lower rows.
-QString more_of(const Session& session, const QString& name) {
-  for (const auto& [key, value] : session.inspection().more)
+QString more_of(const SelectionState& state, const QString& name) {
+  for (const auto& [key, value] : state.inspection().more)
     if (key == name) return value;
   return {};
 }
@@ -37,7 +37,8 @@ QPushButton* button(QWidget& view, const char* name, int index) {
 // Four stages and, below them, the two of a pinned design.
 struct TwoTimelines {
   Session session;
-  TimelineView view{&session};
+  SelectionState state{&session};
+  TimelineView view{&state};
   double alone = 0;  // seconds in view before the design was pinned
 
   TwoTimelines() {
@@ -107,7 +108,7 @@ class ComparisonTimelineTest : public QObject {
 
   void matchingBoxesAreSelected() {
     TwoTimelines w;
-    Session& session = w.session;
+    SelectionState& state = w.state;
     TimelineView& view = w.view;
     GanttCanvas& canvas = w.canvas();
     const GanttStep& below = w.below();
@@ -124,11 +125,11 @@ class ComparisonTimelineTest : public QObject {
     QVERIFY2(tip.contains("\nA: " + said), qPrintable(tip));
     QTest::mouseClick(&canvas, Qt::LeftButton, {}, box.center().toPoint());
     QCOMPARE(canvas.selected(), theirs);
-    QCOMPARE(session.selection().kind, SelectionKind::Span);
-    QCOMPARE(view.lanes()->of_span(session.selection().stage, session.selection().span), same);
-    QVERIFY(session.inspection().title.startsWith("B: Backward"));
-    QCOMPARE(more_of(session, "A"), said);
-    QVERIFY(session.inspection().links.isEmpty());  // they would lead into the present design
+    QCOMPARE(state.selection().kind, SelectionKind::Span);
+    QCOMPARE(view.lanes()->of_span(state.selection().stage, state.selection().span), same);
+    QVERIFY(state.inspection().title.startsWith("B: Backward"));
+    QCOMPARE(more_of(state, "A"), said);
+    QVERIFY(state.inspection().links.isEmpty());  // they would lead into the present design
     QVERIFY(canvas.accessibleDescription().contains("A: "));
 
     // Up and Down go from row to row, over the border between designs.
@@ -136,7 +137,7 @@ class ComparisonTimelineTest : public QObject {
     QTest::keyClick(&canvas, Qt::Key_Up);
     QCOMPARE(canvas.selected().member, 0);
     QCOMPARE(canvas.selected().stage, 3);
-    QCOMPARE(session.selection().kind, SelectionKind::Span);
+    QCOMPARE(state.selection().kind, SelectionKind::Span);
     QTest::keyClick(&canvas, Qt::Key_Down);
     QCOMPARE(canvas.selected().member, 1);
     QCOMPARE(canvas.selected().stage, 0);
@@ -154,7 +155,7 @@ class ComparisonTimelineTest : public QObject {
 
   void rowsOfComparedDesigns() {
     TwoTimelines w;
-    Session& session = w.session;
+    SelectionState& state = w.state;
     TimelineView& view = w.view;
     GanttCanvas& canvas = w.canvas();
     canvas.select(w.theirs());
@@ -168,7 +169,7 @@ class ComparisonTimelineTest : public QObject {
     // One stage of each: the selected one above that in the same place; by mouse and by key.
     QTest::mouseClick(button(view, "timeline_rows", 1), Qt::LeftButton);
     QCOMPARE(canvas.ganttLayout().rows().size(), size_t{2});
-    session.setStage(3);
+    state.setStage(3);
     QCOMPARE(canvas.ganttLayout().rows()[0].stage, 3);
     QCOMPARE(canvas.ganttLayout().rows()[1].stage, 1);
     button(view, "timeline_rows", 0)->setFocus();
@@ -193,6 +194,7 @@ class ComparisonTimelineTest : public QObject {
   void theTableComparesBoxes() {
     TwoTimelines w;
     Session& session = w.session;
+    SelectionState& state = w.state;
     TimelineView& view = w.view;
     GanttCanvas& canvas = w.canvas();
     const GanttStep& below = w.below();
@@ -217,7 +219,7 @@ class ComparisonTimelineTest : public QObject {
       QVERIFY(std::abs(model.index(row, SpansModel::difference(0)).data(TableModel::SortRole).toDouble() -
                        (b.end - b.begin - a.end + a.begin)) < 1e-12);
     }
-    const auto all = matchingItems(*view.lanes(), session.stage(), *below.lanes);
+    const auto all = matchingItems(*view.lanes(), state.stage(), *below.lanes);
     for (int row = 0; row < model.rowCount(); ++row)
       QCOMPARE(all[static_cast<size_t>(model.at(row).lane)][static_cast<size_t>(model.at(row).item)],
                matchingItem(*view.lanes(), model.at(row), *below.lanes));
@@ -237,12 +239,13 @@ class ComparisonTimelineTest : public QObject {
   // A step that is made after something was selected has boxes that the present one lacks.
   void selectionsReachStepsThatComeLater() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 2, 1);
     Selection selection;
     selection.kind = SelectionKind::Time;
     selection.time = TimeCategory::Attention;
-    session.selectInAllViews(selection, this);
-    TimelineView view(&session);
+    state.selectInAllViews(selection, this);
+    TimelineView view(&state);
     open(view);
     QTRY_VERIFY(view.lanes());
     const size_t alone = view.selectedBoxes().size();
@@ -263,6 +266,7 @@ class ComparisonTimelineTest : public QObject {
   // Chunk 0 of four holds other layers than the only one: nothing is said of it in percent.
   void differentChunksAreNotCompared() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 2, 2);
     session.setKnob("batch", "16");
     session.setKnob("microbatch", "1");
@@ -270,7 +274,7 @@ class ComparisonTimelineTest : public QObject {
     other.parallel.virtual_stages = 4;
     session.waitForEstimate();
     pin(session, other);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
     const Lanes& theirs = *view.canvas()->steps()[1].lanes;

@@ -39,8 +39,8 @@ using namespace shardscape::ui;
 namespace {
 
 // Of the inspector's lower rows.
-QString more_of(const Session& session, const QString& name) {
-  for (const auto& [key, value] : session.inspection().more)
+QString more_of(const SelectionState& state, const QString& name) {
+  for (const auto& [key, value] : state.inspection().more)
     if (key == name) return value;
   return {};
 }
@@ -58,16 +58,17 @@ class ComparisonViewsTest : public QObject {
   // What is not looked at is not made.
   void onlyWhatIsShownIsMade() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
-    TimelineView view(&session);
-    MemoryView memory(&session);
+    TimelineView view(&state);
+    MemoryView memory(&state);
     open(memory);
     pin(session, other_of(session));
     QTRY_COMPARE(memory.curve()->others().size(), size_t{1});
     QTest::qWait(50);
     QVERIFY(view.canvas()->steps().size() < 2);
     memory.hide();
-    session.setStage(2);
+    state.setStage(2);
     QCOMPARE(memory.curve()->others()[0].stage, 0);  // as it was
     open(view);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
@@ -86,10 +87,11 @@ class ComparisonViewsTest : public QObject {
 
   void memoryOverAStep() {
     Session session, alone;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
     alone.setDesign(other_of(session), "test");
     alone.waitForEstimate();
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     pin(session, other_of(session));
     QTRY_COMPARE(view.curve()->others().size(), size_t{1});
@@ -117,7 +119,7 @@ class ComparisonViewsTest : public QObject {
     view.curve()->setFocus();
     QTest::keyClick(view.curve(), Qt::Key_M);
     QVERIFY(view.curve()->accessibleDescription().contains("B, stage 0: "));
-    session.setStage(3);
+    state.setStage(3);
     QTRY_VERIFY(same(1));
     session.comparisons()->clear();
     QVERIFY(view.curve()->others().empty());
@@ -167,8 +169,9 @@ class ComparisonViewsTest : public QObject {
 
   void theGraphMarksWhatDiffers() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
-    GraphView view(&session);
+    GraphView view(&state);
     open(view);
     view.waitForGraph();
     QVERIFY(!view.findChild<QWidget*>("difference_bar")->isVisible());
@@ -188,8 +191,8 @@ class ComparisonViewsTest : public QObject {
     QCOMPARE(op.level, NodeLevel::Op);
     QVERIFY(
         view.canvas()->differences()[0].otherwise.has_op(view.scene()->tree()->segment_of(op.unit), op.op));
-    QVERIFY(!more_of(session, "B").isEmpty() && more_of(session, "B") != "the same");
-    QCOMPARE(session.selection().kind, SelectionKind::Op);
+    QVERIFY(!more_of(state, "B").isEmpty() && more_of(state, "B") != "the same");
+    QCOMPARE(state.selection().kind, SelectionKind::Op);
     QTest::keyClick(view.canvas(), Qt::Key_N, Qt::ShiftModifier);
     view.waitForGraph();
     QVERIFY(view.canvas()->selected() != op);
@@ -201,22 +204,22 @@ class ComparisonViewsTest : public QObject {
     const auto other = session.comparisons()->all()[0].made.report;
     QCOMPARE(&view.scene()->tree()->report(), other.get());
     QCOMPARE(view.canvas()->differences()[0].letter, QString("A"));
-    session.selectInAllViews({}, nullptr);
+    state.selectInAllViews({}, nullptr);
     QTest::keyClick(view.canvas(), Qt::Key_N);
     view.waitForGraph();
     QCOMPARE(view.canvas()->selected().level, NodeLevel::Op);
     const GraphTree& theirs = *view.scene()->tree();
-    QCOMPARE(session.selection().kind, SelectionKind::Op);
+    QCOMPARE(state.selection().kind, SelectionKind::Op);
     QCOMPARE(session.report()
                  ->graph()
-                 .segments[static_cast<size_t>(segment_of_unit(*session.report(), session.selection().unit))]
-                 .op(session.selection().op)
+                 .segments[static_cast<size_t>(segment_of_unit(*session.report(), state.selection().unit))]
+                 .op(state.selection().op)
                  .name,
              theirs.segment(theirs.segment_of(view.canvas()->selected().unit))
                  .op(view.canvas()->selected().op)
                  .name);
-    QVERIFY(session.inspection().title.startsWith("B: "));
-    QVERIFY(!more_of(session, "A").isEmpty());
+    QVERIFY(state.inspection().title.startsWith("B: "));
+    QVERIFY(!more_of(state, "A").isEmpty());
 
     // An edit of the present design leaves it; what is selected elsewhere brings the present one back.
     set(session, 4, 2, 1);
@@ -227,7 +230,7 @@ class ComparisonViewsTest : public QObject {
     selection.stage = 0;
     selection.unit = 1;
     selection.op = 2;
-    session.selectInAllViews(selection, nullptr);
+    state.selectInAllViews(selection, nullptr);
     view.waitForGraph();
     QCOMPARE(view.designChoice()->member(), 0);
     QCOMPARE(&view.scene()->tree()->report(), session.report().get());
@@ -246,10 +249,11 @@ class ComparisonViewsTest : public QObject {
 
   void underTheRoofline() {
     Session session, alone;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
     alone.setDesign(other_of(session), "test");
     alone.waitForReport();
-    ComputeView view(&session);
+    ComputeView view(&state);
     open(view);
     view.setAlternativeShown(true);
     pin(session, other_of(session));
@@ -268,17 +272,17 @@ class ComparisonViewsTest : public QObject {
     QVERIFY(theirs.seconds > mine.seconds);  // half as many ranks share it
     QTest::mouseClick(&canvas, Qt::LeftButton, {},
                       canvas.place(static_cast<int>(canvas.data().points.size()) - 1).toPoint());
-    QVERIFY(more_of(session, "B").contains(seconds_text(theirs.seconds)));
+    QVERIFY(more_of(state, "B").contains(seconds_text(theirs.seconds)));
     QVERIFY(canvas.tipAt(canvas.place(canvas.selected())).contains("\nB: " + seconds_text(theirs.seconds)));
     QVERIFY(canvas.rect().contains(canvas.comparedPointPlace(0, same).toPoint()));
     // A click on what the other does selects the same here.
-    session.selectInAllViews({}, nullptr);
+    state.selectInAllViews({}, nullptr);
     QCOMPARE(canvas.selected(), -1);
     QTest::mouseClick(&canvas, Qt::LeftButton, {}, canvas.comparedPointPlace(0, same).toPoint());
     QVERIFY(canvas.selected() >= 0);
     QCOMPARE(name(*session.report(), canvas.data().points[static_cast<size_t>(canvas.selected())]),
              name(*alone.report(), theirs));
-    QCOMPARE(session.selection().kind, SelectionKind::Op);
+    QCOMPARE(state.selection().kind, SelectionKind::Op);
     const QAbstractItemModel* model = view.rooflineTable()->model();
     QCOMPARE(model->columnCount(), RooflineModel::OfRoof + 1 + 3);
     session.comparisons()->clear();
@@ -288,9 +292,10 @@ class ComparisonViewsTest : public QObject {
 
   void everyCollective() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
-    session.setStage(3);
-    CommunicationView view(&session);
+    state.setStage(3);
+    CommunicationView view(&state);
     open(view);
     Design other = session.design();  // as many ranks in each group, half of the microbatches
     other.workload.batch /= 2;
@@ -320,8 +325,9 @@ class ComparisonViewsTest : public QObject {
 
   void inTheMesh() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 1);
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     auto& mesh = *view.findChild<MeshView*>();
     view.setAlternativeShown(true);
@@ -329,7 +335,7 @@ class ComparisonViewsTest : public QObject {
     QPushButton* tp = mesh.chips().front();
     QVERIFY2(tp->text().contains(u'≠'), qPrintable(tp->text()));  // no group of tp in the other
     QVERIFY(tp->toolTip().contains("B: none"));
-    const qint64 rank = session.rank();
+    const qint64 rank = state.rank();
     QTest::mouseClick(mesh.designChoice()->button(1), Qt::LeftButton);
     QStringList names;
     for (const QPushButton* chip : mesh.chips()) names << chip->property("group").toString();
@@ -338,13 +344,13 @@ class ComparisonViewsTest : public QObject {
     for (QPushButton* chip : mesh.chips()) {
       QTest::mouseClick(chip, Qt::LeftButton);
       const bool here = chip->property("group").toString() == "pp";
-      QCOMPARE(session.selection().kind, here ? SelectionKind::Group : SelectionKind::Nothing);
+      QCOMPARE(state.selection().kind, here ? SelectionKind::Group : SelectionKind::Nothing);
     }
-    QVERIFY(session.inspection().title.startsWith("B: "));
+    QVERIFY(state.inspection().title.startsWith("B: "));
     mesh.canvas()->setFocus();
     QTest::keyClick(mesh.canvas(), Qt::Key_Down);
     QTest::keyClick(mesh.canvas(), Qt::Key_Right);
-    QCOMPARE(session.rank(), rank);  // the present design's stays
+    QCOMPARE(state.rank(), rank);  // the present design's stays
     session.comparisons()->clear();
     QCOMPARE(mesh.designChoice()->member(), 0);
     QVERIFY(!mesh.designChoice()->isVisible());
@@ -410,12 +416,13 @@ class ComparisonViewsTest : public QObject {
   // file has all.
   void narrowTablesLeaveOutDifferences() {
     Session session;
+    SelectionState state(&session);
     set(session, 2, 4, 2);
     pin(session, other_of(session));
     Design third = session.design();
     third.parallel.sequence_parallel = !third.parallel.sequence_parallel;
     pin(session, third);
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     view.comparisonButton()->setChecked(false);
     ChartTable* table = view.table();

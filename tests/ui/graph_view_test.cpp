@@ -61,7 +61,8 @@ class GraphViewTest : public QObject {
     QVERIFY(!session_->setKnob("sequence_parallel", "true"));
     session_->waitForReport();
     QVERIFY(session_->report() && session_->report()->valid());
-    view_ = std::make_unique<GraphView>(session_.get());
+    state_ = std::make_unique<SelectionState>(session_.get());
+    view_ = std::make_unique<GraphView>(state_.get());
     view_->resize(1100, 800);
     view_->show();
     QVERIFY(QTest::qWaitForWindowExposed(view_.get()));
@@ -69,6 +70,7 @@ class GraphViewTest : public QObject {
   }
   void cleanup() {
     view_.reset();
+    state_.reset();
     session_.reset();
   }
 
@@ -88,9 +90,9 @@ class GraphViewTest : public QObject {
   void unfoldsByClicking() {
     const QRectF before = canvas()->nodeRect(unit(1));
     canvas()->select(unit(1));
-    QCOMPARE(session_->inspection().title, QString("Layers 0 … 15"));
+    QCOMPARE(state_->inspection().title, QString("Layers 0 … 15"));
     click(unit(1));
-    QCOMPARE(session_->inspection().title, QString("Layer 0"));
+    QCOMPARE(state_->inspection().title, QString("Layer 0"));
     QVERIFY(view_->scene()->isExpanded(unit(1)));
     const QRectF frame = canvas()->nodeRect(unit(1));
     QVERIFY(frame.height() > before.height());
@@ -105,8 +107,8 @@ class GraphViewTest : public QObject {
     QVERIFY(qAbs(canvas()->nodeRect(attention).center().x() - top.x()) < 2);
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
     click(op("Q projection"));
-    QCOMPARE(session_->inspection().title, QString("Q projection"));
-    QCOMPARE(session_->inspection().subtitle, QString("layer 0, forward, stage 0"));
+    QCOMPARE(state_->inspection().title, QString("Q projection"));
+    QCOMPARE(state_->inspection().subtitle, QString("layer 0, forward, stage 0"));
     // The triangle in its corner folds it again.
     const QRectF open = canvas()->nodeRect(attention);
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, (open.topLeft() + QPointF(18, 15)).toPoint());
@@ -117,7 +119,7 @@ class GraphViewTest : public QObject {
   void inspectorIsFilled() {
     canvas()->reveal(op("Q projection"));
     view_->waitForGraph();
-    const Inspection shown = session_->inspection();
+    const Inspection shown = state_->inspection();
     QStringList labels;
     for (const InspectedValue& value : shown.values) {
       labels << value.label;
@@ -138,7 +140,7 @@ class GraphViewTest : public QObject {
     canvas()->reveal(tree().op_node(1, gather));
     view_->waitForGraph();
     click(tree().op_node(1, gather));
-    const Inspection shown = session_->inspection();
+    const Inspection shown = state_->inspection();
     QCOMPARE(shown.title, QString("All-gather tp"));
     QCOMPARE(shown.why_title, QString("Why is this collective here?"));
     // Tensors without the block that they are in, as in the rows.
@@ -157,8 +159,8 @@ class GraphViewTest : public QObject {
     const QPointF at = canvas()->wirePoint(1, tensor);
     QVERIFY(!at.isNull());
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, at.toPoint());
-    QCOMPARE(session_->inspection().title, QString::fromStdString(layer.tensor(tensor).name));
-    QVERIFY(std::any_of(session_->inspection().rows.begin(), session_->inspection().rows.end(),
+    QCOMPARE(state_->inspection().title, QString::fromStdString(layer.tensor(tensor).name));
+    QVERIFY(std::any_of(state_->inspection().rows.begin(), state_->inspection().rows.end(),
                         [](const auto& row) { return row.first == "placement"; }));
   }
 
@@ -186,8 +188,8 @@ class GraphViewTest : public QObject {
     QVERIFY(view_->scene()->isExpanded(unit(1)));
     key(Qt::Key_Right);  // goes in
     QCOMPARE(canvas()->selected(), op("RMS norm"));
-    QCOMPARE(session_->inspection().title, QString("RMS norm"));
-    for (const auto& row : session_->inspection().rows) QVERIFY(row.first != "einsum");
+    QCOMPARE(state_->inspection().title, QString("RMS norm"));
+    for (const auto& row : state_->inspection().rows) QVERIFY(row.first != "einsum");
     key(Qt::Key_Down);
     QVERIFY(canvas()->selected().op >= 0 &&
             tree().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
@@ -210,7 +212,7 @@ class GraphViewTest : public QObject {
     QVERIFY(!canvas()->accessibleDescription().isEmpty());
     key(Qt::Key_Escape);
     QCOMPARE(canvas()->selected(), NodeId());
-    QVERIFY(session_->inspection().isEmpty());
+    QVERIFY(state_->inspection().isEmpty());
   }
 
   void zoomsAndFits() {
@@ -321,7 +323,7 @@ class GraphViewTest : public QObject {
     selection.stage = 3;
     selection.unit = 1;
     selection.op = op("Down projection").op;
-    session_->selectInAllViews(selection, this);
+    state_->selectInAllViews(selection, this);
     view_->waitForGraph();
     QCOMPARE(canvas()->selected().stage, 3);
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
@@ -330,20 +332,20 @@ class GraphViewTest : public QObject {
   // Another view had the inspector meanwhile.
   void theInspectorIsTakenBackWhenTheViewReturns() {
     canvas()->select(unit(1));
-    const QString title = session_->inspection().title;
+    const QString title = state_->inspection().title;
     Inspection other;
     other.title = "other";
     view_->hide();
-    session_->inspect(other);
+    state_->inspect(other);
     session_->setUnits(UnitSystem::Decimal);
-    QCOMPARE(session_->inspection().title, QString("other"));
+    QCOMPARE(state_->inspection().title, QString("other"));
     view_->show();
-    QCOMPARE(session_->inspection().title, title);
+    QCOMPARE(state_->inspection().title, title);
     canvas()->clearSelection();
     view_->hide();
-    session_->inspect(other);
+    state_->inspect(other);
     view_->show();
-    QVERIFY(session_->inspection().isEmpty());
+    QVERIFY(state_->inspection().isEmpty());
   }
 
   void searchKnowsShapesAndGroups() {
@@ -408,7 +410,7 @@ class GraphViewTest : public QObject {
     session_->waitForReport();
     view_->waitForGraph();
     QVERIFY(view_->scene()->isExpanded(unit(1)));
-    QCOMPARE(session_->inspection().title, QString("RMS norm"));
+    QCOMPARE(state_->inspection().title, QString("RMS norm"));
     // Fewer layers and stages: what no longer exists is forgotten.
     QVERIFY(!session_->setKnob("pp", "1"));
     session_->waitForReport();
@@ -488,6 +490,7 @@ class GraphViewTest : public QObject {
     view_->waitForGraph();
   }
   std::unique_ptr<Session> session_;
+  std::unique_ptr<SelectionState> state_;
   std::unique_ptr<GraphView> view_;
 };
 

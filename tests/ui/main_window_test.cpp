@@ -268,17 +268,17 @@ class MainWindowTest : public WindowTest {
     Inspection of;
     of.title = "Memory of stage 1";
     for (int i = 0; i < 80; ++i) of.rows.append({QString("fact %1").arg(i), "1"});
-    session_->inspect(of);
+    window_->selection()->inspect(of);
     QCoreApplication::processEvents();
     QScrollBar* bar = window_->inspector()->findChild<QScrollArea*>()->verticalScrollBar();
     QVERIFY(bar->maximum() > 300);
     bar->setValue(300);
     of.title = "Memory of stage 2";
-    session_->inspect(of);
+    window_->selection()->inspect(of);
     QCoreApplication::processEvents();
     QCOMPARE(bar->value(), 300);
     of.title = "Gradients, stage 2";
-    session_->inspect(of);
+    window_->selection()->inspect(of);
     QCoreApplication::processEvents();
     QCOMPARE(bar->value(), 0);
   }
@@ -390,8 +390,9 @@ class MainWindowTest : public WindowTest {
     session_->waitForReport();
     auto* more = window_->inspector()->findChild<QPushButton*>("all_terms");
     QVERIFY(more && more->text().startsWith("All "));
-    const QString all = session_->inspection().isEmpty() ? designSummary(*session_).values[0].formula
-                                                         : session_->inspection().values[0].formula;
+    const QString all = window_->selection()->inspection().isEmpty()
+                            ? designSummary(*session_).values[0].formula
+                            : window_->selection()->inspection().values[0].formula;
     const auto shows_all = [&] {
       for (const QLabel* label : window_->inspector()->findChildren<QLabel*>())
         if (label->text().remove(QChar(0x200B)) == all) return true;
@@ -410,12 +411,12 @@ class MainWindowTest : public WindowTest {
     inspection.rows.push_back({"q", "[b, S, H/tp, E]"});
     inspection.why_title = "Why?";
     inspection.why = "Because.";
-    session_->inspect(inspection);
+    window_->selection()->inspect(inspection);
     QCOMPARE(window_->inspector()->shown().title, QString("Attention"));
     window_->centralWidget()->setFocus();
     press(Qt::Key_C, Qt::ControlModifier);
     QCOMPARE(QGuiApplication::clipboard()->text(), inspectionText(inspection));
-    session_->inspect({});
+    window_->selection()->inspect({});
     QCOMPARE(inspectionText(window_->inspector()->shown()), inspectionText(designSummary(*session_)));
   }
 

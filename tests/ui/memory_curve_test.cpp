@@ -27,12 +27,13 @@ class MemoryCurveTest : public QObject {
 
   void memoryOverAStep() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     QVERIFY(view.curve()->isVisible());
     for (int stage = 0; stage < 4; ++stage) {
-      session.setStage(stage);
+      state.setStage(stage);
       const StageMemory& memory = session.report()->memory->stages[static_cast<size_t>(stage)];
       int64_t most = 0;
       double last = 0, fullest = 0;
@@ -52,24 +53,25 @@ class MemoryCurveTest : public QObject {
     // A click is a selection of what runs then.
     QTest::mouseClick(view.curve(), Qt::LeftButton, {},
                       QPoint(view.curve()->width() / 2, view.curve()->height() / 2));
-    QCOMPARE(session.selection().kind, SelectionKind::Span);
-    QCOMPARE(session.selection().stage, 3);
+    QCOMPARE(state.selection().kind, SelectionKind::Span);
+    QCOMPARE(state.selection().stage, 3);
     const auto png = encoded(view.picture(), SaveFormat::Png), svg = encoded(view.picture(), SaveFormat::Svg);
     QVERIFY(std::holds_alternative<QByteArray>(png));
     QVERIFY(std::get<QByteArray>(svg).contains("over one step"));
     QTRY_VERIFY_WITH_TIMEOUT(view.advice()->of(session.estimate().get()), 60000);
     QVERIFY(!view.advice()->given().empty());
-    QTRY_COMPARE(session.inspection().more_title, QString("What would help"));
+    QTRY_COMPARE(state.inspection().more_title, QString("What would help"));
   }
 
   // Opened on, or switched to, a design that cannot be built: curve and bars are of the same step, whatever
   // was edited before.
   void theCurveIsOfTheStepThatTheBarsAreOf() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
-    session.setStage(3);
+    state.setStage(3);
     QVERIFY(view.curve()->title().contains("3"));
     QVERIFY(!session.setKnob("pp", "2"));  // fewer stages than the curve's
     session.waitForReport();
@@ -81,7 +83,7 @@ class MemoryCurveTest : public QObject {
     QCOMPARE(
         view.curve()->peakText().contains(QString::fromStdString(session.report()->memory->stages[1].moment)),
         true);
-    session.setStage(0);
+    state.setStage(0);
     QCOMPARE(view.curve()->title(), QString("Stage 0 over one step"));
     QVERIFY(view.notice()->dimmed());
   }
@@ -89,8 +91,9 @@ class MemoryCurveTest : public QObject {
   // Two actions further by keys is what the session holds, and a selection from elsewhere is marked.
   void theCurveByKeys() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    MemoryView view(&session);
+    MemoryView view(&state);
     open(view);
     MemoryCurve* curve = view.curve();
     curve->setFocus(Qt::TabFocusReason);
@@ -98,34 +101,34 @@ class MemoryCurveTest : public QObject {
     QVERIFY(!curve->marked());
     QTest::keyClick(curve, Qt::Key_Home);
     QVERIFY(curve->marked());
-    QCOMPARE(session.selection().kind, SelectionKind::Span);
+    QCOMPARE(state.selection().kind, SelectionKind::Span);
     const double first = curve->marked()->seconds;
     QTest::keyClick(curve, Qt::Key_Right);
     QTest::keyClick(curve, Qt::Key_Right);
     QVERIFY(curve->marked()->seconds > first);
-    const int span = session.selection().span;
+    const int span = state.selection().span;
     QCOMPARE(session.estimate()->simulation->stages[0].spans[static_cast<size_t>(span)].microbatch, 2);
     QVERIFY(curve->accessibleDescription().contains("microbatch 2"));
     QTest::keyClick(curve, Qt::Key_Left);
     QCOMPARE(session.estimate()
                  ->simulation->stages[0]
-                 .spans[static_cast<size_t>(session.selection().span)]
+                 .spans[static_cast<size_t>(state.selection().span)]
                  .microbatch,
              1);
     QTest::keyClick(curve, Qt::Key_M);
     QCOMPARE(curve->marked()->bytes, session.report()->memory->stages[0].in_use);
-    QSignalSpy selections(&session, &Session::selectionChanged);
+    QSignalSpy selections(&state, &SelectionState::selectionChanged);
     QTest::keyClick(curve, Qt::Key_Return);
     QVERIFY(!selections.isEmpty() && selections.back()[0].value<const QObject*>() ==
                                          nullptr);  // as a link: the window goes to the timeline
     QTest::keyClick(curve, Qt::Key_Escape);
     QVERIFY(!curve->marked());
-    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
+    QCOMPARE(state.selection().kind, SelectionKind::Nothing);
     Selection selection;
     selection.kind = SelectionKind::Span;
     selection.stage = 0;
     selection.span = span;
-    session.selectInAllViews(selection, this);
+    state.selectInAllViews(selection, this);
     QVERIFY(curve->marked() && curve->accessibleDescription().contains("microbatch 2"));
   }
 };

@@ -210,10 +210,11 @@ class MeshViewTest : public QObject {
 
   void theSentenceAnswersAtOnce() {
     Session session;
+    SelectionState state(&session);
     set_largest(session);
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
-    session.setRank(4711);
+    state.setRank(4711);
     QCOMPARE(view.mesh()->canvas()->sentence(),
              QStringLiteral("rank 4711: tp group of 8 inside node 588; pp group of 16 over 16 nodes; "
                             "dp group of 1,024 over 1,024 nodes"));
@@ -221,23 +222,25 @@ class MeshViewTest : public QObject {
 
   void aClickOnACellSelectsTheRank() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     MeshCanvas* canvas = view.mesh()->canvas();
     QVERIFY(canvas->meshLayout().whole());
     QTest::mouseClick(canvas, Qt::LeftButton, Qt::NoModifier, place_of(*canvas, 5));
-    QCOMPARE(session.rank(), qint64(5));
-    QCOMPARE(session.stage(), 1);
-    QCOMPARE(session.inspection().title, QStringLiteral("tp group of rank 5"));
+    QCOMPARE(state.rank(), qint64(5));
+    QCOMPARE(state.stage(), 1);
+    QCOMPARE(state.inspection().title, QStringLiteral("tp group of rank 5"));
     QVERIFY(canvas->tipAt(place_of(*canvas, 4)).contains(QStringLiteral("with rank 5 in: tp")));
     QVERIFY(canvas->tipAt(QPointF(1, 1)).isEmpty());
   }
 
   void aClickOnABlockSelectsAMember() {
     Session session;
+    SelectionState state(&session);
     set_largest(session);
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     view.mesh()->setGroup(QStringLiteral("dp"));
     MeshCanvas* canvas = view.mesh()->canvas();
@@ -248,9 +251,9 @@ class MeshViewTest : public QObject {
     QVERIFY(layout.ranksIn(block) > 1);
     QVERIFY(canvas->tipAt(layout.blockRect(block).center()).contains(QStringLiteral("of the dp group")));
     QTest::mouseClick(canvas, Qt::LeftButton, Qt::NoModifier, layout.blockRect(block).center().toPoint());
-    QVERIFY(layout.blockOf(session.rank()) == block);
-    QVERIFY(group_named(groups_of_rank(*session.report(), 0), "dp")->contains(session.rank()));
-    QVERIFY(!canvas->meshLayout().cell(canvas->grid()->place(session.rank())).isNull());
+    QVERIFY(layout.blockOf(state.rank()) == block);
+    QVERIFY(group_named(groups_of_rank(*session.report(), 0), "dp")->contains(state.rank()));
+    QVERIFY(!canvas->meshLayout().cell(canvas->grid()->place(state.rank())).isNull());
   }
 
   void groupsOfPartsOfAnAxis_data() {
@@ -278,6 +281,7 @@ class MeshViewTest : public QObject {
     QFETCH(QString, group);
     QFETCH(QList<qint64>, ranks);
     Session session;
+    SelectionState state(&session);
     session.applyPreset(preset);
     set(session, {{"tp", "1"}, {"pp", "1"}, {"dp", "1"}, {"sequence_parallel", "false"}});
     for (const QString& setting : settings)
@@ -297,29 +301,30 @@ class MeshViewTest : public QObject {
     QCOMPARE(static_cast<qsizetype>(std::get<Wide>(size)), ranks.size());
     QVERIFY(group_label(found->name) != words(found->name));
     QVERIFY(!group_reason(found->name).isEmpty());
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     view.mesh()->setGroup(group);
-    QVERIFY(session.inspection().rows.contains(
+    QVERIFY(state.inspection().rows.contains(
         {QStringLiteral("Last member"), QStringLiteral("rank %1").arg(ranks.last())}));
   }
 
   void keysMove() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     MeshCanvas* canvas = view.mesh()->canvas();
     canvas->setFocus();
     const auto rank_after = [&](Qt::Key key) {
       QTest::keyClick(canvas, key);
-      return session.rank();
+      return state.rank();
     };
     QCOMPARE(rank_after(Qt::Key_Left), qint64(0));  // stays at the end
     QCOMPARE(rank_after(Qt::Key_Right), qint64(1));
     QCOMPARE(rank_after(Qt::Key_Right), qint64(2));  // on into the next column
     QCOMPARE(rank_after(Qt::Key_Down), qint64(6));
-    QCOMPARE(session.stage(), 1);
+    QCOMPARE(state.stage(), 1);
     QCOMPARE(rank_after(Qt::Key_Down), qint64(6));
     QCOMPARE(rank_after(Qt::Key_Home), qint64(4));
     QCOMPARE(rank_after(Qt::Key_End), qint64(6));
@@ -329,24 +334,26 @@ class MeshViewTest : public QObject {
 
   void keysReachEveryLineOfAWideColumn() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "16"}, {"pp", "2"}, {"dp", "1"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     MeshCanvas* canvas = view.mesh()->canvas();
     canvas->setFocus();
     QTest::keyClick(canvas, Qt::Key_Down);
-    QCOMPARE(session.rank(), qint64(8));
+    QCOMPARE(state.rank(), qint64(8));
     QTest::keyClick(canvas, Qt::Key_Down);
-    QCOMPARE(session.rank(), qint64(16));
+    QCOMPARE(state.rank(), qint64(16));
     QTest::keyClick(canvas, Qt::Key_Up);
-    QCOMPARE(session.rank(), qint64(8));
+    QCOMPARE(state.rank(), qint64(8));
   }
 
   void chipsChooseTheGroup() {
     Session session;
+    SelectionState state(&session);
     session.applyPreset(QStringLiteral("gpt2"));
     set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     MeshView* mesh = view.mesh();
     const size_t groups = groups_of_rank(*session.report(), 0).size();
@@ -357,14 +364,14 @@ class MeshViewTest : public QObject {
       QTest::mouseClick(chip, Qt::LeftButton);
       QCOMPARE(mesh->group(), name);
       QVERIFY(chip->isChecked());
-      const Inspection& inspection = session.inspection();
+      const Inspection& inspection = state.inspection();
       QCOMPARE(inspection.title, QStringLiteral("%1 group of rank 0").arg(name));
       QVERIFY(!inspection.why.isEmpty() && !inspection.values.isEmpty());
     }
     mesh->setGroup(QStringLiteral("embedding"));
-    session.setRank(session.report()->ranks / 4);  // of stage 1, which has no part in it
+    state.setRank(session.report()->ranks / 4);  // of stage 1, which has no part in it
     QVERIFY(!group_named(mesh->canvas()->groups(), "embedding")->takesPart());
-    QVERIFY(session.inspection().why.contains(QStringLiteral("first and the last stage")));
+    QVERIFY(state.inspection().why.contains(QStringLiteral("first and the last stage")));
     set(session, {{"pp", "1"}});  // the group is gone: another is shown
     QVERIFY(mesh->group() != QStringLiteral("embedding"));
     QVERIFY(!mesh->group().isEmpty());
@@ -372,41 +379,44 @@ class MeshViewTest : public QObject {
 
   void oneRankSaysSo() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "1"}, {"pp", "1"}, {"dp", "1"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     QVERIFY(view.mesh()->chips().isEmpty());
     QVERIFY(view.mesh()->canvas()->sentence().contains(QStringLiteral("nothing is communicated")));
-    QCOMPARE(session.inspection().title, QStringLiteral("Rank 0"));
+    QCOMPARE(state.inspection().title, QStringLiteral("Rank 0"));
   }
 
   void theSwitchGoesBothWays() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     QVERIFY(view.mesh()->isVisible() && !view.chart()->isVisible());
-    QCOMPARE(session.inspection().title, QStringLiteral("tp group of rank 0"));
+    QCOMPARE(state.inspection().title, QStringLiteral("tp group of rank 0"));
     view.setAlternativeShown(false);
     QVERIFY(!view.mesh()->isVisible() && view.chart()->isVisible());
-    QCOMPARE(session.inspection().title, QStringLiteral("Communication of stage 0"));
+    QCOMPARE(state.inspection().title, QStringLiteral("Communication of stage 0"));
     set(session, {{"tp", "4"}});  // while hidden
     view.setAlternativeShown(true);
     QCOMPARE(view.mesh()->canvas()->grid()->ranks(), int64_t(16));
     // The inspector follows edits while it is about the mesh, and is left alone when it is not.
     set(session, {{"tp", "2"}});
-    QCOMPARE(session.inspection().values[0].value, QStringLiteral("2"));
+    QCOMPARE(state.inspection().values[0].value, QStringLiteral("2"));
     Inspection other;
     other.title = QStringLiteral("other");
-    session.inspect(other);
+    state.inspect(other);
     set(session, {{"tp", "4"}});
-    QCOMPARE(session.inspection().title, QStringLiteral("other"));
+    QCOMPARE(state.inspection().title, QStringLiteral("other"));
   }
 
   void theMeshIsSaved() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     const Picture picture = view.picture();
     QVERIFY(picture.file_name.endsWith(QStringLiteral("-mesh")));
@@ -424,24 +434,26 @@ class MeshViewTest : public QObject {
   // The inspector of a collective says why before it says how much; that of anything else after.
   void theWhyOfACollectiveComesFirst() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     const auto why_is_first = [&] {
-      const QString text = inspectionText(session.inspection());
-      return text.indexOf(session.inspection().why) < text.indexOf(session.inspection().values[0].label);
+      const QString text = inspectionText(state.inspection());
+      return text.indexOf(state.inspection().why) < text.indexOf(state.inspection().values[0].label);
     };
     QVERIFY(!why_is_first());
     Q_EMIT view.table()->rowSelected(0);
-    QCOMPARE(session.inspection().why_title, QStringLiteral("Why is this collective here?"));
+    QCOMPARE(state.inspection().why_title, QStringLiteral("Why is this collective here?"));
     QVERIFY(why_is_first());
   }
 
   // The picture differs by the group that is shown, and in dark the ground is dark.
   void themesAndGroupsShow() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view);
     MeshCanvas* canvas = view.mesh()->canvas();
     const QImage tp = canvas->grab().toImage();
@@ -454,17 +466,18 @@ class MeshViewTest : public QObject {
 
   void theLargestMeshPaints() {
     Session session;
+    SelectionState state(&session);
     set_largest(session);
-    CommunicationView view(&session);
+    CommunicationView view(&state);
     open(view, {1900, 1200});
-    session.setRank(4711);
+    state.setRank(4711);
     MeshCanvas* canvas = view.mesh()->canvas();
     for (const char* group : {"tp", "dp", "pp"}) {
       view.mesh()->setGroup(QString::fromLatin1(group));
       QImage image(canvas->size(), QImage::Format_ARGB32_Premultiplied);
       canvas->render(&image);
       const QImage before = image;
-      session.setRank(session.rank() == 4711 ? 4712 : 4711);
+      state.setRank(state.rank() == 4711 ? 4712 : 4711);
       canvas->render(&image);
       QVERIFY2(image != before, group);  // another rank is marked
       QVERIFY(!canvas->tipAt({400, 120}).isEmpty());

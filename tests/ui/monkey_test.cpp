@@ -165,16 +165,17 @@ class MonkeyTest : public SelectionWindow {
   void selectOutOfSight() {
     did_ = "select";
     if (once_in(3)) {
-      const QVector<InspectedLink> links = session_->inspection().links;
-      if (!links.isEmpty()) return session_->selectInAllViews(any(links).selection, nullptr);
+      const QVector<InspectedLink> links = window_->selection()->inspection().links;
+      if (!links.isEmpty()) return window_->selection()->selectInAllViews(any(links).selection, nullptr);
     }
-    session_->selectInAllViews(anySelection(), once_in(2) ? nullptr : static_cast<QObject*>(this));
+    window_->selection()->selectInAllViews(anySelection(),
+                                           once_in(2) ? nullptr : static_cast<QObject*>(this));
   }
 
   void look() {
     switch (below(10)) {
-      case 0: did_ = "stage"; return session_->setStage(below(4));
-      case 1: did_ = "rank"; return session_->setRank(below(16));
+      case 0: did_ = "stage"; return window_->selection()->setStage(below(4));
+      case 1: did_ = "rank"; return window_->selection()->setRank(below(16));
       case 2:
         did_ = "theme";
         return Theme::instance().setMode(once_in(2) ? Theme::Mode::Dark : Theme::Mode::Light);
@@ -249,12 +250,12 @@ class MonkeyTest : public SelectionWindow {
 
   // Nothing is marked that there is not.
   void checkMarks() {
-    const Selection& selection = session_->selection();
+    const Selection& selection = window_->selection()->selection();
     const Report* of = session_->report().get();
     QVERIFY(selection.kind == SelectionKind::Nothing ||
             selection.stage < static_cast<int>(of->stages.size()));
-    QVERIFY(session_->resolvedSelection().selection() == selection ||
-            session_->resolvedSelection().nothing());
+    QVERIFY(window_->selection()->resolvedSelection().selection() == selection ||
+            window_->selection()->resolvedSelection().nothing());
     for (const ChartPage* page : window_->findChildren<ChartPage*>()) {
       const StageChart* chart = page->chart();
       for (const int series : chart->marked())
@@ -326,7 +327,7 @@ class MonkeyTest : public SelectionWindow {
         touch();
       if (talks)
         fprintf(stderr, "%s, tab %d, selection %d\n", qPrintable(did_), window_->tabs()->currentIndex(),
-                int(session_->selection().kind));
+                int(window_->selection()->selection().kind));
       if (once_in(2))
         waitUntilIdle();  // or the next thing happens while this one is still worked out
       else

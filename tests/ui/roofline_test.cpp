@@ -60,8 +60,9 @@ class RooflineTest : public QObject {
 
   void rooflineByMouseAndKeys() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    ComputeView view(&session);
+    ComputeView view(&state);
     open(view);
     view.setAlternativeShown(true);
     QCoreApplication::processEvents();
@@ -69,8 +70,8 @@ class RooflineTest : public QObject {
     const int last = static_cast<int>(view.roofline()->data().points.size()) - 1;
     QTest::mouseClick(view.roofline(), Qt::LeftButton, {}, view.roofline()->place(last).toPoint());
     QVERIFY(view.roofline()->selected() >= 0);
-    QCOMPARE(session.selection().kind, SelectionKind::Op);
-    QVERIFY(!row_of(session.inspection(), "of what the roof allows").isEmpty());
+    QCOMPARE(state.selection().kind, SelectionKind::Op);
+    QVERIFY(!row_of(state.inspection(), "of what the roof allows").isEmpty());
     view.roofline()->setFocus();
     const double
         before = view.roofline()->data().points[static_cast<size_t>(view.roofline()->selected())].intensity();

@@ -233,7 +233,7 @@ class SelectionTest : public SelectionWindow {
     QFETCH(Marks, marks);
     const QString source = QTest::currentDataTag();
     sources().at(source)();
-    QVERIFY(session_->selection().kind != SelectionKind::Nothing);
+    QVERIFY(window_->selection()->selection().kind != SelectionKind::Nothing);
     QStringList wrong;
     for (const auto& [target, told] : targets())
       if (const QString is = told(); is != marks.value(target))
@@ -246,18 +246,19 @@ class SelectionTest : public SelectionWindow {
   void anEditKeepsWhatIsStillThere() {
     show(kGraph);
     clickNode(node("Attention"));
-    const int unit = session_->selection().unit;
+    const int unit = window_->selection()->selection().unit;
     set(*session_, {{"pp", "2"}, {"sequence_parallel", "false"}, {"batch", "32"}});
     view<GraphView>()->waitForGraph();
-    QCOMPARE(session_->selection().kind, SelectionKind::Op);
-    QCOMPARE(session_->selection().unit, unit);
-    QCOMPARE(session_->selection().stage, 0);
-    QCOMPARE(session_->stage(), 0);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Op);
+    QCOMPARE(window_->selection()->selection().unit, unit);
+    QCOMPARE(window_->selection()->selection().stage, 0);
+    QCOMPARE(window_->selection()->stage(), 0);
     const Segment& layer = report().graph().segments[1];
-    QCOMPARE(QString::fromStdString(layer.op(session_->selection().op).label), QString("Attention"));
+    QCOMPARE(QString::fromStdString(layer.op(window_->selection()->selection().op).label),
+             QString("Attention"));
     QCOMPARE(view<GraphView>()->canvas()->selected(),
-             view<GraphView>()->scene()->tree()->op_node(unit, session_->selection().op, 0));
-    QCOMPARE(session_->inspection().title, QString("Attention"));
+             view<GraphView>()->scene()->tree()->op_node(unit, window_->selection()->selection().op, 0));
+    QCOMPARE(window_->selection()->inspection().title, QString("Attention"));
     show(kCompute);
     QCOMPARE(view<ComputeView>()->table()->selectedSourceRows().size(), size_t{1});
   }
@@ -265,12 +266,12 @@ class SelectionTest : public SelectionWindow {
   void anEditDropsWhatIsGone() {
     show(kGraph);
     clickNode(node("reduce-scatter tp"));
-    QCOMPARE(session_->selection().kind, SelectionKind::Op);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Op);
     set(*session_, {{"tp", "1"}});
     view<GraphView>()->waitForGraph();
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QCOMPARE(view<GraphView>()->canvas()->selected().level, NodeLevel::Root);
-    QVERIFY(session_->inspection().isEmpty());
+    QVERIFY(window_->selection()->inspection().isEmpty());
   }
 
   // Rows and segments of what a change of the mode leaves, and of what it takes away; the inspector goes with
@@ -278,71 +279,71 @@ class SelectionTest : public SelectionWindow {
   void aChangeOfTheModeDropsWhatIsGone() {
     show(kMemory);
     clickSegment(view<MemoryView>()->chart(), series(view<MemoryView>()->chart(), "Gradients"));
-    QCOMPARE(session_->inspection().title, QString("Gradients, stage 1"));
+    QCOMPARE(window_->selection()->inspection().title, QString("Gradients, stage 1"));
     set(*session_, {{"mode", "prefill"}});
     QVERIFY(session_->current());
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
-    QCOMPARE(session_->inspection().title, QString("Memory of stage 1"));
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->inspection().title, QString("Memory of stage 1"));
     QCOMPARE(view<MemoryView>()->chart()->selectedSeries(), int(StageChart::kWholeStage));
     clickSegment(view<MemoryView>()->chart(), series(view<MemoryView>()->chart(), "KV cache"));
-    const QString cache = session_->inspection().title;
+    const QString cache = window_->selection()->inspection().title;
     QVERIFY(cache.endsWith(", stage 1") && cache != "Memory of stage 1");
     set(*session_, {{"mode", "decode"}});
-    QCOMPARE(session_->inspection().title, cache);  // decode has one too
+    QCOMPARE(window_->selection()->inspection().title, cache);  // decode has one too
     set(*session_, {{"mode", "train"}});
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
-    QCOMPARE(session_->inspection().title, QString("Memory of stage 1"));
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->inspection().title, QString("Memory of stage 1"));
     show(kCompute);
     clickSegment(view<ComputeView>()->chart(),
                  series(view<ComputeView>()->chart(), "Matrix products, backward"));
     set(*session_, {{"mode", "prefill"}});
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
-    QCOMPARE(session_->inspection().title, QString("Compute of stage 1"));
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->inspection().title, QString("Compute of stage 1"));
   }
 
   void aBoxOfTheTimelineIsFoundInTheNextStep() {
     sources().at("timeline box")();
-    const QString title = session_->inspection().title;
+    const QString title = window_->selection()->inspection().title;
     QVERIFY(title.contains("microbatch 3"));
     set(*session_, {{"batch", "32"}});
-    QCOMPARE(session_->selection().kind, SelectionKind::Span);
-    QCOMPARE(session_->inspection().title, title);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Span);
+    QCOMPARE(window_->selection()->inspection().title, title);
     QCOMPARE(targets().at("timeline")(), "box: " + title);
     set(*session_, {{"batch", "4"}});  // two microbatches
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QCOMPARE(targets().at("timeline")(), QString());
-    QVERIFY(session_->inspection().title.startsWith("One step"));
+    QVERIFY(window_->selection()->inspection().title.startsWith("One step"));
     set(*session_, {{"batch", "16"}});
     sources().at("breakdown")();
     set(*session_, {{"tp", "1"}});  // no exposed tp communication
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
   }
 
   // Rows go with the stage where it has the same; what has its own place in the model stays there.
   void anotherStage() {
     sources().at("collectives row")();
-    const Selection row = session_->selection();
-    session_->setStage(3);
-    QCOMPARE(session_->selection().stage, 3);
-    QCOMPARE(session_->selection().collective, row.collective);
+    const Selection row = window_->selection()->selection();
+    window_->selection()->setStage(3);
+    QCOMPARE(window_->selection()->selection().stage, 3);
+    QCOMPARE(window_->selection()->selection().collective, row.collective);
     show(kCommunication);
     QCOMPARE(view<CommunicationView>()->table()->selectedSourceRows().size(), size_t{1});
     sources().at("graph op")();
-    session_->setStage(0);
-    QCOMPARE(session_->selection().stage, kStage);
+    window_->selection()->setStage(0);
+    QCOMPARE(window_->selection()->selection().stage, kStage);
     show(kCompute);
     QVERIFY(view<ComputeView>()->table()->selectedSourceRows().empty());
-    session_->setStage(kStage);
+    window_->selection()->setStage(kStage);
     QCOMPARE(view<ComputeView>()->table()->selectedSourceRows().size(), size_t{1});
   }
 
   // Selecting in one stage of the graph is selecting the stage; another document has nothing selected.
   void theStageGoesWithIt() {
-    session_->setStage(3);
+    window_->selection()->setStage(3);
     sources().at("graph op")();
-    QCOMPARE(session_->stage(), kStage);
+    QCOMPARE(window_->selection()->stage(), kStage);
     session_->reset(session_->design());
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
   }
 
   // 616,000 ops, 128 microbatches: what is selected is marked in every view.
@@ -365,11 +366,12 @@ class SelectionTest : public SelectionWindow {
         selection.time = category;
         QElapsedTimer timer;
         timer.start();
-        session_->selectInAllViews(selection, this);
+        window_->selection()->selectInAllViews(selection, this);
         QCoreApplication::processEvents();
         qInfo("view %d, %s: %lld ms", tab, std::string(time_category_name(category)).c_str(),
               static_cast<long long>(timer.elapsed()));
-        QVERIFY(session_->selection() == selection && !session_->resolvedSelection().nothing());
+        QVERIFY(window_->selection()->selection() == selection &&
+                !window_->selection()->resolvedSelection().nothing());
       }
     }
   }
@@ -396,7 +398,7 @@ class SelectionTest : public SelectionWindow {
     }
     QTest::mouseClick(window_->findChild<QPushButton*>("selection_clear"), Qt::LeftButton);
     QCOMPARE(words(), QString());
-    QCOMPARE(session_->selection().kind, SelectionKind::Nothing);
+    QCOMPARE(window_->selection()->selection().kind, SelectionKind::Nothing);
     QVERIFY(view<CommunicationView>()->chart()->marked().empty());
   }
 

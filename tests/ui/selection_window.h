@@ -72,7 +72,7 @@ class SelectionWindow : public QObject {
     window_->show();
     QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
     QVERIFY(session_->estimated());
-    session_->setStage(kStage);
+    window_->selection()->setStage(kStage);
   }
   void close() {
     session_->undoStack()->setClean();
@@ -165,7 +165,7 @@ class SelectionWindow : public QObject {
         {"timeline row",
          [this] {
            show(kTimeline);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            ChartTable* table = view<TimelineView>()->table();
            clickRow(table, 0);
            table->setFocus();
@@ -212,7 +212,7 @@ class SelectionWindow : public QObject {
         {"memory curve",
          [this] {
            show(kMemory);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            MemoryCurve* curve = view<MemoryView>()->curve();
            curve->setFocus();
            QTest::keyClick(curve, Qt::Key_Home);
@@ -223,7 +223,7 @@ class SelectionWindow : public QObject {
         {"FLOPs row",
          [this] {
            show(kCompute);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            for (size_t i = 0; i < stage().flops.size(); ++i)
              if (stage().flops[i].kind == OpKind::Einsum && stage().flops[i].phase == Phase::Backward)
                return clickRow(view<ComputeView>()->table(), static_cast<int>(i));
@@ -231,7 +231,7 @@ class SelectionWindow : public QObject {
         {"roofline point",
          [this] {
            show(kCompute);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            view<ComputeView>()->setAlternativeShown(true);
            RooflineCanvas* canvas = view<ComputeView>()->roofline();
            QTest::mouseClick(canvas, Qt::LeftButton, {},
@@ -240,7 +240,7 @@ class SelectionWindow : public QObject {
         {"roofline row",
          [this] {
            show(kCompute);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            view<ComputeView>()->setAlternativeShown(true);
            const RooflineCanvas* canvas = view<ComputeView>()->roofline();
            const int last = static_cast<int>(canvas->data().points.size()) - 1;
@@ -252,7 +252,7 @@ class SelectionWindow : public QObject {
         {"collectives row",
          [this] {
            show(kCommunication);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            for (size_t i = 0; i < stage().collectives.size(); ++i)
              if (stage().collectives[i].op == "reduce_scatter" &&
                  stage().collectives[i].phase == Phase::Forward)
@@ -267,7 +267,7 @@ class SelectionWindow : public QObject {
         {"mesh group",
          [this] {
            show(kCommunication);
-           session_->setStage(kStage);
+           window_->selection()->setStage(kStage);
            view<CommunicationView>()->setAlternativeShown(true);
            for (QPushButton* chip : view<MeshView>()->chips())
              if (chip->property("group").toString() == "pp") QTest::mouseClick(chip, Qt::LeftButton);
@@ -419,7 +419,8 @@ class SelectionWindow : public QObject {
            view<CommunicationView>()->setAlternativeShown(true);
            QCoreApplication::processEvents();
            const QString group = view<MeshView>()->group();
-           return session_->resolvedSelection().group(kStage, group.toStdString()) ? group : QString();
+           return window_->selection()->resolvedSelection().group(kStage, group.toStdString()) ? group
+                                                                                               : QString();
          }},
     };
   }

@@ -358,19 +358,19 @@ class ServingTest : public QObject {
   void theInspectorShowsThePoint() {
     ServingWindow w;
     QVERIFY(w.main.inspector()->isVisible() && !w.setup().isVisible());
-    QCOMPARE(w.session.inspection().title, QString("What fits"));
-    QCOMPARE(size_t(w.session.inspection().rows.size()), w.serving().shown()->largest.size());
+    QCOMPARE(w.main.selection()->inspection().title, QString("What fits"));
+    QCOMPARE(size_t(w.main.selection()->inspection().rows.size()), w.serving().shown()->largest.size());
     const int at = w.chart().find(16, 4096);
     QTest::mouseClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(at).toPoint());
-    QCOMPARE(w.session.inspection().title, QString("16 sequences of 4,096 tokens"));
+    QCOMPARE(w.main.selection()->inspection().title, QString("16 sequences of 4,096 tokens"));
     const auto value = [&](const auto& rows, const char* name) {
       for (const auto& [key, text] : rows)
         if (key == QLatin1String(name)) return text;
       return QString();
     };
-    QCOMPARE(value(w.session.inspection().rows, "Time per output token"),
+    QCOMPARE(value(w.main.selection()->inspection().rows, "Time per output token"),
              QString::fromStdString(format_seconds(w.chart().phase(at).figures.seconds)));
-    QCOMPARE(value(w.session.inspection().more, "Prompt tokens/s per GPU"),
+    QCOMPARE(value(w.main.selection()->inspection().more, "Prompt tokens/s per GPU"),
              QString::fromStdString(significant(w.chart().point(at).prefill.figures.tokens_per_gpu)));
     // Its column says what it is: tokens of prompts, not prompts.
     QStringList words;

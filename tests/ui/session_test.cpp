@@ -5,6 +5,7 @@
 #include "memory/memory_timeline.h"
 #include "offscreen.h"
 #include "ui/inspector/design_summary.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/memory_problem.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
@@ -280,21 +281,51 @@ class SessionTest : public QObject {
 
   void stageAndRankFollowEachOther() {
     Session session;
+    SelectionState state(&session);
     session.waitForReport();
-    QSignalSpy changed(&session, &Session::stageChanged);
-    session.setStage(1);
-    QCOMPARE(stage_of_rank(*session.report(), session.rank()), 1);
-    session.setRank(0);
-    QCOMPARE(session.stage(), 0);
+    QSignalSpy changed(&state, &SelectionState::stageChanged);
+    state.setStage(1);
+    QCOMPARE(stage_of_rank(*session.report(), state.rank()), 1);
+    state.setRank(0);
+    QCOMPARE(state.stage(), 0);
     QCOMPARE(changed.count(), 2);
-    session.setRank(99999);
-    session.setStage(7);
+    state.setRank(99999);
+    state.setStage(7);
     QCOMPARE(changed.count(), 2);
-    session.setStage(1);
+    state.setStage(1);
     session.setKnob("pp", "1");
     session.waitForReport();
-    QCOMPARE(session.stage(), 0);
-    QVERIFY(session.rank() < session.report()->ranks);
+    QCOMPARE(state.stage(), 0);
+    QVERIFY(state.rank() < session.report()->ranks);
+  }
+
+  // Views mark a remapped selection, so they must show the report that it was remapped to.
+  void aRemappedSelectionIsAnnouncedAfterTheReport() {
+    Session session;
+    SelectionState state(&session);
+    session.waitForReport();
+    Selection activations;
+    activations.kind = SelectionKind::Memory;
+    activations.stage = 1;
+    activations.memory = MemoryCategory::Activations;
+    state.selectInAllViews(activations, nullptr);
+    QCOMPARE(state.stage(), 1);
+    session.setKnob("pp", "1");
+    QStringList order;
+    connect(&state, &SelectionState::stageChanged, this, [&] { order << "stage"; });
+    connect(&session, &Session::reportChanged, this, [&] { order << "report"; });
+    connect(&state, &SelectionState::selectionChanged, this, [&](const QObject* by) {
+      order << "selection";
+      QCOMPARE(by, &state);
+      QCOMPARE(state.resolvedSelection().report(), session.report().get());
+    });
+    session.waitForReport();
+    QCOMPARE(order, QStringList({"stage", "report", "selection"}));
+    QCOMPARE(state.selection().stage, 0);
+    order.clear();
+    session.reset(session.design());
+    QCOMPARE(state.selection(), Selection{});
+    QCOMPARE(order, QStringList({"selection", "report"}));
   }
 
   void substitutedText_data() {

@@ -103,8 +103,9 @@ class TimelineTest : public QObject {
 
   void secondsAddUp() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     const double step = session.estimate()->simulation->step_seconds;
     for (int whose = 0; whose < 3; ++whose) {
@@ -123,37 +124,38 @@ class TimelineTest : public QObject {
                       Qt::LeftButton);
     QTest::mouseClick(view.breakdown(), Qt::LeftButton, {},
                       view.breakdown()->segment(TimeCategory::Products).center().toPoint());
-    QCOMPARE(session.inspection().title, QString("Matrix products"));
+    QCOMPARE(state.inspection().title, QString("Matrix products"));
     view.breakdown()->setFocus();
     QTest::keyClick(view.breakdown(), Qt::Key_End);
-    QCOMPARE(session.inspection().title, QString("Bubble"));
+    QCOMPARE(state.inspection().title, QString("Bubble"));
   }
 
   void selectsByMouse() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     const ItemRef box = view.lanes()->of_action(2, Pass::Backward, 3, 0);
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, middle(*view.canvas(), box));
     QCOMPARE(view.canvas()->selected(), box);
-    QCOMPARE(session.stage(), 2);
-    QCOMPARE(session.inspection().title, QString("Backward, microbatch 3"));
+    QCOMPARE(state.stage(), 2);
+    QCOMPARE(state.inspection().title, QString("Backward, microbatch 3"));
     const LaneItem& item = view.lanes()->item(box);
-    QCOMPARE(row_of(session.inspection(), "starts"), seconds_text(item.begin));
-    QCOMPARE(row_of(session.inspection(), "takes"), seconds_text(item.end - item.begin));
-    QVERIFY(!row_of(session.inspection(), "tp communication, exposed").isEmpty());
+    QCOMPARE(row_of(state.inspection(), "starts"), seconds_text(item.begin));
+    QCOMPARE(row_of(state.inspection(), "takes"), seconds_text(item.end - item.begin));
+    QVERIFY(!row_of(state.inspection(), "tp communication, exposed").isEmpty());
     QCOMPARE(view.model()->at(view.table()->sorted()->mapToSource(view.table()->currentIndex()).row()), box);
     // Where it waits for leads on.
-    QCOMPARE(session.inspection().links.size(), 1);
-    const Selection before = session.inspection().links.front().selection;
-    session.selectInAllViews(before, nullptr);
+    QCOMPARE(state.inspection().links.size(), 1);
+    const Selection before = state.inspection().links.front().selection;
+    state.selectInAllViews(before, nullptr);
     QCOMPARE(view.canvas()->selected(), view.lanes()->of_span(before.stage, before.span));
-    QCOMPARE(session.stage(), before.stage);
+    QCOMPARE(state.stage(), before.stage);
     // The ground clears it.
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, QPoint(view.canvas()->width() - 10, 45));
     QVERIFY(!view.canvas()->selected().valid());
-    QVERIFY(session.inspection().title.startsWith("One step"));
+    QVERIFY(state.inspection().title.startsWith("One step"));
     QVERIFY(view.canvas()->tipAt(QPointF(middle(*view.canvas(), box))).contains("Backward, microbatch 3"));
   }
 
@@ -161,10 +163,11 @@ class TimelineTest : public QObject {
   // other things of the new graph.
   void whatIsOfTheStepBeforeSelectsNothing() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
-    MemoryView memory(&session);
+    MemoryView memory(&state);
     open(memory);
     const ItemRef box = view.lanes()->of_action(2, Pass::Backward, 3, 0);
     const QPoint place = middle(*view.canvas(), box);
@@ -174,35 +177,36 @@ class TimelineTest : public QObject {
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, place);
     QVERIFY(!session.estimated());
     QCOMPARE(view.canvas()->selected(), box);
-    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
+    QCOMPARE(state.selection().kind, SelectionKind::Nothing);
     QTest::keyClick(memory.curve(), Qt::Key_Home);
     QVERIFY(!session.estimated() && memory.curve()->marked());
-    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
+    QCOMPARE(state.selection().kind, SelectionKind::Nothing);
     // Nor does Enter lead on to what is selected elsewhere.
     Selection elsewhere;
     elsewhere.kind = SelectionKind::Time;
-    session.selectInAllViews(elsewhere, this);
-    QSignalSpy selections(&session, &Session::selectionChanged);
+    state.selectInAllViews(elsewhere, this);
+    QSignalSpy selections(&state, &SelectionState::selectionChanged);
     QTest::keyClick(memory.curve(), Qt::Key_Return);
     QVERIFY(!session.estimated() && memory.curve()->marked() && selections.isEmpty());
-    session.selectInAllViews({}, this);
+    state.selectInAllViews({}, this);
     session.waitForEstimate();
     QVERIFY(session.estimated());
-    QCOMPARE(session.selection().kind, SelectionKind::Nothing);
+    QCOMPARE(state.selection().kind, SelectionKind::Nothing);
     QVERIFY(!view.canvas()->selected().valid() && !memory.curve()->marked());
     // Of this step they do.
     QTest::keyClick(memory.curve(), Qt::Key_Home);
-    QCOMPARE(session.selection().kind, SelectionKind::Span);
+    QCOMPARE(state.selection().kind, SelectionKind::Span);
     const ItemRef now = view.lanes()->of_action(2, Pass::Backward, 3, 0);
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, middle(*view.canvas(), now));
-    QCOMPARE(session.selection().stage, 2);
-    QCOMPARE(view.lanes()->of_span(2, session.selection().span), now);
+    QCOMPARE(state.selection().stage, 2);
+    QCOMPARE(view.lanes()->of_span(2, state.selection().span), now);
   }
 
   void selectsByKeys() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     GanttCanvas& canvas = *view.canvas();
     canvas.setFocus();
@@ -214,7 +218,7 @@ class TimelineTest : public QObject {
     QCOMPARE(canvas.selected(), first);
     QTest::keyClick(&canvas, Qt::Key_Down);
     QCOMPARE(canvas.selected().stage, 2);
-    QCOMPARE(session.stage(), 2);
+    QCOMPARE(state.stage(), 2);
     QCOMPARE(canvas.selected().lane, 0);
     QTest::keyClick(&canvas, Qt::Key_Up);
     QTest::keyClick(&canvas, Qt::Key_Up);
@@ -240,8 +244,9 @@ class TimelineTest : public QObject {
 
   void zoomsAboutTheCursorAndPans() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     GanttCanvas& canvas = *view.canvas();
     const QPointF at(canvas.width() * 0.6, canvas.height() * 0.5);
@@ -265,8 +270,9 @@ class TimelineTest : public QObject {
 
   void findsMicrobatchesOpsAndCollectives() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     auto* field = view.findChild<QLineEdit*>("timeline_search");
     const auto found = [&] { return view.findChild<SearchField*>("timeline_search")->matchesText(); };
@@ -290,9 +296,10 @@ class TimelineTest : public QObject {
 
   void opsAreSeenFromNear() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
-    GraphView graph(&session);
+    TimelineView view(&state);
+    GraphView graph(&state);
     open(view);
     graph.waitForGraph();
     GanttCanvas& canvas = *view.canvas();
@@ -316,10 +323,10 @@ class TimelineTest : public QObject {
         QPointF(layout.x((ops[largest].begin + ops[largest].end) / 2), layout.rect(box).center().y())
             .toPoint());
     QCOMPARE(canvas.selectedOp(), static_cast<int>(largest));
-    QCOMPARE(session.selection().kind, SelectionKind::Op);
-    QCOMPARE(session.inspection().title, placed_op_title(*session.report(), ops[largest]));
-    QCOMPARE(row_of(session.inspection(), "takes"), seconds_text(ops[largest].end - ops[largest].begin));
-    QVERIFY(!session.inspection().values.isEmpty());  // its formulas
+    QCOMPARE(state.selection().kind, SelectionKind::Op);
+    QCOMPARE(state.inspection().title, placed_op_title(*session.report(), ops[largest]));
+    QCOMPARE(row_of(state.inspection(), "takes"), seconds_text(ops[largest].end - ops[largest].begin));
+    QVERIFY(!state.inspection().values.isEmpty());  // its formulas
     // The graph has the same op.
     const NodeId& node = graph.canvas()->selected();
     QCOMPARE(node.level, NodeLevel::Op);
@@ -330,18 +337,19 @@ class TimelineTest : public QObject {
 
   void selectionOfAnotherViewIsHighlighted() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    session.setStage(1);
-    TimelineView view(&session);
-    CommunicationView communication(&session);
+    state.setStage(1);
+    TimelineView view(&state);
+    CommunicationView communication(&state);
     open(communication);
     open(view);
     const StageReport& stage = session.report()->stages[1];
     for (size_t row = 0; row < stage.collectives.size(); ++row) {
       const CollectiveValue& value = stage.collectives[row];
-      session.selectInAllViews(selectionOfCollective(stage, value), nullptr);
+      state.selectInAllViews(selectionOfCollective(stage, value), nullptr);
       const std::vector<ItemRef> out = matches(
-          *view.lanes(), highlightOf(session.sharedResolvedSelection(),
+          *view.lanes(), highlightOf(state.sharedResolvedSelection(),
                                      std::make_shared<const Lanes>(session.estimate()->simulation)));
       QVERIFY2(!out.empty(), qPrintable(QString::fromStdString(value.op + " over " + value.group)));
       for (const ItemRef& ref : out) QCOMPARE(ref.stage, 1);
@@ -352,7 +360,7 @@ class TimelineTest : public QObject {
       const int row = collective_of_span(stage, *view.lanes(), static_cast<int>(i));
       if (row < 0 || linked++ > 3) continue;
       view.canvas()->select(view.lanes()->of_span(1, static_cast<int>(i)));
-      QVERIFY(session.resolvedSelection().collective(1, stage.collectives[static_cast<size_t>(row)]));
+      QVERIFY(state.resolvedSelection().collective(1, stage.collectives[static_cast<size_t>(row)]));
       QCOMPARE(communication.table()->sorted()->mapToSource(communication.table()->currentIndex()).row(),
                row);
     }
@@ -372,8 +380,9 @@ class TimelineTest : public QObject {
 
   void criticalPathIsWhole() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     const QImage before = view.canvas()->grab().toImage();
     QTest::mouseClick(view.findChild<QPushButton*>("critical_path"), Qt::LeftButton);
@@ -407,8 +416,9 @@ class TimelineTest : public QObject {
 
   void saves() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     const Picture picture = view.picture();
     for (const SaveFormatInfo& info : save_formats()) {
@@ -437,8 +447,9 @@ class TimelineTest : public QObject {
 
   void theTableScrollsToTheSelection() {
     Session session;
+    SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "64"}, {"microbatch", "1"}});
-    TimelineView view(&session);
+    TimelineView view(&state);
     open(view);
     const ItemRef late = view.lanes()->of_action(2, Pass::Backward, 30, 0);
     view.canvas()->select(late);
@@ -454,8 +465,9 @@ class TimelineTest : public QObject {
 
   void bothThemesAndSmallSizes() {
     Session session;
+    SelectionState state(&session);
     pipelined(session);
-    TimelineView view(&session);
+    TimelineView view(&state);
     for (const QSize size : {QSize(560, 480), QSize(1600, 1000)})
       for (const Theme::Mode mode : {Theme::Mode::Light, Theme::Mode::Dark}) {
         Theme::instance().setMode(mode);

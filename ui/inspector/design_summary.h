@@ -1,6 +1,7 @@
 // What the inspector shows while nothing is selected: the design at a glance, with its derived symbols.
 #pragma once
 
+#include "ui/selection/inspection.h"
 #include "ui/session/session.h"
 
 namespace shardscape::ui {

@@ -68,7 +68,7 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
 }
 
 // A fact that leads to what it names.
-QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) {
+QWidget* link_row(SelectionState* state, const InspectedLink& link, QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setTextFormat(Qt::RichText);
   label->setText(
@@ -79,8 +79,8 @@ QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) 
   label->setObjectName("inspector_link");
   // Queued: what is selected next makes the panel anew, this label with it.
   QObject::connect(
-      label, &QLabel::linkActivated, session,
-      [session, selection = link.selection] { session->selectInAllViews(selection, nullptr); },
+      label, &QLabel::linkActivated, state,
+      [state, selection = link.selection] { state->selectInAllViews(selection, nullptr); },
       Qt::QueuedConnection);
   return fact_row(link.label, link.text, parent, label);
 }
@@ -105,8 +105,8 @@ void add_why(QVBoxLayout* layout, const Inspection& inspection) {
 
 }  // namespace
 
-InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), scroll_(new QScrollArea(this)) {
+InspectorPanel::InspectorPanel(SelectionState* state, QWidget* parent)
+    : QWidget(parent), state_(state), session_(state->session()), scroll_(new QScrollArea(this)) {
   setObjectName("inspector_panel");
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(240);
@@ -120,14 +120,14 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(makeSelectionBar());
   layout->addWidget(scroll_);
-  (new StaleVeil(session, this))->setObjectName("inspector_veil");
+  (new StaleVeil(session_, this))->setObjectName("inspector_veil");
 
-  connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
-  connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
-  connect(session, &Session::unitsChanged, this, &InspectorPanel::refresh);
+  connect(state_, &SelectionState::inspectionChanged, this, &InspectorPanel::refresh);
+  connect(session_, &Session::reportChanged, this, &InspectorPanel::refresh);
+  connect(session_, &Session::unitsChanged, this, &InspectorPanel::refresh);
   for (const auto signal : {&Session::reportChanged, &Session::estimateChanged})
-    connect(session, signal, this, &InspectorPanel::showSharedSelection);
-  connect(session, &Session::selectionChanged, this, &InspectorPanel::showSharedSelection);
+    connect(session_, signal, this, &InspectorPanel::showSharedSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &InspectorPanel::showSharedSelection);
   showSharedSelection();
   connect(&Theme::instance(), &Theme::changed, this, &InspectorPanel::rebuild);
   refresh();
@@ -151,7 +151,7 @@ QWidget* InspectorPanel::makeSelectionBar() {
   clear->setObjectName("selection_clear");
   clear->setToolTip(tr("Nothing is marked any more"));
   clear->setAccessibleName(tr("Clear what is marked"));
-  connect(clear, &QPushButton::clicked, this, [this] { session_->selectInAllViews({}, this); });
+  connect(clear, &QPushButton::clicked, this, [this] { state_->selectInAllViews({}, this); });
   row->addWidget(clear, 0, Qt::AlignTop);
   return selection_bar_;
 }
@@ -162,13 +162,13 @@ void InspectorPanel::showSharedSelection() {
   const bool known = report && report->valid();
   const Simulation* simulation = estimate && estimate->report == report ? estimate->simulation.get()
                                                                         : nullptr;
-  const QString words = known ? selectionText(session_->selection(), *report, simulation) : QString();
+  const QString words = known ? selectionText(state_->selection(), *report, simulation) : QString();
   selection_words_->setText(tr("Marked: %1").arg(words));
   selection_bar_->setVisible(!words.isEmpty());
 }
 
 void InspectorPanel::refresh() {
-  Inspection next = session_->inspection().isEmpty() ? designSummary(*session_) : session_->inspection();
+  Inspection next = state_->inspection().isEmpty() ? designSummary(*session_) : state_->inspection();
   if (next.isEmpty()) {
     next.title = tr("Nothing computed yet");
     next.why_title = tr("What to do");
@@ -210,7 +210,7 @@ void InspectorPanel::rebuild() {
     facts->setSpacing(0);
     layout->addLayout(facts);
     for (const auto& [name, value] : shown_.rows) facts->addWidget(fact_row(name, value, content));
-    for (const InspectedLink& link : shown_.links) facts->addWidget(link_row(session_, link, content));
+    for (const InspectedLink& link : shown_.links) facts->addWidget(link_row(state_, link, content));
   }
   if (!shown_.more.isEmpty()) {
     auto* more = new QVBoxLayout;

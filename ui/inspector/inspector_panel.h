@@ -4,6 +4,7 @@
 
 #include <QWidget>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QLabel;
@@ -14,7 +15,7 @@ namespace shardscape::ui {
 class InspectorPanel : public QWidget {
   Q_OBJECT
  public:
-  explicit InspectorPanel(Session* session, QWidget* parent = nullptr);
+  explicit InspectorPanel(SelectionState* state, QWidget* parent = nullptr);
   const Inspection& shown() const { return shown_; }
   // The selected text, or everything.
   QString copyText() const;
@@ -28,6 +29,7 @@ class InspectorPanel : public QWidget {
   void rebuild();
   QWidget* makeSelectionBar();
   void showSharedSelection();
+  SelectionState* state_;
   Session* session_;
   QWidget* selection_bar_ = nullptr;
   QLabel* selection_words_ = nullptr;

@@ -38,8 +38,8 @@ QString file_name_of(const QString& design, QStringView name) {
 
 }  // namespace
 
-ChartPage::ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent)
-    : QWidget(parent), session_(session), bars_title_(title), title_(title), name_(name) {
+ChartPage::ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent)
+    : QWidget(parent), state_(state), session_(state->session()), bars_title_(title), title_(title), name_(name) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
   layout->setSpacing(0);
@@ -76,7 +76,7 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   connect(comparison_button_, &QPushButton::toggled, this, [this] { refresh(true); });
   between->setSpacing(8);
   between->addWidget(comparison_button_);
-  between->addWidget(new RankSpinBox(session_, this));
+  between->addWidget(new RankSpinBox(state_, this));
   layout->addLayout(between);
   layout->addSpacing(4);
   table_ = new ChartTable(this);
@@ -132,7 +132,7 @@ void ChartPage::setAlternativeShown(bool shown) {
 }
 
 const StageReport& ChartPage::stageOf(const Report& report) const {
-  return report.stages[static_cast<size_t>(session_->stage())];
+  return report.stages[static_cast<size_t>(state_->stage())];
 }
 
 void ChartPage::placeTables() {
@@ -154,9 +154,10 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   connect(session_, &Session::reportChanged, this, [this] { refresh(); });
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
   connect(session_->comparisons(), &Comparisons::changed, this, [this] { refresh(true); });
-  connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
-  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) { followSelection(by); });
-  connect(session_, &Session::inspectionChanged, this, [this] {
+  connect(state_, &SelectionState::stageChanged, this, &ChartPage::followStage);
+  connect(state_, &SelectionState::selectionChanged, this,
+          [this](const QObject* by) { followSelection(by); });
+  connect(state_, &SelectionState::inspectionChanged, this, [this] {
     if (showing_) return;
     shown_.what = Shown::Nothing;  // the inspector went elsewhere
   });
@@ -177,20 +178,20 @@ const Report* ChartPage::report() const {
 void ChartPage::refresh(bool even_if_same) {
   const Report* now = report();
   if (!now) return;
-  const bool same = filled_ == session_->report() && filled_stage_ == session_->stage() &&
+  const bool same = filled_ == session_->report() && filled_stage_ == state_->stage() &&
                     filled_units_ == session_->units();
   if (same && !even_if_same) return;
   filled_ = session_->report();
-  filled_stage_ = session_->stage();
+  filled_stage_ = state_->stage();
   filled_units_ = session_->units();
   fillTable(*now);
   chart_->setData(pairedBars(*now));
   placeTables();
-  if (chart_->data().members() > 1) comparison_model_->setBars(chart_->data(), session_->stage());
+  if (chart_->data().members() > 1) comparison_model_->setBars(chart_->data(), state_->stage());
   caption_->setText(comparison_table_->isHidden() ? caption(*now)
-                                                  : tr("Stage %1 of all designs").arg(session_->stage()));
+                                                  : tr("Stage %1 of all designs").arg(state_->stage()));
   fitTable();
-  if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty())
+  if (shown_.what == Shown::Nothing && isVisible() && state_->inspection().isEmpty())
     shown_ = {Shown::Bar, StageChart::kWholeStage};
   explain(shown_);
 }
@@ -198,10 +199,10 @@ void ChartPage::refresh(bool even_if_same) {
 void ChartPage::followStage() {
   // A row of one stage's table means nothing in the next one's.
   const Shown whole_stage{Shown::Bar, StageChart::kWholeStage};
-  if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = whole_stage;
-  if (remembered_.what == Shown::Row && session_->stage() != filled_stage_) remembered_ = whole_stage;
+  if (shown_.what == Shown::Row && state_->stage() != filled_stage_) shown_ = whole_stage;
+  if (remembered_.what == Shown::Row && state_->stage() != filled_stage_) remembered_ = whole_stage;
   for (Shown* of : {&shown_, &remembered_})
-    if (of->of && session_->stage() != filled_stage_) *of = whole_stage;
+    if (of->of && state_->stage() != filled_stage_) *of = whole_stage;
   refresh();
 }
 
@@ -210,8 +211,8 @@ void ChartPage::selectBar(int stage, int series) {
   if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has such
   shown_ = {Shown::Bar, series};
   const bool segment = now && series != StageChart::kWholeStage;
-  session_->selectInAllViews(segment ? selectionOfBar(*now, stage, series) : Selection{}, this);
-  session_->setStage(stage);
+  state_->selectInAllViews(segment ? selectionOfBar(*now, stage, series) : Selection{}, this);
+  state_->setStage(stage);
   explain({Shown::Bar, series});
 }
 
@@ -225,16 +226,16 @@ void ChartPage::selectComparedBar(int member, int stage, int series) {
   const Shown shown{Shown::Bar, own, there.report, stage};
   const int here = std::min(stage, static_cast<int>(now->stages.size()) - 1);
   shown_ = shown;
-  session_->selectInAllViews(remapToDesign(selectionOfBar(*there.report, stage, own),
-                                           {there.report.get(), nullptr}, {now, nullptr}, here),
-                             this);
-  session_->setStage(here);
+  state_->selectInAllViews(remapToDesign(selectionOfBar(*there.report, stage, own),
+                                         {there.report.get(), nullptr}, {now, nullptr}, here),
+                           this);
+  state_->setStage(here);
   explain(shown);
 }
 
 void ChartPage::selectComparisonRow(int row) {
   const BarData& data = chart_->data();
-  const int series = comparison_model_->seriesAt(row), stage = session_->stage();
+  const int series = comparison_model_->seriesAt(row), stage = state_->stage();
   if (series < 0 || data.ownSeries(0, series) >= 0) return selectBar(stage, series);
   for (int member = 1; member < data.members(); ++member)
     if (data.ownSeries(member, series) >= 0 && stage < data.stages(member))
@@ -249,17 +250,17 @@ void ChartPage::selectTableRow(int row) {
     return selectBar(row, series);
   }
   shown_ = {Shown::Row, row};
-  if (const Report* now = report()) session_->selectInAllViews(selectionOfRow(*now, row), this);
+  if (const Report* now = report()) state_->selectInAllViews(selectionOfRow(*now, row), this);
   explain({Shown::Row, row});
 }
 
 std::vector<int> ChartPage::markedSeries() const {
   std::vector<int> out;
-  const int stage = session_->stage();
+  const int stage = state_->stage();
   if (!filled_ || stage >= chart_->data().stages()) return out;
   for (int series = 0; series < static_cast<int>(chart_->data().series.size()); ++series)
     if (chart_->data().ownSeries(0, series) >= 0 &&
-        marksSeries(*filled_, session_->resolvedSelection(), stage, series))
+        marksSeries(*filled_, state_->resolvedSelection(), stage, series))
       out.push_back(series);
   return out;
 }
@@ -269,16 +270,16 @@ std::vector<int> ChartPage::markedSeries() const {
 std::vector<BarMark> ChartPage::markedComparedBars() const {
   std::vector<BarMark> out;
   const BarData& data = chart_->data();
-  if (!filled_ || !isVisible() || session_->resolvedSelection().nothing()) return out;
+  if (!filled_ || !isVisible() || state_->resolvedSelection().nothing()) return out;
   const auto estimate = session_->estimate();
   const SimulatedReport here{filled_.get(),
                              estimate && estimate->report == filled_ ? estimate->simulation.get() : nullptr};
   for (int member = 1; member < data.members(); ++member) {
     const ComparedDesign& of = comparedDesign(member);
-    const Selection selection = remapToDesign(session_->selection(), here,
-                                              {of.report.get(), of.simulation.get()}, session_->stage());
+    const Selection selection = remapToDesign(state_->selection(), here,
+                                              {of.report.get(), of.simulation.get()}, state_->stage());
     const ResolvedSelection there(selection, of.report, of.simulation);
-    const int stage = selection.stage < 0 ? session_->stage() : selection.stage;
+    const int stage = selection.stage < 0 ? state_->stage() : selection.stage;
     for (int series = 0; stage < data.stages(member) && series < static_cast<int>(data.series.size());
          ++series)
       if (const int own = data.ownSeries(member, series);
@@ -292,15 +293,15 @@ std::vector<int> ChartPage::markedRows() const {
   std::vector<int> out;
   if (!filled_ || rowsAreStages()) return out;
   for (int row = 0; row < table_->model()->rowCount(); ++row)
-    if (marksRow(*filled_, session_->resolvedSelection(), row)) out.push_back(row);
+    if (marksRow(*filled_, state_->resolvedSelection(), row)) out.push_back(row);
   return out;
 }
 
 ChartPage::Shown ChartPage::shownOfSelection() const {
   const std::vector<int> rows = markedRows(), series = markedSeries();
-  const bool of_bar = session_->selection().kind == SelectionKind::Memory ||
-                      session_->selection().kind == SelectionKind::Group ||
-                      (session_->selection().kind == SelectionKind::Flops && !session_->selection().row);
+  const bool of_bar = state_->selection().kind == SelectionKind::Memory ||
+                      state_->selection().kind == SelectionKind::Group ||
+                      (state_->selection().kind == SelectionKind::Flops && !state_->selection().row);
   if (rows.size() == 1 && !of_bar) return {Shown::Row, rows.front()};
   return {Shown::Bar, series.size() == 1 ? series.front() : StageChart::kWholeStage};
 }
@@ -326,9 +327,9 @@ void ChartPage::explain(Shown shown) {
   if (shown_.what == Shown::Nothing) return;
   remembered_ = shown_;
   const QScopedValueRollback<bool> guard(showing_, true);
-  session_->inspect(shown_.of                   ? inspectComparedBar(shown_)
-                    : shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index)
-                                                : inspectRow(*now, shown_.index));
+  state_->inspect(shown_.of                   ? inspectComparedBar(shown_)
+                  : shown_.what == Shown::Bar ? inspectBar(*now, state_->stage(), shown_.index)
+                                              : inspectRow(*now, shown_.index));
 }
 
 std::pair<int, int> ChartPage::comparedBarShown(const Shown& of) const {
@@ -368,7 +369,7 @@ Inspection ChartPage::inspectComparedBar(const Shown& of) const {
 void ChartPage::explainAgain() { explain(remembered_); }
 
 void ChartPage::showSelection(const Shown& of) {
-  const int stage = session_->stage();
+  const int stage = state_->stage();
   const auto [member,
               series] = of.of ? comparedBarShown(of)
                               : std::pair{0, of.what == Shown::Bar ? of.index : int(StageChart::kWholeStage)};
@@ -392,7 +393,7 @@ void ChartPage::showSelection(const Shown& of) {
   for (int row = 0; filled_ && row < chart_->data().stages(); ++row)
     for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
       if (columnOf(one) >= 0 && chart_->data().ownSeries(0, one) >= 0 &&
-          marksSeries(*filled_, session_->resolvedSelection(), row, one))
+          marksSeries(*filled_, state_->resolvedSelection(), row, one))
         cells.emplace_back(row, columnOf(one));
   table_->setMarkedCells(std::move(cells));
 }

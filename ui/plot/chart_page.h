@@ -9,6 +9,7 @@
 #include "plan/report.h"
 #include "ui/plot/bar_data.h"
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QHBoxLayout;
@@ -44,7 +45,7 @@ class ChartPage : public QWidget {
 
  protected:
   // name ends the file name of what is saved: "memory".
-  ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent);
+  ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent);
   void start(TableModel* model,
              const QList<int>& left_out_columns = {});  // once, from the view's constructor
   // A chart that can have the place of the bars, with a switch "Bars | name". table: shown with it, instead
@@ -53,6 +54,7 @@ class ChartPage : public QWidget {
                       const QList<QWidget*>& bars_only = {});
   virtual void alternativeToggled() {}
   Session* session() const { return session_; }
+  SelectionState* state() const { return state_; }
   const StageReport& stageOf(const Report& report) const;  // the selected stage
   const Report* filled() const { return filled_.get(); }   // what the view shows
   QHBoxLayout* controls() const { return controls_; }      // next to the title
@@ -120,6 +122,8 @@ class ChartPage : public QWidget {
   std::vector<BarMark> markedComparedBars() const;
   Shown shownOfSelection() const;  // the one thing of this view that is selected, or else the stage
   void fitTable();
+
+  SelectionState* state_;
 
   Session* session_;
   QString bars_title_, title_, name_;

@@ -7,7 +7,6 @@
 #include "design/validate/repair_design.h"
 #include "memory/memory_timeline.h"
 #include "model/library.h"
-#include "plan/rank_mesh.h"
 #include "report/memory_report.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/design_command.h"
@@ -17,11 +16,6 @@
 #include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
-namespace {
-
-qint64 first_rank(const Report& report, int stage) { return mesh_of(report).with(0, MeshAxis::Pp, stage); }
-
-}  // namespace
 
 struct Session::Worker {
   explicit Worker(Session* session)
@@ -194,9 +188,7 @@ void Session::reset(const Design& design) {
   endEdit();
   undo_.clear();
   comparisons_->clear();
-  inspection_ = {};
-  Q_EMIT inspectionChanged();
-  selectInAllViews({}, this);
+  Q_EMIT documentReplaced();
   assign(design);
   setSearch(nullptr);
 }
@@ -234,103 +226,22 @@ void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
   if (!estimate || estimate->report != report_) return;  // a stale one
   estimate_ = std::move(estimate);
   if (estimated()) advice_->ask(estimate_, !report_->memory->fits);
-  const Selection before = selection_;
-  Selection selection = selection_;
-  const Simulation* simulation = estimate_->simulation.get();
-  if (const auto key = std::exchange(span_, std::nullopt))
-    selection.span = simulation ? find_span(*simulation, selection.stage, *key) : -1;
-  const auto takes_time = [&](const StageTimes& stage) {
-    return stage.seconds[static_cast<size_t>(selection.time)] > 0;
-  };
-  const bool gone = (selection.kind == SelectionKind::Span && selection.span < 0) ||
-                    (selection.kind == SelectionKind::Time &&
-                     (!simulation ||
-                      std::none_of(simulation->stages.begin(), simulation->stages.end(), takes_time)));
-  storeSelection(gone ? Selection{} : selection);  // spans are known by now
+  Q_EMIT estimateArrived();
   Q_EMIT estimateChanged();
-  if (selection_ != before) Q_EMIT selectionChanged(this);
-}
-
-void Session::selectInAllViews(const Selection& selection, const QObject* by) {
-  if (selection == selection_) return;
-  span_.reset();
-  storeSelection(selection);
-  if (selection.kind != SelectionKind::Nothing && selection.stage >= 0) setStage(selection.stage);
-  Q_EMIT selectionChanged(by);
-}
-
-void Session::storeSelection(const Selection& selection) {
-  selection_ = selection;
-  const bool simulated = estimate_ && estimate_->report == report_;
-  resolved_selection_ = std::make_shared<const ResolvedSelection>(
-      selection_, report_, simulated ? estimate_->simulation : nullptr);
-}
-
-// Whether it is another now.
-bool Session::remapSelection(const Report* before) {
-  const Selection old = selection_;
-  if (selection_.kind == SelectionKind::Span && !span_ && estimate_ && estimate_->simulation &&
-      estimate_->report.get() == before)
-    span_ = key_of(*estimate_->simulation, selection_.stage, selection_.span);
-  Selection now = before ? remapToReport(selection_, *before, *report_) : Selection{};
-  if (now.kind == SelectionKind::Span) {
-    now.span = -1;  // until the step is simulated
-    if (!span_) now = {};
-  }
-  if (now.kind != SelectionKind::Span) span_.reset();
-  storeSelection(now);
-  return selection_ != old;
-}
-
-void Session::moveSelectionToStage() {
-  if (selection_.kind == SelectionKind::Nothing || selection_.stage < 0 || selection_.stage == stage_) return;
-  const Selection moved = remapToStage(selection_, *report_, stage_);
-  if (moved == selection_) return;
-  storeSelection(moved);
-  Q_EMIT selectionChanged(this);
+  Q_EMIT resultShown();
 }
 
 void Session::accept(std::shared_ptr<const Report> report) {
   problems_ = report->problems;
   current_ = report->valid();
-  bool selection_changes = false;
   if (current_) {
     const std::shared_ptr<const Report> before = std::exchange(report_, std::move(report));
-    const int last = static_cast<int>(report_->stages.size()) - 1;
-    const int selected_on = selection_.stage;
-    selection_changes = remapSelection(before.get());
-    const bool follows = selection_.kind != SelectionKind::Nothing && selection_.stage >= 0 &&
-                         selection_.stage != selected_on;  // its layer went to another stage
-    const int stage = std::clamp(follows ? selection_.stage : stage_, 0, last);
-    // Ranks are renumbered by a change of the mesh: the stage stays, its first rank is selected unless the
-    // rank is still in it.
-    const bool rank_holds = rank_ < report_->ranks && stage_of_rank(*report_, rank_) == stage;
-    const qint64 rank = rank_holds ? rank_ : first_rank(*report_, stage);
-    const bool moved = stage != stage_ || rank != rank_;
-    stage_ = stage;
-    rank_ = rank;
-    if (moved) Q_EMIT stageChanged();
+    Q_EMIT reportArrived(before.get());
   }
   computing_ = false;
   Q_EMIT reportChanged();
-  if (selection_changes) Q_EMIT selectionChanged(this);
+  Q_EMIT resultShown();
   Q_EMIT computingChanged();
-}
-
-void Session::setStage(int stage) {
-  if (!report_ || stage < 0 || stage >= static_cast<int>(report_->stages.size()) || stage == stage_) return;
-  stage_ = stage;
-  rank_ = first_rank(*report_, stage);
-  Q_EMIT stageChanged();
-  moveSelectionToStage();
-}
-
-void Session::setRank(qint64 rank) {
-  if (!report_ || rank < 0 || rank >= report_->ranks || rank == rank_) return;
-  rank_ = rank;
-  stage_ = stage_of_rank(*report_, rank);
-  Q_EMIT stageChanged();
-  moveSelectionToStage();
 }
 
 void Session::setSearch(std::shared_ptr<const SearchResult> search) {
@@ -343,11 +254,6 @@ void Session::setUnits(UnitSystem units) {
   if (units == units_) return;
   units_ = units;
   Q_EMIT unitsChanged();
-}
-
-void Session::inspect(const Inspection& inspection) {
-  inspection_ = inspection;
-  Q_EMIT inspectionChanged();
 }
 
 }  // namespace shardscape::ui

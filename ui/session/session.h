@@ -1,4 +1,4 @@
-// The keeper of the window's state: the design with its undo history, the newest report, what is selected.
+// The design with its undo history, the cache, the jobs that compute it, and their newest results.
 // Edits recompute in a worker; a stale result is dropped by its job number. Views listen, and never talk to
 // each other.
 #pragma once
@@ -15,10 +15,6 @@
 
 #include "base/units.h"
 #include "plan/report.h"
-#include "ui/selection/inspection.h"
-#include "ui/selection/remapped_selection.h"
-#include "ui/selection/resolved_selection.h"
-#include "ui/selection/selection.h"
 #include "ui/session/estimate.h"
 
 namespace shardscape {
@@ -61,8 +57,6 @@ class Session : public QObject {
     return comparisons_;
   }  // designs that are pinned for comparison with the present one
   QUndoStack* undoStack() { return &undo_; }
-  int stage() const { return stage_; }  // selected in any view
-  qint64 rank() const { return rank_; }
   UnitSystem units() const { return units_; }
 
   // Undoable. On a Problem nothing changes; it is returned for the field to show.
@@ -83,23 +77,10 @@ class Session : public QObject {
   void endEdit();                     // the next edit of the same knob is a step of its own
   void endTyping(const QString& id);  // endEdit(), unless the text is still to be mended
   void reset(const Design& design);   // another document: no way back
-  void setStage(int stage);           // also selects the stage's first rank
-  void setRank(qint64 rank);          // also selects its stage
   void setUnits(UnitSystem units);
   // The last search over designs; null: there was none. Belongs to the document.
   std::shared_ptr<const SearchResult> search() const { return search_; }
   void setSearch(std::shared_ptr<const SearchResult> search);
-  // The same selection in every view, on its stage. By: the view that made it, which has shown it already;
-  // null: a link of the inspector. Over an edit it stays where its thing is still there, and goes away where
-  // it is not.
-  void selectInAllViews(const Selection& selection, const QObject* by);
-  const Selection& selection() const { return selection_; }
-  const ResolvedSelection& resolvedSelection() const {
-    return *resolved_selection_;
-  }  // what it stands for in report()
-  std::shared_ptr<const ResolvedSelection> sharedResolvedSelection() const { return resolved_selection_; }
-  void inspect(const Inspection& inspection);
-  const Inspection& inspection() const { return inspection_; }
   // Blocks until the report of the present design is there (tests, headless pictures).
   void waitForReport();
   void waitForEstimate();  // likewise, and until what its step costs is there
@@ -107,13 +88,15 @@ class Session : public QObject {
  Q_SIGNALS:
   void designChanged();
   void computingChanged();
-  void reportChanged();  // report(), problems() or current() changed
-  void stageChanged();
+  void documentReplaced();  // another document comes: nothing of the present one is selected any more
+  // report() is a new one and no view shows it yet; reportChanged() follows. Before: the report that it
+  // replaces.
+  void reportArrived(const shardscape::Report* before);
+  void reportChanged();    // report(), problems() or current() changed
+  void estimateArrived();  // estimate() is a new one and no view shows it yet; estimateChanged() follows
   void estimateChanged();  // estimate() or estimated() changed
-  void selectionChanged(
-      const QObject* by);  // the session: it was remapped after an edit, or to another stage
+  void resultShown();      // all that listen to reportChanged() or estimateChanged() have been told
   void unitsChanged();
-  void inspectionChanged();
   void rejectedChanged();  // some rejected() changed
   void searchChanged();
   void problemsChanged();                          // allProblems() changed
@@ -130,9 +113,6 @@ class Session : public QObject {
   void deliver();
   void accept(std::shared_ptr<const Report> report);
   void acceptEstimate(std::shared_ptr<const Estimate> estimate);
-  void storeSelection(const Selection& selection);  // without telling
-  bool remapSelection(const Report* before);
-  void moveSelectionToStage();  // to the stage
   Design design_;
   std::shared_ptr<const Report> report_;
   std::vector<Problem> problems_;
@@ -150,15 +130,10 @@ class Session : public QObject {
   MemoryAdvisor* advice_;
   Comparisons* comparisons_;
   QUndoStack undo_;
-  Inspection inspection_;
-  Selection selection_;
-  std::shared_ptr<const ResolvedSelection> resolved_selection_ = std::make_shared<const ResolvedSelection>();
-  std::optional<SpanKey> span_;  // of a selected span, while its step is simulated anew
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const SearchResult> search_;
   bool current_ = false, computing_ = false, taking_back_ = false;
-  int stage_ = 0, edit_ = 0;
-  qint64 rank_ = 0;
+  int edit_ = 0;
   UnitSystem units_ = UnitSystem::Binary;
   struct Worker;
   std::unique_ptr<Worker> worker_;

@@ -69,7 +69,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.reset_layout = make(tr("&Reset layout"));
 
   a.palette = make(tr("Find a &command"), QKeySequence("Ctrl+K"));
-  a.shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence("F1"));
+  a.documentation = make(tr("&Documentation"), QKeySequence("F1"));
+  a.shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence("Ctrl+F1"));
   a.about = make(tr("&About Shardscape"));
   a.about->setMenuRole(QAction::AboutRole);
   return a;
@@ -85,7 +86,7 @@ QVector<Actions::Group> Actions::groups() const {
           {tr("Edit"), {undo, redo, copy}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
-          {tr("Help"), {palette, shortcuts, about}}};
+          {tr("Help"), {documentation, palette, shortcuts, about}}};
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {

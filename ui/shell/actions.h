@@ -26,7 +26,7 @@ struct Actions {
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
   QAction *form, *inspector, *problems, *machine, *reset_layout;
-  QAction *palette, *shortcuts, *about;
+  QAction *palette, *documentation, *shortcuts, *about;
 
   struct Group {
     QString name;  // "File"

@@ -14,12 +14,14 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "ui/form/config_form.h"
+#include "ui/help/help_window.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
@@ -39,6 +41,8 @@
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
+#include "ui/toolkit/icons.h"
+#include "ui/toolkit/segmented_control.h"
 #include "ui/views/communication/communication_view.h"
 #include "ui/views/compute/compute_view.h"
 #include "ui/views/explore/explore_view.h"
@@ -62,11 +66,28 @@ QString dragged_file(const QMimeData* data) {
   return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
 }
 
+// At the right end of the tabs.
+QToolButton* addHelpButton(QTabWidget* tabs) {
+  auto* corner = new QWidget(tabs);
+  auto* button = new QToolButton(corner);
+  button->setObjectName(QStringLiteral("about_view"));
+  button->setProperty("flat", true);
+  button->setAccessibleName(QObject::tr("About this view"));
+  button->setToolTip(QObject::tr("The documentation of this view (F1)"));
+  setThemedIcon(button, QStringLiteral("help"));
+  auto* row = new QHBoxLayout(corner);
+  row->setContentsMargins(0, 0, 12, 6);
+  row->addWidget(button);
+  tabs->setCornerWidget(corner);
+  return button;
+}
+
 }  // namespace
 
 MainWindow::MainWindow(Session* session, QWidget* parent)
     : QMainWindow(parent),
       session_(session),
+      state_(new SelectionState(session, this)),
       job_(new ExportJob(this)),
       document_(new Document(session, this)),
       actions_(makeActions(this, session->undoStack())) {
@@ -83,6 +104,9 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   updateTitle();
 }
 
+// The views use the selection state until they are gone.
+MainWindow::~MainWindow() { delete takeCentralWidget(); }
+
 void MainWindow::build() {
   fillMenuBar(menuBar(), actions_);
   auto* page = new QWidget(this);
@@ -93,7 +117,7 @@ void MainWindow::build() {
   form_ = new ConfigForm(session_, columns_);
   centre_ = new QSplitter(Qt::Vertical, columns_);
   side_ = new QStackedWidget(columns_);
-  inspector_ = new InspectorPanel(session_, side_);
+  inspector_ = new InspectorPanel(state_, side_);
   tabs_ = new QTabWidget(centre_);
   problems_ = new ProblemsPanel(session_, centre_);
   status_ = new StatusBar(session_, job_, page);
@@ -102,15 +126,15 @@ void MainWindow::build() {
   tabs_->setDocumentMode(true);
   tabs_->tabBar()->setExpanding(false);
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
-  graph_ = new GraphView(session_, tabs_);
-  timeline_ = new TimelineView(session_, tabs_);
-  explore_ = new ExploreView(session_, new ServingPage(session_), tabs_);
+  graph_ = new GraphView(state_, tabs_);
+  timeline_ = new TimelineView(state_, tabs_);
+  explore_ = new ExploreView(state_, new ServingPage(state_), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   QWidget* views[] = {graph_,
-                      new MemoryView(session_, tabs_),
-                      new ComputeView(session_, tabs_),
-                      new CommunicationView(session_, tabs_),
+                      new MemoryView(state_, tabs_),
+                      new ComputeView(state_, tabs_),
+                      new CommunicationView(state_, tabs_),
                       timeline_,
                       explore_};
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
@@ -220,8 +244,8 @@ void MainWindow::wireView() {
   connect(actions_.fit, &QAction::triggered, this,
           either(&GraphView::fit, &TimelineView::fit, &ExploreView::fit));
   // A link of the inspector leads to the timeline.
-  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) {
-    if (!by && session_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
+  connect(state_, &SelectionState::selectionChanged, this, [this](const QObject* by) {
+    if (!by && state_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
   });
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
   connect(actions_.inspector, &QAction::toggled, side_, &QWidget::setVisible);
@@ -282,12 +306,53 @@ void MainWindow::wireCompare() {
 void MainWindow::wireHelp() {
   connect(actions_.palette, &QAction::triggered, this,
           [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
+  connect(actions_.documentation, &QAction::triggered, this, [this] { showHelp(focusedTopic()); });
+  connect(addHelpButton(tabs_), &QToolButton::clicked, this, [this] { showHelp(shownTopic()); });
   connect(actions_.shortcuts, &QAction::triggered, this, [this] {
     auto* sheet = new ShortcutsDialog(actions_, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);
     sheet->show();
   });
   connect(actions_.about, &QAction::triggered, this, [this] { showAbout(this); });
+}
+
+HelpTopic MainWindow::shownTopic() const {
+  QWidget* view = tabs_->currentWidget();
+  if (qobject_cast<MemoryView*>(view)) return HelpTopic::Memory;
+  if (const auto* compute = qobject_cast<ComputeView*>(view))
+    return compute->rooflineShown() ? HelpTopic::Roofline : HelpTopic::Flops;
+  if (const auto* communication = qobject_cast<CommunicationView*>(view))
+    return communication->meshShown() ? HelpTopic::Mesh : HelpTopic::Collectives;
+  if (view == timeline_) return HelpTopic::Timeline;
+  if (view != explore_) return HelpTopic::Graph;
+  switch (static_cast<ExploreView::Page>(explore_->pages()->current())) {
+    case ExploreView::Designs: return HelpTopic::Designs;
+    case ExploreView::Compare: return HelpTopic::Compare;
+    case ExploreView::SensitivityTab: return HelpTopic::Sensitivity;
+    case ExploreView::Scaling: return HelpTopic::Scaling;
+    case ExploreView::Serving: return HelpTopic::Serving;
+  }
+  return HelpTopic::Designs;
+}
+
+HelpTopic MainWindow::focusedTopic() const {
+  const QWidget* focused = focusWidget();
+  if (form_->isAncestorOf(focused)) return HelpTopic::Form;
+  if (problems_->isAncestorOf(focused)) return HelpTopic::Problems;
+  return shownTopic();
+}
+
+void MainWindow::showHelp(HelpTopic topic) {
+  if (!help_) {
+    help_ = std::make_unique<HelpWindow>();
+    help_->restoreGeometry(settings::helpGeometry());
+    help_->restoreSplitter(settings::helpSplitterState());
+    connect(help_.get(), &HelpWindow::closed, this, [this] {
+      settings::setHelpGeometry(help_->saveGeometry());
+      settings::setHelpSplitterState(help_->splitterState());
+    });
+  }
+  help_->open(helpLink(topic));
 }
 
 ExportDialog* MainWindow::exportDialog() {
@@ -389,6 +454,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   if (!document_->mayDiscard()) return event->ignore();
   job_->cancel();  // leaves nothing half written
   rememberLayout();
+  if (help_) help_->close();
   event->accept();
 }
 

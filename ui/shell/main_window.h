@@ -2,9 +2,12 @@
 #pragma once
 
 #include <QMainWindow>
+#include <memory>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/help_topics.h"
 #include "ui/toolkit/theme.h"
 
 class QSplitter;
@@ -21,6 +24,7 @@ class ExportDialog;
 class MachineDialog;
 class ExportJob;
 class GraphView;
+class HelpWindow;
 class InspectorPanel;
 class MessageBar;
 class ProblemsPanel;
@@ -33,7 +37,9 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
   explicit MainWindow(Session* session, QWidget* parent = nullptr);
+  ~MainWindow() override;
   const Actions& actions() const { return actions_; }
+  SelectionState* selection() const { return state_; }
   ConfigForm* form() const { return form_; }
   InspectorPanel* inspector() const { return inspector_; }
   VerdictStrip* verdictStrip() const { return verdict_; }
@@ -45,6 +51,7 @@ class MainWindow : public QMainWindow {
   QTabWidget* tabs() const { return tabs_; }
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
+  HelpWindow* help() const { return help_.get(); }  // null before it was first asked for
   void showView(int index);
   void setTheme(Theme::Mode mode);
   void restoreLayout();  // as the last run left it
@@ -63,6 +70,9 @@ class MainWindow : public QMainWindow {
   void wireCompare();
   void placeSide();
   void wireHelp();
+  HelpTopic focusedTopic() const;
+  HelpTopic shownTopic() const;  // of the view
+  void showHelp(HelpTopic topic);
   void copy();
   void importConfig();                      // asks for a file
   void previewImport(const QString& path);  // of a Hugging Face config.json
@@ -74,6 +84,7 @@ class MainWindow : public QMainWindow {
   void updateTitle();
   void rememberLayout();
   Session* session_;
+  SelectionState* state_;
   ExportJob* job_;
   Document* document_;
   Actions actions_;
@@ -93,6 +104,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
   MachineDialog* machine_ = nullptr;
+  std::unique_ptr<HelpWindow> help_;  // no child: the main window may lie over it
 };
 
 }  // namespace shardscape::ui

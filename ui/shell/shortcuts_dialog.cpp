@@ -111,6 +111,12 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
       tr("In a search field"),
       {{tr("Enter, Shift+Enter"), tr("Next match, match before")}, {tr("Escape"), tr("Clear and leave")}},
       this));
+  column[1]->addWidget(section(tr("In the documentation"),
+                               {{tr("Ctrl+F"), tr("Search all pages")},
+                                {tr("F3, Shift+F3"), tr("Next match, match before on the page")},
+                                {tr("Alt+Left, Alt+Right"), tr("Back, forward")},
+                                {tr("Escape"), tr("End the search, close")}},
+                               this));
   for (QVBoxLayout* one : column) one->addStretch();
 }
 

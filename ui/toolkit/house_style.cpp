@@ -17,6 +17,12 @@ QIcon HouseStyle::standardIcon(StandardPixmap which, const QStyleOption* option,
   return icon;
 }
 
+void HouseStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                               const QWidget* widget) const {
+  if (element == PE_FrameTabBarBase) return;  // the style sheet draws the line below the tabs
+  QProxyStyle::drawPrimitive(element, option, painter, widget);
+}
+
 int HouseStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
   if (metric == PM_SmallIconSize || metric == PM_ButtonIconSize) return 16;
   return QProxyStyle::pixelMetric(metric, option, widget);

@@ -24,11 +24,11 @@ std::vector<CollectivesModel::OtherDesign> pinned(const Comparisons& comparisons
 
 }  // namespace
 
-CommunicationView::CommunicationView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
+CommunicationView::CommunicationView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
                 parent),
       model_(new CollectivesModel(this)),
-      mesh_(new MeshView(session, this)) {
+      mesh_(new MeshView(state, this)) {
   start(model_, {CollectivesModel::Stage});
   setAlternative(tr("Mesh"), tr("Who is in whose group"), mesh_);
 }
@@ -88,7 +88,7 @@ BarData CommunicationView::bars(const Report& report) const {
 }
 
 void CommunicationView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), session()->units(), pinned(*session()->comparisons()));
+  model_->setReport(report, state()->stage(), session()->units(), pinned(*session()->comparisons()));
 }
 
 QString CommunicationView::caption(const Report& report) const {

@@ -12,7 +12,7 @@ class MeshView;
 class CommunicationView : public ChartPage {
   Q_OBJECT
  public:
-  explicit CommunicationView(Session* session, QWidget* parent = nullptr);
+  explicit CommunicationView(SelectionState* state, QWidget* parent = nullptr);
   CollectivesModel* model() const { return model_; }
   MeshView* mesh() const { return mesh_; }
   Picture picture() const override;

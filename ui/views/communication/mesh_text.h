@@ -1,7 +1,7 @@
 // What the mesh says in words: the sentence above it, tool tips, the inspector, the file of all ranks.
 #pragma once
 
-#include "ui/session/session.h"
+#include "ui/selection/inspection.h"
 #include "ui/views/communication/mesh_layout.h"
 #include "ui/views/communication/rank_groups.h"
 

@@ -32,18 +32,20 @@ QIcon swatch(const QColor& color, double scale) {
 }
 
 // The first rank of the stage that stands in the same place as the selected one.
-int64_t matching_rank(const Session& session, const Report& of) {
+int64_t matching_rank(const SelectionState& state, const Report& of) {
+  const Session& session = *state.session();
   const int stages = session.report() ? static_cast<int>(session.report()->stages.size()) : 1;
   return mesh_of(of).with(
       0, MeshAxis::Pp,
-      Comparisons::sameStagePlace(session.stage(), stages, static_cast<int>(of.stages.size())));
+      Comparisons::sameStagePlace(state.stage(), stages, static_cast<int>(of.stages.size())));
 }
 
 }  // namespace
 
-MeshView::MeshView(Session* session, QWidget* parent)
+MeshView::MeshView(SelectionState* state, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       row_(new QHBoxLayout),
       buttons_(new QButtonGroup(this)),
       canvas_(new MeshCanvas(this)) {
@@ -58,11 +60,11 @@ MeshView::MeshView(Session* session, QWidget* parent)
   column->addWidget(canvas_, 1);
   connect(buttons_, &QButtonGroup::buttonClicked, this,
           [this](QAbstractButton* button) { selectGroup(button->property("group").toString()); });
-  connect(session_, &Session::selectionChanged, this, &MeshView::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &MeshView::followSelection);
   connect(canvas_, &MeshCanvas::rankSelected, this, [this](qint64 rank) {
     explained_ = true;
     if (choice_->member() == 0) {
-      session_->setRank(rank);
+      state_->setRank(rank);
     } else {
       rank_ = rank;
       refresh();
@@ -71,14 +73,14 @@ MeshView::MeshView(Session* session, QWidget* parent)
   });
   // The ranks of another design are others: its first one on the stage in the same place.
   connect(choice_, &DesignChoice::changed, this, [this] {
-    if (const auto of = choice_->report(); choice_->member() > 0 && of) rank_ = matching_rank(*session_, *of);
+    if (const auto of = choice_->report(); choice_->member() > 0 && of) rank_ = matching_rank(*state_, *of);
     refresh();
     if (isVisible()) explain();
   });
   connect(session_->comparisons(), &Comparisons::changed, this, &MeshView::refresh);
   connect(session_, &Session::reportChanged, this, &MeshView::refresh);
-  connect(session_, &Session::stageChanged, this, &MeshView::refresh);
-  connect(session_, &Session::inspectionChanged, this, [this] {
+  connect(state_, &SelectionState::stageChanged, this, &MeshView::refresh);
+  connect(state_, &SelectionState::inspectionChanged, this, [this] {
     if (!explaining_) explained_ = false;  // the inspector went elsewhere
   });
   connect(&Theme::instance(), &Theme::changed, this, &MeshView::refresh);
@@ -152,7 +154,7 @@ void MeshView::fillChips() {
   }
 }
 
-qint64 MeshView::rank() const { return choice_->member() == 0 ? session_->rank() : rank_; }
+qint64 MeshView::rank() const { return choice_->member() == 0 ? state_->rank() : rank_; }
 
 void MeshView::countOthers() {
   others_.clear();
@@ -161,7 +163,7 @@ void MeshView::countOthers() {
     const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].made.report;
     if (member == choice_->member() || !of || !of->valid()) continue;
     Other& other = others_.emplace_back(Other{member, {}});
-    for (const RankGroup& group : groups_of_rank(*of, matching_rank(*session_, *of)))
+    for (const RankGroup& group : groups_of_rank(*of, matching_rank(*state_, *of)))
       if (group.takesPart()) other.sizes[group.name] = group.ranks.size();
   }
 }
@@ -195,10 +197,10 @@ void MeshView::selectGroup(const QString& name) {
   if (!session_->report() || !session_->report()->valid()) return;
   Selection selection;
   selection.kind = SelectionKind::Group;
-  selection.stage = session_->stage();
+  selection.stage = state_->stage();
   selection.group = name.toStdString();
-  session_->selectInAllViews(remapToStage(selection, *session_->report(), selection.stage),
-                             this);  // the others show the present design, which may have no such group
+  state_->selectInAllViews(remapToStage(selection, *session_->report(), selection.stage),
+                           this);  // the others show the present design, which may have no such group
 }
 
 // The first group that is selected; the one that is shown where it is among them, or none is.
@@ -207,7 +209,7 @@ void MeshView::followSelection(const QObject* by) {
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || !report->valid()) return;
   const auto is_selected = [&](const std::string& name) {
-    return session_->resolvedSelection().group(session_->stage(), name);
+    return state_->resolvedSelection().group(state_->stage(), name);
   };
   if (is_selected(chosen_.toStdString())) return;
   for (const RankGroup& group : groups_of_rank(*report, rank()))
@@ -231,7 +233,7 @@ void MeshView::explain() {
   if (chosen >= 0)
     for (const QString& other : othersOf(canvas_->groups()[static_cast<size_t>(chosen)].name))
       out.rows.append({tr("ranks of this group in %1").arg(other.left(1)), other.mid(3)});
-  session_->inspect(out);
+  state_->inspect(out);
 }
 
 Picture MeshView::picture(const QString& file_name) const {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QButtonGroup;
@@ -23,7 +24,7 @@ struct RankGroup;
 class MeshView : public QWidget {
   Q_OBJECT
  public:
-  explicit MeshView(Session* session, QWidget* parent = nullptr);
+  explicit MeshView(SelectionState* state, QWidget* parent = nullptr);
   MeshCanvas* canvas() const { return canvas_; }
   QString group() const { return chosen_; }  // that is shown: "tp"
   void setGroup(const QString& name);
@@ -45,6 +46,7 @@ class MeshView : public QWidget {
   qint64 rank() const;  // that is selected: of the present design the session's
   QStringList othersOf(
       const std::string& group) const;  // "B: 4": how many ranks the same group has in the other designs
+  SelectionState* state_;
   Session* session_;
   QHBoxLayout* row_;
   QButtonGroup* buttons_;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "plan/report.h"
-#include "ui/session/session.h"
+#include "ui/selection/inspection.h"
 #include "ui/views/compute/flops_bars.h"
 
 namespace shardscape::ui {

@@ -15,11 +15,11 @@
 
 namespace shardscape::ui {
 
-ComputeView::ComputeView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
+ComputeView::ComputeView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
       model_(new FlopsModel(this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
             auto made = std::make_shared<ComparedRoofline>();
             made->stage = Comparisons::sameStagePlace(stage.first, stage.second,
@@ -60,13 +60,14 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
     roofline_->setSelectedItem(static_cast<int>(roofline_->data().points.size()) - 1 - row);
     selectPoint();
   });
-  for (const auto signal : {&Session::reportChanged, &Session::stageChanged, &Session::unitsChanged})
-    connect(session, signal, this, &ComputeView::fillRoofline);
+  for (const auto signal : {&Session::reportChanged, &Session::unitsChanged})
+    connect(session(), signal, this, &ComputeView::fillRoofline);
+  connect(state, &SelectionState::stageChanged, this, &ComputeView::fillRoofline);
 }
 
 void ComputeView::fillRoofline() {
   if (!alternativeShown() || !filled()) return;
-  const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
+  const int stage = std::clamp(state()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
   Roofline data = shardscape::ui::roofline(*filled(), stage);
   if (data.accelerator)
     setTitle(tr("Roofline of %1, stage %2").arg(QString::fromStdString(data.accelerator->name)).arg(stage));
@@ -106,16 +107,16 @@ void ComputeView::selectPoint() {
   const int selected = roofline_->selected();
   if (selected < 0 || !filled()) return;
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
-  const auto [first, end] = units_with(*filled(), session()->stage(), point);
+  const auto [first, end] = units_with(*filled(), state()->stage(), point);
   if (first < 0) return;
   Selection selection;
   selection.kind = SelectionKind::Op;
-  selection.stage = session()->stage();
+  selection.stage = state()->stage();
   selection.unit = first;
   selection.units = end - first;
   selection.op = point.op;
   selection.kernel = true;
-  session()->selectInAllViews(selection, this);
+  state()->selectInAllViews(selection, this);
   markPoints();
   explainPoint();
 }
@@ -128,9 +129,9 @@ void ComputeView::markPoints() {
   const int last = static_cast<int>(points.size()) - 1;
   for (int i = 0; i <= last; ++i) {
     const auto& of = points[static_cast<size_t>(i)].ops;
-    const bool belongs = session()->resolvedSelection().on(session()->stage()) &&
+    const bool belongs = state()->resolvedSelection().on(state()->stage()) &&
                          std::any_of(of.begin(), of.end(), [&](const auto& op) {
-                           return session()->resolvedSelection().op(op.first, op.second);
+                           return state()->resolvedSelection().op(op.first, op.second);
                          });
     if (belongs) marked.push_back(i);
   }
@@ -146,7 +147,7 @@ void ComputeView::followSelection(const QObject* by) {
   if (by == this || !alternativeShown()) return;
   roofline_->setSelectedItem(-1);
   markPoints();
-  if (isVisible() && by != session()) explainPoint();
+  if (isVisible() && by != state()) explainPoint();
 }
 
 void ComputeView::explainPoint() {
@@ -156,9 +157,9 @@ void ComputeView::explainPoint() {
     return ChartPage::explainAgain();
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
   const GraphTree tree(session()->report());
-  const int unit = units_with(*filled(), session()->stage(), point).first;
+  const int unit = units_with(*filled(), state()->stage(), point).first;
   if (unit < 0) return;
-  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, session()->stage()), 1, Passes::Both,
+  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, state()->stage()), 1, Passes::Both,
                                 session()->units());
   out.title = roofline_title(*filled(), point);
   const QVector<QPair<QString, QString>> rates{
@@ -178,7 +179,7 @@ void ComputeView::explainPoint() {
                                     .arg(QString::fromStdString(format_seconds(seconds)),
                                          signed_percent_text(seconds / point.seconds - 1))});
   }
-  session()->inspect(out);
+  state()->inspect(out);
 }
 
 Selection ComputeView::selectionOfBar(const Report& report, int stage, int series) const {
@@ -195,7 +196,7 @@ Selection ComputeView::selectionOfRow(const Report& report, int row) const {
   const FlopsValue& of = stageOf(report).flops[static_cast<size_t>(row)];
   Selection selection;
   selection.kind = SelectionKind::Flops;
-  selection.stage = session()->stage();
+  selection.stage = state()->stage();
   selection.flops = flops_group(of.kind);
   selection.phase = of.phase;
   selection.row = {of.kind, of.compute};
@@ -237,7 +238,7 @@ BarData ComputeView::bars(const Report& report) const {
 }
 
 void ComputeView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), convention_);
+  model_->setReport(report, state()->stage(), convention_);
 }
 
 QString ComputeView::caption(const Report& report) const {

@@ -19,7 +19,7 @@ class RooflineModel;
 class ComputeView : public ChartPage {
   Q_OBJECT
  public:
-  explicit ComputeView(Session* session, QWidget* parent = nullptr);
+  explicit ComputeView(SelectionState* state, QWidget* parent = nullptr);
   FlopsModel* model() const { return model_; }
   FlopsConvention convention() const { return convention_; }
   void setConvention(FlopsConvention convention);

@@ -15,6 +15,7 @@
 #include "ui/inspector/memory_inspection.h"
 #include "ui/inspector/step_inspection.h"
 #include "ui/plot/chart_table.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
@@ -128,8 +129,8 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
   assign(std::move(columns), std::move(rows));
 }
 
-ComparePage::ComparePage(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), comparisons_(session->comparisons()) {
+ComparePage::ComparePage(SelectionState* state, QWidget* parent)
+    : QWidget(parent), state_(state), session_(state->session()), comparisons_(session_->comparisons()) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -165,10 +166,10 @@ ComparePage::ComparePage(Session* session, QWidget* parent)
   connect(session_, &Session::designChanged, this, &ComparePage::refresh);
   connect(session_, &Session::estimateChanged, this, &ComparePage::refresh);
   connect(session_, &Session::unitsChanged, this, &ComparePage::refresh);
-  connect(session_, &Session::selectionChanged, this, &ComparePage::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &ComparePage::followSelection);
   connect(bars_, &GroupedBars::figureSelected, this, &ComparePage::selectFigure);
   connect(bars_, &GroupedBars::cleared, this, [this] {
-    session_->selectInAllViews({}, this);
+    state_->selectInAllViews({}, this);
     markSelected();
     explain();
   });
@@ -362,7 +363,7 @@ std::optional<Selection> ComparePage::selectionFor(const ComparedFigure& figure)
 void ComparePage::selectFigure(int figure) {
   const std::optional<Selection> selection = selectionFor(figures_[static_cast<size_t>(figure)]);
   if (!selection) return;
-  session_->selectInAllViews(*selection, this);
+  state_->selectInAllViews(*selection, this);
   for (const GroupedBars::Row& row : bars_->rows())
     if (row.figure == figure)
       scroll_->ensureVisible(0, static_cast<int>(row.area.center().y()), 0,
@@ -378,7 +379,7 @@ void ComparePage::followSelection(const QObject* by) {
 }
 
 void ComparePage::markSelected() {
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   std::vector<int> marked;
   int own = -1;
   for (size_t i = 0; i < figures_.size(); ++i) {
@@ -397,13 +398,13 @@ void ComparePage::markSelected() {
 
 void ComparePage::explain() {
   if (!isVisible()) return;
-  const Selection& selection = session_->selection();
+  const Selection& selection = state_->selection();
   const auto estimate = session_->estimate();
   const auto figure = std::find_if(figures_.begin(), figures_.end(),
                                    [&](const ComparedFigure& of) { return selectionFor(of) == selection; });
   if (selection.kind == SelectionKind::Nothing || figure == figures_.end() || !estimate ||
       !estimate->simulation || estimate->report != session_->report())
-    return session_->inspect({});
+    return state_->inspect({});
   const Report& report = *estimate->report;
   Inspection out = selection.kind == SelectionKind::Time
                        ? inspect_category(*estimate->simulation, selection.time)
@@ -416,13 +417,13 @@ void ComparePage::explain() {
                      figure_text(figure->kind, figure->values[member], session_->units()) +
                          (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent)});
   }
-  session_->inspect(out);
+  state_->inspect(out);
 }
 
 void ComparePage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   refresh();
-  if (comparisons_->size() == 0) session_->inspect({});
+  if (comparisons_->size() == 0) state_->inspect({});
 }
 
 void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }

@@ -20,6 +20,7 @@ namespace shardscape::ui {
 class ChartTable;
 class Comparisons;
 class GroupedBars;
+class SelectionState;
 class Session;
 
 // Knobs whose values differ: one row each, a column per design.
@@ -46,7 +47,7 @@ class ComparisonModel : public TableModel {
 class ComparePage : public QWidget {
   Q_OBJECT
  public:
-  explicit ComparePage(Session* session, QWidget* parent = nullptr);
+  explicit ComparePage(SelectionState* state, QWidget* parent = nullptr);
   const std::vector<ComparedFigure>& figures() const { return figures_; }
   GroupedBars* bars() const { return bars_; }
   ChartTable* table() const { return table_; }
@@ -77,6 +78,7 @@ class ComparePage : public QWidget {
   std::vector<Design> designs() const;  // the present one first
   QString stateOf(int member) const;
   void fitHeights();
+  SelectionState* state_;
   Session* session_;
   Comparisons* comparisons_;
   std::vector<ComparedFigure> figures_;

@@ -14,6 +14,7 @@
 #include "serving/inference.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/view_page.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
@@ -36,11 +37,11 @@ QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 }  // namespace
 
-ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
+ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      session_(state->session()),
       job_(new ExploreJob(this)),
-      setup_(new SetupPanel(session, job_, this)),
+      setup_(new SetupPanel(session_, job_, this)),
       serving_(serving) {
   setObjectName(QStringLiteral("explore_view"));
   setup_->setVisible(false);  // until the window has a place for it
@@ -57,7 +58,7 @@ ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
   layout->addSpacing(4);
   stack_ = new QStackedWidget(this);
   designs_ = new DesignsPage(stack_);
-  compare_ = new ComparePage(session_, stack_);
+  compare_ = new ComparePage(state, stack_);
   sensitivity_ = new SensitivityPage(SensitivityPage::Kind::Sensitivity, session_, stack_);
   scaling_ = new SensitivityPage(SensitivityPage::Kind::Scaling, session_, stack_);
   for (QWidget* page :

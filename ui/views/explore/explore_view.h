@@ -19,6 +19,7 @@ class ElidedLabel;
 class SensitivityPage;
 class SaveMenu;
 class SegmentedControl;
+class SelectionState;
 class Session;
 class SetupPanel;
 class ViewPage;
@@ -27,7 +28,7 @@ class ExploreView : public QWidget {
   Q_OBJECT
  public:
   // Serving: a page that the view shows among its own; the view owns it.
-  ExploreView(Session* session, ViewPage* serving, QWidget* parent = nullptr);
+  ExploreView(SelectionState* state, ViewPage* serving, QWidget* parent = nullptr);
   // Stands next to the view, where the inspector is next to other views; the window places it.
   SetupPanel* setup() const { return setup_; }
   ExploreJob* job() const { return job_; }

@@ -21,13 +21,14 @@
 
 namespace shardscape::ui {
 
-GraphView::GraphView(Session* session, QWidget* parent)
+GraphView::GraphView(SelectionState* state, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       scene_(new GraphScene(this)),
       canvas_(new GraphCanvas(scene_, this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::shared_ptr<const Report>& present, std::stop_token) {
             return std::make_shared<const Differences>(
                 Differences{graph_difference(*present, *of.report), graph_difference(*of.report, *present)});
@@ -58,7 +59,7 @@ GraphView::GraphView(Session* session, QWidget* parent)
     if (showsPresent()) {  // it may stand elsewhere, or nowhere
       const NodeLevel before = std::exchange(inspected_, canvas_->selected()).level;
       if (before != NodeLevel::Root && inspected_.level == NodeLevel::Root && isVisible())
-        session_->inspect({});
+        state_->inspect({});
     }
     search();
     markDifferences();
@@ -78,10 +79,10 @@ GraphView::GraphView(Session* session, QWidget* parent)
     inspected_ = {};
     inspected_wire_ = {};
     if (following_) return;
-    if (!follow_next_) session_->selectInAllViews({}, this);
-    session_->inspect({});
+    if (!follow_next_) state_->selectInAllViews({}, this);
+    state_->inspect({});
   });
-  connect(session_, &Session::selectionChanged, this, &GraphView::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &GraphView::followSelection);
   connect(canvas_, &GraphCanvas::searchRequested, this, &GraphView::activateSearch);
   auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, this, &GraphView::activateSearch);
@@ -204,7 +205,7 @@ void GraphView::showChosen() {
     } else {
       const QScopedValueRollback<bool> guard(following_, true);  // what is selected elsewhere stays so
       canvas_->clearSelection();
-      session_->inspect({});
+      state_->inspect({});
     }
   }
   inspected_ = {};
@@ -289,7 +290,7 @@ void GraphView::takeReport() {
   if (report->valid() && !(scene_->tree() && showsPresent())) {
     const GraphTree tree(report);
     const bool stage = inspected_.level == NodeLevel::Stage && inspected_.stage < tree.stages();
-    canvas_->rename(stage ? inspected_ : nodeOf(session_->selection(), tree));
+    canvas_->rename(stage ? inspected_ : nodeOf(state_->selection(), tree));
   }
   scene_->setReport(report);
 }
@@ -318,14 +319,14 @@ NodeId GraphView::nodeOf(const Selection& selection, const GraphTree& tree) {
 // another design what is the same there.
 void GraphView::markSelected() {
   SelectedOps marks;
-  std::shared_ptr<const ResolvedSelection> resolved = session_->sharedResolvedSelection();
+  std::shared_ptr<const ResolvedSelection> resolved = state_->sharedResolvedSelection();
   const std::shared_ptr<const Report> report = scene_->tree() ? shown() : nullptr;
   if (report && !showsPresent() && session_->report()) {
-    const int stage = Comparisons::sameStagePlace(session_->stage(),
+    const int stage = Comparisons::sameStagePlace(state_->stage(),
                                                   static_cast<int>(session_->report()->stages.size()),
                                                   static_cast<int>(report->stages.size()));
     resolved = std::make_shared<const ResolvedSelection>(
-        remapToDesign(session_->selection(), {session_->report().get(), nullptr}, {report.get(), nullptr},
+        remapToDesign(state_->selection(), {session_->report().get(), nullptr}, {report.get(), nullptr},
                       stage),
         report, nullptr);
   }
@@ -387,8 +388,8 @@ void GraphView::selectNode(const NodeId& id, int units) {
   if (!scene_->tree()) return;
   if (!following_ && isVisible() && showsPresent()) {
     inspected_ = id;
-    session_->selectInAllViews(selectionFor(id, units), this);
-    if (id.level == NodeLevel::Stage) session_->setStage(id.stage);
+    state_->selectInAllViews(selectionFor(id, units), this);
+    if (id.level == NodeLevel::Stage) state_->setStage(id.stage);
   } else if (!following_ && isVisible() && choice_->member() > 0 &&
              shown().get() == choice_->report().get()) {
     // The same of the present design, in all views; the very node that is selected already may stand for more
@@ -396,10 +397,10 @@ void GraphView::selectNode(const NodeId& id, int units) {
     inspected_ = id;
     const Selection here = remapToDesign(selectionFor(id, units), {shown().get(), nullptr},
                                          {session_->report().get(), nullptr}, 0);
-    if (const Selection& now = session_->selection(); now.kind != here.kind || now.unit != here.unit ||
-                                                      now.op != here.op || now.block != here.block ||
-                                                      now.backward != here.backward)
-      session_->selectInAllViews(here, this);
+    if (const Selection& now = state_->selection(); now.kind != here.kind || now.unit != here.unit ||
+                                                    now.op != here.op || now.block != here.block ||
+                                                    now.backward != here.backward)
+      state_->selectInAllViews(here, this);
   }
   inspectNode(id, units);
 }
@@ -414,13 +415,13 @@ void GraphView::inspectNode(const NodeId& id, int units) {
   if (!difference_bar_->isHidden() && choice_->member() > 0)
     of.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), of.title);
   addComparedValues(of, id);
-  session_->inspect(of);
+  state_->inspect(of);
 }
 
 void GraphView::followSelection(const QObject* by) {
   markSelected();
-  if (by == this || by == session_ || !scene_->tree()) return;  // the session: takeReport has seen to it
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  if (by == this || by == state_ || !scene_->tree()) return;  // the state: takeReport has seen to it
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   const Selection& selection = resolved.selection();
   const bool leads = selection.kind == SelectionKind::Op || selection.kind == SelectionKind::Block ||
                      selection.kind == SelectionKind::Unit || selection.kind == SelectionKind::Collective;
@@ -455,7 +456,7 @@ void GraphView::inspectWire(const WireSpot& spot) {
                                                : tr("between stages");
   inspected_wire_ = inspect_tensor(*scene_->tree(), spot.wire->segment, spot.wire->tensor, where,
                                    spot.wire->transfer, session_->units());
-  session_->inspect(inspected_wire_);
+  state_->inspect(inspected_wire_);
 }
 
 void GraphView::showEvent(QShowEvent* event) {
@@ -466,7 +467,7 @@ void GraphView::showEvent(QShowEvent* event) {
 
 void GraphView::showSelection() {
   // A line is a thing of the drawing it was selected in; its words hold as long as the drawing.
-  session_->inspect(inspected_.level == NodeLevel::Root ? inspected_wire_ : Inspection{});
+  state_->inspect(inspected_.level == NodeLevel::Root ? inspected_wire_ : Inspection{});
   inspectAgain();
 }
 

@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <memory>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparison_results.h"
 #include "ui/session/session.h"
 #include "ui/views/graph/graph_canvas.h"
@@ -24,7 +25,7 @@ class SegmentedControl;
 class GraphView : public QWidget {
   Q_OBJECT
  public:
-  explicit GraphView(Session* session, QWidget* parent = nullptr);
+  explicit GraphView(SelectionState* state, QWidget* parent = nullptr);
 
   void activateSearch();
   void fit() { canvas_->fit(); }
@@ -71,6 +72,8 @@ class GraphView : public QWidget {
   static Selection selectionFor(const NodeId& id, int units);  // Nothing of a stage
   std::shared_ptr<const Report> shown() const;
   void showSelection();  // in the inspector, which another view may have had
+
+  SelectionState* state_;
 
   Session* session_;
   GraphScene* scene_;

@@ -71,10 +71,11 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   return out;
 }
 
-MemoryCurve::MemoryCurve(Session* session, QWidget* parent)
+MemoryCurve::MemoryCurve(SelectionState* state, QWidget* parent)
     : Canvas(QStringLiteral("memory_curve"), tr("Memory of the selected stage over one step"), parent),
-      session_(session) {
-  connect(session_, &Session::selectionChanged, this, &MemoryCurve::followSelection);
+      state_(state),
+      session_(state->session()) {
+  connect(state_, &SelectionState::selectionChanged, this, &MemoryCurve::followSelection);
 }
 
 void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stage) {
@@ -435,13 +436,13 @@ void MemoryCurve::selectPoint(size_t point) {
   selection.kind = SelectionKind::Span;
   selection.stage = stage_;
   selection.span = points_[point].span;
-  session_->selectInAllViews(selection, this);
+  state_->selectInAllViews(selection, this);
 }
 
 // A pass that was selected anywhere is marked here; of all else when it runs.
 void MemoryCurve::followSelection(const QObject* by) {
   if (by == this || !estimate_ || !estimate_->simulation || !ofThisReport()) return;
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   const Selection& selection = resolved.selection();
   when_.clear();
   const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
@@ -506,16 +507,16 @@ bool MemoryCurve::activate() {
   if (!marked_) {
     selectNext(static_cast<std::ptrdiff_t>(peak_.value_or(0)), 1, -1);
   } else if (ofThisReport()) {
-    const Selection selection = session_->selection();
-    session_->selectInAllViews({}, this);
-    session_->selectInAllViews(selection, nullptr);
+    const Selection selection = state_->selection();
+    state_->selectInAllViews({}, this);
+    state_->selectInAllViews(selection, nullptr);
   }
   return true;
 }
 
 bool MemoryCurve::clear() {
   if (!estimate_->simulation) return false;
-  session_->selectInAllViews({}, this);
+  state_->selectInAllViews({}, this);
   mark(std::nullopt);
   return true;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ui/plot/canvas.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/estimate.h"
 #include "ui/session/session.h"
 
@@ -36,7 +37,7 @@ struct ComparedMemory {
 class MemoryCurve : public Canvas {
   Q_OBJECT
  public:
-  explicit MemoryCurve(Session* session, QWidget* parent = nullptr);
+  explicit MemoryCurve(SelectionState* state, QWidget* parent = nullptr);
   void setEstimate(std::shared_ptr<const Estimate> estimate, int stage);  // null: nothing to show
   void setComparedDesigns(std::vector<ComparedMemory> others);  // as lines over it, on the same axes
   const std::vector<MemoryPoint>& points() const { return points_; }
@@ -86,6 +87,7 @@ class MemoryCurve : public Canvas {
   void selectNext(std::ptrdiff_t from, int by, int not_span);  // the first action that way, but not that one
   void selectPoint(size_t point);
   void followSelection(const QObject* by);
+  SelectionState* state_;
   Session* session_;
   std::shared_ptr<const Estimate> estimate_;
   int stage_ = 0;

@@ -33,31 +33,29 @@ std::shared_ptr<const ComparedMemory> curve_of(const ComparedDesign& of, int sta
 
 }  // namespace
 
-MemoryView::MemoryView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
+MemoryView::MemoryView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
       model_(new StageMemoryModel(this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
             return curve_of(of, stage.first, stage.second);
           },
           [this] { placeComparedDesigns(); }) {
-  curve_ = new MemoryCurve(session, this);
+  curve_ = new MemoryCurve(state, this);
   curve_->hide();
-  auto* staleness = new Staleness(session, Staleness::Of::Estimate, this);
+  auto* staleness = new Staleness(session(), Staleness::Of::Estimate, this);
   // Where the report is stale too, the notice dims all of the view.
-  const auto fade = [this, staleness, session] {
-    setDimmed(curve_, staleness->stale() && session->current());
-  };
+  const auto fade = [this, staleness] { setDimmed(curve_, staleness->stale() && session()->current()); };
   connect(staleness, &Staleness::changed, this, fade);
-  connect(session, &Session::reportChanged, this, fade);
+  connect(session(), &Session::reportChanged, this, fade);
   auto* column = qobject_cast<QVBoxLayout*>(layout());
   column->setStretchFactor(chart(), 3);
   column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
   start(model_);
-  connect(session, &Session::estimateChanged, this, &MemoryView::followEstimate);
-  connect(session, &Session::stageChanged, this, &MemoryView::followEstimate);
-  connect(session, &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
+  connect(session(), &Session::estimateChanged, this, &MemoryView::followEstimate);
+  connect(state, &SelectionState::stageChanged, this, &MemoryView::followEstimate);
+  connect(session(), &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
   connect(advice(), &MemoryAdvisor::ready, this, [this] {
     if (isVisible() && showsOwn()) explainAgain();
   });
@@ -68,8 +66,8 @@ MemoryView::MemoryView(Session* session, QWidget* parent)
 void MemoryView::followEstimate() {
   const std::shared_ptr<const Estimate> estimate = session()->estimate();
   if (!isVisible() || !estimate || estimate->report != session()->report()) return;
-  curve_->setEstimate(estimate, session()->stage());
-  comparison_.show({session()->stage(), static_cast<int>(estimate->report->stages.size())});
+  curve_->setEstimate(estimate, state()->stage());
+  comparison_.show({state()->stage(), static_cast<int>(estimate->report->stages.size())});
   placeComparedDesigns();
   if (session()->estimated()) advice()->ask(estimate);
 }

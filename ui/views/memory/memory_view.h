@@ -15,7 +15,7 @@ class StageMemoryModel;
 class MemoryView : public ChartPage {
   Q_OBJECT
  public:
-  explicit MemoryView(Session* session, QWidget* parent = nullptr);
+  explicit MemoryView(SelectionState* state, QWidget* parent = nullptr);
   StageMemoryModel* model() const { return model_; }
   MemoryCurve* curve() const { return curve_; }
   MemoryAdvisor* advice() const { return session()->advice(); }

@@ -2,7 +2,7 @@
 // sequences fit.
 #pragma once
 
-#include "ui/session/session.h"
+#include "ui/selection/inspection.h"
 #include "ui/views/serving/serving_canvas.h"
 
 namespace shardscape::ui {

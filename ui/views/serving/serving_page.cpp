@@ -16,6 +16,7 @@
 #include "explore/values.h"
 #include "report/inference_report.h"
 #include "ui/plot/chart_table.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
@@ -81,11 +82,12 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> ranges_of(const ServingSwe
 
 }  // namespace
 
-ServingPage::ServingPage(Session* session, QWidget* parent)
+ServingPage::ServingPage(SelectionState* state, QWidget* parent)
     : ViewPage(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const Ranges& ranges, std::stop_token stop) {
             return std::make_shared<const ServingSweep>(
                 sweep(of.report->design, ranges.first, ranges.second, stop, {}, of.report->cache));
@@ -507,10 +509,10 @@ void ServingPage::selectPoint(int at) {
 
 void ServingPage::explain() {
   if (!isVisible()) return;
-  if (trains(session_->design()) || !phase_ || phase_->points.empty()) return session_->inspect({});
+  if (trains(session_->design()) || !phase_ || phase_->points.empty()) return state_->inspect({});
   const int at = chart_->selected();
-  session_->inspect(at >= 0 ? inspect_served_point(*chart_, at, mode(), session_->units())
-                            : inspect_sweep(*phase_, mode()));
+  state_->inspect(at >= 0 ? inspect_served_point(*chart_, at, mode(), session_->units())
+                          : inspect_sweep(*phase_, mode()));
 }
 
 void ServingPage::take(int at) {

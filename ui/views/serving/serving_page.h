@@ -26,13 +26,14 @@ class IssueLine;
 class SegmentedControl;
 class ServingChart;
 class ServingModel;
+class SelectionState;
 class Session;
 
 // Works while it is visible, always on the present design; of one that trains it says what serving asks for.
 class ServingPage : public ViewPage {
   Q_OBJECT
  public:
-  explicit ServingPage(Session* session, QWidget* parent = nullptr);
+  explicit ServingPage(SelectionState* state, QWidget* parent = nullptr);
   ServingChart* chart() const { return chart_; }
   ServingMap* map() const { return map_; }
   ChartTable* table() const { return table_; }
@@ -76,6 +77,7 @@ class ServingPage : public ViewPage {
   void enter(Mode mode);  // from training
   Mode mode() const;
   ServingCanvas* canvas() const;
+  SelectionState* state_;
   Session* session_;
   NewestJob job_;
   QTimer typing_, patience_;  // until what is typed is taken; until what is shown is dimmed: quick sweeps

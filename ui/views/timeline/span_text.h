@@ -3,8 +3,9 @@
 
 #include <QString>
 
+#include "base/units.h"
+#include "ui/selection/inspection.h"
 #include "ui/session/estimate.h"
-#include "ui/session/session.h"
 #include "ui/views/timeline/lanes.h"
 #include "ui/views/timeline/op_detail.h"
 

@@ -61,11 +61,12 @@ TimelineHighlight everywhere(const GanttSteps& steps, const Of& of) {
 
 }  // namespace
 
-TimelineView::TimelineView(Session* session, QWidget* parent)
+TimelineView::TimelineView(SelectionState* state, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, int, std::stop_token) {
             return std::make_shared<const Lanes>(of.simulation);
           },
@@ -98,14 +99,14 @@ TimelineView::TimelineView(Session* session, QWidget* parent)
   connect(staleness_, &Staleness::changed, this, &TimelineView::fade);
   connect(session_, &Session::estimateChanged, this, &TimelineView::refresh);
   connect(session_, &Session::reportChanged, this, &TimelineView::fade);
-  connect(session_, &Session::stageChanged, this, &TimelineView::followStage);
-  connect(session_, &Session::selectionChanged, this, &TimelineView::followSelection);
+  connect(state_, &SelectionState::stageChanged, this, &TimelineView::followStage);
+  connect(state_, &SelectionState::selectionChanged, this, &TimelineView::followSelection);
   connect(session_, &Session::unitsChanged, this, [this] {
     if (isVisible()) explain();
   });
   connect(canvas_, &GanttCanvas::itemSelected, this, &TimelineView::selectBox);
   connect(canvas_, &GanttCanvas::cleared, this, [this] {
-    session_->selectInAllViews({}, this);
+    state_->selectInAllViews({}, this);
     showSharedSelection();
   });
   connect(canvas_, &GanttCanvas::searchRequested, this, &TimelineView::activateSearch);
@@ -113,7 +114,7 @@ TimelineView::TimelineView(Session* session, QWidget* parent)
     Selection selection;
     selection.kind = SelectionKind::Time;
     selection.time = static_cast<TimeCategory>(category);
-    session_->selectInAllViews(selection, this);
+    state_->selectInAllViews(selection, this);
     showSharedSelection();
   });
   connect(canvas_, &GanttCanvas::comparedItemSelected, this, &TimelineView::selectComparedBox);
@@ -266,7 +267,7 @@ void TimelineView::showRows() {
   const bool choice = steps.size() > 1 && rows > steps.size();
   if (!rows_chosen_) rows_->setCurrent(rows > kFewRows ? OneStage : EveryStage);
   rows_->setVisible(choice);
-  canvas_->setOnly(choice && rows_->current() == OneStage ? session_->stage() : -1);
+  canvas_->setOnly(choice && rows_->current() == OneStage ? state_->stage() : -1);
 }
 
 void TimelineView::fade() {
@@ -275,14 +276,14 @@ void TimelineView::fade() {
 
 void TimelineView::followStage() {
   if (!isVisible()) return;
-  if (filled_stage_ == session_->stage()) return;
-  filled_stage_ = session_->stage();
+  if (filled_stage_ == state_->stage()) return;
+  filled_stage_ = state_->stage();
   if (auto* button = whose_->findChildren<QPushButton*>().value(ThisStage))
     button->setText(tr("Stage %1").arg(filled_stage_));
   showRows();
   fillBreakdown();
   fillTable();
-  if (session_->selection().kind == SelectionKind::Time) showSharedSelection();  // its rows are others
+  if (state_->selection().kind == SelectionKind::Time) showSharedSelection();  // its rows are others
 }
 
 void TimelineView::fillBreakdown() {
@@ -290,7 +291,7 @@ void TimelineView::fillBreakdown() {
   const auto seconds_of = [this](const Simulation& simulation) {
     std::array<double, kTimeCategoryCount> sum{};
     if (whose_->current() == CriticalPath) return simulation.critical_seconds;
-    const int stage = Comparisons::sameStagePlace(session_->stage(), lanes_->stages(),
+    const int stage = Comparisons::sameStagePlace(state_->stage(), lanes_->stages(),
                                                   static_cast<int>(simulation.stages.size()));
     if (whose_->current() == ThisStage) return simulation.stages[static_cast<size_t>(stage)].seconds;
     for (const StageTimes& of : simulation.stages)

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparison_results.h"
 #include "ui/session/session.h"
 #include "ui/views/timeline/timeline_search.h"
@@ -29,7 +30,7 @@ class SpansModel;
 class TimelineView : public QWidget {
   Q_OBJECT
  public:
-  explicit TimelineView(Session* session, QWidget* parent = nullptr);
+  explicit TimelineView(SelectionState* state, QWidget* parent = nullptr);
   GanttCanvas* canvas() const { return canvas_; }
   BreakdownBar* breakdown() const { return breakdown_; }
   ChartTable* table() const { return table_; }
@@ -83,6 +84,8 @@ class TimelineView : public QWidget {
   void explain();
   Inspection inspectSelected() const;
   void addComparedValues(Inspection& to, const ItemRef& ref) const;
+
+  SelectionState* state_;
 
   Session* session_;
   QLabel* heading_;

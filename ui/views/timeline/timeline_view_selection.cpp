@@ -34,7 +34,7 @@ void TimelineView::selectBox(int stage, int span, int op) {
   }
   // While the next step is simulated, boxes are of the one before: its places are other things in the graph
   // of today.
-  if (estimate_->report == session_->report()) session_->selectInAllViews(selection, this);
+  if (estimate_->report == session_->report()) state_->selectInAllViews(selection, this);
   linked_ = {};
   applyHighlight();
   markBreakdown();
@@ -51,7 +51,7 @@ void TimelineView::selectComparedBox() {
                                  [](const ItemRef& one) { return one.member == 0; });
   const ItemRef here = same == canvas_->matching().end() ? ItemRef() : *same;
   if (estimate_->report == session_->report())
-    session_->selectInAllViews(selectionInComparedDesign(ref, here), this);
+    state_->selectInAllViews(selectionInComparedDesign(ref, here), this);
   applyHighlight();
   markBreakdown();
   markRows();
@@ -70,7 +70,7 @@ Selection TimelineView::selectionInComparedDesign(const ItemRef& ref, const Item
     selection.op = ops[static_cast<size_t>(op)].op;
     selection.kernel = true;
     return remapToDesign(selection, {step.report.get(), nullptr}, {session_->report().get(), nullptr},
-                         session_->stage());
+                         state_->stage());
   }
   if (!here.valid()) return selection;
   selection.kind = SelectionKind::Span;
@@ -91,7 +91,7 @@ void TimelineView::followSelection(const QObject* by) {
 
 // What is selected, here or elsewhere.
 void TimelineView::showSharedSelection() {
-  const Selection& selection = session_->selection();
+  const Selection& selection = state_->selection();
   if (!lanes_ || estimate_->report != session_->report()) return;
   markBreakdown();
   if (selection.kind == SelectionKind::Span) {
@@ -135,18 +135,18 @@ void TimelineView::markRows() {
 // The same in a design that stands below: of its stage in the same place, nodes of the graph in the same
 // layer.
 std::shared_ptr<const ResolvedSelection> TimelineView::resolvedSelectionIn(const GanttStep& step) const {
-  if (step.member == 0) return session_->sharedResolvedSelection();
+  if (step.member == 0) return state_->sharedResolvedSelection();
   const std::shared_ptr<const Simulation> simulation = step.lanes->shared_simulation();
-  const int stage = Comparisons::sameStagePlace(session_->selection().stage, lanes_->stages(),
+  const int stage = Comparisons::sameStagePlace(state_->selection().stage, lanes_->stages(),
                                                 step.lanes->stages());
-  const Selection there = remapToDesign(session_->selection(),
+  const Selection there = remapToDesign(state_->selection(),
                                         {estimate_->report.get(), estimate_->simulation.get()},
                                         {step.report.get(), simulation.get()}, stage);
   return std::make_shared<const ResolvedSelection>(there, step.report, simulation);
 }
 
 void TimelineView::markBreakdown() {
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   category_ = resolved.selection().kind == SelectionKind::Time ? static_cast<int>(resolved.selection().time)
                                                                : -1;
   std::vector<int> marked;
@@ -206,8 +206,8 @@ Inspection TimelineView::inspectSelected() const {
 
 void TimelineView::explain() {
   if (!isVisible()) return;
-  if (!lanes_) return session_->inspect({});
-  if (shown_ == Shown::Box && canvas_->selected().valid()) return session_->inspect(inspectSelected());
+  if (!lanes_) return state_->inspect({});
+  if (shown_ == Shown::Box && canvas_->selected().valid()) return state_->inspect(inspectSelected());
   const GanttSteps& steps = canvas_->steps();
   if (shown_ == Shown::Category && category_ >= 0) {
     Inspection out = inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_));
@@ -216,14 +216,14 @@ void TimelineView::explain() {
       if (step.member > 0)
         out.more.append({Comparisons::letter(step.member),
                          category_text(step.lanes->simulation(), static_cast<TimeCategory>(category_))});
-    return session_->inspect(out);
+    return state_->inspect(out);
   }
   Inspection out = inspect_step(lanes_->simulation());
   for (const GanttStep& step : steps)
     if (step.member > 0)
       out.rows.append({tr("step of %1").arg(Comparisons::letter(step.member)),
                        stepComparisonText(lanes_->simulation(), step.lanes->simulation())});
-  session_->inspect(out);
+  state_->inspect(out);
 }
 
 }  // namespace shardscape::ui
