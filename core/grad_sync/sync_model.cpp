@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "pipeline/schedule.h"
 
@@ -428,7 +429,9 @@ PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
       if (to.empty() || to.back() != place) to.push_back(place);
     };
     act.first = a.parts.empty() ? 0 : a.parts.front().param;
+    int before = -1;
     for (const SyncPart& part : a.parts) {
+      if (std::exchange(before, part.param) == part.param) continue;
       act.first = std::min(act.first, part.param);
       const size_t place = plan.holders[static_cast<size_t>(part.param)];
       add(act.holders, place);
