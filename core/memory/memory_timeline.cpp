@@ -481,7 +481,8 @@ std::shared_ptr<const std::vector<StagePeak>> stage_peaks(const Report& outline,
 void add_stages(CacheKey& key, const Report& outline) {
   const ParallelSpec& parallel = outline.design.parallel;
   key.add(int64_t{outline.graph().structure.split_backward});
-  for (const int64_t word : schedule_key(parallel)) key.add(word);
+  const CacheKey schedule = schedule_key(parallel);
+  for (const int64_t word : schedule.words()) key.add(word);
   key.add(int64_t{representative_microbatches(parallel, static_cast<int>(outline.microbatches))});
   for (const StageReport& stage : outline.stages) {
     key.add(int64_t{stage.representative});
