@@ -48,10 +48,6 @@ Expr workspace_of(const Structure& structure, const Segment& segment, const Op& 
   return out;
 }
 
-bool is_gradient_sum(const Op& op) {
-  return op.kind == OpKind::Add && op.phase == Phase::Backward && op.forward < 0;
-}
-
 }  // namespace
 
 int64_t total(const CategoryBytes& bytes) { return std::accumulate(bytes.begin(), bytes.end(), int64_t{0}); }

@@ -179,10 +179,27 @@ class Fusion {
     return Expr(static_cast<int64_t>(kParts * moved)) / Expr(kParts) * local_elements(to);
   }
 
-  // Bytes that one op moves.
-  Expr own_bytes(const Op& op) const {
+  // Bytes of the kernels that add the gradients of a tensor. One GEMM makes the gradients of packed GEMMs as
+  // one summand. The profile adds all summands in one kernel, or each to the sum so far as it arrives.
+  Expr gradient_sum_bytes(const Op& op) const {
+    std::set<OpId> makers;
+    Expr read;
+    int64_t summands = 0;
+    for (const TensorId id : op.inputs) {
+      const OpId maker = s_.tensor(id).producer;
+      if (maker >= 0 && s_.op(maker).kind == OpKind::Einsum && !makers.insert(first(maker)).second) continue;
+      read += local_bytes(s_.tensor(id));
+      ++summands;
+    }
+    const int64_t kernels = profile_.adds_gradients_at_once ? 1 : std::max<int64_t>(1, summands - 1);
+    return read + Expr(2 * kernels - 1) * local_bytes(s_.tensor(op.outputs[0]));
+  }
+
+  // Bytes that one op moves. alone: no other op runs in its kernel.
+  Expr own_bytes(const Op& op, bool alone) const {
     if (const auto bias = expert_bias_bytes(op)) return *bias;
-    if (is_epilogue(op)) return {};
+    if (is_epilogue(op) && !alone) return {};
+    if (is_gradient_sum(op)) return gradient_sum_bytes(op);
     // A kernel that recomputes a tensor for its backward does not write the tensor.
     if (is_recomputation(op) && s_.op(op.forward).recomputed_in_backward) return op.read_bytes;
     return op.read_bytes + op.written_bytes;
@@ -195,7 +212,11 @@ class Fusion {
     Expr out;
     for (const OpId id : ops) {
       const Op& op = s_.op(id);
-      out += own_bytes(op);
+      if (is_gradient_sum(op) && ops.size() > 1) {  // a GEMM writes the sum of its summands
+        out += local_bytes(s_.tensor(op.outputs[0]));
+        continue;
+      }
+      out += own_bytes(op, ops.size() == 1);
       if (ops.size() == 1 || is_epilogue(op)) continue;
       const std::set<TensorId> inputs(op.inputs.begin(), op.inputs.end());
       for (const TensorId input : inputs)
