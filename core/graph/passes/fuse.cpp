@@ -157,13 +157,17 @@ class Fusion {
     }
   }
 
-  bool read_outside(TensorId tensor, const std::set<OpId>& ops) const {
-    if (tensor == s_.output || tensor == s_.input_grad) return true;
+  // Whether ops read the tensor, and only these. A replay also makes tensors that no op reads.
+  bool only_read_by(const std::set<OpId>& ops, TensorId tensor) const {
+    if (tensor == s_.output || tensor == s_.input_grad) return false;
+    bool read = false;
     for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
       const std::vector<TensorId>& inputs = s_.op(id).inputs;
-      if (!ops.contains(id) && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return true;
+      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end()) continue;
+      if (!ops.contains(id)) return false;
+      read = true;
     }
-    return false;
+    return read;
   }
 
   // Bytes that separate kernels move which add the bias of the experts' results, or differentiate the sum.
@@ -223,7 +227,7 @@ class Fusion {
         if (!on_chip.insert(input).second) out += -local_bytes(s_.tensor(input));
       for (const TensorId made : op.outputs) {
         on_chip.insert(made);
-        if (!read_outside(made, members)) out += -local_bytes(s_.tensor(made));
+        if (only_read_by(members, made)) out += -local_bytes(s_.tensor(made));
       }
     }
     return out;

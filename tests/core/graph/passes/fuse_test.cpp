@@ -107,6 +107,22 @@ class FuseTest : public QObject {
     QCOMPARE(bytes(*r, kernel.moved_bytes), 3 * tensor + mask);
   }
 
+  // A replay writes its result although no op reads it.
+  void replaysMoveTheBytesOfTheForward() {
+    Design design = design_of("gpt3-175b", "flash");
+    design.workload.recompute = Recompute::Full;
+    const auto r = make_report(design);
+    const Segment& layer = r->graph().segments[1];
+    int replays = 0;
+    for (const Kernel& kernel : layer.kernels) {
+      const Op& op = layer.op(kernel.op);
+      if (op.phase != Phase::Recompute || op.kind != OpKind::Add || op.forward < 0) continue;
+      QCOMPARE(bytes(*r, kernel.moved_bytes), bytes(*r, layer.kernel(op.forward)->moved_bytes));
+      ++replays;
+    }
+    QVERIFY(replays > 0);
+  }
+
   // A profile without chains runs one kernel per op.
   void withoutChainsEveryOpRunsAlone() {
     KernelProfile profile = *ModelLibrary::instance().profile("flash");
