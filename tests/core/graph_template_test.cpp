@@ -74,7 +74,7 @@ class GraphTemplateTest : public QObject {
     QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)")
                                   << ProblemCode::OpLetters << "cannot be read";
     QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)")
-                                  << ProblemCode::OpLetters << "without causal";
+                                  << ProblemCode::OpLetters << "needs a causal mask";
     QTest::newRow("sinks of other letters")
         << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << ProblemCode::OpLetters
         << "attention cannot use";
@@ -221,7 +221,7 @@ class GraphTemplateTest : public QObject {
     QVERIFY(std::holds_alternative<Problem>(graph));
     QVERIFY(std::get<Problem>(graph).code == ProblemCode::ProfileRule);
     QVERIFY(
-        QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a keeps operand 4 of rope"));
+        QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a saves operand 4 of rope"));
   }
 };
 

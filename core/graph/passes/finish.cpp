@@ -17,9 +17,9 @@ constexpr int64_t kClampFlops = 5;
 constexpr int64_t kQuantizedCopies = 2;
 
 void drop_unused(Segment& s) {
-  std::vector<bool> wanted(s.tensors.size(), false), keep(s.ops.size(), false);
+  std::vector<bool> needed(s.tensors.size(), false), keep(s.ops.size(), false);
   auto want = [&](TensorId id) {
-    if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+    if (id >= 0) needed[static_cast<size_t>(id)] = true;
   };
   want(s.output);
   want(s.input_grad);
@@ -30,7 +30,7 @@ void drop_unused(Segment& s) {
     // A replay runs as a whole, even if the backward does not read its last results.
     keep[i] = op.phase == Phase::Recompute ||
               std::any_of(op.outputs.begin(), op.outputs.end(),
-                          [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
+                          [&](TensorId id) { return needed[static_cast<size_t>(id)]; });
     if (keep[i])
       for (TensorId id : op.inputs) want(id);
   }
@@ -230,8 +230,8 @@ OpId reader_behind(const Segment& s, const Op& collective) {
   return out;
 }
 
-// Forward storages that the backward of a layer with this checkpoint policy reads. replays, if not null,
-// receives the storages that the backward reads of the replay.
+// Forward storages that the backward of a layer with this checkpoint policy reads. replays: if not null,
+// receives the storages of the replay that the backward reads.
 std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy checkpoint_policy,
                                         std::vector<SavedStorage>* replays) {
   std::set<StorageId> seen, replayed;
@@ -246,10 +246,10 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
           t.role == TensorRole::Gradient)
         continue;
       if (t.producer >= s.backward_begin) {  // recomputed or gathered again: its source is saved instead
-        const Op& maker = s.op(t.producer);
-        const bool again = is_recomputation(maker) || maker.scope == OpScope::Checkpoint;
-        if (replays && again && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
-          replays->push_back({t.storage, maker.forward >= 0 ? maker.forward : s.ops[i].forward});
+        const Op& producer = s.op(t.producer);
+        const bool recomputed = is_recomputation(producer) || producer.scope == OpScope::Checkpoint;
+        if (replays && recomputed && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
+          replays->push_back({t.storage, producer.forward >= 0 ? producer.forward : s.ops[i].forward});
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
@@ -266,16 +266,16 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
 // Sets Op::deferrable: backward ops that the gradient of the segment's input does not depend on. Replays run
 // before all other ops, so they are never deferred.
 void split_backward(Segment& s) {
-  std::vector<bool> wanted(s.tensors.size(), false);
-  if (s.input_grad >= 0) wanted[static_cast<size_t>(s.input_grad)] = true;
+  std::vector<bool> needed(s.tensors.size(), false);
+  if (s.input_grad >= 0) needed[static_cast<size_t>(s.input_grad)] = true;
   for (size_t i = s.ops.size(); i-- > static_cast<size_t>(s.backward_begin);) {
     Op& op = s.ops[i];
     op.deferrable = op.phase != Phase::Recompute &&
                     std::none_of(op.outputs.begin(), op.outputs.end(),
-                                 [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
+                                 [&](TensorId id) { return needed[static_cast<size_t>(id)]; });
     if (op.deferrable) continue;
     for (TensorId id : op.inputs)
-      if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+      if (id >= 0) needed[static_cast<size_t>(id)] = true;
   }
 }
 
@@ -307,7 +307,7 @@ void finish_segment(SegmentBuilder& builder) {
   drop_unused(s);
   for (Op& op : s.ops) {
     count_flops(s, op, builder.profile());
-    // a repeated op does no useful work
+    // A recomputed op does no useful work
     op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
     count_bytes(s, op);
   }
@@ -315,10 +315,10 @@ void finish_segment(SegmentBuilder& builder) {
   // Selective recompute has no op scopes: every layer replays the same ops.
   const bool full = s.replay_end > s.backward_begin;
   s.saved = collect_saved(s, CheckpointPolicy::Input, &s.replayed);
-  if (full) s.saved_whole = collect_saved(s, CheckpointPolicy::Activations, nullptr);
+  if (full) s.saved_without_recompute = collect_saved(s, CheckpointPolicy::Activations, nullptr);
   split_backward(s);
-  s.waiting = collect_deferred(s, CheckpointPolicy::Input);
-  if (full) s.deferred_whole = collect_deferred(s, CheckpointPolicy::Activations);
+  s.deferred = collect_deferred(s, CheckpointPolicy::Input);
+  if (full) s.deferred_without_recompute = collect_deferred(s, CheckpointPolicy::Activations);
 }
 
 }  // namespace shardscape

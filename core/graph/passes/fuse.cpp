@@ -128,7 +128,7 @@ class Fusion {
     }
   }
 
-  // An in-place addition of a bias: the kernel that writes or reads the sum adds the bias on the way. The
+  // An in-place addition of a bias: the kernel that writes or reads the sum also adds the bias. The
   // bias has one element per column; its bytes are not counted.
   bool is_epilogue(const Op& op) const {
     return op.kind == OpKind::BiasAdd && op.grad == GradRole::None && !expert_bias_bytes(op) &&
@@ -166,8 +166,8 @@ class Fusion {
     return false;
   }
 
-  // Bytes that separate kernels move which add the bias of the experts' results, or differentiate the sum.
-  // Nothing: no such kernel.
+  // Bytes that separate bias kernels of the experts move, in forward or backward. Nothing: no separate
+  // kernel.
   std::optional<Expr> expert_bias_bytes(const Op& op) const {
     if (op.kind != OpKind::BiasAdd || op.inputs.empty() || !profile_.expert_bias) return std::nullopt;
     const Tensor& to = s_.tensor(op.inputs[0]);
@@ -188,7 +188,7 @@ class Fusion {
     return op.read_bytes + op.written_bytes;
   }
 
-  // A kernel reads a tensor once, and keeps on chip what only its own ops read.
+  // A kernel reads a tensor once. Tensors that only its own ops read stay on chip.
   Expr moved_bytes(const std::vector<OpId>& ops) const {
     const std::set<OpId> members(ops.begin(), ops.end());
     std::set<TensorId> on_chip;
