@@ -131,6 +131,11 @@ inline Ring ring_of(const Op& op) {
   return attributes ? attributes->ring : Ring::None;
 }
 
+// Whether the op adds the gradients of a tensor that several ops read.
+inline bool is_gradient_sum(const Op& op) {
+  return op.kind == OpKind::Add && op.phase == Phase::Backward && op.forward < 0;
+}
+
 // Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
 inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
 

@@ -394,9 +394,9 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, con
   op.name = tensor(result).name;
   op.label = std::string(words.label) + " " + group_name(by.group);
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
-  const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label
-                                                 : std::string("The section before");
-  by.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
+  const std::string producer = source.producer >= 0 ? segment_.op(source.producer).label
+                                                    : std::string("The section before");
+  by.why = producer + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
            consumer + " expects " + to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
     by.why +=
