@@ -84,7 +84,7 @@ struct Network {
   // Shares of the link rates that a large unmeasured collective reaches.
   double scaleup_efficiency = 0.7;
   double nic_efficiency = 0.93;
-  int64_t rails = 8;  // NICs per node with leaf switches of their own; 1: all NICs share one leaf switch
+  int64_t rails = 8;  // NICs per node, each with its own leaf switch; 1: all NICs share one leaf switch
   int64_t leaf = 0;   // ranks whose rails meet in one leaf switch; 0: all
   int64_t pod = 0;    // ranks below the oversubscribed level; 0: all
   double oversubscription = 1;  // bandwidth below the oversubscribed level / bandwidth of its uplinks

@@ -52,7 +52,7 @@ void replace_sections(Calibration& into, Calibration&& from) {
 
 // Constants for devices without measurements: tile sizes that all tensor cores support, 3/4 of the peak.
 Calibration unmeasured() {
-  const std::string source = "not measured: 3/4 of the peak of large products, 0.85 of the bandwidth";
+  const std::string source = "not measured: 3/4 of the peak for large GEMMs, 0.85 of the bandwidth";
   Calibration c;
   MatmulCalibration matmul;
   matmul.source = source;
@@ -201,7 +201,7 @@ class Store {
       layers.push_back(**basis);
       // Training corrections of a basis apply until the device has its own. Measured collectives of a basis
       // do not apply, because they depend on its links.
-      const std::string of = "as of the " + find_accelerator((*basis)->accelerator)->name + ": ";
+      const std::string of = "from the " + find_accelerator((*basis)->accelerator)->name + ": ";
       for (TrainingFactor& factor : layers.back().training) factor.source = of + factor.source;
       for (TrainingMatmuls& products : layers.back().training_products)
         products.source = of + products.source;

@@ -1,4 +1,4 @@
-// The order of passes that idles least for given pass times under a limit on memory (Qi et al., arXiv
+// The order of passes with the least idle time for given pass times and a memory limit (Qi et al., arXiv
 // 2401.10241, section 3.1).
 #include <algorithm>
 #include <optional>

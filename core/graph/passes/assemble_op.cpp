@@ -221,7 +221,7 @@ TensorId Assembler::add_result(const OpDraft& draft, Op& made) {
   if (draft.kind == OpKind::Concat &&
       std::all_of(draft.operands.begin(), draft.operands.end(),
                   [&](TensorId id) { return b_.tensor(id).role == TensorRole::Cache; })) {
-    b_.tensor(out).role = TensorRole::Cache;  // parts of a cache lie next to each other
+    b_.tensor(out).role = TensorRole::Cache;  // parts of a cache are adjacent
     b_.tensor(out).storage = operand(0).storage;
     b_.tensor(out).dtype = operand(0).dtype;
   }
