@@ -40,7 +40,7 @@ std::string missing_size(const Design& d, std::string_view knob) {
   return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->parts;
 }
 
-// The words if the condition holds, otherwise "".
+// The reason if the condition holds, otherwise "".
 std::string when(bool idle, const char* words) { return idle ? words : ""; }
 std::string lacks(const Design& d, bool has, const char* parts) {
   return has ? "" : "the " + d.model.architecture + " architecture has no " + parts;
@@ -134,7 +134,7 @@ std::string messages(const Design& d) {
   return when(d.parallel.sequence_parallel, "sequence parallelism has split the messages already");
 }
 
-std::string alone(const Design& d) {
+std::string no_replicas(const Design& d) {
   return when(d.parallel.dp * d.parallel.cp == 1, "there are no replicas (dp = 1)");
 }
 bool megatron(const Design& d) {
@@ -149,7 +149,7 @@ bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) {
 std::string paired_exchanges(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
   if (can_pair_exchanges(d.parallel)) return "";
-  if (alone(d).empty() && !megatron(d))
+  if (no_replicas(d).empty() && !megatron(d))
     return "Megatron-core pairs forwards and backwards under its own gradient sync";
   return d.parallel.schedule == ScheduleKind::OneFOneB
              ? "Megatron-core pairs forwards and backwards over several stages (pp = " +
@@ -159,7 +159,7 @@ std::string paired_exchanges(const Design& d) {
 // The reason for knobs of a gradient-sync policy: no replicas, or a policy for which reads() is false.
 template <auto reads>
 std::string of_policy(const Design& d, const char* words) {
-  std::string none = alone(d);
+  std::string none = no_replicas(d);
   return none.empty() ? when(!reads(d), words) : none;
 }
 std::string overlap(const Design& d) {
@@ -244,13 +244,13 @@ std::string checkpoints(const Design& d) {
   return when(d.parallel.sequence_parallel, "sequence parallelism has split the input of layers already");
 }
 std::string master(const Design& d) {
-  if (d.parallel.sync == SyncStrategy::Fsdp1 && alone(d).empty()) return "FSDP stores float32 shards";
+  if (d.parallel.sync == SyncStrategy::Fsdp1 && no_replicas(d).empty()) return "FSDP stores float32 shards";
   return when(d.workload.dtype == DType::FP32, "parameters are already float32");
 }
 
-// The rule of a knob: the reason why it has no effect. noted: whether validate() notes a changed value
-// without effect, and then the settings that would give it an effect. Other knobs get no note, because their
-// settings come and go while a person tries degrees and policies.
+// The rule of a knob: the reason why the knob has no effect. noted: whether validate() notes a changed value
+// without effect; `wanted` then names the settings under which the knob has an effect. Other knobs get no
+// note, because they often gain and lose their effect while a person tries degrees and policies.
 struct Rule {
   const char* knob;
   std::string (*why)(const Design&);
@@ -299,7 +299,7 @@ constexpr Rule kRules[] = {
     {"account_for_embedding_in_pipeline_split", even_stages},
     {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
-    {"sync", alone, true, "dp of at least 2"},
+    {"sync", no_replicas, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true,
      "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
     {"overlap_param_gather", param_gather, true,
@@ -308,7 +308,7 @@ constexpr Rule kRules[] = {
     {"reduce_every_microbatch", every_microbatch, true,
      "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
-    {"average_loss", alone, true, "dp of at least 2"},
+    {"average_loss", no_replicas, true, "dp of at least 2"},
     {"dp_shard", sharding_group},
     {"bucket_cap_mb", ddp_bucket},
     {"first_bucket_mb", ddp_bucket},
@@ -463,8 +463,8 @@ int64_t least_value(const Design& design, const Knob& knob) {
 void check_without_effect(Checks& checks) {
   struct Noted {
     const Knob* knob;
-    const Rule* rule;  // nullptr: a size, noted if the architecture lacks its part
-    std::string rest;  // default value, which gets no note
+    const Rule* rule;          // nullptr: a size, noted if the architecture lacks its part
+    std::string default_text;  // a default value gets no note
   };
   static const std::vector<Noted> noted = [] {
     std::vector<Noted> out;
@@ -482,13 +482,15 @@ void check_without_effect(Checks& checks) {
   if (!checks.in_range({"tp", "pp", "dp", "cp"}) ||
       !ModelLibrary::instance().architecture(design.model.architecture))
     return;
-  for (const auto& [knob, rule, rest] : noted) {
+  for (const auto& [knob, rule, default_text] : noted) {
     const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
-    if (why.empty() || knob_text(design, *knob) == rest || !checks.in_range({knob->id})) continue;
+    if (why.empty() || knob_text(design, *knob) == default_text || !checks.in_range({knob->id})) continue;
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
-    fixes.push_back(set_to(knob->id, rest));
-    const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
+    fixes.push_back(set_to(knob->id, default_text));
+    const std::string accepted = knob->type != KnobType::Boolean ? default_text
+                                 : default_text == "true"        ? "on"
+                                                                 : "off";
     checks.note(ProblemCode::ValueWithoutEffect, knob->id, why + "; the value has no effect",
                 accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
                 std::move(fixes));

@@ -63,8 +63,8 @@ void repair_design(Design& design) {
   }
   // Fallbacks that suit every model: the default design, or one rank with short sequences.
   Design usual = default_design();
-  Design alone;
-  for (Design* way : {&usual, &alone}) {
+  Design single_rank;
+  for (Design* way : {&usual, &single_rank}) {
     way->name = design.name;
     way->model = design.model;
     if (design.model.positions > 0) way->workload.seq = std::min(way->workload.seq, design.model.positions);
