@@ -115,9 +115,9 @@ Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const 
   return (stream ? stream_rules_ : inner_rules_).place(axes);
 }
 
-std::string SegmentBuilder::unique(std::set<std::string>& taken, const std::string& name) {
+std::string SegmentBuilder::unique(std::set<std::string>& used_names, const std::string& name) {
   std::string candidate = name;
-  for (int i = 2; !taken.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
+  for (int i = 2; !used_names.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
   return candidate;
 }
 

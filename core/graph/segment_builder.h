@@ -119,7 +119,7 @@ class SegmentBuilder {
   Placement cache_placement(const std::vector<Axis>& axes, bool slides) const;
   TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                         const Placement& placement, DType type);
-  static std::string unique(std::set<std::string>& taken, const std::string& name);
+  static std::string unique(std::set<std::string>& used_names, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
   // Adds a redistribution to placement `to`, one of the steps to `wanted`. Its reduction and its explanation
   // follow from the placements.

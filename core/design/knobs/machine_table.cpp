@@ -183,8 +183,8 @@ class Table {
 
   std::string measured_on(const std::string& from, const std::string& source) const {
     if (from == base_.id || from.empty()) return source;
-    const Accelerator* donor = find_accelerator(from);
-    return (donor ? donor->name : from) + ", scaled by peak and bandwidth: " + source;
+    const Accelerator* measured = find_accelerator(from);
+    return (measured ? measured->name : from) + ", scaled by peak and bandwidth: " + source;
   }
 
   void kernel(std::string key, std::string label, const std::string& from, const std::string& source,

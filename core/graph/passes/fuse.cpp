@@ -202,10 +202,10 @@ class Fusion {
     return read + Expr(2 * kernels - 1) * local_bytes(s_.tensor(op.outputs[0]));
   }
 
-  // Bytes that one op moves. alone: no other op runs in its kernel.
-  Expr own_bytes(const Op& op, bool alone) const {
+  // Bytes that one op moves. single: no other op runs in its kernel.
+  Expr own_bytes(const Op& op, bool single) const {
     if (const auto bias = expert_bias_bytes(op)) return *bias;
-    if (is_epilogue(op) && !alone) return {};
+    if (is_epilogue(op) && !single) return {};
     if (is_gradient_sum(op)) return gradient_sum_bytes(op);
     // A kernel that recomputes a tensor for its backward does not write the tensor.
     if (is_recomputation(op) && s_.op(op.forward).recomputed_in_backward) return op.read_bytes;
