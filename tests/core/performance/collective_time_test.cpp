@@ -539,7 +539,7 @@ void CollectiveTimeTest::bad_tables_data() {
     QTest::newRow(name) << QByteArray(text) << QByteArray(what);
   };
   row("op", R"({"op": "gossip", "ranks": 2, "bytes": [1, 2], "us": [1, 2]})", "\"gossip\" is no collective");
-  row("one rank", R"({"op": "reduce", "ranks": 1, "bytes": [1, 2], "us": [1, 2]})", "moves nothing");
+  row("one rank", R"({"op": "reduce", "ranks": 1, "bytes": [1, 2], "us": [1, 2]})", "moves no data");
   row("lengths", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1]})", "2 sizes and 1 times");
   row("order", R"({"op": "reduce", "ranks": 2, "bytes": [2, 1], "us": [1, 2]})", "do not ascend");
   row("negative", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1, -2]})", "no positive number");
