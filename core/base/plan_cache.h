@@ -2,9 +2,9 @@
 // segments, orders of schedules. Each owner of many plans has its own cache: the window's session, a search,
 // a command. Two caches never influence each other.
 //
-// The kind and the words of a key identify a value. A key contains everything that the value depends on, so
-// results do not depend on earlier computations. The size is bounded in bytes; the least recently used values
-// are evicted. Thread-safe.
+// A cache kind and the words of a key identify a value. A key contains everything that the value depends on,
+// so results do not depend on earlier computations. The size is bounded in bytes; the least recently used
+// values are evicted. Thread-safe.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace shardscape {
 
 enum class Severity { Error, Note };
 
-// What is wrong, independent of the words that say so. problem_codes.def has one row for each.
+// The kind of mistake, independent of the wording. problem_codes.def has one row per code.
 enum class ProblemCode : uint16_t {
 #define PROBLEM(code, text, meaning) code,
 #include "base/problem_codes.def"

@@ -111,10 +111,9 @@ class DocumentReader {
     const auto it = file_.root().find("shardscape");
     const std::string accepted = "\"shardscape\": " + std::to_string(kFormat);
     if (it == file_.root().end() && file_.root().contains("model_type")) {
-      file_.fail(
-          ProblemCode::WrongKindOfFile, "model_type",
-          "this is the configuration of a Hugging Face model, not a saved design",
-          "a saved design; such files are imported, by shardscape-cli import or File > Import config.json");
+      file_.fail(ProblemCode::WrongKindOfFile, "model_type",
+                 "this is the configuration of a Hugging Face model, not a saved design",
+                 "a saved design; shardscape-cli import or File > Import config.json imports such files");
     }
     if (it == file_.root().end()) {
       file_.fail(ProblemCode::WrongKindOfFile, "",

@@ -11,10 +11,10 @@ struct Span {
   int64_t ranks, step;
 };
 
-// Expected number of bins, of equal size, that contain at least one of the picked items.
-double bins_hit(int64_t bins, int64_t items, int64_t picked) {
+// Expected number of bins, of equal size, that contain at least one of the selected items.
+double bins_hit(int64_t bins, int64_t items, int64_t selected) {
   double none = 1;
-  for (int64_t i = 0; i < picked; ++i)
+  for (int64_t i = 0; i < selected; ++i)
     none *= std::max(0.0, static_cast<double>(items - items / bins - i)) / static_cast<double>(items - i);
   return static_cast<double>(bins) * (1 - none);
 }

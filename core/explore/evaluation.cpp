@@ -25,7 +25,7 @@ struct Sized {
   Report outline;
   int64_t memory = 0;
   bool exact = false;  // memory is exact; false: a lower bound
-  ValidatedParts sound;
+  ValidatedParts validated;
 };
 
 }  // namespace
@@ -85,7 +85,7 @@ Evaluation of_report(const Design& design, const std::shared_ptr<PlanCache>& cac
 }  // namespace
 
 std::string Evaluator::first_error(const Design& design) {
-  return shardscape::first_error(design, &shared_->sized.local().sound);
+  return shardscape::first_error(design, &shared_->sized.local().validated);
 }
 
 Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& options,

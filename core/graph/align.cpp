@@ -1,5 +1,5 @@
-// Placement of the operands of one op: the shards of every letter are decided, then operands are
-// redistributed to them. Properties of the op kind (op_traits.h) decide; no kind is named.
+// Placement of the operands of one op: first the shards of every letter are chosen, then operands are
+// redistributed. Properties of the op kind (op_traits.h) decide; no kind is named.
 #include <algorithm>
 #include <numeric>
 
@@ -38,7 +38,7 @@ struct SegmentBuilder::AttentionLetters {
   explicit operator bool() const { return queries != '\0'; }
 };
 
-Placement SegmentBuilder::resolved(const Tensor& t) const {
+Placement SegmentBuilder::without_partial(const Tensor& t) const {
   if (t.placement.partial.empty()) return t.placement;
   if (t.axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden}) return stream_rules_.place(t.axes);
   Placement p = t.placement;
@@ -47,34 +47,34 @@ Placement SegmentBuilder::resolved(const Tensor& t) const {
   return p;
 }
 
-Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
+Placement SegmentBuilder::operand_placement(OpKind kind, const Tensor& t) const {
   const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
-  const auto operands = rule ? rule->operands : KernelRule::Operands::AsTheyCome;
+  const auto operands = rule ? rule->operands : KernelRule::Operands::Any;
   if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter)
     return stream_placement(t.axes);
   if (op_traits(kind).inner_sequence) {
-    Placement p = resolved(t);
+    Placement p = without_partial(t);
     for (size_t d = 0; d < t.axes.size(); ++d)
       if (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Batch) p.shards[d] = inner_rules_.of(t.axes[d]);
     return p;
   }
-  if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
+  if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return without_partial(t);
   Placement p = t.placement;
   p.partial.clear();
   return p;
 }
 
-bool SegmentBuilder::exchanges(OpKind kind) const {
+bool SegmentBuilder::is_mixer_under_cp(OpKind kind) const {
   return structure_.cp && !one_token_ && op_traits(kind).mixer == MixerSpace::SomeHeads;
 }
 
 bool SegmentBuilder::reads_part(OpKind kind) const {
-  return op_traits(kind).family == OpFamily::Attention || exchanges(kind);
+  return op_traits(kind).family == OpFamily::Attention || is_mixer_under_cp(kind);
 }
 
 void SegmentBuilder::shard_mixer(OpKind kind, const OpSpec& spec, const std::vector<TensorId>& operands,
                                  LetterShards& shards) const {
-  const bool scan = exchanges(kind);
+  const bool scan = is_mixer_under_cp(kind);
   if (!scan && op_traits(kind).mixer != MixerSpace::WholeGroups) return;
   for (size_t i = 0; i < operands.size(); ++i) {
     const std::vector<Axis>& axes = segment_.tensor(operands[i]).axes;
@@ -104,7 +104,7 @@ void SegmentBuilder::shard_attention(const AttentionLetters& letters, const std:
 }
 
 void SegmentBuilder::shard_data(const AttentionLetters& letters, const OpSpec& spec,
-                                const std::vector<TensorId>& operands, const std::vector<Placement>& wish,
+                                const std::vector<TensorId>& operands, const std::vector<Placement>& targets,
                                 LetterShards& shards) const {
   std::vector<size_t> order(operands.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -113,9 +113,9 @@ void SegmentBuilder::shard_data(const AttentionLetters& letters, const OpSpec& s
     return producer >= 0 && op_traits(segment_.op(producer).kind).decides_first;
   });
   for (size_t i : order) {
-    for (size_t d = 0; d < wish[i].shards.size(); ++d) {
+    for (size_t d = 0; d < targets[i].shards.size(); ++d) {
       const char letter = spec.in[i][d];
-      const MeshAxes& axes = wish[i].shards[d];
+      const MeshAxes& axes = targets[i].shards[d];
       if (shards.count(letter) || axes.empty()) continue;
       // KV heads follow the heads of their queries: the axes of KV heads are a prefix of the axes of heads.
       if (letter == letters.kv_heads && letters.kv_heads != letters.heads) {
@@ -124,10 +124,10 @@ void SegmentBuilder::shard_data(const AttentionLetters& letters, const OpSpec& s
         continue;
       }
       // The outer axes, up to the first axis that another letter uses.
-      MeshAxes kept;
-      while (kept.size() < axes.size() && !used_elsewhere(shards, letter, axes[kept.size()]))
-        kept.push_back(axes[kept.size()]);
-      if (!kept.empty()) shards.emplace(letter, kept);
+      MeshAxes free_axes;
+      while (free_axes.size() < axes.size() && !used_elsewhere(shards, letter, axes[free_axes.size()]))
+        free_axes.push_back(axes[free_axes.size()]);
+      if (!free_axes.empty()) shards.emplace(letter, free_axes);
     }
   }
 }
@@ -137,10 +137,10 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   const AttentionLetters attention(kind, spec);
   LetterShards shards = seed;
   if (phase == Phase::Forward) shard_mixer(kind, spec, operands, shards);
-  std::vector<Placement> wish(operands.size());
+  std::vector<Placement> targets(operands.size());
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = tensor(operands[i]);
-    wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
+    targets[i] = phase == Phase::Forward ? operand_placement(kind, t) : t.placement;
     if (t.role != TensorRole::Parameter || reads_part(kind)) continue;
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
@@ -150,18 +150,18 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   if (op_traits(kind).reads_logits && structure_.gathered_logits && phase == Phase::Forward)
     whole += spec.in[0].back();
   for (char letter : whole) shards.emplace(letter, MeshAxes{});
-  shard_data(attention, spec, operands, wish, shards);
+  shard_data(attention, spec, operands, targets, shards);
   // Blocks of K and V enter the ring last, after all other redistributions (Liu et al., arXiv 2310.01889).
   const bool ring = attention && structure_.ring;
-  for (const bool around : {false, true}) {
-    if (around && !ring) continue;
+  for (const bool into_ring : {false, true}) {
+    if (into_ring && !ring) continue;
     for (size_t i = 0; i < operands.size(); ++i) {
       if (reads_part(kind) && tensor(operands[i]).role == TensorRole::Parameter) continue;
-      Placement target = wish[i];
+      Placement target = targets[i];
       for (size_t d = 0; d < target.shards.size(); ++d) {
         const auto it = shards.find(spec.in[i][d]);
         target.shards[d] = it == shards.end() ? MeshAxes{} : it->second;
-        if (ring && !around && spec.in[i][d] == attention.keys) target.shards[d] = ring_axes(structure_);
+        if (ring && !into_ring && spec.in[i][d] == attention.keys) target.shards[d] = ring_axes(structure_);
       }
       operands[i] = redistribute(operands[i], target, phase, consumer);
     }

@@ -1,5 +1,5 @@
 // The symbolic tensor graph of one design structure: placed forward ops, their derivatives, redistributions.
-// A segment is the embedding, one kind of layer, or the head with the loss; stages are made of segments.
+// A segment is the embedding, one kind of layer, or the head with the loss. A stage consists of segments.
 // Expressions are per rank and per microbatch unless stated otherwise.
 #pragma once
 
@@ -23,7 +23,7 @@ using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
 
-// Cache: lives on from step to step, in a storage of its own.
+// Cache: lives from step to step, in its own storage.
 enum class TensorRole : uint8_t {
   Input,
   Parameter,
@@ -56,7 +56,7 @@ struct Storage {
   Expr bytes;  // on one rank
 };
 
-enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
+enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the result is a parameter's gradient
 
 // In which layers of a kind an op runs. Full recompute may treat layers of one kind differently.
 enum class OpScope : uint8_t {
@@ -99,7 +99,7 @@ struct Op {
   OpAttributes attributes;      // of the kind's family (OpTraits::family)
   DType compute = DType::BF16;  // type of the arithmetic
   // flops: counted, as kernels compute them. useful_flops: exact under masks, of routed tokens
-  // (useful_flops_of.h).
+  // (useful_flops.h).
   Expr flops, useful_flops;
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
@@ -131,11 +131,12 @@ inline Ring ring_of(const Op& op) {
   return attributes ? attributes->ring : Ring::None;
 }
 
-// Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
 // Whether the op adds the gradients of a tensor that several ops read.
 inline bool is_gradient_sum(const Op& op) {
   return op.kind == OpKind::Add && op.phase == Phase::Backward && op.forward < 0;
 }
+
+// Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
 inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
 
 // An instance of a block template: name "attention" of template gqa_attention.
@@ -190,16 +191,17 @@ struct Segment {
   // CheckpointPolicy::Input.
   std::vector<SavedStorage> saved;
   // Full recompute only: storages saved by layers with CheckpointPolicy::Activations.
-  std::vector<SavedStorage> saved_whole;
+  std::vector<SavedStorage> saved_without_recompute;
   // Tensors that inference caches for every token. In training, the tensors that inference would cache.
   std::vector<TensorId> cached;
   // Inference only: caches and mixer states after the step.
   std::vector<TensorId> caches;
-  // Storages that the deferred weight gradients read. Under full recompute: in recomputed layers.
-  std::vector<SavedStorage> waiting;
+  // Storages that deferred weight gradients read. Under full recompute: in layers with
+  // CheckpointPolicy::Input.
+  std::vector<SavedStorage> deferred;
   // Full recompute only: storages that deferred weight gradients read in layers with
   // CheckpointPolicy::Activations.
-  std::vector<SavedStorage> deferred_whole;
+  std::vector<SavedStorage> deferred_without_recompute;
   // Storages that the replay makes again; they live only during the backward of this segment.
   std::vector<SavedStorage> replayed;
 
@@ -223,7 +225,8 @@ bool runs(const Op& op, CheckpointPolicy checkpoint_policy);
 // Storages saved by a layer with this checkpoint policy. Full recompute has CheckpointPolicy::Input, no full
 // recompute CheckpointPolicy::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy);
-// Storages that such a layer holds between its input gradient and its deferred weight gradients.
+// Storages that a layer with this checkpoint policy holds between its input gradient and its deferred weight
+// gradients.
 const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy);
 // Whether the storage holds the input of a layer: the input itself, a rank's share of the checkpoint, or the
 // gathered checkpoint.

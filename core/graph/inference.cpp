@@ -1,4 +1,4 @@
-// Ops that inference adds to a forward: caches that live on from step to step, and the last token of a
+// Ops that inference adds to a forward: caches that live from step to step, and the last token of a
 // prompt.
 #include <algorithm>
 #include <utility>
@@ -91,8 +91,8 @@ TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId si
   return redistribute(share, home, Phase::Forward, "the stream's sequences and heads");
 }
 
-// A tensor that lives on from step to step, as this op leaves it. In decode the op also reads the tensor as
-// the previous step left it.
+// A tensor that lives from step to step. This op writes the tensor. In decode, the op also reads the value
+// of the previous step.
 TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                                       const Placement& placement, DType type) {
   const bool lived = structure_.mode == Mode::Decode;

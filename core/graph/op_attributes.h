@@ -1,4 +1,4 @@
-// What ops of some kinds have in addition to what all ops have: one struct per family of kinds (OpFamily).
+// Attributes that only ops of some kinds have: one struct per family of kinds (OpFamily).
 #pragma once
 
 #include <string>

@@ -19,7 +19,7 @@ constexpr OpTraits routing(OpTraits row) {
   row.family = OpFamily::Routing;
   row.gradient = G::Routing;
   row.drops = D::Any;
-  row.rides_partial = true;
+  row.accepts_partial_gradient = true;
   return row;
 }
 constexpr OpTraits redistribution(OpKind kind, std::string_view name,
@@ -76,7 +76,7 @@ constexpr OpTraits kRows[] = {
      .operands = 1,
      .whole = W::LastOfFirst,
      .inner_sequence = true,
-     .rides_partial = true},
+     .accepts_partial_gradient = true},
     {.kind = OpKind::Attention,
      .name = "attention",
      .template_name = "attention",
@@ -105,7 +105,7 @@ constexpr OpTraits kRows[] = {
     {.kind = OpKind::Add,
      .name = "add",
      .template_name = "add",
-     .gradient = G::PassOn,
+     .gradient = G::Identity,
      .flops = F::Sum,
      .operands = kTwoOrMore,
      .wide_result = true},
@@ -129,9 +129,9 @@ constexpr OpTraits kRows[] = {
     {.kind = OpKind::Contiguous,
      .name = "copy",
      .template_name = "contiguous",
-     .gradient = G::PassOn,
+     .gradient = G::Identity,
      .operands = 1},
-    {.kind = OpKind::Cast, .name = "cast", .gradient = G::PassOn},
+    {.kind = OpKind::Cast, .name = "cast", .gradient = G::Identity},
     {.kind = OpKind::Take,
      .name = "take",
      .template_name = "take",
@@ -149,7 +149,7 @@ constexpr OpTraits kRows[] = {
      .whole = W::Sequence,
      .mixer = MixerSpace::SomeHeads,
      .state_operand = 1,
-     .rides_partial = true},
+     .accepts_partial_gradient = true},
     {.kind = OpKind::SelectiveScan,
      .name = "selective_scan",
      .template_name = "selective_scan",

@@ -44,8 +44,8 @@ enum class WholeLetters : uint8_t {
 enum class GradientRule : uint8_t {
   None,             // no gradient, or another op makes the gradient
   OneKernel,        // one kernel makes the gradients of all operands
-  PassOn,           // every operand gets the gradient of the result
-  StraightThrough,  // quantization: as PassOn, without a cast
+  Identity,         // every operand gets the gradient of the result
+  StraightThrough,  // quantization: as Identity, without a cast
   Contraction,      // the gradient of an einsum is two einsums
   ToParameter,      // operand 0 gets the gradient; the parameter gets the sum over the letters that it lacks
   Lookup,           // a table: rows of the gradient are added to the rows of the tokens
@@ -54,8 +54,8 @@ enum class GradientRule : uint8_t {
   Redistribution    // identity between two placements
 };
 
-// How counted FLOPs follow from shapes (passes/count.cpp). The first five are FLOPs per element from the kernel
-// profile, times a number of elements.
+// How counted FLOPs follow from shapes (passes/count.cpp). The first five are FLOPs per element from the
+// kernel profile, times a number of elements.
 enum class FlopsRule : uint8_t {
   Letters,     // index space of the forward op
   OwnLetters,  // index space of this op: its operands may have other placements than those of the forward op
@@ -105,8 +105,8 @@ struct OpTraits {
   bool inner_sequence = false;
   bool reads_logits = false;   // a step of the loss: the last letter of operand 0 is the vocabulary
   bool decides_first = false;  // consumers redistribute their other operands to the placement of the result
-  // The backward is linear in the gradient and takes it Partial: its result is reduced instead.
-  bool rides_partial = false;
+  // The backward is linear in the gradient and accepts a Partial gradient; its result is reduced instead.
+  bool accepts_partial_gradient = false;
 };
 const OpTraits& op_traits(OpKind kind);
 // Attributes of the kind's family, with their defaults.

@@ -115,9 +115,9 @@ Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const 
   return (stream ? stream_rules_ : inner_rules_).place(axes);
 }
 
-std::string SegmentBuilder::unique(std::set<std::string>& taken, const std::string& name) {
+std::string SegmentBuilder::unique(std::set<std::string>& used_names, const std::string& name) {
   std::string candidate = name;
-  for (int i = 2; !taken.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
+  for (int i = 2; !used_names.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
   return candidate;
 }
 
@@ -148,7 +148,7 @@ OpId SegmentBuilder::add_op(Op op) {
   return id;
 }
 
-bool SegmentBuilder::checkpoint_policy(const KernelStat& stat) const { return applies(structure_, stat); }
+bool SegmentBuilder::has_statistic(const KernelStat& stat) const { return applies(structure_, stat); }
 
 Placement SegmentBuilder::result_placement(const std::string& letters, const LetterShards& shards,
                                            const MeshAxes& also_partial) {
@@ -169,7 +169,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
                                       const std::string& consumer) {
   if (tensor(from).placement == target) return from;
   const std::pair key{from, target};
-  for (const auto& [known, result] : moved_)
+  for (const auto& [known, result] : redistributed_)
     if (known == key) return result;
 
   TensorId at = structure_.ssm_shared ? exchange_shared(from, target, phase, consumer) : from;
@@ -208,7 +208,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
         ++common;
       if (common == have.size()) break;
       // The innermost axes that another dimension takes; otherwise all axes at once.
-      size_t kept = common;
+      size_t remaining = common;
       int to = -1;
       for (size_t first = common; first < have.size() && to < 0; ++first)
         for (size_t e = 0; e < target.shards.size() && to < 0; ++e) {
@@ -216,12 +216,12 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
           with.insert(with.end(), have.begin() + static_cast<std::ptrdiff_t>(first), have.end());
           if (e == d || with != target.shards[e]) continue;
           to = static_cast<int>(e);
-          kept = first;
+          remaining = first;
         }
       Placement next = tensor(at).placement;
-      next.shards[d].resize(kept);
+      next.shards[d].resize(remaining);
       if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
-      const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(kept), have.end());
+      const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(remaining), have.end());
       at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, {leave, static_cast<int>(d), to}, next,
                 phase, consumer, target);
     }
@@ -236,7 +236,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
     next.shards[d] = target.shards[d];
     at = move(at, OpKind::Slice, {take, static_cast<int>(d)}, next, phase, consumer, target);
   }
-  moved_.push_back({key, at});
+  redistributed_.push_back({key, at});
   return at;
 }
 
@@ -326,12 +326,13 @@ bool SegmentBuilder::is_packed(TensorId id) const {
   });
 }
 
-// The words for a redistribution: the suffix of the result's name, the label, and the rule of the table.
-struct SegmentBuilder::MoveWords {
+// The texts of a redistribution: the suffix of the result's name, the label, and the explanation.
+struct SegmentBuilder::RedistributionText {
   const char *suffix, *label, *rule;
 };
 
-SegmentBuilder::MoveWords SegmentBuilder::move_words(OpKind kind, const Redistribution& by) {
+SegmentBuilder::RedistributionText SegmentBuilder::redistribution_text(OpKind kind,
+                                                                       const Redistribution& by) {
   switch (kind) {
     case OpKind::AllReduce:
       return {by.reduce == Reduce::Max ? "max" : "sum", "all-reduce",
@@ -341,20 +342,20 @@ SegmentBuilder::MoveWords SegmentBuilder::move_words(OpKind kind, const Redistri
     case OpKind::AllGather: return {"full", "all-gather", "Shard to Replicate is an all-gather"};
     case OpKind::AllToAll:
       return {"exchanged", "all-to-all",
-              by.dim_to < 0 ? "All ranks share the group: each is sent a copy by an all-to-all"
+              by.dim_to < 0 ? "All ranks share the group: an all-to-all sends each rank a copy"
               : by.dim < 0
-                  ? "The summands of all ranks that share the group are exchanged by an all-to-all and added"
+                  ? "All ranks share the group: an all-to-all exchanges their summands, which are then added"
                   : "Shard to Shard of another dimension is an all-to-all"};
     case OpKind::RingPass:
       return {"ring", "ring pass",
-              "Around a ring every rank sends the block that it has used to the next one, "
-              "until each has seen all: never is more than one block held"};
+              "In a ring, every rank sends its block to the next rank until all ranks have used all blocks; "
+              "a rank holds one block at a time"};
     case OpKind::RingSum:
       return {"home", "ring sum",
-              "The gradient of a block goes round the ring behind it, every rank adds its "
-              "summand (in float32), and the last step brings it home"};
+              "The gradient of a block follows the block round the ring; every rank adds its summand in "
+              "float32, and the last step sends the sum to the rank that owns the block"};
     case OpKind::Slice: return {"part", "slice", "Replicate to Shard is a local slice"};
-    default: throw std::logic_error(std::string(op_kind_name(kind)) + " is no redistribution");
+    default: throw std::logic_error(std::string(op_kind_name(kind)) + " is not a redistribution");
   }
 }
 
@@ -376,7 +377,7 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, con
     if (kind == OpKind::AllGather) kind = OpKind::RingPass;
     if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
   }
-  const MoveWords words = move_words(kind, by);
+  const RedistributionText words = redistribution_text(kind, by);
   const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
   Op op;
   op.kind = kind;
@@ -393,15 +394,15 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, con
   op.name = tensor(result).name;
   op.label = std::string(words.label) + " " + group_name(by.group);
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
-  const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label
-                                                 : std::string("The section before");
-  by.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
-           consumer + " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  const std::string producer = source.producer >= 0 ? segment_.op(source.producer).label
+                                                    : std::string("The section before");
+  by.why = producer + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
+           consumer + " expects " + to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
     by.why +=
-        " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves "
-        "all ranks equally "
-        "much to do.";
+        " Under zigzag, rank i of n owns pieces i and 2n-1-i of 2n, so all ranks have equal work under a "
+        "causal "
+        "mask.";
   op.attributes = std::move(by);
   add_op(std::move(op));
   return result;

@@ -61,15 +61,15 @@ class SegmentBuilder {
   TensorId cast(TensorId from, DType type, Phase phase);
   // The placement in which an op of this kind reads an operand: as the profile's rule says, otherwise without
   // Partial.
-  Placement wished(OpKind kind, const Tensor& tensor) const;
-  // Whether the op is a convolution or scan of a mixer under cp: it runs on the whole sequence of some of the
-  // heads.
-  bool exchanges(OpKind kind) const;
-  // Whether a kernel makes this statistic in this structure. Conditions on shards of letters are checked
+  Placement operand_placement(OpKind kind, const Tensor& tensor) const;
+  // Whether the op is a convolution or scan of a mixer under cp. Such an op runs on the whole sequence of
+  // some heads.
+  bool is_mixer_under_cp(OpKind kind) const;
+  // Whether kernels of this structure make this statistic. Conditions on shards of letters are checked
   // elsewhere, once the shards are known.
-  bool checkpoint_policy(const KernelStat& stat) const;
-  // The placement without Partial for a consumer without a rule of its own.
-  Placement resolved(const Tensor& tensor) const;
+  bool has_statistic(const KernelStat& stat) const;
+  // The placement of a tensor with its Partial axes reduced.
+  Placement without_partial(const Tensor& tensor) const;
 
   // The tensor in a quantized type. block: the block of the Quantize op.
   TensorId quantize(TensorId from, Phase phase, int block, DType type);
@@ -80,7 +80,7 @@ class SegmentBuilder {
   Placement before_nodes() const;
   Placement at_nodes() const;
 
-  void begin_backward() { moved_.clear(); }
+  void begin_backward() { redistributed_.clear(); }
 
   // Inference (inference.cpp). Writes a tensor to the cache. Returns the tensor that later ops read: the
   // prompt's own tensor in prefill, the cache with all tokens so far in decode. slides: the attention has a
@@ -119,14 +119,14 @@ class SegmentBuilder {
   Placement cache_placement(const std::vector<Axis>& axes, bool slides) const;
   TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                         const Placement& placement, DType type);
-  static std::string unique(std::set<std::string>& taken, const std::string& name);
+  static std::string unique(std::set<std::string>& used_names, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
-  // Adds a redistribution to placement `to`, a step on the way to `wanted`. Its reduction and its explanation
+  // Adds a redistribution to placement `to`, one of the steps to `wanted`. Its reduction and its explanation
   // follow from the placements.
   TensorId move(TensorId from, OpKind kind, Redistribution by, const Placement& to, Phase phase,
                 const std::string& consumer, const Placement& wanted);
-  struct MoveWords;
-  static MoveWords move_words(OpKind kind, const Redistribution& by);
+  struct RedistributionText;
+  static RedistributionText redistribution_text(OpKind kind, const Redistribution& by);
 
   Placement routed(OpKind kind, size_t operand, const Tensor& tensor) const;
 
@@ -139,7 +139,7 @@ class SegmentBuilder {
   MeshAxes expert_rows_, token_axes_, routed_hidden_;
   // Mesh axes that still split the tokens after the exchange across nodes.
   MeshAxes node_rows_;
-  std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> moved_;
+  std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> redistributed_;
   std::set<std::string> tensor_names_, op_names_;
 };
 

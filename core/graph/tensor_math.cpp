@@ -45,7 +45,8 @@ bool runs(const Op& op, CheckpointPolicy checkpoint_policy) {
 
 std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy) {
   const bool full = segment.replay_end > segment.backward_begin;
-  if (checkpoint_policy == CheckpointPolicy::Activations) return full ? segment.saved_whole : segment.saved;
+  if (checkpoint_policy == CheckpointPolicy::Activations)
+    return full ? segment.saved_without_recompute : segment.saved;
   if (checkpoint_policy == CheckpointPolicy::Input) return segment.saved;
   // Only the replay reads the checkpoint (or this rank's share). Layers inside a group save everything else
   // like other layers.
@@ -57,8 +58,8 @@ std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy chec
 
 const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy) {
   const bool full = segment.replay_end > segment.backward_begin;
-  return full && checkpoint_policy == CheckpointPolicy::Activations ? segment.deferred_whole
-                                                                    : segment.waiting;
+  return full && checkpoint_policy == CheckpointPolicy::Activations ? segment.deferred_without_recompute
+                                                                    : segment.deferred;
 }
 
 bool holds_input(const Segment& segment, StorageId storage) {

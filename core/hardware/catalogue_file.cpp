@@ -30,7 +30,7 @@ Sources read_sources(const JsonFile& file, const json& entry, const std::string&
       const bool known = key == "*" || std::find(values.begin(), values.end(), key) != values.end();
       if (!known || (key != "*" && !entry.contains(key)))
         file.fail(ProblemCode::SourceMissing, id,
-                  "\"sources\" of \"" + id + "\" names \"" + key + "\", which is no value of it",
+                  "\"sources\" of \"" + id + "\" names \"" + key + "\", which the entry lacks",
                   "keys of its values, or \"*\" for all others");
       if (!text.is_string())
         file.fail(ProblemCode::DataValue, id, "the source of \"" + key + "\" of \"" + id + "\" is no text",
@@ -40,8 +40,9 @@ Sources read_sources(const JsonFile& file, const json& entry, const std::string&
   }
   for (const char* key : values) {
     if (!entry.contains(key) || !source_of(out, key).empty()) continue;
-    file.fail(ProblemCode::SourceMissing, id, "\"" + std::string(key) + "\" of \"" + id + "\" has no source",
-              "\"sources\": {\"" + std::string(key) + "\": where it comes from}, or \"*\" for all values");
+    file.fail(
+        ProblemCode::SourceMissing, id, "\"" + std::string(key) + "\" of \"" + id + "\" has no source",
+        "\"sources\": {\"" + std::string(key) + "\": the source of the value}, or \"*\" for all values");
   }
   return out;
 }

@@ -99,7 +99,8 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.launch_us = number(file, entry, "launch_us", item.id, 0, 1e6, 0);
   item.leaf = count(file, entry, "leaf", item.id, 0);
   if (item.leaf % item.gpus_per_node != 0)
-    file.fail(ProblemCode::DataValue, item.id, "\"leaf\" of \"" + item.id + "\" cuts a node",
+    file.fail(ProblemCode::DataValue, item.id,
+              "\"leaf\" of \"" + item.id + "\" is not a multiple of the GPUs per node",
               "a multiple of " + std::to_string(item.gpus_per_node));
   item.rails = count(file, entry, "rails", item.id, 0);
   item.pod = count(file, entry, "pod", item.id, 0);

@@ -3,7 +3,7 @@
 namespace shardscape {
 namespace {
 
-// The first row is the one of the first enumerator, and so on.
+// Whether the rows have the order of the enumerators.
 constexpr bool rows_follow_enumerators() {
   for (size_t i = 0; i < kMeshAxes.size(); ++i)
     if (kMeshAxes[i].axis != static_cast<MeshAxis>(i)) return false;

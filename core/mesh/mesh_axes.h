@@ -141,8 +141,8 @@ constexpr auto rows() {
       outer(Cp, CpGroups, "cp_groups"),
       inner(Cp, CpGroups, CpHeads, "cp_heads", "uh", number<&D::mixer_heads>),
       // edp x ep covers dp x cp if experts use the tp of the dense layers. If experts have their own
-      // tensor-parallel degree, edp x ep x etp covers dp x cp x tp. The ranks follow alike, the formulas
-      // differ.
+      // tensor-parallel degree, edp x ep x etp covers dp x cp x tp. Both cases place ranks in the same
+      // way; only the formulas differ.
       whole(Edp, "edp", Mesh::Experts, AxisUse::Replicas, "dp*cp/ep", number<&D::edp>),
       form(Edp, EdpFolded, "edp", "dp*cp*tp/(ep*etp)"),
       // Under hybrid sharding, the expert mesh lies inside each copy of the states if it fits. All parameters

@@ -8,7 +8,7 @@
 
 namespace shardscape {
 
-// The ways in which attention sees the whole sequence under context parallelism. Zigzag: rank i of n holds
+// How attention sees the whole sequence under context parallelism. Zigzag: rank i of n holds
 // blocks i and 2n-1-i of 2n blocks, so that a causal mask gives all ranks equal work.
 enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing, UlyssesZigzag };
 

@@ -166,7 +166,7 @@ class LibraryReader {
                                       [&](const OpLine& l) { return l.output == entry.get<std::string>(); });
         if (!made)
           file.fail(ProblemCode::DataValue, "cached", entry.dump() + " is made by no line",
-                    "the names before '=' of some of the ops");
+                    "names before '=' of ops");
         out.cached.push_back(entry.get<std::string>());
       }
     out.decode = file.text_or(root, "decode", "");
@@ -174,10 +174,10 @@ class LibraryReader {
       for (const auto& [name, value] : file.object(root, "without").items()) {
         const auto axis = axis_from_name(name);
         if (!axis || !is_optional_axis(*axis))
-          file.fail(ProblemCode::DataValue, name, "no model can be without \"" + name + "\"", "q_rank");
+          file.fail(ProblemCode::DataValue, name, "no model may omit \"" + name + "\"", "q_rank");
         if (!value.is_string())
           file.fail(ProblemCode::DataValue, name, "\"" + name + "\" names no block",
-                    "the id of the block that stands in");
+                    "the id of the replacement block");
         out.without[*axis] = value.get<std::string>();
       }
     if (root.contains("labels"))
@@ -197,8 +197,7 @@ class LibraryReader {
       std::string accepted = "one of";
       for (int i = 0; i < kRecomputeModuleCount; ++i)
         accepted += " " + std::string(recompute_module_name(static_cast<RecomputeModule>(i)));
-      file.fail(ProblemCode::DataValue, name, "\"" + name + "\" is no module that can be recomputed",
-                accepted);
+      file.fail(ProblemCode::DataValue, name, "\"" + name + "\" is not a recompute module", accepted);
     }
     if (value == "all") return out.modules.add(*module);
     const char* const accepted = "\"all\", or a list of results of ops such as [\"k\", \"v\"]";

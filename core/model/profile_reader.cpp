@@ -38,7 +38,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   if (!known)
     file.fail(ProblemCode::DataValue, out.when, "\"when\" is \"" + out.when + "\"",
               "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, "
-              "several of them joined by &, or sharded: and a letter");
+              "several conditions joined by &, or sharded: and a letter");
   out.chunk = file.integer_or(entry, "chunk", 0);
   if (out.chunk < 0)
     file.fail(ProblemCode::DataValue, "chunk", "\"chunk\" is " + std::to_string(out.chunk),
@@ -124,18 +124,18 @@ void ProfileReader::read(const JsonFile& file) {
   own.source = file.text_or(root, "source", "");
   entry.extends = file.text_or(root, "extends", "");
   entry.where = file.name() + ":" + std::to_string(file.line_of("extends"));
-  entry.packs = entry.extends.empty() || root.contains("packed");
-  if (entry.packs)
+  entry.has_packed = entry.extends.empty() || root.contains("packed");
+  if (entry.has_packed)
     for (const json& group : file.array(root, "packed"))
       own.packed.push_back(group.get<std::vector<std::string>>());
-  entry.fuses = root.contains("fused");
-  if (entry.fuses) own.fused = fused_chains(file, root);
-  entry.recomputes = root.contains("recomputes");
-  if (entry.recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
+  entry.has_fused = root.contains("fused");
+  if (entry.has_fused) own.fused = fused_chains(file, root);
+  entry.has_recomputes = root.contains("recomputes");
+  if (entry.has_recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
   if (root.contains("residual")) {
     own.residual = dtype_from_name(file.text(root, "residual"));
     if (!own.residual)
-      file.fail(ProblemCode::DataValue, "residual", "the type of the residual stream is not known",
+      file.fail(ProblemCode::DataValue, "residual", "the type of the residual stream is unknown",
                 "bfloat16, float16 or float32");
   }
   if (root.contains("separate_experts"))
@@ -149,22 +149,23 @@ void ProfileReader::read(const JsonFile& file) {
     own.expert_bias = {list[0].get<double>(), list[1].get<double>()};
   }
   const std::string reduce = file.text_or(root, "reduce", "");
-  entry.reduces = !reduce.empty();
+  entry.has_reduce = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
-  if (entry.reduces && reduce != "summed" && reduce != "per_consumer")
+  if (entry.has_reduce && reduce != "summed" && reduce != "per_consumer")
     file.fail(ProblemCode::DataValue, "reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
-  const auto choice = [&](const char* key, const char* yes, const char* no, bool& said) {
+  const auto choice = [&](const char* key, const char* yes, const char* no, bool& stated) {
     const std::string word = file.text_or(root, key, "");
-    said = !word.empty();
-    if (said && word != yes && word != no)
+    stated = !word.empty();
+    if (stated && word != yes && word != no)
       file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"",
                 std::string(yes) + " or " + no);
     return word == yes;
   };
-  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.gathers);
-  own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.sums);
-  entry.weighs = root.contains("weight_gradient");
-  if (entry.weighs) own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
+  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.has_gathered_inputs);
+  own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.has_gradient_sums);
+  entry.has_weight_gradient = root.contains("weight_gradient");
+  if (entry.has_weight_gradient)
+    own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (entry.extends.empty() || root.contains("ops"))
     for (const auto& [op, value] : file.object(root, "ops").items()) own.rules[op] = rule(file, value);
   entries_.push_back(std::move(entry));
@@ -178,7 +179,7 @@ const ProfileReader::Entry* ProfileReader::latest(const std::string& id) const {
 
 // The problem with the base of this entry. Each mistake in a chain is reported only at the entry that makes
 // it.
-std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
+std::optional<Problem> ProfileReader::base_problem(const Entry& entry) const {
   if (entry.extends.empty()) return std::nullopt;
   const Entry* base = latest(entry.extends);
   if (!base) {
@@ -188,7 +189,7 @@ std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
     std::string accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
     for (const std::string& id : ids) accepted += " " + id;
     return Problem(ProblemCode::UnknownProfile, entry.where,
-                   "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is no profile",
+                   "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is not a profile",
                    std::move(accepted));
   }
   std::string path = entry.own.id + " -> " + entry.extends;
@@ -207,7 +208,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
   // that it overrides.
   for (size_t i = entries_.size(); i-- > 0;) {
     if (latest(entries_[i].own.id) != &entries_[i]) continue;
-    const auto problem = broken(entries_[i]);
+    const auto problem = base_problem(entries_[i]);
     if (!problem) continue;
     problems.push_back(*problem);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -219,19 +220,23 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, fuses = at->fuses, reduces = at->reduces, recomputes = at->recomputes,
-         weighs = at->weighs, gathers = at->gathers, sums = at->sums;
+    bool has_packed = at->has_packed, has_fused = at->has_fused, has_reduce = at->has_reduce,
+         has_recomputes = at->has_recomputes, has_weight_gradient = at->has_weight_gradient,
+         has_gathered_inputs = at->has_gathered_inputs, has_gradient_sums = at->has_gradient_sums;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
-      if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
-      if (!std::exchange(fuses, fuses || at->fuses)) profile.fused = at->own.fused;
-      if (!std::exchange(reduces, reduces || at->reduces))
+      if (!std::exchange(has_packed, has_packed || at->has_packed)) profile.packed = at->own.packed;
+      if (!std::exchange(has_fused, has_fused || at->has_fused)) profile.fused = at->own.fused;
+      if (!std::exchange(has_reduce, has_reduce || at->has_reduce))
         profile.reduce_per_consumer = at->own.reduce_per_consumer;
-      if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
-      if (!std::exchange(weighs, weighs || at->weighs)) profile.weight_gradient = at->own.weight_gradient;
-      if (!std::exchange(gathers, gathers || at->gathers)) profile.saves_gathered = at->own.saves_gathered;
-      if (!std::exchange(sums, sums || at->sums))
+      if (!std::exchange(has_recomputes, has_recomputes || at->has_recomputes))
+        profile.recomputes = at->own.recomputes;
+      if (!std::exchange(has_weight_gradient, has_weight_gradient || at->has_weight_gradient))
+        profile.weight_gradient = at->own.weight_gradient;
+      if (!std::exchange(has_gathered_inputs, has_gathered_inputs || at->has_gathered_inputs))
+        profile.saves_gathered = at->own.saves_gathered;
+      if (!std::exchange(has_gradient_sums, has_gradient_sums || at->has_gradient_sums))
         profile.adds_gradients_at_once = at->own.adds_gradients_at_once;
       if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
       if (!profile.expert_bias) profile.expert_bias = at->own.expert_bias;

@@ -42,7 +42,7 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
   row.ranks = file.integer(entry, "ranks");
   row.per_domain = file.integer_or(entry, "per_domain", row.ranks);
   const std::string what = op + " of " + std::to_string(row.ranks) + " ranks";
-  if (row.ranks < 2) file.fail(ProblemCode::DataValue, "ranks", what + " moves nothing", "2 ranks or more");
+  if (row.ranks < 2) file.fail(ProblemCode::DataValue, "ranks", what + " moves no data", "2 ranks or more");
   if (row.per_domain < 1 || row.per_domain > row.ranks || row.ranks % row.per_domain != 0)
     file.fail(ProblemCode::DataValue, "per_domain",
               what + " with " + std::to_string(row.per_domain) + " in a domain", "a divisor of the ranks");
@@ -54,7 +54,7 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
     file.fail(ProblemCode::DataValue, "bytes",
               what + " has " + std::to_string(row.bytes.size()) + " sizes and " +
                   std::to_string(row.us.size()) + " times",
-              "as many of each, at least 2");
+              "equally many sizes and times, at least 2");
   if (std::adjacent_find(row.bytes.begin(), row.bytes.end(), std::greater_equal<>()) != row.bytes.end())
     file.fail(ProblemCode::DataValue, "bytes", "the sizes of " + what + " do not ascend", "ascending sizes");
   return row;
@@ -127,7 +127,7 @@ struct Tables {
     if (const auto it = file.root().find("scaleup_gbps"); it != file.root().end()) {
       gbps = it->is_number() ? it->get<double>() : 0;
       if (!(gbps > 0))
-        file.fail(ProblemCode::DataValue, "scaleup_gbps", it->dump() + " is no bandwidth",
+        file.fail(ProblemCode::DataValue, "scaleup_gbps", it->dump() + " is not a bandwidth",
                   "a number above 0");
     }
     const std::vector<TimedRow> rows = read_rows(file, problems);

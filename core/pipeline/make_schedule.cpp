@@ -140,7 +140,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
         write_one_f_one_b(writer, stage, stages, microbatches, pairs);
       break;
     case ScheduleKind::Flexible:
-      want(group == 0 || group >= stages, "microbatches in a row fill the pipeline");
+      want(group == 0 || group >= stages, "a group of microbatches has to fill the pipeline");
       write_flexible(writer, stage, stages, microbatches, chunks, group == 0 ? stages : group);
       break;
     case ScheduleKind::ZbH1: write_zb_h1(writer, stage, stages, microbatches); break;
@@ -149,11 +149,11 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
     case ScheduleKind::ZbV: write_zb_v(writer, stage, stages, microbatches); break;
     case ScheduleKind::DualPipe:
       want(stages % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * stages,
-           "DualPipe wants even numbers of stages and microbatches, and two microbatches per stage");
+           "DualPipe needs even numbers of stages and microbatches, and two microbatches per stage");
       write_dual_pipe(writer, stage, stages, microbatches);
       break;
     case ScheduleKind::DualPipeV:
-      want(microbatches >= 2 * stages, "DualPipeV wants two microbatches per stage");
+      want(microbatches >= 2 * stages, "DualPipeV needs two microbatches per stage");
       write_dual_pipe_v(writer, stage, stages, microbatches);
       break;
   }

@@ -14,8 +14,8 @@ class ExprProgram {
   static ExprProgram compile(std::span<const Expr> expressions);
   size_t size() const { return sums_.size(); }                  // number of expressions
   std::span<const Symbol> symbols() const { return symbols_; }  // all symbols, in canonical order
-  // The values of all expressions, as evaluate() of binding.h gives them. An expression with a fault has the
-  // value 0; an unbound symbol yields EvalFault::Unbound.
+  // The values of all expressions, equal to those of evaluate() in binding.h. An expression with a fault has
+  // the value 0; an unbound symbol yields EvalFault::Unbound.
   std::vector<Wide> evaluate(const Binding& binding, std::vector<EvalFault>* faults = nullptr) const;
 
  private:
@@ -35,7 +35,7 @@ class ExprProgram {
   struct Sum {
     uint32_t first, last;
   };
-  // The values of the symbols, of which some may be unbound, and those of the monomials.
+  // The values of the symbols (some may be unbound) and of the monomials.
   struct Values;
   bool product(const Monomial& of, std::span<const int64_t> row, Wide& out) const;
   bool wide_product(const Monomial& of, std::span<const int64_t> row, Wide& out) const;

@@ -231,8 +231,8 @@ class Timer {
            0,
            0,
            1,
-           hop.leaves > 1 ? 2 : 1,
-           hop.unlike || (crosses && hop.per_domain > 1),
+           hop.leaf_switches > 1 ? 2 : 1,
+           hop.crosses_rails || (crosses && hop.per_domain > 1),
            hop.torus};
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved)

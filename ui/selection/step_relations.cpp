@@ -116,7 +116,7 @@ uint32_t memory_of(const Segment& segment, OpId id) {
              std::find(tensor.axes.begin(), tensor.axes.end(), Axis::Vocab) != tensor.axes.end())
       bits |= bit_of(MemoryCategory::Logits);
   }
-  for (const auto* saved : {&segment.saved, &segment.saved_whole})
+  for (const auto* saved : {&segment.saved, &segment.saved_without_recompute})
     for (const SavedStorage& one : *saved)
       if (one.saver == id)
         bits |= bit_of(is_loss(op.kind) ? MemoryCategory::Logits : MemoryCategory::Activations);

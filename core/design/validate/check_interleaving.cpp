@@ -25,7 +25,7 @@ void check_layers(Checks& checks) {
   const int64_t layers = d.model.layers, pp = d.parallel.pp, v = d.parallel.virtual_stages,
                 parts = layers + d.parallel.ends_counted_as_layers();
   // Another check reports more stages than layers.
-  if (!d.parallel.stage_layers.empty() || !checks.sound({"layers"}) || pp > parts || parts % (pp * v) == 0)
+  if (!d.parallel.stage_layers.empty() || !checks.in_range({"layers"}) || pp > parts || parts % (pp * v) == 0)
     return;
   if (checks.record_first("virtual_stages")) return;
   const std::vector<int64_t> accepted = choices(parts, pp);
@@ -56,7 +56,7 @@ void check_layers(Checks& checks) {
 
 void check_groups(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const int64_t pp = d.parallel.pp, slots = d.workload.microbatch * d.parallel.dp,
                 m = d.workload.batch / slots;
   if (d.workload.batch % slots != 0 || m % pp == 0) return;
@@ -75,12 +75,12 @@ void check_groups(Checks& checks) {
 
 void check_interleaving(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"virtual_stages", "pp"}) || d.parallel.virtual_stages == 1) return;
+  if (!checks.in_range({"virtual_stages", "pp"}) || d.parallel.virtual_stages == 1) return;
   if (d.parallel.pp == 1) {
     if (checks.record_first("virtual_stages")) return;
     checks.error(ProblemCode::VirtualStagesWithoutPipeline, "virtual_stages",
-                 "virtual stages are rounds through a pipeline, and there is none (pp = 1)",
-                 "1, or pp of at least 2", {without_interleaving(d)});
+                 "virtual stages need a pipeline, and pp = 1", "1, or pp of at least 2",
+                 {without_interleaving(d)});
     return;
   }
   const ScheduleKind kind = d.parallel.schedule;

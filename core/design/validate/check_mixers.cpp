@@ -16,7 +16,7 @@ bool llama_has(Axis axis) {
 // e·D channels are divided into heads, and heads into groups.
 void check_heads(Checks& checks) {
   if (!uses_axis(checks.design, Axis::SsmGroups) ||
-      !checks.sound({"hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"}))
+      !checks.in_range({"hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"}))
     return;
   const ModelSpec& m = checks.design.model;
   const int64_t channels = ssm_channels(checks.design);
@@ -55,19 +55,20 @@ void check_heads(Checks& checks) {
 void check_scan_order(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp;
-  if (!checks.sound({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv))
+  if (!checks.in_range({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv))
     return;
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
-    checks.error(ProblemCode::Mamba1WithCp, "cp",
-                 "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
-                 "made of all channels: no code base "
-                 "spreads it over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
-                     grouped(cp),
-                 "1, or an architecture with Mamba-2 mixers", {off});
+    checks.error(
+        ProblemCode::Mamba1WithCp, "cp",
+        "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
+        "computed from all channels: no code base "
+        "splits the scan over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
+            grouped(cp),
+        "1, or an architecture with Mamba-2 mixers", {off});
     return;
   }
-  if (!checks.sound({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
+  if (!checks.in_range({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
   const ModelSpec& m = d.model;
   if (m.ssm_groups % tp != 0 || ssm_channels(d) % (m.ssm_head_dim * m.ssm_groups) != 0)
     return;  // other checks report this
@@ -85,7 +86,7 @@ void check_scan_order(Checks& checks) {
       "a tensor-parallel rank has " +
           (groups == 1 ? grouped(heads) + " heads of one mixer group" : grouped(groups) + " mixer groups") +
           ", which cp = " + grouped(cp) +
-          " ranks cannot share out evenly: Megatron-core's MambaContextParallel asserts it of ngroups / tp "
+          " ranks cannot split evenly: Megatron-core's MambaContextParallel asserts this for ngroups / tp "
           "and nheads / tp",
       or_list(accepted), std::move(fixes));
 }

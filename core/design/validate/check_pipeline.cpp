@@ -29,7 +29,7 @@ std::string wrong_element(const Design& d) {
     const std::string stage = (d.parallel.virtual_stages > 1 ? "virtual stage " : "stage ") +
                               std::to_string(i);
     if (list[i] < 0) return stage + " has " + grouped(list[i]) + " layers";
-    if (list[i] > kMaxLayers) return stage + " has " + grouped(list[i]) + " layers, more than any model";
+    if (list[i] > kMaxLayers) return stage + " has " + grouped(list[i]) + " layers, more than supported";
     if (list[i] == 0 && i > 0 && i + 1 < list.size())
       return stage + " has no layers, and neither the embedding nor the head";
   }
@@ -53,7 +53,7 @@ void check_list(Checks& checks) {
   std::vector<Fix> fixes = even_split(d);
   if (stages != pp * v) {
     const int64_t others = ranks_without(d, "pp");
-    const bool ranks_known = checks.sound({"tp", "dp", "cp"});
+    const bool ranks_known = checks.in_range({"tp", "dp", "cp"});
     const bool whole = sum == layers && !absurd;
     if (v == 1 && whole && ranks_known && others <= kMaxWorld / stages) offer(fixes, "pp", stages);
     if (v > 1 && whole && stages % pp == 0) offer(fixes, "virtual_stages", stages / pp);
@@ -76,7 +76,7 @@ void check_bubble(Checks& checks) {
   const Design& d = checks.design;
   if (checks.first_only) return;  // only a note follows
   // Fewer microbatches than stages cannot be interleaved.
-  if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1)
+  if (!checks.in_range({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1)
     return;
   if (splits_backward(d.parallel.schedule)) return;  // split backwards idle less
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots,
@@ -94,11 +94,11 @@ void check_bubble(Checks& checks) {
 
 void check_messages(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.parallel.scatter_gather_pipeline || !checks.sound({"tp"})) return;
+  if (!d.parallel.scatter_gather_pipeline || !checks.in_range({"tp"})) return;
   const int64_t tp = d.parallel.tp;
   const std::vector<Fix> off{set_to("scatter_gather_pipeline", "false")};
   if (tp == 1 || d.parallel.pp == 1 || d.parallel.sequence_parallel) return;  // no message to split
-  if (!checks.sound({"microbatch", "seq", "hidden"})) return;
+  if (!checks.in_range({"microbatch", "seq", "hidden"})) return;
   const Wide elements = Wide{d.workload.microbatch} * d.workload.seq * d.model.hidden;
   if (elements % tp == 0) return;
   checks.error(
@@ -111,7 +111,7 @@ void check_messages(Checks& checks) {
 // get_num_layers_to_build).
 void check_counted_ends(Checks& checks) {
   const Design& d = checks.design;
-  if (!trains(d)) return;  // these are flags of training
+  if (!trains(d)) return;  // only training has these flags
   const int64_t pp = d.parallel.pp, layers = d.model.layers,
                 parts = layers + d.parallel.ends_counted_as_layers();
   if (parts == layers || pp == 1 || pp > parts || parts % pp == 0 || d.parallel.virtual_stages > 1) return;
@@ -124,12 +124,12 @@ void check_counted_ends(Checks& checks) {
   checks.note(
       ProblemCode::CountedEndsUneven, d.parallel.account_for_embedding_in_pipeline_split ? embedding : head,
       grouped(layers) + " layers" + ends_counted_text(d) + " do not split evenly over pp = " + grouped(pp) +
-          ", which Megatron-LM asks for with this; here the first stages get one more",
+          ", which Megatron-LM requires with this flag; here the first stages get one more layer",
       "layers" + ends_counted_text(d) + " in multiples of " + grouped(pp), std::move(fixes));
 }
 
-// Stages of different length are valid, but wait for the longest stage. A note says so, because a divisor may
-// have been meant.
+// Stages of different length are valid, but wait for the longest stage. A note is given, because a divisor
+// may have been meant.
 void check_uneven(Checks& checks) {
   const Design& d = checks.design;
   const int64_t pp = d.parallel.pp, layers = d.model.layers;
@@ -151,13 +151,12 @@ void check_uneven(Checks& checks) {
   for (const int64_t divisor : divisors(layers))
     if (divisor < pp) below = divisor;
   if (pp <= kLongestListOffered)
-    fixes.push_back({"keep them as a list", set_to("stage_layers", list_text(list)).settings});
+    fixes.push_back({"keep this split as a list", set_to("stage_layers", list_text(list)).settings});
   offer(fixes, "pp", below);
   checks.note(ProblemCode::LayersUneven, "pp",
               grouped(layers) + " layers do not split evenly over pp = " + grouped(pp) + ": " + which +
                   grouped(most) + ", the others fewer",
-              "a divisor of " + grouped(layers) + ", or layers per stage that say which have more",
-              std::move(fixes));
+              "a divisor of " + grouped(layers) + ", or a list of layers per stage", std::move(fixes));
 }
 
 }  // namespace
@@ -172,10 +171,10 @@ std::string ends_counted_text(const Design& d) {
 }
 
 void check_pipeline(Checks& checks) {
-  if (!checks.sound({"pp", "virtual_stages"})) return;
+  if (!checks.in_range({"pp", "virtual_stages"})) return;
   check_bubble(checks);
   check_messages(checks);
-  if (!checks.sound({"layers"})) return;
+  if (!checks.in_range({"layers"})) return;
   const Design& d = checks.design;
   if (!d.parallel.stage_layers.empty()) {
     check_list(checks);

@@ -11,14 +11,14 @@ namespace shardscape {
 namespace {
 
 bool can_choose_tp(const Checks& checks) {
-  return checks.sound(
+  return checks.in_range(
       {"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "tp", "pp", "dp"});
 }
 
 std::vector<Fix> fewer_ranks(const Checks& checks) {
   const Design& d = checks.design;
   std::vector<Fix> fixes;
-  if (checks.sound({"batch", "microbatch"}))
+  if (checks.in_range({"batch", "microbatch"}))
     offer(fixes, "dp", dp_at_most(d, kMaxWorld / ranks_without(d, "dp")));
   // A list of layers and virtual stages fit only certain numbers of stages.
   if (d.parallel.stage_layers.empty() && d.parallel.virtual_stages == 1)
@@ -54,13 +54,13 @@ RankOrder tp_first(RankOrder order) {
 // Collectives of tp are on the critical path of every layer.
 void check_nodes(Checks& checks) {
   if (checks.first_only) return;  // only notes follow
-  if (!checks.sound({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node", "accelerator", "network",
-                     "scaleup_domain"}))
+  if (!checks.in_range({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node", "accelerator", "network",
+                        "scaleup_domain"}))
     return;
   const Design& d = checks.design;
   const int64_t tp = d.parallel.tp, node = scaleup_domain(d), span = tp_stride(d.parallel) * tp;
   if (tp == 1 || d.world() <= node || node % span == 0) return;
-  const std::string slow = " its collectives then run over the network, on the critical path of every layer";
+  const std::string slow = " its collectives run over the network, on the critical path of every layer";
   std::vector<Fix> fixes;
   if (tp <= node && node % tp == 0) {
     const std::string order = to_string(tp_first(d.parallel.order));
@@ -86,9 +86,9 @@ void check_nodes(Checks& checks) {
                                               : " is larger than a node of ") +
                                             grouped(node) + " GPUs:"
                             : rack ? " does not divide the " + grouped(node) +
-                                         " GPUs of a scale-up domain, so that some groups lie on two:"
+                                         " GPUs of a scale-up domain, so some groups span two domains:"
                                    : " does not divide " + grouped(node) +
-                                         " GPUs per node, so that some groups lie on two nodes:";
+                                         " GPUs per node, so some groups span two nodes:";
   checks.note(ProblemCode::TpAcrossNodes, "tp", "tp = " + grouped(tp) + wrong + slow,
               "a divisor of " + grouped(node) + ": " + or_list(divisors(node)), std::move(fixes));
 }
@@ -96,7 +96,7 @@ void check_nodes(Checks& checks) {
 }  // namespace
 
 void check_placement(Checks& checks) {
-  if (!checks.sound({"tp", "pp", "dp", "cp"})) return;
+  if (!checks.in_range({"tp", "pp", "dp", "cp"})) return;
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
   const Wide ranks = Wide(p.tp) * p.pp * p.dp * p.cp;

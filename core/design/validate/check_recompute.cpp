@@ -51,7 +51,7 @@ void check_modules(Checks& checks) {
   const std::string accepted = "any of " + module_names(there);
   if (w.recompute_modules == RecomputeModules{}) {
     checks.note(ProblemCode::RecomputeNothing, "recompute_modules",
-                "selective recompute repeats nothing: no module is chosen", accepted,
+                "selective recompute has no effect: no module is chosen", accepted,
                 {set_to("recompute_modules", usual), none});
   } else if (missing != RecomputeModules{}) {
     checks.note(ProblemCode::RecomputeModulesAbsent, "recompute_modules",
@@ -61,26 +61,26 @@ void check_modules(Checks& checks) {
 }
 
 void check_groups(Checks& checks) {
-  if (!checks.sound({"recompute", "recompute_method", "recompute_num_layers"})) return;
+  if (!checks.in_range({"recompute", "recompute_method", "recompute_num_layers"})) return;
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
   const int64_t number = w.recompute_num_layers;
   if (w.recompute != Recompute::Full || checks.first_only ||
-      !checks.sound({"layers", "pp", "virtual_stages"}))
+      !checks.in_range({"layers", "pp", "virtual_stages"}))
     return;
   const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
   const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
   if (most < 1 || number <= most) return;
   checks.note(ProblemCode::RecomputeLayersExceedStage, "recompute_num_layers",
               grouped(number) + " layers are more than " + grouped(most) +
-                  ", the most that a stage holds at a time: the rest has no effect",
+                  ", the most that a virtual stage holds: the rest has no effect",
               "1 to " + grouped(most), {set_to("recompute_num_layers", most)});
 }
 
 // Distributed checkpoints are split along the sequence.
 void check_checkpoints(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.workload.distribute_saved_activations || !checks.sound({"tp", "cp", "seq", "recompute"})) return;
+  if (!d.workload.distribute_saved_activations || !checks.in_range({"tp", "cp", "seq", "recompute"})) return;
   if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel)
     return;  // nothing to split
   const Fix off = set_to("distribute_saved_activations", std::string("false"));

@@ -28,16 +28,16 @@ void check_chunks(Checks& checks) {
     if (v == 2 || checks.record_first("virtual_stages")) return;
     checks.error(
         ProblemCode::VScheduleNeedsTwoChunks, "virtual_stages",
-        label(d) + " lays two chunks per stage in a V, but virtual stages are " + grouped(v),
+        label(d) + " needs two virtual stages per stage, but there are " + grouped(v),
         "2, or another schedule",
         {set_to("virtual_stages", 2), v == 1 ? to_1f1b() : both(to_1f1b(), set_to("virtual_stages", 1))});
   } else if (d.parallel.schedule == ScheduleKind::Flexible) {
     if (v == 1)
       checks.error(ProblemCode::FlexibleNeedsVirtualStages, "virtual_stages",
-                   "the flexible schedule interleaves virtual stages, and there is one per stage",
+                   "the flexible schedule needs several virtual stages per stage, but there is one",
                    "2 or more, or the schedule 1f1b", {set_to("virtual_stages", 2), to_1f1b()});
     if (const int64_t n = d.parallel.microbatch_group;
-        checks.sound({"microbatch_group"}) && n > 0 && n < d.parallel.pp)
+        checks.in_range({"microbatch_group"}) && n > 0 && n < d.parallel.pp)
       checks.error(ProblemCode::MicrobatchGroupTooSmall, "microbatch_group",
                    "groups of " + grouped(n) + (n == 1 ? " microbatch do" : " microbatches do") +
                        " not fill the pipeline of " + grouped(d.parallel.pp) + " stages",
@@ -67,7 +67,7 @@ void check_pass_times(Checks& checks) {
   if (wrong.empty() || checks.record_first("pass_times")) return;
   checks.error(ProblemCode::PassTimesInvalid, "pass_times", wrong,
                "four whole numbers as in 18522,18086,9337,601 (forward, gradient of the input, of weights: "
-               "at least 1; message: at least 0), or nothing where passes take equally long",
+               "at least 1; message: at least 0), or nothing for passes of equal time",
                {set_to("pass_times", std::string()), to_1f1b()});
 }
 
@@ -79,9 +79,9 @@ void check_dual_pipe(Checks& checks) {
   const bool both_ways = kind == ScheduleKind::DualPipe;
   if (both_ways && pp % 2 != 0)
     checks.error(ProblemCode::DualPipeOddStages, "pp",
-                 "DualPipe mirrors one half of the stages in the other, but pp = " + grouped(pp),
+                 "DualPipe pairs stages from both ends of the pipeline, but pp = " + grouped(pp),
                  "an even number of stages", {set_to("pp", pp - 1), to_1f1b()});
-  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, least = 2 * pp;
   if (d.workload.batch % slots != 0 || (m >= least && (!both_ways || m % 2 == 0))) return;
   std::vector<Fix> fixes;
@@ -91,15 +91,15 @@ void check_dual_pipe(Checks& checks) {
                                                          : to_1f1b());
   const std::string even = both_ways ? "an even number of microbatches, " : "";
   checks.error(ProblemCode::DualPipeMicrobatches, "batch",
-               label(d) + " wants " + even + "2 pp = " + grouped(least) +
+               label(d) + " needs " + even + "2 pp = " + grouped(least) +
                    " or more, but m = B / (b dp) = " + grouped(m),
                "m " + std::string(both_ways ? "even and " : "") + "at least " + grouped(least),
                std::move(fixes));
 }
 
-// FSDP under split backwards, as torch.distributed.pipelining runs it (stage.py, schedules.py; torchtitan's
+// FSDP with split backwards in torch.distributed.pipelining (stage.py, schedules.py; torchtitan's
 // ZBVZeroBubble and DualPipeV, or a list of actions from a file): units of fully_shard, reduced once a step,
-// and every stage of the model on one rank.
+// and every stage of the model on a single rank.
 void check_split_units(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
@@ -113,15 +113,15 @@ void check_split_units(Checks& checks) {
   if (both_ways) {
     checks.error(ProblemCode::FsdpWithBothWays, "sync",
                  label(d) +
-                     " holds every layer on two stages: torch.distributed.pipelining, whose schedules run "
-                     "FSDP with split backwards, gives a stage to one rank",
+                     " holds every layer on two stages, but torch.distributed.pipelining, which runs FSDP "
+                     "with split backwards, places each stage on one rank",
                  "distributed-optimizer, or the schedule dualpipe-v, zb-v or 1f1b",
                  {sharded_states, plain(d)});
   } else if (fsdp1) {
     checks.error(
         ProblemCode::Fsdp1WithSplitBackward, "sync",
-        "FSDP1 frees and reduces a flat unit when autograd has accumulated all its gradients, which " +
-            label(d) + " splits; torch.distributed.pipelining does so with fsdp2 only",
+        "FSDP1 reduces and frees a flat unit after autograd has accumulated all its gradients, but " +
+            label(d) + " splits the backward; torch.distributed.pipelining supports only fsdp2",
         "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {fsdp2, plain(d)});
   } else {
     checks.error(
@@ -139,20 +139,20 @@ void check_split(Checks& checks) {
   if (!splits_backward(p.schedule)) return;
   if (d.workload.offload_activations > 0 && !checks.record_first("offload_activations"))
     checks.error(ProblemCode::OffloadWithSplitBackward, "offload_activations",
-                 "activations come back from the host for a whole backward, which " + label(d) +
-                     " splits: no code base offloads under such a schedule",
+                 "offloaded activations are loaded for a whole backward, which " + label(d) +
+                     " splits: no code base offloads with split backwards",
                  "0, or the schedule 1f1b", {set_to("offload_activations", 0), plain(d)});
-  if (!checks.sound({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
+  if (!checks.in_range({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
   check_split_units(checks);
   if (p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3 && !checks.record_first("sync"))
     checks.error(ProblemCode::DeepSpeedWithSplitBackward, "sync",
-                 "DeepSpeed's pipelines do not run " + label(d) + ": its engine knows 1f1b alone",
+                 "DeepSpeed's pipelines do not run " + label(d) + ": its engine has only 1f1b",
                  "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b",
                  {set_to("sync", std::string("distributed-optimizer")), plain(d)});
   if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets &&
       chunk_layout(p.schedule) == ChunkLayout::BothWays)
     checks.error(ProblemCode::EagerReduceWithBothWays, "reduce_every_microbatch",
-                 "the two stages that hold the same parameters under DualPipe meet once a step",
+                 "under DualPipe, the two stages with the same parameters reduce gradients once a step",
                  "off, or the schedule 1f1b",
                  {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
 }
@@ -162,7 +162,7 @@ void check_pairs(Checks& checks) {
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
   if (schedule_of(d.parallel) != ScheduleKind::OneFOneBPairs || d.model.experts == 0) return;
-  if (!checks.sound({"ep", "sync", "dispatcher", "dtype", "recompute", "mtp_layers"})) return;
+  if (!checks.in_range({"ep", "sync", "dispatcher", "dtype", "recompute", "mtp_layers"})) return;
   const auto refuse = [&](ProblemCode code, const char* what, const std::string& accepted,
                           std::vector<Fix> fixes) {
     if (checks.record_first("ep_comm_overlap")) return;
@@ -172,16 +172,16 @@ void check_pairs(Checks& checks) {
                  "off, or " + accepted, std::move(fixes));
   };
   if (d.parallel.dispatcher != Dispatcher::AllToAll && d.parallel.dispatcher != Dispatcher::Flex)
-    refuse(ProblemCode::PairsDispatcher, "with the dispatchers alltoall and flex only",
+    refuse(ProblemCode::PairsDispatcher, "only with the dispatchers alltoall and flex",
            "the dispatcher alltoall or flex", {set_to("dispatcher", std::string("alltoall"))});
   if (w.recompute == Recompute::Full)
-    refuse(ProblemCode::PairsFullRecompute, "without full recompute only", "recompute selective or none",
+    refuse(ProblemCode::PairsFullRecompute, "only without full recompute", "recompute selective or none",
            {set_to("recompute", std::string("selective")), set_to("recompute", std::string("none"))});
   if (w.recompute == Recompute::Selective && w.recompute_modules.has(RecomputeModule::Moe))
-    refuse(ProblemCode::PairsRecomputeMoe, "where it does not recompute moe",
+    refuse(ProblemCode::PairsRecomputeMoe, "only without recompute of moe",
            "modules without moe, such as moe_act", {set_to("recompute_modules", std::string("moe_act"))});
   if (w.dtype == DType::FP32)
-    refuse(ProblemCode::PairsDataType, "in bfloat16 or float16 only", "the data type bf16 or fp16",
+    refuse(ProblemCode::PairsDataType, "only in bfloat16 or float16", "the data type bf16 or fp16",
            {set_to("dtype", std::string("bf16"))});
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
   if (d.model.mtp_layers > 1 && architecture && !architecture->mtp.lines.empty())
@@ -192,8 +192,8 @@ void check_pairs(Checks& checks) {
 }  // namespace
 
 void check_schedule(Checks& checks) {
-  if (checks.sound({"schedule", "pp", "virtual_stages"})) check_pairs(checks);
-  if (!checks.sound({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
+  if (checks.in_range({"schedule", "pp", "virtual_stages"})) check_pairs(checks);
+  if (!checks.in_range({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
   check_chunks(checks);
   check_pass_times(checks);
   check_dual_pipe(checks);

@@ -22,7 +22,7 @@ void check_deepspeed(Checks& checks) {
     if (checks.record_first("sync")) return;
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
     checks.error(ProblemCode::ZeroWithPipeline, "sync",
-                 policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
+                 policy + " does not support pipeline stages: it reduces gradients after every microbatch",
                  "zero-1, fsdp1 or fsdp2, or pp = 1",
                  {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
   } else if (p.virtual_stages > 1 && !checks.record_first("sync")) {
@@ -37,7 +37,7 @@ void check_deepspeed(Checks& checks) {
 // (parallel_dims.py).
 void check_experts_in_copies(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
-  if (!checks.sound({"ep", "etp", "tp"}) || checks.design.model.experts == 0 ||
+  if (!checks.in_range({"ep", "etp", "tp"}) || checks.design.model.experts == 0 ||
       (p.ep == 1 && !p.folds_experts()))
     return;
   const int64_t copies = p.dp / p.dp_shard, inner = p.cp * (p.folds_experts() ? p.tp : 1),
@@ -97,14 +97,14 @@ void check_hybrid(Checks& checks) {
                  grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard), accepted,
                  std::move(fixes));
   else
-    checks.error(ProblemCode::DpShardOfOneRank, "dp_shard", "groups of one replica shard nothing", accepted,
+    checks.error(ProblemCode::DpShardOfOneRank, "dp_shard", "a group of one replica shards nothing", accepted,
                  std::move(fixes));
 }
 
 }  // namespace
 
 void check_sync(Checks& checks) {
-  if (!checks.sound({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
+  if (!checks.in_range({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
   const ParallelSpec& p = checks.design.parallel;
   if (p.dp * p.cp == 1) {
     if (p.dp_shard > 1)
@@ -114,11 +114,12 @@ void check_sync(Checks& checks) {
   }
   // Otherwise both ends of the pipeline would wait for each other in every microbatch.
   if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
-    checks.error(ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
-                 "with pipeline stages the two ends reduce tied embeddings after the last microbatch only",
-                 "off, or embeddings that are not tied",
-                 {set_to("reduce_every_microbatch", std::string("false")),
-                  set_to("tied_embeddings", std::string("false"))});
+    checks.error(
+        ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
+        "with pipeline stages, first and last stage reduce tied embeddings only after the last microbatch",
+        "off, or embeddings that are not tied",
+        {set_to("reduce_every_microbatch", std::string("false")),
+         set_to("tied_embeddings", std::string("false"))});
   check_hybrid(checks);
   check_deepspeed(checks);
 }

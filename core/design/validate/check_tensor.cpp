@@ -10,7 +10,7 @@ namespace {
 // Fixes to values of tp that satisfy all conditions at once, so that a fix never causes another problem.
 std::vector<Fix> tp_fixes(const Checks& checks) {
   std::vector<Fix> fixes;
-  if (!checks.sound({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "pp", "dp"}))
+  if (!checks.in_range({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "pp", "dp"}))
     return fixes;
   const Design& d = checks.design;
   offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
@@ -22,7 +22,7 @@ std::string divisor_of(int64_t n) { return "a divisor of " + grouped(n) + ": " +
 
 void check_heads(Checks& checks) {
   const int64_t heads = checks.design.model.heads, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::Heads) || !checks.sound({"heads", "tp"}) || heads % tp == 0 ||
+  if (!uses_axis(checks.design, Axis::Heads) || !checks.in_range({"heads", "tp"}) || heads % tp == 0 ||
       checks.record_first("tp"))
     return;
   checks.error(ProblemCode::HeadsIndivisibleByTp, "tp",
@@ -32,7 +32,7 @@ void check_heads(Checks& checks) {
 
 void check_kv_heads(Checks& checks) {
   const int64_t kv = checks.design.model.kv_heads, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"kv_heads", "tp"})) return;
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.in_range({"kv_heads", "tp"})) return;
   if (kv < tp && tp % kv != 0) {
     checks.error(ProblemCode::KvHeadsIndivisibleByTp, "tp",
                  grouped(kv) + " KV heads cannot be copied evenly to tp = " + grouped(tp) + " ranks",
@@ -46,7 +46,7 @@ void check_kv_heads(Checks& checks) {
 
 void check_ffn(Checks& checks) {
   const int64_t ffn = checks.design.model.ffn, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::Ffn) || !checks.sound({"ffn", "tp"}) || ffn % tp == 0 ||
+  if (!uses_axis(checks.design, Axis::Ffn) || !checks.in_range({"ffn", "tp"}) || ffn % tp == 0 ||
       checks.record_first("tp"))
     return;
   std::vector<Fix> fixes = tp_fixes(checks);
@@ -61,7 +61,7 @@ void check_ffn(Checks& checks) {
 // runs within a group.
 void check_scan(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"hidden", "ssm_expand", "ssm_groups", "tp"})) return;
+  if (!checks.in_range({"hidden", "ssm_expand", "ssm_groups", "tp"})) return;
   const int64_t tp = d.parallel.tp, channels = ssm_channels(d), groups = d.model.ssm_groups;
   if (uses_axis(d, Axis::SsmInner) && channels % tp != 0)
     checks.error(ProblemCode::SsmChannelsIndivisibleByTp, "tp",
@@ -76,9 +76,9 @@ void check_scan(Checks& checks) {
 
 void check_sequence(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.parallel.sequence_parallel || !checks.sound({"tp"})) return;
+  if (!d.parallel.sequence_parallel || !checks.in_range({"tp"})) return;
   const int64_t seq = d.workload.seq, tp = d.parallel.tp;
-  if (d.workload.mode == Mode::Decode || !checks.sound({"seq"}) || seq % tp == 0 ||
+  if (d.workload.mode == Mode::Decode || !checks.in_range({"seq"}) || seq % tp == 0 ||
       checks.record_first("seq"))
     return;  // check_inference.cpp checks decode
   std::vector<Fix> fixes;

@@ -195,8 +195,8 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
   for (const auto& [name, rest] : left)
     if (!rest.is_zero())
       fail(ProblemCode::PartsIncomplete, *last,
-           "the parts that are taken of \"" + name + "\" leave " + rest.text() + " of it",
-           "parts that make up the whole, in order");
+           "the parts of \"" + name + "\" leave " + rest.text() + " of the split dimension",
+           "parts that add up to the whole tensor, in order");
 }
 
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,

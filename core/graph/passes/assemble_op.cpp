@@ -1,4 +1,4 @@
-// One line of a block template becomes an op, or the ops that stand for it: quantized GEMMs, dispatch by
+// One line of a block template becomes an op, or several: quantized GEMMs, dispatch by
 // node.
 #include <algorithm>
 #include <utility>
@@ -40,8 +40,8 @@ std::map<char, Axis> Assembler::letter_axes(const OpLine& line, const OpSpec& sp
                " dimensions, but its letters are \"" + spec.in[i] + "\"",
            "one letter per dimension");
     for (size_t d = 0; d < t.axes.size(); ++d) {
-      const auto [it, fresh] = axes.emplace(spec.in[i][d], t.axes[d]);
-      if (!fresh && it->second != t.axes[d])
+      const auto [it, added_letters] = axes.emplace(spec.in[i][d], t.axes[d]);
+      if (!added_letters && it->second != t.axes[d])
         fail(ProblemCode::OpLetters, line,
              std::string("letter '") + spec.in[i][d] + "' means both " + std::string(axis_name(it->second)) +
                  " and " + std::string(axis_name(t.axes[d])),
@@ -70,8 +70,8 @@ TensorId Assembler::quantized_operand(TensorId id, RecomputeModules modules) {
   }
   if (b_.tensor(id).dtype == b_.structure().compute) return id;  // already quantized
   if (const auto it = quantized_.find(id); it != quantized_.end()) return it->second;
-  const TensorId whole = b_.redistribute(id, b_.wished(OpKind::Einsum, b_.tensor(id)), Phase::Forward,
-                                         "Quantize");
+  const TensorId whole = b_.redistribute(id, b_.operand_placement(OpKind::Einsum, b_.tensor(id)),
+                                         Phase::Forward, "Quantize");
   const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1,
                                       b_.structure().compute);
   b_.segment().ops.back().modules = modules;
@@ -81,7 +81,7 @@ TensorId Assembler::quantized_operand(TensorId id, RecomputeModules modules) {
   return quantized_[id] = result;
 }
 
-// One line on its way to an op.
+// A line of a block template while its op is built.
 struct Assembler::OpDraft {
   const OpLine& line;
   const std::string& name;
@@ -94,8 +94,8 @@ struct Assembler::OpDraft {
   LetterShards shards{};
   Placement placement{};  // of the result
 
-  // Whether ranks hold parts of the context, so that their results are merged.
-  bool in_parts() const {
+  // Whether ranks hold parts of the context. Their results are then merged.
+  bool splits_context() const {
     return op_traits(kind).family == OpFamily::Attention && !shards.at(attention_values(spec)[1]).empty();
   }
 };
@@ -132,15 +132,15 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
   if (auto* attention = std::get_if<AttentionAttributes>(&made.attributes)) adapt(*attention, made.label);
   made.recomputed_in_backward = recomputed_in_backward(line.output);
   // The merge counts the sinks.
-  const TensorId sinks = draft.in_parts() && draft.operands.size() > 3 ? draft.operands[3] : -1;
+  const TensorId sinks = draft.splits_context() && draft.operands.size() > 3 ? draft.operands[3] : -1;
   if (sinks >= 0) {
     made.inputs.pop_back();
     made.spec = OpSpec{{draft.spec.in.begin(), draft.spec.in.end() - 1}, draft.spec.out}.text();
   }
   const TensorId out = add_result(draft, made);
-  const TensorId sums = draft.in_parts() ? made.outputs.back() : -1;
+  const TensorId sums = draft.splits_context() ? made.outputs.back() : -1;
   b_.add_op(std::move(made));
-  return sums >= 0 ? b_.merge_parts(out, sums, sinks) : brought_home(draft, out);
+  return sums >= 0 ? b_.merge_parts(out, sums, sinks) : in_expected_placement(draft, out);
 }
 
 const KernelRule& Assembler::checked_rule(const OpLine& line, const std::vector<TensorId>& operands) {
@@ -149,13 +149,13 @@ const KernelRule& Assembler::checked_rule(const OpLine& line, const std::vector<
     fail(ProblemCode::ProfileRule, line,
          "the kernel profile " + b_.profile().id + " has no rule for " + line.callee,
          "a profile whose \"ops\" has \"" + line.callee + "\"");
-  std::vector<int> kept = rule->saves_inputs;
+  std::vector<int> operands_read = rule->saves_inputs;
   for (const KernelStat& stat : rule->stats)
-    if (stat.replaces != -1) kept.push_back(stat.replaces);
-  for (int operand : kept)
+    if (stat.replaces != -1) operands_read.push_back(stat.replaces);
+  for (int operand : operands_read)
     if (operand < 0 || operand >= static_cast<int>(operands.size()))
       fail(ProblemCode::ProfileRule, line,
-           "the kernel profile " + b_.profile().id + " keeps operand " + std::to_string(operand) + " of " +
+           "the kernel profile " + b_.profile().id + " saves operand " + std::to_string(operand) + " of " +
                line.callee,
            "operands 0 to " + std::to_string(operands.size() - 1));
   return *rule;
@@ -163,13 +163,14 @@ const KernelRule& Assembler::checked_rule(const OpLine& line, const std::vector<
 
 void Assembler::name_axes(OpDraft& draft) {
   draft.axes = letter_axes(draft.line, draft.spec, draft.operands);
-  const std::string fresh = new_letters(draft.spec);
+  const std::string added_letters = new_letters(draft.spec);
   if (draft.spec.axis) {
-    draft.axes.emplace(fresh[0], *draft.spec.axis);
+    draft.axes.emplace(added_letters[0], *draft.spec.axis);
   } else if (draft.kind == OpKind::Concat) {
-    draft.axes[fresh[0]] = joined_axis(draft.line, draft.operands);
+    draft.axes[added_letters[0]] = joined_axis(draft.line, draft.operands);
   } else {
-    for (size_t i = 0; i < fresh.size(); ++i) draft.axes[fresh[i]] = op_traits(draft.kind).makes[i];
+    for (size_t i = 0; i < added_letters.size(); ++i)
+      draft.axes[added_letters[i]] = op_traits(draft.kind).makes[i];
   }
   for (char letter : draft.spec.out) draft.out_axes.push_back(draft.axes.at(letter));
 }
@@ -220,7 +221,7 @@ TensorId Assembler::add_result(const OpDraft& draft, Op& made) {
   if (draft.kind == OpKind::Concat &&
       std::all_of(draft.operands.begin(), draft.operands.end(),
                   [&](TensorId id) { return b_.tensor(id).role == TensorRole::Cache; })) {
-    b_.tensor(out).role = TensorRole::Cache;  // parts of a cache lie next to each other
+    b_.tensor(out).role = TensorRole::Cache;  // parts of a cache are adjacent
     b_.tensor(out).storage = operand(0).storage;
     b_.tensor(out).dtype = operand(0).dtype;
   }
@@ -229,7 +230,7 @@ TensorId Assembler::add_result(const OpDraft& draft, Op& made) {
     for (const KernelStat& stat : draft.rule.stats) add_statistics(draft, stat, made);
   else if (op_traits(draft.kind).state_operand >= 0)
     b_.add_state(made, draft.spec, draft.axes, draft.shards, draft.name);
-  if (draft.in_parts()) {
+  if (draft.splits_context()) {
     std::vector<Axis> lines = draft.out_axes;
     lines.back() = Axis::Parts;
     Placement own = draft.placement;
@@ -240,7 +241,7 @@ TensorId Assembler::add_result(const OpDraft& draft, Op& made) {
   return out;
 }
 
-TensorId Assembler::brought_home(const OpDraft& draft, TensorId out) {
+TensorId Assembler::in_expected_placement(const OpDraft& draft, TensorId out) {
   // The result of a column-parallel product is gathered to the whole stream, then each rank takes its part.
   if (draft.kind == OpKind::Einsum && draft.out_axes == kStream &&
       !b_.tensor(out).placement.shards.back().empty()) {
@@ -305,10 +306,10 @@ TensorId Assembler::dispatch_by_node(const OpLine& line, const OpSpec& spec,
     b_.segment().ops.back().modules = modules;
   }
   const char choice = unused_letter(*parse_op_spec(to_nodes.spec));
-  const OpLine beside = with(line, OpKind::DispatchNodes, {choices, choices.substr(0, 1) + choice},
-                             rows + choice);
-  const TensorId sent = op(beside, {operands[0], weights}, name + ".weights", label + " of weights to nodes",
-                           modules);
+  const OpLine weights_to_nodes = with(line, OpKind::DispatchNodes, {choices, choices.substr(0, 1) + choice},
+                                       rows + choice);
+  const TensorId sent = op(weights_to_nodes, {operands[0], weights}, name + ".weights",
+                           label + " of weights to nodes", modules);
   copies = b_.redistribute(copies, b_.at_nodes(), Phase::Forward, label);
   at_nodes_[operands[0]] = b_.redistribute(sent, b_.at_nodes(), Phase::Forward, label);
   return op(with(line, OpKind::Dispatch, {node + choices, node + tokens}, slots),
@@ -320,8 +321,8 @@ TensorId Assembler::combine_by_node(const OpLine& line, const OpSpec& spec,
                                     const std::string& label, RecomputeModules modules) {
   const auto weights = at_nodes_.find(operands[1]);
   if (weights == at_nodes_.end())
-    fail(ProblemCode::OpArguments, line, "what is combined was not dispatched by the same choices",
-         "the choices of a dispatch before it");
+    fail(ProblemCode::OpArguments, line, "the combined slots were not dispatched by the same choices",
+         "the choices of an earlier dispatch");
   const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
   const OpLine in_node = with(line, OpKind::Combine, {spec.in[0], node + choices}, node + spec.out);
   const TensorId sums = op(in_node, {operands[0], weights->second}, name, label + " in nodes", modules);
@@ -333,12 +334,12 @@ Axis Assembler::joined_axis(const OpLine& line, const std::vector<TensorId>& ope
   for (TensorId id : operands) size += b_.tensor(id).sizes.back();
   const auto axis = axis_of_size(size);
   if (!axis)
-    fail(ProblemCode::OpAxes, line, "no axis is as large as " + size.text(),
+    fail(ProblemCode::OpAxes, line, "no axis has the size " + size.text(),
          "operands whose last dimensions add up to one");
   return *axis;
 }
 
-bool Assembler::attends(const OpSpec& spec) {
+bool Assembler::valid_attention_letters(const OpSpec& spec) {
   const std::string &q = spec.in[0], &k = spec.in[1], &v = spec.in[2];
   const bool own_heads = k.size() == 4;  // otherwise latents, which serve all heads
   return q.size() == 4 && (own_heads || k.size() == 3) && v.size() == k.size() && q.back() == k.back() &&
@@ -383,17 +384,17 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
              std::to_string(spec->in.size()),
          (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) +
              " arguments with letters for each");
-  const size_t fresh = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
-  if (new_letters(*spec).size() != fresh)
+  const size_t added_letters = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
+  if (new_letters(*spec).size() != added_letters)
     fail(ProblemCode::OpLetters, line,
          "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
-         fresh == 0 ? "none" : std::to_string(fresh) + " of them");
+         added_letters == 0 ? "none" : std::to_string(added_letters) + " letters");
   if (kind == OpKind::Concat)
     for (const std::string& in : spec->in)
       if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
         fail(ProblemCode::OpLetters, line, "concat cannot use the letters \"" + line.spec + "\"",
-             "bshn,bsr->bshe: the last dimensions are joined, the first ones alike; "
-             "an operand with fewer is repeated along the others");
+             "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; "
+             "an operand with fewer dimensions is repeated along the others");
   if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
     fail(ProblemCode::OpLetters, line,
          std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
@@ -406,13 +407,13 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
   if ((kind == OpKind::Take) != spec->axis.has_value() ||
       (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
     fail(ProblemCode::OpLetters, line, line.callee + " cannot use \"" + line.spec + "\"",
-         "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of "
-         "its operand's");
+         "bsk->bsn; ssm_state: only take replaces a letter of its operand by a letter of another "
+         "axis");
   const auto* attention = std::get_if<AttentionAttributes>(&spec->attributes);
   if (attention && attention->window && !attention->causal)
-    fail(ProblemCode::OpLetters, line, "a window without causal is not known",
+    fail(ProblemCode::OpLetters, line, "a window needs a causal mask",
          "bshe,btge,btge->bshe; causal, window");
-  if (attention && !attends(*spec))
+  if (attention && !valid_attention_letters(*spec))
     fail(ProblemCode::OpLetters, line, "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; one sink per head "
@@ -432,7 +433,7 @@ bool Assembler::sum_partial_operands(const OpSpec& spec, const std::vector<Tenso
 void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op& op) {
   const OpSpec& spec = draft.spec;
   const LetterShards& shards = draft.shards;
-  if (!b_.checkpoint_policy(stat)) return;
+  if (!b_.has_statistic(stat)) return;
   if (stat.when.rfind("sharded:", 0) == 0) {
     const auto it = shards.find(stat.when.back());
     if (it == shards.end() || it->second.empty()) return;
@@ -451,8 +452,8 @@ void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op&
     const auto it = draft.axes.find(letter);
     if (it == draft.axes.end())
       fail(ProblemCode::ProfileRule, draft.line,
-           std::string("the profile's \"") + stat.name + "\" runs over '" + letter +
-               "', which this op does not have",
+           std::string("the profile's \"") + stat.name + "\" has the letter '" + letter +
+               "', which this op lacks",
            "letters of the op");
     stat_axes.push_back(it->second);
     const auto at = shards.find(letter);
@@ -463,7 +464,7 @@ void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op&
   const auto tokens = std::find(stat_axes.begin(), stat_axes.end(), Axis::Seq) - stat_axes.begin();
   if (stat.chunk > 0 && tokens == static_cast<std::ptrdiff_t>(stat_axes.size()))
     fail(ProblemCode::ProfileRule, draft.line,
-         "the profile's \"" + stat.name + "\" has chunks of no sequence",
+         "the profile's \"" + stat.name + "\" has chunks, but no sequence",
          "the sequence's letter in \"over\"");
   for (int copy = 0; copy < stat.copies; ++copy) {
     op.outputs.push_back(

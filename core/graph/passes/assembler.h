@@ -79,8 +79,8 @@ class Assembler {
   bool recomputed_in_backward(const std::string& output);
   // Adds the outputs of the op: result, statistics or state, and softmax sums of a part of the context.
   TensorId add_result(const OpDraft& draft, Op& made);
-  // The result in the placement in which the following lines expect it.
-  TensorId brought_home(const OpDraft& draft, TensorId out);
+  // The result in the placement that the following lines expect.
+  TensorId in_expected_placement(const OpDraft& draft, TensorId out);
 
   // Quantized GEMMs read slots that were quantized at the experts. With an FP8 dispatch, tokens are quantized
   // before they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
@@ -103,7 +103,7 @@ class Assembler {
   // The axis whose size is the sum of the joined dimensions.
   Axis joined_axis(const OpLine& line, const std::vector<TensorId>& operands);
 
-  static bool attends(const OpSpec& spec);
+  static bool valid_attention_letters(const OpSpec& spec);
 
   // A sum has the type of its widest operand, so that a wide residual stream stays wide.
   DType result_type(OpKind kind, const std::vector<TensorId>& operands);

@@ -182,7 +182,7 @@ void count_flops_and_bytes(SegmentBuilder& builder) {
   Segment& s = builder.segment();
   for (Op& op : s.ops) {
     count_flops(s, op, builder.profile());
-    // a repeated op does no useful work
+    // A recomputed op does no useful work
     op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
     count_bytes(s, op);
   }

@@ -77,9 +77,10 @@ class Fusion {
       const Op& op = s_.op(id);
       if (op.kind != OpKind::Add || op.phase == Phase::Forward || op.inputs.empty()) continue;
       const auto kernel = [&](TensorId summand) -> OpId {
-        const OpId maker = s_.tensor(summand).producer;
-        return maker >= 0 && s_.op(maker).kind == OpKind::Einsum && s_.op(maker).grad == GradRole::Input
-                   ? first(maker)
+        const OpId producer = s_.tensor(summand).producer;
+        return producer >= 0 && s_.op(producer).kind == OpKind::Einsum &&
+                       s_.op(producer).grad == GradRole::Input
+                   ? first(producer)
                    : -1;
       };
       const OpId of = kernel(op.inputs.front());
@@ -128,7 +129,7 @@ class Fusion {
     }
   }
 
-  // An in-place addition of a bias: the kernel that writes or reads the sum adds the bias on the way. The
+  // An in-place addition of a bias: the kernel that writes or reads the sum also adds the bias. The
   // bias has one element per column; its bytes are not counted.
   bool is_epilogue(const Op& op) const {
     return op.kind == OpKind::BiasAdd && op.grad == GradRole::None && !expert_bias_bytes(op) &&
@@ -170,8 +171,8 @@ class Fusion {
     return read;
   }
 
-  // Bytes that separate kernels move which add the bias of the experts' results, or differentiate the sum.
-  // Nothing: no such kernel.
+  // Bytes that separate bias kernels of the experts move, in forward or backward. Nothing: no separate
+  // kernel.
   std::optional<Expr> expert_bias_bytes(const Op& op) const {
     if (op.kind != OpKind::BiasAdd || op.inputs.empty() || !profile_.expert_bias) return std::nullopt;
     const Tensor& to = s_.tensor(op.inputs[0]);
@@ -186,12 +187,14 @@ class Fusion {
   // Bytes of the kernels that add the gradients of a tensor. One GEMM makes the gradients of packed GEMMs as
   // one summand. The profile adds all summands in one kernel, or each to the sum so far as it arrives.
   Expr gradient_sum_bytes(const Op& op) const {
-    std::set<OpId> makers;
+    std::set<OpId> producers;
     Expr read;
     int64_t summands = 0;
     for (const TensorId id : op.inputs) {
-      const OpId maker = s_.tensor(id).producer;
-      if (maker >= 0 && s_.op(maker).kind == OpKind::Einsum && !makers.insert(first(maker)).second) continue;
+      const OpId producer = s_.tensor(id).producer;
+      if (producer >= 0 && s_.op(producer).kind == OpKind::Einsum &&
+          !producers.insert(first(producer)).second)
+        continue;
       read += local_bytes(s_.tensor(id));
       ++summands;
     }
@@ -199,17 +202,17 @@ class Fusion {
     return read + Expr(2 * kernels - 1) * local_bytes(s_.tensor(op.outputs[0]));
   }
 
-  // Bytes that one op moves. alone: no other op runs in its kernel.
-  Expr own_bytes(const Op& op, bool alone) const {
+  // Bytes that one op moves. single: no other op runs in its kernel.
+  Expr own_bytes(const Op& op, bool single) const {
     if (const auto bias = expert_bias_bytes(op)) return *bias;
-    if (is_epilogue(op) && !alone) return {};
+    if (is_epilogue(op) && !single) return {};
     if (is_gradient_sum(op)) return gradient_sum_bytes(op);
     // A kernel that recomputes a tensor for its backward does not write the tensor.
     if (is_recomputation(op) && s_.op(op.forward).recomputed_in_backward) return op.read_bytes;
     return op.read_bytes + op.written_bytes;
   }
 
-  // A kernel reads a tensor once, and keeps on chip what only its own ops read.
+  // A kernel reads a tensor once. Tensors that only its own ops read stay on chip.
   Expr moved_bytes(const std::vector<OpId>& ops) const {
     const std::set<OpId> members(ops.begin(), ops.end());
     std::set<TensorId> on_chip;

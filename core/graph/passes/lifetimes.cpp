@@ -10,23 +10,23 @@ namespace {
 
 // The forward op whose backward reads the result of a collective: the saver of the collective's input.
 // Collectives may follow each other, for example where heads are exchanged before a ring.
-OpId reader_behind(const Segment& s, const Op& collective) {
+OpId forward_reader(const Segment& s, const Op& collective) {
   OpId out = -1;
   for (const Op& reader : s.ops) {
     if (std::find(reader.inputs.begin(), reader.inputs.end(), collective.outputs[0]) == reader.inputs.end())
       continue;
-    if (const OpId named = reader.forward < 0 && is_collective(reader.kind) ? reader_behind(s, reader)
-                                                                            : reader.forward;
-        named >= 0)
-      out = named;
+    if (const OpId reader_op = reader.forward < 0 && is_collective(reader.kind) ? forward_reader(s, reader)
+                                                                                : reader.forward;
+        reader_op >= 0)
+      out = reader_op;
   }
   return out;
 }
 
-// Forward storages that the backward of a layer with this checkpoint policy reads. replays, if not null,
-// receives the storages that the backward reads of the replay.
+// Forward storages that the backward of a layer with this checkpoint policy reads. If replayed_storages is
+// not null, the storages of the replay that the backward reads are added to it.
 std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy checkpoint_policy,
-                                        std::vector<SavedStorage>* replays) {
+                                        std::vector<SavedStorage>* replayed_storages) {
   std::set<StorageId> seen, replayed;
   std::vector<SavedStorage> saved;
   for (size_t i = static_cast<size_t>(s.backward_begin); i < s.ops.size(); ++i) {
@@ -39,15 +39,17 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
           t.role == TensorRole::Gradient)
         continue;
       if (t.producer >= s.backward_begin) {  // recomputed or gathered again: its source is saved instead
-        const Op& maker = s.op(t.producer);
-        const bool again = is_recomputation(maker) || maker.scope == OpScope::Checkpoint;
-        if (replays && again && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
-          replays->push_back({t.storage, maker.forward >= 0 ? maker.forward : s.ops[i].forward});
+        const Op& producer = s.op(t.producer);
+        const bool recomputed = is_recomputation(producer) || producer.scope == OpScope::Checkpoint;
+        if (replayed_storages && recomputed && s.ops[i].phase == Phase::Backward &&
+            replayed.insert(t.storage).second)
+          replayed_storages->push_back(
+              {t.storage, producer.forward >= 0 ? producer.forward : s.ops[i].forward});
         continue;
       }
       OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
       if (is_collective(s.ops[i].kind))
-        if (const OpId named = reader_behind(s, s.ops[i]); named >= 0) saver = named;
+        if (const OpId reader_op = forward_reader(s, s.ops[i]); reader_op >= 0) saver = reader_op;
       if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
     }
   }
@@ -59,16 +61,16 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
 // Sets Op::deferrable: backward ops that the gradient of the segment's input does not depend on. Replays run
 // before all other ops, so they are never deferred.
 void split_backward(Segment& s) {
-  std::vector<bool> wanted(s.tensors.size(), false);
-  if (s.input_grad >= 0) wanted[static_cast<size_t>(s.input_grad)] = true;
+  std::vector<bool> needed(s.tensors.size(), false);
+  if (s.input_grad >= 0) needed[static_cast<size_t>(s.input_grad)] = true;
   for (size_t i = s.ops.size(); i-- > static_cast<size_t>(s.backward_begin);) {
     Op& op = s.ops[i];
     op.deferrable = op.phase != Phase::Recompute &&
                     std::none_of(op.outputs.begin(), op.outputs.end(),
-                                 [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
+                                 [&](TensorId id) { return needed[static_cast<size_t>(id)]; });
     if (op.deferrable) continue;
     for (TensorId id : op.inputs)
-      if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+      if (id >= 0) needed[static_cast<size_t>(id)] = true;
   }
 }
 
@@ -84,8 +86,8 @@ std::vector<SavedStorage> collect_deferred(const Segment& s, CheckpointPolicy ch
       const Tensor& t = s.tensor(id);
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient) continue;
       if (t.producer >= 0 && s.op(t.producer).deferrable) continue;
-      const OpId named = op.forward >= 0 ? op.forward : reader_behind(s, op);
-      if (seen.insert(t.storage).second) out.push_back({t.storage, named >= 0 ? named : 0});
+      const OpId reader_op = op.forward >= 0 ? op.forward : forward_reader(s, op);
+      if (seen.insert(t.storage).second) out.push_back({t.storage, reader_op >= 0 ? reader_op : 0});
     }
   }
   std::stable_sort(out.begin(), out.end(),
@@ -100,10 +102,10 @@ void find_lifetimes(SegmentBuilder& builder) {
   // Selective recompute has no op scopes: every layer replays the same ops.
   const bool full = s.replay_end > s.backward_begin;
   s.saved = collect_saved(s, CheckpointPolicy::Input, &s.replayed);
-  if (full) s.saved_whole = collect_saved(s, CheckpointPolicy::Activations, nullptr);
+  if (full) s.saved_without_recompute = collect_saved(s, CheckpointPolicy::Activations, nullptr);
   split_backward(s);
-  s.waiting = collect_deferred(s, CheckpointPolicy::Input);
-  if (full) s.deferred_whole = collect_deferred(s, CheckpointPolicy::Activations);
+  s.deferred = collect_deferred(s, CheckpointPolicy::Input);
+  if (full) s.deferred_without_recompute = collect_deferred(s, CheckpointPolicy::Activations);
 }
 
 }  // namespace shardscape

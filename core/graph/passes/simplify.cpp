@@ -1,4 +1,4 @@
-// Simplify: drops ops that nothing needs.
+// Simplify: drops ops whose results are not used.
 #include <algorithm>
 
 #include "graph/segment_builder.h"
@@ -7,22 +7,22 @@ namespace shardscape {
 
 void simplify(SegmentBuilder& builder) {
   Segment& s = builder.segment();
-  std::vector<bool> wanted(s.tensors.size(), false), keep(s.ops.size(), false);
-  auto want = [&](TensorId id) {
-    if (id >= 0) wanted[static_cast<size_t>(id)] = true;
+  std::vector<bool> needed(s.tensors.size(), false), keep(s.ops.size(), false);
+  auto need = [&](TensorId id) {
+    if (id >= 0) needed[static_cast<size_t>(id)] = true;
   };
-  want(s.output);
-  want(s.input_grad);
-  for (TensorId id : s.caches) want(id);
-  for (const Param& p : s.params) want(p.gradient);
+  need(s.output);
+  need(s.input_grad);
+  for (TensorId id : s.caches) need(id);
+  for (const Param& p : s.params) need(p.gradient);
   for (size_t i = s.ops.size(); i-- > 0;) {
     const Op& op = s.ops[i];
     // A replay runs as a whole, even if the backward does not read its last results.
     keep[i] = op.phase == Phase::Recompute ||
               std::any_of(op.outputs.begin(), op.outputs.end(),
-                          [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
+                          [&](TensorId id) { return needed[static_cast<size_t>(id)]; });
     if (keep[i])
-      for (TensorId id : op.inputs) want(id);
+      for (TensorId id : op.inputs) need(id);
   }
   std::vector<OpId> renumbered(s.ops.size(), -1);
   const auto kept_before = [&](OpId id) {

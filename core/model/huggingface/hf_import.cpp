@@ -27,16 +27,14 @@ void refuse_type(const json& root, const std::string& type, HfReader& reader) {
   const std::string accepted = "one of " + known_types();
   if (type.empty())
     reader.problem(ProblemCode::HfUnknownType, "model_type",
-                   "\"model_type\" is missing or not a text: the file does not say what the model is",
-                   accepted);
+                   "\"model_type\" is missing or not a text: the model type is unknown", accepted);
   else if (has_experts(root))
     reader.problem(ProblemCode::HfUnsupportedType, "model_type",
                    "\"" + type + "\" is a mixture of experts, which is not supported yet", accepted);
   else if (root.contains("text_config"))
-    reader.problem(
-        ProblemCode::HfUnsupportedType, "model_type",
-        "\"" + type + "\" is made of several models; only language models on their own can be imported",
-        accepted);
+    reader.problem(ProblemCode::HfUnsupportedType, "model_type",
+                   "\"" + type + "\" consists of several models; only single language models can be imported",
+                   accepted);
   else
     reader.problem(ProblemCode::HfUnknownType, "model_type", "the model type \"" + type + "\" is not known",
                    accepted);

@@ -50,7 +50,7 @@ class HfReader {
   std::string shown(const std::string& key) const;
   const JsonFile& file_;
   ImportResult& result_;
-  std::set<std::string> taken_;
+  std::set<std::string> read_keys_;
 };
 
 // The type of files of the Mamba authors, which have no "model_type" but a "ssm_cfg".

@@ -9,8 +9,10 @@ namespace shardscape {
 namespace {
 
 void add_to(CacheKey& key, const GroupSpan& span) {
-  const auto& [ranks, per_domain, touched, fullest, pods, leaves, unlike, torus] = span;
-  for (const int64_t word : {ranks, per_domain, touched, fullest, pods, leaves, int64_t{unlike}})
+  const auto& [ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, crosses_rails,
+               torus] = span;
+  for (const int64_t word :
+       {ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, int64_t{crosses_rails}})
     key.add(word);
   for (const auto& [side_ranks, reach] : torus) {
     key.add(side_ranks);

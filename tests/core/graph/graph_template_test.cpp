@@ -74,7 +74,7 @@ class GraphTemplateTest : public QObject {
     QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)")
                                   << ProblemCode::OpLetters << "cannot be read";
     QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)")
-                                  << ProblemCode::OpLetters << "without causal";
+                                  << ProblemCode::OpLetters << "needs a causal mask";
     QTest::newRow("sinks of other letters")
         << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << ProblemCode::OpLetters
         << "attention cannot use";
@@ -146,18 +146,18 @@ class GraphTemplateTest : public QObject {
     QTest::addColumn<QStringList>("problems");
     QTest::newRow("unknown base")
         << QByteArray("{\"profile\": \"a\",\n\"extends\": \"fast\"}") << QByteArray()
-        << QStringList{"profiles/a.json:2: \"a\" extends \"fast\", which is no profile; accepted: one of"};
+        << QStringList{"profiles/a.json:2: \"a\" extends \"fast\", which is not a profile; accepted: one of"};
     QTest::newRow("base left out") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}")
                                    << QByteArray("{\"profile\": \"b\",\n\n\"extends\": \"fast\"}")
                                    << QStringList{
                                           "profiles/b.json:3: \"b\" extends \"fast\"",
-                                          "profiles/a.json:2: \"a\" extends \"b\", which is no profile"};
+                                          "profiles/a.json:2: \"a\" extends \"b\", which is not a profile"};
     QTest::newRow("itself") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"a\"}") << QByteArray()
                             << QStringList{"profiles/a.json:2: \"a\" extends itself: a -> a"};
     QTest::newRow("cycle") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}")
                            << QByteArray("{\"profile\": \"b\",\n\"extends\": \"a\"}")
                            << QStringList{"profiles/b.json:2: \"b\" extends itself: b -> a -> b",
-                                          "profiles/a.json:2: \"a\" extends \"b\", which is no profile"};
+                                          "profiles/a.json:2: \"a\" extends \"b\", which is not a profile"};
     // The built-in profile of that name stands in.
     QTest::newRow("cycle through a built-in one")
         << QByteArray("{\"profile\": \"flash\",\n\"extends\": \"megatron-2022\"}") << QByteArray()
@@ -221,7 +221,7 @@ class GraphTemplateTest : public QObject {
     QVERIFY(std::holds_alternative<Problem>(graph));
     QVERIFY(std::get<Problem>(graph).code == ProblemCode::ProfileRule);
     QVERIFY(
-        QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a keeps operand 4 of rope"));
+        QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a saves operand 4 of rope"));
   }
 };
 

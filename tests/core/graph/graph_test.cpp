@@ -475,7 +475,7 @@ class GraphTest : public QObject {
     for (const Segment& s : r->graph().segments)
       for (const Op& op : s.ops)
         if (is_collective(op.kind))
-          QVERIFY2(redistribution(op).why.find(" wants ") != std::string::npos, op.name.c_str());
+          QVERIFY2(redistribution(op).why.find(" expects ") != std::string::npos, op.name.c_str());
   }
 
   void equalStructuresShareAGraph() {

@@ -142,7 +142,7 @@ struct Weight : Tiny {
     product.grad = GradRole::Weight;
     product.deferrable = true;
     save(x);
-    segment().waiting = {{storage(x), 0}, {storage(gy), 0}};
+    segment().deferred = {{storage(x), 0}, {storage(gy), 0}};
     segment().params.push_back({w, dw, "", false, false});
     segment().input = x;
     segment().output = y;
@@ -357,7 +357,7 @@ class LifetimesTest : public QObject {
     tiny.end_replay();
     tiny.gradient(1, {again, gy}, {gx});
     tiny.save(x);
-    tiny.segment().saved_whole = {{tiny.storage(a), 1}};
+    tiny.segment().saved_without_recompute = {{tiny.storage(a), 1}};
     tiny.segment().input = x;
     tiny.segment().output = y;
     tiny.segment().output_grad = gy;

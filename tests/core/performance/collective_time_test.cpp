@@ -35,15 +35,17 @@ GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t doma
                       int64_t node) {
   if (mesh.group_size(axes) <= 1) return {};
   GroupSpan worst;
-  int64_t pods = 1, leaves = 1;
-  bool first = true, unlike = false;
+  int64_t pods = 1, leaf_switches = 1;
+  bool first = true, crosses_rails = false;
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> ranks = mesh.group(rank, axes);
     const GroupSpan span = span_of(ranks, domain, pod, leaf, node);
     pods = std::max(pods, span.pods);
-    leaves = std::max(leaves, span.leaves);
-    unlike |= span.unlike;
-    const auto full = [](const GroupSpan& s) { return s.fullest > 0 ? s.fullest : s.per_domain; };
+    leaf_switches = std::max(leaf_switches, span.leaf_switches);
+    crosses_rails |= span.crosses_rails;
+    const auto full = [](const GroupSpan& s) {
+      return s.most_per_domain > 0 ? s.most_per_domain : s.per_domain;
+    };
     const bool slower = span.per_domain != worst.per_domain ? span.per_domain < worst.per_domain
                         : span.domains() != worst.domains() ? span.domains() > worst.domains()
                                                             : full(span) > full(worst);
@@ -51,17 +53,17 @@ GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t doma
     first = false;
   }
   worst.pods = pods;
-  worst.leaves = leaves;
-  worst.unlike = unlike;
+  worst.leaf_switches = leaf_switches;
+  worst.crosses_rails = crosses_rails;
   return worst;
 }
 
 QByteArray text(const GroupSpan& s) {
   return QByteArray("ranks ") + QByteArray::number(qlonglong(s.ranks)) + " per domain " +
-         QByteArray::number(qlonglong(s.per_domain)) + " to " + QByteArray::number(qlonglong(s.fullest)) +
-         " domains " + QByteArray::number(qlonglong(s.domains())) + " pods " +
-         QByteArray::number(qlonglong(s.pods)) + " leaves " + QByteArray::number(qlonglong(s.leaves)) +
-         (s.unlike ? " unlike" : "");
+         QByteArray::number(qlonglong(s.per_domain)) + " to " +
+         QByteArray::number(qlonglong(s.most_per_domain)) + " domains " +
+         QByteArray::number(qlonglong(s.domains())) + " pods " + QByteArray::number(qlonglong(s.pods)) +
+         " leaves " + QByteArray::number(qlonglong(s.leaf_switches)) + (s.crosses_rails ? " unlike" : "");
 }
 
 double quantile(std::vector<double> values, double part) {
@@ -138,7 +140,7 @@ void CollectiveTimeTest::spans_of_meshes() {
                                {MeshAxis::Etp, MeshAxis::Ep},
                                {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
   for (const MeshAxisRow& row : kMeshAxes) groups.push_back({row.axis});
-  int checked = 0, straddling = 0, unlike = 0;
+  int checked = 0, straddling = 0, crosses_rails = 0;
   for (int i = 0; i < 400; ++i) {
     MeshDegrees degrees;
     degrees.tp = pick({1, 2, 3, 4, 6, 8});
@@ -167,7 +169,7 @@ void CollectiveTimeTest::spans_of_meshes() {
                       got = span_of(mesh, axes, domain, pod, leaf, node);
       ++checked;
       straddling += !expected.even();
-      unlike += expected.unlike;
+      crosses_rails += expected.crosses_rails;
       if (got == expected) continue;
       QFAIL((text(got) + " instead of " + text(expected) + ": " +
              QByteArray::fromStdString(group_name(axes)) + " in " +
@@ -185,7 +187,7 @@ void CollectiveTimeTest::spans_of_meshes() {
                 .constData());
     }
   }
-  QVERIFY(checked > 7000 && straddling > 500 && unlike > 500);
+  QVERIFY(checked > 7000 && straddling > 500 && crosses_rails > 500);
 }
 
 void CollectiveTimeTest::catalogues_are_sound() {
@@ -488,7 +490,7 @@ void CollectiveTimeTest::rails_and_pods() {
   QCOMPARE(load(8, spread(4, 2)).scaleup_bytes, 1e9 * (1.0 / 8 + 6.0 / 8 / 2));
   QCOMPARE(load(8, spread(4, 1)).scaleup_bytes, 0.0);
   QCOMPARE(load(1, spread(4, 8)).nic_bytes, load(8, spread(4, 8)).nic_bytes);
-  // Ranks in unlike places of their nodes: all that leaves is forwarded, whoever sends it.
+  // Ranks at different positions of their nodes: all that leaves is forwarded, whoever sends it.
   QCOMPARE(load(8, {2, 1, 0, 0, 1, 1, true}, Kind::SendRecv).scaleup_bytes, 1e9);
   QCOMPARE(load(1, {2, 1, 0, 0, 1, 1, true}, Kind::SendRecv).scaleup_bytes, 0.0);
   const GroupSpan even = spread(2, 4), uneven{8, 4, 0, 0, 1, 1, true};
@@ -537,7 +539,7 @@ void CollectiveTimeTest::bad_tables_data() {
     QTest::newRow(name) << QByteArray(text) << QByteArray(what);
   };
   row("op", R"({"op": "gossip", "ranks": 2, "bytes": [1, 2], "us": [1, 2]})", "\"gossip\" is no collective");
-  row("one rank", R"({"op": "reduce", "ranks": 1, "bytes": [1, 2], "us": [1, 2]})", "moves nothing");
+  row("one rank", R"({"op": "reduce", "ranks": 1, "bytes": [1, 2], "us": [1, 2]})", "moves no data");
   row("lengths", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1]})", "2 sizes and 1 times");
   row("order", R"({"op": "reduce", "ranks": 2, "bytes": [2, 1], "us": [1, 2]})", "do not ascend");
   row("negative", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1, -2]})", "no positive number");

@@ -343,7 +343,7 @@ class FormTest : public QObject {
     QTest::newRow("method of full recompute") << "recompute_method"
                                               << "only full recompute has a method";
     QTest::newRow("degree of Ulysses") << "ulysses_degree"
-                                       << "sequences stay whole (cp = 1)";
+                                       << "there is no context parallelism (cp = 1)";
     QTest::newRow("degree") << "tp"
                             << "";
     QTest::newRow("pipeline") << "virtual_stages"
@@ -416,7 +416,7 @@ class FormTest : public QObject {
     form_->focusKnob("sync");
     QTest::mouseClick(sync, Qt::LeftButton);  // opens the list
     QVERIFY(!item("zero-3")->isEnabled());
-    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not go with pipeline stages"),
+    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not support pipeline stages"),
              qPrintable(item("zero-3")->toolTip()));
     QVERIFY(item("zero-1")->isEnabled());
     QVERIFY(item("fsdp2")->isEnabled());

@@ -60,8 +60,8 @@ class MachineDialogTest : public WindowTest {
         QCOMPARE(cell(row++, MachineModel::Source), QString::fromStdString(v.source));
       }
     QVERIFY(says("NVIDIA H100 SXM 80 GB") && says("DGX H100"));
-    QVERIFY(row_of("Products, bfloat16") >= 0 &&
-            cell(row_of("Products, bfloat16"), MachineModel::Origin) == "Measured");
+    QVERIFY(row_of("Matrix products, bfloat16") >= 0 &&
+            cell(row_of("Matrix products, bfloat16"), MachineModel::Origin) == "Measured");
   }
 
   // Arrows go from value to value, and the whole source stands below; a second F9 shows the same dialog.

@@ -140,10 +140,10 @@ void KnobStateTest::reasons_data() {
   row("dispatch type without experts", "llama3-8b", {}, "dispatch_dtype",
       "the llama architecture has no experts");
   row("dispatch type without ep", "mixtral-8x7b", {{"dp", "4"}}, "dispatch_dtype",
-      "tokens stay where they are without expert parallelism (ep = 1)");
+      "without expert parallelism (ep = 1), no tokens are sent");
   row("dispatch type with ep", "mixtral-8x7b", {{"dp", "4"}, {"ep", "4"}}, "dispatch_dtype", "");
   row("head size, latent attention", "deepseek-v2-lite", {}, "head_dim",
-      "latent attention has head sizes of its own: plain, rotated and of values");
+      "latent attention has its own head sizes: non-rotary, rotary and value");
   row("plain head size, latent attention", "deepseek-v2-lite", {}, "nope_head_dim", "");
   row("head size, attention", "mixtral-8x7b", {}, "head_dim", "");
   row("head size, no attention", "mamba-130m", {}, "head_dim", "the mamba architecture has no attention");
