@@ -50,8 +50,8 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
     for (size_t i = 0; i < row.values.size(); ++i) {
       const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
       values.push_back(number(row.values[i]));
-      differences.push_back(number(row.by(i)));
-      percents.push_back(number(100 * row.by(i) / row.values[0]));
+      differences.push_back(number(row.change(i)));
+      percents.push_back(number(100 * row.change(i) / row.values[0]));
     }
     list.push_back({{"id", row.id},
                     {"label", row.label},

@@ -47,22 +47,23 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
     if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
     *target = std::get<int64_t>(read);
   }
-  options.keep.top = static_cast<size_t>(top);
-  options.keep.sample = static_cast<size_t>(sample);
+  options.result.top = static_cast<size_t>(top);
+  options.result.sample = static_cast<size_t>(sample);
   options.threads = static_cast<int>(threads);
   if (arguments.has("--guided")) options.guided = Guided{static_cast<uint64_t>(seed), budget};
   if (const std::string* id = arguments.value("--objective")) {
-    if (const auto exit_code = read_objective("--objective", *id, options.keep.objective)) return *exit_code;
-    if (options.keep.objective != options.keep.front_y) options.keep.front_x = options.keep.objective;
+    if (const auto exit_code = read_objective("--objective", *id, options.result.objective))
+      return *exit_code;
+    if (options.result.objective != options.result.front_y) options.result.front_x = options.result.objective;
   }
   if (const std::string* pair = arguments.value("--pareto")) {
     const size_t comma = pair->find(',');
     if (comma == std::string::npos)
       return wrong({ProblemCode::FlagValueInvalid, "--pareto", "\"" + *pair + "\" is one objective",
                     "two between a comma: " + objective_ids()});
-    if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.keep.front_x))
+    if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.result.front_x))
       return *exit_code;
-    if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.keep.front_y))
+    if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.result.front_y))
       return *exit_code;
   }
   if (const std::string* price = arguments.value("--price")) {
@@ -70,7 +71,7 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
     if (!thousandths || *thousandths < 1)
       return wrong({ProblemCode::FlagValueInvalid, "--price", "\"" + *price + "\" is no price",
                     "dollars per GPU hour, such as 2.49"});
-    options.keep.price_per_hour = static_cast<double>(*thousandths) / 1000;
+    options.result.price_per_hour = static_cast<double>(*thousandths) / 1000;
   }
   if (const std::string* shard = arguments.value("--shard")) {
     const auto read = parse_shard(*shard);
@@ -118,7 +119,7 @@ int run(const Arguments& arguments) {
     ProgressLine line;
     SearchCallbacks callbacks;
     if (line.wanted())
-      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, how.keep)); };
+      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, how.result)); };
     return search(std::get<0>(space), how, callbacks, interrupt.token());
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);

@@ -122,7 +122,7 @@ std::string explore_progress(const SearchProgress& p, const ResultOptions& optio
                     grouped(static_cast<Wide>(p.enumerated_per_second)) + "/s, " +
                     grouped(static_cast<Wide>(p.timed_per_second)) + " timed/s";
   if (p.seconds_left > 0) out += ", " + format_seconds(p.seconds_left) + " left";
-  if (const Point* best = p.keeper.leader())
+  if (const Point* best = p.collector.best())
     out += ", best " +
            objective_text(options.objective, best->values[static_cast<size_t>(options.objective)]);
   return out;

@@ -16,7 +16,7 @@ namespace shardscape {
 namespace {
 
 constexpr int kSample = 4096;  // designs in the sample of the estimate
-constexpr int64_t kRun = 256;  // designs that a thread counts at a time
+constexpr int64_t kRun = 256;  // designs that a thread counts in one task
 
 bool is_valid(const Space& space, const Design& design, ValidatedParts& known) {
   return space.excluded_by(design) < 0 && first_error(design, &known).empty();

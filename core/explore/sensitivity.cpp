@@ -20,7 +20,7 @@ std::optional<Problem> first_problem(const Design& design) {
   return std::move(problems.front());
 }
 
-// tp, pp and cp change dp so that the number of ranks stays.
+// If tp, pp or cp changes, dp changes too, so that the number of ranks stays. False if this is impossible.
 bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   if (knob.id != "tp" && knob.id != "pp" && knob.id != "cp") return true;
   const int64_t others = n.design.parallel.tp * n.design.parallel.pp * n.design.parallel.cp;
@@ -30,7 +30,8 @@ bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   return true;
 }
 
-// Applies fixes that change neither the knob under study nor the number of ranks.
+// Makes the design valid by fixes that change neither the studied knob nor the number of ranks. False if this
+// is impossible.
 bool repair(Neighbour& n, const Design& from, const Knob& knob) {
   for (int round = 0; round <= kRepairs; ++round) {
     const auto problem = first_problem(n.design);
@@ -62,7 +63,7 @@ std::optional<Neighbour> neighbour(const Design& from, const Knob& knob, const s
   return n;
 }
 
-// The values to try: of each list, the first that gives a valid design.
+// Lists of values to try. In each list, the first value that gives a valid design counts.
 std::vector<std::vector<std::string>> candidates(const Design& design, const Knob& knob) {
   const auto words = [](std::initializer_list<int64_t> numbers) {
     std::vector<std::string> out;
@@ -134,12 +135,12 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
   std::vector<Neighbour*> all;
   for (KnobSensitivity& of : out.knobs)
     for (Neighbour& n : of.neighbours) all.push_back(&n);
-  std::mutex telling;
+  std::mutex progress_mutex;
   size_t done = 0;
   tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     all[i]->evaluation = evaluator.evaluate(all[i]->design, kTimeAll, stop);
-    const std::lock_guard lock(telling);
+    const std::lock_guard lock(progress_mutex);
     if (progress) progress(++done, all.size());
   });
   if (stop.stop_requested()) return std::nullopt;
@@ -172,7 +173,7 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
     ScalePoint point{gpus, dp, d.workload.batch, "", {}};
     if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0)
-      point.wrong = "the batch does not split so";
+      point.wrong = "the batch of this size is not a whole number";
     else if (const auto problem = first_problem(d))
       point.wrong = problem->what;
     out.push_back(std::move(point));

@@ -17,7 +17,7 @@ namespace shardscape {
 // The design with another value of one knob.
 struct Neighbour {
   std::string value;
-  // Other knobs that changed with it: dp, to hold the number of ranks; fixes of problems.
+  // Other knobs that changed: dp, so that the number of ranks stays, and the knobs of fixes.
   std::vector<std::pair<std::string, std::string>> also;
   Design design;
   Evaluation evaluation;  // timed even if it does not fit
@@ -37,12 +37,12 @@ struct KnobSensitivity {
 };
 
 struct Sensitivity {
-  Evaluation now;
+  Evaluation now;                      // of the design itself
   std::vector<KnobSensitivity> knobs;  // largest effect on tokens per second first
 };
 
-// The design is valid. Omitted: knobs of the model, the mode, knobs without effect, and knobs that the
-// program chooses (0). Empty if stopped.
+// Requires a valid design. Omits knobs of the model, the mode, knobs without effect, and knobs at 0, where
+// the program chooses the value. Empty if stopped.
 std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop = {},
                                        const std::function<void(size_t done, size_t of)>& progress = {});
 
