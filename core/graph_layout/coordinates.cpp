@@ -8,7 +8,7 @@
 namespace shardscape::layered {
 namespace {
 
-// Per lower node: upper neighbours that it must not be aligned with.
+// Per lower node: upper neighbours with which the node must not be aligned.
 using Pairs = std::vector<std::vector<int>>;
 
 // Type 1 conflicts: edges that cross a segment between two bends yield to it, so that long edges stay

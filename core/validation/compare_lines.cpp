@@ -33,7 +33,7 @@ AuditLine order_line(std::string what, const std::vector<std::string>& expected,
   const auto [e, g] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
   AuditLine line{"order", std::move(what), Verdict::Pass, {}, "", "", ""};
   if (e == expected.end() && g == got.end()) {
-    line.expected = line.got = std::to_string(expected.size()) + " in order";
+    line.expected = line.got = std::to_string(expected.size()) + " in the same order";
     return line;
   }
   line.verdict = Verdict::Fail;
