@@ -102,7 +102,7 @@ class Writer {
 
   void saved(const Segment& s) {
     if (s.saved.empty()) return;
-    line(2, "kept from forward for backward");
+    line(2, "saved for the backward");
     for (const SavedStorage& kept : s.saved) {
       const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
       const std::string saver = kept.saver < 0 ? "" : ", for the backward of " + s.op(kept.saver).name;

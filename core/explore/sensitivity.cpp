@@ -90,13 +90,13 @@ std::vector<std::vector<std::string>> candidates(const Design& design, const Kno
   return {};
 }
 
-void add_change(KnobSensitivity& of, const Evaluation& now, const Evaluation& then) {
+void add_change(KnobSensitivity& effect, const Evaluation& now, const Evaluation& then) {
   const double change = then.tokens_per_second / now.tokens_per_second - 1;
   const int64_t memory = then.memory - now.memory;
-  of.slowest = std::min(of.slowest, change);
-  of.fastest = std::max(of.fastest, change);
-  of.least_memory = std::min(of.least_memory, memory);
-  of.most_memory = std::max(of.most_memory, memory);
+  effect.slowest = std::min(effect.slowest, change);
+  effect.fastest = std::max(effect.fastest, change);
+  effect.least_memory = std::min(effect.least_memory, memory);
+  effect.most_memory = std::max(effect.most_memory, memory);
 }
 
 constexpr EvaluationOptions kTimeAll{0, true};
@@ -123,18 +123,18 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
   if (!out.now.timed()) return std::nullopt;
   for (const Knob& knob : knobs()) {
     if (knob.group == KnobGroup::Model || knob.id == "mode" || without_effect(design, knob)) continue;
-    KnobSensitivity of{&knob, knob_text(design, knob), {}};
+    KnobSensitivity effect{&knob, knob_text(design, knob), {}};
     for (const auto& values : candidates(design, knob))
       for (const std::string& value : values)
         if (auto n = neighbour(design, knob, value)) {
-          of.neighbours.push_back(std::move(*n));
+          effect.neighbours.push_back(std::move(*n));
           break;
         }
-    if (!of.neighbours.empty()) out.knobs.push_back(std::move(of));
+    if (!effect.neighbours.empty()) out.knobs.push_back(std::move(effect));
   }
   std::vector<Neighbour*> all;
-  for (KnobSensitivity& of : out.knobs)
-    for (Neighbour& n : of.neighbours) all.push_back(&n);
+  for (KnobSensitivity& effect : out.knobs)
+    for (Neighbour& n : effect.neighbours) all.push_back(&n);
   std::mutex progress_mutex;
   size_t done = 0;
   tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
@@ -144,11 +144,11 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
     if (progress) progress(++done, all.size());
   });
   if (stop.stop_requested()) return std::nullopt;
-  for (KnobSensitivity& of : out.knobs) {
-    std::erase_if(of.neighbours, [](const Neighbour& n) { return !n.evaluation.timed(); });
-    for (const Neighbour& n : of.neighbours) add_change(of, out.now, n.evaluation);
+  for (KnobSensitivity& effect : out.knobs) {
+    std::erase_if(effect.neighbours, [](const Neighbour& n) { return !n.evaluation.timed(); });
+    for (const Neighbour& n : effect.neighbours) add_change(effect, out.now, n.evaluation);
   }
-  std::erase_if(out.knobs, [](const KnobSensitivity& of) { return of.neighbours.empty(); });
+  std::erase_if(out.knobs, [](const KnobSensitivity& effect) { return effect.neighbours.empty(); });
   std::stable_sort(out.knobs.begin(), out.knobs.end(),
                    [](const auto& a, const auto& b) { return a.swing() > b.swing(); });
   return out;

@@ -42,7 +42,7 @@ class Comparison {
     AuditLine line = near_line(std::move(what), expected, got);
     if (line.verdict == Verdict::Fail)
       for (const auto& [name, bytes] : ours.storages)
-        line.remark += (line.remark.empty() ? "here: " : "; ") + name + " " + grouped(bytes);
+        line.remark += (line.remark.empty() ? "computed: " : "; ") + name + " " + grouped(bytes);
     a_.lines.push_back(std::move(line));
   }
 

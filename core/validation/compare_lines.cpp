@@ -54,7 +54,7 @@ void compare_volumes(const Volumes& expected, const Volumes& got, std::vector<Au
                                 {"elements", ev.elements, gv.elements},
                                 {"bytes", ev.bytes, gv.bytes}}));
     if (e == expected.end()) lines.back().remark = "not recorded";
-    if (g == got.end()) lines.back().remark = "missing here";
+    if (g == got.end()) lines.back().remark = "not computed";
   }
   if (all.empty()) lines.push_back(exact_line("collectives", "none", {{"count", 0, 0}}));
 }
