@@ -35,7 +35,7 @@ json sensitivity_json(const Sensitivity& s) {
   for (const KnobSensitivity& effect : s.knobs) {
     json entry{{"knob", effect.knob->id},         {"value", effect.value},
                {"slowest", effect.slowest},       {"fastest", effect.fastest},
-               {"least_memory", of.least_memory}, {"most_memory", of.most_memory}};
+               {"least_memory", effect.least_memory}, {"most_memory", effect.most_memory}};
     json& neighbours = entry["neighbours"] = json::array();
     for (const Neighbour& n : effect.neighbours) {
       json also = json::object();
