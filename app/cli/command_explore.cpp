@@ -97,9 +97,9 @@ int count(const Space& space, bool json, const Interrupt& interrupt) {
 
 int run(const Arguments& arguments) {
   Interrupt interrupt;
-  auto options = options_of(arguments);
-  if (const int* exit_code = std::get_if<int>(&options)) return *exit_code;
-  SearchOptions& how = std::get<SearchOptions>(options);
+  auto parsed = options_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
+  SearchOptions& options = std::get<SearchOptions>(parsed);
   const auto space = space_of(arguments);
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
   const bool json = arguments.has("--json");
@@ -112,25 +112,25 @@ int run(const Arguments& arguments) {
       return kFileError;
     }
     before = std::get<SearchResult>(std::move(read));
-    how.resume = &*before;
+    options.resume = &*before;
   }
   const auto begin = std::chrono::steady_clock::now();
   auto found = [&] {
     ProgressLine line;
     SearchCallbacks callbacks;
     if (line.wanted())
-      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, how.result)); };
-    return search(std::get<0>(space), how, callbacks, interrupt.token());
+      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
+    return search(std::get<0>(space), options, callbacks, interrupt.token());
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);
   const SearchResult& result = std::get<SearchResult>(found);
   const RunFigures figures{
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-      how.threads > 0 ? how.threads : static_cast<int>(std::thread::hardware_concurrency())};
+      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())};
   if (const auto exit_code = write_result(arguments, result)) return *exit_code;
   std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
   if (interrupt.requested()) return kInterrupted;
-  return result.best.empty() && how.shards == 1 ? kNegativeAnswer : kDone;
+  return result.best.empty() && options.shards == 1 ? kNegativeAnswer : kDone;
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ class ResultCollector {
  public:
   ResultCollector(std::shared_ptr<const Space> space, const ResultOptions& options);
   void add(const Point& point, const std::vector<int>& values);  // values: one index per axis
-  void add(const SearchResult& part);  // its space and options are those of this collector
+  void add(const SearchResult& part);  // requires the space and options of this collector
   SearchCounts& counts() { return counts_; }
   SearchResult result() const;  // without parts
   const Point* best() const { return best_.empty() ? nullptr : &best_.front(); }

@@ -87,7 +87,7 @@ class ResultReader {
       file_.fail(
           ProblemCode::WrongKindOfFile, "",
           "this is not the result of a search: \"shardscape_result\", the version of its format, is missing",
-          "what \"shardscape-cli explore -o\" or --json writes");
+          "a file that \"shardscape-cli explore -o\" or --json writes");
     if (file_.integer(root, "shardscape_result") != kFormat)
       file_.fail(ProblemCode::UnknownFormat, "shardscape_result",
                  "the version of the format is " + root["shardscape_result"].dump(), std::to_string(kFormat));

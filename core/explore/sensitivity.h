@@ -32,7 +32,7 @@ struct KnobSensitivity {
   double slowest = 0, fastest = 0;
   int64_t least_memory = 0, most_memory = 0;  // change in bytes on the fullest rank
   double swing() const { return std::max(fastest, -slowest); }
-  // Neighbours from slowest to fastest; if there are more than `most`, those at both ends.
+  // Neighbours from slowest to fastest. If they are more than `most`, only the slowest and the fastest.
   std::vector<const Neighbour*> extremes(size_t most) const;
 };
 
@@ -50,7 +50,7 @@ struct ScalePoint {
   int64_t gpus = 0, dp = 0, batch = 0;
   std::string wrong;      // why the design is impossible; empty: it is possible
   Evaluation evaluation;  // timed even if it does not fit
-  double efficiency = 0;  // tokens/s per GPU over that of the smallest timed size
+  double efficiency = 0;  // tokens/s per GPU, divided by the value of the smallest timed size
 };
 struct ScalingOptions {
   bool weak = false;                  // true: the batch grows with dp (weak scaling); false: it is constant

@@ -91,7 +91,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   if (file.root().contains("constraints"))
     for (const json& constraint : file.array(file.root(), "constraints")) {
       if (!constraint.is_string())
-        file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is no constraint",
+        file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is not a constraint",
                   "a text such as \"tp*cp<=node\"");
       spec.constraints.push_back(constraint.get<std::string>());
     }

@@ -90,8 +90,8 @@ std::string above_peak_text(const Simulation& s) {
     add("model FLOPs count masked scores in full, as Megatron-LM does, and fused attention skips most of "
         "them");
   if (const double peak = peak_flops(*s.machine.accelerator, s.product_type) * 1e-12; peak > s.peak_tflops)
-    add("products run in " + std::string(dtype_name(s.product_type)) + " at up to " + significant(peak) +
-        " TFLOP/s");
+    add("matrix products run in " + std::string(dtype_name(s.product_type)) + " at up to " +
+        significant(peak) + " TFLOP/s");
   return (s.hfu <= 1   ? "MFU is"
           : s.mfu <= 1 ? "HFU is"
                        : "MFU and HFU are") +

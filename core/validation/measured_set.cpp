@@ -88,9 +88,9 @@ bool RowMapper::preset(const std::string& id) {
 
 void RowMapper::set(const char* knob, const std::string& text) {
   if (refused()) return;
-  const Knob* of = find_knob(knob);
-  if (!of) return refuse(std::string("there is no knob ") + knob);
-  if (const auto problem = set_knob(out_.design, *of, text)) refuse(to_string(*problem));
+  const Knob* found = find_knob(knob);
+  if (!found) return refuse(std::string("there is no knob ") + knob);
+  if (const auto problem = set_knob(out_.design, *found, text)) refuse(to_string(*problem));
 }
 
 void RowMapper::set_product(const char* knob, std::initializer_list<int64_t> factors) {
