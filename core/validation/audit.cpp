@@ -50,9 +50,9 @@ class Comparison {
   bool first() const { return stage_.first; }
   bool last() const { return stage_.last; }
   SegmentNumbers numbers(int segment) const {
-    const Segment& of = a_.report->graph().segments[static_cast<size_t>(segment)];
+    const Segment& s = a_.report->graph().segments[static_cast<size_t>(segment)];
     return segment_numbers(
-        of, of.kind == SegmentKind::Layer ? layer_.checkpoint_policy : CheckpointPolicy::Activations,
+        s, s.kind == SegmentKind::Layer ? layer_.checkpoint_policy : CheckpointPolicy::Activations,
         stage_.binding);
   }
   std::optional<int64_t> part(const RecordedParts& parts) const {

@@ -70,7 +70,7 @@ void recompute(RowMapper& m) {
 
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson setup = set.value("setup", MeasuredJson::object());
-  const auto said = [&](const char* key) {
+  const auto setup_text = [&](const char* key) {
     return setup.contains(key) && setup[key].is_string() ? setup[key].get<std::string>() : std::string();
   };
   size_t number = 0;
@@ -86,7 +86,7 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
                                        {"heads", "heads"},
                                        {"kv_heads", "KV heads"},
                                        {"vocab", "vocabulary"}})
-        if (const auto value = number_after(said(model.c_str()), word)) m.set(knob, *value);
+        if (const auto value = number_after(setup_text(model.c_str()), word)) m.set(knob, *value);
       m.set_from("layers", "layers");
       for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
       m.set_from("dp", "dp");
@@ -109,7 +109,7 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
       m.set("profile", m.flag("ce_fusion", true) ? "megatron-core-te-fused-loss" : "megatron-core-te");
       recompute(m);
       m.set("accelerator",
-            said("framework").find("B200") != std::string::npos ? "b200" : m.text("gpu", "b200"));
+            setup_text("framework").find("B200") != std::string::npos ? "b200" : m.text("gpu", "b200"));
     }
     out.rows.push_back(m.finish());
   }
