@@ -44,7 +44,7 @@ void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& mess
 
 void set_up(QCommandLineParser& parser) {
   parser.setApplicationDescription(
-      "Design-space explorer for distributed training and serving of large language models.");
+      "Design-space explorer for distributed training and inference of large language models.");
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addOption({"theme", "light or dark; default: the theme of the last run.", "light|dark"});
