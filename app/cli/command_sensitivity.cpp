@@ -33,9 +33,12 @@ json sensitivity_json(const Sensitivity& s) {
   json out{{"now", evaluation_json(s.now)}};
   json& list = out["knobs"] = json::array();
   for (const KnobSensitivity& effect : s.knobs) {
-    json entry{{"knob", effect.knob->id},         {"value", effect.value},
-               {"slowest", effect.slowest},       {"fastest", effect.fastest},
-               {"least_memory", effect.least_memory}, {"most_memory", effect.most_memory}};
+    json entry{{"knob", effect.knob->id},
+               {"value", effect.value},
+               {"slowest", effect.slowest},
+               {"fastest", effect.fastest},
+               {"least_memory", effect.least_memory},
+               {"most_memory", effect.most_memory}};
     json& neighbours = entry["neighbours"] = json::array();
     for (const Neighbour& n : effect.neighbours) {
       json also = json::object();
