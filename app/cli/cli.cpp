@@ -73,7 +73,7 @@ int run_cli(int argc, char** argv) {
     std::cerr << "error: standard output cannot be written\n";
     return kFileError;
   } catch (const std::exception& error) {
-    std::cerr << "error: the program cannot go on: " << error.what() << "\n";
+    std::cerr << "error: unexpected failure: " << error.what() << "\n";
     return kFileError;
   }
 }

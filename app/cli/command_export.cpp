@@ -31,7 +31,7 @@ int exit_code_of(const Problem& problem) {
   const bool of_design = problem.code == ProblemCode::DesignNotComputed ||
                          problem.code == ProblemCode::TraceOverflow ||
                          problem.code == ProblemCode::UnknownAccelerator;
-  return of_design ? kAnswerIsNo : kFileError;
+  return of_design ? kNegativeAnswer : kFileError;
 }
 
 void print_summary(const ExportSummary& s, const ExportOptions& options, bool json) {
@@ -98,29 +98,29 @@ int run(const Arguments& arguments) {
 Command export_command() {
   std::vector<Flag> flags{
       {"--output", 'o', FlagKind::Value, "DIR",
-       "The folder to write. It must not exist or be empty, unless --replace is given.", ""},
+       "The folder to write. Without --replace, the folder must be empty or not exist.", ""},
       {"--name", 0, FlagKind::Value, "NAME", "Traces are called NAME.<rank>.et; default: trace.", ""},
       {"--tensors", 0, FlagKind::Switch, "",
        "Write names and sizes of input and output tensors; more than doubles the size.", ""},
       {"--durations", 0, FlagKind::Switch, "",
-       "Write our seconds of every compute node, which ASTRA-sim then replays instead of its own roofline.",
+       "Write the estimated seconds of every compute node. ASTRA-sim then replays them instead of its own "
+       "roofline.",
        ""},
       {"--flat-network", 0, FlagKind::Switch, "",
-       "Describe the network in one dimension, at the rate of its slowest links, as ASTRA-sim's "
-       "congestion-aware backend wants it.",
+       "Describe the network in one dimension at the rate of its slowest links. ASTRA-sim's congestion-aware "
+       "backend requires one dimension.",
        ""},
-      {"--replace", 0, FlagKind::Switch, "", "Replace a bundle that is already there; never anything else.",
-       ""},
+      {"--replace", 0, FlagKind::Switch, "",
+       "Replace an existing bundle. A folder that is not a bundle is never replaced.", ""},
       json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "export",
       "write the execution traces of all ranks for a simulator",
       "-o DIR [FLAGS]",
-      std::string(
-          "Writes a folder with one Chakra execution trace per rank, communicator groups, and configuration "
-          "files for ASTRA-sim. The folder appears only when it is whole; interrupted or failed, nothing "
-          "is left behind. ") +
+      std::string("Writes a folder with one Chakra execution trace per rank, communicator groups, and "
+                  "configuration files for ASTRA-sim. The folder appears only when it is complete. An "
+                  "interrupted or failed export leaves no files. ") +
           kDesignFlagsHelp,
       {"shardscape-cli export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o "
        "out/llama8",

@@ -70,10 +70,11 @@ Command graph_command() {
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "graph",
-      "the symbolic tensor graph of a design, op by op",
+      "print the symbolic tensor graph of a design, op by op",
       "[FLAGS]",
-      std::string("The ops of every segment (embedding, each kind of layer, head) forward and backward, with "
-                  "shapes, placements, FLOPs as formulas, and for every collective why it is there. ") +
+      std::string(
+          "Prints the forward and backward ops of every segment (embedding, each kind of layer, head) with "
+          "shapes, placements and formulas of FLOPs. Every collective has the reason why it is inserted. ") +
           kDesignFlagsHelp,
       {"shardscape-cli graph --model llama3-8b --tp 2 --segment layer --phase forward",
        "shardscape-cli graph --model llama3-70b --tp 8 --sequence-parallel --json",

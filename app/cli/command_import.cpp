@@ -99,7 +99,7 @@ int run(const Arguments& arguments) {
   const auto report = import.ok() ? make_report(design) : nullptr;
   if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";
   print_problems(import.ok() ? report->problems : import.problems);
-  if (!report || !report->valid()) return kAnswerIsNo;
+  if (!report || !report->valid()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, *report);
   const std::string* output = arguments.value("--output");
   return output ? save(design, *output) : static_cast<int>(kDone);
@@ -111,14 +111,11 @@ Command import_command() {
   std::string types;
   for (const std::string& type : hf_model_types()) types += (types.empty() ? "" : ", ") + type;
   return {"import",
-          "what is taken from a Hugging Face config.json",
+          "show how a Hugging Face config.json becomes a model",
           "FILE [-o DESIGN] [--json]",
-          "Shows which fields of the file became the model, which values were assumed because the file is "
-          "silent, and "
-          "which fields were ignored, each with the reason. Known model types: " +
-              types +
-              ". Every command that takes "
-              "--model takes --hf-config FILE instead.",
+          "Lists the fields that define the model, the values that are assumed because the file has none, "
+          "and the ignored fields, each with the reason. Known model types: " +
+              types + ". Every command with the flag --model also has --hf-config FILE.",
           {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
            "shardscape-cli report --hf-config config.json --tp 2"},
           {{"--output", 'o', FlagKind::Value, "DESIGN",

@@ -63,18 +63,17 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command reference_command() {
-  return {
-      "reference",
-      "the pages of the documentation, as Markdown",
-      "[PAGE]",
-      "Prints a page of docs/, for example \"memory\". Without a page, prints the names of all pages. The "
-      "program makes three pages itself: \"command-line\" has every command with its flags, \"json\" has "
-      "every knob with its key, flag, accepted values and meaning, and \"problems\" has every problem with its "
-      "code.",
-      {"shardscape-cli reference", "shardscape-cli reference memory", "shardscape-cli reference json"},
-      {},
-      1,
-      run};
+  return {"reference",
+          "print the pages of the documentation, as Markdown",
+          "[PAGE]",
+          "Prints a page of docs/, for example \"memory\". Without a page, prints the names of all pages. "
+          "The program writes three pages itself: \"command-line\" has every command with its flags, "
+          "\"json\" has every knob with its key, flag, accepted values and meaning, and \"problems\" has "
+          "every problem with its code.",
+          {"shardscape-cli reference", "shardscape-cli reference memory", "shardscape-cli reference json"},
+          {},
+          1,
+          run};
 }
 
 }  // namespace shardscape

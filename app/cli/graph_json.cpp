@@ -108,11 +108,11 @@ class Writer {
                        {"to", listed.nodes[e.to].id},
                        {"tensor", s.tensor(e.tensor).name}});
     }
-    for (const SavedStorage& kept : s.saved) {
-      const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
+    for (const SavedStorage& saved_storage : s.saved) {
+      const Storage& storage = s.storages[static_cast<size_t>(saved_storage.storage)];
       saved.push_back({{"storage", storage.name},
                        {"bytes", quantity(storage.bytes)},
-                       {"saver", kept.saver < 0 ? Json() : Json(s.op(kept.saver).name)}});
+                       {"saver", saved_storage.saver < 0 ? Json() : Json(s.op(saved_storage.saver).name)}});
     }
     return {{"name", s.name},
             {"kind", segment_kind_name(s.kind)},

@@ -102,10 +102,10 @@ class Writer {
 
   void saved(const Segment& s) {
     if (s.saved.empty()) return;
-    line(2, "kept from forward for backward");
-    for (const SavedStorage& kept : s.saved) {
-      const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
-      const std::string saver = kept.saver < 0 ? "" : ", for the backward of " + s.op(kept.saver).name;
+    line(2, "saved for the backward");
+    for (const SavedStorage& saved : s.saved) {
+      const Storage& storage = s.storages[static_cast<size_t>(saved.storage)];
+      const std::string saver = saved.saver < 0 ? "" : ", for the backward of " + s.op(saved.saver).name;
       line(4, storage.name + ": " + valued(storage.bytes, bytes) + saver);
     }
   }

@@ -42,14 +42,14 @@ class Picture {
   void attributes(Attributes all) {
     for (const auto& [name, value] : all) xml_.writeAttribute(QLatin1String(name), value);
   }
-  void shape(const char* kind, Attributes of) {
+  void shape(const char* kind, Attributes list) {
     xml_.writeEmptyElement(QLatin1String(kind));
-    attributes(of);
+    attributes(list);
     xml_.writeCharacters(QStringLiteral("\n"));
   }
-  void text(Attributes of, const QString& words) {
+  void text(Attributes list, const QString& words) {
     xml_.writeStartElement(QStringLiteral("text"));
-    attributes(of);
+    attributes(list);
     xml_.writeCharacters(words);
     xml_.writeEndElement();
     xml_.writeCharacters(QStringLiteral("\n"));

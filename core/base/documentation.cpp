@@ -24,6 +24,7 @@ constexpr const char* kNames[] = {"guide",
                                   "command-line",
                                   "json",
                                   "json-results",
+                                  "problems",
                                   "architecture",
                                   "../CONTRIBUTING"};
 

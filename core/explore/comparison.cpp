@@ -36,12 +36,12 @@ double mean(const Simulation& s, TimeCategory category) {
   return sum / static_cast<double>(s.stages.size());
 }
 
-const StageMemory& fullest(const Report& report) {
+const StageMemory& fullest_stage(const Report& report) {
   return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)];
 }
 
-// Bytes that a rank moves in these collectives, on the stage that moves most.
-double moved(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
+// Bytes of a rank in the collectives of one op and group, on the stage where they are most.
+double moved_bytes(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
   double most = 0;
   for (const StageReport& stage : report.stages) {
     double bytes = 0;
@@ -59,7 +59,7 @@ std::string_view figure_group_label(FigureGroup group) {
     case FigureGroup::Size: return "Size";
     case FigureGroup::Time: return "Time";
     case FigureGroup::StepParts: return "Where the step goes, mean over stages";
-    case FigureGroup::Memory: return "Memory of the fullest rank";
+    case FigureGroup::Memory: return "Memory of the fullest_stage rank";
     case FigureGroup::Collectives: return "Collectives of a rank";
   }
   return "";
@@ -87,13 +87,13 @@ std::string ComparedFigure::text(size_t design) const {
   return std::isnan(values[design]) ? "-" : number_text(kind, values[design]);
 }
 
-double ComparedFigure::by(size_t design) const {
+double ComparedFigure::change(size_t design) const {
   const double by = values[design] - values[0];
   return std::abs(by) <= kRounding * std::max(std::abs(values[design]), std::abs(values[0])) ? 0 : by;
 }
 
 std::string ComparedFigure::difference(size_t design) const {
-  const double by = this->by(design);
+  const double by = change(design);
   if (std::isnan(by)) return "-";
   if (by == 0) return "same";
   if (kind == FigureKind::Share) return (by < 0 ? "-" : "+") + significant(100 * std::abs(by)) + " points";
@@ -101,7 +101,7 @@ std::string ComparedFigure::difference(size_t design) const {
 }
 
 std::string ComparedFigure::percent(size_t design) const {
-  const double by = 100 * this->by(design) / values[0];
+  const double by = 100 * change(design) / values[0];
   if (!std::isfinite(by) || by == 0) return "";
   if (std::abs(by) < 0.05) return "< 0.1 %";
   char text[32];
@@ -112,10 +112,10 @@ std::string ComparedFigure::percent(size_t design) const {
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
   std::vector<ComparedFigure> out;
   const auto add = [&](std::string id, std::string label, FigureGroup group, FigureKind kind,
-                       const auto& of) {
+                       const auto& value_of) {
     ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
     for (const ComparedDesign& design : designs)
-      row.values.push_back(design.simulation ? static_cast<double>(of(design)) : kNone);
+      row.values.push_back(design.simulation ? static_cast<double>(value_of(design)) : kNone);
     // Figures that no design has are omitted.
     if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); }))
       out.push_back(std::move(row));
@@ -156,23 +156,24 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
         [&](const ComparedDesign& d) { return mean(*d.simulation, category); });
   }
   add("memory", "In use", FigureGroup::Memory, FigureKind::Bytes,
-      [](const ComparedDesign& d) { return fullest(*d.report).in_use; });
+      [](const ComparedDesign& d) { return fullest_stage(*d.report).in_use; });
   for (size_t c = 0; c < std::tuple_size_v<CategoryBytes>; ++c) {
     const auto category = static_cast<MemoryCategory>(c);
     add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)),
         FigureGroup::Memory, FigureKind::Bytes,
-        [&](const ComparedDesign& d) { return fullest(*d.report).at_peak[c]; });
+        [&](const ComparedDesign& d) { return fullest_stage(*d.report).at_peak[c]; });
   }
   std::set<std::pair<std::string, std::string>> collectives;
   for (const ComparedDesign& design : designs)
     if (design.simulation)
       for (const StageReport& stage : design.report->stages)
         for (const CollectiveValue& c : stage.collectives) collectives.emplace(c.op, c.group);
-  for (const auto& of : collectives) {
-    std::string name = of.first;
+  for (const auto& op_and_group : collectives) {
+    const auto& [op, group] = op_and_group;
+    std::string name = op;
     std::replace(name.begin(), name.end(), '_', '-');
-    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, FigureGroup::Collectives,
-        FigureKind::Bytes, [&](const ComparedDesign& d) { return moved(*d.report, of); });
+    add(op + "_" + group + "_bytes", name + " over " + group, FigureGroup::Collectives, FigureKind::Bytes,
+        [&](const ComparedDesign& d) { return moved_bytes(*d.report, op_and_group); });
   }
   return out;
 }

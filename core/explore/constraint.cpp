@@ -55,7 +55,7 @@ class Parser {
   Test whole() {
     Test test = any();
     skip();
-    if (at_ < text_.size()) fail("\"" + text_.substr(at_) + "\" is left over");
+    if (at_ < text_.size()) fail("\"" + text_.substr(at_) + "\" follows the end of the condition");
     return test;
   }
 
@@ -203,11 +203,11 @@ class Parser {
         ++end;
       return end;
     };
-    at_ = end_of(true);  // the spelling of the flag, unless it is a difference
+    at_ = end_of(true);  // a knob spelled like its flag, with dashes; else the dash is a minus
     if (!find_knob(id_of(text_.substr(start, at_ - start)))) at_ = end_of(false);
     if (at_ == start)
-      fail(at_ == text_.size() ? "something is missing at the end"
-                               : "\"" + text_.substr(at_, 1) + "\" is not expected");
+      fail(at_ == text_.size() ? "a value is missing at the end"
+                               : "\"" + text_.substr(at_, 1) + "\" is not accepted here");
     return named(text_.substr(start, at_ - start));
   }
   Number number() {
@@ -226,7 +226,7 @@ class Parser {
   }
   Operand named(const std::string& name) {
     for (const ConstraintQuantity& quantity : quantities())
-      if (name == quantity.name) return {quantity.of};
+      if (name == quantity.name) return {quantity.value};
     const Knob* knob = find_knob(id_of(name));
     if (!knob) fail("there is no knob or quantity \"" + name + "\"");
     const double scale = knob->type == KnobType::Decimal ? 1000 : 1;

@@ -67,25 +67,24 @@ struct SearchResult {
   std::vector<SearchPart> parts;  // of an exhaustive search, in order of shards
   std::optional<Guided> guided;   // of a guided search, which has no parts
   SearchCounts counts;
-  std::vector<Point> best;   // best first; equal ones by index
+  std::vector<Point> best;   // best first; equally good designs in order of index
   std::vector<Point> front;  // Pareto-optimal, by the first objective, best first
   // Per axis and value: the best design with that value.
   std::vector<std::vector<std::optional<Point>>> groups;
-  // Designs with the smallest hashes of their index: a uniform sample of the timed designs, in order of
-  // index.
+  // A uniform sample of the timed designs: those whose index has the smallest hash. In order of index.
   std::vector<Point> sample;
   bool complete() const;  // every design was visited
 };
 
 // Collects points into a result. The result does not depend on the order of the points.
-class Keeper {
+class ResultCollector {
  public:
-  Keeper(std::shared_ptr<const Space> space, const ResultOptions& options);
+  ResultCollector(std::shared_ptr<const Space> space, const ResultOptions& options);
   void add(const Point& point, const std::vector<int>& values);  // values: one index per axis
-  void add(const SearchResult& part);                            // of the same space and options
+  void add(const SearchResult& part);  // requires the space and options of this collector
   SearchCounts& counts() { return counts_; }
   SearchResult result() const;  // without parts
-  const Point* leader() const { return best_.empty() ? nullptr : &best_.front(); }
+  const Point* best() const { return best_.empty() ? nullptr : &best_.front(); }
 
  private:
   bool better(const Point& a, const Point& b) const;

@@ -87,7 +87,7 @@ class ResultReader {
       file_.fail(
           ProblemCode::WrongKindOfFile, "",
           "this is not the result of a search: \"shardscape_result\", the version of its format, is missing",
-          "what \"shardscape-cli explore -o\" or --json writes");
+          "a file that \"shardscape-cli explore -o\" or --json writes");
     if (file_.integer(root, "shardscape_result") != kFormat)
       file_.fail(ProblemCode::UnknownFormat, "shardscape_result",
                  "the version of the format is " + root["shardscape_result"].dump(), std::to_string(kFormat));
@@ -265,12 +265,12 @@ Result<SearchResult> load_result(const std::filesystem::path& path) {
 std::string result_csv(const SearchResult& r) {
   struct Row {
     const Point* point;
-    std::string kept;
+    std::string lists;  // lists of the result that contain the design: "best front"
   };
   std::map<Wide, Row> rows;
-  const auto add = [&](const Point& point, const std::string& as) {
+  const auto add = [&](const Point& point, const std::string& list) {
     Row& row = rows.try_emplace(point.index, Row{&point, ""}).first->second;
-    if (row.kept.find(as) == std::string::npos) row.kept += (row.kept.empty() ? "" : " ") + as;
+    if (row.lists.find(list) == std::string::npos) row.lists += (row.lists.empty() ? "" : " ") + list;
   };
   for (const Point& p : r.best) add(p, "best");
   for (const Point& p : r.front) add(p, "front");
@@ -297,7 +297,7 @@ std::string result_csv(const SearchResult& r) {
   out += "\n";
   for (const Row& row : sorted) {
     const Point& p = *row.point;
-    out += to_string(p.index) + "," + row.kept;
+    out += to_string(p.index) + "," + row.lists;
     const std::vector<int> values = r.space->values_at(p.index);
     for (size_t a = 0; a < values.size(); ++a)
       out += "," + quoted(r.space->axes()[a].values[static_cast<size_t>(values[a])]);

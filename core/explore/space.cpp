@@ -59,7 +59,7 @@ class SpaceBuilder {
     }
     if (!(spec_.memory_margin >= 0 && spec_.memory_margin < 1))
       throw Problem(ProblemCode::MemoryMarginInvalid, "memory_margin",
-                    "a margin of " + significant(spec_.memory_margin) + " leaves nothing",
+                    "a margin of " + significant(spec_.memory_margin) + " leaves no memory",
                     "a share from 0 to below 1, such as 0.05");
     for (const Space::Digit& digit : space_->digits_) {
       if (space_->size_ > kMaxSize / static_cast<Wide>(digit.rows.size()))
@@ -149,7 +149,7 @@ class SpaceBuilder {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    // The list of ranks or nodes is parsed as values of that knob.
+    // The list of ranks or nodes has the syntax of the values of dp.
     auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);
     if (auto* problem = std::get_if<Problem>(&values)) {
       problem->where = id;
@@ -157,8 +157,8 @@ class SpaceBuilder {
     }
     if (by_node && spec_.find("gpus_per_node"))
       throw Problem(ProblemCode::NodesOfVariousSizes, kNodesAxis,
-                    "nodes of various sizes do not make a number of ranks",
-                    "gpus, or gpus_per_node with one value");
+                    "nodes have different sizes, so the number of nodes does not determine the ranks",
+                    "gpus instead of nodes, or one value of gpus_per_node");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
       if (ranks > kMaxWorld)
@@ -169,9 +169,9 @@ class SpaceBuilder {
     return out;
   }
 
-  // Divisors that the base model permits for this degree. All candidates for dp, or if the space varies the
-  // model.
-  std::vector<int64_t> working(const Knob& degree, std::vector<int64_t> candidates) const {
+  // The candidates that the base model permits for a degree. Returns all candidates for dp, and if the space
+  // varies the model.
+  std::vector<int64_t> permitted_divisors(const Knob& degree, std::vector<int64_t> candidates) const {
     const bool same_model = std::none_of(spec_.dimensions.begin(), spec_.dimensions.end(), [](const auto& d) {
       const Knob* knob = find_knob(d.first);
       return !knob || knob->group == KnobGroup::Model || knob->id == "seq";
@@ -195,10 +195,10 @@ class SpaceBuilder {
     if (spec_.gpus.empty() && spec_.nodes.empty()) {
       for (const char* id : kDegrees)
         if (const std::string* text = spec_.find(id); text && is_all(*text))
-          throw Problem(
-              ProblemCode::RanksUnknown, id,
-              "all values of " + std::string(id) + " are divisors of the number of ranks, which is not given",
-              "gpus or nodes, or a list or range");
+          throw Problem(ProblemCode::RanksUnknown, id,
+                        "\"all\" for " + std::string(id) +
+                            " means the divisors of the number of ranks, which is not given",
+                        "gpus or nodes, or a list or range");
       return;
     }
     const auto ranks = worlds();
@@ -213,7 +213,7 @@ class SpaceBuilder {
       const std::string* text = spec_.find(id);
       std::vector<int64_t> values;
       if (text ? is_all(*text) : std::string_view(id) == "dp")
-        values = working(knob, candidates);
+        values = permitted_divisors(knob, candidates);
       else if (!text)
         values = {knob_number(knob)(space_->base_)};
       else
@@ -239,8 +239,8 @@ class SpaceBuilder {
     if (found.empty())
       throw Problem(ProblemCode::NoLayoutForRanks, spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
                     "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
-                        (ranks.size() > 1 ? " or one of the others" : ""),
-                    "degrees that do, or \"all\" for one of them");
+                        (ranks.size() > 1 ? " or to another of the given numbers" : ""),
+                    "degrees whose product is the number of ranks, or \"all\" for one degree");
     Space::Digit digit;
     digit.rows.resize(found.size());
     for (size_t column = 0; column < 6; ++column) {
@@ -268,7 +268,8 @@ class SpaceBuilder {
     if (found.size() > 1) space_->digits_.push_back(std::move(digit));
   }
 
-  // Whether the values differ in the graph, tested on a design in which every strategy is active.
+  // Whether the values of an axis give different graphs, tested on a design in which every strategy is
+  // active.
   bool changes_structure(const SpaceAxis& axis) const {
     Design probe = space_->base_;
     for (const char* id : kDegrees) (void)set_knob(probe, *find_knob(id), "2");
@@ -290,7 +291,7 @@ class SpaceBuilder {
       if (!text || (laid_out && is_degree(knob.id))) continue;
       std::vector<std::string> values = parsed(knob, *text);
       if (values.empty())
-        throw Problem(ProblemCode::ValueMissing, knob.id, "there is no value", values_help(knob));
+        throw Problem(ProblemCode::ValueMissing, knob.id, "a value is missing", values_help(knob));
       if (values.size() == 1) {
         (void)set_knob(space_->base_, knob, values.front());
         fixed_.emplace_back(&knob, values.front());
@@ -302,8 +303,8 @@ class SpaceBuilder {
     for (const auto* list : {&structural, &numeric})
       for (int axis : *list) {
         add_digit(axis);
-        space_->idle_.emplace_back(static_cast<size_t>(axis),
-                                   no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+        space_->without_effect_.emplace_back(static_cast<size_t>(axis),
+                                             no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
       }
     // A preset would overwrite knobs of the model that have a single value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
@@ -396,15 +397,17 @@ int Space::excluded_by(const Design& design) const {
 }
 
 bool Space::repeats(const Design& design, const std::vector<int>& values) const {
-  return std::any_of(idle_.begin(), idle_.end(),
-                     [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
+  return std::any_of(without_effect_.begin(), without_effect_.end(), [&](const auto& axis_and_test) {
+    const auto& [axis, has_no_effect] = axis_and_test;
+    return values[axis] > 0 && has_no_effect(design);
+  });
 }
 
 void Space::apply(Design& design, size_t digit, int row) const {
-  const Digit& of = digits_[digit];
-  for (size_t a = 0; a < of.axes.size(); ++a) {
-    const auto axis = static_cast<size_t>(of.axes[a]);
-    settings_[axis][static_cast<size_t>(of.rows[static_cast<size_t>(row)][a])](design);
+  const Digit& d = digits_[digit];
+  for (size_t a = 0; a < d.axes.size(); ++a) {
+    const auto axis = static_cast<size_t>(d.axes[a]);
+    settings_[axis][static_cast<size_t>(d.rows[static_cast<size_t>(row)][a])](design);
   }
 }
 
@@ -414,11 +417,11 @@ SpaceCursor::SpaceCursor(const Space& space)
 void SpaceCursor::set(size_t digit, int row) {
   if (rows_[digit] == row) return;
   rows_[digit] = row;
-  const Space::Digit& of = space_.digits_[digit];
-  for (size_t a = 0; a < of.axes.size(); ++a)
-    values_[static_cast<size_t>(of.axes[a])] = of.rows[static_cast<size_t>(row)][a];
+  const Space::Digit& d = space_.digits_[digit];
+  for (size_t a = 0; a < d.axes.size(); ++a)
+    values_[static_cast<size_t>(d.axes[a])] = d.rows[static_cast<size_t>(row)][a];
   // A preset resets knobs of the model.
-  if (digit == 0 && space_.axes_[static_cast<size_t>(of.axes.front())].id == kModelAxis) {
+  if (digit == 0 && space_.axes_[static_cast<size_t>(d.axes.front())].id == kModelAxis) {
     design_ = space_.base_;
     for (size_t i = 0; i < rows_.size(); ++i)
       if (rows_[i] >= 0) space_.apply(design_, i, rows_[i]);

@@ -92,8 +92,8 @@ class Space {
   SpaceSpec spec_;
   Design base_;  // the base design with the dimensions of a single value applied
   std::vector<SpaceAxis> axes_;
-  std::vector<std::vector<KnobSetting>> settings_;     // per axis and value
-  std::vector<std::pair<size_t, NoEffectTest>> idle_;  // axes that can be without effect
+  std::vector<std::vector<KnobSetting>> settings_;               // per axis and value
+  std::vector<std::pair<size_t, NoEffectTest>> without_effect_;  // axes whose knob can be without effect
   std::vector<Digit> digits_;
   std::vector<Constraint> constraints_;
   Wide size_ = 1;

@@ -34,8 +34,8 @@ std::string values_text(const JsonFile& file, const std::string& id, const json&
   return text;
 }
 
-// The text of the object at a key of the root, after as many newlines as precede it in the file, for line
-// numbers.
+// The text of the object at a key of the root. As many newlines precede the text as in the file, so that
+// problems have the line numbers of the file.
 std::string object_text(const std::string& text, const std::string& key) {
   const size_t at = text.find("\"" + key + "\""), begin = at == std::string::npos ? at : text.find('{', at);
   if (begin == std::string::npos) return "";
@@ -60,7 +60,7 @@ std::string object_text(const std::string& text, const std::string& key) {
 Design base_of(const JsonFile& file, const std::string& text, const std::string& where) {
   const json& inner = file.object(file.root(), "design");
   std::string own = object_text(text, "design");
-  // another key with the same name precedes it
+  // if another key of this name comes first, the text belongs to that key
   if (json::parse(own, nullptr, false) != inner) own = inner.dump();
   auto design = design_from_json(own, where);
   if (auto* problem = std::get_if<Problem>(&design)) throw DataError{*problem};
@@ -91,7 +91,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   if (file.root().contains("constraints"))
     for (const json& constraint : file.array(file.root(), "constraints")) {
       if (!constraint.is_string())
-        file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is no constraint",
+        file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is not a constraint",
                   "a text such as \"tp*cp<=node\"");
       spec.constraints.push_back(constraint.get<std::string>());
     }

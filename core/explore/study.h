@@ -22,10 +22,10 @@ struct NamedDesign {
 struct Study {
   Design design;
   std::shared_ptr<const SearchResult> search;  // with its space; null: the document has none
-  std::vector<NamedDesign> compared;           // in their order
-  // Problem of the search or of the compared designs; the design itself is readable.
+  std::vector<NamedDesign> compared;           // in the order of the file
+  // The search or a compared design is unreadable and was dropped; the design itself is readable.
   std::optional<Problem> lost;
-  // Read from the result of a search (the design is the best one, or the first of the space) or from a space.
+  // True: read from a search result or a space. The design is the best one, or else the first of the space.
   bool of_search = false;
 };
 

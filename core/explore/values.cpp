@@ -30,7 +30,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The number of one part of a range, in the unit of the knob (thousandths for decimals).
+// The number of a knob value given as text; thousandths for decimal knobs.
 Result<int64_t> number_of(const Knob& knob, const std::string& text) {
   Design scratch;
   if (auto problem = set_knob(scratch, knob, text)) return wrong(problem->code, knob, problem->what);
@@ -59,7 +59,7 @@ Result<std::vector<std::string>> parse_range(const Knob& knob, const std::string
     const NumberText whole = parse_number(step_text, false);
     step = decimal ? thousandths.value_or(0) : whole.fault == NumberFault::None ? whole.value : 0;
     if (step < 1 || (kind == '*' && step < 2))
-      return wrong(ProblemCode::RangeInvalid, knob, "\"" + step_text + "\" is no step of a range",
+      return wrong(ProblemCode::RangeInvalid, knob, "\"" + step_text + "\" is not a step of a range",
                    "a..b*2 for powers, a..b+step for equal steps");
   }
   const int64_t first = std::get<int64_t>(from), end = std::get<int64_t>(to);
@@ -113,10 +113,10 @@ std::vector<std::string> words(const std::vector<int64_t>& numbers) {
   return out;
 }
 
-// The size that a knob divides; "all" takes its divisors.
+// The size that a knob divides; "all" stands for the divisors.
 struct Splits {
   const char* knob;
-  int64_t (*of)(const Design&);
+  int64_t (*size)(const Design&);
   bool zero;  // whether 0 is also a value
 };
 constexpr Splits kSplits[] = {
@@ -141,7 +141,7 @@ std::vector<std::string> all_subsets(const Knob& knob) {
   return out;
 }
 
-bool says(const std::string& text, std::string_view what) {
+bool is_word(const std::string& text, std::string_view what) {
   std::string word(trimmed(text));
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return word == what;
@@ -149,7 +149,7 @@ bool says(const std::string& text, std::string_view what) {
 
 }  // namespace
 
-bool is_all(const std::string& text) { return says(text, "all"); }
+bool is_all(const std::string& text) { return is_word(text, "all"); }
 
 std::string values_help(const Knob& knob) {
   const std::string each = "each " + accepted_values(knob);
@@ -195,7 +195,7 @@ Result<std::vector<std::string>> parse_values(const Knob& knob, const std::strin
 
 Result<std::vector<int64_t>> sweep_values(const Knob& knob, const std::string& text) {
   std::vector<int64_t> out;
-  if (trimmed(text).empty() || says(text, "usual")) return out;
+  if (trimmed(text).empty() || is_word(text, "usual")) return out;
   const std::string
       accepted = "numbers of " + knob.unit +
                  " such as 1,8,64, a range such as 1..64*2 (powers) or 1024..8192+1024 (steps), or usual";
@@ -203,10 +203,9 @@ Result<std::vector<int64_t>> sweep_values(const Knob& knob, const std::string& t
   if (auto* problem = std::get_if<Problem>(&values))
     return wrong(problem->code, knob, std::move(problem->what), accepted);
   if (std::get<0>(values).size() > kMaxSwept)
-    return wrong(
-        ProblemCode::TooManyValues, knob,
-        grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are more than a sweep takes",
-        "at most " + grouped(kMaxSwept));
+    return wrong(ProblemCode::TooManyValues, knob,
+                 grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are too many for a sweep",
+                 "at most " + grouped(kMaxSwept));
   for (const std::string& value : std::get<0>(values)) out.push_back(std::stoll(value));
   return out;
 }
@@ -235,7 +234,7 @@ Result<std::vector<std::string>> all_values(const Knob& knob, const Design& base
     case KnobType::Integer:
       for (const Splits& split : kSplits) {
         if (knob.id != split.knob) continue;
-        std::vector<std::string> values = words(divisors(split.of(base)));
+        std::vector<std::string> values = words(divisors(split.size(base)));
         if (split.zero) values.insert(values.begin(), "0");
         return values;
       }
@@ -243,8 +242,8 @@ Result<std::vector<std::string>> all_values(const Knob& knob, const Design& base
     case KnobType::Decimal:
     case KnobType::IntegerList: break;
   }
-  return Problem{ProblemCode::AllValuesUnknown, knob.id,
-                 "there is no saying what all values of \"" + knob.id + "\" are", values_help(knob)};
+  return Problem{ProblemCode::AllValuesUnknown, knob.id, "\"all\" is not defined for \"" + knob.id + "\"",
+                 values_help(knob)};
 }
 
 }  // namespace shardscape

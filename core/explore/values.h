@@ -18,7 +18,7 @@ Result<std::vector<std::string>> parse_values(const Knob& knob, const std::strin
 std::string values_help(const Knob& knob);  // the accepted syntax: "a value, a list such as 1,2,4, ..."
 // Whether the text is "all".
 bool is_all(const std::string& text);
-// Whether a valid text denotes more than one value.
+// Whether a text in the syntax of parse_values() denotes more than one value.
 bool is_range(const Knob& knob, const std::string& text);
 
 // The values of "all": every choice, both Boolean values, and the numbers that can be valid. Those are

@@ -64,7 +64,7 @@ std::string inference_text(const Report& report, const Simulation& simulation) {
     out += " (all " + grouped(prompts) + " prompts read; " +
            (first == 1 ? "the first one" : "the first " + grouped(first)) + " " +
            format_seconds(f.first_seconds) + ")";
-  return out + ", " + whole(f.tokens_per_second) + (decodes ? " tokens/s made, " : " tokens/s of prompts, ") +
+  return out + ", " + whole(f.tokens_per_second) + (decodes ? " output tokens/s, " : " prompt tokens/s, ") +
          significant(f.tokens_per_gpu) + " per GPU, KV cache " + format_bytes(f.kv_cache_bytes) +
          " per rank\n";
 }

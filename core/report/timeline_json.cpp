@@ -199,7 +199,7 @@ class Writer {
                    number(collective_bytes(segment, op), binding));
     if (is_collective(op.kind) && time.category == TimeCategory::MemoryBound)
       args["packing_us"] = in_microseconds(time.seconds - time.exposed);
-    if (ring_of(op) != Ring::None) {  // its messages travel concurrently
+    if (ring_of(op) != Ring::None) {  // messages of a ring travel concurrently with compute
       const RingOps ring = ring_ops(segment, span.op);
       double bytes = 0;
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})

@@ -70,13 +70,13 @@ Result<BridgeRecipes> BridgeRecipes::read() {
 const BridgeRecipe* BridgeRecipes::find(const std::string& model, const std::string& system,
                                         const std::string& precision, const std::string& release) const {
   const BridgeRecipe* found = nullptr;
-  const std::string* of = nullptr;
+  const std::string* chosen_release = nullptr;
   for (const BridgeRecipe& recipe : recipes_) {
     if (recipe.model != model || recipe.system != system || recipe.precision != precision) continue;
     for (const std::string& one : recipe.releases)
-      if (!of || nearer(one, *of, release)) {
+      if (!chosen_release || nearer(one, *chosen_release, release)) {
         found = &recipe;
-        of = &one;
+        chosen_release = &one;
       }
   }
   return found;

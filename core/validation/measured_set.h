@@ -22,7 +22,7 @@ struct MeasuredRow {
   Design design;
   std::optional<double> seconds;  // of a step; if empty, no_seconds has the reason
   std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
-  std::string no_seconds = "the row has no time of a step", no_bytes = "the row has no figure of memory";
+  std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
 };
 

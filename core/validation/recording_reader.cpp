@@ -209,7 +209,7 @@ std::string last_layer(const RecordedParts& parts) {
 
 std::optional<int64_t> checkpointed_bytes_per_layer(const Recording& recording, int64_t layers) {
   const std::string owner = module_of_layers(recording);
-  // count and bytes of one
+  // count, and bytes of one storage
   std::map<std::pair<std::string, std::vector<int64_t>>, std::pair<int64_t, int64_t>> rows;
   for (const RecordedStorage& s : recording.saved)
     if (s.scope == owner) rows.try_emplace({s.dtype, s.shape}, 0, s.bytes).first->second.first += 1;

@@ -20,7 +20,7 @@ struct ValidatedRow {
   double error_percent() const { return 100 * (predicted / measured - 1); }
 };
 
-// One kind of figure over all rows of the set. Rows without the figure are among the unmapped.
+// One kind of figure over all rows of the set. Rows without the figure are listed in `unmapped`.
 struct ValidatedMetric {
   std::string name;  // "memory", "time"
   std::vector<ValidatedRow> rows;

@@ -100,7 +100,7 @@ std::vector<std::string> recorded_order(const Recording& recording, const GroupN
 
 std::vector<std::string> reported_order(const Report& report, const StageReport& stage,
                                         const GroupNames& groups, size_t most) {
-  // Collectives of a chunk's forward and backward; all microbatches issue the same.
+  // Collectives of the forward and of the backward of a chunk. Every microbatch issues the same list.
   std::map<std::pair<int, bool>, std::vector<std::string>> words;
   for (int chunk = 0; chunk < static_cast<int>(stage.chunks.size()); ++chunk)
     for (const bool backward : {false, true}) {

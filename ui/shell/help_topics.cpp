@@ -14,7 +14,7 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Designs: return QStringLiteral("models/search.md");
     case HelpTopic::Compare: return QStringLiteral("models/search.md#comparison");
     case HelpTopic::Sensitivity: return QStringLiteral("models/search.md#sensitivity");
-    case HelpTopic::Scaling: return QStringLiteral("guide.md#find-out-what-matters");
+    case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-knobs-matter");
     case HelpTopic::Serving: return QStringLiteral("models/inference.md");
     case HelpTopic::Form: return QStringLiteral("json.md");
     case HelpTopic::Problems: return QStringLiteral("limits.md");

@@ -77,7 +77,7 @@ void ConstraintTest::bad_constraints_data() {
   QTest::newRow("no comparison") << "tp*pp"
                                  << "comparison";
   QTest::newRow("left over") << "tp<=8 pp"
-                             << "left over";
+                             << "follows the end";
   QTest::newRow("open") << "(tp+1<=8"
                         << "not closed";
   QTest::newRow("end") << "tp<="

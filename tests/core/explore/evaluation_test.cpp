@@ -31,7 +31,7 @@ struct Differences {
 
 // Empty where the two agree.
 QString disagreement(Evaluator& evaluator, const Design& design, Differences& seen) {
-  const Evaluation fast = evaluator.evaluate(design, {.time_what_does_not_fit = true});
+  const Evaluation fast = evaluator.evaluate(design, {.time_if_too_large = true});
   const auto report = estimate(design);
   if (!report->valid() != (fast.feasibility == Feasibility::Invalid)) return "one of them is invalid";
   if (!report->valid()) {
@@ -404,7 +404,7 @@ void EvaluationTest::long_plays_stop() {
   QElapsedTimer since;
   {
     std::jthread thread(
-        [&] { found = evaluator.evaluate(d, {.time_what_does_not_fit = true}, stop.get_token()); });
+        [&] { found = evaluator.evaluate(d, {.time_if_too_large = true}, stop.get_token()); });
     std::this_thread::sleep_for(1500ms);  // memory is known by then
     since.start();
     stop.request_stop();

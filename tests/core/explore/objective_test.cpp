@@ -44,7 +44,7 @@ void ObjectiveTest::unknown_objectives() {
   SpaceSpec spec = small_space("8");
   spec.dimensions.emplace_back("accelerator", "h100,tpu-v5p");
   SearchOptions options;
-  options.keep.objective = find_objective("cost");
+  options.result.objective = find_objective("cost");
   // Those of an accelerator without a price are counted; all others are ranked by the price of their own.
   const SearchResult some = found(made(spec), options);
   QCOMPARE(some.counts.unknown.size(), size_t{1});
@@ -54,7 +54,7 @@ void ObjectiveTest::unknown_objectives() {
            some.counts.enumerated);
   for (const Point& p : some.best)
     QVERIFY(some.space->design_at(p.index).cluster.accelerator == "h100-sxm-80gb" &&
-            std::isfinite(p.values[size_t(options.keep.objective)]));
+            std::isfinite(p.values[size_t(options.result.objective)]));
   const auto reasons = infeasible(some.counts);
   QVERIFY(std::any_of(reasons.begin(), reasons.end(),
                       [](const auto& reason) { return reason.first.find("tpu-v5p") != std::string::npos; }));
@@ -67,16 +67,16 @@ void ObjectiveTest::unknown_objectives() {
   options.shards = 1;
   options.shard = 0;
   // As a second objective they are left out of the front only.
-  options.keep.objective = find_objective("tokens_per_gpu");
-  options.keep.front_y = find_objective("cost");
+  options.result.objective = find_objective("tokens_per_gpu");
+  options.result.front_y = find_objective("cost");
   const SearchResult fronted = found(made(spec), options);
   QCOMPARE(fronted.counts.timed, some.counts.timed + some.counts.all_unknown());
   QVERIFY(fronted.counts.unknown.empty() && !fronted.front.empty());
-  for (const Point& p : fronted.front) QVERIFY(std::isfinite(p.values[size_t(options.keep.front_y)]));
+  for (const Point& p : fronted.front) QVERIFY(std::isfinite(p.values[size_t(options.result.front_y)]));
   // Prices and powers are those of each accelerator, unless a person sets one.
   spec.dimensions.back().second = "h100,a100";
   const auto ratio = [&](const char* objective, double price) {
-    options.keep.price_per_hour = price;
+    options.result.price_per_hour = price;
     double sum[2] = {0, 0};
     const SearchResult both = found(made(spec), options);
     for (const auto& group : both.groups)
@@ -91,8 +91,8 @@ void ObjectiveTest::unknown_objectives() {
   QVERIFY(std::abs(ratio("cost", 0) - 3.24 / 1.99) < 1e-6 && std::abs(ratio("cost", 2) - 1) < 1e-6 &&
           std::abs(ratio("energy", 0) - 700.0 / 400) < 1e-6);
   spec.dimensions.back().second = "tpu-v5p,tpu-v4";
-  options.keep = {};
-  options.keep.objective = find_objective("cost");
+  options.result = {};
+  options.result.objective = find_objective("cost");
   const auto refused = search(made(spec), options);
   QVERIFY(std::holds_alternative<Problem>(refused));
   QVERIFY(std::get<Problem>(refused).code == ProblemCode::ObjectiveUnavailable);

@@ -105,7 +105,7 @@ void RankingTest::published_layouts() {
   Design layout = spec.base;
   set_all(layout, published);
   EvaluationOptions options;
-  options.time_what_does_not_fit = true;
+  options.time_if_too_large = true;
   const Evaluation found = Evaluator().evaluate(layout, options);
   QCOMPARE(found.feasibility == Feasibility::Fits, fits);
   const double ratio = found.step_seconds / best.front().evaluation.step_seconds;

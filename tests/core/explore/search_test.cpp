@@ -44,8 +44,8 @@ namespace {
 
 SearchOptions sampled() {
   SearchOptions options;
-  options.keep.sample = 16;
-  options.keep.top = 7;
+  options.result.sample = 16;
+  options.result.top = 7;
   return options;
 }
 
@@ -129,10 +129,10 @@ void SearchTest::keeper_by_brute_force() {
     ResultOptions options{
         find_objective("step_time"), find_objective("step_time"), find_objective("headroom"), 9, 25, 0};
     std::shuffle(points.begin(), points.end(), random);
-    std::vector<Keeper> parts(3, Keeper(space, options));
+    std::vector<ResultCollector> parts(3, ResultCollector(space, options));
     for (const Point& p : points) parts[random() % 3].add(p, space->values_at(p.index));
-    Keeper whole(space, options);
-    for (const Keeper& part : parts) whole.add(part.result());
+    ResultCollector whole(space, options);
+    for (const ResultCollector& part : parts) whole.add(part.result());
     const SearchResult result = whole.result();
     const auto step = [](const Point& p) { return p.values[size_t(find_objective("step_time"))]; };
     const auto room = [](const Point& p) { return p.values[size_t(find_objective("headroom"))]; };
@@ -215,7 +215,7 @@ void SearchTest::interrupted_and_resumed() {
   QVERIFY(runs > 1);
   QCOMPARE(result_json(*so_far), whole);
   SearchOptions other = sampled();
-  other.keep.top = 8;
+  other.result.top = 8;
   other.resume = &*so_far;
   QVERIFY(std::holds_alternative<Problem>(search(space, other)));
 }
@@ -413,7 +413,7 @@ void SearchTest::foreign_parts() {
   QVERIFY(refused({}, ProblemCode::ShardsMissing));
   QVERIFY(refused({a, b, a}, ProblemCode::ShardRepeated));
   QVERIFY(refused({a, found(made(small_space("8")), second)}, ProblemCode::ResultOfOtherSearch));
-  second.keep.top = 3;
+  second.result.top = 3;
   QVERIFY(refused({a, found(space, second)}, ProblemCode::ResultOfOtherSearch));
   SearchOptions guided;
   guided.shards = 2;

@@ -102,7 +102,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
     row.push_back(std::move(name));
     row.push_back(figure_cell(figure.kind, now, units));
     for (size_t member = 1; member < figure.values.size(); ++member) {
-      const double by = figure.by(member);
+      const double by = figure.change(member);
       TableCell difference = figure_cell(figure.kind, by, units);
       if (by > 0) difference.text.prepend(u'+');
       if (by == 0 || figure.kind == FigureKind::Share)

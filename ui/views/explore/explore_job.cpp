@@ -96,7 +96,7 @@ void ExploreJob::post(const SearchProgress& p) {
   now.seconds_left = p.seconds_left;
   std::shared_ptr<const ExploreRows> rows;
   if (!posted_ && (rows_seconds_ == 0 || p.seconds - rows_seconds_ > kBetweenRows)) {
-    rows = ExploreRows::of(std::make_shared<const SearchResult>(p.keeper.result()));
+    rows = ExploreRows::of(std::make_shared<const SearchResult>(p.collector.result()));
     rows_seconds_ = p.seconds;
   }
   {

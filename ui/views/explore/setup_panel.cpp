@@ -427,12 +427,12 @@ SpaceSpec SetupPanel::spec() const {
 
 SearchOptions SetupPanel::options() const {
   SearchOptions options;
-  options.keep.objective = objective_->currentIndex();
-  options.keep.front_x = front_x_;
-  options.keep.front_y = front_y_;
-  options.keep.top = kBestKept;
-  options.keep.sample = kSampled;
-  options.keep.price_per_hour = number_in(price_, 1e6).value_or(0);
+  options.result.objective = objective_->currentIndex();
+  options.result.front_x = front_x_;
+  options.result.front_y = front_y_;
+  options.result.top = kBestKept;
+  options.result.sample = kSampled;
+  options.result.price_per_hour = number_in(price_, 1e6).value_or(0);
   if (method_->currentIndex() == GuidedSearch) {
     const auto budget = static_cast<int64_t>(number_in(budget_, 1e12).value_or(0));
     options.guided = Guided{1, budget > 0 ? budget : kBudget};
