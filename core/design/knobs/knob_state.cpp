@@ -122,9 +122,7 @@ std::string ulysses_degree(const Design& d) {
 }
 std::string overlapped_experts(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
-  const ScheduleKind kind = schedule_of(d.parallel);
-  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV &&
-                  kind != ScheduleKind::OneFOneBPairs,
+  return when(!schedule_traits(schedule_of(d.parallel)).overlaps_passes,
               "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap run a forward beside a backward");
 }
 std::string messages(const Design& d) {
