@@ -186,10 +186,10 @@ class HelpTest : public WindowTest {
       return lineAtCursor();
     };
     window_->showView(2);
-    qobject_cast<ComputeView*>(window_->tabs()->currentWidget())->setRooflineShown(true);
+    qobject_cast<ComputeView*>(window_->tabs()->currentWidget())->setAlternativeShown(true);
     QCOMPARE(first_line(), QString("Time of a layer"));
     window_->showView(3);
-    qobject_cast<CommunicationView*>(window_->tabs()->currentWidget())->setMeshShown(true);
+    qobject_cast<CommunicationView*>(window_->tabs()->currentWidget())->setAlternativeShown(true);
     QCOMPARE(first_line(), QString("Mesh axes and placement"));
     window_->showView(5);
     QTest::mouseClick(window_->explore()->pages()->button(ExploreView::SensitivityTab), Qt::LeftButton);
