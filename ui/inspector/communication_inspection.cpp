@@ -50,7 +50,8 @@ bool is_of_experts(const std::string& group) {
   return ('_' + group + '_').find("_ep_") != std::string::npos || group == "etp";
 }
 
-// Labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh axis without a row.
+// Labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh axis without
+// a row.
 struct GroupText {
   std::string_view group;
   const char *label, *reason;
