@@ -75,9 +75,7 @@ bool sync_happens(SyncOccurrence turn, int64_t microbatch, int64_t microbatches)
   return microbatch + 1 == microbatches;
 }
 
-bool is_fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
 bool shards_in_groups(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::DistributedOptimizer; }
-bool is_deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
 bool shards_parameters(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::Zero3; }
 bool shards_gradients(SyncStrategy s) { return shards_parameters(s) || s == SyncStrategy::Zero2; }
 bool shards_states(SyncStrategy s) {

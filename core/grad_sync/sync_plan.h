@@ -143,10 +143,8 @@ std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
 bool shards_states(SyncStrategy strategy);
 bool shards_gradients(SyncStrategy strategy);
 bool shards_parameters(SyncStrategy strategy);
-bool is_fsdp(SyncStrategy strategy);
 // Whether the policy supports hybrid sharding.
 bool shards_in_groups(SyncStrategy strategy);
-bool is_deepspeed(SyncStrategy strategy);
 
 // Returns a Problem if a limit, a size or a group is invalid. Groups of one rank yield no action.
 Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy);

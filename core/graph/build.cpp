@@ -21,8 +21,7 @@ void set_sync(const Design& design, Structure& s) {
   s.sync = p.sync;
   s.average_loss = p.average_loss;
   const bool accumulates = design.workload.batch > design.workload.microbatch * p.dp;
-  const bool fsdp = s.sync == SyncStrategy::Fsdp1 || s.sync == SyncStrategy::Fsdp2;
-  const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
+  const bool fsdp = is_fsdp(s.sync), megatron = is_megatron(s.sync);
   s.overlap = megatron && p.overlap_grad_reduce;
   s.every_microbatch = accumulates && p.reduce_every_microbatch &&
                        (fsdp || s.sync == SyncStrategy::DdpBuckets);

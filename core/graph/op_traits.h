@@ -70,6 +70,17 @@ enum class FlopsRule : uint8_t {
   Quantize
 };
 
+// How seconds follow from shapes and bytes (core/timing/compiled_ops.cpp). Seconds of collectives follow from
+// the cluster.
+enum class TimeRule : uint8_t {
+  Bytes,      // bound by memory bandwidth
+  ScanBytes,  // as Bytes, counted with attention
+  MatrixProduct,
+  Attention,
+  Scan,    // SSD in chunks
+  Routing  // tokens to slots of experts and back
+};
+
 // Where a mixer op runs under cp.
 enum class MixerSpace : uint8_t {
   None,         // no op of a mixer, or an op of single tokens
@@ -84,6 +95,7 @@ struct OpTraits {
   FlopsGroup group = FlopsGroup::Pointwise;
   GradientRule gradient = GradientRule::OneKernel;
   FlopsRule flops = FlopsRule::Letters;
+  TimeRule time = TimeRule::Bytes;
   // Kinds of block templates: number of data and parameter operands; -1: two or more. optional: number of
   // further operands, such as the bias of a layer norm or the sinks of an attention.
   int operands = 0, optional = 0;

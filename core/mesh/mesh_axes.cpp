@@ -9,7 +9,7 @@ constexpr bool rows_follow_enumerators() {
     if (kMeshAxes[i].axis != static_cast<MeshAxis>(i)) return false;
   return kMeshAxes.size() == kMeshAxisCount;
 }
-static_assert(rows_follow_enumerators());
+static_assert(rows_follow_enumerators(), "every axis has a row, in the order of MeshAxis");
 
 constexpr bool is_whole_expert_axis(MeshAxis axis) {
   return std::find(kExpertAxes.begin(), kExpertAxes.end(), axis) != kExpertAxes.end();
@@ -39,7 +39,8 @@ constexpr bool well_formed(const MeshAxisRow& row) {
   }
   return false;
 }
-static_assert(std::all_of(kMeshAxes.begin(), kMeshAxes.end(), well_formed));
+static_assert(std::all_of(kMeshAxes.begin(), kMeshAxes.end(), well_formed),
+              "well_formed says what holds for the row of each place");
 
 bool contains(const MeshAxes& axes, MeshAxis axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();

@@ -111,12 +111,12 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
                                         int chunks, int group, const PassPlan& passes, PlanCache* cache) {
   if (stages < 1 || microbatches < 1 || chunks < 1)
     throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  const PipelineLayout places{chunk_layout(kind), stages, chunks};
+  const ScheduleTraits traits = schedule_traits(kind);
+  const PipelineLayout places{traits.layout, stages, chunks};
   const auto want = [](bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
   };
-  const bool pairs = kind == ScheduleKind::OneFOneBPairs;
-  if (kind == ScheduleKind::OneFOneB || pairs || kind == ScheduleKind::Flexible) {
+  if (traits.interleaves) {
     want(chunks == 1 || stages > 1, "interleaving needs two stages");
   } else {
     want(chunks == (places.layout == ChunkLayout::Round ? 1 : 2),
@@ -125,6 +125,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
   std::vector<Action> actions;
   actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 7 + 2);
   StageWriter writer(places, stage, actions);
+  const bool pairs = kind == ScheduleKind::OneFOneBPairs;
   switch (kind) {
     case ScheduleKind::ForwardOnly:
       for (int i = 0; i < microbatches; ++i) writer.forward(i);
@@ -204,10 +205,10 @@ CacheKey schedule_key(const ParallelSpec& parallel) {
 }
 
 int repeats_after(const ParallelSpec& parallel, int microbatches) {
-  const ScheduleKind kind = schedule_of(parallel);
-  if (kind == ScheduleKind::GPipe || kind == ScheduleKind::ZbAuto) return 0;
+  const SchedulePeriod period = schedule_traits(schedule_of(parallel)).period;
+  if (period == SchedulePeriod::Never) return 0;
   const auto stages = static_cast<int>(pipeline_layout(parallel).stages);
-  if (kind != ScheduleKind::Flexible) return stages;
+  if (period == SchedulePeriod::Stages) return stages;
   const int group = parallel.microbatch_group == 0 ? stages : static_cast<int>(parallel.microbatch_group);
   return microbatches % group == 0 ? group : 0;
 }

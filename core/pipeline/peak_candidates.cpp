@@ -65,9 +65,7 @@ void advance(const Action& action, ChunkState& at) {
 }  // namespace
 
 bool overlaps_passes(const ParallelSpec& parallel) {
-  const ScheduleKind kind = schedule_of(parallel);
-  return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV ||
-         kind == ScheduleKind::OneFOneBPairs;
+  return schedule_traits(schedule_of(parallel)).overlaps_passes;
 }
 
 std::vector<AccumulationStep> accumulation_steps(const std::vector<Action>& actions) {

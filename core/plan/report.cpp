@@ -55,14 +55,26 @@ Result<std::shared_ptr<const StepModel>> cached_model(const Structure& structure
 
 Symbol symbol(const char* name) { return Symbol::intern(name); }
 
+// The actions of a stage for as many microbatches as show every state of the schedule.
+std::vector<Action> representative_actions(const ParallelSpec& parallel, int stage, int64_t microbatches,
+                                           PlanCache* cache) {
+  return make_stage_schedule(parallel, stage,
+                             representative_microbatches(parallel, static_cast<int>(microbatches)), cache);
+}
+
 // Microbatches whose activations a stage holds at once. GPipe holds all of them, 1F1B at most one per stage
-// from this stage to the last (Narayanan et al., arXiv 2104.04473, section 2.2). A test compares this formula
-// with the schedules.
-int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
-  if (d.parallel.forward_only) return 1;  // activations do not outlive the forward
-  if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
-  const int64_t ahead = schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs ? 1 : 0;
-  return std::min(d.parallel.pp - stage + ahead, microbatches);
+// from this stage to the last (Narayanan et al., arXiv 2104.04473, section 2.2). A test compares these
+// formulas with the schedules. Other schedules are counted from their actions.
+int64_t in_flight(const ParallelSpec& parallel, int stage, int64_t microbatches, PlanCache* cache) {
+  switch (schedule_of(parallel)) {
+    case ScheduleKind::ForwardOnly: return 1;  // activations do not outlive the forward
+    case ScheduleKind::GPipe: return microbatches;
+    case ScheduleKind::OneFOneB: return std::min(parallel.pp - stage, microbatches);
+    case ScheduleKind::OneFOneBPairs: return std::min(parallel.pp - stage + 1, microbatches);
+    default: break;
+  }
+  return microbatches_in_flight({1, 1, {representative_actions(parallel, stage, microbatches, cache)}})
+      .front();
 }
 
 // Adds the part of a policy that follows from the structure. Of the other members, `microbatches` changes no
@@ -295,7 +307,7 @@ class ReportMaker {
       if (graph.structure.chunkwise()) {
         if (!bind_layers_in_flight(s, shape, graph, layers_here)) return;
       } else {
-        s.in_flight = in_flight(r_.design, p, r_.microbatches);
+        s.in_flight = in_flight(r_.design.parallel, s.stage, r_.microbatches, r_.cache.get());
       }
       s.binding.set(symbol("nf"), s.in_flight);
       if (!largest(s, shape, layers_here.groups) || !largest(s, shape, layers_here.transits)) return;
@@ -337,9 +349,8 @@ class ReportMaker {
                              const StageLayers& layers) {
     const ParallelSpec& parallel = r_.design.parallel;
     const PipelineLayout places = pipeline_layout(parallel);
-    const std::vector<Action> actions = make_stage_schedule(
-        parallel, s.stage, representative_microbatches(parallel, static_cast<int>(r_.microbatches)),
-        r_.cache.get());
+    const std::vector<Action> actions = representative_actions(parallel, s.stage, r_.microbatches,
+                                                               r_.cache.get());
     s.in_flight = microbatches_in_flight({1, 1, {actions}}).front();
     // Per segment in the order of the graph: layers in flight by class.
     std::vector<Symbol> symbols{end_in_flight_symbol(false)};

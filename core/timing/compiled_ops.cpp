@@ -7,6 +7,7 @@
 #include "design/expert_nodes.h"
 #include "graph/build.h"
 #include "graph/op_spec.h"
+#include "graph/op_traits.h"
 #include "graph/ring.h"
 #include "graph/useful_flops.h"
 #include "performance/attention_model.h"
@@ -140,20 +141,21 @@ class Compiler {
     if (is_collective(op.kind))
       return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1, matmul_with(op)};
     const Expr bytes = Expr(kByteScale) * kernel.moved_bytes;
-    switch (op.kind) {
-      case OpKind::Einsum: return product(kernel);
-      case OpKind::Attention: return attention(kernel.op);
-      case OpKind::Ssd: {
+    switch (op_traits(op.kind).time) {
+      case TimeRule::MatrixProduct: return product(kernel);
+      case TimeRule::Attention: return attention(kernel.op);
+      case TimeRule::Scan: {
         static const Expr chunk{Symbol::intern("Qe")};
         const Op& first = op.forward >= 0 ? s_->op(op.forward) : op;
         const Tensor& b = s_->tensor(first.inputs[3]);
         return {OpRule::Scan,
                 add({op.flops, chunk, local_size(b, static_cast<int>(b.axes.size()) - 1), bytes})};
       }
-      case OpKind::Dispatch:
-      case OpKind::Combine: return {OpRule::Routing, add({bytes})};
-      default: return {OpRule::Bytes, add({bytes})};
+      case TimeRule::Routing: return {OpRule::Routing, add({bytes})};
+      case TimeRule::Bytes:
+      case TimeRule::ScanBytes: break;
     }
+    return {OpRule::Bytes, add({bytes})};
   }
 
   // A rank sends and gets one piece per rank, each in one stretch of memory. Where the dimension that is

@@ -7,6 +7,7 @@
 #include "design/expert_nodes.h"
 #include "graph/build.h"
 #include "graph/op_spec.h"
+#include "graph/op_traits.h"
 #include "graph/ring.h"
 #include "graph/useful_flops.h"
 #include "performance/attention_model.h"
@@ -183,7 +184,7 @@ class Timer {
                 0, 0, TimeCategory::MemoryBound};
       }
       case OpRule::Bytes: {
-        const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
+        const bool scan = op_traits(op.kind).time == TimeRule::ScanBytes;
         return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0,
                 scan ? TimeCategory::Attention : TimeCategory::MemoryBound};
       }

@@ -57,7 +57,7 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
         .arg(in_flight_text(stage));
   }
   const QString held = counted_text(stage.in_flight, tr("microbatch"), tr("microbatches"));
-  if (report.design.parallel.schedule == ScheduleKind::GPipe) {
+  if (schedule == ScheduleKind::GPipe) {
     return tr("GPipe runs the forward passes of all m = %1 microbatches before the first backward pass, so "
               "this stage "
               "holds the activations of %2 at once.")
@@ -69,6 +69,8 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
               "the activations of %1 are held at a time.")
         .arg(held);
   }
+  if (schedule != ScheduleKind::OneFOneB)
+    return tr("Under this schedule stage %1 holds the activations of %2 at once.").arg(stage.stage).arg(held);
   return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 before its first "
             "backward "
             "pass frees one, so it holds the activations of %5 at once. The first stage holds most, the last "

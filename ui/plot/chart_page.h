@@ -66,8 +66,10 @@ class ChartPage : public QWidget {
   virtual QString csv(const Report& report) const = 0;
   // series: StageChart::kWholeStage for all of it.
   virtual Inspection inspectBar(const Report& report, int stage, int series) const = 0;
+  // Whether row i of the table is stage i. Otherwise the page also overrides inspectRow, selectionOfRow and
+  // marksRow.
+  virtual bool rowsAreStages() const = 0;
   virtual Inspection inspectRow(const Report& report, int row) const;
-  virtual bool rowsAreStages() const { return false; }
   virtual int columnOf(int) const { return -1; }  // of a series, where the table has a column for each
   // What a segment or a row stands for in other views.
   virtual Selection selectionOfBar(const Report& report, int stage, int series) const = 0;

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <QAction>
+#include <QStringList>
 #include <QVector>
+#include <iterator>
 
 class QMainWindow;
 class QMenuBar;
@@ -11,10 +13,11 @@ class QUndoStack;
 
 namespace shardscape::ui {
 
+// The views, in the order of their tabs.
+inline constexpr const char* kViewNames[] = {"Graph",         "Memory",   "Compute",
+                                             "Communication", "Timeline", "Explore"};
 inline const QStringList& viewNames() {
-  static const QStringList names{QStringLiteral("Graph"),    QStringLiteral("Memory"),
-                                 QStringLiteral("Compute"),  QStringLiteral("Communication"),
-                                 QStringLiteral("Timeline"), QStringLiteral("Explore")};
+  static const QStringList names(std::begin(kViewNames), std::end(kViewNames));
   return names;
 }
 

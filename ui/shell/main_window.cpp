@@ -131,12 +131,11 @@ void MainWindow::build() {
   explore_ = new ExploreView(state_, new ServingPage(state_), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
-  QWidget* views[] = {graph_,
-                      new MemoryView(state_, tabs_),
-                      new ComputeView(state_, tabs_),
-                      new CommunicationView(state_, tabs_),
-                      timeline_,
-                      explore_};
+  memory_ = new MemoryView(state_, tabs_);
+  QWidget* views[] = {
+      graph_,    memory_, new ComputeView(state_, tabs_), new CommunicationView(state_, tabs_),
+      timeline_, explore_};
+  static_assert(std::size(views) == std::size(kViewNames), "every name has a view");
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
 
   for (QSplitter* splitter : {columns_, centre_}) {
@@ -223,7 +222,7 @@ void MainWindow::wireView() {
   connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
   connect(actions_.find, &QAction::triggered, this, [this] {
     if (tabs_->currentWidget() == timeline_) return timeline_->activateSearch();
-    showView(0);
+    tabs_->setCurrentWidget(graph_);
     graph_->activateSearch();
   });
   connect(actions_.filter, &QAction::triggered, this, [this] {
@@ -268,7 +267,7 @@ void MainWindow::wireView() {
     actions_.form->setChecked(true);
     form_->focusKnob(id);
   });
-  connect(problems_, &ProblemsPanel::memoryRequested, this, [this] { showView(1); });
+  connect(problems_, &ProblemsPanel::memoryRequested, this, [this] { tabs_->setCurrentWidget(memory_); });
   connect(session_, &Session::unitsChanged, this, [this] { settings::setUnits(session_->units()); });
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
@@ -318,7 +317,7 @@ void MainWindow::wireHelp() {
 
 HelpTopic MainWindow::shownTopic() const {
   QWidget* view = tabs_->currentWidget();
-  if (qobject_cast<MemoryView*>(view)) return HelpTopic::Memory;
+  if (view == memory_) return HelpTopic::Memory;
   if (const auto* compute = qobject_cast<ComputeView*>(view))
     return compute->alternativeShown() ? HelpTopic::Roofline : HelpTopic::Flops;
   if (const auto* communication = qobject_cast<CommunicationView*>(view))

@@ -26,6 +26,7 @@ class ExportJob;
 class GraphView;
 class HelpWindow;
 class InspectorPanel;
+class MemoryView;
 class MessageBar;
 class ProblemsPanel;
 class StatusBar;
@@ -98,6 +99,7 @@ class MainWindow : public QMainWindow {
   QSplitter *columns_, *centre_;
   QTabWidget* tabs_;
   GraphView* graph_ = nullptr;
+  MemoryView* memory_ = nullptr;
   TimelineView* timeline_ = nullptr;
   ExploreView* explore_ = nullptr;
   QStackedWidget* side_;  // the inspector, or what is searched

@@ -123,9 +123,7 @@ std::string ulysses_degree(const Design& d) {
 }
 std::string overlapped_experts(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
-  const ScheduleKind kind = schedule_of(d.parallel);
-  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV &&
-                  kind != ScheduleKind::OneFOneBPairs,
+  return when(!schedule_traits(schedule_of(d.parallel)).overlaps_passes,
               "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap overlap a forward with a backward");
 }
 std::string messages(const Design& d) {
@@ -137,15 +135,8 @@ std::string messages(const Design& d) {
 std::string no_replicas(const Design& d) {
   return when(d.parallel.dp * d.parallel.cp == 1, "there are no replicas (dp = 1)");
 }
-bool megatron(const Design& d) {
-  return d.parallel.sync == SyncStrategy::DdpFlat || d.parallel.sync == SyncStrategy::DistributedOptimizer;
-}
-bool fsdp(const Design& d) {
-  return d.parallel.sync == SyncStrategy::Fsdp1 || d.parallel.sync == SyncStrategy::Fsdp2;
-}
-bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) {
-  return d.parallel.sync >= first && d.parallel.sync <= last;
-}
+bool megatron(const Design& d) { return is_megatron(d.parallel.sync); }
+bool fsdp(const Design& d) { return is_fsdp(d.parallel.sync); }
 std::string paired_exchanges(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
   if (can_pair_exchanges(d.parallel)) return "";
@@ -192,13 +183,12 @@ std::string sharding_group(const Design& d) {
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
-    return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets ||
-           syncs(x, SyncStrategy::Zero2, SyncStrategy::Zero3);
+    return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets || x.parallel.sync == SyncStrategy::Zero2 ||
+           x.parallel.sync == SyncStrategy::Zero3;
   }>(d, "this gradient sync reduces once a step");
 }
 std::string zero(const Design& d) {
-  return of_policy<[](const Design& x) { return syncs(x, SyncStrategy::Zero0, SyncStrategy::Zero3); }>(
-      d, "sync is not DeepSpeed");
+  return of_policy<[](const Design& x) { return is_deepspeed(x.parallel.sync); }>(d, "sync is not DeepSpeed");
 }
 std::string zero_gather(const Design& d) {
   if (std::string none = zero(d); !none.empty()) return none;

@@ -84,8 +84,7 @@ void check_interleaving(Checks& checks) {
     return;
   }
   const ScheduleKind kind = d.parallel.schedule;
-  if (kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible &&
-      chunk_layout(kind) != ChunkLayout::Vee) {
+  if (!schedule_traits(kind).interleaves && chunk_layout(kind) != ChunkLayout::Vee) {
     if (checks.record_first("virtual_stages")) return;
     const std::string name = schedule_label(kind);
     checks.error(ProblemCode::VirtualStagesWithOtherSchedule, "virtual_stages",

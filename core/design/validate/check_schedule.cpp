@@ -144,7 +144,7 @@ void check_split(Checks& checks) {
                  "0, or the schedule 1f1b", {set_to("offload_activations", 0), plain(d)});
   if (!checks.in_range({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
   check_split_units(checks);
-  if (p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3 && !checks.record_first("sync"))
+  if (is_deepspeed(p.sync) && !checks.record_first("sync"))
     checks.error(ProblemCode::DeepSpeedWithSplitBackward, "sync",
                  "DeepSpeed's pipelines do not run " + label(d) + ": its engine has only 1f1b",
                  "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b",

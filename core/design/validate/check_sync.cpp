@@ -8,16 +8,13 @@
 namespace shardscape {
 namespace {
 
-bool fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
-bool deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
-
 Fix sync_to(const char* policy) { return set_to("sync", std::string(policy)); }
 
 // DeepSpeed's pipeline engine supports only ZeRO stages 0 and 1, because it does not reduce gradients between
 // microbatches (deepspeed/runtime/pipe/engine.py, PipelineEngine.__init__).
 void check_deepspeed(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
-  if (!deepspeed(p.sync)) return;
+  if (!is_deepspeed(p.sync)) return;
   if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
     if (checks.record_first("sync")) return;
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
@@ -73,14 +70,14 @@ void check_hybrid(Checks& checks) {
   const Fix all = set_to("dp_shard", 0);
   const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
   const bool megatron = p.sync == SyncStrategy::DistributedOptimizer;
-  if (!fsdp(p.sync) && !megatron) {
+  if (!is_fsdp(p.sync) && !megatron) {
     std::vector<Fix> fixes{all};
     if (fits)
       fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
     checks.error(ProblemCode::DpShardWithOtherSync, "dp_shard",
                  "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and "
                  "replicate across groups" +
-                     std::string(deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
+                     std::string(is_deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
                  "0, or the gradient sync distributed-optimizer, fsdp1 or fsdp2", std::move(fixes));
     return;
   }
@@ -113,7 +110,7 @@ void check_sync(Checks& checks) {
     return;
   }
   // Otherwise both ends of the pipeline would wait for each other in every microbatch.
-  if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
+  if (p.reduce_every_microbatch && is_fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
     checks.error(
         ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
         "with pipeline stages, first and last stage reduce tied embeddings only after the last microbatch",

@@ -5,6 +5,7 @@
 
 #include "graph/op_traits.h"
 #include "graph/segment_builder.h"
+#include "model/library.h"
 
 using namespace shardscape;
 
@@ -37,6 +38,13 @@ class OpKindTest : public QObject {
       QVERIFY2(!is_relabelling(kind) || is_routing(kind), name);
       QVERIFY2(template_name(kind).empty() == (row.operands == 0), name);
     }
+  }
+
+  void everyProfileHasARule() {
+    for (const KernelProfile& profile : ModelLibrary::instance().profiles())
+      for (int i = 0; i < kOpKindCount; ++i)
+        if (const std::string name(template_name(static_cast<OpKind>(i))); !name.empty())
+          QVERIFY2(profile.rule(name), (profile.id + ": " + name).c_str());
   }
 
   void wordsSetAttributesOfOneFamily() {

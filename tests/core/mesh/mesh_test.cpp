@@ -270,6 +270,7 @@ void MeshTest::mixers_split_cp_beside_a_ring() {
 void MeshTest::parts_make_up_their_parent() {
   QRandomGenerator random(6);
   int splits = 0, across_meshes = 0;
+  std::set<MeshAxis> split;  // with a degree above one
   for (int i = 0; i < 300; ++i) {
     MeshDegrees degrees;
     const DeviceMesh mesh = random_mesh(random, degrees);
@@ -290,6 +291,7 @@ void MeshTest::parts_make_up_their_parent() {
         continue;
       }
       ++splits;
+      if (mesh.degree(row.axis) > 1) split.insert(row.axis);
       across_meshes += !one_mesh && mesh.degree(row.outer) > 1;
       QCOMPARE(mesh.group_size(parts), mesh.degree(row.parent));
       QCOMPARE(mesh.coordinate(rank, row.parent),
@@ -298,6 +300,8 @@ void MeshTest::parts_make_up_their_parent() {
     }
   }
   QVERIFY(splits > 2000 && across_meshes > 50);
+  for (const MeshAxisRow& row : kMeshAxes)
+    if (row.place == AxisPlace::Inner) QVERIFY2(split.contains(row.axis), row.name.data());
 }
 
 // Two axes of one mesh share ranks just where groups along both have a second common rank in some mesh.

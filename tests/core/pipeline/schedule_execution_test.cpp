@@ -7,6 +7,7 @@
 #include "mesh/pipeline_layout.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/schedules.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -29,7 +30,8 @@ class ScheduleExecutionTest : public QObject {
       int dp;
       const char* also;
     };
-    for (const char* schedule : {"flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
+    for (const std::string& id : other_schedules()) {
+      const char* schedule = id.c_str();
       for (const char* architecture : {"mixtral", "deepseek-moe", "latent", "mamba", "mamba2"})
         for (const int dp : {1, 2})
           QTest::addRow("%s %s pp2 dp%d", architecture, schedule, dp)

@@ -11,6 +11,7 @@
 #include "plan/report.h"
 #include "report/report_json.h"
 #include "support/designs.h"
+#include "support/schedules.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -22,8 +23,9 @@ Design random_design(QRandomGenerator& random, bool wild) {
   const char* presets[] = {"llama3-8b", "llama3-70b", "llama3.1-405b", "gpt3-175b"};
   Design d = preset_design(presets[random.bounded(4)], 1 << random.bounded(5), 1 + random.bounded(16),
                            1 << random.bounded(6), random.bounded(2));
-  d.parallel.schedule = static_cast<ScheduleKind>(
-      random.bounded(static_cast<int>(ScheduleKind::Flexible) + 1));
+  const std::vector<KnobChoice>& schedules = find_knob("schedule")->choices;
+  set_knob(d, *find_knob("schedule"),
+           schedules[static_cast<size_t>(random.bounded(static_cast<int>(schedules.size())))].value);
   d.parallel.microbatch_group = random.bounded(3) ? 0 : random.bounded(40);
   d.parallel.scatter_gather_pipeline = random.bounded(2);
   if (random.bounded(2)) {  // layers that split over chunks: uneven ones come as a list
@@ -76,8 +78,8 @@ class ReportTest : public QObject {
     QTest::newRow("alone") << "llama3-8b" << 1 << 1;
     QTest::newRow("virtual stages") << "gpt3-175b" << 4 << 8;
     QTest::newRow("ulysses inside ring") << "llama3-8b" << 2 << 2;
-    for (const char* schedule : {"zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
-      QTest::newRow(schedule) << "llama3-8b" << 2 << 4;
+    for (const std::string& schedule : other_schedules())
+      QTest::newRow(schedule.c_str()) << "llama3-8b" << 2 << 4;
   }
   void everyNumberEqualsItsFormula() {
     QFETCH(QString, preset);

@@ -6,6 +6,7 @@
 #include "design/knobs/knobs.h"
 #include "memory/memory_timeline.h"
 #include "support/designs.h"
+#include "support/schedules.h"
 #include "timing/pass_times.h"
 #include "timing/simulation.h"
 
@@ -36,11 +37,12 @@ class ScheduleStepTest : public QObject {
 
  private Q_SLOTS:
   void initTestCase() {
-    for (const char* schedule :
-         {"1f1b", "flexible", "zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v"}) {
+    std::vector<std::string> schedules = other_schedules();
+    schedules.push_back("1f1b");
+    for (const std::string& schedule : schedules) {
       Step& step = steps_[schedule];
       step.report = make_report(design_of(schedule));
-      QVERIFY2(step.report->valid(), schedule);
+      QVERIFY2(step.report->valid(), schedule.c_str());
       step.simulation = simulate(*step.report);
       step.memory = memory_timeline(*step.report);
     }

@@ -14,6 +14,7 @@
 #include "ui/help/help_library.h"
 #include "ui/help/help_tree.h"
 #include "ui/help/help_window.h"
+#include "ui/shell/actions.h"
 #include "ui/shell/help_topics.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/search_field.h"
@@ -156,12 +157,11 @@ class HelpTest : public WindowTest {
   void f1OpensThePageOfTheView_data() {
     QTest::addColumn<int>("view");
     QTest::addColumn<QString>("page");
-    QTest::newRow("Graph") << 0 << "models/graph";
-    QTest::newRow("Memory") << 1 << "models/memory";
-    QTest::newRow("Compute") << 2 << "models/kernels";
-    QTest::newRow("Communication") << 3 << "models/collectives";
-    QTest::newRow("Timeline") << 4 << "models/schedules";
-    QTest::newRow("Explore") << 5 << "models/search";
+    const QStringList pages{"models/graph",       "models/memory",    "models/kernels",
+                            "models/collectives", "models/schedules", "models/search"};
+    QCOMPARE(pages.size(), viewNames().size());
+    for (int view = 0; view < pages.size(); ++view)
+      QTest::newRow(qPrintable(viewNames()[view])) << view << pages[view];
   }
   void f1OpensThePageOfTheView() {
     QFETCH(int, view);
@@ -186,10 +186,10 @@ class HelpTest : public WindowTest {
       return lineAtCursor();
     };
     window_->showView(2);
-    qobject_cast<ComputeView*>(window_->tabs()->currentWidget())->setRooflineShown(true);
+    qobject_cast<ComputeView*>(window_->tabs()->currentWidget())->setAlternativeShown(true);
     QCOMPARE(first_line(), QString("Time of a layer"));
     window_->showView(3);
-    qobject_cast<CommunicationView*>(window_->tabs()->currentWidget())->setMeshShown(true);
+    qobject_cast<CommunicationView*>(window_->tabs()->currentWidget())->setAlternativeShown(true);
     QCOMPARE(first_line(), QString("Mesh axes and placement"));
     window_->showView(5);
     QTest::mouseClick(window_->explore()->pages()->button(ExploreView::SensitivityTab), Qt::LeftButton);

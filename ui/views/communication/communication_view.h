@@ -23,6 +23,7 @@ class CommunicationView : public ChartPage {
   QString caption(const Report& report) const override;
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
+  bool rowsAreStages() const override { return false; }
   Inspection inspectRow(const Report& report, int row) const override;
   Selection selectionOfBar(const Report& report, int stage, int series) const override;
   Selection selectionOfRow(const Report& report, int row) const override;

@@ -256,6 +256,14 @@ class MeshViewTest : public QObject {
     QVERIFY(!canvas->meshLayout().cell(canvas->grid()->place(state.rank())).isNull());
   }
 
+  void everyAxisIsExplained() {
+    for (const MeshAxisRow& row : kMeshAxes) {
+      const std::string group(row.name);
+      QVERIFY2(group_label(group) != words(group), group.c_str());
+      QVERIFY2(!group_reason(group).isEmpty(), group.c_str());
+    }
+  }
+
   void groupsOfPartsOfAnAxis_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<QStringList>("settings");
