@@ -20,7 +20,7 @@ IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)),
   layout->setSpacing(2);
   layout->addWidget(text_);
   layout->addWidget(fix_, 0, Qt::AlignRight);
-  // The mended problem removes this very line: leave the button's own handler first.
+  // The fix removes this line. Therefore the fix runs after the button's handler has returned.
   connect(
       fix_, &QPushButton::clicked, this,
       [this] {
