@@ -201,7 +201,7 @@ class ComparisonViewsTest : public QObject {
     // one by the same name.
     QTest::mouseClick(view.designChoice()->button(1), Qt::LeftButton);
     view.waitForGraph();
-    const auto other = session.comparisons()->all()[0].made.report;
+    const auto other = session.comparisons()->all()[0].result.report;
     QCOMPARE(&view.scene()->tree()->report(), other.get());
     QCOMPARE(view.canvas()->differences()[0].letter, QString("A"));
     state.selectInAllViews({}, nullptr);
@@ -303,7 +303,7 @@ class ComparisonViewsTest : public QObject {
     CollectivesModel& model = *view.model();
     QCOMPARE(model.columnCount(), CollectivesModel::Formula + 1 + 3);
     const auto& mine = session.report()->stages[3].collectives;
-    const auto& theirs = session.comparisons()->all()[0].made.report->stages[3].collectives;
+    const auto& theirs = session.comparisons()->all()[0].result.report->stages[3].collectives;
     QCOMPARE(mine.size(), theirs.size());
     bool halved = false;
     for (size_t row = 0; row < mine.size(); ++row) {

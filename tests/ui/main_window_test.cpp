@@ -224,7 +224,7 @@ class MainWindowTest : public WindowTest {
     session_->waitForEstimate();
     window_->actions().problems->setChecked(true);
     QTableView* table = window_->problemsPanel()->table();
-    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->of(session_->estimate().get()),
+    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->isFor(session_->estimate().get()),
                              60000);  // the list is made anew then
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualRect(table->model()->index(0, ProblemsModel::What)).center());

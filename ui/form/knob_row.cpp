@@ -101,7 +101,7 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   showIdle();
   connect(field_, &KnobField::edited, this, &KnobRow::edit);
   connect(field_, &KnobField::reverted, this, [this] {
-    session_->takeBack(text(knob_.id));
+    session_->revertTyping(text(knob_.id));
     takeDesign();
     showIssue();
   });

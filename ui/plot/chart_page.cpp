@@ -39,7 +39,12 @@ QString file_name_of(const QString& design, QStringView name) {
 }  // namespace
 
 ChartPage::ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent)
-    : QWidget(parent), state_(state), session_(state->session()), bars_title_(title), title_(title), name_(name) {
+    : QWidget(parent),
+      state_(state),
+      session_(state->session()),
+      bars_title_(title),
+      title_(title),
+      name_(name) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
   layout->setSpacing(0);
@@ -97,9 +102,9 @@ BarData ChartPage::pairedBars(const Report& report) {
   compared_designs_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (pinned[i].made.simulation) {
-      data.addComparedBars(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
-      compared_designs_.push_back(pinned[i].made);
+    if (pinned[i].result.simulation) {
+      data.addComparedBars(bars(*pinned[i].result.report), static_cast<int>(i) + 1);
+      compared_designs_.push_back(pinned[i].result);
     }
   return data;
 }

@@ -17,7 +17,7 @@ namespace {
 std::vector<CollectivesModel::OtherDesign> pinned(const Comparisons& comparisons) {
   std::vector<CollectivesModel::OtherDesign> out;
   for (int i = 0; i < comparisons.size(); ++i)
-    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].made; of.simulation)
+    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].result; of.simulation)
       out.push_back({i + 1, of.report});
   return out;
 }

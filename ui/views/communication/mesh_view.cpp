@@ -160,7 +160,7 @@ void MeshView::countOthers() {
   others_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (int member = 0; member <= static_cast<int>(pinned.size()); ++member) {
-    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].made.report;
+    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].result.report;
     if (member == choice_->member() || !of || !of->valid()) continue;
     Other& other = others_.emplace_back(Other{member, {}});
     for (const RankGroup& group : groups_of_rank(*of, matching_rank(*state_, *of)))

@@ -74,7 +74,7 @@ void ComputeView::fillRoofline() {
   if (isVisible()) comparison_.show({stage, static_cast<int>(filled()->stages.size())});
   std::vector<ComparedRoofline> others;
   for (const auto& one : comparison_.all()) {
-    others.push_back(*one.made);
+    others.push_back(*one.result);
     others.back().member = one.member;
   }
   roofline_model_->setRoofline(*filled(), data, session()->units(), others);

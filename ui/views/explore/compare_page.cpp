@@ -226,8 +226,8 @@ QString ComparePage::stateOf(int member) const {
   if (member == 0 && now)
     of = {now->report, now->simulation};
   else if (member > 0)
-    of = comparisons_->all()[static_cast<size_t>(member - 1)].made;
-  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].worked)
+    of = comparisons_->all()[static_cast<size_t>(member - 1)].result;
+  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].computed)
     return tr("working it out…");
   if (!of.simulation) {
     const bool why = of.report && !of.report->problems.empty();
@@ -330,7 +330,7 @@ void ComparePage::refresh() {
   const std::shared_ptr<const Estimate> now = session_->estimate();
   std::vector<ComparedDesign> made{now && now->simulation ? ComparedDesign{now->report, now->simulation}
                                                           : ComparedDesign{}};
-  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.made);
+  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.result);
   const auto count = static_cast<int>(made.size());
   knobs_model_->setKnobs(compare_knobs(designs()), count);
   figures_ = compare_figures(made);

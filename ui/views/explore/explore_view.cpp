@@ -314,8 +314,9 @@ void ExploreView::showMarked() {
     if (session_->estimated() && session_->estimate()->simulation)
       figures.front() = figures_of(*session_->estimate()->report, *session_->estimate()->simulation);
     for (const PinnedDesign& pinned : session_->comparisons()->all())
-      figures.push_back(pinned.made.simulation ? figures_of(*pinned.made.report, *pinned.made.simulation)
-                                               : QHash<QString, double>());
+      figures.push_back(pinned.result.simulation
+                            ? figures_of(*pinned.result.report, *pinned.result.simulation)
+                            : QHash<QString, double>());
   }
   designs_->setMarked(figures);
 }

@@ -266,7 +266,7 @@ void SensitivityPage::fill() {
 
 void SensitivityPage::fillTornado() {
   std::vector<Tornado::OtherDesign> others;
-  for (const auto& one : comparison_.all()) others.push_back({one.member, one.made->sensitivity});
+  for (const auto& one : comparison_.all()) others.push_back({one.member, one.result->sensitivity});
   tornado_->setSensitivity(result_->sensitivity,
                            what_->current() == 1 ? SensitivityMeasure::Memory : SensitivityMeasure::Time,
                            session_->units());
@@ -277,7 +277,7 @@ void SensitivityPage::fillTornado() {
 void SensitivityPage::fillScaling() {
   std::vector<ScalingChart::OtherDesign> others;
   for (const auto& one : comparison_.all())
-    others.push_back({one.member, {one.made->strong, one.made->weak}});
+    others.push_back({one.member, {one.result->strong, one.result->weak}});
   const std::vector<ScalePoint>& strong = result_->strong;
   chart_->setPoints(strong, result_->weak, design_.world(), design_.workload.mode);
   chart_->setComparedDesigns(others);

@@ -182,9 +182,9 @@ std::vector<GraphView::Against> GraphView::against() const {
   const Report* shown = scene_->tree() ? &scene_->tree()->report() : nullptr;
   for (const auto& one : comparison_.all()) {
     if (shown == compared_.get())
-      out.push_back({one.member, &one.made->from, one.design.report});
+      out.push_back({one.member, &one.result->from, one.design.report});
     else if (shown == one.design.report.get())
-      return {{0, &one.made->to, compared_}};
+      return {{0, &one.result->to, compared_}};
   }
   return out;
 }

@@ -69,7 +69,7 @@ void MemoryView::followEstimate() {
   curve_->setEstimate(estimate, state()->stage());
   comparison_.show({state()->stage(), static_cast<int>(estimate->report->stages.size())});
   placeComparedDesigns();
-  if (session()->estimated()) advice()->ask(estimate);
+  if (session()->estimated()) advice()->request(estimate);
 }
 
 // Where no time is known there is no axis to share.
@@ -77,7 +77,7 @@ void MemoryView::placeComparedDesigns() {
   std::vector<ComparedMemory> curves;
   if (const auto estimate = session()->estimate(); estimate && estimate->simulation)
     for (const auto& one : comparison_.all()) {
-      curves.push_back(*one.made);
+      curves.push_back(*one.result);
       curves.back().member = one.member;
     }
   // In a comparison the curve has more to tell, and the bars are narrow.
@@ -164,16 +164,16 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   const UnitSystem units = session()->units();
   const bool known = session()->estimated() &&
                      &report == session()->report().get();  // of compared designs nobody asked
-  const bool advised = known && advice()->of(session()->estimate().get());
+  const bool advised = known && advice()->isFor(session()->estimate().get());
   const Fragmentation* fragmentation = known ? advice()->fragmentationOf(session()->estimate().get())
                                              : nullptr;
   const Fragmentation* segments = fragmentation && fragmentation->stage == stage ? fragmentation : nullptr;
   Inspection out = series == StageChart::kWholeStage
                        ? inspect_stage_memory(report, of, units, segments)
                        : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
-  if (!advised || advice()->given().empty()) return out;
+  if (!advised || advice()->advice().empty()) return out;
   out.more_title = tr("What would help");
-  for (const MemoryAdvice& advice : advice()->given())
+  for (const MemoryAdvice& advice : advice()->advice())
     out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;
 }

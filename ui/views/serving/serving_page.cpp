@@ -394,7 +394,7 @@ void ServingPage::fill() {
     std::vector<ServingCanvas::OtherDesign> others;
     for (const auto& one : comparison_.all())
       others.push_back(
-          {one.member, one.made, itself(one.design.report.get(), one.design.simulation.get(), mode())});
+          {one.member, one.result, itself(one.design.report.get(), one.design.simulation.get(), mode())});
     phase_ = shown_;
     if (mode() != Mode::Decode) {  // how many sequences fit is a question to decode
       auto asked = std::make_shared<ServingSweep>(*shown_);

@@ -242,7 +242,7 @@ void TimelineView::placeComparedDesigns() {
   for (const auto& one : comparison_.all()) {
     const QString& name = session_->comparisons()->all()[static_cast<size_t>(one.member - 1)].name;
     steps.push_back({one.member, apart[one.member].isEmpty() ? name : apart[one.member], one.design.report,
-                     one.made, -1});
+                     one.result, -1});
   }
   canvas_->setComparedDesigns(apart[0].isEmpty() ? Comparisons::nameOf(session_->design()) : apart[0],
                               std::move(steps));
@@ -303,7 +303,7 @@ void TimelineView::fillBreakdown() {
   std::vector<BreakdownBar::OtherDesign> others;
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (const auto& simulation = pinned[i].made.simulation)
+    if (const auto& simulation = pinned[i].result.simulation)
       others.push_back({static_cast<int>(i) + 1, seconds_of(*simulation), simulation->step_seconds});
   breakdown_->setComparedDesigns(std::move(others));
 }
