@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTextEdge = 4;
 
-// The wheel scrolls the form; it changes a choice only where the person is.
+// The wheel scrolls the form. It changes a choice only in the focused field.
 class QuietComboBox : public QComboBox {
  public:
   QuietComboBox(QWidget* parent, std::function<void()> before_choice)
@@ -22,7 +22,7 @@ class QuietComboBox : public QComboBox {
     setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
 
-  // Qt's own comes out short of what the style sheet leaves for the longest text.
+  // Qt's size hint is too narrow for the longest text under the style sheet.
   QSize sizeHint() const override {
     QSize size = QComboBox::sizeHint();
     int longest = 0;
@@ -41,7 +41,7 @@ class QuietComboBox : public QComboBox {
     before_choice_();
     QComboBox::wheelEvent(event);
   }
-  // The ends of a long name tell it from others: what goes is in the middle.
+  // Long names differ at their ends, so the ellipsis is in the middle.
   void paintEvent(QPaintEvent*) override {
     QStylePainter painter(this);
     QStyleOptionComboBox option;
@@ -87,7 +87,8 @@ void ChoiceField::setWhyNot(std::function<QString(const QString& value)> why_not
   why_not_ = std::move(why_not);
 }
 
-// The arrow keys pass over what is greyed; the one that is chosen stays, with its problem and the fix of it.
+// Arrow keys skip greyed choices. The current choice stays enabled even if invalid; its problem and fix are
+// shown.
 void ChoiceField::greyImpossible() {
   const auto* model = qobject_cast<QStandardItemModel*>(box_->model());
   if (!why_not_ || !model) return;
@@ -102,7 +103,7 @@ void ChoiceField::greyImpossible() {
 
 void ChoiceField::show(const QString& value) {
   int index = box_->findData(value);
-  if (index < 0) {  // a design from elsewhere may name what this list lacks
+  if (index < 0) {  // a loaded design may name a choice that the list lacks
     box_->addItem(value, value);
     index = box_->count() - 1;
   }

@@ -41,7 +41,7 @@ void DesignChoice::follow() {
     if (shown_ && pinned[i].result.report == shown_) member = static_cast<int>(i) + 1;
   QStringList letters;
   for (int m = 0; m <= static_cast<int>(pinned.size()); ++m)
-    letters << QChar(0x2009) + Comparisons::letter(m);  // a hair away from the swatch
+    letters << QChar(0x2009) + Comparisons::letter(m);  // thin space after the swatch
   setLabels(letters);
   for (int m = 0; m < letters.size(); ++m) {
     QPushButton* of = button(m);
@@ -50,7 +50,7 @@ void DesignChoice::follow() {
     of->setIcon(swatch(m, devicePixelRatioF()));
     of->setIconSize({10, 10});
     of->setEnabled(runs);
-    of->setToolTip(runs ? name : tr("%1: it cannot run, or is being worked out").arg(name));
+    of->setToolTip(runs ? name : tr("%1: cannot run, or is still being computed").arg(name));
     of->setAccessibleName(QStringLiteral("%1: %2, %3").arg(accessibleName(), Comparisons::letter(m), name));
   }
   setVisible(!pinned.empty());
