@@ -67,7 +67,7 @@ class MainWindowTest : public WindowTest {
   void cleanup() { closeWindow(); }
 
   void activeParametersAreShownWhereTheyDiffer() {
-    QVERIFY(!inspectionText(designSummary(*session_)).contains("Parameters that one token meets"));
+    QVERIFY(!inspectionText(designSummary(*session_)).contains("Active parameters per token"));
     session_->applyPreset("mixtral-8x7b");
     session_->waitForReport();
     const QString summary = inspectionText(designSummary(*session_));
