@@ -45,7 +45,7 @@ void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& mess
 
 void set_up(QCommandLineParser& parser) {
   parser.setApplicationDescription(
-      "Design-space explorer for distributed training of large language models.");
+      "Design-space explorer for distributed training and inference of large language models.");
   parser.addHelpOption();
   parser.addVersionOption();
   parser.addOption({"theme", "light or dark; the default is what the last run used.", "light|dark"});

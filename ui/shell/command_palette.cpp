@@ -19,7 +19,7 @@ class CommandDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  // As wide as the list leaves room for: a width of its own would not know of the scroll bar.
+  // The list sets the width, which depends on the scroll bar.
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {1, 32}; }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -58,7 +58,7 @@ CommandPalette::CommandPalette(QWidget* window)
     : QFrame(window),
       line_(new QLineEdit(this)),
       list_(new QListView(this)),
-      nothing_(new QLabel(tr("Nothing has these words."), this)),
+      nothing_(new QLabel(tr("No match."), this)),
       model_(new CommandModel(this)) {
   setObjectName("command_palette");
   setAutoFillBackground(true);

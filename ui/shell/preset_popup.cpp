@@ -75,10 +75,10 @@ PresetPopup::PresetPopup(QWidget* owner)
     : QFrame(owner, Qt::Popup),
       line_(new QLineEdit(this)),
       list_(new QListView(this)),
-      nothing_(new QLabel(tr("No model has these words."), this)),
+      nothing_(new QLabel(tr("No match."), this)),
       model_(new QStandardItemModel(this)) {
   setObjectName("preset_popup");
-  setAttribute(Qt::WA_NoMouseReplay);  // a click on the box closes the list and does not open it again
+  setAttribute(Qt::WA_NoMouseReplay);  // a click on the box closes the list without opening it again
   line_->setObjectName("preset_search");
   line_->setPlaceholderText(tr("Find a model"));
   line_->setAccessibleName(line_->placeholderText());
@@ -151,7 +151,7 @@ void PresetPopup::move(int rows) {
   if (row <= last && is_heading(model_->index(row, 0))) row += row == 0 ? 1 : step;
   if (row > last) return;
   list_->setCurrentIndex(model_->index(row, 0));
-  if (row == 1) list_->scrollToTop();  // the first heading as well
+  if (row == 1) list_->scrollToTop();  // shows the first heading too
 }
 
 void PresetPopup::choose() {

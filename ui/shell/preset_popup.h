@@ -26,8 +26,8 @@ class PresetPopup : public QFrame {
 
  private:
   void fill(const QString& words);
-  void select(const QString& id);  // the first model where there is none of this id
-  void move(int rows);             // over headings
+  void select(const QString& id);  // the first model if no model has this id
+  void move(int rows);             // skips headings
   void choose();
   void place();
   QLineEdit* line_;

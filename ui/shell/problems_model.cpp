@@ -49,7 +49,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
     return iconPixmap(isMemoryProblem(problem) ? "cross"
                       : error                  ? "error"
                                                : "note",
-                      error ? colors.bad : colors.note, 16);  // as the verdict has it
+                      error ? colors.bad : colors.note, 16);  // as in the verdict
   }
   if (role == Qt::ForegroundRole && index.column() == FixColumn) return readable(colors.accent, colors.panel);
   if (role == Qt::FontRole && index.column() == FixColumn)
