@@ -142,8 +142,8 @@ class ComparisonViewsTest : public QObject {
       for (size_t i = 0; i < there.ops[s].size(); ++i)
         if (is_collective(a.graph().segments[s].ops[i].kind))
           QCOMPARE(there.ops[s][i].how, OpDiffers::Missing);
-    // Whatever makes a tensor of another placement is placed otherwise, and no op of the same placements and
-    // numbers is.
+    // Every op that makes a tensor of another placement is placed differently, and no op of the same
+    // placements and numbers is.
     int placed = 0;
     for (size_t s = 0; s < there.ops.size(); ++s)
       for (size_t i = 0; i < there.ops[s].size(); ++i) {

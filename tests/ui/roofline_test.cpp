@@ -32,8 +32,7 @@ class RooflineTest : public QObject {
     const auto kind = [&](const RooflinePoint& point) {
       return session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).kind;
     };
-    for (const RooflinePoint& point :
-         data.points)  // fused ops move fewer bytes than single ops
+    for (const RooflinePoint& point : data.points)  // fused ops move fewer bytes than single ops
       if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention)
         QVERIFY2(point.rate() <= data.attainable(point) * 1.02,
                  qPrintable(QString("%1: %2 of %3 TFLOP/s")
