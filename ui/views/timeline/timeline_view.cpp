@@ -32,11 +32,11 @@ namespace {
 constexpr double kTableShare = 0.2;  // of the view's height, at most
 constexpr int kLeastTable = 84;
 constexpr QSize kLeastPicture(960, 540);
-constexpr int kFewRows = 8;  // of stages of all designs: these are all shown at first
+constexpr int kFewRows = 8;  // up to this number of rows, all stages of all designs are shown at first
 enum Whose { AllStages, ThisStage, CriticalPath };
 enum Rows { EveryStage, OneStage };
 
-// What is highlighted in each of the steps, each asked for its own; nothing in one that has nothing of it.
+// Combines the highlights of all steps. A step without its own highlight highlights nothing.
 template <typename Of>
 TimelineHighlight everywhere(const GanttSteps& steps, const Of& of) {
   std::map<int, TimelineHighlight> each;
@@ -175,8 +175,8 @@ QWidget* TimelineView::makeTools() {
   rows_ = new SegmentedControl(tr("Rows of each design"), {tr("All stages"), tr("One stage")}, tools);
   rows_->setObjectName(QStringLiteral("timeline_rows"));
   rows_->setToolTip(
-      tr("All stages of every design, or the selected stage of the present one above those in the same place "
-         "of the other pipelines"));
+      tr("All stages of every design, or the selected stage of the present design with the stages at the "
+         "same relative place of the other pipelines"));
   connect(rows_, &SegmentedControl::chosen, this, [this] {
     rows_chosen_ = true;
     showRows();
@@ -186,7 +186,7 @@ QWidget* TimelineView::makeTools() {
   critical_ = new QPushButton(tr("Highlight critical path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
   critical_->setCheckable(true);
-  critical_->setToolTip(tr("What the step waits for: the longest path through it is highlighted"));
+  critical_->setToolTip(tr("Highlights the longest path through the step, which sets the step time"));
   connect(critical_, &QPushButton::toggled, this, [this](bool on) { canvas_->setCritical(on); });
   row->addWidget(critical_);
   const auto add = [&](const QString& text, const QString& name, const QString& tip, auto action) {
@@ -211,7 +211,7 @@ void TimelineView::fit() { canvas_->fit(); }
 
 void TimelineView::activateSearch() { search_field_->activate(); }
 
-// A timeline that nobody looks at is not laid out.
+// An invisible timeline is not updated.
 void TimelineView::refresh() {
   fade();
   if (!isVisible()) return;
@@ -229,7 +229,7 @@ void TimelineView::refresh() {
   if (shown_ == Shown::Box) shown_ = Shown::Step;
   canvas_->setSelected({});
   followStage();
-  if (!lanes_) search();  // finds nothing
+  if (!lanes_) search();  // clears the matches
   placeComparedDesigns();
   showSharedSelection();
   explain();
@@ -249,9 +249,9 @@ void TimelineView::placeComparedDesigns() {
   if (linked_.items)
     linked_ = estimate_->report == session_->report()
                   ? linked()
-                  : TimelineHighlight{};  // of the steps that there are now
+                  : TimelineHighlight{};  // highlight in the current steps
   if (shown_ == Shown::Box && !canvas_->selected().valid())
-    showSharedSelection();  // it was a box of a design that may have gone
+    showSharedSelection();  // the selected box's design may have been unpinned
   showRows();
   fillTable();
   search();
@@ -271,7 +271,7 @@ void TimelineView::showRows() {
 }
 
 void TimelineView::fade() {
-  setDimmed(canvas_, staleness_->stale() && session_->current());  // else the notice dims all of the view
+  setDimmed(canvas_, staleness_->stale() && session_->current());  // else the notice dims the whole view
 }
 
 void TimelineView::followStage() {
@@ -283,7 +283,8 @@ void TimelineView::followStage() {
   showRows();
   fillBreakdown();
   fillTable();
-  if (state_->selection().kind == SelectionKind::Time) showSharedSelection();  // its rows are others
+  if (state_->selection().kind == SelectionKind::Time)
+    showSharedSelection();  // other rows of the table belong to the category
 }
 
 void TimelineView::fillBreakdown() {

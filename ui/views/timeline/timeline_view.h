@@ -1,5 +1,5 @@
-// A step in time: where its seconds go, what runs when on the streams of every stage, and the spans of the
-// selected stage.
+// The Timeline view: the step time by category, the streams of every stage over time, and a table of the
+// selected stage's spans.
 #pragma once
 
 #include <QWidget>
@@ -43,9 +43,9 @@ class TimelineView : public QWidget {
   }
   std::vector<ItemRef> selectedBoxes() const {
     return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>();
-  }  // that belong to what is selected
+  }  // boxes that belong to the selection
   Picture picture() const;
-  QByteArray trace() const;  // for Perfetto; empty: there is no time yet
+  QByteArray trace() const;  // for Perfetto; empty: no simulated step yet
   void activateSearch();
   void zoomIn();
   void zoomOut();
@@ -63,8 +63,8 @@ class TimelineView : public QWidget {
   void refresh();
   void fade();
   void fillBreakdown();
-  void placeComparedDesigns();  // the steps of pinned designs, or what is there of them
-  void showRows();              // all stages, or the selected one of every design
+  void placeComparedDesigns();  // shows the steps of pinned designs that are computed
+  void showRows();              // all stages, or one stage of every design
   void fillTable();
   void fitTable();
   void followStage();
@@ -73,8 +73,9 @@ class TimelineView : public QWidget {
   void markRows();
   void selectBox(int stage, int span, int op);
   void selectComparedBox();
-  Selection selectionInComparedDesign(const ItemRef& ref,
-                                      const ItemRef& here) const;  // here: the same box of the present design
+  Selection selectionInComparedDesign(
+      const ItemRef& ref,
+      const ItemRef& here) const;  // here: the matching box of the present design
   void selectTableRow(int row);
   void search();
   void applyHighlight();
@@ -90,7 +91,7 @@ class TimelineView : public QWidget {
   Session* session_;
   QLabel* heading_;
   SegmentedControl *whose_, *rows_;
-  bool rows_chosen_ = false;  // by the person; else by what there is room for
+  bool rows_chosen_ = false;  // chosen by the person; otherwise the number of rows decides
   BreakdownBar* breakdown_;
   SearchField* search_field_;
   QPushButton* critical_;
