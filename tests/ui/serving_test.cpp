@@ -320,7 +320,7 @@ class ServingTest : public QObject {
     QCOMPARE(stop.text(), QString("Cancel"));
     QTest::mouseClick(&stop, Qt::LeftButton);
     QVERIFY(!w.serving().working() && !w.serving().ready());
-    QVERIFY(stop.isVisible() && stop.text() == "Work it out");
+    QVERIFY(stop.isVisible() && stop.text() == "Compute");
     QCOMPARE(w.serving().shown(), before);
     QTest::qWait(2500);  // longer than it would have taken
     QCOMPARE(w.serving().shown(), before);
@@ -358,7 +358,7 @@ class ServingTest : public QObject {
   void theInspectorShowsThePoint() {
     ServingWindow w;
     QVERIFY(w.main.inspector()->isVisible() && !w.setup().isVisible());
-    QCOMPARE(w.main.selection()->inspection().title, QString("What fits"));
+    QCOMPARE(w.main.selection()->inspection().title, QString("Largest decode batch"));
     QCOMPARE(size_t(w.main.selection()->inspection().rows.size()), w.serving().shown()->largest.size());
     const int at = w.chart().find(16, 4096);
     QTest::mouseClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(at).toPoint());

@@ -79,7 +79,7 @@ void ServingCanvas::setHovered(int at) {
 QString ServingCanvas::tip(int at) const {
   const ServedPoint& p = point(at);
   QString out = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
-  if (p.largest && decodes()) out += tr(", the most that fit");
+  if (p.largest && decodes()) out += tr(", the largest batch that fits");
   if (present_ && present_->batch == p.batch && present_->context == p.context) out += tr(" (current)");
   const SweptPhase &made = p.decode, &read = p.prefill;
   if (made.valid())
@@ -103,7 +103,7 @@ QString ServingCanvas::tip(int at) const {
                .arg(bytes_text(of.memory, units_), bytes_text(of.figures.kv_cache_bytes, units_));
   if (of.valid() && !of.fits) out += tr("\nDoes not fit in memory");
   if (other_phase.valid() && !other_phase.fits)
-    out += (decodes() ? tr("\nReading the prompts does not fit: %1") : tr("\nDecode does not fit: %1"))
+    out += (decodes() ? tr("\nPrefill does not fit: %1") : tr("\nDecode does not fit: %1"))
                .arg(bytes_text(other_phase.memory, units_));
   for (const OtherDesign& other : others_) {
     const auto same = std::find_if(
@@ -113,7 +113,7 @@ QString ServingCanvas::tip(int at) const {
                                : decodes()                       ? &same->decode
                                                                  : &same->prefill;
     if (!theirs || !theirs->valid()) {
-      out += u'\n' + of_design(other.member, tr("not with this batch"));
+      out += u'\n' + of_design(other.member, tr("no point with this batch"));
       continue;
     }
     out += u'\n' + of_design(other.member, tr("%1 %2, %3 tokens/s per GPU")
@@ -165,7 +165,8 @@ void ServingCanvas::step(int by) {
   if (at >= 0 && at < static_cast<std::ptrdiff_t>(order.size())) select(order[static_cast<size_t>(at)]);
 }
 
-// To the nearest batch there; from the largest that fits to the largest that fits.
+// Moves to another context, to its point with the nearest batch. From the largest fitting batch it moves to
+// the largest fitting batch.
 void ServingCanvas::stepContext(int by) {
   if (selected_ < 0) return step(0);
   const int context = contextOf(selected_) + by;

@@ -30,11 +30,11 @@ ServingMap::ServingMap(QWidget* parent)
 
 QString ServingMap::label(ServingFigure figure) {
   switch (figure) {
-    case ServingFigure::TokensPerGpu: return tr("Tokens per second and GPU");
+    case ServingFigure::TokensPerGpu: return tr("Tokens/s per GPU");
     case ServingFigure::TimePerToken: return tr("Time per output token");
     case ServingFigure::FirstToken: return tr("Time to first token, last prompt");
     case ServingFigure::FirstTokenEarly: return tr("Time to first token, first prompt");
-    case ServingFigure::Memory: return tr("Memory of the fullest rank");
+    case ServingFigure::Memory: return tr("Memory of the rank with most");
   }
   return {};
 }
@@ -82,7 +82,7 @@ std::optional<double> ServingMap::value(int at) const {
 
 bool ServingMap::fits(int at) const { return ofFigure(at).valid() && ofFigure(at).fits; }
 
-// One unit for all cells; it stands in the title.
+// The common unit of all cells; the title shows it.
 ValueScale ServingMap::unit() const {
   if (figure_ == ServingFigure::Memory) return byte_scale(high_, units());
   return figure_ == ServingFigure::TokensPerGpu ? ValueScale() : seconds_scale(high_);
@@ -90,7 +90,7 @@ ValueScale ServingMap::unit() const {
 
 QString ServingMap::title() const {
   const QString name = figure_ == ServingFigure::TokensPerGpu && !ServingCanvas::decodes()
-                           ? tr("Prompt tokens per second and GPU")
+                           ? tr("Prompt tokens/s per GPU")
                            : label(figure_);
   return unit().unit.isEmpty() ? name : name + QStringLiteral(", ") + unit().unit;
 }
@@ -109,7 +109,7 @@ void ServingMap::changed() {
       batches_.push_back(point(i).batch);
     if (point(i).largest) lone_[static_cast<size_t>(contextOf(i))] = i;
   }
-  // Colours are spread over what fits; where nothing does, over all.
+  // Colours span the points that fit, or all points if none fits.
   const bool any = [&] {
     for (int i = 0; i < points(); ++i)
       if (fits(i)) return true;
@@ -152,7 +152,7 @@ QRectF ServingMap::cellIn(const QRectF& rect, int at) const {
 int ServingMap::pointAt(const QPointF& at) const {
   for (int i = 0; i < points(); ++i)
     if (cell(i).contains(at)) return i;
-  // The most that fit may be one of the batches: its cell at the end stands for the same point.
+  // The largest fitting batch may be one of the batches. Its cell in the last column is the same point.
   for (int context = 0; apart() && context < contexts(); ++context)
     if (cellIn(QRectF(rect()), context, static_cast<int>(batches_.size())).contains(at))
       return lone_[static_cast<size_t>(context)];
@@ -191,7 +191,7 @@ void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const Q
   painter.drawText(box, Qt::AlignCenter, metrics.elidedText(words, Qt::ElideRight, box.width()));
 }
 
-// Of what the colours are, below the cells. now: the point of the present design, or -1.
+// The legend of the colours, below the cells. now: the point of the present design, or -1.
 void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const {
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(Theme::instance().uiFont(11));

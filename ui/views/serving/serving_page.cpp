@@ -33,10 +33,10 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kTypingMs = 250, kPatienceMs = 150;
-constexpr double kTableShare = 0.34;  // of the height, at most
+constexpr double kTableShare = 0.34;  // the most of the page's height
 constexpr int kLeastTable = 118;
 
-// A point is of any batch and context: these are not what a sweep depends on.
+// Clears batch and context, on which a sweep does not depend.
 Design without_batch(Design design) {
   const WorkloadSpec plain;
   WorkloadSpec& w = design.workload;
@@ -52,7 +52,7 @@ int64_t context_of(const Design& design) {
   return design.workload.mode == Mode::Decode ? design.workload.context_length : design.workload.seq;
 }
 
-// Nothing where that is not known, or of another phase.
+// Empty if the design has no step, or another mode.
 std::optional<ServingCanvas::Present> itself(const Report* report, const Simulation* simulation, Mode mode) {
   if (!report || !simulation || report->design.workload.mode != mode) return std::nullopt;
   return ServingCanvas::Present{report->design.workload.batch, context_of(report->design),
@@ -179,12 +179,12 @@ QWidget* ServingPage::makeTools() {
   const QString words = tr(
       "Numbers such as 1,8,64, or a range: 1..64*2 for powers, 1024..8192+1024 for steps.");
   batches_ = field(tr("Batches"), QStringLiteral("serving_batches"),
-                   tr("Sequences that are served at once, over all replicas. %1 Empty: from the smallest "
-                      "that the layout takes, in a dozen steps at most, to past what fits.")
+                   tr("Sequences that are served at once, over all replicas. %1 Empty: up to a dozen "
+                      "batches, from the smallest for this layout to one that no longer fits.")
                        .arg(words));
   contexts_ = field(tr("Contexts"), QStringLiteral("serving_contexts"),
-                    tr("Tokens of each prompt, and of each sequence as its next token is made. %1 Empty: "
-                       "1,024 to 65,536 and the design's own.")
+                    tr("Tokens of each prompt, and tokens before each output token in decode. %1 Empty: "
+                       "1,024 to 65,536, and the context of the design.")
                         .arg(words));
   stop_ = new QPushButton(tools);
   stop_->setObjectName(QStringLiteral("serving_stop"));
@@ -199,7 +199,7 @@ QWidget* ServingPage::makeTools() {
   row->addStretch(0);
   figure_ = new QComboBox(tools);
   figure_->setObjectName(QStringLiteral("serving_figure"));
-  figure_->setAccessibleName(tr("What the map shows"));
+  figure_->setAccessibleName(tr("Figure of the map"));
   for (int i = 0; i < kServingFigureCount; ++i)
     figure_->addItem(ServingMap::word(static_cast<ServingFigure>(i)));
   figure_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -238,16 +238,16 @@ QWidget* ServingPage::makeInvitation() {
   auto* page = new QWidget(this);
   auto* rows = new QVBoxLayout(page);
   rows->addStretch(1);
-  invitation_ = new QLabel(tr("This design trains. To serve the same model, prompts are read first (prefill: "
-                              "time to first token), then tokens are made one by one "
-                              "(decode: time per output token). In either mode this page shows both, over "
-                              "batches and contexts, and how many sequences fit."),
-                           page);
+  invitation_ = new QLabel(
+      tr("This is a training design. Serving has two phases: prefill processes the prompts (time to first "
+         "token), decode generates tokens one by one (time per output token). In either mode this page shows "
+         "both phases over batches and contexts, and the largest batches that fit."),
+      page);
   invitation_->setProperty("role", "secondary");
   invitation_->setAlignment(Qt::AlignCenter);
   invitation_->setWordWrap(true);
   invitation_->setFixedWidth(520);
-  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  auto* middle = new QHBoxLayout;  // a layout supports height-for-width, an alignment does not
   middle->addStretch(1);
   middle->addWidget(invitation_);
   middle->addStretch(1);
@@ -262,8 +262,8 @@ QWidget* ServingPage::makeInvitation() {
     auto* button = new QPushButton(text, page);
     button->setObjectName(QString::fromLatin1(name));
     button->setToolTip(
-        tr("The same batch, in microbatches that fill the pipeline (for decode rounded up to where it "
-           "splits); the sequence length becomes the context. Undo brings training back."));
+        tr("Keeps the batch, in microbatches that fill the pipeline (decode rounds the batch up until it "
+           "splits evenly). The sequence length becomes the context. Undo returns to training."));
     connect(button, &QPushButton::clicked, this, [this, mode = mode] { enter(mode); });
     line->addWidget(button);
   }
@@ -303,7 +303,7 @@ std::optional<ServingPage::Asked> ServingPage::asked() {
     issue_->setVisible(false);
     return out;
   }
-  issue_->show(text_of(wrong->what), text_of(wrong->accepted), tr("Take the usual ones"), [this] {
+  issue_->show(text_of(wrong->what), text_of(wrong->accepted), tr("Use defaults"), [this] {
     for (QLineEdit* field : {batches_, contexts_})
       if (field->property("knob").isValid()) field->clear();
     refresh();
@@ -311,8 +311,8 @@ std::optional<ServingPage::Asked> ServingPage::asked() {
   return std::nullopt;
 }
 
-// The usual ranges follow the design: they go through its own batch and context, but stay while these are
-// among the points already.
+// Default ranges include the batch and context of the design. The sweep is still valid while these are among
+// its points.
 bool ServingPage::covers(const Asked& asked) const {
   if (!shown_ || shown_asked_ != asked) return false;
   const auto any = [&](const auto& is) {
@@ -396,7 +396,7 @@ void ServingPage::fill() {
       others.push_back(
           {one.member, one.result, itself(one.design.report.get(), one.design.simulation.get(), mode())});
     phase_ = shown_;
-    if (mode() != Mode::Decode) {  // how many sequences fit is a question to decode
+    if (mode() != Mode::Decode) {  // the largest fitting batch is a question of decode
       auto asked = std::make_shared<ServingSweep>(*shown_);
       std::erase_if(asked->points, [](const ServedPoint& p) { return !p.asked; });
       phase_ = std::move(asked);
@@ -409,10 +409,11 @@ void ServingPage::fill() {
     model_->setSweep(*phase_, mode(), others, session_->units());
     table_->leaveOut(ServingModel::leftOut(mode()));
     fitTable();
-    QMetaObject::invokeMethod(this, &ServingPage::fitTable, Qt::QueuedConnection);  // when it has its width
+    QMetaObject::invokeMethod(this, &ServingPage::fitTable,
+                              Qt::QueuedConnection);  // once the table has its width
     const auto ranges = ranges_of(*shown_);
-    batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("usual"));
-    contexts_->setPlaceholderText(shown_asked_.contexts.empty() ? range_text(ranges.second) : tr("usual"));
+    batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("default"));
+    contexts_->setPlaceholderText(shown_asked_.contexts.empty() ? range_text(ranges.second) : tr("default"));
     if (chart_->selected() >= 0)
       table_->showRow(chart_->selected());
     else if (fresh)
@@ -427,7 +428,7 @@ void ServingPage::fitTable() {
   table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare))));
 }
 
-// The table begins with the context of the present design.
+// Scrolls the table to the context of the present design.
 void ServingPage::scrollToPresent() {
   for (size_t row = 0; row < phase_->points.size(); ++row)
     if (phase_->points[row].context == context_of(session_->design()))
@@ -447,7 +448,7 @@ void ServingPage::showState() {
   const bool any = shown_ && !shown_->points.empty(), late = working_ && !patience_.isActive();
   QString text;
   if (working_)
-    text = of_ > 0 ? tr("Working it out: %1 of %2").arg(done_).arg(of_) : tr("Working it out…");
+    text = of_ > 0 ? tr("Computing: %1 of %2").arg(done_).arg(of_) : tr("Computing…");
   else if (cancelled_)
     text = tr("The sweep was cancelled.");
   message_->setText(text);
@@ -457,7 +458,7 @@ void ServingPage::showState() {
     setDimmed(widget, any && (late || cancelled_ || !issue_->isHidden()));
   table_->setVisible(any);
   stop_->setVisible(late || cancelled_);
-  stop_->setText(working_ ? tr("Cancel") : tr("Work it out"));
+  stop_->setText(working_ ? tr("Cancel") : tr("Compute"));
   const int at = any ? chart_->selected() : -1;
   QString limits = any && working_ && late ? text : QString();
   if (any && limits.isEmpty()) {
@@ -467,10 +468,9 @@ void ServingPage::showState() {
     if (cancelled_)
       limits = text;
     else if (runs == shown_->points.end())
-      limits = tr("Nothing of this can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
+      limits = tr("No point can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
     else if (!session_->computing() && !session_->current())
-      limits = tr(
-          "The present design cannot be built as it is; a point takes its place by a double click, or Enter");
+      limits = tr("The present design cannot be built. Double click a point or press Enter to replace it");
     else {
       QStringList parts;
       for (const auto& [context, batch] : shown_->largest) {
@@ -493,10 +493,10 @@ void ServingPage::showState() {
   take_->setVisible(any);
   take_->setEnabled(can);
   take_->setToolTip(
-      can ? tr("This batch and context take the place of the present ones, in microbatches "
-               "that fill the pipeline (a batch of decode that does not split is rounded up); "
-               "Undo brings these back (double click, Enter)")
-          : tr("Select a point first: its batch and context become those of the present design"));
+      can ? tr("Sets batch and context of the present design to this point, in microbatches that fill the "
+               "pipeline (decode rounds the batch up until it splits evenly). Undo reverts this (double "
+               "click, Enter)")
+          : tr("Select a point first. Its batch and context replace those of the present design"));
 }
 
 void ServingPage::selectPoint(int at) {

@@ -1,5 +1,5 @@
-// Serving: batches and contexts of the present design swept over, as throughput against latency, as a map,
-// and as a table.
+// The serving page: a sweep of the present design over batches and contexts, as a chart of throughput over
+// latency, a map, and a table.
 #pragma once
 
 #include <QTimer>
@@ -29,7 +29,8 @@ class ServingModel;
 class SelectionState;
 class Session;
 
-// Works while it is visible, always on the present design; of one that trains it says what serving asks for.
+// Computes while it is visible, always for the present design. For a training design it offers to switch to
+// inference.
 class ServingPage : public ViewPage {
   Q_OBJECT
  public:
@@ -38,9 +39,9 @@ class ServingPage : public ViewPage {
   ServingMap* map() const { return map_; }
   ChartTable* table() const { return table_; }
   ServingModel* model() const { return model_; }
-  // The sweep that is shown; null: none yet.
+  // The shown sweep; null: none yet.
   std::shared_ptr<const ServingSweep> shown() const { return shown_; }
-  bool ready() const;  // shown() is of the present design and of these ranges
+  bool ready() const;  // shown() belongs to the present design and the ranges in the fields
   bool working() const { return working_; }
   bool comparisonReady() const { return comparison_.ready(); }
   void setFigure(ServingFigure figure);
@@ -52,16 +53,16 @@ class ServingPage : public ViewPage {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  struct Asked {                             // what a sweep depends on
-    Design design;                           // but for batch and lengths
-    std::vector<int64_t> batches, contexts;  // empty: the usual ones
+  struct Asked {                             // the input of a sweep
+    Design design;                           // without batch and lengths
+    std::vector<int64_t> batches, contexts;  // empty: default ranges
     friend bool operator==(const Asked&, const Asked&) = default;
   };
   using Ranges = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // batches, contexts
   QWidget* makeTools();
   QWidget* makeCaption();
   QWidget* makeInvitation();
-  std::optional<Asked> asked();  // shows what is wrong with the fields; nothing where something is
+  std::optional<Asked> asked();  // shows the problem of an invalid field; empty if a field is invalid
   bool covers(const Asked& asked) const;
   void refresh();
   void work(const Asked& asked);
@@ -74,17 +75,17 @@ class ServingPage : public ViewPage {
   void selectPoint(int at);
   void take(int at);
   void explain();         // in the inspector
-  void enter(Mode mode);  // from training
+  void enter(Mode mode);  // switches a training design to inference
   Mode mode() const;
   ServingCanvas* canvas() const;
   SelectionState* state_;
   Session* session_;
   NewestJob job_;
-  QTimer typing_, patience_;  // until what is typed is taken; until what is shown is dimmed: quick sweeps
-                              // come without a flicker
+  QTimer typing_, patience_;  // delay until typed ranges are used; delay until an old sweep is dimmed, so
+                              // that quick sweeps do not flicker
   Asked asked_, shown_asked_;
   std::shared_ptr<const ServingSweep> shown_, filled_,
-      phase_;  // all; that pictures and table have; what the present phase shows of it
+      phase_;  // the newest sweep; the sweep in pictures and table; the points that the shown phase has
   bool working_ = false, cancelled_ = false;
   size_t done_ = 0, of_ = 0;
   ComparisonResults<ServingSweep, Ranges> comparison_;
