@@ -268,7 +268,7 @@ class FormTest : public QObject {
     filter->setText("microbatch");
     QVERIFY(shown(KnobRow::Match::Name) > 0);
     QCOMPARE(shown(KnobRow::Match::Help), 0);
-    QVERIFY(more->isVisible() && more->text().contains("more have it"));
+    QVERIFY(more->isVisible() && more->text().contains("more mention it"));
     QTest::mouseClick(more, Qt::LeftButton);
     QVERIFY(shown(KnobRow::Match::Help) > 0);
     QVERIFY(!more->isVisible());

@@ -299,7 +299,7 @@ class ServingTest : public QObject {
     QVERIFY(w.chart().find(7, 4096) >= 0 && !w.chart().phase(w.chart().find(7, 4096)).valid());
     QVERIFY(w.chart().phase(w.chart().find(64, 4096)).valid());
     QTRY_VERIFY(!w.chart().present());
-    QTRY_VERIFY(w.part<ElidedLabel>("serving_limits").text().contains("cannot be built as it is"));
+    QTRY_VERIFY(w.part<ElidedLabel>("serving_limits").text().contains("cannot be built"));
     w.session.undoStack()->undo();
     w.wait();
   }

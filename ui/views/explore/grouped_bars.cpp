@@ -12,10 +12,10 @@
 namespace shardscape::ui {
 namespace {
 
-// A bar and what follows until the next: the value next to it is as high as both.
+// Heights of a bar and of the gap below it; the value text is as high as both.
 constexpr double kBar = 9, kPitch = 14, kBetweenRows = 10, kTitle = 24, kBetween = 28, kLabel = 150,
                  kLetter = 14, kValue = 62;
-// Groups that are drawn: parts of a whole, with one unit.
+// The groups that are drawn: parts of a sum, with one unit.
 constexpr FigureGroup kDrawn[] = {FigureGroup::StepParts, FigureGroup::Memory};
 
 }  // namespace
@@ -158,7 +158,8 @@ bool GroupedBars::clear() {
 void GroupedBars::paintWindow(QPainter& painter, const QRect& exposed) {
   Canvas::paintWindow(painter, exposed);
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(Theme::instance().colors().text, 1.6));  // as segments of bars elsewhere
+  painter.setPen(
+      QPen(Theme::instance().colors().text, 1.6));  // the same frame as for bar segments of other charts
   for (const Row& row : rows())
     if (std::find(marked_.begin(), marked_.end(), row.figure) != marked_.end())
       for (const QRectF& bar : row.bars) painter.drawRect(bar.adjusted(-1, -1, 1, 1));

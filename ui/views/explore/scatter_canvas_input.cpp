@@ -35,7 +35,7 @@ bool ScatterCanvas::go(Way way, Qt::KeyboardModifiers held) {
     case Way::Right: return step_or_pan(1, 0);
     case Way::Up: return step_or_pan(0, -1);
     case Way::Down: return step_or_pan(0, 1);
-    case Way::First:  // the best one that passes
+    case Way::First:  // the best design that passes
       for (int row = 0; row < rows_->rows(); ++row)
         if (passes(row)) {
           select(row);

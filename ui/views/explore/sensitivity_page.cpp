@@ -44,13 +44,13 @@ std::shared_ptr<const SensitivityPageResult> computeSensitivityPage(const Design
   return out;
 }
 
-// What a change does to tokens per second; nothing where that was not timed.
+// The relative change of tokens per second; empty if a step was not timed.
 std::optional<double> gain_of(const Sensitivity& of, const Neighbour& n) {
   if (of.now.tokens_per_second <= 0 || !n.evaluation.timed()) return std::nullopt;
   return n.evaluation.tokens_per_second / of.now.tokens_per_second - 1;
 }
 
-// Of the same knob and value; nullptr: it has no such neighbour.
+// The change of the same knob to the same value; nullptr: none.
 const Neighbour* same_change(const Sensitivity& of, const Knob& knob, const std::string& value) {
   for (const KnobSensitivity& k : of.knobs)
     for (const Neighbour& n : k.neighbours)
@@ -93,20 +93,22 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
     }
   std::vector<TableColumn> columns{
       {tr("Knob"), QStringLiteral("knob"), false, {}},
-      {tr("Is"), QStringLiteral("value"), false, {}},
-      {tr("Would be"), QStringLiteral("neighbour"), false, {}},
+      {tr("Value"), QStringLiteral("value"), false, {}},
+      {tr("Changed to"), QStringLiteral("neighbour"), false, {}},
       {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode), true},
       {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
       {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
       {tr("Fits"), QStringLiteral("fits"), false, {}},
-      {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that have to follow")}};
+      {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that must change too")}};
   for (const Tornado::OtherDesign& other : others) {
     const QString letter = Comparisons::letter(other.member);
     columns.push_back(
         {tr("%1\ntokens/s").arg(letter), letter + QStringLiteral(" change of tokens per second (share)"),
-         true, tr("What the same value does to %1; - where that is its value, or not valid").arg(letter)});
+         true,
+         tr("Effect of the same value on %1; - if %1 already has the value, or if it is invalid")
+             .arg(letter)});
     columns.push_back({tr("%1\nmemory").arg(letter), letter + QStringLiteral(" memory (bytes)"), true,
-                       tr("With the same value")});
+                       tr("Memory with the same value")});
   }
   assign(std::move(columns), std::move(rows));
 }
@@ -159,7 +161,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
   for (const ScalingChart::OtherDesign& other : others)
     for (TableColumn& column :
          comparisonColumns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"),
-                           tr("Per GPU, on as many GPUs")))
+                           tr("Per GPU, on the same number of GPUs")))
       columns.push_back(std::move(column));
   assign(std::move(columns), std::move(rows));
 }
@@ -182,7 +184,7 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
   lead_->setProperty("role", "small");
   top->addWidget(lead_, 1);
   if (kind == Kind::Sensitivity) {
-    what_ = new SegmentedControl(tr("What changes"), {tr("Time"), tr("Memory")}, this);
+    what_ = new SegmentedControl(tr("Measure"), {tr("Time"), tr("Memory")}, this);
     what_->setObjectName(QStringLiteral("sensitivity_what"));
     connect(what_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
     top->addWidget(what_);
@@ -251,11 +253,10 @@ void SensitivityPage::refresh() {
 void SensitivityPage::fill() {
   const bool any = ready_;
   message_->setVisible(!any);
-  message_->setText(session_->current() ? tr("Working it out…") : tr("This wants a valid design."));
-  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob changed at a time, all others as they are")
+  message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
+  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
                                                   : tr("The present design with more or fewer replicas");
-  lead_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being worked out").arg(lead)
-                                             : lead);
+  lead_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
   table_->setVisible(any);
   if (tornado_) tornado_->setVisible(any);
   if (chart_) chart_->setVisible(any);
@@ -282,7 +283,7 @@ void SensitivityPage::fillScaling() {
   chart_->setPoints(strong, result_->weak, design_.world(), design_.workload.mode);
   chart_->setComparedDesigns(others);
   scaling_model_->setPoints(strong, result_->weak, design_.workload.mode, others, session_->units());
-  // The first sizes may be too few for the design: the table begins with one that can run.
+  // The first sizes may be too small for the design: the table scrolls to the first size that can run.
   const auto runs = std::find_if(strong.begin(), strong.end(),
                                  [](const ScalePoint& p) { return p.evaluation.timed(); });
   if (runs != strong.end())
