@@ -364,7 +364,7 @@ class FormTest : public QObject {
   void sectionsWithoutEffectFoldAndOpen() {
     KnobSection* section = sectionOf("expert_ffn");
     QVERIFY(section->folded());
-    QVERIFY(section->header()->text().contains("Experts: not used by this model"));
+    QVERIFY(section->header()->text().contains("Experts: not in this model"));
     QVERIFY(!form_->row("expert_ffn")->isVisible());
     QTest::mouseClick(section->header(), Qt::LeftButton);
     QVERIFY(form_->row("expert_ffn")->isVisible());

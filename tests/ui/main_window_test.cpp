@@ -186,8 +186,8 @@ class MainWindowTest : public WindowTest {
     session_->applyPreset("llama3-8b");
     const MessageBar* bar = window_->messageBar();
     QVERIFY2(bar->text().contains("Expert parallel (ep) 8 → 1"), qPrintable(bar->text()));
-    QVERIFY(bar->wayOut()->isVisible());
-    QTest::mouseClick(bar->wayOut(), Qt::LeftButton);
+    QVERIFY(bar->button()->isVisible());
+    QTest::mouseClick(bar->button(), Qt::LeftButton);
     QTRY_COMPARE(session_->design().parallel.ep, 8);
     QVERIFY(bar->text().isEmpty());
     session_->applyPreset("llama3-8b");

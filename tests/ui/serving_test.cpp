@@ -436,8 +436,8 @@ class ServingTest : public QObject {
     QVERIFY(bar.isVisible());
     QVERIFY(bar.text().contains("context length, 4,096 tokens"));
     QCOMPARE(w.session.design().workload.context_length, context);
-    QCOMPARE(bar.wayOut()->text(), QString("Use 2,048"));
-    QTest::mouseClick(bar.wayOut(), Qt::LeftButton);
+    QCOMPARE(bar.button()->text(), QString("Use 2,048"));
+    QTest::mouseClick(bar.button(), Qt::LeftButton);
     QTRY_COMPARE(w.session.design().workload.context_length, int64_t{2048});
     QVERIFY(!bar.isVisible());
     QVERIFY(!w.session.setKnob("mode", "prefill"));

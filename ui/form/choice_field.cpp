@@ -71,7 +71,7 @@ class QuietComboBox : public QComboBox {
 }  // namespace
 
 ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
-    : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyImpossible(); })) {
+    : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyInvalidChoices(); })) {
   for (const KnobChoice& choice : knob.choices) {
     box_->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.value));
   }
@@ -83,17 +83,17 @@ ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
 
 QWidget* ChoiceField::widget() const { return box_; }
 
-void ChoiceField::setWhyNot(std::function<QString(const QString& value)> why_not) {
-  why_not_ = std::move(why_not);
+void ChoiceField::setInvalidReason(std::function<QString(const QString& value)> invalid_reason) {
+  invalid_reason_ = std::move(invalid_reason);
 }
 
 // Arrow keys skip greyed choices. The current choice stays enabled even if invalid; its problem and fix are
 // shown.
-void ChoiceField::greyImpossible() {
+void ChoiceField::greyInvalidChoices() {
   const auto* model = qobject_cast<QStandardItemModel*>(box_->model());
-  if (!why_not_ || !model) return;
+  if (!invalid_reason_ || !model) return;
   for (int i = 0; i < box_->count(); ++i) {
-    const QString why = i == box_->currentIndex() ? QString() : why_not_(box_->itemData(i).toString());
+    const QString why = i == box_->currentIndex() ? QString() : invalid_reason_(box_->itemData(i).toString());
     QStandardItem* item = model->item(i);
     item->setEnabled(why.isEmpty());
     item->setToolTip(why.isEmpty() ? why : "<p>" + why.toHtmlEscaped() + "</p>");  // rich text wraps

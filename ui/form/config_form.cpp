@@ -28,7 +28,7 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
     : QWidget(parent),
       session_(session),
       filter_(new QLineEdit(this)),
-      nothing_(
+      no_match_(
           new QLabel(tr("No field matches in its name or help text. Press Escape to see all fields."), this)),
       scroll_(new QScrollArea(this)) {
   setObjectName("form_panel");
@@ -38,9 +38,9 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   filter_->setPlaceholderText(tr("Filter fields"));
   filter_->setAccessibleName(tr("Filter fields"));
   filter_->setClearButtonEnabled(true);
-  nothing_->setWordWrap(true);
-  nothing_->setProperty("role", "secondary");
-  nothing_->setVisible(false);
+  no_match_->setWordWrap(true);
+  no_match_->setProperty("role", "secondary");
+  no_match_->setVisible(false);
 
   QWidget* content = makeContent();
   scroll_->setWidget(content);
@@ -87,7 +87,7 @@ QWidget* ConfigForm::makeContent() {
   auto* rows = new QVBoxLayout(content);
   rows->setContentsMargins(16, 4, 16, 16);
   rows->setSpacing(14);
-  rows->addWidget(nothing_);
+  rows->addWidget(no_match_);
   differences_ = new DifferencesBox(content);
   connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
   rows->addWidget(differences_);
@@ -156,7 +156,7 @@ void ConfigForm::applyFilter(const QString& text) {
     }
   const bool helps = named == 0 || mentioned_shown_;
   for (KnobGroupBox* group : groups_) group->filter(text, helps);
-  nothing_->setVisible(named + mentioned == 0);
+  no_match_->setVisible(named + mentioned == 0);
   mentions_->setVisible(!helps && mentioned > 0);
   mentions_->setText(mentioned == 1 ? tr("1 more mentions it in its help")
                                     : tr("%1 more mention it in their help").arg(mentioned));

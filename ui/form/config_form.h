@@ -39,7 +39,7 @@ class ConfigForm : public QWidget {
   QLineEdit* filter_;
   QPushButton* mentions_ = nullptr;  // shows fields whose help text alone matches the filter
   bool mentioned_shown_ = false;
-  QLabel* nothing_;
+  QLabel* no_match_;
   QScrollArea* scroll_;
   QVector<KnobGroupBox*> groups_;
   DifferencesBox* differences_;

@@ -21,8 +21,8 @@ class KnobField : public QObject {
   virtual bool editing() const {
     return false;
   }  // true while the person types: show() must not replace the text
-  // why_not: the reason why a choice is invalid, empty for a valid choice. Called when the list opens.
-  virtual void setWhyNot(std::function<QString(const QString& value)>) {}
+  // invalid_reason: the reason why a choice is invalid, empty for a valid choice. Called when the list opens.
+  virtual void setInvalidReason(std::function<QString(const QString& value)>) {}
   void setMark(Mark mark);
   void setIdle(bool idle);  // greyed: no value has an effect
 

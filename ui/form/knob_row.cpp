@@ -93,7 +93,7 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   idle_line_->setVisible(false);
   layout->addWidget(idle_line_);
   layout->addWidget(issue_);
-  field_->setWhyNot([this](const QString& value) {
+  field_->setInvalidReason([this](const QString& value) {
     const std::optional<std::string> why = impossible_choice(session_->design(), knob_, value.toStdString());
     return why ? text(*why) : QString();
   });
@@ -160,7 +160,7 @@ void KnobRow::showIdle() {
   field_->widget()->setAccessibleDescription(idle ? why + " " + text(knob_.help) : text(knob_.help));
 }
 
-bool KnobRow::usual() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
+bool KnobRow::isBaseline() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
 
 bool KnobRow::hasIssue() const { return !issue_->isHidden(); }
 

@@ -42,7 +42,7 @@ class KnobRow : public QWidget {
   const QString& idleReason() const {
     return idle_;
   }                              // why the knob has no effect; empty if it has an effect
-  bool usual() const;            // the value equals the baseline
+  bool isBaseline() const;       // the value equals the baseline
   bool hasIssue() const;         // the knob has a problem or a note
   void setIdleLine(bool shown);  // shows the idle reason below the field
 

@@ -42,10 +42,10 @@ void KnobSection::refresh() {
   const auto all = [&](auto fits) { return std::all_of(rows_.begin(), rows_.end(), fits); };
   const bool idle = all([](const KnobRow* row) { return !row->idleReason().isEmpty(); });
   const bool rare = all(
-      [](const KnobRow* row) { return row->knob().rare && row->usual() && row->others().isEmpty(); });
+      [](const KnobRow* row) { return row->knob().rare && row->isBaseline() && row->others().isEmpty(); });
   const bool quiet = all([](const KnobRow* row) { return !row->hasIssue(); });
   const bool model = rows_.front()->knob().group == KnobGroup::Model;
-  reason_ = idle   ? (model ? tr("not used by this model") : rows_.front()->idleReason())
+  reason_ = idle   ? (model ? tr("not in this model") : rows_.front()->idleReason())
             : rare ? tr("defaults")
                    : QString();
   const bool fold = (idle || rare) && quiet;

@@ -40,9 +40,9 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     layout->addWidget(label);
   }
-  ways_out_ = new QBoxLayout(QBoxLayout::LeftToRight);
-  ways_out_->setSpacing(8);
-  layout->addLayout(ways_out_);
+  fix_buttons_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  fix_buttons_->setSpacing(8);
+  layout->addLayout(fix_buttons_);
 
   staleness_ = new Staleness(session, Staleness::Of::Report, this);
   connect(staleness_, &Staleness::changed, this, &ChartNotice::veil);
@@ -76,7 +76,7 @@ void ChartNotice::fillCard() {
   const std::vector<Problem>& problems = session_->problems();
   const auto found = std::find_if(problems.begin(), problems.end(),
                                   [](const Problem& p) { return p.severity == Severity::Error; });
-  while (QLayoutItem* item = ways_out_->takeAt(0)) {
+  while (QLayoutItem* item = fix_buttons_->takeAt(0)) {
     if (QWidget* old = item->widget()) {
       old->setParent(nullptr);  // off the card at once
       old->deleteLater();       // the button may still be handling its click
@@ -96,7 +96,7 @@ void ChartNotice::fillCard() {
       if (i == 0) button->setProperty("primary", true);
       connect(button, &QPushButton::clicked, this,
               [this, fix = found->fixes[i]] { session_->applyFix(fix); });
-      ways_out_->addWidget(button);
+      fix_buttons_->addWidget(button);
     }
   } else {
     sentence_->setText(tr("The marked fields on the left show the problem."));
@@ -104,9 +104,9 @@ void ChartNotice::fillCard() {
   if (session_->undoStack()->canUndo()) {
     auto* button = new QPushButton(tr("Undo the last edit"), card_);
     connect(button, &QPushButton::clicked, session_->undoStack(), &QUndoStack::undo);
-    ways_out_->addWidget(button);
+    fix_buttons_->addWidget(button);
   }
-  ways_out_->addStretch(1);
+  fix_buttons_->addStretch(1);
   // Widgets added to a visible card have no size until control returns to Qt.
   for (QPushButton* button : card_->findChildren<QPushButton*>()) button->show();
   const Colors& colors = Theme::instance().colors();
@@ -122,12 +122,12 @@ void ChartNotice::place(bool anew) {
   const QRect area = parentWidget()->rect();
   setGeometry(area);
   int buttons = 0;
-  for (int i = 0; i < ways_out_->count(); ++i)
-    buttons += ways_out_->itemAt(i)->sizeHint().width() + ways_out_->spacing();
+  for (int i = 0; i < fix_buttons_->count(); ++i)
+    buttons += fix_buttons_->itemAt(i)->sizeHint().width() + fix_buttons_->spacing();
   buttons += 2 * kCardMargin;
   const int most = area.width() - 2 * kLeastGap;
   const int width = std::min(std::max(kCardWidth, buttons), most);
-  ways_out_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  fix_buttons_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
   if (anew) card_->layout()->invalidate();  // asks for a layout itself
   const int height = card_->layout()->totalHeightForWidth(width);
   card_->setGeometry((area.width() - width) / 2, std::max(kLeastGap, area.height() / 4 - height / 2), width,

@@ -33,7 +33,7 @@ class ChartNotice : public QWidget {
   QFrame* card_;
   QLabel* headline_;
   QLabel* sentence_;
-  QBoxLayout* ways_out_;  // buttons in a row, or in a column if the row is too wide
+  QBoxLayout* fix_buttons_;  // buttons in a row, or in a column if the row is too wide
   Staleness* staleness_;
 };
 

@@ -271,7 +271,7 @@ int StageChart::nextSeries(int stage, int step) const {
   return kWholeStage;
 }
 
-void StageChart::hop(int designs) {
+void StageChart::moveToDesign(int designs) {
   const BarData& data = parts_->data;
   const int member = parts_->selected.member + designs, series = parts_->selected.series,
             at = parts_->selected.stage;
@@ -291,8 +291,8 @@ bool StageChart::go(Way way, Qt::KeyboardModifiers) {
     case Way::Last: Q_EMIT barSelected(last, series); break;
     case Way::Up: Q_EMIT barSelected(stage, nextSeries(stage, +1)); break;
     case Way::Down: Q_EMIT barSelected(stage, nextSeries(stage, -1)); break;
-    case Way::PageUp: hop(-1); break;
-    case Way::PageDown: hop(1); break;
+    case Way::PageUp: moveToDesign(-1); break;
+    case Way::PageDown: moveToDesign(1); break;
   }
   return true;
 }

@@ -57,7 +57,7 @@ class StageChart : public Canvas {
 
  private:
   int nextSeries(int stage, int step) const;  // the next series with a value; past the ends: the whole stage
-  void hop(int designs);                      // selects the same segment of another design
+  void moveToDesign(int designs);             // selects the same segment of another design
   void restyle();
   void replot();
   void setGround(const QColor& ground) const;

@@ -17,7 +17,7 @@ class ViewPage : public QWidget {
 
  Q_SIGNALS:
   // The person makes this design the present design. what: the name of the undo step.
-  void taken(const shardscape::Design& design, const QString& what);
+  void makeCurrentRequested(const shardscape::Design& design, const QString& what);
 };
 
 }  // namespace shardscape::ui

@@ -115,7 +115,7 @@ QString Comparisons::nameOf(const Design& design) {
   return parts.join(QStringLiteral(" · "));
 }
 
-QStringList Comparisons::namesApart(const Design& present) const {
+QStringList Comparisons::distinguishingNames(const Design& present) const {
   std::vector<Design> designs{present};
   for (const PinnedDesign& pinned : pinned_) designs.push_back(pinned.design);
   const std::vector<ComparedKnob> differing = compare_knobs(designs);

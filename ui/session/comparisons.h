@@ -45,7 +45,7 @@ class Comparisons : public QObject {
   static QString nameOf(const Design& design);
   // The knobs in which each pinned design differs from the present design: "tp 2 · Overlap grad reduce on".
   // The first entry is the present design with its values of these knobs.
-  QStringList namesApart(const Design& present) const;
+  QStringList distinguishingNames(const Design& present) const;
   // The stage of another pipeline at the same relative place: first for first, last for last.
   static int sameStagePlace(int stage, int stages, int of_stages);
 

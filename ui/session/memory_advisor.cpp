@@ -10,9 +10,9 @@ constexpr int kRestMs = 250;
 }  // namespace
 
 MemoryAdvisor::MemoryAdvisor(QObject* parent) : QObject(parent) {
-  rest_.setSingleShot(true);
-  rest_.setInterval(kRestMs);
-  connect(&rest_, &QTimer::timeout, this, [this] { work(requested_for_, thorough_); });
+  delay_.setSingleShot(true);
+  delay_.setInterval(kRestMs);
+  connect(&delay_, &QTimer::timeout, this, [this] { work(requested_for_, thorough_); });
 }
 
 MemoryAdvisor::~MemoryAdvisor() {
@@ -25,7 +25,7 @@ void MemoryAdvisor::request(std::shared_ptr<const Estimate> estimate, bool thoro
   thorough_ = thorough;
   requested_for_ = std::move(estimate);
   thread_.request_stop();
-  rest_.start();
+  delay_.start();
 }
 
 void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool thorough) {

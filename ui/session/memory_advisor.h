@@ -39,7 +39,7 @@ class MemoryAdvisor : public QObject {
   bool thorough_ = false;  // of the request for requested_for_
   std::vector<MemoryAdvice> advice_;
   std::optional<Fragmentation> fragmentation_;
-  QTimer rest_;  // waits for a pause in typing, which needs the processors
+  QTimer delay_;  // waits for a pause in typing, which needs the processors
   std::jthread thread_;
 };
 

@@ -78,7 +78,7 @@ void Session::typeKnob(const QString& id, const QString& text) {
   std::optional<Problem> problem = setKnob(id, text);
   if (problem) {
     const QString kept = displayText(*knob, before);
-    problem->fixes = {{(kept.isEmpty() ? tr("Keep it even") : tr("Keep %1").arg(kept)).toStdString(),
+    problem->fixes = {{(kept.isEmpty() ? tr("Keep it empty") : tr("Keep %1").arg(kept)).toStdString(),
                        {{knob->id, before.toStdString()}}}};
   }
   const bool has_problem = problem.has_value();
@@ -91,7 +91,7 @@ const Problem* Session::rejected(const QString& id) const {
   return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
 }
 
-bool Session::rejectsAny() const {
+bool Session::hasRejectedText() const {
   return std::any_of(typed_.begin(), typed_.end(),
                      [](const auto& typed) { return typed.second.problem.has_value(); });
 }

@@ -62,7 +62,7 @@ class Session : public QObject {
   // As setKnob(), for typed text. A rejected text stays a problem until an accepted text replaces it or the
   // person reverts it.
   void typeKnob(const QString& id, const QString& text);
-  bool rejectsAny() const;  // some field has a rejected text, so the results are of an earlier text
+  bool hasRejectedText() const;  // some field has a rejected text, so the results are of an earlier text
   const Problem* rejected(const QString& id) const;  // the problem of the typed text; nullptr: no problem
   void revertTyping(const QString& id);              // restores the value from before the typing
   void dropRejected(const QString& id);              // drops the rejected text; the value stays

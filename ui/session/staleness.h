@@ -26,7 +26,7 @@ class Staleness : public QObject {
   void set(bool stale);
   const Session* session_;
   Of of_;
-  QTimer patience_;  // delays dimming, so that quick results do not flicker
+  QTimer dim_delay_;  // delays dimming, so that quick results do not flicker
   bool stale_ = false;
 };
 

@@ -15,15 +15,15 @@ class MessageBar : public QFrame {
  public:
   explicit MessageBar(QWidget* parent = nullptr);
   void show(const QString& text);
-  void note(const QString& text, QAction* way_out,
+  void note(const QString& text, QAction* action,
             const QString& words = tr("Undo"));  // shown until the next edit; words: the button's text
   void endNote();
   QString text() const;
-  QPushButton* wayOut() const { return way_out_; }
+  QPushButton* button() const { return button_; }
 
  private:
   QLabel* text_;
-  QPushButton* way_out_;
+  QPushButton* button_;
   QAction* action_ = nullptr;
 };
 

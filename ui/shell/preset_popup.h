@@ -32,7 +32,7 @@ class PresetPopup : public QFrame {
   void place();
   QLineEdit* line_;
   QListView* list_;
-  QLabel* nothing_;
+  QLabel* no_match_;
   QStandardItemModel* model_;
 };
 

@@ -73,7 +73,7 @@ QVariant ProblemsModel::headerData(int section, Qt::Orientation orientation, int
   if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
   switch (section) {
     case Where: return tr("Where");
-    case What: return tr("What is wrong");
+    case What: return tr("Problem");
     case Accepted: return tr("Accepted");
     case FixColumn: return tr("Fix");
     default: return {};

@@ -26,7 +26,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
       session_(session),
       model_(new ProblemsModel(this)),
       table_(new QTableView(this)),
-      nothing_(new QLabel(tr("No problems: the design is valid and fits."), this)) {
+      empty_label_(new QLabel(tr("No problems: the design is valid and fits."), this)) {
   setObjectName("problems_panel");
   setAttribute(Qt::WA_StyledBackground);
   table_->setObjectName("problems_table");
@@ -47,9 +47,9 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   header->setSectionResizeMode(ProblemsModel::FixColumn,
                                QHeaderView::Stretch);  // some fixes change several knobs
 
-  nothing_->setProperty("role", "secondary");
-  nothing_->setContentsMargins(11, 0, 0, 0);
-  nothing_->setWordWrap(true);
+  empty_label_->setProperty("role", "secondary");
+  empty_label_->setContentsMargins(11, 0, 0, 0);
+  empty_label_->setWordWrap(true);
   auto* title = new QLabel(tr("Problems"), this);
   title->setProperty("role", "heading");
   auto* close = new QToolButton(this);
@@ -69,7 +69,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   auto* body = new QHBoxLayout;
   body->setContentsMargins(5, 0, 5, 4);  // cells begin under the title
   body->addWidget(table_);
-  body->addWidget(nothing_, 1, Qt::AlignTop);
+  body->addWidget(empty_label_, 1, Qt::AlignTop);
   layout->addLayout(body);
   setMinimumHeight(150);
 
@@ -96,7 +96,7 @@ void ProblemsPanel::refresh() {
   model_->setProblems(session_->allProblems());
   const bool any = model_->rowCount() > 0;
   table_->setVisible(any);
-  nothing_->setVisible(!any);
+  empty_label_->setVisible(!any);
   if (any) table_->setCurrentIndex(model_->index(0, 0));
 }
 

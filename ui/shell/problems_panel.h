@@ -35,7 +35,7 @@ class ProblemsPanel : public QWidget {
   Session* session_;
   ProblemsModel* model_;
   QTableView* table_;
-  QLabel* nothing_;
+  QLabel* empty_label_;
 };
 
 }  // namespace shardscape::ui

@@ -71,7 +71,7 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                 {tr("Enter, Space"), tr("Unfold or fold")},
                                 {"+  -", tr("Zoom")},
                                 {tr("F, Home"), tr("Fit, start")},
-                                {tr("N, Shift+N"), tr("Next, previous difference to pinned designs")},
+                                {tr("N, Shift+N"), tr("Next, previous difference")},
                                 {tr("Escape"), tr("Select nothing")}},
                                this));
   column[1]->addWidget(section(

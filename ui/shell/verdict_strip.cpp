@@ -103,7 +103,8 @@ void VerdictStrip::refresh() {
     showTime();
   }
   // A rejected text that stays in a field counts as a design that cannot be built.
-  if ((!session_->computing() && !session_->current()) || (session_->rejectsAny() && staleness_->stale())) {
+  if ((!session_->computing() && !session_->current()) ||
+      (session_->hasRejectedText() && staleness_->stale())) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
     return;
@@ -140,7 +141,7 @@ void VerdictStrip::showTime() {
   if (!estimate || !estimate->simulation) {
     for (VerdictCell* cell : {step_, mfu_, tokens_, bubble_, exposed_}) {
       cell->setValue(QStringLiteral("–"));
-      cell->setToolTip(estimate ? text_of(estimate->why_no_time) : QString());
+      cell->setToolTip(estimate ? text_of(estimate->no_time_reason) : QString());
     }
     return;
   }
@@ -208,7 +209,7 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
   const auto report = session_->report();
-  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits) ||
+  if (!session_->current() || session_->hasRejectedText() || (report && !report->memory->fits) ||
       session_->segmentsNote())
     Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);

@@ -24,7 +24,7 @@ IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)),
   connect(
       fix_, &QPushButton::clicked, this,
       [this] {
-        if (mend_) mend_();
+        if (apply_fix_) apply_fix_();
       },
       Qt::QueuedConnection);
 }
@@ -38,7 +38,7 @@ void IssueLine::show(const QString& what, const QString& accepted, const QString
   fix_->setText(fix_label);
   fix_->setVisible(!fix_label.isEmpty());
   fix_->setAccessibleDescription(what);
-  mend_ = std::move(fix);
+  apply_fix_ = std::move(fix);
   setVisible(true);
   fitFix();
 }

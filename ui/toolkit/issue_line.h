@@ -27,7 +27,7 @@ class IssueLine : public QFrame {
   QLabel* text_;
   QPushButton* fix_;
   QString fix_label_;
-  std::function<void()> mend_;
+  std::function<void()> apply_fix_;
 };
 
 }  // namespace shardscape::ui

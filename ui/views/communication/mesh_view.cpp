@@ -238,7 +238,7 @@ void MeshView::explain() {
 }
 
 Picture MeshView::picture(const QString& file_name) const {
-  Picture picture = canvas_->picture(tr("Who is in whose group"), file_name);
+  Picture picture = canvas_->picture(tr("Groups of the mesh"), file_name);
   if (canvas_->grid()) picture.csv = [this] { return mesh_csv(*choice_->report(), *canvas_->grid()); };
   return picture;
 }

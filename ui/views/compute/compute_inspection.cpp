@@ -124,7 +124,7 @@ Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
       inspection.why += tr(
           " No stage computes noticeably more than this stage, so this stage sets the pace of the pipeline.");
     } else {
-      inspection.why += tr(" It computes %1 of what stage %2 does, which sets the pace of the pipeline.")
+      inspection.why += tr(" It computes %1 of the FLOPs of stage %2, which sets the pace of the pipeline.")
                             .arg(percent_text(part))
                             .arg(heaviest->stage);
     }

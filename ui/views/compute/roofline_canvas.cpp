@@ -436,7 +436,7 @@ std::optional<std::pair<size_t, int>> RooflineCanvas::comparedPointAt(const QPoi
 }
 
 // The point of the same op in the present design; -1: none.
-int RooflineCanvas::sameHere(size_t others, int point) const {
+int RooflineCanvas::matchingPoint(size_t others, int point) const {
   for (size_t i = 0; i < data_.points.size(); ++i)
     if (same_point(*report_, data_.points[i], others_[others]) == point) return static_cast<int>(i);
   return -1;
@@ -450,7 +450,7 @@ void RooflineCanvas::select(int point) {
 void RooflineCanvas::click(const QPointF& position, Qt::KeyboardModifiers) {
   int point = at(position);
   if (const auto other = point < 0 ? comparedPointAt(position) : std::nullopt)
-    point = sameHere(other->first, other->second);
+    point = matchingPoint(other->first, other->second);
   if (point >= 0) select(point);
 }
 

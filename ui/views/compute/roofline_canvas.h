@@ -61,7 +61,7 @@ class RooflineCanvas : public Canvas {
   std::optional<std::pair<size_t, int>> comparedPointAt(
       const QPointF& point) const;  // index of the compared design, and of its point
   void select(int point);           // emits pointSelected()
-  int sameHere(size_t others, int point) const;
+  int matchingPoint(size_t others, int point) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<ComparedRoofline> others_;

@@ -259,7 +259,7 @@ void ComparePage::fillMembers() {
     item->widget()->deleteLater();
     delete item;
   }
-  const QStringList names_apart = comparisons_->namesApart(session_->design());
+  const QStringList names_apart = comparisons_->distinguishingNames(session_->design());
   for (int member = 0; member <= comparisons_->size(); ++member) {
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
@@ -293,8 +293,7 @@ void ComparePage::fillMembers() {
       auto* pin = link(tr("Pin"), QStringLiteral("pin_now"),
                        tr("Keeps a copy of the design while you edit (Ctrl+D)"));
       pin->setEnabled(!comparisons_->full() && comparisons_->find(session_->design()) < 0);
-      auto* file = link(tr("Add a file"), QStringLiteral("add_file"),
-                        tr("A saved design to compare with the present one"));
+      auto* file = link(tr("Add a file"), QStringLiteral("add_file"), tr("Compare with a saved design"));
       file->setEnabled(!comparisons_->full());
       connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested, Qt::QueuedConnection);
       connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested, Qt::QueuedConnection);
@@ -306,7 +305,8 @@ void ComparePage::fillMembers() {
           take, &QPushButton::clicked, this,
           [this, member] {
             if (member <= comparisons_->size())
-              Q_EMIT taken(Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
+              Q_EMIT makeCurrentRequested(
+                  Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
           },
           Qt::QueuedConnection);
       connect(

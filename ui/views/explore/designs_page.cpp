@@ -64,12 +64,12 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   layout->addWidget(table_);
 
   connect(scatter_, &ScatterCanvas::rowSelected, this, &DesignsPage::selectDesign);
-  connect(scatter_, &ScatterCanvas::taken, this, &DesignsPage::taken);
+  connect(scatter_, &ScatterCanvas::makeCurrentRequested, this, &DesignsPage::makeCurrentRequested);
   connect(filters_, &FilterStrips::changed, this, &DesignsPage::filter);
   connect(table_, &ChartTable::rowSelected, this, [this](int row) { selectDesign(model_->designAt(row)); });
   connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
     if (const int row = model_->designAt(table_->sorted()->mapToSource(index).row()); row >= 0)
-      Q_EMIT taken(row);
+      Q_EMIT makeCurrentRequested(row);
   });
   const auto restyle = [this] { kept_->setInk(Theme::instance().colors().secondary); };
   connect(&Theme::instance(), &Theme::changed, this, restyle);
@@ -133,12 +133,12 @@ QWidget* DesignsPage::makeCaption() {
           [this] { columns_menu_->popup(columns_->mapToGlobal(QPoint(0, columns_->height()))); });
   connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::clear);
   compare_ = add(tr("Compare"), QStringLiteral("compare_design"), {});
-  take_ = add(tr("Make current"), QStringLiteral("take_design"), {});
+  make_current_ = add(tr("Make current"), QStringLiteral("take_design"), {});
   connect(compare_, &QPushButton::clicked, this, [this] {
     if (selected_row_ >= 0) Q_EMIT compareRequested(selected_row_);
   });
-  connect(take_, &QPushButton::clicked, this, [this] {
-    if (selected_row_ >= 0) Q_EMIT taken(selected_row_);
+  connect(make_current_, &QPushButton::clicked, this, [this] {
+    if (selected_row_ >= 0) Q_EMIT makeCurrentRequested(selected_row_);
   });
   return caption;
 }
@@ -296,7 +296,7 @@ void DesignsPage::showSelectedDesign() {
   selection_text_->setText(any ? rows_->figures(selected_row_, units_) + QStringLiteral(" · ") +
                                      rows_->name(selected_row_)
                                : QString());
-  for (QPushButton* button : {compare_, take_}) {
+  for (QPushButton* button : {compare_, make_current_}) {
     button->setVisible(rows_ && rows_->rows() > 0);
     button->setEnabled(any);
   }
@@ -306,7 +306,7 @@ void DesignsPage::showSelectedDesign() {
   compare_->setEnabled(any && comparable_);
   compare_->setToolTip(comparable_ ? tr("Compare with the present design (C)") + tip
                                    : tr("The comparison is full: remove a pinned design first"));
-  take_->setToolTip(
+  make_current_->setToolTip(
       any ? tr("Replaces the present design by this design; Undo reverts this (double click, Enter)")
           : tr("Replaces the present design") + tip);
 }
@@ -352,7 +352,7 @@ bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
     }
     if (watched == table_ && (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) &&
         table_->currentIndex().isValid()) {
-      Q_EMIT taken(selected_row_);
+      Q_EMIT makeCurrentRequested(selected_row_);
       return true;
     }
   }

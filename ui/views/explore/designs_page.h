@@ -44,7 +44,7 @@ class DesignsPage : public QWidget {
   void fit() { scatter_->fit(); }
 
  Q_SIGNALS:
-  void taken(int row);
+  void makeCurrentRequested(int row);
   void compareRequested(int row);
   void axesChanged();
 
@@ -74,7 +74,7 @@ class DesignsPage : public QWidget {
   ScatterCanvas* scatter_;
   FilterStrips* filters_;
   ElidedLabel *kept_, *selection_text_;
-  QPushButton *clear_, *columns_, *compare_, *take_;
+  QPushButton *clear_, *columns_, *compare_, *make_current_;
   QMenu* columns_menu_;
   ChartTable* table_ = nullptr;
   DesignsModel* model_;

@@ -84,12 +84,12 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
     showState();
     showMarked();
   });
-  connect(designs_, &DesignsPage::taken, this, &ExploreView::makeCurrent);
+  connect(designs_, &DesignsPage::makeCurrentRequested, this, &ExploreView::makeCurrent);
   connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
     session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
     showPage(Compare);
   });
-  connect(compare_, &ComparePage::taken, this,
+  connect(compare_, &ComparePage::makeCurrentRequested, this,
           [this](const Design& design) { session_->setDesign(design, tr("compared design")); });
   connect(compare_, &ComparePage::pinRequested, this, &ExploreView::pinPresent);
   connect(compare_, &ComparePage::fileRequested, this, &ExploreView::fileRequested);
@@ -100,7 +100,7 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
     pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
   });
   for (ViewPage* page : {static_cast<ViewPage*>(sensitivity_), static_cast<ViewPage*>(scaling_), serving_})
-    connect(page, &ViewPage::taken, this,
+    connect(page, &ViewPage::makeCurrentRequested, this,
             [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
   connect(designs_, &DesignsPage::axesChanged, this, [this] {
     const auto& rows = job_->rows();
@@ -183,7 +183,7 @@ void ExploreView::followSearch() {
   if (search == (job_->rows() ? job_->rows()->shared() : nullptr)) return;
   same_search_ = false;
   job_->setResult(search);
-  search ? setup_->take(*search) : setup_->offerUsual();
+  search ? setup_->showSpaceOf(*search) : setup_->offerDefaults();
 }
 
 void ExploreView::followRows() {

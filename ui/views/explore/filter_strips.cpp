@@ -122,7 +122,7 @@ void FilterStrips::recount() {
   update();
 }
 
-void FilterStrips::tell() {
+void FilterStrips::notifyChanged() {
   recount();
   describe();
   Q_EMIT changed();
@@ -140,7 +140,7 @@ void FilterStrips::brush(int strip, int first, int last) {
   uint64_t mask = 0;
   for (int bin = std::min(first, last); bin <= std::max(first, last); ++bin) mask |= uint64_t{1} << bin;
   of.mask = mask;
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::toggle(int strip, int bin) {
@@ -148,17 +148,17 @@ void FilterStrips::toggle(int strip, int bin) {
   const uint64_t bit = uint64_t{1} << bin, all = all_of(of.open.size());
   of.mask = of.mask == all ? bit : of.mask ^ bit;  // the first chosen bin is the only one
   if (of.mask == 0) of.mask = all;
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::open(Strip& strip) {
   strip.mask = all_of(strip.open.size());
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::openAll() {
   for (Strip& strip : strips_) strip.mask = all_of(strip.open.size());
-  tell();
+  notifyChanged();
 }
 
 QRectF FilterStrips::area(int strip) const {

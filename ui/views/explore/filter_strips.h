@@ -70,7 +70,7 @@ class FilterStrips : public Canvas {
   void open(Strip& strip);  // clears the brush of a strip
   void step(int by);        // to the next bin, or into the next strip
   void recount();
-  void tell();
+  void notifyChanged();
   void describe();
   std::shared_ptr<const ExploreRows> rows_;
   std::vector<Strip> strips_;

@@ -41,7 +41,7 @@ class GroupedBars : public Canvas {
 
  protected:
   bool ready() const override { return !groups_.empty(); }
-  QRectF focusFrame() const override { return here_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  QRectF focusFrame() const override { return focused_row_ < 0 ? Canvas::focusFrame() : QRectF(); }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
@@ -57,7 +57,7 @@ class GroupedBars : public Canvas {
   std::vector<ComparedFigure> figures_;
   std::vector<FigureGroup> groups_;
   std::vector<int> marked_;
-  int here_ = -1;  // the row with the keyboard focus: an index in rows()
+  int focused_row_ = -1;  // the row with the keyboard focus: an index in rows()
   UnitSystem units_ = UnitSystem::Binary;
 };
 

@@ -57,8 +57,8 @@ class ScatterCanvas : public Canvas {
   QSize minimumSizeHint() const override { return {320, 160}; }
 
  Q_SIGNALS:
-  void rowSelected(int row);  // -1: nothing
-  void taken(int row);        // the person makes this design the present design
+  void rowSelected(int row);           // -1: nothing
+  void makeCurrentRequested(int row);  // the person makes this design the present design
   void hoveredChanged(int row);
 
  protected:

@@ -21,7 +21,7 @@ void ScatterCanvas::doubleClick(const QPointF& at) {
   const int row = rowAt(at);
   if (row < 0) return fit();
   select(row);
-  Q_EMIT taken(row);
+  Q_EMIT makeCurrentRequested(row);
 }
 
 bool ScatterCanvas::go(Way way, Qt::KeyboardModifiers held) {
@@ -51,7 +51,7 @@ bool ScatterCanvas::go(Way way, Qt::KeyboardModifiers held) {
 }
 
 bool ScatterCanvas::activate() {
-  if (selected_ >= 0) Q_EMIT taken(selected_);
+  if (selected_ >= 0) Q_EMIT makeCurrentRequested(selected_);
   return true;
 }
 

@@ -180,14 +180,14 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(8);
   auto* top = new QHBoxLayout;
-  lead_ = new QLabel(this);
-  lead_->setProperty("role", "small");
-  top->addWidget(lead_, 1);
+  intro_ = new QLabel(this);
+  intro_->setProperty("role", "small");
+  top->addWidget(intro_, 1);
   if (kind == Kind::Sensitivity) {
-    what_ = new SegmentedControl(tr("Measure"), {tr("Time"), tr("Memory")}, this);
-    what_->setObjectName(QStringLiteral("sensitivity_what"));
-    connect(what_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
-    top->addWidget(what_);
+    measure_switch_ = new SegmentedControl(tr("Measure"), {tr("Time"), tr("Memory")}, this);
+    measure_switch_->setObjectName(QStringLiteral("sensitivity_what"));
+    connect(measure_switch_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
+    top->addWidget(measure_switch_);
   }
   layout->addLayout(top);
   message_ = new QLabel(this);
@@ -201,12 +201,12 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     sensitivity_model_ = new SensitivityModel(this);
     table_->setAccessibleName(tr("Table: every single change"));
     table_->setTable(sensitivity_model_);
-    connect(tornado_, &Tornado::taken, this, [this](int row) {
+    connect(tornado_, &Tornado::makeCurrentRequested, this, [this](int row) {
       if (const Neighbour* best = tornado_->best(row)) {
         const Knob& knob = *result_->sensitivity
                                 ->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)]
                                 .knob;
-        Q_EMIT taken(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
+        Q_EMIT makeCurrentRequested(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
       }
     });
   } else {
@@ -256,7 +256,7 @@ void SensitivityPage::fill() {
   message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
   const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
                                                   : tr("The present design with more or fewer replicas");
-  lead_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
+  intro_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
   table_->setVisible(any);
   if (tornado_) tornado_->setVisible(any);
   if (chart_) chart_->setVisible(any);
@@ -268,9 +268,10 @@ void SensitivityPage::fill() {
 void SensitivityPage::fillTornado() {
   std::vector<Tornado::OtherDesign> others;
   for (const auto& one : comparison_.all()) others.push_back({one.member, one.result->sensitivity});
-  tornado_->setSensitivity(result_->sensitivity,
-                           what_->current() == 1 ? SensitivityMeasure::Memory : SensitivityMeasure::Time,
-                           session_->units());
+  tornado_->setSensitivity(
+      result_->sensitivity,
+      measure_switch_->current() == 1 ? SensitivityMeasure::Memory : SensitivityMeasure::Time,
+      session_->units());
   tornado_->setComparedDesigns(others);
   sensitivity_model_->setSensitivity(*result_->sensitivity, design_.workload.mode, others, session_->units());
 }

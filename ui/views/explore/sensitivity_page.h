@@ -73,8 +73,8 @@ class SensitivityPage : public ViewPage {
   bool started_ = false, ready_ = false;
   std::shared_ptr<const SensitivityPageResult> result_;
   ComparisonResults<SensitivityPageResult> comparison_;
-  QLabel* lead_;
-  SegmentedControl* what_ = nullptr;
+  QLabel* intro_;
+  SegmentedControl* measure_switch_ = nullptr;
   QLabel* message_;
   Tornado* tornado_ = nullptr;
   ScalingChart* chart_ = nullptr;

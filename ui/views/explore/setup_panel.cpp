@@ -158,7 +158,7 @@ SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
     reasons_->setCounts(job_->rows()->result().counts);
     if (!job_->running()) findExamples();
   });
-  offerUsual();
+  offerDefaults();
   showRun();
 }
 
@@ -369,7 +369,7 @@ void SetupPanel::findExamples() {
   });
 }
 
-void SetupPanel::offerUsual() {
+void SetupPanel::offerDefaults() {
   const Design& design = session_->design();
   const int64_t ranks = std::max<int64_t>(1, design.world());
   const auto usual = usual_dimensions(design, ranks, {});
@@ -385,7 +385,7 @@ void SetupPanel::offerUsual() {
   countLater();
 }
 
-void SetupPanel::take(const SearchResult& result) {
+void SetupPanel::showSpaceOf(const SearchResult& result) {
   const SpaceSpec& of = result.space->spec();
   gpus_->setValues(text(of.ranks()));
   clearDimensions();
@@ -479,7 +479,7 @@ void SetupPanel::showEvent(QShowEvent* event) {
 }
 
 void SetupPanel::followDesign() {
-  if (usual_ && !job_->running()) return offerUsual();
+  if (usual_ && !job_->running()) return offerDefaults();
   check();
   countLater();
 }

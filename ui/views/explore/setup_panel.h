@@ -36,10 +36,10 @@ class SetupPanel : public QWidget {
   SpaceSpec spec() const;  // the space around the present design
   SearchOptions options() const;
   void setFront(int x, int y);  // indices in objectives(): the next search keeps the front of these two
-  void take(const SearchResult& result);       // shows the space of a search result
-  void offerUsual();                           // offers default dimensions for the present design
-  bool usual() const { return usual_; }        // the offered dimensions are unchanged
-  DimensionRow* row(const QString& id) const;  // nullptr: not in the list
+  void showSpaceOf(const SearchResult& result);  // shows the space of a search result
+  void offerDefaults();                          // offers default dimensions for the present design
+  bool usual() const { return usual_; }          // the offered dimensions are unchanged
+  DimensionRow* row(const QString& id) const;    // nullptr: not in the list
   DimensionRow* addDimension(const QString& id, const QString& values, bool used);
   ConditionRow* addCondition(const QString& text);
   const QList<ConditionRow*>& conditions() const { return conditions_; }

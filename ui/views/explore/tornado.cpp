@@ -314,7 +314,7 @@ bool Tornado::go(Way way, Qt::KeyboardModifiers) {
 
 // Applies the best change of the row.
 bool Tornado::activate() {
-  if (selected_ >= 0 && best(selected_)) Q_EMIT taken(selected_);
+  if (selected_ >= 0 && best(selected_)) Q_EMIT makeCurrentRequested(selected_);
   return true;
 }
 

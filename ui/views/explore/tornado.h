@@ -48,7 +48,7 @@ class Tornado : public Canvas {
 
  Q_SIGNALS:
   void rowSelected(int row);
-  void taken(int row);
+  void makeCurrentRequested(int row);
 
  protected:
   bool ready() const override { return !rows_.empty(); }

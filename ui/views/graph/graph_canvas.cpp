@@ -62,22 +62,23 @@ QPointF GraphCanvas::wirePoint(int segment, TensorId tensor) const {
 
 void GraphCanvas::takeSheet(bool other_graph) {
   // Keeps a node in place: the node that was acted on, else the selected node, else the node in the middle.
-  if (!still_ && sheet_ && !at_home_) {
+  if (!anchor_ && sheet_ && !at_home_) {
     auto spot = exactly(selected_);
     if (!spot || !view_.map(spot->rect).intersects(QRectF(rect())))
       spot = spot_at(*sheet_, view_.unmap(QRectF(rect()).center()));
-    if (spot) still_ = {spot->id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
+    if (spot) anchor_ = {spot->id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
   }
   sheet_ = scene_->sheet();
   if (other_graph && renamed_) {
-    if (still_ && still_->first == selected_ && renamed_->level != NodeLevel::Root) still_->first = *renamed_;
+    if (anchor_ && anchor_->first == selected_ && renamed_->level != NodeLevel::Root)
+      anchor_->first = *renamed_;
     selected_ = *std::exchange(renamed_, std::nullopt);
   }
   wire_.reset();
   mini_map_->setSheet(sheet_, scene_->fonts());
-  if (at_home_ && !still_) {
+  if (at_home_ && !anchor_) {
     goHome();
-  } else if (const auto held = std::exchange(still_, std::nullopt)) {
+  } else if (const auto held = std::exchange(anchor_, std::nullopt)) {
     if (const auto spot = locate(*sheet_, held->first)) {
       view_.origin = held->second - QPointF(spot->rect.center().x(), spot->rect.top()) * view_.zoom;
       at_home_ = false;
@@ -180,9 +181,9 @@ void GraphCanvas::bringIntoView(const QRectF& scene) {
   moved();
 }
 
-void GraphCanvas::holdStill(const NodeId& id) {
+void GraphCanvas::keepInPlace(const NodeId& id) {
   if (const auto spot = exactly(id))
-    still_ = {id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
+    anchor_ = {id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
 }
 
 void GraphCanvas::setHits(const SearchHits& hits) {
@@ -201,12 +202,12 @@ void GraphCanvas::setDifferences(std::vector<DifferenceMarks> differences) {
 }
 
 void GraphCanvas::toggle(const NodeId& id) {
-  holdStill(id);
+  keepInPlace(id);
   if (scene_->isExpanded(id))
     scene_->collapse(id);
   else
     scene_->expand(id);
-  if (!scene_->pending()) still_.reset();
+  if (!scene_->pending()) anchor_.reset();
 }
 
 void GraphCanvas::select(const NodeId& id) {

@@ -72,7 +72,7 @@ class GraphCanvas : public Canvas {
   void moved();        // the view has changed
   void keepInReach();  // never pan the graph out of sight
   void bringIntoView(const QRectF& scene);
-  void holdStill(const NodeId& id);  // the node keeps its place when the next sheet arrives
+  void keepInPlace(const NodeId& id);  // the node keeps its place when the next sheet arrives
   void placeMiniMap();
   void step(Step step);
   void paintSavedEdges(QPainter& painter) const;
@@ -87,7 +87,7 @@ class GraphCanvas : public Canvas {
   int selected_units_ = 1;
   NodeId reveal_next_;  // scroll to this node when its sheet arrives
   std::optional<WireSpot> wire_;
-  std::optional<std::pair<NodeId, QPointF>> still_;  // top centre in this widget
+  std::optional<std::pair<NodeId, QPointF>> anchor_;  // top centre in this widget
   SearchHits hits_;
   std::vector<DifferenceMarks> differences_;
   SelectedOps selected_ops_;

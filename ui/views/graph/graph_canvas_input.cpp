@@ -113,7 +113,7 @@ bool GraphCanvas::otherKey(const QKeyEvent& event) {
   if (event.matches(QKeySequence::Find)) {
     Q_EMIT searchRequested();
   } else if (event.key() == Qt::Key_Asterisk) {
-    if (selected_.level != NodeLevel::Root) holdStill(selected_);
+    if (selected_.level != NodeLevel::Root) keepInPlace(selected_);
     scene_->expandAll(selected_);
   } else if (event.key() == Qt::Key_N) {
     Q_EMIT differenceRequested(event.modifiers() & Qt::ShiftModifier ? -1 : 1);

@@ -178,8 +178,8 @@ bool GraphView::showsPresent() const {
   return scene_->tree() && &scene_->tree()->report() == session_->report().get();
 }
 
-std::vector<GraphView::Against> GraphView::against() const {
-  std::vector<Against> out;
+std::vector<GraphView::ComparedGraph> GraphView::comparedGraphs() const {
+  std::vector<ComparedGraph> out;
   const Report* shown = scene_->tree() ? &scene_->tree()->report() : nullptr;
   for (const auto& one : comparison_.all()) {
     if (shown == compared_.get())
@@ -223,11 +223,11 @@ void GraphView::markDifferences() {
   std::vector<DifferenceMarks> marks;
   QStringList words;
   stops_.clear();
-  const std::vector<Against> others = against();
+  const std::vector<ComparedGraph> others = comparedGraphs();
   if (const GraphTree* tree = scene_->tree(); tree && !others.empty()) {
     const auto segments = tree->graph().segments.size();
     std::vector<std::vector<OpId>> otherwise(segments), sized(segments);
-    for (const Against& other : others) {
+    for (const ComparedGraph& other : others) {
       DifferenceMarks of{
           Comparisons::letter(other.member), Theme::instance().designColor(other.member), {}, {}};
       words << difference_text(of.letter, *other.difference);
@@ -268,7 +268,7 @@ void GraphView::addComparedValues(Inspection& to, const NodeId& id) const {
   if (id.level != NodeLevel::Op) return;
   const GraphTree& tree = *scene_->tree();
   const int segment = tree.segment_of(id.unit);
-  for (const Against& other : against()) {
+  for (const ComparedGraph& other : comparedGraphs()) {
     to.more_title = tr("In the other designs");
     to.more.append(
         {Comparisons::letter(other.member),

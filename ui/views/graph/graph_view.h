@@ -52,14 +52,14 @@ class GraphView : public QWidget {
   bool showsPresent() const;
   void showChosen();
   void markDifferences();
-  // A design that the shown graph is compared with: member, difference, report. against() is empty while the
-  // graph of another design is being laid out.
-  struct Against {
+  // A design that the shown graph is compared with. comparedGraphs() is empty while the graph of another
+  // design is being laid out.
+  struct ComparedGraph {
     int member = 0;
     const GraphDifference* difference = nullptr;
     std::shared_ptr<const Report> report;
   };
-  std::vector<Against> against() const;
+  std::vector<ComparedGraph> comparedGraphs() const;
   void addComparedValues(Inspection& to, const NodeId& id) const;
   void search();
   void selectNode(const NodeId& id, int units);  // selected by the person: selects in all views

@@ -59,10 +59,10 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
     if (!when) duration = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
     if (pass) ++index;
     add(duration.begin, action.begin, duration.span);
-    const bool told = ops && duration.span >= 0;
+    const bool has_seconds = ops && duration.span >= 0;
     if (pass)
-      add(told ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
-               : (duration.begin + duration.end) / 2,
+      add(has_seconds ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
+                      : (duration.begin + duration.end) / 2,
           action.peak, duration.span);
     add(duration.end, action.end, duration.span);
   }

@@ -99,7 +99,7 @@ QString ServingCanvas::tip(int at) const {
     out += tr("\nPrefill: %1").arg(text_of(read.problem->what));
   const SweptPhase &of = phase(at), &other_phase = decodes() ? read : made;
   if (of.valid())
-    out += tr("\nMemory %1, of it KV cache %2")
+    out += tr("\nMemory %1, including KV cache %2")
                .arg(bytes_text(of.memory, units_), bytes_text(of.figures.kv_cache_bytes, units_));
   if (of.valid() && !of.fits) out += tr("\nDoes not fit in memory");
   if (other_phase.valid() && !other_phase.fits)
@@ -155,7 +155,7 @@ bool ServingCanvas::hover(const QPointF& at, bool) {
 void ServingCanvas::click(const QPointF& at, Qt::KeyboardModifiers) { select(pointAt(at)); }
 
 void ServingCanvas::doubleClick(const QPointF& at) {
-  if (const int point = pointAt(at); point >= 0) Q_EMIT taken(point);
+  if (const int point = pointAt(at); point >= 0) Q_EMIT makeCurrentRequested(point);
 }
 
 void ServingCanvas::step(int by) {
@@ -197,7 +197,7 @@ bool ServingCanvas::go(Way way, Qt::KeyboardModifiers) {
 }
 
 bool ServingCanvas::activate() {
-  if (selected_ >= 0) Q_EMIT taken(selected_);
+  if (selected_ >= 0) Q_EMIT makeCurrentRequested(selected_);
   return true;
 }
 

@@ -57,7 +57,7 @@ class ServingCanvas : public Canvas {
 
  Q_SIGNALS:
   void pointSelected(int at);
-  void taken(int at);  // the person makes this point the present design
+  void makeCurrentRequested(int at);  // the person makes this point the present design
 
  protected:
   ServingCanvas(const QString& object_name, const QString& accessible_name, QWidget* parent)

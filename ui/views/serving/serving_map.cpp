@@ -102,12 +102,12 @@ QString ServingMap::text(int at) const {
 
 void ServingMap::changed() {
   batches_.clear();
-  lone_.assign(static_cast<size_t>(contexts()), -1);
+  largest_points_.assign(static_cast<size_t>(contexts()), -1);
   low_ = high_ = 0;
   for (int i = 0; i < points(); ++i) {
     if (point(i).asked && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
       batches_.push_back(point(i).batch);
-    if (point(i).largest) lone_[static_cast<size_t>(contextOf(i))] = i;
+    if (point(i).largest) largest_points_[static_cast<size_t>(contextOf(i))] = i;
   }
   // Colours span the points that fit, or all points if none fits.
   const bool any = [&] {
@@ -135,7 +135,7 @@ int ServingMap::columnOf(int at) const {
 }
 
 QRectF ServingMap::cellIn(const QRectF& rect, int context, int column) const {
-  const double most = apart() ? kMostWidth + kApart : 0;
+  const double most = hasLargestColumn() ? kMostWidth + kApart : 0;
   const double width = (rect.width() - kLeft - kRight - most) /
                        std::max<double>(1, static_cast<double>(batches_.size()));
   const double height = std::min(kMostHeight, (rect.height() - kTop - kBottom) / std::max(1, contexts()));
@@ -153,9 +153,9 @@ int ServingMap::pointAt(const QPointF& at) const {
   for (int i = 0; i < points(); ++i)
     if (cell(i).contains(at)) return i;
   // The largest fitting batch may be one of the batches. Its cell in the last column is the same point.
-  for (int context = 0; apart() && context < contexts(); ++context)
+  for (int context = 0; hasLargestColumn() && context < contexts(); ++context)
     if (cellIn(QRectF(rect()), context, static_cast<int>(batches_.size())).contains(at))
-      return lone_[static_cast<size_t>(context)];
+      return largest_points_[static_cast<size_t>(context)];
   return -1;
 }
 
@@ -238,7 +238,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
                    Qt::AlignLeft | Qt::AlignVCenter, title());
   painter.drawText(QRectF(rect.left(), rect.top() + kTop - 20, kLeft - 8, 16),
                    Qt::AlignRight | Qt::AlignVCenter, tr("context"));
-  if (apart()) {
+  if (hasLargestColumn()) {
     const QRectF box = cellIn(rect, 0, most);
     painter.drawText(QRectF(box.left() - 20, rect.top() + kTop - 20, box.width() + 20, 16),
                      Qt::AlignRight | Qt::AlignVCenter, tr("at most"));
@@ -262,7 +262,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
     painter.setPen(now ? colors.text : colors.secondary);
     painter.drawText(QRectF(rect.left(), row.top(), kLeft - 8, row.height()),
                      Qt::AlignRight | Qt::AlignVCenter, grouped_text(tokens));
-    if (!apart()) continue;
+    if (!hasLargestColumn()) continue;
     painter.setFont(strong);
     painter.setPen(batch > 0 ? colors.text : colors.bad);
     painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, batch > 0 ? grouped_text(batch) : tr("none"));

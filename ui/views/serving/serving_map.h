@@ -33,10 +33,10 @@ class ServingMap : public ServingCanvas {
  private:
   QRectF cellIn(const QRectF& rect, int at) const;
   QRectF cellIn(const QRectF& rect, int context, int column) const;
-  bool apart() const {
-    return decodes() && !lone_.empty();
+  bool hasLargestColumn() const {
+    return decodes() && !largest_points_.empty();
   }  // the largest fitting batches have their own column
-  int columns() const { return static_cast<int>(batches_.size()) + (apart() ? 1 : 0); }
+  int columns() const { return static_cast<int>(batches_.size()) + (hasLargestColumn() ? 1 : 0); }
   int columnOf(int at) const;
   const SweptPhase& ofFigure(
       int at) const;  // the phase of the figure: times belong to one phase, other figures to the shown phase
@@ -45,8 +45,8 @@ class ServingMap : public ServingCanvas {
   void paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const;
   void paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const;
   ServingFigure figure_ = ServingFigure::TokensPerGpu;
-  std::vector<int64_t> batches_;  // the requested batches
-  std::vector<int> lone_;         // per context: the point of the largest fitting batch; -1: none fits
+  std::vector<int64_t> batches_;     // the requested batches
+  std::vector<int> largest_points_;  // per context: the point of the largest fitting batch; -1: none fits
   double low_ = 0, high_ = 0;
 };
 

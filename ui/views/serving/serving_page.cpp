@@ -131,16 +131,16 @@ ServingPage::ServingPage(SelectionState* state, QWidget* parent)
   typing_.setSingleShot(true);
   typing_.setInterval(kTypingMs);
   connect(&typing_, &QTimer::timeout, this, &ServingPage::refresh);
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatienceMs);
-  connect(&patience_, &QTimer::timeout, this, &ServingPage::showState);
+  dim_delay_.setSingleShot(true);
+  dim_delay_.setInterval(kPatienceMs);
+  connect(&dim_delay_, &QTimer::timeout, this, &ServingPage::showState);
   for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)}) {
     connect(canvas, &ServingCanvas::pointSelected, this, &ServingPage::selectPoint);
-    connect(canvas, &ServingCanvas::taken, this, &ServingPage::take);
+    connect(canvas, &ServingCanvas::makeCurrentRequested, this, &ServingPage::makeCurrent);
   }
   connect(table_, &ChartTable::rowSelected, this, &ServingPage::selectPoint);
   connect(table_, &QTableView::doubleClicked, this,
-          [this](const QModelIndex& index) { take(table_->sorted()->mapToSource(index).row()); });
+          [this](const QModelIndex& index) { makeCurrent(table_->sorted()->mapToSource(index).row()); });
   connect(session_, &Session::designChanged, this, &ServingPage::refresh);
   connect(session_, &Session::estimateChanged, this, &ServingPage::showPresent);
   connect(session_, &Session::computingChanged, this, &ServingPage::showState);
@@ -209,10 +209,10 @@ QWidget* ServingPage::makeTools() {
   connect(figure_, &QComboBox::activated, this,
           [this](int index) { map_->setFigure(static_cast<ServingFigure>(index)); });
   row->addWidget(figure_, 1);
-  which_ = new SegmentedControl(tr("Picture"), {tr("Curves"), tr("Map")}, tools);
-  which_->setObjectName(QStringLiteral("serving_which"));
-  connect(which_, &SegmentedControl::chosen, this, &ServingPage::showState);
-  row->addWidget(which_);
+  picture_switch_ = new SegmentedControl(tr("Picture"), {tr("Curves"), tr("Map")}, tools);
+  picture_switch_->setObjectName(QStringLiteral("serving_which"));
+  connect(picture_switch_, &SegmentedControl::chosen, this, &ServingPage::showState);
+  row->addWidget(picture_switch_);
   return tools;
 }
 
@@ -227,10 +227,10 @@ QWidget* ServingPage::makeCaption() {
   selection_text_->setObjectName(QStringLiteral("serving_selected"));
   row->addWidget(limits_, 1);
   row->addWidget(selection_text_, 1);
-  take_ = new QPushButton(tr("Make current"), caption);
-  take_->setObjectName(QStringLiteral("take_point"));
-  connect(take_, &QPushButton::clicked, this, [this] { take(chart_->selected()); });
-  row->addWidget(take_);
+  make_current_ = new QPushButton(tr("Make current"), caption);
+  make_current_->setObjectName(QStringLiteral("take_point"));
+  connect(make_current_, &QPushButton::clicked, this, [this] { makeCurrent(chart_->selected()); });
+  row->addWidget(make_current_);
   return caption;
 }
 
@@ -275,18 +275,18 @@ QWidget* ServingPage::makeInvitation() {
 
 Mode ServingPage::mode() const { return session_->design().workload.mode; }
 ServingCanvas* ServingPage::canvas() const {
-  return which_->current() == 1 ? static_cast<ServingCanvas*>(map_) : chart_;
+  return picture_switch_->current() == 1 ? static_cast<ServingCanvas*>(map_) : chart_;
 }
 
 void ServingPage::enter(Mode mode) {
   const Design& now = session_->design();
-  Q_EMIT taken(serving_design(now, mode, now.workload.batch, now.workload.seq),
-               mode == Mode::Decode ? tr("switch to decode") : tr("switch to prefill"));
+  Q_EMIT makeCurrentRequested(serving_design(now, mode, now.workload.batch, now.workload.seq),
+                              mode == Mode::Decode ? tr("switch to decode") : tr("switch to prefill"));
   canvas()->setFocus();
 }
 
-std::optional<ServingPage::Asked> ServingPage::asked() {
-  Asked out{without_batch(session_->design()), {}, {}};
+std::optional<ServingPage::SweepRequest> ServingPage::requestFromFields() {
+  SweepRequest out{without_batch(session_->design()), {}, {}};
   const std::tuple<QLineEdit*, const char*, std::vector<int64_t>*> fields[] = {
       {batches_, "batch", &out.batches}, {contexts_, "context_length", &out.contexts}};
   std::optional<Problem> wrong;
@@ -313,19 +313,20 @@ std::optional<ServingPage::Asked> ServingPage::asked() {
 
 // Default ranges include the batch and context of the design. The sweep is still valid while these are among
 // its points.
-bool ServingPage::covers(const Asked& asked) const {
-  if (!shown_ || shown_asked_ != asked) return false;
+bool ServingPage::covers(const SweepRequest& request) const {
+  if (!shown_ || shown_request_ != request) return false;
   const auto any = [&](const auto& is) {
     return std::any_of(shown_->points.begin(), shown_->points.end(), is);
   };
   const Design& now = session_->design();
-  return (!asked.batches.empty() ||
+  return (!request.batches.empty() ||
           any([&](const ServedPoint& p) { return p.batch == now.workload.batch; })) &&
-         (!asked.contexts.empty() || any([&](const ServedPoint& p) { return p.context == context_of(now); }));
+         (!request.contexts.empty() ||
+          any([&](const ServedPoint& p) { return p.context == context_of(now); }));
 }
 
 bool ServingPage::ready() const {
-  return shown_ && !working_ && !cancelled_ && issue_->isHidden() && shown_asked_ == asked_;
+  return shown_ && !working_ && !cancelled_ && issue_->isHidden() && shown_request_ == request_;
 }
 
 void ServingPage::refresh() {
@@ -335,29 +336,31 @@ void ServingPage::refresh() {
     working_ = false;
     return fill();
   }
-  const std::optional<Asked> asked = this->asked();
-  if (!asked) return showState();
-  if (covers(*asked)) {
+  const std::optional<SweepRequest> request = requestFromFields();
+  if (!request) return showState();
+  if (covers(*request)) {
     if (working_) job_.stop();
     working_ = cancelled_ = false;
-    asked_ = *asked;
+    request_ = *request;
     return fill();
   }
-  work(*asked);
+  work(*request);
   fill();
 }
 
-void ServingPage::work(const Asked& asked) {
-  asked_ = asked;
+void ServingPage::work(const SweepRequest& request) {
+  request_ = request;
   working_ = true;
   cancelled_ = false;
   done_ = of_ = 0;
-  patience_.start();
-  job_.start([this, asked, design = session_->design(), plans = session_->plans()](
+  dim_delay_.start();
+  job_.start([this, request, design = session_->design(), plans = session_->plans()](
                  const NewestJob::Post& post, std::stop_token stop) {
-    const std::vector<int64_t> contexts = asked.contexts.empty() ? usual_contexts(design) : asked.contexts;
-    const std::vector<int64_t> batches = asked.batches.empty() ? usual_batches(design, contexts, stop, plans)
-                                                               : asked.batches;
+    const std::vector<int64_t> contexts = request.contexts.empty() ? usual_contexts(design)
+                                                                   : request.contexts;
+    const std::vector<int64_t> batches = request.batches.empty()
+                                             ? usual_batches(design, contexts, stop, plans)
+                                             : request.batches;
     auto made = std::make_shared<const ServingSweep>(sweep(
         design, batches, contexts, stop,
         [&](size_t done, size_t of) {
@@ -369,10 +372,10 @@ void ServingPage::work(const Asked& asked) {
         },
         plans));
     if (stop.stop_requested()) return;
-    post([this, made, asked] {
+    post([this, made, request] {
       working_ = false;
       shown_ = made;
-      shown_asked_ = asked;
+      shown_request_ = request;
       fill();
     });
   });
@@ -397,9 +400,9 @@ void ServingPage::fill() {
           {one.member, one.result, itself(one.design.report.get(), one.design.simulation.get(), mode())});
     phase_ = shown_;
     if (mode() != Mode::Decode) {  // the largest fitting batch is a question of decode
-      auto asked = std::make_shared<ServingSweep>(*shown_);
-      std::erase_if(asked->points, [](const ServedPoint& p) { return !p.asked; });
-      phase_ = std::move(asked);
+      auto requested = std::make_shared<ServingSweep>(*shown_);
+      std::erase_if(requested->points, [](const ServedPoint& p) { return !p.asked; });
+      phase_ = std::move(requested);
     }
     const bool fresh = std::exchange(filled_, shown_) != shown_;
     for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)}) {
@@ -412,8 +415,9 @@ void ServingPage::fill() {
     QMetaObject::invokeMethod(this, &ServingPage::fitTable,
                               Qt::QueuedConnection);  // once the table has its width
     const auto ranges = ranges_of(*shown_);
-    batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("default"));
-    contexts_->setPlaceholderText(shown_asked_.contexts.empty() ? range_text(ranges.second) : tr("default"));
+    batches_->setPlaceholderText(shown_request_.batches.empty() ? range_text(ranges.first) : tr("default"));
+    contexts_->setPlaceholderText(shown_request_.contexts.empty() ? range_text(ranges.second)
+                                                                  : tr("default"));
     if (chart_->selected() >= 0)
       table_->showRow(chart_->selected());
     else if (fresh)
@@ -445,7 +449,7 @@ void ServingPage::showPresent() {
 }
 
 void ServingPage::showState() {
-  const bool any = shown_ && !shown_->points.empty(), late = working_ && !patience_.isActive();
+  const bool any = shown_ && !shown_->points.empty(), late = working_ && !dim_delay_.isActive();
   QString text;
   if (working_)
     text = of_ > 0 ? tr("Computing: %1 of %2").arg(done_).arg(of_) : tr("Computing…");
@@ -453,7 +457,7 @@ void ServingPage::showState() {
     text = tr("The sweep was cancelled.");
   message_->setText(text);
   pictures_->setCurrentWidget(any ? static_cast<QWidget*>(canvas()) : message_);
-  figure_->setVisible(which_->current() == 1);
+  figure_->setVisible(picture_switch_->current() == 1);
   for (QWidget* widget : {static_cast<QWidget*>(pictures_), static_cast<QWidget*>(table_)})
     setDimmed(widget, any && (late || cancelled_ || !issue_->isHidden()));
   table_->setVisible(any);
@@ -490,9 +494,9 @@ void ServingPage::showState() {
   selection_text_->setVisible(at >= 0);
   selection_text_->setText(at >= 0 ? chart_->summary(at) : QString());
   const bool can = at >= 0 && chart_->phase(at).valid();
-  take_->setVisible(any);
-  take_->setEnabled(can);
-  take_->setToolTip(
+  make_current_->setVisible(any);
+  make_current_->setEnabled(can);
+  make_current_->setToolTip(
       can ? tr("Sets batch and context of the present design to this point, in microbatches that fill the "
                "pipeline (decode rounds the batch up until it splits evenly). Undo reverts this (double "
                "click, Enter)")
@@ -515,11 +519,12 @@ void ServingPage::explain() {
                           : inspect_sweep(*phase_, mode()));
 }
 
-void ServingPage::take(int at) {
+void ServingPage::makeCurrent(int at) {
   if (at < 0 || at >= chart_->points() || !chart_->phase(at).valid()) return;
   const ServedPoint point = chart_->point(at);
-  Q_EMIT taken(serving_design(session_->design(), mode(), point.batch, point.context),
-               tr("batch %1, context %2").arg(grouped_text(point.batch), grouped_text(point.context)));
+  Q_EMIT makeCurrentRequested(
+      serving_design(session_->design(), mode(), point.batch, point.context),
+      tr("batch %1, context %2").arg(grouped_text(point.batch), grouped_text(point.context)));
 }
 
 void ServingPage::setFigure(ServingFigure figure) {
@@ -541,7 +546,7 @@ bool ServingPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched == table_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && table_->currentIndex().isValid()) {
-      take(table_->sorted()->mapToSource(table_->currentIndex()).row());
+      makeCurrent(table_->sorted()->mapToSource(table_->currentIndex()).row());
       return true;
     }
   }

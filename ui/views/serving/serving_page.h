@@ -53,19 +53,20 @@ class ServingPage : public ViewPage {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  struct Asked {                             // the input of a sweep
+  struct SweepRequest {                      // the input of a sweep
     Design design;                           // without batch and lengths
     std::vector<int64_t> batches, contexts;  // empty: default ranges
-    friend bool operator==(const Asked&, const Asked&) = default;
+    friend bool operator==(const SweepRequest&, const SweepRequest&) = default;
   };
   using Ranges = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // batches, contexts
   QWidget* makeTools();
   QWidget* makeCaption();
   QWidget* makeInvitation();
-  std::optional<Asked> asked();  // shows the problem of an invalid field; empty if a field is invalid
-  bool covers(const Asked& asked) const;
+  std::optional<SweepRequest>
+  requestFromFields();  // shows the problem of an invalid field; empty if a field is invalid
+  bool covers(const SweepRequest& request) const;
   void refresh();
-  void work(const Asked& asked);
+  void work(const SweepRequest& request);
   void cancel();
   void fill();
   void showState();
@@ -73,7 +74,7 @@ class ServingPage : public ViewPage {
   void scrollToPresent();
   void fitTable();
   void selectPoint(int at);
-  void take(int at);
+  void makeCurrent(int at);
   void explain();         // in the inspector
   void enter(Mode mode);  // switches a training design to inference
   Mode mode() const;
@@ -81,9 +82,9 @@ class ServingPage : public ViewPage {
   SelectionState* state_;
   Session* session_;
   NewestJob job_;
-  QTimer typing_, patience_;  // delay until typed ranges are used; delay until an old sweep is dimmed, so
-                              // that quick sweeps do not flicker
-  Asked asked_, shown_asked_;
+  QTimer typing_, dim_delay_;  // delay until typed ranges are used; delay until an old sweep is dimmed, so
+                               // that quick sweeps do not flicker
+  SweepRequest request_, shown_request_;
   std::shared_ptr<const ServingSweep> shown_, filled_,
       phase_;  // the newest sweep; the sweep in pictures and table; the points that the shown phase has
   bool working_ = false, cancelled_ = false;
@@ -92,13 +93,13 @@ class ServingPage : public ViewPage {
   QStackedWidget *stack_, *pictures_;
   QLineEdit *batches_, *contexts_;
   IssueLine* issue_;
-  SegmentedControl* which_;
+  SegmentedControl* picture_switch_;
   QComboBox* figure_;
   ServingChart* chart_;
   ServingMap* map_;
   ElidedLabel *limits_, *selection_text_;
   QLabel *message_, *invitation_;
-  QPushButton *stop_, *take_;
+  QPushButton *stop_, *make_current_;
   ChartTable* table_;
   ServingModel* model_;
 };

@@ -82,8 +82,8 @@ class GanttCanvas : public Canvas {
   GanttMarks marks() const;
   void keepInReach();
   void step(int items);
-  void climb(int lanes, bool rows);
-  void hop(int designs);
+  void moveToRow(int lanes, bool rows);
+  void moveToDesign(int designs);
   ItemRef first(double seconds) const;  // the box of the first row at this time
   int opAt(const ItemRef& ref, const QPointF& point) const;
   void paintThumb(QPainter& painter, const GanttLayout& layout) const;

@@ -102,7 +102,7 @@ void GanttCanvas::step(int items) {
 }
 
 // Moves to the next shown stage, or to the next stream of the same stage.
-void GanttCanvas::climb(int by, bool rows) {
+void GanttCanvas::moveToRow(int by, bool rows) {
   const LaneItem& item = lanesOf(selected_).item(selected_);
   const double middle = (item.begin + item.end) / 2;
   const std::vector<StreamLane>& lanes = lanesOf(selected_).of(selected_.stage);
@@ -127,7 +127,7 @@ void GanttCanvas::climb(int by, bool rows) {
 }
 
 // Moves to the matching box of the next design, or to the box that runs there at the same time.
-void GanttCanvas::hop(int by) {
+void GanttCanvas::moveToDesign(int by) {
   const auto step = static_cast<int>(at(selected_.member)) + by;
   if (step < 0 || step >= static_cast<int>(steps_.size())) return;
   const GanttStep& of = steps_[static_cast<size_t>(step)];
@@ -159,10 +159,10 @@ bool GanttCanvas::go(Way way, Qt::KeyboardModifiers held) {
   switch (way) {
     case Way::Left: shift || free ? pan({-kPan, 0}) : step(-1); break;
     case Way::Right: shift || free ? pan({kPan, 0}) : step(1); break;
-    case Way::Up: free ? pan({0, -kPan}) : climb(-1, !shift); break;
-    case Way::Down: free ? pan({0, kPan}) : climb(1, !shift); break;
-    case Way::PageUp: free ? pan({0, -page}) : hop(-1); break;
-    case Way::PageDown: free ? pan({0, page}) : hop(1); break;
+    case Way::Up: free ? pan({0, -kPan}) : moveToRow(-1, !shift); break;
+    case Way::Down: free ? pan({0, kPan}) : moveToRow(1, !shift); break;
+    case Way::PageUp: free ? pan({0, -page}) : moveToDesign(-1); break;
+    case Way::PageDown: free ? pan({0, page}) : moveToDesign(1); break;
     case Way::First: free ? select(first(0)) : step(-items()); break;
     case Way::Last:
       if (!free) step(items());

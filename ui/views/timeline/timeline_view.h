@@ -37,12 +37,14 @@ class TimelineView : public QWidget {
   SpansModel* model() const { return model_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   const Lanes* lanes() const { return lanes_.get(); }
-  bool selectsBox(const ItemRef& ref) const { return linked_.items && linked_.items(ref); }
+  bool selectsBox(const ItemRef& ref) const {
+    return selection_highlight_.items && selection_highlight_.items(ref);
+  }
   bool selectsOp(int member, int segment, int op, int layer) const {
-    return linked_.ops && linked_.ops(member, segment, op, layer);
+    return selection_highlight_.ops && selection_highlight_.ops(member, segment, op, layer);
   }
   std::vector<ItemRef> selectedBoxes() const {
-    return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>();
+    return lanes_ ? matches(*lanes_, selection_highlight_) : std::vector<ItemRef>();
   }  // boxes that belong to the selection
   Picture picture() const;
   QByteArray trace() const;  // for Perfetto; empty: no simulated step yet
@@ -79,7 +81,7 @@ class TimelineView : public QWidget {
   void selectTableRow(int row);
   void search();
   void applyHighlight();
-  TimelineHighlight linked() const;
+  TimelineHighlight selectionHighlight() const;
   std::shared_ptr<const ResolvedSelection> resolvedSelectionIn(const GanttStep& step) const;
   void markBreakdown();
   void explain();
@@ -90,7 +92,7 @@ class TimelineView : public QWidget {
 
   Session* session_;
   QLabel* heading_;
-  SegmentedControl *whose_, *rows_;
+  SegmentedControl *time_scope_, *rows_;
   bool rows_chosen_ = false;  // chosen by the person; otherwise the number of rows decides
   BreakdownBar* breakdown_;
   SearchField* search_field_;
@@ -104,7 +106,7 @@ class TimelineView : public QWidget {
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const Lanes> lanes_;
   ComparisonResults<Lanes> comparison_;
-  TimelineHighlight searched_, linked_;
+  TimelineHighlight searched_, selection_highlight_;
   std::vector<ItemRef> found_;
   int filled_stage_ = -1, category_ = -1;
   Shown shown_ = Shown::Step;

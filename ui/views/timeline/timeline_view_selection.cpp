@@ -34,7 +34,7 @@ void TimelineView::selectBox(int stage, int span, int op) {
   }
   // While a new step is simulated, boxes belong to the earlier step and do not match the new graph.
   if (estimate_->report == session_->report()) state_->selectInAllViews(selection, this);
-  linked_ = {};
+  selection_highlight_ = {};
   applyHighlight();
   markBreakdown();
   markRows();
@@ -44,7 +44,7 @@ void TimelineView::selectBox(int stage, int span, int op) {
 // A box of a compared design: selects the matching box of the present design in all views.
 void TimelineView::selectComparedBox() {
   shown_ = Shown::Box;
-  linked_ = {};
+  selection_highlight_ = {};
   const ItemRef ref = canvas_->selected();
   const auto same = std::find_if(canvas_->matching().begin(), canvas_->matching().end(),
                                  [](const ItemRef& one) { return one.member == 0; });
@@ -96,7 +96,7 @@ void TimelineView::showSharedSelection() {
   if (selection.kind == SelectionKind::Span) {
     const ItemRef ref = lanes_->of_span(selection.stage, selection.span);
     if (!ref.valid()) return;
-    linked_ = {};
+    selection_highlight_ = {};
     shown_ = Shown::Box;
     canvas_->setSelected(ref);
     canvas_->reveal(ref);
@@ -107,7 +107,7 @@ void TimelineView::showSharedSelection() {
   }
   if (selection.kind == SelectionKind::Op && selection.span >= 0 && canvas_->selected().valid())
     return;  // this view made the selection
-  linked_ = linked();
+  selection_highlight_ = selectionHighlight();
   canvas_->setSelected({});
   shown_ = selection.kind == SelectionKind::Time ? Shown::Category : Shown::Step;
   applyHighlight();
@@ -126,8 +126,8 @@ void TimelineView::markRows() {
   }
   std::vector<int> rows;
   const int all = model_->rowCount();
-  for (int row = 0; linked_.items && row < all; ++row)
-    if (linked_.items(model_->at(row))) rows.push_back(row);
+  for (int row = 0; selection_highlight_.items && row < all; ++row)
+    if (selection_highlight_.items(model_->at(row))) rows.push_back(row);
   table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
 }
 
