@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "pipeline/schedule.h"
 
@@ -410,7 +411,7 @@ StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const B
   return out;
 }
 
-PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
+PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan) {
   PlacedPlan out;
   std::map<std::string, MeshAxes> groups;
   for (const SyncBasis::Group& g : basis.groups) {
@@ -422,13 +423,15 @@ PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
   for (size_t i = 0; i < plan.input.reused.size(); ++i)
     reused[plan.input.reused[i].param].push_back(plan.holders[params + i]);
   for (const size_t place : plan.holders) out.places.resize(std::max(out.places.size(), place + 1));
-  for (const SyncAction& a : plan.plan.actions) {
+  for (SyncAction& a : plan.plan.actions) {
     PlacedPlan::Act& act = out.acts.emplace_back();
     const auto add = [](std::vector<size_t>& to, size_t place) {
       if (to.empty() || to.back() != place) to.push_back(place);
     };
     act.first = a.parts.empty() ? 0 : a.parts.front().param;
+    int before = -1;
     for (const SyncPart& part : a.parts) {
+      if (std::exchange(before, part.param) == part.param) continue;
       act.first = std::min(act.first, part.param);
       const size_t place = plan.holders[static_cast<size_t>(part.param)];
       add(act.holders, place);
@@ -445,14 +448,13 @@ PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
       throw std::logic_error("the plan of gradient sync names the group " + a.group +
                              ", which the graph has not");
     act.axes = group->second;
-    act.action = a;
-    act.action.parts.clear();
-    act.action.parts.shrink_to_fit();
-    if (a.param < 0) continue;
-    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(a.param)]];
-    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.acts.size() - 1);
-    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.acts.size() - 1);
-    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.acts.size() - 1);
+    a.parts = std::vector<SyncPart>();  // frees the parts, of which there may be thousands
+    const SyncAction& issued = act.action = std::move(a);
+    if (issued.param < 0) continue;
+    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(issued.param)]];
+    if (issued.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.acts.size() - 1);
+    if (issued.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.acts.size() - 1);
+    if (issued.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.acts.size() - 1);
   }
   return out;
 }

@@ -93,7 +93,7 @@ struct PlacedPlan {
   std::vector<Act> acts;  // in order of issue within a microbatch
   std::vector<Place> places;
 };
-PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan);
+PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan);
 // Totals of a plan's collectives by group of the input, kind (sync_kinds(policy)) and turn. They do not
 // depend on the number of microbatches.
 struct PlanTotals {

@@ -124,6 +124,7 @@ class SegmentLifetimes {
     std::vector<bool> fixed;               // parameters, caches, and gradients that accumulate in a buffer
   };
   PerSegment analyse(const Segment& segment) const;
+  static void absorb_on_chip(const Segment& segment, PerSegment& out);
   SegmentPart walk(int segment, CheckpointPolicy checkpoint_policy, const SegmentSizes& sizes, Part part,
                    std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks,
                    SegmentEvents* events = nullptr) const;
