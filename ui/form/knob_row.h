@@ -36,8 +36,8 @@ class KnobRow : public QWidget {
   const QVector<Other>& others() const { return others_; }
   void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
   enum class Match { None, Help, Name };
-  Match match(
-      const QString& filter) const;  // Help: the help text matches. Name: label, symbol or id matches.
+  // Help: the help text matches. Name: label, symbol or id matches.
+  Match match(const QString& filter) const;
   void focusField();
   const QString& idleReason() const {
     return idle_;

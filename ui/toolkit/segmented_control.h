@@ -13,8 +13,8 @@ class SegmentedControl : public QWidget {
   Q_OBJECT
  public:
   SegmentedControl(const QString& accessible_name, const QStringList& labels, QWidget* parent = nullptr);
-  void setLabels(
-      const QStringList& labels);  // replaces all buttons; the current index stays if it still exists
+  // Replaces all buttons; the current index stays if it still exists.
+  void setLabels(const QStringList& labels);
   QPushButton* button(int index) const;
   int current() const;
   void setCurrent(int index);

@@ -51,8 +51,8 @@ class RooflineCanvas : public Canvas {
   void paintMark(QPainter& painter, const Axes& axes, const Report& report, const RooflinePoint& point) const;
   void paintComparedDesigns(QPainter& painter, const Axes& axes, const QColor& ground) const;
   void paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const;
-  QString comparedText(
-      const RooflinePoint& of) const;  // the same op in the compared designs, a line for each
+  // The same op in the compared designs, a line for each.
+  QString comparedText(const RooflinePoint& of) const;
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
   QString cacheLabel() const;
   std::optional<std::pair<QLineF, QRectF>> cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const;

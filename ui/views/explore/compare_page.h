@@ -56,10 +56,10 @@ class ComparePage : public QWidget {
   Picture picture() const;
 
  Q_SIGNALS:
-  void makeCurrentRequested(
-      const shardscape::Design& design);  // the person makes this design the present design
-  void pinRequested();                    // the present design
-  void fileRequested();                   // the person adds a design from a file
+  // The person makes this design the present design.
+  void makeCurrentRequested(const shardscape::Design& design);
+  void pinRequested();   // the present design
+  void fileRequested();  // the person adds a design from a file
 
  protected:
   void showEvent(QShowEvent* event) override;

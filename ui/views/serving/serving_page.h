@@ -62,8 +62,8 @@ class ServingPage : public ViewPage {
   QWidget* makeTools();
   QWidget* makeCaption();
   QWidget* makeInvitation();
-  std::optional<SweepRequest>
-  requestFromFields();  // shows the problem of an invalid field; empty if a field is invalid
+  // Shows the problem of an invalid field; empty if a field is invalid.
+  std::optional<SweepRequest> requestFromFields();
   bool covers(const SweepRequest& request) const;
   void refresh();
   void work(const SweepRequest& request);
