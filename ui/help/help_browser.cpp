@@ -37,14 +37,16 @@ void HelpBrowser::showPage(QTextDocument* page, const QUrl& folder, int top) {
 }
 
 void HelpBrowser::leavePage() {
-  setExtraSelections({});  // they are of the page
+  setExtraSelections({});  // the marks belong to the page
   setDocument(new QTextDocument(this));
 }
 
 int HelpBrowser::top() const { return cursorForPosition(QPoint(viewport()->width() / 2, kTop)).position(); }
 
 void HelpBrowser::goTo(int position) {
-  document()->documentLayout()->documentSize();  // finishes the layout, and with it the range of the bar
+  document()
+      ->documentLayout()
+      ->documentSize();  // finishes the layout, which sets the range of the scroll bar
   QTextCursor cursor(document());
   cursor.setPosition(std::clamp(position, 0, document()->characterCount() - 1));
   setTextCursor(cursor);
@@ -88,7 +90,7 @@ bool HelpBrowser::findMarked(bool forward) {
     next = next == marks.begin() ? marks.end() - 1 : next - 1;
   }
   const QTextCursor found = next->cursor;
-  setTextCursor(found);  // scrolls to it
+  setTextCursor(found);  // scrolls to the found word
   return true;
 }
 

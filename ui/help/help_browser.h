@@ -11,13 +11,13 @@ class HelpBrowser : public QTextBrowser {
   Q_OBJECT
  public:
   explicit HelpBrowser(QWidget* parent = nullptr);
-  // folder: where the page's pictures are relative to.
+  // folder: the base of the page's relative picture paths.
   void showPage(QTextDocument* page, const QUrl& folder, int top);
   void leavePage();
-  int top() const;  // position in the document of the first line that is seen
+  int top() const;  // position in the document of the first visible line
   void goTo(int position);
   void mark(const QStringList& words);
-  bool findMarked(bool forward);  // goes to the next or previous marked word; false: there is none
+  bool findMarked(bool forward);  // goes to the next or previous marked word; false if there is none
 
  protected:
   void resizeEvent(QResizeEvent* event) override;

@@ -1,4 +1,4 @@
-// The pages of the documentation as documents, made when they are first asked for.
+// The pages of the documentation as documents. Each document is made on first use.
 #pragma once
 
 #include <QUrl>
@@ -28,13 +28,13 @@ class HelpLibrary {
   QTextDocument* document(int page);
   const QVector<HelpSection>& sections(int page);
   const QVector<HelpLine>& lines(int page);
-  // Where a link leads: "models/memory.md#advice" from no page (-1), or relative to the page it stands in.
-  // Nothing where it leads out of the documentation.
+  // The place that a link leads to. "models/memory.md#advice" is relative to the page `from` (-1: to the
+  // root). Empty if the link leads out of the documentation.
   std::optional<HelpPlace> resolve(const QUrl& link, int from = -1);
   QUrl absolute(const QUrl& link, int from) const;
   // The lines that contain all words, page by page. Pages with the words in a heading come first.
   QVector<HelpMatch> search(const QStringList& words);
-  void dropDocuments();  // they are made anew, in the present theme
+  void dropDocuments();  // later calls make them again, in the current theme
 
  private:
   struct Page {

@@ -14,7 +14,7 @@ namespace {
 constexpr int kPageRole = Qt::UserRole, kPositionRole = Qt::UserRole + 1, kWordsRole = Qt::UserRole + 2;
 constexpr int kRowHeight = 26, kBefore = 18;  // pixels; characters of a line before its first match
 
-// A row whose found words are bold.
+// Paints a row with the found words in bold.
 class MatchDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -85,7 +85,7 @@ HelpTree::HelpTree(HelpLibrary* library, QWidget* parent) : QTreeWidget(parent),
   setTextElideMode(Qt::ElideRight);
   setItemDelegate(new MatchDelegate(this));
   connect(this, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* item) { choose(item); });
-  // A click on the row that is already the current one goes back to its place.
+  // A click on the current row scrolls to its place again.
   connect(this, &QTreeWidget::itemClicked, this, [this](QTreeWidgetItem* item) { choose(item); });
   connect(this, &QTreeWidget::itemActivated, this, [this](QTreeWidgetItem* item) { choose(item); });
 }

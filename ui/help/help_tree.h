@@ -13,7 +13,7 @@ class HelpTree : public QTreeWidget {
   explicit HelpTree(HelpLibrary* library, QWidget* parent = nullptr);
   void showContents();
   void showMatches(const QVector<HelpMatch>& matches, const QStringList& words);
-  void selectPage(int page);  // of the contents, and shows its sections
+  void selectPage(int page);  // in the contents; also unfolds its sections
   void selectMatch(int match);
 
  Q_SIGNALS:

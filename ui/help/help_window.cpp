@@ -82,7 +82,7 @@ HelpWindow::HelpWindow(QWidget* parent) : QWidget(parent, Qt::Window) {
   tree_->showContents();
 }
 
-// The documents belong to the library, which goes before the browser does.
+// The library owns the documents and is destroyed before the browser.
 HelpWindow::~HelpWindow() { browser_->leavePage(); }
 
 QWidget* HelpWindow::makeSide() {

@@ -21,7 +21,7 @@ class HelpWindow : public QWidget {
  public:
   explicit HelpWindow(QWidget* parent = nullptr);
   ~HelpWindow() override;
-  // "models/memory.md#advice"; empty: the page that is shown, at first the guide.
+  // link: "models/memory.md#advice". Empty: the current page, or the guide on the first call.
   void open(const QString& link = {});
   QString shown() const;  // "models/memory"
   HelpBrowser* browser() const { return browser_; }
@@ -42,8 +42,8 @@ class HelpWindow : public QWidget {
   QWidget* makeSide();
   void addShortcuts();
   void follow(const QUrl& link);
-  void visit(const HelpPlace& place);   // remembers the place before
-  void lookAt(const HelpPlace& place);  // the same, unless the page is shown already
+  void visit(const HelpPlace& place);   // also stores the previous place for Back
+  void lookAt(const HelpPlace& place);  // as visit(), but does nothing if the page is already shown
   void show(const HelpPlace& place);
   void step(int by);  // through the visited places
   void search();
@@ -53,7 +53,7 @@ class HelpWindow : public QWidget {
   HelpTree* tree_;
   SearchField* search_;
   QToolButton *back_, *forward_;
-  QLabel* target_;  // of the link under the pointer
+  QLabel* target_;  // shows the target of the link under the pointer
   QSplitter* columns_;
   QVector<HelpPlace> visited_;
   int at_ = -1;  // in visited_

@@ -137,7 +137,7 @@ void frameCode(QTextDocument& document) {
   }
   for (auto& [first, last] : runs) {
     for (; last != first && last.length() == 1; last = last.previous())
-      QTextCursor(last).setBlockFormat({});  // no code: it stays below the box
+      QTextCursor(last).setBlockFormat({});  // not code: this block stays below the box
   }
   QTextFrameFormat box;
   box.setPadding(kCodePadding);
@@ -150,7 +150,8 @@ void frameCode(QTextDocument& document) {
   }
 }
 
-// The importer ends code with an empty line, and a frame needs a block before and after: they take no room.
+// Qt's importer ends code with an empty line, and a frame needs a block before and after. These blocks get
+// height 0.
 void flattenEmptyBlocks(const QTextDocument& document) {
   QTextBlockFormat flat;
   flat.setLineHeight(1, QTextBlockFormat::FixedHeight);
@@ -177,7 +178,7 @@ std::unique_ptr<QTextDocument> markdownDocument(const QString& markdown) {
   document->setUndoRedoEnabled(false);
   document->setIndentWidth(28);
   document->setDefaultFont(Theme::instance().uiFont(kTextSize));
-  // Without HTML: "<rank>" is text.
+  // HTML is off, so that "<rank>" is text.
   document->setMarkdown(markdown, QTextDocument::MarkdownFeatures(QTextDocument::MarkdownDialectGitHub |
                                                                   QTextDocument::MarkdownNoHTML));
   QTextCursor edit(document.get());

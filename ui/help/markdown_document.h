@@ -1,4 +1,4 @@
-// A page of Markdown as a document in the colours and fonts of the theme, and where its headings are.
+// Makes a document from Markdown in the colours and fonts of the theme, and lists its headings and lines.
 #pragma once
 
 #include <QTextDocument>
@@ -7,14 +7,14 @@
 
 namespace shardscape::ui {
 
-// The headings have the anchors that sectionsOf names.
+// The headings have the anchors that sectionsOf() returns.
 std::unique_ptr<QTextDocument> markdownDocument(const QString& markdown);
 
 struct HelpSection {
   int position;  // in the document
   int level;     // 1: the title of the page
   QString title;
-  QString anchor;  // as GitHub derives it: "peak-and-contributors"; "size-1" for the second of that name
+  QString anchor;  // as GitHub makes anchors: "peak-and-contributors"; a second heading "Size" has "size-1"
 };
 QVector<HelpSection> sectionsOf(const QTextDocument& document);
 

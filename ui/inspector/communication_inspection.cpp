@@ -28,7 +28,7 @@ bool on_stage(const Segment& segment, const StageShape& shape) {
   return false;
 }
 
-// The ops of the graph behind a row; none for gradient sync and transfers between stages.
+// The ops of the graph that a row counts; none for gradient sync and transfers between stages.
 std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage,
                                   const CollectiveValue& row) {
   std::vector<const Op*> ops;
@@ -57,32 +57,32 @@ struct GroupText {
   const char *label, *reason;
 };
 constexpr const char* kShardingGroup =
-    "Hybrid sharding: inside such a group every rank keeps a part of the optimizer states, "
-    "and with FSDP of parameters and gradients too.";
+    "Hybrid sharding: the ranks of this group share one copy of the optimizer states, and with FSDP "
+    "also of parameters and gradients.";
 constexpr GroupText kGroupTexts[] = {
     {"tp", "Tensor parallel (tp)",
-     "Tensor parallelism splits products over ranks. Where a product sums over a split "
-     "dimension each rank holds a part of the sum, and where the next op wants a whole tensor "
-     "the parts are joined."},
+     "Tensor parallelism splits matrix products over ranks. If a matrix product sums over a split "
+     "dimension, each rank holds a partial sum. Collectives add the partial sums, and gather shards "
+     "where the next op needs the whole tensor."},
     {"tp_kv", "KV heads (tp_kv)", "The tp ranks that hold different KV heads."},
     {"tp_rep", "Copies of KV heads (tp_rep)",
-     "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it "
-     "and sum its gradients."},
+     "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum "
+     "its gradients."},
     {"tp_outer", "Shared contexts (tp_outer)",
      "In decode, ranks of different groups that share a context: each group has other heads."},
     {"dcp", "Decode context parallel (dcp)",
      "In decode, these ranks share the context of their KV heads: each attends to a part of "
      "the context, and the results are merged."},
     {"cp", "Context parallel (cp)",
-     "Context parallelism gives each rank a part of the sequence. Attention and the scans of "
-     "mixers see all of it, so keys and values, or heads for positions, are exchanged, and "
-     "their gradients come back."},
+     "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers "
+     "need the whole sequence. Ranks therefore exchange keys and values, or heads for positions, and "
+     "later their gradients."},
     {"cp_ring", "Context parallel, ring (cp_ring)",
-     "Groups that exchange heads form a ring: blocks of keys and values go from one to the "
-     "next, and their gradients go home."},
+     "Groups that exchange heads form a ring. Blocks of keys and values go from one group to the "
+     "next, and their gradients return to the owner."},
     {"cp_ulysses", "Context parallel, Ulysses (cp_ulysses)",
-     "Neighbours exchange heads for positions, so that each has more of the sequence and "
-     "fewer heads; a ring brings the rest."},
+     "Neighbouring ranks exchange heads for positions: each rank gets more of the sequence and fewer "
+     "heads. A ring brings the rest of the sequence."},
     {"cp_groups", "Context parallel, mixer groups (cp_groups)",
      "Scans of mixers see the whole sequence: these ranks exchange positions for groups of "
      "heads."},
@@ -90,48 +90,46 @@ constexpr GroupText kGroupTexts[] = {
      "Scans of mixers see the whole sequence: these ranks share a group of heads, and each "
      "runs some heads of the group."},
     {"dp", "Data parallel (dp)",
-     "Each replica saw other samples, so their gradients are summed once a step, before the "
+     "Each replica processes other samples. Their gradients are summed once per step, before the "
      "optimizer."},
     {"dp_cp", "Data and context parallel (dp_cp)",
-     "Replicas saw other samples, and context-parallel ranks other positions of the same "
-     "ones; both hold the same parameters, so their gradients are reduced over all of them at "
-     "once."},
+     "Replicas process other samples, and context-parallel ranks process other positions of the same "
+     "samples. All of them hold the same parameters, so one collective reduces their gradients."},
     {"dp_shard", "Sharding group (dp_shard)", kShardingGroup},
     {"dp_shard_cp", "Sharding group (dp_shard_cp)", kShardingGroup},
     {"dp_replicate", "Copies of shards (dp_replicate)",
-     "Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards "
-     "of gradients are summed over the copies."},
+     "Hybrid sharding: each group of dp_shard replicas has a copy of the states. The gradient shards "
+     "are summed over the copies."},
     {"pp", "Pipeline (pp)",
-     "Each microbatch's activations go to the next stage, and their gradients come back to "
-     "the one before."},
+     "Each microbatch's activations go to the next stage, and their gradients come back to the one "
+     "before."},
     {"embedding", "Tied embedding",
-     "The first and the last stage share the embedding table, so its gradient is summed over "
-     "both."},
+     "The first and the last stage share the embedding table, so its gradient is summed over both."},
     {"mirror", "Mirrored stages (DualPipe)",
-     "Under DualPipe the stages p and pp - 1 - p hold the same layers and each has run half "
-     "of the microbatches: the gradients of both are summed."},
+     "Under DualPipe, stages p and pp - 1 - p hold the same layers, and each runs half of the "
+     "microbatches. The gradients of both are summed."},
     {"ep", "Expert parallel (ep)",
-     "Ranks that share the experts of a layer, each with its part of them: tokens go to the "
-     "ranks of their experts, and the results come back."},
+     "Each rank of this group holds a part of the experts of a layer. Tokens go to the ranks of "
+     "their experts, and the results come back."},
     {"ep_node", "Expert parallel, across nodes (ep_node)",
-     "Ranks at the same place of the nodes that share the experts of a layer: a token is sent "
-     "once to each node that has experts of it."},
+     "The experts of a layer are spread over nodes; this group has one rank of each node, at the "
+     "same local index. A token is sent once to each node that holds one of its experts."},
     {"ep_local", "Expert parallel, inside a node (ep_local)",
-     "Ranks of one node that share experts of a layer: tokens that came to the node go on to "
+     "The ranks of one node that hold experts of a layer. Tokens that arrived at the node go on to "
      "the ranks of their experts."},
     {"etp", "Expert tensor parallel (etp)",
-     "Experts are split over these ranks, with a degree of their own besides tp."},
+     "Each expert is split over these ranks. The degree etp is independent of tp."},
     {"edp", "Expert replicas (edp)",
-     "Ranks that hold the same experts: the gradients of experts are reduced over them, those "
-     "of all else over all replicas."},
+     "These ranks hold the same experts, and the gradients of experts are reduced over them. All "
+     "other gradients are reduced over all replicas."},
     {"edp_shard", "Sharding group of experts (edp_shard)",
-     "Ranks of one copy of the states that hold the same experts: each keeps a part of the "
-     "states of these."},
+     "Ranks of one copy of the states that hold the same experts: each keeps a part of the states of "
+     "these experts."},
 };
 constexpr GroupText kExpertsAndTensors = {
     "", "Experts and their tensor parallelism (%1)",
-    "Ranks that share the experts of a layer, and those that each expert is split over: tokens reach all "
-    "of them."};
+    "The ranks that hold the experts of a layer, including the ranks that each expert is split "
+    "over. Tokens reach all of them."};
 
 // nullptr: no text.
 const GroupText* text_of_group(const std::string& group) {
@@ -193,9 +191,9 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   inspection.values.append(
       inspectedQuantity(tr("Elements"), row.elements, stage.binding, grouped_text(row.elements.value)));
   inspection.values.append(
-      inspectedQuantity(tr("Times in a step"), row.count, stage.binding, grouped_text(row.count.value)));
+      inspectedQuantity(tr("Count per step"), row.count, stage.binding, grouped_text(row.count.value)));
   if (row.count.value > 0)
-    inspection.rows.append({tr("Each one"), bytes_text(row.bytes.value / row.count.value, units)});
+    inspection.rows.append({tr("Bytes of each"), bytes_text(row.bytes.value / row.count.value, units)});
   const std::vector<const Op*> ops = ops_behind(report, stage, row);
   QStringList reasons;
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -211,9 +209,8 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   inspection.why_first = true;
   if (row.phase == Phase::Pipeline && row.op == "all_gather") {
     inspection.why = tr(
-        "Scatter-gather: a message between stages is Shard(seq) on tp, each rank sending and receiving "
-        "its share; the layers "
-        "want it Replicate on tp, so the receivers gather it.");
+        "Scatter-gather: a message between stages is Shard(seq) on tp, and each rank sends and receives its "
+        "shard. The layers need the message Replicate on tp, so the receivers gather it.");
   }
   return inspection;
 }
@@ -235,7 +232,7 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
     inspection.rows.append({QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
                             counted_text(row.count.value, tr("time"), tr("times"))});
   }
-  inspection.why_title = tr("Why are these here?");
+  inspection.why_title = tr("Why these collectives?");
   inspection.why = group_reason(group);
   return inspection;
 }
@@ -253,10 +250,9 @@ Inspection inspect_stage_communication(const StageReport& stage, UnitSystem unit
   inspection.rows.append({tr("Total"), with_unit(stage.bytes_sent_total, scale)});
   inspection.why_title = tr("How are bytes counted?");
   inspection.why = tr(
-      "By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the "
-      "tensor of an "
-      "all-reduce, and a transfer once, where it is sent. What crosses a link depends on the algorithm "
-      "and the network.");
+      "Bytes are sizes of full buffers: the gathered output of an all-gather, the whole input of a "
+      "reduce-scatter, the tensor of an all-reduce. A transfer counts once, at the sender. The bytes on a "
+      "link depend on the algorithm and the network.");
   return inspection;
 }
 

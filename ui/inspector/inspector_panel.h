@@ -1,5 +1,5 @@
-// The right panel: formula, numbers put in, value and why of whatever is selected; the design itself
-// otherwise.
+// The right panel: formulas, values and reasons for the selection. Without a selection, a summary of the
+// design.
 #pragma once
 
 #include <QWidget>
@@ -17,7 +17,7 @@ class InspectorPanel : public QWidget {
  public:
   explicit InspectorPanel(SelectionState* state, QWidget* parent = nullptr);
   const Inspection& shown() const { return shown_; }
-  // The selected text, or everything.
+  // The selected text, or the whole text of the panel.
   QString copyText() const;
   void copy() const;
 
@@ -35,7 +35,7 @@ class InspectorPanel : public QWidget {
   QLabel* selection_words_ = nullptr;
   QScrollArea* scroll_;
   Inspection shown_;
-  bool whole_formulas_ = false;  // long ones too
+  bool whole_formulas_ = false;  // also show long formulas whole
 };
 
 }  // namespace shardscape::ui

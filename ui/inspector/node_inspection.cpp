@@ -52,7 +52,7 @@ QString tensor_facts(const Tensor& tensor) {
          qtext(to_string(tensor.placement, tensor.axes));
 }
 
-// "attention.q" is "q" next to its own block.
+// The name without the block: "q" for "attention.q".
 QString short_name(const Tensor& tensor) {
   const QString name = qtext(tensor.name);
   const qsizetype dot = name.indexOf('.');
@@ -89,8 +89,8 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
                                    .replace('_', collective ? '-' : ' ')});
   if (const QString other_ops = otherOpsOfKernel(segment, id.op); !other_ops.isEmpty())
     out.rows.push_back(
-        {QStringLiteral("one kernel with"), other_ops + QStringLiteral("\n") + kernel_title(segment, id.op)});
-  // The axes by their letters are an einsum's only where the op is one.
+        {QStringLiteral("fused with"), other_ops + QStringLiteral("\n") + kernel_title(segment, id.op)});
+  // Only einsum ops have axis letters.
   const QString letters = op.kind == OpKind::Einsum ? QStringLiteral("einsum") : QStringLiteral("letters");
   if (!op.spec.empty())
     out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
@@ -105,7 +105,7 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
   if (const Redistribution* by = redistribution_of(op)) {
     out.why_title = collective ? QStringLiteral("Why is this collective here?")
                                : QStringLiteral("Why is this slice here?");
-    // Tensors are named here as in the rows below, without the block they are in.
+    // Tensors have short names without their block, as in the rows below.
     out.why = qtext(by->why);
     const auto leaves = [](const QString& name) { return QStringLiteral(" leaves %1 as ").arg(name); };
     if (!op.inputs.empty())

@@ -7,11 +7,11 @@
 
 namespace shardscape::ui {
 
-// Lines across the plot; their text lies below it, at least `apart` pixels from one to the next.
+// Grid lines of the horizontal axis. Tick texts lie below the plot, at least `apart` pixels from each other.
 void paint_x_axis(QPainter& painter, const AxisScale& scale, const QRectF& plot, double apart);
-// Lines along the plot; their text lies left of it in a column of that width.
+// Grid lines of the vertical axis. Tick texts lie left of the plot in a column of `width` pixels.
 void paint_y_axis(QPainter& painter, const AxisScale& scale, const QRectF& plot, double width);
-// Words that stay readable over points and lines: the ground shines through a veil behind them.
+// Text on a translucent patch of the ground, readable over points and lines.
 void paint_veiled_text(QPainter& painter, const QRectF& box, const QString& text, const QColor& ground,
                        Qt::Alignment align = Qt::AlignCenter);
 

@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kDecades = 20;  // times from low to high from which an axis is logarithmic
+constexpr double kDecades = 20;  // an axis is logarithmic if high / low is at least this
 constexpr int kLongestPower = 5, kSmallestPower = -3;  // other powers of ten are written as powers
 
 // "2,000", "0.05", "10⁷", "5·10⁷".
@@ -43,7 +43,7 @@ std::vector<AxisTick> linear_ticks(const AxisScale& scale, double most) {
   return ticks;
 }
 
-// Powers of the base; of ten 2 and 5 times these too, where there is room.
+// Ticks at powers of the base. For base ten also at 2 and 5 times a power, if there is room.
 std::vector<AxisTick> power_ticks(const AxisScale& scale, double pixels, double apart) {
   std::vector<AxisTick> ticks;
   const double span = scale.to - scale.from;
@@ -143,7 +143,7 @@ std::vector<AxisTick> ticks_of(const AxisScale& scale, double pixels, double apa
   const double span = scale.to - scale.from, most = std::max(2.0, pixels / apart);
   if (!(span > 0) || pixels <= 0) return {};
   if (scale.ordinal) return ordinal_ticks(scale, most);
-  // A short stretch of a logarithmic axis has the ticks of a linear one.
+  // A short part of a logarithmic axis has the ticks of a linear axis.
   if (scale.logarithmic && (scale.base == 2 || span > 0.6)) return power_ticks(scale, pixels, apart);
   return linear_ticks(scale, most);
 }

@@ -14,7 +14,7 @@ namespace shardscape::ui {
 struct AxisScale {
   bool ordinal = false, logarithmic = false;
   double base = 10;          // of a logarithmic axis: 10, or 2 for ticks at powers of two
-  double divisor = 1;        // a tick says value / divisor
+  double divisor = 1;        // a tick shows value / divisor
   QString title;             // "Memory, GiB"
   double low = 0, high = 1;  // the whole axis, in places
   double from = 0, to = 1;   // the part that is shown, in places
@@ -32,15 +32,15 @@ struct AxisTick {
 
 AxisScale linear_scale(double low, double high, double divisor = 1);
 AxisScale log_scale(double low, double high, double base = 10, double divisor = 1);  // low > 0
-// Of a column: logarithmic where its values span decades, in one unit, with margins. also: values that the
-// axis reaches to where they are not far (a capacity, the present design); NaN: none.
+// The axis of a column, in one unit, with margins; logarithmic if the values span decades. also: further
+// values (a capacity, the present design) that the axis includes if they are near; NaN values are skipped.
 AxisScale scale_of(const ValueColumn& column, UnitSystem units, const std::vector<double>& also = {});
-bool spans_decades(double low, double high);  // so that an axis, bins or colours are logarithmic
+bool spans_decades(double low, double high);  // true: axes, bins and colours are logarithmic
 
-// 1, 2 or 5 times a power of ten: the finest step that divides the span into at most so many parts.
+// The smallest step of 1, 2 or 5 times a power of ten that divides the span into at most `most` parts.
 double tick_step(double span, double most);
 QString tick_text(double value, double step);  // with the decimals that the step needs: "0.25", "12,000"
-// At most one tick per so many pixels (apart); text is measured by the caller.
+// At most one tick per `apart` pixels. The caller measures the texts.
 std::vector<AxisTick> ticks_of(const AxisScale& scale, double pixels, double apart);
 
 }  // namespace shardscape::ui

@@ -78,7 +78,7 @@ void Canvas::paintEvent(QPaintEvent* event) {
 bool Canvas::event(QEvent* event) {
   switch (event->type()) {
     case QEvent::ToolTip: return true;  // tips follow the mouse
-    case QEvent::ShortcutOverride: {    // keys of the chart, even where an ancestor has them as shortcuts
+    case QEvent::ShortcutOverride: {    // the chart takes its keys before shortcuts of its ancestors
       const auto* key = static_cast<QKeyEvent*>(event);
       if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier)) break;
       switch (key->key()) {
@@ -107,7 +107,7 @@ bool Canvas::event(QEvent* event) {
   return QWidget::event(event);
 }
 
-// The cursor says what a click does, the tip what lies there.
+// Sets the cursor (does a click act here?) and shows the tip of the element at the point.
 void Canvas::track(const QPointF& at, const QPoint& global) {
   QString tip = tipAt(at);
   setCursor(hover(at, !tip.isEmpty()) ? Qt::PointingHandCursor : Qt::ArrowCursor);
@@ -204,7 +204,7 @@ bool Canvas::takes(const QKeyEvent& event) {
 
 void Canvas::keyPressEvent(QKeyEvent* event) {
   if (!ready()) return QWidget::keyPressEvent(event);
-  QToolTip::hideText();  // it tells of another element soon
+  QToolTip::hideText();  // the key may select another element
   keyboard_ = true;
   if (!takes(*event)) return QWidget::keyPressEvent(event);
   update();

@@ -1,5 +1,5 @@
-// The base of painted charts: mouse, keys, focus, tips, theme and pictures. A chart says how it is drawn,
-// what lies at a point and where keys lead. Positions and rectangles are logical pixels of the widget.
+// The base of painted charts: mouse, keys, focus, tips, theme and pictures. A derived chart implements
+// drawing, hit tests and key moves. Positions and rectangles are logical pixels of the widget.
 #pragma once
 
 #include <QWidget>
@@ -11,15 +11,16 @@ namespace shardscape::ui {
 class Canvas : public QWidget {
   Q_OBJECT
  public:
-  // Draws the chart into rect, on that ground. The window and pictures call it. A chart that child widgets
-  // draw leaves it empty.
+  // Draws the chart into rect on the ground colour, for the window and for pictures. A chart made of child
+  // widgets does not override this.
   virtual void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
-  // What lies there in words, plain or HTML. Empty: nothing lies there, or the chart shows a tip of its own.
+  // The tip of the element at the point, plain text or HTML. Empty: no element, or the chart shows its own
+  // tip.
   virtual QString tipAt(const QPointF& at) const = 0;
-  // PNG, SVG and PDF of what is shown. The view adds the numbers (CSV, JSON).
+  // The chart as a picture (PNG, SVG, PDF). The view adds the numbers (CSV, JSON).
   Picture picture(const QString& title, const QString& file_name) const;
-  void setMessage(const QString& message);  // said where there is nothing to show
-  // Of charts with a view that moves.
+  void setMessage(const QString& message);  // shown while ready() is false
+  // For charts whose view moves (viewMoves()).
   virtual void zoomBy(double) {}  // about the selected element, or the middle
   virtual void fit() {}
 
@@ -27,20 +28,24 @@ class Canvas : public QWidget {
   enum class Way { Left, Right, Up, Down, First, Last, PageUp, PageDown };
 
   Canvas(const QString& object_name, const QString& accessible_name, QWidget* parent);
-  virtual bool ready() const = 0;  // false: there is nothing to show, and mouse and keys do nothing
+  virtual bool ready() const = 0;  // false: the chart is empty and ignores mouse and keys
   virtual void themeChanged();     // repaints
-  // What the window shows, in that part of it: the chart, and what mouse and keys mark.
+  // Draws the exposed part of the widget: the chart, and the marks of hover, selection and focus.
   virtual void paintWindow(QPainter& painter, const QRect& exposed);
-  virtual QRectF focusFrame() const;  // drawn once keys have come; null: the chart marks an element instead
+  virtual QRectF focusFrame()
+      const;  // drawn while the keyboard is used; null: the chart marks an element instead
 
-  // Mouse. hover returns whether a click does something there.
+  // Mouse. hover() returns true if a click at the point acts.
   virtual bool hover(const QPointF&, bool has_tip) { return has_tip; }
   virtual void leave() {}
-  virtual void click(const QPointF&, Qt::KeyboardModifiers) {}  // left button; where the view moves, released
+  virtual void click(const QPointF&, Qt::KeyboardModifiers) {
+  }  // left button; on release if the view moves, else on press
   virtual void doubleClick(const QPointF& at) { click(at, {}); }
-  virtual bool drag(const QPointF&) { return false; }  // the button is down since click; false: it is a hover
+  virtual bool drag(const QPointF&) {
+    return false;
+  }  // the button is still down after click(); false: handle as hover
 
-  // Keys. false: the chart has no such key, and its parents may have it.
+  // Keys. false: the chart does not use the key; the event goes to the parent.
   virtual bool go(Way, Qt::KeyboardModifiers) { return false; }
   virtual bool activate() { return false; }  // Enter and Space
   virtual bool clear() { return false; }     // Escape
@@ -48,7 +53,7 @@ class Canvas : public QWidget {
 
   // A view that moves: the middle and the left button drag it, the wheel and + - 0 F zoom it.
   virtual bool viewMoves() const { return false; }
-  virtual void pan(const QPointF&) {}  // the view goes that way over the chart
+  virtual void pan(const QPointF&) {}  // moves the view over the chart by this vector
   virtual void zoomAt(double, const QPointF&) {}
   virtual void wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at);
 
@@ -71,7 +76,7 @@ class Canvas : public QWidget {
   QString message_;
   QPointF pressed_at_, last_at_;
   bool pressed_ = false, dragging_ = false;
-  bool keyboard_ = false;  // the focus came by keys, or keys were pressed since: it is drawn
+  bool keyboard_ = false;  // the focus frame is drawn: the focus came by a key, or a key was pressed since
 };
 
 }  // namespace shardscape::ui

@@ -41,8 +41,8 @@ bool write_svg(const Picture& picture, QBuffer& buffer) {
   generator.setTitle(picture.title);
   generator.setDescription(QCoreApplication::applicationName());
   picture.paint(generator, picture.size, 1);
-  // The window's font may be a private copy with tabular figures; other programs know the family it was made
-  // from.
+  // The window's font may be a private copy with tabular figures (tabular_font.h). Other programs know only
+  // the original family.
   const QByteArray family = Theme::instance().uiFont().family().toUtf8();
   buffer.buffer().replace("font-family=\"" + family + '"',
                           "font-family=\"Inter, Helvetica, Arial, sans-serif\"");

@@ -24,7 +24,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kTableShare = 0.36,
-                 kLowTableShare = 0.28;  // of the page's height, at most; the latter where that is low
+                 kLowTableShare = 0.28;  // the most of the page's height; the second for low pages
 constexpr int kLeastTable = 96, kLowPage = 640;
 constexpr QSize kLeastPicture(720, 360);
 
@@ -39,7 +39,12 @@ QString file_name_of(const QString& design, QStringView name) {
 }  // namespace
 
 ChartPage::ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent)
-    : QWidget(parent), state_(state), session_(state->session()), bars_title_(title), title_(title), name_(name) {
+    : QWidget(parent),
+      state_(state),
+      session_(state->session()),
+      bars_title_(title),
+      title_(title),
+      name_(name) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
   layout->setSpacing(0);
@@ -47,7 +52,7 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   top->setSpacing(8);
   heading_ = new ElidedLabel(this, Theme::instance().uiFont(14, QFont::DemiBold));
   heading_->setText(title);
-  top->addWidget(heading_, 1);  // gives way to the buttons where there is little room
+  top->addWidget(heading_, 1);  // shrinks before the buttons do
   controls_ = new QHBoxLayout;
   controls_->setSpacing(8);
   top->addLayout(controls_);
@@ -72,7 +77,7 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   comparison_button_->setCheckable(true);
   comparison_button_->setChecked(true);
   comparison_button_->setToolTip(
-      tr("The table of all designs that are compared, or that of the present one"));
+      tr("Switches between the table of all compared designs and the table of the present design"));
   connect(comparison_button_, &QPushButton::toggled, this, [this] { refresh(true); });
   between->setSpacing(8);
   between->addWidget(comparison_button_);
@@ -91,15 +96,15 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   comparison_button_->hide();
 }
 
-// The present design's bars, and those of every pinned one that can run.
+// The bars of the present design and of every pinned design that can run.
 BarData ChartPage::pairedBars(const Report& report) {
   BarData data = bars(report);
   compared_designs_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (pinned[i].made.simulation) {
-      data.addComparedBars(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
-      compared_designs_.push_back(pinned[i].made);
+    if (pinned[i].result.simulation) {
+      data.addComparedBars(bars(*pinned[i].result.report), static_cast<int>(i) + 1);
+      compared_designs_.push_back(pinned[i].result);
     }
   return data;
 }
@@ -115,7 +120,7 @@ void ChartPage::setAlternative(const QString& name, const QString& title, QWidge
   if (table) column->addWidget(table);
   for (QWidget* widget : {chart, table})
     if (widget) widget->hide();
-  notice_->raise();  // lies over the alternative too
+  notice_->raise();  // covers the alternative chart too
 }
 
 void ChartPage::setAlternativeShown(bool shown) {
@@ -159,7 +164,7 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
           [this](const QObject* by) { followSelection(by); });
   connect(state_, &SelectionState::inspectionChanged, this, [this] {
     if (showing_) return;
-    shown_.what = Shown::Nothing;  // the inspector went elsewhere
+    shown_.what = Shown::Nothing;  // another view filled the inspector
   });
   caption_->setInk(Theme::instance().colors().secondary);
   // Colours are part of the bars' data.
@@ -197,7 +202,7 @@ void ChartPage::refresh(bool even_if_same) {
 }
 
 void ChartPage::followStage() {
-  // A row of one stage's table means nothing in the next one's.
+  // A row of one stage's table has no meaning in another stage's table.
   const Shown whole_stage{Shown::Bar, StageChart::kWholeStage};
   if (shown_.what == Shown::Row && state_->stage() != filled_stage_) shown_ = whole_stage;
   if (remembered_.what == Shown::Row && state_->stage() != filled_stage_) remembered_ = whole_stage;
@@ -208,7 +213,7 @@ void ChartPage::followStage() {
 
 void ChartPage::selectBar(int stage, int series) {
   const Report* now = report();
-  if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has such
+  if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has this series
   shown_ = {Shown::Bar, series};
   const bool segment = now && series != StageChart::kWholeStage;
   state_->selectInAllViews(segment ? selectionOfBar(*now, stage, series) : Selection{}, this);
@@ -216,8 +221,7 @@ void ChartPage::selectBar(int stage, int series) {
   explain({Shown::Bar, series});
 }
 
-// The same of the present design is selected, where it has such; the inspector tells of the bar that was
-// clicked.
+// Selects the same bar of the present design, if it has the bar. The inspector explains the clicked bar.
 void ChartPage::selectComparedBar(int member, int stage, int series) {
   const Report* now = report();
   const int own = chart_->data().ownSeries(member, series);
@@ -243,7 +247,7 @@ void ChartPage::selectComparisonRow(int row) {
 }
 
 void ChartPage::selectTableRow(int row) {
-  if (rowsAreStages()) {  // a cell is a segment of its stage, where it has a category
+  if (rowsAreStages()) {  // a cell in a category's column is a segment of its stage
     int series = chart_->selectedMember() == 0 ? chart_->selectedSeries() : int(StageChart::kWholeStage);
     for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
       if (columnOf(one) == table_->currentIndex().column()) series = one;
@@ -265,8 +269,8 @@ std::vector<int> ChartPage::markedSeries() const {
   return out;
 }
 
-// The same in the bars of the other designs: of the stage in the same place as the selected one, nodes of the
-// graph where their layer is.
+// Marked segments in the bars of the other designs. They belong to the stage at the same relative place, or
+// for nodes of the graph to the stage with the same layer.
 std::vector<BarMark> ChartPage::markedComparedBars() const {
   std::vector<BarMark> out;
   const BarData& data = chart_->data();
@@ -436,7 +440,7 @@ void ChartPage::paintEvent(QPaintEvent*) {
 void ChartPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   fitTable();
-  // The inspector goes with the view: it is about what is selected here.
+  // A view that becomes visible fills the inspector with its own selection.
   if (!event->spontaneous()) explainAgain();
 }
 

@@ -48,7 +48,8 @@ void RankSpinBox::describe(int rank) {
   if (report && report->valid()) setSuffix(QStringLiteral(": ") + text_of(rank_text(*report, rank)));
 }
 
-// Quiet buttons: the style sheet leaves room for them, the marks are drawn in the theme's colours.
+// The style sheet hides the native buttons and keeps their room. paintEvent() draws the arrows in the theme's
+// colours.
 void RankSpinBox::restyle() {
   setStyleSheet(
       QStringLiteral("QSpinBox { padding-right: 20px; }"
@@ -83,8 +84,7 @@ QSize RankSpinBox::sizeHint() const {
   const QSize base = QSpinBox::sizeHint();
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || !report->valid()) return {180, base.height()};
-  // The last rank has the longest coordinates; room for it keeps the field still while it runs through the
-  // ranks.
+  // The last rank has the longest coordinates. Room for them keeps the width constant.
   const QString longest = prefix() + QString::number(maximum()) + QStringLiteral(": ") +
                           text_of(rank_text(*report, maximum()));
   return {fontMetrics().horizontalAdvance(longest) + 64, base.height()};

@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-// The folder of the last save, of whichever view.
+// The folder of the last save in any view.
 QString& last_folder() {
   static QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
   return folder;

@@ -15,8 +15,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTickRoom = 26;       // pixels that a stage number wants
-constexpr double kValueTickRoom = 34;  // as those of painted axes
+constexpr double kTickRoom = 26;       // pixels for a stage number
+constexpr double kValueTickRoom = 34;  // as on painted axes
 constexpr double kHeadroom = 1.08;     // above the tallest bar or the limit, for their labels
 
 // The ticks of all charts.
@@ -30,7 +30,7 @@ class ValueTicker : public QCPAxisTicker {
   double step_ = 1;
 };
 
-constexpr double kLeastInTip = 0.005;  // of the stage; the table has the rest
+constexpr double kLeastInTip = 0.005;  // share of the stage; smaller parts are only in the table
 
 QString escaped(const QString& text) { return text.toHtmlEscaped(); }
 
@@ -46,7 +46,7 @@ struct StageChart::Parts {
   int marked_stage = 0;
   std::vector<int> marked;  // of that stage
   std::vector<BarMark> others;
-  bool dirty = true;  // not replotted since a change while hidden
+  bool dirty = true;  // changed while hidden and not replotted since
 };
 
 StageChart::StageChart(QWidget* parent)
@@ -54,7 +54,7 @@ StageChart::StageChart(QWidget* parent)
   parts_->plot = new QCustomPlot(this);
   QCustomPlot& plot = *parts_->plot;
   plot.setFocusPolicy(Qt::NoFocus);
-  plot.setAttribute(Qt::WA_TransparentForMouseEvents);  // the chart has the mouse
+  plot.setAttribute(Qt::WA_TransparentForMouseEvents);  // the chart handles the mouse
   plot.setInteractions({});
   plot.setNoAntialiasingOnDrag(false);
   plot.setLocale(QLocale(QLocale::English));  // thousands separators on the axis
@@ -181,7 +181,7 @@ void StageChart::replot() {
 QString StageChart::tipText(int stage, int series, int member) const {
   const BarData& data = parts_->data;
   if (stage < 0 || !data.text) return {};
-  if (stage >= data.stages()) {  // only others have so many
+  if (stage >= data.stages()) {  // only other designs have this stage
     if (member >= data.members() || stage >= data.stages(member) || series < 0) return {};
     return QStringLiteral("<b>%1</b>, %2<br>%3")
         .arg(escaped(data.series[static_cast<size_t>(series)].label), tr("stage %1").arg(stage),
@@ -232,7 +232,7 @@ void StageChart::paintOn(QPaintDevice& device, QSize size, double scale,
   painter.setMode(QCPPainter::pmNonCosmetic);
   painter.scale(scale, scale);
   parts_->heading->setTitleShown(true);
-  parts_->bars->setSelection({}, {}, false);  // what is selected is the window's business
+  parts_->bars->setSelection({}, {}, false);  // pictures show no selection
   setGround(Theme::instance().colors().panel);
   fitTicks(size);
   const QMargins margins = plot.plotLayout()->margins();
@@ -271,7 +271,7 @@ int StageChart::nextSeries(int stage, int step) const {
   return kWholeStage;
 }
 
-void StageChart::hop(int designs) {
+void StageChart::moveToDesign(int designs) {
   const BarData& data = parts_->data;
   const int member = parts_->selected.member + designs, series = parts_->selected.series,
             at = parts_->selected.stage;
@@ -291,8 +291,8 @@ bool StageChart::go(Way way, Qt::KeyboardModifiers) {
     case Way::Last: Q_EMIT barSelected(last, series); break;
     case Way::Up: Q_EMIT barSelected(stage, nextSeries(stage, +1)); break;
     case Way::Down: Q_EMIT barSelected(stage, nextSeries(stage, -1)); break;
-    case Way::PageUp: hop(-1); break;
-    case Way::PageDown: hop(1); break;
+    case Way::PageUp: moveToDesign(-1); break;
+    case Way::PageDown: moveToDesign(1); break;
   }
   return true;
 }

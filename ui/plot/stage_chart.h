@@ -21,7 +21,7 @@ class StageChart : public Canvas {
   const BarData& data() const;
   // Outlines the stage, and one of its segments; of a compared design, its bar.
   void setSelectedItem(int stage, int series, int member = 0);
-  // Segments that belong to what is selected in any view: of one stage, and of compared designs.
+  // Marks segments that belong to the selection of any view: of one stage, and of compared designs.
   void setMarked(int stage, std::vector<int> series, std::vector<BarMark> others);
   const std::vector<int>& marked() const;
   const std::vector<BarMark>& markedComparedBars() const;
@@ -33,8 +33,8 @@ class StageChart : public Canvas {
 
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 150}; }
-  // With title and background, in the size given; vector devices stay vectors.
-  // more: paints what else belongs on the device.
+  // Paints title and background in this size; vector devices stay vectors. more: paints further content on
+  // the device.
   void paintOn(QPaintDevice& device, QSize size, double scale = 1,
                const std::function<void(QPainter&)>& more = {}) const;
   QString tipAt(const QPointF& at) const override;
@@ -46,7 +46,7 @@ class StageChart : public Canvas {
  protected:
   bool ready() const override;
   void themeChanged() override { restyle(); }
-  QRectF focusFrame() const override { return {}; }  // the selected bar has it
+  QRectF focusFrame() const override { return {}; }  // the selected bar shows the focus
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
   bool activate() override;
@@ -56,8 +56,8 @@ class StageChart : public Canvas {
   void showEvent(QShowEvent* event) override;
 
  private:
-  int nextSeries(int stage, int step) const;  // that the stage has; past the ends the whole stage
-  void hop(int designs);                      // to the same segment of another design
+  int nextSeries(int stage, int step) const;  // the next series with a value; past the ends: the whole stage
+  void moveToDesign(int designs);             // selects the same segment of another design
   void restyle();
   void replot();
   void setGround(const QColor& ground) const;

@@ -95,7 +95,7 @@ void SelectionState::followReport(const Report* before) {
   const int selected_on = selection_.stage;
   remapSelection(before);
   const bool follows = selection_.kind != SelectionKind::Nothing && selection_.stage >= 0 &&
-                       selection_.stage != selected_on;  // its layer went to another stage
+                       selection_.stage != selected_on;  // its layer moved to another stage
   const int stage = std::clamp(follows ? selection_.stage : stage_, 0, last);
   // Ranks are renumbered by a change of the mesh: the stage stays, its first rank is selected unless the
   // rank is still in it.
@@ -121,7 +121,7 @@ void SelectionState::followEstimate() {
                     (selection.kind == SelectionKind::Time &&
                      (!simulation ||
                       std::none_of(simulation->stages.begin(), simulation->stages.end(), takes_time)));
-  storeSelection(gone ? Selection{} : selection);  // spans are known by now
+  storeSelection(gone ? Selection{} : selection);  // the new step has spans again
   remapped_ = selection_ != before;
 }
 

@@ -1,5 +1,5 @@
-// What a person looks at, shared by all views: the selected stage and rank, the selected thing, and the text
-// of the inspector. Follows the session: an edit of the design remaps the selection to the new report.
+// State that all views share: the selected stage and rank, the selection, and the text of the inspector.
+// After an edit of the design the selection is remapped to the new report.
 #pragma once
 
 #include <QObject>
@@ -18,7 +18,7 @@ class Session;
 class SelectionState : public QObject {
   Q_OBJECT
  public:
-  // Make this before the views of the session, so that they see a remapped selection.
+  // Construct this before the views, so that they see the remapped selection.
   explicit SelectionState(Session* session, QObject* parent = nullptr);
   Session* session() const { return session_; }
 
@@ -27,12 +27,12 @@ class SelectionState : public QObject {
   void setStage(int stage);   // also selects the stage's first rank
   void setRank(qint64 rank);  // also selects its stage
 
-  // The same selection in every view, on its stage. By: the view that made it, which has shown it already;
-  // null: a link of the inspector. Over an edit it stays where its thing is still there, and goes away where
-  // it is not.
+  // Sets the selection of all views, and its stage. by: the view that selected and already shows the
+  // selection; null: a link of the inspector. After an edit the selection is remapped, or cleared if its
+  // thing no longer exists.
   void selectInAllViews(const Selection& selection, const QObject* by);
   const Selection& selection() const { return selection_; }
-  // What it stands for in the session's report.
+  // The selection resolved in the session's report.
   const ResolvedSelection& resolvedSelection() const { return *resolved_selection_; }
   std::shared_ptr<const ResolvedSelection> sharedResolvedSelection() const { return resolved_selection_; }
 
@@ -41,7 +41,7 @@ class SelectionState : public QObject {
 
  Q_SIGNALS:
   void stageChanged();  // or the rank
-  // By: this object where an edit or another stage remapped the selection.
+  // by: this object if an edit or another stage remapped the selection.
   void selectionChanged(const QObject* by);
   void inspectionChanged();
 
@@ -50,7 +50,7 @@ class SelectionState : public QObject {
   void followReport(const Report* before);
   void followEstimate();
   void announce();
-  void storeSelection(const Selection& selection);  // without telling
+  void storeSelection(const Selection& selection);  // emits no signal
   void remapSelection(const Report* before);
   void moveSelectionToStage();
   Session* session_;
@@ -59,8 +59,8 @@ class SelectionState : public QObject {
   Inspection inspection_;
   Selection selection_;
   std::shared_ptr<const ResolvedSelection> resolved_selection_ = std::make_shared<const ResolvedSelection>();
-  std::optional<SpanKey> span_;  // of a selected span, while its step is simulated anew
-  bool remapped_ = false;        // announced when every view shows the new result
+  std::optional<SpanKey> span_;  // of a selected span, while the new step is being simulated
+  bool remapped_ = false;        // emit selectionChanged() once every view shows the new result
 };
 
 }  // namespace shardscape::ui

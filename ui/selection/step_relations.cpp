@@ -71,7 +71,7 @@ bool runs_in(SpanKind kind, const Segment& segment, OpId id) {
 bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
   if (!is_collective(op.kind) || op.phase != row.phase || group_name(redistribution(op).group) != row.group)
     return false;
-  // A ring's passes and sums are both sends and receives; they differ in type.
+  // A ring's passes and its sums are both sends and receives. Their types differ.
   if (is_ring(op.kind))
     return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;
   return op_kind_name(op.kind) == row.op;

@@ -38,7 +38,7 @@ Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& adv
   const QString rank = memory.stages.size() > 1 ? tr("a rank of stage %1").arg(memory.peak_stage)
                                                 : tr("a rank");
   Problem problem(ProblemCode::MemoryExceeded, "memory",
-                  tr("does not fit: %1 needs %2, %3 more than one %4 has")
+                  tr("does not fit: %1 needs %2, %3 more than the memory of one %4")
                       .arg(rank, bytes_text(worst.in_use, units),
                            bytes_text(worst.in_use - memory.capacity, units), machine)
                       .toStdString(),

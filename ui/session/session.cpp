@@ -40,7 +40,7 @@ Session::Session(QObject* parent)
 }
 
 Session::~Session() {
-  worker_.reset();  // joins the thread before anything it posts to is gone
+  worker_.reset();  // joins the thread before the members that it posts to are destroyed
   undo_.disconnect(this);
 }
 
@@ -78,7 +78,7 @@ void Session::typeKnob(const QString& id, const QString& text) {
   std::optional<Problem> problem = setKnob(id, text);
   if (problem) {
     const QString kept = displayText(*knob, before);
-    problem->fixes = {{(kept.isEmpty() ? tr("Keep it even") : tr("Keep %1").arg(kept)).toStdString(),
+    problem->fixes = {{(kept.isEmpty() ? tr("Keep it empty") : tr("Keep %1").arg(kept)).toStdString(),
                        {{knob->id, before.toStdString()}}}};
   }
   const bool has_problem = problem.has_value();
@@ -91,18 +91,19 @@ const Problem* Session::rejected(const QString& id) const {
   return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
 }
 
-bool Session::rejectsAny() const {
+bool Session::hasRejectedText() const {
   return std::any_of(typed_.begin(), typed_.end(),
                      [](const auto& typed) { return typed.second.problem.has_value(); });
 }
 
-void Session::takeBack(const QString& id) {
+void Session::revertTyping(const QString& id) {
   const auto found = typed_.find(id);
   if (found == typed_.end()) return;
   const Typed typed = found->second;
   typed_.erase(found);
-  const QScopedValueRollback<bool> guard(taking_back_,
-                                         true);  // joins the step of what was typed: nothing is left to undo
+  const QScopedValueRollback<bool> guard(
+      reverting_,
+      true);  // merges with the undo step of the typed text, which then changes nothing
   setKnob(id, typed.before);
   if (typed.problem) Q_EMIT rejectedChanged();
 }
@@ -122,7 +123,7 @@ std::vector<Problem> Session::allProblems() const {
   if (current_ && !report_->memory->fits)
     all.push_back(memoryProblem(
         *report_,
-        advice_->of(estimate_.get()) && estimated() ? advice_->given() : std::vector<MemoryAdvice>(),
+        advice_->isFor(estimate_.get()) && estimated() ? advice_->advice() : std::vector<MemoryAdvice>(),
         units_));
   if (const auto note = segmentsNote()) all.push_back(*note);
   if (estimated() && estimate_->pass_times) all.push_back(*estimate_->pass_times);
@@ -140,7 +141,7 @@ void Session::applyFix(const Fix& fix) {
   for (const auto& [id, text] : fix.settings) {
     const QString knob = QString::fromStdString(id);
     if (const Problem* problem = rejected(knob); problem && problem->fixes.front().settings == fix.settings)
-      return takeBack(knob);
+      return revertTyping(knob);
   }
   Design next = design_;
   for (const auto& [id, text] : fix.settings) {
@@ -161,7 +162,7 @@ void Session::adoptModel(const ModelSpec& model, const QString& name, const QStr
 }
 
 void Session::adopt(const std::function<void(Design&)>& put_model, const QString& undo_text) {
-  // From what the person set: models that were tried in between leave no traces.
+  // Starts from the values that the person set. Adaptations to models tried in between are discarded.
   const Design wanted = adopted_ && adopted_->result == design_ ? adopted_->wanted : design_;
   Design next = wanted;
   put_model(next);
@@ -223,9 +224,9 @@ void Session::waitForEstimate() {
 }
 
 void Session::acceptEstimate(std::shared_ptr<const Estimate> estimate) {
-  if (!estimate || estimate->report != report_) return;  // a stale one
+  if (!estimate || estimate->report != report_) return;  // stale
   estimate_ = std::move(estimate);
-  if (estimated()) advice_->ask(estimate_, !report_->memory->fits);
+  if (estimated()) advice_->request(estimate_, !report_->memory->fits);
   Q_EMIT estimateArrived();
   Q_EMIT estimateChanged();
   Q_EMIT resultShown();

@@ -14,7 +14,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
     auto* action = new QAction(text, window);
     action->setShortcut(keys);
     action->setCheckable(checkable);
-    window->addAction(action);  // shortcuts work even where no menu shows it
+    window->addAction(action);  // the shortcut works even if no menu shows the action
     return action;
   };
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
@@ -38,8 +38,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   window->addActions({a.undo, a.redo});
   setThemedIcon(a.undo, "undo");
   setThemedIcon(a.redo, "redo");
-  // No shortcut of its own: Ctrl+C goes to whatever has the focus, and only what nobody takes reaches the
-  // window.
+  // Without a shortcut: the focused widget handles Ctrl+C. The window gets the key only if that widget
+  // ignores it.
   a.copy = make(tr("&Copy") + "\tCtrl+C");
 
   a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));

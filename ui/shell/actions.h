@@ -1,5 +1,5 @@
-// Every action of the window: made here, wired by the main window, shown by menus, bar, palette and shortcut
-// sheet.
+// Every action of the window. makeActions() creates them, the main window connects them; menus, top bar,
+// palette and shortcut sheet show them.
 #pragma once
 
 #include <QAction>

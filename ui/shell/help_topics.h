@@ -1,4 +1,4 @@
-// Which page of the documentation explains what the window shows. The only place that says so.
+// Maps parts of the window to pages of the documentation. This is the only such map.
 #pragma once
 
 #include <QString>

@@ -56,17 +56,17 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kProblemsHeight = 180;
-// Form and inspector take their share of the width, within what they can use.
+// Form and inspector get a share of the width, between their least and largest widths.
 int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
 int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
 
-// A local file that is dragged over the window, empty for anything else.
+// The path of a local file that is dragged over the window; empty for other drags.
 QString dragged_file(const QMimeData* data) {
   const QList<QUrl> urls = data->urls();
   return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
 }
 
-// At the right end of the tabs.
+// A help button at the right end of the tabs.
 QToolButton* addHelpButton(QTabWidget* tabs) {
   auto* corner = new QWidget(tabs);
   auto* button = new QToolButton(corner);
@@ -104,7 +104,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   updateTitle();
 }
 
-// The views use the selection state until they are gone.
+// Deletes the views first: they use the selection state.
 MainWindow::~MainWindow() { delete takeCentralWidget(); }
 
 void MainWindow::build() {
@@ -156,7 +156,7 @@ void MainWindow::build() {
   layout->addWidget(status_);
   setCentralWidget(page);
   page->setFocusPolicy(Qt::ClickFocus);
-  page->setFocus();  // no field is marked before the person chooses one
+  page->setFocus();  // no field has the focus at the start
 }
 
 void MainWindow::wireFile() {
@@ -174,7 +174,7 @@ void MainWindow::wireFile() {
     exportDialog()->activateWindow();
   });
   connect(actions_.copy, &QAction::triggered, this, [this] {
-    // As if the person had pressed the keys: the focused field or table knows best what to copy.
+    // Sends Ctrl+C to the focused widget, which knows what to copy.
     QKeyEvent press(QEvent::KeyPress, Qt::Key_C, Qt::ControlModifier);
     QApplication::sendEvent(focusWidget() ? focusWidget() : this, &press);
   });
@@ -183,18 +183,18 @@ void MainWindow::wireFile() {
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
   connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
-    message_->note(
-        tr("Changed to fit %1: %2. All else is as it was.").arg(model, changes.join(QStringLiteral(", "))),
-        actions_.undo);
+    message_->note(tr("Changed to fit %1: %2. Everything else is unchanged.")
+                       .arg(model, changes.join(QStringLiteral(", "))),
+                   actions_.undo);
   });
-  auto* as_long = new QAction(this);  // the context as long as the sequences were
+  auto* as_long = new QAction(this);  // sets the context length to the sequence length
   connect(as_long, &QAction::triggered, this, [this] {
     session_->setKnob(QStringLiteral("context_length"), QString::number(session_->design().workload.seq));
   });
   connect(session_, &Session::lengthsDiffer, this, [this, as_long](qint64 context, qint64 seq) {
     const QString of_cache = QString::fromStdString(grouped(context)),
                   of_sequences = QString::fromStdString(grouped(seq));
-    message_->note(tr("Decode attends to the context length, %1 tokens; the sequence length of %2 is that of "
+    message_->note(tr("Decode uses the context length, %1 tokens. The sequence length, %2, applies to "
                       "training and prefill.")
                        .arg(of_cache, of_sequences),
                    as_long, tr("Use %1").arg(of_sequences));
@@ -242,7 +242,7 @@ void MainWindow::wireView() {
           either(&GraphView::zoomOut, &TimelineView::zoomOut, &ExploreView::zoomOut));
   connect(actions_.fit, &QAction::triggered, this,
           either(&GraphView::fit, &TimelineView::fit, &ExploreView::fit));
-  // A link of the inspector leads to the timeline.
+  // A link of the inspector opens the timeline.
   connect(state_, &SelectionState::selectionChanged, this, [this](const QObject* by) {
     if (!by && state_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
   });
@@ -276,7 +276,7 @@ void MainWindow::wireView() {
   (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
 }
 
-// What is searched belongs to the pages of a search; all else is inspected.
+// The right panel: the search setup for pages of a search, else the inspector.
 void MainWindow::placeSide() {
   const bool searches = tabs_->currentWidget() == explore_ && !explore_->usesInspector();
   side_->setCurrentWidget(searches ? static_cast<QWidget*>(explore_->setup()) : inspector_);
@@ -371,7 +371,7 @@ void MainWindow::showProblems(bool visible) {
   if (visible) problems_->table()->setFocus();
 }
 
-// What no field, table or label has copied for itself: the inspector's text.
+// Copies the inspector's text, if no focused widget handled the copy.
 void MainWindow::copy() { inspector_->copy(); }
 
 void MainWindow::saveView() {
@@ -451,7 +451,7 @@ void MainWindow::rememberLayout() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!document_->mayDiscard()) return event->ignore();
-  job_->cancel();  // leaves nothing half written
+  job_->cancel();  // removes the partial bundle
   rememberLayout();
   if (help_) help_->close();
   event->accept();

@@ -1,4 +1,4 @@
-// The window: puts the parts together and wires the actions. What the parts do is theirs.
+// The window: creates the parts and connects the actions. The parts implement their own behaviour.
 #pragma once
 
 #include <QMainWindow>
@@ -52,10 +52,10 @@ class MainWindow : public QMainWindow {
   QTabWidget* tabs() const { return tabs_; }
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
-  HelpWindow* help() const { return help_.get(); }  // null before it was first asked for
+  HelpWindow* help() const { return help_.get(); }  // null until help is first opened
   void showView(int index);
   void setTheme(Theme::Mode mode);
-  void restoreLayout();  // as the last run left it
+  void restoreLayout();  // restores the layout of the last run
   void resetLayout();
 
  protected:
@@ -72,12 +72,12 @@ class MainWindow : public QMainWindow {
   void placeSide();
   void wireHelp();
   HelpTopic focusedTopic() const;
-  HelpTopic shownTopic() const;  // of the view
+  HelpTopic shownTopic() const;  // the topic of the current view
   void showHelp(HelpTopic topic);
   void copy();
   void importConfig();                      // asks for a file
   void previewImport(const QString& path);  // of a Hugging Face config.json
-  void openFile(const QString& path);       // a design or a config.json, as its content says
+  void openFile(const QString& path);       // a design or a config.json; the content decides
   void compareFile();
   void saveView();
   void exportTrace();
@@ -102,11 +102,11 @@ class MainWindow : public QMainWindow {
   MemoryView* memory_ = nullptr;
   TimelineView* timeline_ = nullptr;
   ExploreView* explore_ = nullptr;
-  QStackedWidget* side_;  // the inspector, or what is searched
+  QStackedWidget* side_;  // the inspector, or the search setup
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
   MachineDialog* machine_ = nullptr;
-  std::unique_ptr<HelpWindow> help_;  // no child: the main window may lie over it
+  std::unique_ptr<HelpWindow> help_;  // not a child, so that the main window can be in front of it
 };
 
 }  // namespace shardscape::ui

@@ -49,7 +49,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
     return iconPixmap(isMemoryProblem(problem) ? "cross"
                       : error                  ? "error"
                                                : "note",
-                      error ? colors.bad : colors.note, 16);  // as the verdict has it
+                      error ? colors.bad : colors.note, 16);  // as in the verdict
   }
   if (role == Qt::ForegroundRole && index.column() == FixColumn) return readable(colors.accent, colors.panel);
   if (role == Qt::FontRole && index.column() == FixColumn)
@@ -73,7 +73,7 @@ QVariant ProblemsModel::headerData(int section, Qt::Orientation orientation, int
   if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
   switch (section) {
     case Where: return tr("Where");
-    case What: return tr("What is wrong");
+    case What: return tr("Problem");
     case Accepted: return tr("Accepted");
     case FixColumn: return tr("Fix");
     default: return {};

@@ -1,5 +1,5 @@
-// The list of problems above the status bar; Enter or a click on a fix applies it, a double click goes to the
-// field.
+// The list of problems above the status bar. Enter or a click on a fix applies the fix; a double click goes
+// to the field.
 #pragma once
 
 #include <QWidget>
@@ -35,7 +35,7 @@ class ProblemsPanel : public QWidget {
   Session* session_;
   ProblemsModel* model_;
   QTableView* table_;
-  QLabel* nothing_;
+  QLabel* empty_label_;
 };
 
 }  // namespace shardscape::ui

@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Lets layouts, timers and worker threads come to rest.
+// Waits until layouts, timers and worker threads are idle.
 void waitUntilDrawn(MainWindow& window) {
   QElapsedTimer clock;
   clock.start();

@@ -1,4 +1,4 @@
-// Pictures of every view of the window, for documentation and for machines without a screen.
+// Draws pictures of every view of the window, for documentation and for machines without a screen.
 #pragma once
 
 #include <QString>

@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Long sums are shown by their leading term: the rest is in the inspector.
+// A long sum shows its leading term only. The inspector shows the whole sum.
 QString short_formula(const Expr& expr) {
   constexpr qsizetype kRoom = 30;
   const QString whole = qtext(expr.text());
@@ -17,7 +17,8 @@ QString short_formula(const Expr& expr) {
   return plus < 0 ? whole : whole.left(plus) + QStringLiteral(" + …");
 }
 
-// Only what the redistribution changes: the data-parallel shard of the batch would stand on every line.
+// Only the axes that the redistribution changes. Otherwise every line would repeat the data-parallel shard of
+// the batch.
 QString placement_over(const Tensor& tensor, const MeshAxes& axes) {
   const auto is_changed = [&](MeshAxis axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();

@@ -34,7 +34,7 @@ int HouseStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWid
     case SH_ToolTip_WakeUpDelay: return 500;
     case SH_ComboBox_Popup: return 0;  // a list below the box, not a menu over it
     case SH_DialogButtonBox_ButtonsHaveIcons: return 0;
-    case SH_UnderlineShortcut: return 0;  // Alt and the letter work all the same
+    case SH_UnderlineShortcut: return 0;  // Alt with the letter still works
     default: return QProxyStyle::styleHint(hint, option, widget, data);
   }
 }

@@ -1,4 +1,5 @@
-// Fusion with small icons, lists below combo boxes and quick tool tips; the style sheet does the rest.
+// The Fusion style with small icons, lists below combo boxes and quick tool tips. The style sheet sets
+// colours and spacing.
 #pragma once
 
 #include <QProxyStyle>

@@ -15,7 +15,7 @@ ValueScale fitting_scale(double largest, double base, std::span<const char* cons
   return scale;
 }
 
-// As people write it: the sign of differences.
+// With the minus sign "−" (U+2212) in place of the hyphen.
 QString with_minus(const std::string& number) {
   QString text = QString::fromStdString(number);
   if (text.startsWith(u'-')) text[0] = QChar(0x2212);

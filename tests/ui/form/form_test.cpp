@@ -268,7 +268,7 @@ class FormTest : public QObject {
     filter->setText("microbatch");
     QVERIFY(shown(KnobRow::Match::Name) > 0);
     QCOMPARE(shown(KnobRow::Match::Help), 0);
-    QVERIFY(more->isVisible() && more->text().contains("more have it"));
+    QVERIFY(more->isVisible() && more->text().contains("more mention it"));
     QTest::mouseClick(more, Qt::LeftButton);
     QVERIFY(shown(KnobRow::Match::Help) > 0);
     QVERIFY(!more->isVisible());
@@ -364,7 +364,7 @@ class FormTest : public QObject {
   void sectionsWithoutEffectFoldAndOpen() {
     KnobSection* section = sectionOf("expert_ffn");
     QVERIFY(section->folded());
-    QVERIFY(section->header()->text().contains("Experts: none in this model"));
+    QVERIFY(section->header()->text().contains("Experts: not in this model"));
     QVERIFY(!form_->row("expert_ffn")->isVisible());
     QTest::mouseClick(section->header(), Qt::LeftButton);
     QVERIFY(form_->row("expert_ffn")->isVisible());

@@ -376,7 +376,7 @@ class SelectionTest : public SelectionWindow {
     }
   }
 
-  // The window says what is marked, whatever view is shown, and lets go of it.
+  // Every view shows the name of the selection, with a button that clears the selection.
   void theWindowSaysWhatIsMarked() {
     auto* bar = window_->findChild<QWidget*>("selection_bar");
     const auto words = [&] {
@@ -394,7 +394,7 @@ class SelectionTest : public SelectionWindow {
                                        {"collectives row", "Reduce-scatter over tp, forward, stage 1"},
                                        {"communication bar", "Data parallel (dp), stage 1"}}) {
       sources().at(source)();
-      QCOMPARE(words(), QString("Marked: %1").arg(QString::fromUtf8(said)));
+      QCOMPARE(words(), QString("Selected: %1").arg(QString::fromUtf8(said)));
     }
     QTest::mouseClick(window_->findChild<QPushButton*>("selection_clear"), Qt::LeftButton);
     QCOMPARE(words(), QString());

@@ -67,7 +67,7 @@ class MainWindowTest : public WindowTest {
   void cleanup() { closeWindow(); }
 
   void activeParametersAreShownWhereTheyDiffer() {
-    QVERIFY(!inspectionText(designSummary(*session_)).contains("Parameters that one token meets"));
+    QVERIFY(!inspectionText(designSummary(*session_)).contains("Active parameters per token"));
     session_->applyPreset("mixtral-8x7b");
     session_->waitForReport();
     const QString summary = inspectionText(designSummary(*session_));
@@ -186,8 +186,8 @@ class MainWindowTest : public WindowTest {
     session_->applyPreset("llama3-8b");
     const MessageBar* bar = window_->messageBar();
     QVERIFY2(bar->text().contains("Expert parallel (ep) 8 → 1"), qPrintable(bar->text()));
-    QVERIFY(bar->wayOut()->isVisible());
-    QTest::mouseClick(bar->wayOut(), Qt::LeftButton);
+    QVERIFY(bar->button()->isVisible());
+    QTest::mouseClick(bar->button(), Qt::LeftButton);
     QTRY_COMPARE(session_->design().parallel.ep, 8);
     QVERIFY(bar->text().isEmpty());
     session_->applyPreset("llama3-8b");
@@ -224,7 +224,7 @@ class MainWindowTest : public WindowTest {
     session_->waitForEstimate();
     window_->actions().problems->setChecked(true);
     QTableView* table = window_->problemsPanel()->table();
-    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->of(session_->estimate().get()),
+    QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->isFor(session_->estimate().get()),
                              60000);  // the list is made anew then
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualRect(table->model()->index(0, ProblemsModel::What)).center());

@@ -161,7 +161,7 @@ class ComparisonTest : public QObject {
     QTRY_VERIFY(view.breakdown()->total() > 0);
     const double wide = view.breakdown()->segment(TimeCategory::Products).width();
     pin(session, other_of(session));
-    const Simulation& other = *session.comparisons()->all()[0].made.simulation;
+    const Simulation& other = *session.comparisons()->all()[0].result.simulation;
     QCOMPARE(view.breakdown()->others().size(), size_t{1});
     const BreakdownBar::OtherDesign& others = view.breakdown()->others()[0];
     QCOMPARE(others.step, other.step_seconds);

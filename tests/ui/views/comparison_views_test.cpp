@@ -142,8 +142,8 @@ class ComparisonViewsTest : public QObject {
       for (size_t i = 0; i < there.ops[s].size(); ++i)
         if (is_collective(a.graph().segments[s].ops[i].kind))
           QCOMPARE(there.ops[s][i].how, OpDiffers::Missing);
-    // Whatever makes a tensor of another placement is placed otherwise, and no op of the same placements and
-    // numbers is.
+    // Every op that makes a tensor of another placement is placed differently, and no op of the same
+    // placements and numbers is.
     int placed = 0;
     for (size_t s = 0; s < there.ops.size(); ++s)
       for (size_t i = 0; i < there.ops[s].size(); ++i) {
@@ -201,7 +201,7 @@ class ComparisonViewsTest : public QObject {
     // one by the same name.
     QTest::mouseClick(view.designChoice()->button(1), Qt::LeftButton);
     view.waitForGraph();
-    const auto other = session.comparisons()->all()[0].made.report;
+    const auto other = session.comparisons()->all()[0].result.report;
     QCOMPARE(&view.scene()->tree()->report(), other.get());
     QCOMPARE(view.canvas()->differences()[0].letter, QString("A"));
     state.selectInAllViews({}, nullptr);
@@ -303,7 +303,7 @@ class ComparisonViewsTest : public QObject {
     CollectivesModel& model = *view.model();
     QCOMPARE(model.columnCount(), CollectivesModel::Formula + 1 + 3);
     const auto& mine = session.report()->stages[3].collectives;
-    const auto& theirs = session.comparisons()->all()[0].made.report->stages[3].collectives;
+    const auto& theirs = session.comparisons()->all()[0].result.report->stages[3].collectives;
     QCOMPARE(mine.size(), theirs.size());
     bool halved = false;
     for (size_t row = 0; row < mine.size(); ++row) {

@@ -13,11 +13,11 @@
 namespace shardscape::ui {
 namespace {
 
-// Those that can run.
+// The pinned designs that can run.
 std::vector<CollectivesModel::OtherDesign> pinned(const Comparisons& comparisons) {
   std::vector<CollectivesModel::OtherDesign> out;
   for (int i = 0; i < comparisons.size(); ++i)
-    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].made; of.simulation)
+    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].result; of.simulation)
       out.push_back({i + 1, of.report});
   return out;
 }
@@ -30,7 +30,7 @@ CommunicationView::CommunicationView(SelectionState* state, QWidget* parent)
       model_(new CollectivesModel(this)),
       mesh_(new MeshView(state, this)) {
   start(model_, {CollectivesModel::Stage});
-  setAlternative(tr("Mesh"), tr("Who is in whose group"), mesh_);
+  setAlternative(tr("Mesh"), tr("Groups of the mesh"), mesh_);
 }
 
 void CommunicationView::explainAgain() { alternativeShown() ? mesh_->explain() : ChartPage::explainAgain(); }

@@ -1,5 +1,5 @@
-// Bytes that one rank of each stage communicates in a step, by group, or the mesh with the selected rank's
-// groups; and every collective of the selected stage.
+// The Communication view: bytes that one rank of each stage communicates in a step, by group, or the mesh
+// with the groups of the selected rank. The table lists all collectives of the selected stage.
 #pragma once
 
 #include "ui/plot/chart_page.h"

@@ -66,7 +66,7 @@ std::optional<qint64> MeshCanvas::rankAt(const QPointF& point) const {
   const std::optional<MeshBlock> block = layout.blockAt(point);
   if (!block) return std::nullopt;
   qint64 rank = layout.firstRank(*block);
-  membersIn(*block, layout, &rank);  // a member of the group where there is one
+  membersIn(*block, layout, &rank);  // the first member of the shown group in the block, if any
   return rank;
 }
 
@@ -87,7 +87,7 @@ void MeshCanvas::click(const QPointF& at, Qt::KeyboardModifiers) {
   if (const std::optional<qint64> rank = rankAt(at)) Q_EMIT rankSelected(*rank);
 }
 
-// Along a line of cells and on into the next column.
+// Moves along a line of cells, and from its end into the next column.
 void MeshCanvas::goSideways(MeshPlace& place, const MeshLayout& layout, int64_t step) const {
   const int64_t per_line = layout.cellsPerLine(), columns = grid_->columns(), line = place.cell / per_line,
                 end = std::min<int64_t>(grid_->cells(), (line + 1) * per_line);
@@ -98,7 +98,7 @@ void MeshCanvas::goSideways(MeshPlace& place, const MeshLayout& layout, int64_t 
   place.cell = (step > 0) == stays ? end - 1 : line * per_line;
 }
 
-// Along the lines and stages.
+// Moves along lines of cells, and from the last line into the next stage.
 void MeshCanvas::goUpright(MeshPlace& place, const MeshLayout& layout, int64_t step) const {
   const int64_t per_line = layout.cellsPerLine(), cells = grid_->cells(), next = place.cell + step * per_line,
                 across = place.cell % per_line;
@@ -129,7 +129,7 @@ bool MeshCanvas::go(Way way, Qt::KeyboardModifiers) {
   return true;
 }
 
-// Shows the group in the inspector again.
+// Enter shows the group in the inspector again.
 bool MeshCanvas::activate() {
   Q_EMIT rankSelected(selected_);
   return true;

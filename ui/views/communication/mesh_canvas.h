@@ -1,4 +1,4 @@
-// The picture of the mesh as a widget: selected by mouse and arrow keys, painted on any device.
+// The mesh as a widget: ranks are selected by mouse and arrow keys; painted on any device.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ class MeshCanvas : public Canvas {
   Q_OBJECT
  public:
   explicit MeshCanvas(QWidget* parent = nullptr);
-  // Groups: of the selected rank. chosen: index of the one that is shown, -1 where there is none.
+  // groups: the groups of the selected rank. chosen: the index of the shown group; -1: none.
   void setMesh(std::shared_ptr<const Report> report, std::vector<RankGroup> groups, qint64 selected,
                int chosen);
   MeshLayout meshLayout() const;
@@ -31,7 +31,7 @@ class MeshCanvas : public Canvas {
  protected:
   bool ready() const override { return grid_ != nullptr; }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
-  QRectF focusFrame() const override { return {}; }  // the selected rank has it
+  QRectF focusFrame() const override { return {}; }  // the selected rank shows the focus
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
   bool activate() override;
@@ -47,7 +47,7 @@ class MeshCanvas : public Canvas {
   std::vector<RankGroup> groups_;
   qint64 selected_ = 0;
   int chosen_ = -1;
-  mutable MeshWindow window_;  // what was shown last stays in place
+  mutable MeshWindow window_;  // the last shown part, so that the picture does not jump
 };
 
 }  // namespace shardscape::ui

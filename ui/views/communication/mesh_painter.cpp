@@ -14,7 +14,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLegendLine = 22, kSwatch = 12;
-constexpr double kHairlineBlock = 6;  // blocks as large as this get a line between nodes
+constexpr double kHairlineBlock = 6;  // blocks of at least this size have a line between nodes
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshView", text); }
 
@@ -83,7 +83,8 @@ class MeshPainter {
     for (int64_t band = 0; band < layout_.bands(); ++band) blocks(band);
     bandLabels();
     window();
-    // Members over the grounds, in one pass: there may be as many as ranks.
+    // Members above the node grounds, in one pass, because a group may have as many members as there are
+    // ranks.
     if (group_) {
       std::map<std::pair<int64_t, int64_t>, bool> marked;
       for (const int64_t rank : group_->ranks) {
@@ -107,7 +108,7 @@ class MeshPainter {
     p_.setBrush(Qt::NoBrush);
   }
 
-  // The longest of some texts that has room.
+  // The first of the texts that fits.
   QString fitted(const QStringList& texts, double room) const {
     const QFontMetricsF metrics(p_.font());
     for (const QString& text : texts) {
@@ -135,8 +136,8 @@ class MeshPainter {
       }
     }
     const double top = layout_.line(stage, line).top();
-    // By the number of the node, and always other than the neighbour's: a line may hold every second node
-    // only.
+    // Alternates by the number of the node. Neighbouring nodes always differ, even if a line has only every
+    // second node.
     bool strong = grid_.node(ranks.front().first) % 2 == 0;
     for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
       strong = !strong;
@@ -180,7 +181,7 @@ class MeshPainter {
                                                                              : rect;
   }
 
-  // Blocks of one node next to each other are one rectangle; where a block has many nodes the ground is even.
+  // Neighbouring blocks of one node are one rectangle. Blocks with several nodes have one ground colour.
   void blocks(int64_t band) {
     const auto node_of = [&](int64_t index) -> int64_t {
       const MeshBlock block{band, index};
@@ -229,7 +230,7 @@ class MeshPainter {
     draw(selected, true);
   }
 
-  // The part that the cells show.
+  // A frame around the part that is shown as cells.
   void window() {
     const MeshWindow& w = layout_.window();
     const int64_t last_line = std::min(grid_.cells(),

@@ -31,7 +31,7 @@ QIcon swatch(const QColor& color, double scale) {
   return QIcon(pixmap);
 }
 
-// The first rank of the stage that stands in the same place as the selected one.
+// The first rank of the stage at the same relative place as the selected stage.
 int64_t matching_rank(const SelectionState& state, const Report& of) {
   const Session& session = *state.session();
   const int stages = session.report() ? static_cast<int>(session.report()->stages.size()) : 1;
@@ -71,7 +71,7 @@ MeshView::MeshView(SelectionState* state, QWidget* parent)
     }
     explain();
   });
-  // The ranks of another design are others: its first one on the stage in the same place.
+  // Another design has other ranks: select the first rank of the stage at the same relative place.
   connect(choice_, &DesignChoice::changed, this, [this] {
     if (const auto of = choice_->report(); choice_->member() > 0 && of) rank_ = matching_rank(*state_, *of);
     refresh();
@@ -81,7 +81,7 @@ MeshView::MeshView(SelectionState* state, QWidget* parent)
   connect(session_, &Session::reportChanged, this, &MeshView::refresh);
   connect(state_, &SelectionState::stageChanged, this, &MeshView::refresh);
   connect(state_, &SelectionState::inspectionChanged, this, [this] {
-    if (!explaining_) explained_ = false;  // the inspector went elsewhere
+    if (!explaining_) explained_ = false;  // another view filled the inspector
   });
   connect(&Theme::instance(), &Theme::changed, this, &MeshView::refresh);
   refresh();
@@ -100,7 +100,7 @@ void MeshView::refresh() {
   if (!report || !report->valid() || report->stages.empty() || !isVisibleTo(parentWidget())) return;
   const bool follows = explained_;
   std::vector<RankGroup> groups = groups_of_rank(*report, rank());
-  // A group that the design no longer has gives way to the first one.
+  // If the design no longer has the chosen group, the first group is shown.
   int chosen = -1;
   for (size_t i = 0; i < groups.size(); ++i) {
     if (text_of(groups[i].name) == chosen_) chosen = static_cast<int>(i);
@@ -120,7 +120,7 @@ void MeshView::fillChips() {
   for (qsizetype i = 0; same && i < before.size(); ++i)
     same = before[i]->property("group").toString() == text_of(groups[static_cast<size_t>(i)].name);
   if (!same) {
-    // Buttons that may be in the middle of their own click go when it is over.
+    // deleteLater(), because a button may still be handling its click.
     for (QAbstractButton* button : before) {
       buttons_->removeButton(button);
       button->hide();
@@ -160,7 +160,7 @@ void MeshView::countOthers() {
   others_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (int member = 0; member <= static_cast<int>(pinned.size()); ++member) {
-    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].made.report;
+    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].result.report;
     if (member == choice_->member() || !of || !of->valid()) continue;
     Other& other = others_.emplace_back(Other{member, {}});
     for (const RankGroup& group : groups_of_rank(*of, matching_rank(*state_, *of)))
@@ -191,7 +191,7 @@ void MeshView::setGroup(const QString& name) {
   refresh();
 }
 
-// In all views.
+// Selects the group in all views.
 void MeshView::selectGroup(const QString& name) {
   setGroup(name);
   if (!session_->report() || !session_->report()->valid()) return;
@@ -200,10 +200,11 @@ void MeshView::selectGroup(const QString& name) {
   selection.stage = state_->stage();
   selection.group = name.toStdString();
   state_->selectInAllViews(remapToStage(selection, *session_->report(), selection.stage),
-                           this);  // the others show the present design, which may have no such group
+                           this);  // other views show the present design, which may lack the group
 }
 
-// The first group that is selected; the one that is shown where it is among them, or none is.
+// Shows the selected group. Keeps the shown group if it is one of several selected groups or if none is
+// selected.
 void MeshView::followSelection(const QObject* by) {
   if (by == this || choice_->member() > 0) return;
   const std::shared_ptr<const Report> report = session_->report();
@@ -237,7 +238,7 @@ void MeshView::explain() {
 }
 
 Picture MeshView::picture(const QString& file_name) const {
-  Picture picture = canvas_->picture(tr("Who is in whose group"), file_name);
+  Picture picture = canvas_->picture(tr("Groups of the mesh"), file_name);
   if (canvas_->grid()) picture.csv = [this] { return mesh_csv(*choice_->report(), *canvas_->grid()); };
   return picture;
 }

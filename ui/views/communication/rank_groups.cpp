@@ -9,8 +9,8 @@
 namespace shardscape::ui {
 namespace {
 
-// The axis whose name is the longest one at the start of the text ("tp_kv" is one axis, not tp and kv). Two
-// axes may have one name: replicas of experts with the tp of all layers, and with a tp of their own (folded).
+// The axis with the longest name that the text starts with ("tp_kv" is one axis, not tp and kv). Two axes
+// share the name of expert replicas: one for experts with tp, one for experts with etp (folded).
 std::optional<MeshAxis> axis_at(std::string_view text, bool folded) {
   std::optional<MeshAxis> found;
   for (const MeshAxisRow& row : kMeshAxes) {

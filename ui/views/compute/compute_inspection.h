@@ -1,4 +1,4 @@
-// What the inspector says about FLOPs: formula, numbers put in, value, and where they come from.
+// Inspector texts about FLOPs: formula, formula with numbers, value, and the origin of the FLOPs.
 #pragma once
 
 #include "plan/report.h"

@@ -40,12 +40,12 @@ ComputeView::ComputeView(SelectionState* state, QWidget* parent)
     return button;
   };
   counted_ = add(tr("Counted"),
-                 tr("Full products, whatever masks spare the kernels, and all slots of experts; scores "
-                    "computed again in the backward pass"),
+                 tr("FLOPs of full matrix products, with masked scores, all slots of experts, and scores "
+                    "recomputed in the backward pass"),
                  FlopsConvention::Counted);
   useful_ = add(
       tr("Useful"),
-      tr("Without what masks discard, what is computed again, and slots of experts beyond the routed tokens"),
+      tr("FLOPs without masked scores, recomputation, and slots of experts beyond the routed tokens"),
       FlopsConvention::Useful);
   counted_->setChecked(true);
   start(model_, {FlopsModel::Stage});
@@ -74,7 +74,7 @@ void ComputeView::fillRoofline() {
   if (isVisible()) comparison_.show({stage, static_cast<int>(filled()->stages.size())});
   std::vector<ComparedRoofline> others;
   for (const auto& one : comparison_.all()) {
-    others.push_back(*one.made);
+    others.push_back(*one.result);
     others.back().member = one.member;
   }
   roofline_model_->setRoofline(*filled(), data, session()->units(), others);
@@ -102,7 +102,7 @@ void ComputeView::resizeEvent(QResizeEvent* event) {
 
 void ComputeView::explainAgain() { alternativeShown() ? explainPoint() : ChartPage::explainAgain(); }
 
-// The op everywhere else: in all layers of the stage that have it.
+// Selects the op in all views: in all layers of the stage that have the op.
 void ComputeView::selectPoint() {
   const int selected = roofline_->selected();
   if (selected < 0 || !filled()) return;
@@ -121,7 +121,7 @@ void ComputeView::selectPoint() {
   explainPoint();
 }
 
-// Points of what is selected in any view: one is selected here too, several are marked.
+// Marks the points that belong to the selection of any view. A single point is selected.
 void ComputeView::markPoints() {
   if (!filled() || filled() != session()->report().get()) return;
   std::vector<int> marked, rows;
@@ -166,7 +166,7 @@ void ComputeView::explainPoint() {
       {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
       {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},
       {tr("achieved"), flops_text(static_cast<Wide>(point.rate())) + QStringLiteral("/s")},
-      {tr("of what the roof allows"),
+      {tr("share of the roof"),
        percent_text(point.rate() / std::max(1.0, roofline_->data().attainable(point)))}};
   out.rows = rates + out.rows;
   for (const ComparedRoofline& other : roofline_->others()) {

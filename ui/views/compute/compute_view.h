@@ -1,5 +1,5 @@
-// FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful; or its ops under the
-// roofline.
+// The Compute view: FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful.
+// Alternatively, the ops of a stage under the roofline.
 #pragma once
 
 #include <utility>
@@ -54,7 +54,7 @@ class ComputeView : public ChartPage {
   void markPoints();
   FlopsModel* model_;
   ComparisonResults<ComparedRoofline, std::pair<int, int>>
-      comparison_;  // by the selected stage and how many there are
+      comparison_;  // key: the selected stage, the number of stages
   RooflineCanvas* roofline_ = nullptr;
   RooflineModel* roofline_model_ = nullptr;
   ChartTable* roofline_table_ = nullptr;

@@ -17,9 +17,9 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 62, kTop = 24, kRight = 24, kBottom = 34;
-constexpr double kTera = 1e12, kApart = 40;  // of the upright axis; pixels between ticks
-constexpr int kNamed = 6;                    // points with their names next to them, at most
-constexpr size_t kTried = 24;                // of the longest, those whose names may find a place
+constexpr double kTera = 1e12, kApart = 40;  // divisor of the vertical axis; pixels between ticks
+constexpr int kNamed = 6;                    // the most points with names
+constexpr size_t kTried = 24;                // the longest points that are tried for a name
 
 QString rate_text(double flops_per_second) {
   return flops_text(static_cast<Wide>(flops_per_second)) + QStringLiteral("/s");
@@ -110,7 +110,7 @@ RooflineCanvas::Axes RooflineCanvas::axes(const QRectF& rect) const {
 }
 
 double RooflineCanvas::radius(const RooflinePoint& point) const {
-  double most = data_.points.back().seconds;  // the longest is the last
+  double most = data_.points.back().seconds;  // the longest point is the last
   for (const ComparedRoofline& other : others_) most = std::max(most, other.roofline.points.back().seconds);
   return 3.5 + 6.5 * std::sqrt(point.seconds / most);
 }
@@ -127,7 +127,7 @@ QPointF RooflineCanvas::comparedPointPlace(size_t others, int point) const {
   return axes.at(of);
 }
 
-// The backward is a square: not by colour alone.
+// Backward points are squares, so that colour is not the only difference.
 void RooflineCanvas::paintMark(QPainter& painter, const Axes& axes, const Report& report,
                                const RooflinePoint& point) const {
   const double r = radius(point);
@@ -138,11 +138,11 @@ void RooflineCanvas::paintMark(QPainter& painter, const Axes& axes, const Report
     painter.drawRoundedRect(QRectF(at.x() - r * 0.88, at.y() - r * 0.88, r * 1.76, r * 1.76), 1.5, 1.5);
 }
 
-// Other designs: points in outline, in their colours; roofs where their machine has others.
+// Compared designs: outlined points in the design's colour; also their roofs if their machine differs.
 void RooflineCanvas::paintComparedDesigns(QPainter& painter, const Axes& axes, const QColor& ground) const {
   painter.setBrush(Qt::NoBrush);
   for (const ComparedRoofline& other : others_) {
-    // Accelerators of one name have the same figures: changed figures are in the name.
+    // Accelerators with equal names have equal figures, because changed figures are part of the name.
     const auto& there = other.roofline.accelerator;
     const bool other_machine = !there != !data_.accelerator ||
                                (there && there->name != data_.accelerator->name);
@@ -155,7 +155,7 @@ void RooflineCanvas::paintComparedDesigns(QPainter& painter, const Axes& axes, c
       painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(right), axes.y(roof.peak)));
       paint_letter_at(painter, QPointF(axes.x(right) - 12, axes.y(roof.peak) - 4), other.member, ground);
     }
-    std::set<int> same;  // as what is marked
+    std::set<int> same;  // the points that match a marked point
     for (const int of : marked_)
       same.insert(same_point(*report_, data_.points[static_cast<size_t>(of)], other));
     for (int i = 0; i < static_cast<int>(other.roofline.points.size()); ++i) {
@@ -165,7 +165,7 @@ void RooflineCanvas::paintComparedDesigns(QPainter& painter, const Axes& axes, c
   }
 }
 
-// From the selected op to where the others run it.
+// Lines from the selected op to the same op of the compared designs.
 void RooflineCanvas::paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const {
   const RooflinePoint& point = data_.points[static_cast<size_t>(selected_)];
   const QPointF from = axes.at(point);
@@ -205,7 +205,7 @@ QString RooflineCanvas::cacheLabel() const {
   return tr("cache, %1 MB").arg(QString::fromStdString(significant(data_.cache_bytes * 1e-6)));
 }
 
-// Of what fits into the cache, and where its name stands: where the slope comes into the plot.
+// The roof of ops that fit into the cache, and the place of its label, where the slope enters the plot.
 std::optional<std::pair<QLineF, QRectF>> RooflineCanvas::cacheRoof(const Axes& axes,
                                                                    const QFontMetricsF& metrics) const {
   const bool any = std::any_of(data_.points.begin(), data_.points.end(),
@@ -262,7 +262,7 @@ void RooflineCanvas::paintRoofs(QPainter& painter, const Axes& axes, const QColo
   }
 }
 
-// Shapes of the two directions, and whose the points in outline are.
+// The legend: shapes of the two directions, and letters of the compared designs.
 void RooflineCanvas::paintLegend(QPainter& painter, const QRectF& rect, const Axes& axes) const {
   const Colors& colors = Theme::instance().colors();
   painter.save();
@@ -315,8 +315,8 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   paintLegend(painter, rect, axes);
 }
 
-// The longest have their names next to them, or at the end of a thin line where there is no room; never over
-// a point, the roof or another name. What finds no place is in the table.
+// Names of the longest points, next to the point or at the end of a thin line. A name never covers a point,
+// the roof or another name. Names without a place are only in the table.
 void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(Theme::instance().uiFont(11));
@@ -414,11 +414,11 @@ QString RooflineCanvas::describe(const Report& report, const Roofline& roofline,
   const double memory = of.intensity() * roofline.bandwidth;
   QString why;
   if (of.rate() > roofline.attainable(of))
-    why = tr("\nabove its roof: fused with another op, it moves less than by itself");
+    why = tr("\nabove its roof: fused with another op, so it moves fewer bytes");
   else if (of.rate() > memory)
-    why = tr("\nfaster than memory: it fits into the cache, which brings %1 times as much")
+    why = tr("\nfaster than memory: the data fits into the cache, which has %1 times the bandwidth")
               .arg(QString::fromStdString(significant(roofline.cache_bandwidth / roofline.bandwidth)));
-  return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
+  return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of the roof")
              .arg(roofline_title(report, of), words(phase_name(op.phase)),
                   flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
                   rate_text(of.rate()), QString::fromStdString(significant(of.intensity())),
@@ -435,8 +435,8 @@ std::optional<std::pair<size_t, int>> RooflineCanvas::comparedPointAt(const QPoi
   return std::nullopt;
 }
 
-// The point of the present design that does the same; -1: none does.
-int RooflineCanvas::sameHere(size_t others, int point) const {
+// The point of the same op in the present design; -1: none.
+int RooflineCanvas::matchingPoint(size_t others, int point) const {
   for (size_t i = 0; i < data_.points.size(); ++i)
     if (same_point(*report_, data_.points[i], others_[others]) == point) return static_cast<int>(i);
   return -1;
@@ -450,7 +450,7 @@ void RooflineCanvas::select(int point) {
 void RooflineCanvas::click(const QPointF& position, Qt::KeyboardModifiers) {
   int point = at(position);
   if (const auto other = point < 0 ? comparedPointAt(position) : std::nullopt)
-    point = sameHere(other->first, other->second);
+    point = matchingPoint(other->first, other->second);
   if (point >= 0) select(point);
 }
 

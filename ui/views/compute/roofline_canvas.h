@@ -1,4 +1,4 @@
-// The roofline as a picture: selected by mouse and keys, painted on any device.
+// The roofline chart: points are selected by mouse and keys; painted on any device.
 #pragma once
 
 #include <QFontMetricsF>
@@ -17,18 +17,18 @@ class RooflineCanvas : public Canvas {
  public:
   explicit RooflineCanvas(QWidget* parent = nullptr);
   void setRoofline(std::shared_ptr<const Report> report, Roofline roofline);
-  void setComparedDesigns(std::vector<ComparedRoofline> others);  // their points in outline, on the same axes
+  void setComparedDesigns(std::vector<ComparedRoofline> others);  // outlined points on the same axes
   const std::vector<ComparedRoofline>& others() const { return others_; }
   const Roofline& data() const { return data_; }
   void setSelectedItem(int point);  // -1: none
   int selected() const { return selected_; }
-  void setMarked(std::vector<int> points);  // that belong to what is selected in any view
+  void setMarked(std::vector<int> points);  // points that belong to the selection of any view
   const std::vector<int>& marked() const { return marked_; }
   QPointF place(int point) const;
   QPointF comparedPointPlace(size_t others, int point) const;
   QString tipAt(const QPointF& point) const override;
   QString describe(const Report& report, const Roofline& roofline,
-                   const RooflinePoint& of) const;  // a point in words
+                   const RooflinePoint& of) const;  // a point as text
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }
@@ -51,16 +51,17 @@ class RooflineCanvas : public Canvas {
   void paintMark(QPainter& painter, const Axes& axes, const Report& report, const RooflinePoint& point) const;
   void paintComparedDesigns(QPainter& painter, const Axes& axes, const QColor& ground) const;
   void paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const;
-  QString comparedText(const RooflinePoint& of) const;  // how the others run it, a line for each
+  // The same op in the compared designs, a line for each.
+  QString comparedText(const RooflinePoint& of) const;
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
   QString cacheLabel() const;
   std::optional<std::pair<QLineF, QRectF>> cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
   std::optional<std::pair<size_t, int>> comparedPointAt(
-      const QPointF& point) const;  // whose, and which of its points
-  void select(int point);           // and tells
-  int sameHere(size_t others, int point) const;
+      const QPointF& point) const;  // index of the compared design, and of its point
+  void select(int point);           // emits pointSelected()
+  int matchingPoint(size_t others, int point) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<ComparedRoofline> others_;

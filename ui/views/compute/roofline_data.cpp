@@ -25,7 +25,7 @@ int same_point(const Report& report, const RooflinePoint& point, const ComparedR
     return of.graph().segments[static_cast<size_t>(at.segment)];
   };
   const Segment& mine = segment(report, point);
-  int found = -1;  // layers of several kinds share ops, of which one stands for all
+  int found = -1;  // different kinds of layers share ops, and one point represents all of them
   for (size_t i = 0; i < other.roofline.points.size(); ++i) {
     const RooflinePoint& there = other.roofline.points[i];
     const Segment& theirs = segment(*other.report, there);
@@ -55,7 +55,7 @@ Roofline roofline(const Report& report, int stage) {
   if (!report.accelerator) return out;
   out.accelerator = report.accelerator;
   out.bandwidth = report.accelerator->memory_gbps * 1e9;
-  // Half as much again as the cache holds still finds some of it there (memory_model.h).
+  // Tensors up to 1.5 times the cache size are partly served from the cache (memory_model.h).
   if (const auto& memory = kernels_of(*report.accelerator).data.memory;
       memory && memory->cache_mb > 0 && memory->cache_share > 1) {
     out.cache_bytes = 1.5e6 * memory->cache_mb;
@@ -65,7 +65,7 @@ Roofline roofline(const Report& report, int stage) {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   std::set<DType> precisions;
   std::map<std::tuple<std::string, double, double>, size_t>
-      seen;  // layers of several kinds share most of their ops
+      seen;  // different kinds of layers share most of their ops
   for (const int s : segments_of(report, stage)) {
     const Segment& segment = report.graph().segments[static_cast<size_t>(s)];
     const std::vector<OpTime>& seconds = times.ops[static_cast<size_t>(s)];
@@ -81,7 +81,7 @@ Roofline roofline(const Report& report, int stage) {
                           {}};
       for (const OpId id : kernel.ops) {
         const Op& member = segment.op(id);
-        // Kernels of attention skip what the mask discards.
+        // Attention kernels skip masked tiles.
         point.flops += number(member.kind == OpKind::Attention ? member.useful_flops : member.flops,
                               of.binding);
         point.ops.emplace_back(s, id);

@@ -27,7 +27,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18, kBarsShare = 0.42;  // of the height, at most
+constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18,
+                 kBarsShare = 0.42;  // shares of the height, at most
 constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10, kLowPage = 640;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
@@ -39,7 +40,7 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   return cell;
 }
 
-// Parts of different wholes have the same names.
+// Parts of step time and of memory can have equal names.
 QString prefix_of(const ComparedFigure& figure) {
   switch (figure.group) {
     case FigureGroup::StepParts: return ComparePage::tr("Step: ");
@@ -51,7 +52,7 @@ QString prefix_of(const ComparedFigure& figure) {
   return {};
 }
 
-// The letter of a design behind a square in its colour.
+// A square in the design's colour with its letter.
 class Badge : public QWidget {
  public:
   Badge(int member, QWidget* parent) : QWidget(parent), member_(member) { setFixedSize(34, kMemberHeight); }
@@ -106,7 +107,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
       TableCell difference = figure_cell(figure.kind, by, units);
       if (by > 0) difference.text.prepend(u'+');
       if (by == 0 || figure.kind == FigureKind::Share)
-        difference.text = text(figure.difference(member));  // points, not percent of percent
+        difference.text = text(figure.difference(member));  // percentage points, not percent of percent
       TableCell percent = text_cell(text(figure.percent(member)));
       percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
@@ -115,16 +116,16 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
       row.push_back(std::move(percent));
     }
   }
-  std::vector<TableColumn> columns{{tr("Of"), QStringLiteral("group"), false, {}},
+  std::vector<TableColumn> columns{{tr("Group"), QStringLiteral("group"), false, {}},
                                    {tr("Figure"), QStringLiteral("figure"), false, {}},
                                    {tr("A"), QStringLiteral("A"), true, tr("The present design")}};
   for (int member = 1; member < designs; ++member) {
     const QString letter = Comparisons::letter(member);
     columns.push_back({letter, letter, true, {}});
     columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true,
-                       tr("%1 less the present design").arg(letter)});
-    columns.push_back(
-        {tr("%"), letter + QStringLiteral(" less A (%)"), true, tr("That in percent of the present design")});
+                       tr("%1 minus the present design").arg(letter)});
+    columns.push_back({tr("%"), letter + QStringLiteral(" less A (%)"), true,
+                       tr("The difference in percent of the present design")});
   }
   assign(std::move(columns), std::move(rows));
 }
@@ -190,15 +191,14 @@ QWidget* ComparePage::makeMessage() {
   auto* rows = new QVBoxLayout(page);
   rows->addStretch(1);
   auto* words = new QLabel(
-      tr("Up to four designs are compared with the present one here. Pin the present design and go on "
-         "editing, "
-         "select one among the designs of a search and press \"Compare\", or take one from a file."),
+      tr("This page compares up to four designs with the present design. Pin the present design and edit on, "
+         "select a design of a search and press \"Compare\", or add a design from a file."),
       page);
   words->setProperty("role", "secondary");
   words->setAlignment(Qt::AlignCenter);
   words->setWordWrap(true);
   words->setFixedWidth(520);
-  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  auto* middle = new QHBoxLayout;  // a layout supports height-for-width, an alignment does not
   middle->addStretch(1);
   middle->addWidget(words);
   middle->addStretch(1);
@@ -207,7 +207,7 @@ QWidget* ComparePage::makeMessage() {
   auto* line = new QHBoxLayout;
   line->addStretch(1);
   auto* pin = button(tr("Pin the present design"), QStringLiteral("pin_present"),
-                     tr("It stays as it is while you go on (Ctrl+D)"), page);
+                     tr("Keeps a copy of the design while you edit (Ctrl+D)"), page);
   auto* file = button(tr("Compare with a file..."), QStringLiteral("compare_file"), {}, page);
   connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested);
   connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested);
@@ -219,16 +219,15 @@ QWidget* ComparePage::makeMessage() {
   return page;
 }
 
-// "9.29 s · 77.1 GiB · MFU 25.2 %", or why there are no figures.
+// "9.29 s · 77.1 GiB · MFU 25.2 %", or the reason why there are no figures.
 QString ComparePage::stateOf(int member) const {
   const std::shared_ptr<const Estimate> now = session_->estimate();
   ComparedDesign of;
   if (member == 0 && now)
     of = {now->report, now->simulation};
   else if (member > 0)
-    of = comparisons_->all()[static_cast<size_t>(member - 1)].made;
-  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].worked)
-    return tr("working it out…");
+    of = comparisons_->all()[static_cast<size_t>(member - 1)].result;
+  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].computed) return tr("computing…");
   if (!of.simulation) {
     const bool why = of.report && !of.report->problems.empty();
     return why ? tr("cannot run: %1").arg(text(of.report->problems.front().what)) : tr("no step");
@@ -247,7 +246,7 @@ std::vector<Design> ComparePage::designs() const {
   return out;
 }
 
-// A line for each design; rebuilt, as they come and go as a whole.
+// A line for each design. All lines are rebuilt on every change.
 void ComparePage::fillMembers() {
   const QWidget* focused = QApplication::focusWidget();
   const bool inside = focused && body_->isAncestorOf(focused) &&
@@ -255,12 +254,12 @@ void ComparePage::fillMembers() {
   const QString line_before = inside ? focused->parentWidget()->objectName() : QString(),
                 name_before = inside ? focused->objectName() : QString();
   while (QLayoutItem* item = members_->takeAt(0)) {
-    // A button that is in the middle of its own click goes when it is over.
+    // deleteLater(), because a button may still be handling its click.
     item->widget()->hide();
     item->widget()->deleteLater();
     delete item;
   }
-  const QStringList names_apart = comparisons_->namesApart(session_->design());
+  const QStringList names_apart = comparisons_->distinguishingNames(session_->design());
   for (int member = 0; member <= comparisons_->size(); ++member) {
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
@@ -292,22 +291,22 @@ void ComparePage::fillMembers() {
     };
     if (member == 0) {
       auto* pin = link(tr("Pin"), QStringLiteral("pin_now"),
-                       tr("Stays as it is while you edit the design (Ctrl+D)"));
+                       tr("Keeps a copy of the design while you edit (Ctrl+D)"));
       pin->setEnabled(!comparisons_->full() && comparisons_->find(session_->design()) < 0);
-      auto* file = link(tr("Add a file"), QStringLiteral("add_file"),
-                        tr("A saved design to compare with the present one"));
+      auto* file = link(tr("Add a file"), QStringLiteral("add_file"), tr("Compare with a saved design"));
       file->setEnabled(!comparisons_->full());
       connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested, Qt::QueuedConnection);
       connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested, Qt::QueuedConnection);
     } else {
       auto* take = link(tr("Make current"), QStringLiteral("take_compared"),
-                        tr("Takes the place of the present design; Undo brings that back"));
+                        tr("Replaces the present design; Undo reverts this"));
       auto* drop = link(tr("Remove"), QStringLiteral("drop_compared"), {});
       connect(
           take, &QPushButton::clicked, this,
           [this, member] {
             if (member <= comparisons_->size())
-              Q_EMIT taken(Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
+              Q_EMIT makeCurrentRequested(
+                  Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
           },
           Qt::QueuedConnection);
       connect(
@@ -330,7 +329,7 @@ void ComparePage::refresh() {
   const std::shared_ptr<const Estimate> now = session_->estimate();
   std::vector<ComparedDesign> made{now && now->simulation ? ComparedDesign{now->report, now->simulation}
                                                           : ComparedDesign{}};
-  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.made);
+  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.result);
   const auto count = static_cast<int>(made.size());
   knobs_model_->setKnobs(compare_knobs(designs()), count);
   figures_ = compare_figures(made);
@@ -341,7 +340,7 @@ void ComparePage::refresh() {
   fitHeights();
 }
 
-// A part of the step's time or of the fullest rank's memory is the same selection as in other views.
+// Parts of the step time and of the peak memory are selections that other views share.
 std::optional<Selection> ComparePage::selectionFor(const ComparedFigure& figure) const {
   Selection selection;
   for (int c = 0; c < kTimeCategoryCount; ++c) {
@@ -391,7 +390,7 @@ void ComparePage::markSelected() {
     marked.push_back(static_cast<int>(i));
     if (*selection == resolved.selection()) own = static_cast<int>(i);
   }
-  // A row that stands for no part stays where a person has put it.
+  // A row without a shared selection stays selected.
   if (!marked.empty() || !table_->hasFocus()) table_->showRow(own, marked);
   bars_->setMarked(std::move(marked));
 }

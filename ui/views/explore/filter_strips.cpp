@@ -122,7 +122,7 @@ void FilterStrips::recount() {
   update();
 }
 
-void FilterStrips::tell() {
+void FilterStrips::notifyChanged() {
   recount();
   describe();
   Q_EMIT changed();
@@ -140,25 +140,25 @@ void FilterStrips::brush(int strip, int first, int last) {
   uint64_t mask = 0;
   for (int bin = std::min(first, last); bin <= std::max(first, last); ++bin) mask |= uint64_t{1} << bin;
   of.mask = mask;
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::toggle(int strip, int bin) {
   Strip& of = strips_[static_cast<size_t>(strip)];
   const uint64_t bit = uint64_t{1} << bin, all = all_of(of.open.size());
-  of.mask = of.mask == all ? bit : of.mask ^ bit;  // the first one that is chosen stands alone
+  of.mask = of.mask == all ? bit : of.mask ^ bit;  // the first chosen bin is the only one
   if (of.mask == 0) of.mask = all;
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::open(Strip& strip) {
   strip.mask = all_of(strip.open.size());
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::openAll() {
   for (Strip& strip : strips_) strip.mask = all_of(strip.open.size());
-  tell();
+  notifyChanged();
 }
 
 QRectF FilterStrips::area(int strip) const {
@@ -211,7 +211,7 @@ void FilterStrips::paintWindow(QPainter& painter, const QRect&) {
     const bool brushed = strip.mask != all_of(strip.open.size());
     const int most = std::max(1, *std::max_element(strip.open.begin(), strip.open.end()));
     QString heading = rows_->column(strip.column).heading;
-    if (brushed) {  // a stretch says from where to where
+    if (brushed) {  // a range shows its ends
       const int first = std::countr_zero(strip.mask), last = 63 - std::countl_zero(strip.mask);
       const bool stretch = std::popcount(strip.mask) == last - first + 1;
       heading += u' ' +
@@ -274,7 +274,7 @@ void FilterStrips::click(const QPointF& point, Qt::KeyboardModifiers held) {
   pressed_ = at;
   Strip& strip = strips_[static_cast<size_t>(at.strip)];
   if (strip.mask == uint64_t{1} << at.bin)
-    return open(strip);  // a click on the only bin opens the strip again
+    return open(strip);  // a click on the only chosen bin clears the brush
   brush(at.strip, at.bin, at.bin);
 }
 

@@ -1,6 +1,6 @@
-// One small histogram per dimension and main figure. Values are brushed by mouse or keys; designs pass that
-// lie in all brushes. Each histogram counts what passes all others, so that it shows what another choice
-// would let in.
+// Filters: one small histogram per dimension and main figure. Mouse or keys brush values; a design passes if
+// it is inside all brushes. Each histogram counts the designs that pass all other strips, which shows the
+// effect of another brush.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@ class FilterStrips : public Canvas {
   Q_OBJECT
  public:
   explicit FilterStrips(QWidget* parent = nullptr);
-  // Brushes stay on dimensions that the new rows have with the same values.
+  // Brushes stay on dimensions that have the same values in the new rows.
   void setRows(std::shared_ptr<const ExploreRows> rows);
   void setUnits(UnitSystem units);
-  void setFlat(bool flat);  // where there is little height
+  void setFlat(bool flat);  // lower strips, for low pages
   bool filtering() const;
-  std::vector<char> passing() const;  // per row; empty: all pass
+  std::vector<char> passing() const;  // [row]; empty: all pass
   int passed() const { return passed_; }
   int strips() const { return static_cast<int>(strips_.size()); }
   int strip(const QString& column) const;  // -1: there is none
@@ -42,8 +42,8 @@ class FilterStrips : public Canvas {
 
  protected:
   bool ready() const override { return !strips_.empty(); }
-  void paintWindow(QPainter& painter, const QRect& exposed) override;  // filters are in no picture
-  QRectF focusFrame() const override { return {}; }                    // the bin that keys are at has it
+  void paintWindow(QPainter& painter, const QRect& exposed) override;  // pictures contain no filters
+  QRectF focusFrame() const override { return {}; }                    // the current bin shows the focus
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;
   bool drag(const QPointF& to) override;
@@ -67,10 +67,10 @@ class FilterStrips : public Canvas {
   Hit hit(const QPointF& point) const;
   QString binText(const Strip& strip, int first, int last) const;
   void toggle(int strip, int bin);
-  void open(Strip& strip);  // all of its bins
+  void open(Strip& strip);  // clears the brush of a strip
   void step(int by);        // to the next bin, or into the next strip
   void recount();
-  void tell();
+  void notifyChanged();
   void describe();
   std::shared_ptr<const ExploreRows> rows_;
   std::vector<Strip> strips_;

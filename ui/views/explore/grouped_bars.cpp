@@ -12,10 +12,10 @@
 namespace shardscape::ui {
 namespace {
 
-// A bar and what follows until the next: the value next to it is as high as both.
+// Heights of a bar and of the gap below it; the value text is as high as both.
 constexpr double kBar = 9, kPitch = 14, kBetweenRows = 10, kTitle = 24, kBetween = 28, kLabel = 150,
                  kLetter = 14, kValue = 62;
-// Groups that are drawn: parts of a whole, with one unit.
+// The groups that are drawn: parts of a sum, with one unit.
 constexpr FigureGroup kDrawn[] = {FigureGroup::StepParts, FigureGroup::Memory};
 
 }  // namespace
@@ -42,13 +42,12 @@ QString figure_text(FigureKind kind, double value, UnitSystem units) {
 }
 
 GroupedBars::GroupedBars(QWidget* parent)
-    : Canvas(QStringLiteral("grouped_bars"),
-             tr("Designs side by side: where the step goes, and what memory holds"), parent) {}
+    : Canvas(QStringLiteral("grouped_bars"), tr("Compared designs: step time and memory by part"), parent) {}
 
 void GroupedBars::setFigures(std::vector<ComparedFigure> figures, UnitSystem units) {
   figures_ = std::move(figures);
   marked_.clear();
-  here_ = -1;
+  focused_row_ = -1;
   units_ = units;
   groups_.clear();
   for (const FigureGroup group : kDrawn)
@@ -120,21 +119,21 @@ void GroupedBars::click(const QPointF& at, Qt::KeyboardModifiers) {
   const auto hit = std::find_if(all.begin(), all.end(),
                                 [&](const Row& row) { return row.area.contains(at); });
   if (hit == all.end()) return Q_EMIT cleared();
-  here_ = static_cast<int>(hit - all.begin());
+  focused_row_ = static_cast<int>(hit - all.begin());
   Q_EMIT figureSelected(hit->figure);
 }
 
 void GroupedBars::goTo(int row) {
   const std::vector<Row> all = rows();
-  here_ = std::clamp(row, 0, static_cast<int>(all.size()) - 1);
-  setAccessibleDescription(tipAt(all[static_cast<size_t>(here_)].area.center()));
-  Q_EMIT figureSelected(all[static_cast<size_t>(here_)].figure);
+  focused_row_ = std::clamp(row, 0, static_cast<int>(all.size()) - 1);
+  setAccessibleDescription(tipAt(all[static_cast<size_t>(focused_row_)].area.center()));
+  Q_EMIT figureSelected(all[static_cast<size_t>(focused_row_)].figure);
 }
 
 bool GroupedBars::go(Way way, Qt::KeyboardModifiers) {
   switch (way) {
-    case Way::Up: goTo(std::max(0, here_ - 1)); return true;
-    case Way::Down: goTo(here_ + 1); return true;
+    case Way::Up: goTo(std::max(0, focused_row_ - 1)); return true;
+    case Way::Down: goTo(focused_row_ + 1); return true;
     case Way::First: goTo(0); return true;
     case Way::Last: goTo(static_cast<int>(figures_.size())); return true;
     case Way::Left:
@@ -146,7 +145,7 @@ bool GroupedBars::go(Way way, Qt::KeyboardModifiers) {
 }
 
 bool GroupedBars::activate() {
-  goTo(here_);
+  goTo(focused_row_);
   return true;
 }
 
@@ -158,7 +157,8 @@ bool GroupedBars::clear() {
 void GroupedBars::paintWindow(QPainter& painter, const QRect& exposed) {
   Canvas::paintWindow(painter, exposed);
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(Theme::instance().colors().text, 1.6));  // as segments of bars elsewhere
+  painter.setPen(
+      QPen(Theme::instance().colors().text, 1.6));  // the same frame as for bar segments of other charts
   for (const Row& row : rows())
     if (std::find(marked_.begin(), marked_.end(), row.figure) != marked_.end())
       for (const QRectF& bar : row.bars) painter.drawRect(bar.adjusted(-1, -1, 1, 1));

@@ -1,5 +1,5 @@
-// Figures of several designs as groups of bars, in columns: one kind of figures each, with one scale.
-// Painted: rows have words, letters and values, which QCustomPlot's bars have not.
+// Figures of several designs as groups of bars, in columns. Each column has one kind of figure and one scale.
+// Painted: rows have names, letters and values, which QCustomPlot's bars lack.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace shardscape::ui {
 
-// "9.84 s", "61.3 GiB"; "-" where a design has none.
+// "9.84 s", "61.3 GiB"; "-" if a design has no such value.
 QString figure_text(FigureKind kind, double value, UnitSystem units);
 
 QString group_text(FigureGroup group);
@@ -21,15 +21,14 @@ class GroupedBars : public Canvas {
   explicit GroupedBars(QWidget* parent = nullptr);
   void setFigures(std::vector<ComparedFigure> figures, UnitSystem units);
   struct Row {
-    int group = 0, figure = 0;  // places in groups(); in the figures given
+    int group = 0, figure = 0;  // index in groups(); index in the figures of setFigures()
     QRectF area;                // with its label, in the widget
     std::vector<QRectF> bars;   // one per design
   };
   std::vector<Row> rows() const;
   const std::vector<FigureGroup>& groups() const { return groups_; }
   QString tipAt(const QPointF& point) const override;
-  void setMarked(
-      std::vector<int> figures);  // places in the figures given: that belong to what is selected in any view
+  void setMarked(std::vector<int> figures);  // indices of figures that belong to the selection of any view
   const std::vector<int>& marked() const { return marked_; }
   int fullHeight() const;
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
@@ -42,7 +41,7 @@ class GroupedBars : public Canvas {
 
  protected:
   bool ready() const override { return !groups_.empty(); }
-  QRectF focusFrame() const override { return here_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  QRectF focusFrame() const override { return focused_row_ < 0 ? Canvas::focusFrame() : QRectF(); }
   void paintWindow(QPainter& painter, const QRect& exposed) override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
@@ -50,7 +49,7 @@ class GroupedBars : public Canvas {
   bool clear() override;
 
  private:
-  void goTo(int row);  // the nearest that there is
+  void goTo(int row);  // clamps to the nearest row
   std::vector<Row> rowsIn(const QRectF& rect) const;
   double columnWidth(const QRectF& rect) const;
   int designs() const;
@@ -58,7 +57,7 @@ class GroupedBars : public Canvas {
   std::vector<ComparedFigure> figures_;
   std::vector<FigureGroup> groups_;
   std::vector<int> marked_;
-  int here_ = -1;  // where the keys are: a place in rows()
+  int focused_row_ = -1;  // the row with the keyboard focus: an index in rows()
   UnitSystem units_ = UnitSystem::Binary;
 };
 

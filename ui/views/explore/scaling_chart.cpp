@@ -26,7 +26,7 @@ double per_gpu(const ScalePoint& p) {
 }
 
 ScalingChart::ScalingChart(QWidget* parent)
-    : Canvas(QStringLiteral("scaling_chart"), tr("Tokens per second and GPU over the number of GPUs"),
+    : Canvas(QStringLiteral("scaling_chart"), tr("Tokens per second per GPU over the number of GPUs"),
              parent) {}
 
 void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now,
@@ -87,8 +87,8 @@ void ScalingChart::select(Line line, int point) {
   }
 }
 
-// Alone, lines are told apart by colour and shape; in a comparison colours tell designs apart, and weak
-// scaling is dashed.
+// Without pinned designs, colour and shape distinguish the lines. In a comparison, colours distinguish
+// designs, and weak scaling is dashed.
 QColor ScalingChart::ink(Line line) const {
   const Colors& colors = Theme::instance().colors();
   if (!others_.empty()) return Theme::instance().designColor(0);
@@ -122,9 +122,9 @@ void ScalingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
       painter.drawEllipse(QPointF(x + 3.5, y), 3.8, 3.8);
     x -= 18;
   };
-  entry(tr("weak: the batch grows along"), Weak);
-  entry(tr("strong: the batch stays"), Strong);
-  if (others_.empty()) return;  // else whose the lines are, behind the name of the axis
+  entry(tr("weak: batch grows with GPUs"), Weak);
+  entry(tr("strong: batch is constant"), Strong);
+  if (others_.empty()) return;  // in a comparison: the legend of designs after the name of the axis
   const double left = rect.left() + 28 + metrics.horizontalAdvance(tr("Tokens per second and GPU"));
   paint_design_legend(painter, QPointF(left, y), members_of(others_, {0}));
 }
@@ -173,7 +173,7 @@ void ScalingChart::paintLine(QPainter& painter, const QRectF& plot, const std::v
   for (size_t i = 0; i < points.size(); ++i) {
     const ScalePoint& p = points[i];
     if (per_gpu(p) <= 0) continue;
-    // What does not fit is hollow.
+    // Points that do not fit are hollow.
     painter.setPen(QPen(ink, 1.6));
     painter.setBrush(p.evaluation.feasibility == Feasibility::Fits ? ink : ground);
     const QPointF at = placeIn(plot, p);
@@ -214,7 +214,7 @@ QString ScalingChart::tipAt(const QPointF& point) const {
             [&](const ScalePoint& o) { return o.gpus == p.gpus && per_gpu(o) > 0; });
         out += u'\n' + of_design(other.member,
                                  same == other.lines[line].end()
-                                     ? tr("not on so many GPUs")
+                                     ? tr("invalid on this number of GPUs")
                                      : tr("%1 tokens/s per GPU, %2")
                                            .arg(grouped_text(static_cast<Wide>(std::llround(per_gpu(*same)))),
                                                 signed_percent_text(per_gpu(*same) / per_gpu(p) - 1)));
@@ -236,7 +236,7 @@ void ScalingChart::click(const QPointF& at, Qt::KeyboardModifiers) {
   select(line_, -1);
 }
 
-// Along the line, past what cannot run.
+// Moves along the line and skips points that cannot run.
 void ScalingChart::step(int by) {
   const auto& line = lines_[line_];
   for (int i = selected_ + by; i >= 0 && i < static_cast<int>(line.size()); i += by)

@@ -1,6 +1,6 @@
-// The same design on more or fewer GPUs: tokens per second and GPU, with the batch as it is (strong) and
-// growing along (weak). Painted: points that do not fit are hollow, which QCustomPlot has only for whole
-// lines.
+// The present design on more or fewer GPUs: tokens per second and GPU, with constant batch (strong scaling)
+// and with the batch proportional to GPUs (weak scaling). Painted: points that do not fit are hollow;
+// QCustomPlot has hollow points only for whole lines.
 #pragma once
 
 #include <vector>
@@ -19,10 +19,10 @@ class ScalingChart : public Canvas {
   explicit ScalingChart(QWidget* parent = nullptr);
   enum Line { Strong, Weak };
   void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now, Mode mode);
-  // Of designs that are pinned for comparison with the present one, on the same axes.
+  // The lines of pinned designs, on the same axes.
   struct OtherDesign {
-    int member = 1;                    // as Comparisons::letter counts
-    std::vector<ScalePoint> lines[2];  // as Line counts
+    int member = 1;                    // 1 is design B, see Comparisons::letter
+    std::vector<ScalePoint> lines[2];  // by Line
   };
   void setComparedDesigns(std::vector<OtherDesign> others);
   const std::vector<OtherDesign>& others() const { return others_; }

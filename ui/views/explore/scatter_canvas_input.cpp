@@ -21,7 +21,7 @@ void ScatterCanvas::doubleClick(const QPointF& at) {
   const int row = rowAt(at);
   if (row < 0) return fit();
   select(row);
-  Q_EMIT taken(row);
+  Q_EMIT makeCurrentRequested(row);
 }
 
 bool ScatterCanvas::go(Way way, Qt::KeyboardModifiers held) {
@@ -35,7 +35,7 @@ bool ScatterCanvas::go(Way way, Qt::KeyboardModifiers held) {
     case Way::Right: return step_or_pan(1, 0);
     case Way::Up: return step_or_pan(0, -1);
     case Way::Down: return step_or_pan(0, 1);
-    case Way::First:  // the best one that passes
+    case Way::First:  // the best design that passes
       for (int row = 0; row < rows_->rows(); ++row)
         if (passes(row)) {
           select(row);
@@ -51,7 +51,7 @@ bool ScatterCanvas::go(Way way, Qt::KeyboardModifiers held) {
 }
 
 bool ScatterCanvas::activate() {
-  if (selected_ >= 0) Q_EMIT taken(selected_);
+  if (selected_ >= 0) Q_EMIT makeCurrentRequested(selected_);
   return true;
 }
 

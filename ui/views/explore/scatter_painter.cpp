@@ -1,4 +1,4 @@
-// What the scatter looks like.
+// Drawing of the scatter plot.
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr double kCell = 12, kEdge = 5;  // pixels of the grid, and around the plot in the image
 constexpr double kOpacity = 0.82;
 
-// A point as it lies in an image, premultiplied.
+// The image of one point, with premultiplied alpha.
 QImage sprite(int shape, double radius, const QColor& color, double scale) {
   const int size = 2 * static_cast<int>(std::ceil((1.35 * radius + 1) * scale)) + 1;
   QImage image(size, size, QImage::Format_ARGB32_Premultiplied);
@@ -86,7 +86,7 @@ void ScatterCanvas::drawPoints(const QRectF& plot) const {
       if (passing_[row]) continue;
       if (const QPointF at = place_of(row); inside(at)) put(out, at);
     }
-  for (size_t row = xs_.size(); row-- > 0;) {  // the best lie on top
+  for (size_t row = xs_.size(); row-- > 0;) {  // the best designs are drawn last, on top
     if (!passing_.empty() && !passing_[row]) continue;
     const QPointF at = place_of(row);
     if (!inside(at)) continue;
@@ -159,7 +159,8 @@ void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRect
   painter.restore();
 }
 
-// From the right: colours, then shapes, as far as there is room next to the name of the upright axis.
+// The legend from the right: colours, then shapes, as far as there is room next to the title of the vertical
+// axis.
 void ScatterCanvas::paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot,
                                 const QColor&) const {
   const Colors& colors = Theme::instance().colors();
@@ -236,7 +237,7 @@ void ScatterCanvas::paintFront(QPainter& painter, const QRectF& plot, const QCol
   painter.restore();
 }
 
-// What the memory of the GPU is: over the points, which may lie where its words stand.
+// The line of the GPU's memory capacity, drawn above the points because they may be under its label.
 void ScatterCanvas::paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const {
   const QFont small = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(small);
@@ -276,7 +277,8 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
   painter.setClipRect(plot.adjusted(-10, -10, 10, 10));
   painter.setBrush(Qt::NoBrush);
   for (const Marked& marked : marked_) {
-    // Far beyond all points it would squeeze them into a corner: it is said at the edge where it lies.
+    // A design far outside the range of points is marked at the edge, because an axis up to it would squeeze
+    // the points.
     const QPointF there = markedPlaceIn(plot, marked);
     const QPointF at(std::clamp(there.x(), plot.left(), plot.right()),
                      std::clamp(there.y(), plot.top(), plot.bottom()));
@@ -314,8 +316,8 @@ void ScatterCanvas::paintCard(QPainter& painter, const QRectF& plot, int row) co
   for (int column : {columns_.x, columns_.y, columns_.colour}) add(column);
   lines.removeDuplicates();
   if (std::find(front_.begin(), front_.end(), row) != front_.end())
-    lines << tr("On the front: nothing kept is better in both");
-  // The name of many dimensions takes several lines.
+    lines << tr("On the front: no kept design is better in both figures");
+  // A name with many dimensions takes several lines.
   const double most = std::min(360.0, plot.width() - 60);
   QStringList name;
   for (const QString& part : rows_->name(row).split(QStringLiteral(" · "))) {

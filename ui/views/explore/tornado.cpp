@@ -15,16 +15,16 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kRow = 30, kBar = 14, kTop = 24;
-constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // of the width
-constexpr double kThin = 7, kThinBar = 5;              // of another design, below the bar
-constexpr double kLeastTime = 5e-4;                    // changes below these are none
+constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // shares of the width
+constexpr double kThin = 7, kThinBar = 5;              // heights for compared designs, below the bar
+constexpr double kLeastTime = 5e-4;                    // smaller changes count as none
 constexpr double kLeastMemory = 1 << 20;
 
 }  // namespace
 
-Tornado::Tornado(QWidget* parent) : Canvas(QStringLiteral("tornado"), tr("What one knob changes"), parent) {}
+Tornado::Tornado(QWidget* parent) : Canvas(QStringLiteral("tornado"), tr("Effect of single knobs"), parent) {}
 
-// Of tokens per second as a share, of memory in bytes.
+// The change: of tokens per second as a share, of memory in bytes.
 double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const {
   if (measure_ == SensitivityMeasure::Memory)
     return static_cast<double>(neighbour.evaluation.memory - of.now.memory);
@@ -33,7 +33,7 @@ double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const 
              : 0;
 }
 
-// Nothing of a knob that a design does not have, or that has no effect on it.
+// Zero for a knob that the design lacks, or that has no effect on the design.
 Tornado::Range Tornado::range(const Sensitivity& of, const Knob& knob) const {
   Range out;
   for (const KnobSensitivity& k : of.knobs)
@@ -75,7 +75,7 @@ void Tornado::fillRows() {
   }
   std::stable_sort(rows_.begin(), rows_.end(),
                    [&](const Row& a, const Row& b) { return swing(a) > swing(b); });
-  setMessage(sensitivity_ ? tr("No knob changes this by itself.") : QString());
+  setMessage(sensitivity_ ? tr("No single knob changes this.") : QString());
 }
 
 double Tornado::rowHeight() const { return kRow + kThin * static_cast<double>(others_.size()); }
@@ -133,7 +133,7 @@ const Neighbour* Tornado::best(int row) const {
   return found;
 }
 
-// Room for names and values, and the scale of the bars: of the first rows.
+// The widths of names and values, and the scale of the bars, for the first `count` rows.
 Tornado::Axis Tornado::axisOf(int count, double width) const {
   const QFontMetricsF metrics(Theme::instance().uiFont(12)), small_metrics(Theme::instance().uiFont(11));
   double least = 0, most = 0;
@@ -145,8 +145,8 @@ Tornado::Axis Tornado::axisOf(int count, double width) const {
       most = std::max(most, other.high);
     }
   }
-  // Room at both ends for the words of the values.
-  // Names as wide as the widest, if there is room; the words of values likewise.
+  // Both ends have room for the texts of the values. Names and texts get the width of the widest, if there is
+  // room.
   double widest = 0, widest_words = 0;
   for (int i = 0; i < count; ++i) {
     const Row& row = rows_[static_cast<size_t>(i)];
@@ -162,7 +162,7 @@ Tornado::Axis Tornado::axisOf(int count, double width) const {
   return {least, most, label, scale, zero};
 }
 
-// What the two sides mean, and whose the thin bars are.
+// The heading: the meaning of the two sides, and the legend of compared designs.
 void Tornado::paintHeading(QPainter& painter, const Axis& axis, double width) const {
   const Colors& colors = Theme::instance().colors();
   const QFont small = Theme::instance().uiFont(11);
@@ -185,7 +185,8 @@ void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width,
   const QFont plain = Theme::instance().uiFont(12), small = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(plain), small_metrics(small);
   const bool time = measure_ == SensitivityMeasure::Time;
-  const QColor good = colors.parameters, bad = colors.activations;  // told apart by their side, too
+  const QColor good = colors.parameters,
+               bad = colors.activations;  // the side of a bar distinguishes them too
   const Row& row = rows_[static_cast<size_t>(i)];
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
   const QRectF whole(0, kTop + i * rowHeight(), width, rowHeight()), line(0, whole.top(), width, kRow);
@@ -283,7 +284,7 @@ QString Tornado::tipAt(const QPointF& point) const {
     lines << of_design(others_[b].member,
                        parts.isEmpty() ? tr("no change") : parts.join(QStringLiteral(", ")));
   }
-  if (best(at)) lines << tr("Double click or Enter takes the best of these that fits");
+  if (best(at)) lines << tr("Double click or Enter applies the best of these that fits");
   return lines.join(u'\n');
 }
 
@@ -311,9 +312,9 @@ bool Tornado::go(Way way, Qt::KeyboardModifiers) {
   return false;
 }
 
-// The best change of the row is taken.
+// Applies the best change of the row.
 bool Tornado::activate() {
-  if (selected_ >= 0 && best(selected_)) Q_EMIT taken(selected_);
+  if (selected_ >= 0 && best(selected_)) Q_EMIT makeCurrentRequested(selected_);
   return true;
 }
 

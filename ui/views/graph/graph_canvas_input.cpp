@@ -6,7 +6,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kReadable = 0.6;  // zoom below which words are too small to read
+constexpr double kReadable = 0.6;  // below this zoom texts are too small to read
 
 }  // namespace
 
@@ -113,7 +113,7 @@ bool GraphCanvas::otherKey(const QKeyEvent& event) {
   if (event.matches(QKeySequence::Find)) {
     Q_EMIT searchRequested();
   } else if (event.key() == Qt::Key_Asterisk) {
-    if (selected_.level != NodeLevel::Root) holdStill(selected_);
+    if (selected_.level != NodeLevel::Root) keepInPlace(selected_);
     scene_->expandAll(selected_);
   } else if (event.key() == Qt::Key_N) {
     Q_EMIT differenceRequested(event.modifiers() & Qt::ShiftModifier ? -1 : 1);
@@ -123,7 +123,7 @@ bool GraphCanvas::otherKey(const QKeyEvent& event) {
   return true;
 }
 
-// The whole title of a card whose words were cut.
+// The whole title of a card with elided text.
 QString GraphCanvas::tipAt(const QPointF& point) const {
   if (!sheet_ || !scene_->tree()) return {};
   const auto spot = spot_at(*sheet_, view_.unmap(point));

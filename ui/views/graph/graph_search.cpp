@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Everything that a person might call the op by.
+// All texts by which a person may search for the op.
 QString haystack(const Segment& segment, OpId id, const NodeText& text) {
   const Op& op = segment.op(id);
   const auto kind = op_kind_name(op.kind);
@@ -57,7 +57,7 @@ GraphSearchResult search_ops(const GraphTree& tree, const SheetOptions& options,
 std::vector<NodeId> stops_of(const GraphTree& tree, const Expanded& expanded,
                              const std::vector<std::vector<OpId>>& found) {
   std::vector<NodeId> stops;
-  // A folded run of layers is entered at its first: the others hold the same.
+  // A folded run of layers has a stop at its first layer only, because all layers are equal.
   bool in_run = false;
   int run_stage = -1;
   for (int unit = 0; unit < tree.units(); ++unit) {

@@ -18,11 +18,11 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 48, kRight = 4, kBottom = 18, kHeading = 22, kUnit = 16;
-constexpr double kWhen = 5;  // of the strip that says when what is selected runs
+constexpr double kWhen = 5;  // height of the strip that shows when the selected ops run
 
 constexpr double kNamePlaces[] = {
     0.85, 0.65, 0.45, 0.25, 0.95,
-    0.75, 0.55, 0.35, 0.1};  // of a line that has its name on it, as shares of its length
+    0.75, 0.55, 0.35, 0.1};  // tried places of a name along its line, as shares of the length
 
 int64_t most_of(const std::vector<MemoryPoint>& points) {
   int64_t most = 0;
@@ -44,7 +44,7 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   int64_t most = 0;
   for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
   const int64_t outside_tensors = estimate.report->memory->stages[static_cast<size_t>(stage)].in_use -
-                                  most;  // that the allocator has not handed out
+                                  most;  // memory that the allocator has not handed out
   double now = 0;
   const auto add = [&](double seconds, const CategoryBytes& bytes, int span) {
     now = std::max(now, seconds);
@@ -59,10 +59,10 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
     if (!when) duration = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
     if (pass) ++index;
     add(duration.begin, action.begin, duration.span);
-    const bool told = ops && duration.span >= 0;
+    const bool has_seconds = ops && duration.span >= 0;
     if (pass)
-      add(told ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
-               : (duration.begin + duration.end) / 2,
+      add(has_seconds ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
+                      : (duration.begin + duration.end) / 2,
           action.peak, duration.span);
     add(duration.end, action.end, duration.span);
   }
@@ -89,7 +89,7 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   if (!estimate_) return;
   points_ = memory_points(*estimate_, stage);
   fixed_ = total(memory().fixed);
-  // The moment that the timeline of memory names: of the schedule's actions the first like it.
+  // The peak: the first point with the highest value, as in the report.
   int64_t most = -1;
   for (size_t i = 0; i < points_.size(); ++i)
     if (points_[i].bytes > most) {
@@ -144,7 +144,7 @@ double MemoryCurve::span() const {
   return last;
 }
 
-// One point for each pixel: the most of it.
+// One point for each pixel: the highest value in the pixel.
 QPolygonF MemoryCurve::line(const std::vector<MemoryPoint>& points, const QRectF& plot) const {
   const double highest = top(), seconds = span();
   const auto x = [&](double at) { return plot.left() + plot.width() * at / seconds; };
@@ -163,7 +163,7 @@ QPolygonF MemoryCurve::line(const std::vector<MemoryPoint>& points, const QRectF
   return line;
 }
 
-// Lines with their names on them, where no other name is.
+// Lines of the compared designs, with names at free places.
 void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, const QColor& ground,
                                        const QRectF& taken) const {
   const QFontMetricsF metrics(painter.font());
@@ -177,7 +177,7 @@ void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, co
     painter.setPen(design_pen(other.member, 1.8));
     painter.drawPolyline(lines.back());
     if (const QPointF end = lines.back().back(); end.x() < plot.right() - 4)
-      painter.drawLine(end - QPointF(0, 5), end + QPointF(0, 5));  // its step is over
+      painter.drawLine(end - QPointF(0, 5), end + QPointF(0, 5));  // marks the end of the step
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
   std::vector<QRectF> names{taken};
@@ -210,7 +210,7 @@ void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, co
   }
 }
 
-// The title, the name of the capacity, and whose the lines are.
+// The title, the name of the capacity, and the legend of designs.
 void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const double highest = top();
@@ -222,7 +222,7 @@ void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QCol
   const QFontMetricsF metrics(small);
   painter.setFont(small);
   painter.setPen(colors.secondary);
-  // Next to the line its name would lie over the curve.
+  // The name is in the heading, because next to its line it would cover the curve.
   double free = rect.right() - kRight;
   const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
   if (capacity > 0 && capacity <= highest) {
@@ -248,7 +248,7 @@ void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QCol
     if (free - metrics.horizontalAdvance(hint) > least)
       painter.drawText(QRectF(rect.left(), rect.top(), free - rect.left(), kHeading),
                        Qt::AlignRight | Qt::AlignVCenter, hint);
-  } else {  // whose the lines are: not every one has room for its name
+  } else {  // a legend, because some lines have no room for their name
     const std::vector<int> members = members_of(others_, {0});
     const double left = std::max(least, free - design_legend_width(members.size()));
     paint_design_legend(painter, QPointF(left, rect.top() + kHeading / 2), members);
@@ -276,7 +276,7 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   const auto y = [&](double bytes) { return plot.bottom() - plot.height() * bytes / top(); };
   const double highest = top();
   const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
-  // In a comparison the present design has the colour that it has among them everywhere.
+  // In a comparison the curve has the present design's colour (Theme::designColor).
   const QColor own = others_.empty() ? colors.activations : Theme::instance().designColor(0);
   const QPolygonF line = this->line(points_, plot);
   const double base = y(static_cast<double>(fixed_));
@@ -300,13 +300,13 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   if (fixed.height() >= 14) {
     painter.setPen(readable(colors.text, tint));
     painter.drawText(fixed.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("there all along: %1").arg(bytes_text(fixed_, session_->units())));
+                     tr("static: %1").arg(bytes_text(fixed_, session_->units())));
   }
   if (capacity > 0 && capacity <= highest) {
     painter.setPen(limit_pen());
     painter.drawLine(QPointF(plot.left(), y(capacity)), QPointF(plot.right(), y(capacity)));
   }
-  // Below the curve: when what is selected runs.
+  // Below the curve: the times at which the selected ops run.
   if (!when_.empty()) {
     painter.fillRect(QRectF(plot.left(), plot.bottom() - kWhen, end - plot.left(), kWhen), ground);
     for (const auto& [first, last] : when_)
@@ -316,7 +316,7 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   }
 }
 
-// The selected action, else the peak: one of them has words.
+// Dots at the selected action and the peak. One has a text: the action, or else the peak.
 void MemoryCurve::paintSpots(QPainter& painter, const QRectF& plot, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const auto x = [&](double seconds) { return plot.left() + plot.width() * seconds / span(); };
@@ -408,7 +408,7 @@ QString MemoryCurve::text(const MemoryPoint& of) const {
 
 QRectF MemoryCurve::focusFrame() const { return plot(QRectF(rect())).adjusted(-0.5, -0.5, 0.5, 0.5); }
 
-size_t MemoryCurve::fullestOf(size_t point) const {
+size_t MemoryCurve::peakOfAction(size_t point) const {
   size_t first = point, end = point + 1;
   while (first > 0 && points_[first - 1].span == points_[point].span) --first;
   while (end < points_.size() && points_[end].span == points_[point].span) ++end;
@@ -426,11 +426,11 @@ void MemoryCurve::mark(std::optional<size_t> point) {
   update();
 }
 
-// The action is selected, as if in the timeline. While the next step is simulated it is of the one before,
-// and only marked here.
+// Selects the action, as the timeline does. While a new step is simulated, the point belongs to the earlier
+// step and is only marked.
 void MemoryCurve::selectPoint(size_t point) {
   when_.clear();
-  mark(fullestOf(point));
+  mark(peakOfAction(point));
   if (!ofThisReport()) return;
   Selection selection;
   selection.kind = SelectionKind::Span;
@@ -439,7 +439,7 @@ void MemoryCurve::selectPoint(size_t point) {
   state_->selectInAllViews(selection, this);
 }
 
-// A pass that was selected anywhere is marked here; of all else when it runs.
+// Marks a selected action as a point. For any other selection, marks the times at which it runs.
 void MemoryCurve::followSelection(const QObject* by) {
   if (by == this || !estimate_ || !estimate_->simulation || !ofThisReport()) return;
   const ResolvedSelection& resolved = state_->resolvedSelection();
@@ -465,7 +465,7 @@ void MemoryCurve::followSelection(const QObject* by) {
   const auto after = std::partition_point(points_.begin(), points_.end(),
                                           [&](const MemoryPoint& p) { return p.seconds <= middle; });
   if (after == points_.begin()) return mark(std::nullopt);
-  mark(fullestOf(static_cast<size_t>(after - points_.begin()) - 1));
+  mark(peakOfAction(static_cast<size_t>(after - points_.begin()) - 1));
 }
 
 bool MemoryCurve::hover(const QPointF& position, bool) {
@@ -501,7 +501,7 @@ bool MemoryCurve::go(Way way, Qt::KeyboardModifiers) {
   return false;
 }
 
-// As a link of the inspector does: the window shows the action in the timeline.
+// Shows the action in the timeline, as a link of the inspector does.
 bool MemoryCurve::activate() {
   if (!estimate_->simulation) return false;
   if (!marked_) {

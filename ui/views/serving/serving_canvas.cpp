@@ -79,7 +79,7 @@ void ServingCanvas::setHovered(int at) {
 QString ServingCanvas::tip(int at) const {
   const ServedPoint& p = point(at);
   QString out = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
-  if (p.largest && decodes()) out += tr(", the most that fit");
+  if (p.largest && decodes()) out += tr(", the largest batch that fits");
   if (present_ && present_->batch == p.batch && present_->context == p.context) out += tr(" (current)");
   const SweptPhase &made = p.decode, &read = p.prefill;
   if (made.valid())
@@ -99,11 +99,11 @@ QString ServingCanvas::tip(int at) const {
     out += tr("\nPrefill: %1").arg(text_of(read.problem->what));
   const SweptPhase &of = phase(at), &other_phase = decodes() ? read : made;
   if (of.valid())
-    out += tr("\nMemory %1, of it KV cache %2")
+    out += tr("\nMemory %1, including KV cache %2")
                .arg(bytes_text(of.memory, units_), bytes_text(of.figures.kv_cache_bytes, units_));
   if (of.valid() && !of.fits) out += tr("\nDoes not fit in memory");
   if (other_phase.valid() && !other_phase.fits)
-    out += (decodes() ? tr("\nReading the prompts does not fit: %1") : tr("\nDecode does not fit: %1"))
+    out += (decodes() ? tr("\nPrefill does not fit: %1") : tr("\nDecode does not fit: %1"))
                .arg(bytes_text(other_phase.memory, units_));
   for (const OtherDesign& other : others_) {
     const auto same = std::find_if(
@@ -113,7 +113,7 @@ QString ServingCanvas::tip(int at) const {
                                : decodes()                       ? &same->decode
                                                                  : &same->prefill;
     if (!theirs || !theirs->valid()) {
-      out += u'\n' + of_design(other.member, tr("not with this batch"));
+      out += u'\n' + of_design(other.member, tr("no point with this batch"));
       continue;
     }
     out += u'\n' + of_design(other.member, tr("%1 %2, %3 tokens/s per GPU")
@@ -155,7 +155,7 @@ bool ServingCanvas::hover(const QPointF& at, bool) {
 void ServingCanvas::click(const QPointF& at, Qt::KeyboardModifiers) { select(pointAt(at)); }
 
 void ServingCanvas::doubleClick(const QPointF& at) {
-  if (const int point = pointAt(at); point >= 0) Q_EMIT taken(point);
+  if (const int point = pointAt(at); point >= 0) Q_EMIT makeCurrentRequested(point);
 }
 
 void ServingCanvas::step(int by) {
@@ -165,7 +165,8 @@ void ServingCanvas::step(int by) {
   if (at >= 0 && at < static_cast<std::ptrdiff_t>(order.size())) select(order[static_cast<size_t>(at)]);
 }
 
-// To the nearest batch there; from the largest that fits to the largest that fits.
+// Moves to another context, to its point with the nearest batch. From the largest fitting batch it moves to
+// the largest fitting batch.
 void ServingCanvas::stepContext(int by) {
   if (selected_ < 0) return step(0);
   const int context = contextOf(selected_) + by;
@@ -196,7 +197,7 @@ bool ServingCanvas::go(Way way, Qt::KeyboardModifiers) {
 }
 
 bool ServingCanvas::activate() {
-  if (selected_ >= 0) Q_EMIT taken(selected_);
+  if (selected_ >= 0) Q_EMIT makeCurrentRequested(selected_);
   return true;
 }
 

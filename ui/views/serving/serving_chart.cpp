@@ -17,13 +17,13 @@ namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 40, kReach = 9, kRadius = 3.8;
 constexpr double kLatencyApart = 64;  // pixels between ticks
-constexpr double kFirstShade = 0.12;  // of the ramp: lighter ones do not stand out from a light ground
+constexpr double kFirstShade = 0.12;  // of the ramp; lighter shades are invisible on a light ground
 
 const SweptPhase& phase_of(const ServedPoint& point, bool decodes) {
   return decodes ? point.decode : point.prefill;
 }
 
-// A word with the ground behind it, where it covers no other one.
+// Draws a label on a patch of ground, if the label covers no other label.
 bool put(QPainter& painter, const QRectF& box, const QString& text, const QColor& ground,
          std::vector<QRectF>& taken) {
   if (std::any_of(taken.begin(), taken.end(), [&](const QRectF& of) { return of.intersects(box); }))
@@ -45,7 +45,7 @@ bool ServingChart::shows(int at) const {
   const bool fits_before = std::any_of(
       sweep()->points.begin(), sweep()->points.end(),
       [&](const ServedPoint& p) { return phase_of(p, decodes()).valid() && phase_of(p, decodes()).fits; });
-  if (!fits_before) return true;  // nothing fits: all of it is what there is to see
+  if (!fits_before) return true;  // nothing fits: show all points
   for (int i = 0; i < at; ++i)
     if (point(i).context == point(at).context && phase(i).valid() && !phase(i).fits) return false;
   return true;
@@ -55,7 +55,7 @@ void ServingChart::changed() {
   ValueColumn x, y;
   x.label = decodes() ? tr("Time per output token") : tr("Time to first token of the last prompt");
   x.measure = Measure::Seconds;
-  y.label = decodes() ? tr("Tokens per second and GPU") : tr("Prompt tokens per second and GPU");
+  y.label = decodes() ? tr("Tokens/s per GPU") : tr("Prompt tokens/s per GPU");
   x.low = y.low = std::numeric_limits<double>::max();
   x.high = y.high = 0;
   const auto take = [&](const InferenceFigures& f) {
@@ -67,7 +67,7 @@ void ServingChart::changed() {
   for (int i = 0; i < points(); ++i)
     if (shows(i)) take(phase(i).figures);
   any_ = x.high > 0;
-  setMessage(sweep() ? tr("No batch of these can run.") : QString());
+  setMessage(sweep() ? tr("No batch of this sweep can run.") : QString());
   if (any_ && present()) take(present()->figures);
   for (const OtherDesign& other : others())
     for (const ServedPoint& p : other.sweep->points)
@@ -147,7 +147,8 @@ void ServingChart::paintAxes(QPainter& painter, const QRectF& rect, const QRectF
   paint_x_axis(painter, x_, plot, kLatencyApart);
 }
 
-// Contexts from the right, and what the signs mean; where there is no room for all of them, every other one.
+// The legend: contexts from the right (every other one if there is no room for all), and the meaning of point
+// shapes.
 void ServingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot,
                                const QColor& ground) const {
   const QFontMetricsF metrics(painter.font());
@@ -177,7 +178,7 @@ void ServingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
     painter.drawText(QPointF(x + 29, y + 4), word(i));
     x += metrics.horizontalAdvance(word(i)) + 30;
   }
-  // Below the axis, at its left: hollow points do not fit.
+  // At the left below the axis: hollow points do not fit.
   const bool hollow = std::any_of(sweep()->points.begin(), sweep()->points.end(), [&](const ServedPoint& p) {
     return phase_of(p, decodes()).valid() && !phase_of(p, decodes()).fits;
   });
@@ -217,7 +218,7 @@ void ServingChart::paintLine(QPainter& painter, const QRectF& plot, int context,
   }
 }
 
-// Of the context in focus alone: lines of all would not be told apart.
+// Only the context in focus, because lines of all contexts would be indistinguishable.
 void ServingChart::paintComparedDesigns(QPainter& painter, const QRectF& plot, const OtherDesign& other,
                                         const QColor& ground) const {
   const int64_t context = sweep()->largest[static_cast<size_t>(focus())].first;
@@ -237,7 +238,7 @@ void ServingChart::paintComparedDesigns(QPainter& painter, const QRectF& plot, c
   }
 }
 
-// At the last point that fits.
+// The place of the last point that fits.
 std::optional<QPointF> ServingChart::endOf(const QRectF& plot, const OtherDesign& other) const {
   std::optional<QPointF> out;
   for (const ServedPoint& p : other.sweep->points)
@@ -259,7 +260,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
   for (int i = 0; i < points(); ++i)
     if (phase(i).valid())
       taken.push_back(QRectF(placeIn(plot, phase(i).figures) - QPointF(3, 3), QSizeF(6, 6)));
-  // How many fit at most, of the context in focus before the others.
+  // Labels "256 fit" at the largest batches, the context in focus first.
   painter.setPen(colors.text);
   const auto place_label = [&](const QPointF& at, const QString& text, double width,
                                std::initializer_list<QPointF> offsets) {

@@ -30,11 +30,11 @@ ServingMap::ServingMap(QWidget* parent)
 
 QString ServingMap::label(ServingFigure figure) {
   switch (figure) {
-    case ServingFigure::TokensPerGpu: return tr("Tokens per second and GPU");
+    case ServingFigure::TokensPerGpu: return tr("Tokens/s per GPU");
     case ServingFigure::TimePerToken: return tr("Time per output token");
     case ServingFigure::FirstToken: return tr("Time to first token, last prompt");
     case ServingFigure::FirstTokenEarly: return tr("Time to first token, first prompt");
-    case ServingFigure::Memory: return tr("Memory of the fullest rank");
+    case ServingFigure::Memory: return tr("Memory of the rank with most");
   }
   return {};
 }
@@ -82,7 +82,7 @@ std::optional<double> ServingMap::value(int at) const {
 
 bool ServingMap::fits(int at) const { return ofFigure(at).valid() && ofFigure(at).fits; }
 
-// One unit for all cells; it stands in the title.
+// The common unit of all cells; the title shows it.
 ValueScale ServingMap::unit() const {
   if (figure_ == ServingFigure::Memory) return byte_scale(high_, units());
   return figure_ == ServingFigure::TokensPerGpu ? ValueScale() : seconds_scale(high_);
@@ -90,7 +90,7 @@ ValueScale ServingMap::unit() const {
 
 QString ServingMap::title() const {
   const QString name = figure_ == ServingFigure::TokensPerGpu && !ServingCanvas::decodes()
-                           ? tr("Prompt tokens per second and GPU")
+                           ? tr("Prompt tokens/s per GPU")
                            : label(figure_);
   return unit().unit.isEmpty() ? name : name + QStringLiteral(", ") + unit().unit;
 }
@@ -102,14 +102,14 @@ QString ServingMap::text(int at) const {
 
 void ServingMap::changed() {
   batches_.clear();
-  lone_.assign(static_cast<size_t>(contexts()), -1);
+  largest_points_.assign(static_cast<size_t>(contexts()), -1);
   low_ = high_ = 0;
   for (int i = 0; i < points(); ++i) {
     if (point(i).asked && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
       batches_.push_back(point(i).batch);
-    if (point(i).largest) lone_[static_cast<size_t>(contextOf(i))] = i;
+    if (point(i).largest) largest_points_[static_cast<size_t>(contextOf(i))] = i;
   }
-  // Colours are spread over what fits; where nothing does, over all.
+  // Colours span the points that fit, or all points if none fits.
   const bool any = [&] {
     for (int i = 0; i < points(); ++i)
       if (fits(i)) return true;
@@ -135,7 +135,7 @@ int ServingMap::columnOf(int at) const {
 }
 
 QRectF ServingMap::cellIn(const QRectF& rect, int context, int column) const {
-  const double most = apart() ? kMostWidth + kApart : 0;
+  const double most = hasLargestColumn() ? kMostWidth + kApart : 0;
   const double width = (rect.width() - kLeft - kRight - most) /
                        std::max<double>(1, static_cast<double>(batches_.size()));
   const double height = std::min(kMostHeight, (rect.height() - kTop - kBottom) / std::max(1, contexts()));
@@ -152,10 +152,10 @@ QRectF ServingMap::cellIn(const QRectF& rect, int at) const {
 int ServingMap::pointAt(const QPointF& at) const {
   for (int i = 0; i < points(); ++i)
     if (cell(i).contains(at)) return i;
-  // The most that fit may be one of the batches: its cell at the end stands for the same point.
-  for (int context = 0; apart() && context < contexts(); ++context)
+  // The largest fitting batch may be one of the batches. Its cell in the last column is the same point.
+  for (int context = 0; hasLargestColumn() && context < contexts(); ++context)
     if (cellIn(QRectF(rect()), context, static_cast<int>(batches_.size())).contains(at))
-      return lone_[static_cast<size_t>(context)];
+      return largest_points_[static_cast<size_t>(context)];
   return -1;
 }
 
@@ -191,7 +191,7 @@ void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const Q
   painter.drawText(box, Qt::AlignCenter, metrics.elidedText(words, Qt::ElideRight, box.width()));
 }
 
-// Of what the colours are, below the cells. now: the point of the present design, or -1.
+// The legend of the colours, below the cells. now: the point of the present design, or -1.
 void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const {
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(Theme::instance().uiFont(11));
@@ -238,7 +238,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
                    Qt::AlignLeft | Qt::AlignVCenter, title());
   painter.drawText(QRectF(rect.left(), rect.top() + kTop - 20, kLeft - 8, 16),
                    Qt::AlignRight | Qt::AlignVCenter, tr("context"));
-  if (apart()) {
+  if (hasLargestColumn()) {
     const QRectF box = cellIn(rect, 0, most);
     painter.drawText(QRectF(box.left() - 20, rect.top() + kTop - 20, box.width() + 20, 16),
                      Qt::AlignRight | Qt::AlignVCenter, tr("at most"));
@@ -262,7 +262,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
     painter.setPen(now ? colors.text : colors.secondary);
     painter.drawText(QRectF(rect.left(), row.top(), kLeft - 8, row.height()),
                      Qt::AlignRight | Qt::AlignVCenter, grouped_text(tokens));
-    if (!apart()) continue;
+    if (!hasLargestColumn()) continue;
     painter.setFont(strong);
     painter.setPen(batch > 0 ? colors.text : colors.bad);
     painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, batch > 0 ? grouped_text(batch) : tr("none"));

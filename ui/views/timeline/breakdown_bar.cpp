@@ -16,8 +16,9 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kBar = 26, kBetween = 4;
-constexpr double kThin = 12, kBetweenSteps = 5, kNames = 150;  // of the steps of other designs below
-constexpr double kLeastShown = 5e-4;                           // of the step, in the legend; the bar has all
+constexpr double kThin = 12, kBetweenSteps = 5,
+                 kNames = 150;        // bars of compared designs below; room for their names
+constexpr double kLeastShown = 5e-4;  // share of the step; smaller categories are not in the legend
 
 QString short_label(TimeCategory category) {
   switch (category) {
@@ -80,7 +81,7 @@ double BreakdownBar::longest() const {
   return longest;
 }
 
-// In a comparison a bar is followed by whose it is and how long it takes.
+// In a comparison, each bar is followed by the design's letter and step time.
 double BreakdownBar::room(const QRectF& rect) const {
   return rect.width() - (others_.empty() ? 0 : std::min(kNames, rect.width() / 3));
 }
@@ -146,7 +147,7 @@ void BreakdownBar::paintLegend(QPainter& painter, const Place& place, const QCol
                    series.label + u' ' + percent_text(seconds_[static_cast<size_t>(place.category)] / step_));
 }
 
-// Behind a bar: whose it is and how long it takes.
+// The design's letter and step time after a bar.
 void BreakdownBar::paintName(QPainter& painter, int member, double step, const QPointF& at,
                              const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
@@ -176,7 +177,7 @@ void BreakdownBar::paint(QPainter& painter, const QRectF& rect, const QColor& gr
     const int c = static_cast<int>(category);
     if (bar.width() < 1 || (c != selected_ && std::find(marked_.begin(), marked_.end(), c) == marked_.end()))
       return;
-    painter.setPen(QPen(text, 1.6));  // the accent is too near to the colour of products
+    painter.setPen(QPen(text, 1.6));  // the accent colour is too similar to the colour of matrix products
     painter.setBrush(Qt::NoBrush);
     painter.drawRect(bar.adjusted(0, 0, -1, 0));
   };
@@ -195,7 +196,7 @@ void BreakdownBar::paint(QPainter& painter, const QRectF& rect, const QColor& gr
   for (const Place& place : all) outline(place.category, place.bar);
 }
 
-// By category, of a step below the bar.
+// The segments of a compared design's bar, by category.
 std::vector<QRectF> BreakdownBar::comparedBarRects(size_t at, const QRectF& rect, double below) const {
   const double scale = room(rect) / longest(),
                y = below + kBetweenSteps + static_cast<double>(at) * (kThin + kBetweenSteps);

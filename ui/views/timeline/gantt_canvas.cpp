@@ -16,9 +16,9 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kMargin = 0.012;       // of the step, before and after it
-constexpr double kLeastSeconds = 2e-7;  // that a view shows
-constexpr int kOpsOfAFrame = 1;         // actions whose ops are made for one frame
+constexpr double kMargin = 0.012;       // share of the step, left and right of it
+constexpr double kLeastSeconds = 2e-7;  // the smallest visible range
+constexpr int kOpsOfAFrame = 1;         // the most actions whose ops are computed per frame
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   for (const GanttStep& step : steps_) details_.emplace_back().setStep(step.report, step.lanes);
   if (!same_shape || at_home_ || before <= 0) {
     fit();
-  } else {  // the same part of another step
+  } else {  // keep the visible range in the new step
     view_.from *= length() / before;
     view_.seconds *= length() / before;
     keepInReach();
@@ -252,7 +252,7 @@ QRectF GanttCanvas::focusFrame() const {
   return selected_.valid() ? QRectF() : ganttLayout().plot().adjusted(-0.5, -0.5, 0.5, -0.5);
 }
 
-// How far down the rows are scrolled.
+// A scroll bar for the rows.
 void GanttCanvas::paintThumb(QPainter& painter, const GanttLayout& layout) const {
   const double shown = layout.plot().height();
   if (layout.height() <= shown + 1) return;

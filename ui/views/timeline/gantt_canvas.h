@@ -1,5 +1,5 @@
-// The timeline as a widget: zoomed about the cursor, panned, selected by mouse and keys, painted on any
-// device.
+// The timeline as a widget. It zooms around the cursor and pans; boxes are selected by mouse and keys;
+// painted on any device.
 #pragma once
 
 #include <memory>
@@ -15,35 +15,37 @@ class GanttCanvas : public Canvas {
  public:
   explicit GanttCanvas(QWidget* parent = nullptr);
 
-  // Null: there is nothing to show. A view of a step of the same shape stays.
+  // Null: nothing to show. The visible range stays if the new step has the same number of stages.
   void setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes);
-  // Steps of other designs below it, on the same axis, and what the present one is called among them.
+  // The steps of compared designs below the present step, on the same axis. name: the name of the present
+  // design.
   void setComparedDesigns(const QString& name, std::vector<GanttStep> others);
-  // Of the present design; of others the one in the same place of the pipeline. -1: all stages.
+  // Shows one stage of the present design, and of compared designs the stage at the same relative place. -1:
+  // all stages.
   void setOnly(int stage);
   const GanttSteps& steps() const { return steps_; }
   const GanttStep& stepOf(const ItemRef& ref) const { return steps_[at(ref.member)]; }
   void setCritical(bool on);
   void setHighlight(std::function<bool(const ItemRef&)> items,
                     std::function<bool(int member, int segment, int op, int layer)> ops);
-  // Without telling; op: index among the ops of the box.
+  // Emits no signal. op: index among the ops of the box; -1: none.
   void setSelected(const ItemRef& ref, int op = -1);
   const ItemRef& selected() const { return selected_; }
   int selectedOp() const { return op_; }
   const std::vector<ItemRef>& matching() const {
     return matching_;
-  }                                              // the same box in the other designs, where they have it
-  void select(const ItemRef& ref, int op = -1);  // and tells
-  // The same action, or communication, of another design's step.
+  }                                              // the matching boxes of compared designs
+  void select(const ItemRef& ref, int op = -1);  // emits a signal
+  // The box with the same action or communication in another design's step.
   ItemRef matchingItem(const ItemRef& ref, const GanttStep& of) const;
-  void reveal(const ItemRef& ref);  // into view, zoomed as it is
-  void zoomTo(const ItemRef& ref);  // large enough for its ops
+  void reveal(const ItemRef& ref);  // scrolls to the box, keeps the zoom
+  void zoomTo(const ItemRef& ref);  // zooms in until the ops of the box are visible
   void zoomBy(double factor) override;
   void fit() override;
   const GanttView& view() const { return view_; }
   GanttLayout ganttLayout() const { return GanttLayout(area(), steps_, view_); }
   OpDetail& detail(int member = 0) { return details_[at(member)]; }
-  std::vector<PlacedOp> opsShown(const ItemRef& ref) const;  // none where the box is too small for them
+  std::vector<PlacedOp> opsShown(const ItemRef& ref) const;  // empty if the box is too small to show ops
   bool critical() const { return critical_; }
   QString tipAt(const QPointF& point) const override;
 
@@ -53,7 +55,7 @@ class GanttCanvas : public Canvas {
 
  Q_SIGNALS:
   void itemSelected(int stage, int span, int op);
-  void comparedItemSelected();  // the selected box is of a design that stands below
+  void comparedItemSelected();  // a box of a compared design was selected
   void cleared();
   void searchRequested();
 
@@ -80,26 +82,26 @@ class GanttCanvas : public Canvas {
   GanttMarks marks() const;
   void keepInReach();
   void step(int items);
-  void climb(int lanes, bool rows);
-  void hop(int designs);
-  ItemRef first(double seconds) const;  // of the first row
+  void moveToRow(int lanes, bool rows);
+  void moveToDesign(int designs);
+  ItemRef first(double seconds) const;  // the box of the first row at this time
   int opAt(const ItemRef& ref, const QPointF& point) const;
   void paintThumb(QPainter& painter, const GanttLayout& layout) const;
   void describe();
   void findMatchingItems();
   QString tipOf(const ItemRef& ref) const;
-  size_t at(int member) const;  // among the steps
+  size_t at(int member) const;  // the index of the member's step in steps_
   const Lanes& lanesOf(const ItemRef& ref) const { return *stepOf(ref).lanes; }
   double length() const { return longest(steps_); }
   void limitRows();
 
-  GanttSteps steps_;  // empty: there is nothing to show
+  GanttSteps steps_;  // empty: nothing to show
   mutable LaidOutTexts texts_;
-  mutable std::vector<OpDetail> details_;  // one for each
+  mutable std::vector<OpDetail> details_;  // one per step
   std::vector<GanttStep> others_;
   QString name_;
   int only_ = -1;
-  mutable bool detail_wanted_ = false;  // the next frame has more ops
+  mutable bool detail_wanted_ = false;  // another frame is needed to compute more ops
   GanttView view_;
   bool at_home_ = true, critical_ = false;
   ItemRef selected_, hovered_;

@@ -25,7 +25,7 @@ ItemRef GanttCanvas::matchingItem(const ItemRef& ref, const GanttStep& of) const
   return found;
 }
 
-// What a box is; in a comparison what they have in its place, too.
+// The tip of a box; in a comparison also the matching boxes of the other designs.
 QString GanttCanvas::tipOf(const ItemRef& ref) const {
   QString tip = item_tip(lanesOf(ref), ref);
   if (steps_.size() < 2) return tip;
@@ -72,7 +72,7 @@ void GanttCanvas::doubleClick(const QPointF& at) {
   ref.valid() ? zoomTo(ref) : fit();
 }
 
-// Sideways along the step, up and down along the rows.
+// Pans sideways along the step, and up and down along the rows.
 void GanttCanvas::pan(const QPointF& pixels) {
   if (steps_.empty() || pixels.isNull()) return;
   view_.from += pixels.x() / ganttLayout().scale();
@@ -89,7 +89,7 @@ void GanttCanvas::wheel(const QPointF& notches, Qt::KeyboardModifiers held, cons
   Canvas::wheel(notches, held, at);
 }
 
-// Along the stream; along the ops of a box while one of them is selected.
+// Moves along the stream, or along the ops of a box while an op is selected.
 void GanttCanvas::step(int items) {
   const std::vector<LaneItem>& all = lanesOf(selected_).lane(selected_).items;
   if (op_ >= 0) {
@@ -101,8 +101,8 @@ void GanttCanvas::step(int items) {
   reveal(selected_);
 }
 
-// To the next stage that is shown, or to the next stream of this one.
-void GanttCanvas::climb(int by, bool rows) {
+// Moves to the next shown stage, or to the next stream of the same stage.
+void GanttCanvas::moveToRow(int by, bool rows) {
   const LaneItem& item = lanesOf(selected_).item(selected_);
   const double middle = (item.begin + item.end) / 2;
   const std::vector<StreamLane>& lanes = lanesOf(selected_).of(selected_.stage);
@@ -126,8 +126,8 @@ void GanttCanvas::climb(int by, bool rows) {
   reveal(to);
 }
 
-// To the same box of the next design, or what runs there at that time.
-void GanttCanvas::hop(int by) {
+// Moves to the matching box of the next design, or to the box that runs there at the same time.
+void GanttCanvas::moveToDesign(int by) {
   const auto step = static_cast<int>(at(selected_.member)) + by;
   if (step < 0 || step >= static_cast<int>(steps_.size())) return;
   const GanttStep& of = steps_[static_cast<size_t>(step)];
@@ -150,7 +150,7 @@ ItemRef GanttCanvas::first(double seconds) const {
                       : steps_.front().lanes->nearest(rows.front().stage, StreamKind::Compute, seconds);
 }
 
-// With a box selected keys go from box to box, else they move the view.
+// With a selected box, keys go from box to box. Otherwise they move the view.
 bool GanttCanvas::go(Way way, Qt::KeyboardModifiers held) {
   constexpr double kPan = 60;
   const bool shift = held & Qt::ShiftModifier, free = !selected_.valid();
@@ -159,10 +159,10 @@ bool GanttCanvas::go(Way way, Qt::KeyboardModifiers held) {
   switch (way) {
     case Way::Left: shift || free ? pan({-kPan, 0}) : step(-1); break;
     case Way::Right: shift || free ? pan({kPan, 0}) : step(1); break;
-    case Way::Up: free ? pan({0, -kPan}) : climb(-1, !shift); break;
-    case Way::Down: free ? pan({0, kPan}) : climb(1, !shift); break;
-    case Way::PageUp: free ? pan({0, -page}) : hop(-1); break;
-    case Way::PageDown: free ? pan({0, page}) : hop(1); break;
+    case Way::Up: free ? pan({0, -kPan}) : moveToRow(-1, !shift); break;
+    case Way::Down: free ? pan({0, kPan}) : moveToRow(1, !shift); break;
+    case Way::PageUp: free ? pan({0, -page}) : moveToDesign(-1); break;
+    case Way::PageDown: free ? pan({0, page}) : moveToDesign(1); break;
     case Way::First: free ? select(first(0)) : step(-items()); break;
     case Way::Last:
       if (!free) step(items());

@@ -32,15 +32,14 @@ class RooflineTest : public QObject {
     const auto kind = [&](const RooflinePoint& point) {
       return session.report()->graph().segments[static_cast<size_t>(point.segment)].op(point.op).kind;
     };
-    for (const RooflinePoint& point :
-         data.points)  // what is fused with another op moves fewer bytes than by itself
+    for (const RooflinePoint& point : data.points)  // fused ops move fewer bytes than single ops
       if (kind(point) == OpKind::Einsum || kind(point) == OpKind::Attention)
         QVERIFY2(point.rate() <= data.attainable(point) * 1.02,
                  qPrintable(QString("%1: %2 of %3 TFLOP/s")
                                 .arg(roofline_title(*session.report(), point))
                                 .arg(point.rate() * 1e-12)
                                 .arg(data.attainable(point) * 1e-12)));
-    // What is faster than memory says why, and nothing passes its roof but what is fused.
+    // The tip of a point above the memory roof gives the reason. Only fused ops exceed their roof.
     QVERIFY(data.cache_bytes > 0);
     RooflineCanvas canvas;
     canvas.resize(900, 600);
@@ -71,7 +70,7 @@ class RooflineTest : public QObject {
     QTest::mouseClick(view.roofline(), Qt::LeftButton, {}, view.roofline()->place(last).toPoint());
     QVERIFY(view.roofline()->selected() >= 0);
     QCOMPARE(state.selection().kind, SelectionKind::Op);
-    QVERIFY(!row_of(state.inspection(), "of what the roof allows").isEmpty());
+    QVERIFY(!row_of(state.inspection(), "share of the roof").isEmpty());
     view.roofline()->setFocus();
     const double
         before = view.roofline()->data().points[static_cast<size_t>(view.roofline()->selected())].intensity();

@@ -58,8 +58,8 @@ class MemoryCurveTest : public QObject {
     const auto png = encoded(view.picture(), SaveFormat::Png), svg = encoded(view.picture(), SaveFormat::Svg);
     QVERIFY(std::holds_alternative<QByteArray>(png));
     QVERIFY(std::get<QByteArray>(svg).contains("over one step"));
-    QTRY_VERIFY_WITH_TIMEOUT(view.advice()->of(session.estimate().get()), 60000);
-    QVERIFY(!view.advice()->given().empty());
+    QTRY_VERIFY_WITH_TIMEOUT(view.advice()->isFor(session.estimate().get()), 60000);
+    QVERIFY(!view.advice()->advice().empty());
     QTRY_COMPARE(state.inspection().more_title, QString("What would help"));
   }
 

@@ -299,7 +299,7 @@ class ServingTest : public QObject {
     QVERIFY(w.chart().find(7, 4096) >= 0 && !w.chart().phase(w.chart().find(7, 4096)).valid());
     QVERIFY(w.chart().phase(w.chart().find(64, 4096)).valid());
     QTRY_VERIFY(!w.chart().present());
-    QTRY_VERIFY(w.part<ElidedLabel>("serving_limits").text().contains("cannot be built as it is"));
+    QTRY_VERIFY(w.part<ElidedLabel>("serving_limits").text().contains("cannot be built"));
     w.session.undoStack()->undo();
     w.wait();
   }
@@ -320,7 +320,7 @@ class ServingTest : public QObject {
     QCOMPARE(stop.text(), QString("Cancel"));
     QTest::mouseClick(&stop, Qt::LeftButton);
     QVERIFY(!w.serving().working() && !w.serving().ready());
-    QVERIFY(stop.isVisible() && stop.text() == "Work it out");
+    QVERIFY(stop.isVisible() && stop.text() == "Compute");
     QCOMPARE(w.serving().shown(), before);
     QTest::qWait(2500);  // longer than it would have taken
     QCOMPARE(w.serving().shown(), before);
@@ -358,7 +358,7 @@ class ServingTest : public QObject {
   void theInspectorShowsThePoint() {
     ServingWindow w;
     QVERIFY(w.main.inspector()->isVisible() && !w.setup().isVisible());
-    QCOMPARE(w.main.selection()->inspection().title, QString("What fits"));
+    QCOMPARE(w.main.selection()->inspection().title, QString("Largest decode batch"));
     QCOMPARE(size_t(w.main.selection()->inspection().rows.size()), w.serving().shown()->largest.size());
     const int at = w.chart().find(16, 4096);
     QTest::mouseClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(at).toPoint());
@@ -436,8 +436,8 @@ class ServingTest : public QObject {
     QVERIFY(bar.isVisible());
     QVERIFY(bar.text().contains("context length, 4,096 tokens"));
     QCOMPARE(w.session.design().workload.context_length, context);
-    QCOMPARE(bar.wayOut()->text(), QString("Use 2,048"));
-    QTest::mouseClick(bar.wayOut(), Qt::LeftButton);
+    QCOMPARE(bar.button()->text(), QString("Use 2,048"));
+    QTest::mouseClick(bar.button(), Qt::LeftButton);
     QTRY_COMPARE(w.session.design().workload.context_length, int64_t{2048});
     QVERIFY(!bar.isVisible());
     QVERIFY(!w.session.setKnob("mode", "prefill"));

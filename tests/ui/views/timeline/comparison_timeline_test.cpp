@@ -89,7 +89,7 @@ class ComparisonTimelineTest : public QObject {
     const GanttStep& below = w.below();
     const ItemRef theirs = w.theirs();
     const Simulation& mine = *session.estimate()->simulation;
-    const Simulation& other = *session.comparisons()->all()[0].made.simulation;
+    const Simulation& other = *session.comparisons()->all()[0].result.simulation;
     QVERIFY(std::abs(canvas.view().seconds / w.alone -
                      std::max(mine.step_seconds, other.step_seconds) / mine.step_seconds) < 1e-9);
 
