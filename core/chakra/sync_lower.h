@@ -47,11 +47,11 @@ class SyncLowering : private SyncWalk::Maker {
     std::vector<uint32_t> reductions;
   };
 
-  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                        size_t instance, bool ahead) override;
+  SyncWalk::Handle gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose, int microbatch,
+                          size_t instance, bool ahead) override;
   void scatter(const std::vector<size_t>& units, int microbatch,
                const std::vector<size_t>& instances) override;
-  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
   uint32_t add_op(TraceOp op);
   uint32_t add_reduction(const GradReduction& r, const std::string& place);
@@ -82,7 +82,7 @@ class SyncLowering : private SyncWalk::Maker {
   uint32_t updated_ = 0;  // last node of the optimizer
   // All communication is one chain, so the last reduction ends after all other reductions.
   uint32_t last_reduction_ = 0;
-  std::vector<uint32_t> act_ops_;  // by action of the plan; 0: not made yet
+  std::vector<uint32_t> action_ops_;  // by action of the plan; 0: not made yet
 };
 
 }  // namespace shardscape

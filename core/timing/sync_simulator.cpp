@@ -15,8 +15,8 @@
 namespace shardscape {
 namespace {
 
-SyncWalk::Mark mark_of(NodeId node) { return SyncWalk::Mark{node} - kNoNode; }
-NodeId node_of(SyncWalk::Mark mark) { return static_cast<NodeId>(mark + kNoNode); }
+SyncWalk::Handle handle_of(NodeId node) { return SyncWalk::Handle{node} - kNoNode; }
+NodeId node_of(SyncWalk::Handle handle) { return static_cast<NodeId>(handle + kNoNode); }
 
 // Quantized types include their scales.
 double element_bytes(DType type) {
@@ -117,11 +117,12 @@ void SyncSimulator::plan(const StageLayout& layout) {
 }
 
 bool SyncSimulator::every_microbatch() const {
-  return std::any_of(walk_.acts().begin(), walk_.acts().end(), [](const PlacedPlan::Act& act) {
-    const SyncAction& a = act.action;
-    return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward ||
-           (a.when == SyncWhen::AfterGradient && a.turn != SyncOccurrence::Last);
-  });
+  return std::any_of(walk_.actions().begin(), walk_.actions().end(),
+                     [](const PlacedPlan::PlacedAction& placed) {
+                       const SyncAction& a = placed.action;
+                       return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward ||
+                              (a.when == SyncWhen::AfterGradient && a.occurrence != SyncOccurrence::Last);
+                     });
 }
 
 void SyncSimulator::resume(const Units& whole) {
@@ -201,12 +202,13 @@ void SyncSimulator::begin() {
   if (gathers_ahead_) {
     // Gathers of the parameters that the previous step updated, in the order of first use. The forward waits
     // for each.
-    const std::vector<PlacedPlan::Act>& acts = walk_.acts();
+    const std::vector<PlacedPlan::PlacedAction>& actions = walk_.actions();
     std::vector<size_t> gathers;
-    for (size_t i = 0; i < acts.size(); ++i)
-      if (acts[i].action.when == SyncWhen::AfterOptimizer && !acts[i].holders.empty()) gathers.push_back(i);
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (actions[i].action.when == SyncWhen::AfterOptimizer && !actions[i].holders.empty())
+        gathers.push_back(i);
     std::stable_sort(gathers.begin(), gathers.end(),
-                     [&](size_t a, size_t b) { return acts[a].first < acts[b].first; });
+                     [&](size_t a, size_t b) { return actions[a].first < actions[b].first; });
     for (const size_t i : gathers) walk_.run(i, -1);
   }
   if (!graph_.structure.trains()) return;
@@ -260,8 +262,8 @@ void SyncSimulator::optimize() {
   if (!gathers_ahead_) walk_.run_all(SyncWhen::AfterOptimizer);
 }
 
-SyncWalk::Mark SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                                     size_t, bool) {
+SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose,
+                                       int microbatch, size_t, bool) {
   NodeId made = kNoNode;
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
@@ -272,11 +274,11 @@ SyncWalk::Mark SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk:
       seconds = costs_.collective(CollectiveKind::AllGather,
                                   value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard,
                                   links_);
-    made = add(
-        turn != SyncWalk::Turn::Forward ? "gather of parameters for the backward" : "gather of parameters",
-        seconds, microbatch, {before_});
+    made = add(purpose != SyncWalk::GatherPurpose::Forward ? "gather of parameters for the backward"
+                                                           : "gather of parameters",
+               seconds, microbatch, {before_});
   }
-  return mark_of(made);
+  return handle_of(made);
 }
 
 void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
@@ -301,24 +303,24 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
 }
 
 // Runs one action of the plan. microbatch: for gathers, and for reductions of every microbatch.
-SyncWalk::Mark SyncSimulator::run(const PlacedPlan::Act& act, size_t, int microbatch) {
-  const SyncAction& a = act.action;
+SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size_t, int microbatch) {
+  const SyncAction& a = placed.action;
   const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
   const bool alone = a.when == SyncWhen::AfterBackward ||
                      (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
-  const double seconds = costs_.collective(a.op, bytes, act.axes, alone ? LinkShare{} : links_);
+  const double seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
   const auto name = [&](const char* what) {
     std::string out(collective_kind_name(a.op));
     std::replace(out.begin(), out.end(), '_', '-');
     return out + what + a.group;
   };
   if (a.op == CollectiveKind::AllGather || a.when == SyncWhen::AfterOptimizer) {
-    return mark_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
+    return handle_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
   }
   after_.clear();
-  for (const size_t place : act.holders) after_.push_back(backwards_[place]);
+  for (const size_t place : placed.holders) after_.push_back(backwards_[place]);
   last_reduction_ = add([&] { return name(" of gradients over "); }, seconds,
-                        a.turn == SyncOccurrence::Every ? microbatch : -1, after_);
+                        a.occurrence == SyncOccurrence::Every ? microbatch : -1, after_);
   return 0;
 }
 

@@ -93,7 +93,7 @@ class SyncSimulator : private SyncWalk::Maker {
   // wait for parameters. ends: the last backwards start collectives.
   bool every_microbatch() const;
   bool gathers_ahead() const { return gathers_ahead_; }
-  bool ends() const { return has_units() || !walk_.acts().empty(); }
+  bool ends() const { return has_units() || !walk_.actions().empty(); }
   void skip_to(int chunk, bool last) { walk_.skip_to(chunk, last); }
   // FSDP: the gathered units. Once all earlier actions have ended, an action depends on them only through
   // these units.
@@ -110,11 +110,11 @@ class SyncSimulator : private SyncWalk::Maker {
   };
   NodeId launched(NodeId collective, double seconds);
   NodeId awaited(NodeId collective);
-  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                        size_t instance, bool ahead) override;
+  SyncWalk::Handle gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose, int microbatch,
+                          size_t instance, bool ahead) override;
   void scatter(const std::vector<size_t>& units, int microbatch,
                const std::vector<size_t>& instances) override;
-  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
   template <typename Name>  // text, or a function that makes it
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
