@@ -20,11 +20,11 @@ struct Change {
   Settings settings;
 };
 
-// Settings that also recompute the wanted modules, as far as the model has them and they are not recomputed
-// already.
-Settings modules(const Design& design, std::initializer_list<RecomputeModule> wanted) {
+// Settings that recompute the given modules in addition to the modules that the design recomputes already.
+// Empty if the model has none of the given modules.
+Settings modules(const Design& design, std::initializer_list<RecomputeModule> added) {
   RecomputeModules of;
-  for (const RecomputeModule module : wanted) of.add(module);
+  for (const RecomputeModule module : added) of.add(module);
   of = of & modules_in(design.model.architecture);
   if (of == RecomputeModules{}) return {};
   if (design.workload.recompute == Recompute::Selective) of = of | design.workload.recompute_modules;

@@ -157,19 +157,19 @@ double peak_seconds_of(int stage, const Action& action, const PeakPlace& at, con
   };
   for (auto layer = from; layer != times.layers.end() && layer->begin <= stretch.end; ++layer)
     if (is_there(*layer) && layer->part == part(*layer))
-      return std::min(at.behind ? layer->end : ops.begin_of(stage, *layer, at.op), stretch.end);
+      return std::min(at.after_run ? layer->end : ops.begin_of(stage, *layer, at.op), stretch.end);
   return stretch.end;
 }
 
 std::optional<double> peak_seconds(const StageMemory& memory, StepOps& ops) {
   const StageTimes& stage = ops.simulation().stages[static_cast<size_t>(memory.stage)];
-  if (memory.of.kind == ActionKind::Optimizer)
+  if (memory.action.kind == ActionKind::Optimizer)
     for (const Span& span : stage.spans)
       if (span.kind == SpanKind::Optimizer) return span.begin;
-  if (!is_pass(memory.of.kind)) return std::nullopt;
+  if (!is_pass(memory.action.kind)) return std::nullopt;
   const PassTimes times(stage);
-  const PassInterval* stretch = times.of(memory.of);
-  return stretch ? std::optional(peak_seconds_of(memory.stage, memory.of, memory.at, *stretch, ops))
+  const PassInterval* stretch = times.of(memory.action);
+  return stretch ? std::optional(peak_seconds_of(memory.stage, memory.action, memory.at, *stretch, ops))
                  : std::nullopt;
 }
 

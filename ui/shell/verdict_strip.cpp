@@ -131,7 +131,7 @@ void VerdictStrip::showMemory() {
       tr("In use on one %1 of stage %2, which has most: tensors %3, in whole segments %4.\nFullest at: %5.")
           .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
                text_of(format_bytes(peak.allocated, units)), text_of(format_bytes(peak.reserved, units)),
-               text_of(peak.moment)));
+               text_of(peak.peak_text)));
 }
 
 void VerdictStrip::showTime() {
