@@ -31,7 +31,7 @@ struct Steps {
 struct BlockPlacement {
   // Fewest ranks of the group in a block, number of blocks, most ranks in a block.
   int64_t fewest = 1, touched = 1, fullest = 1;
-  bool unlike = false;  // whether ranks have different positions in their blocks
+  bool mixed_rails = false;  // whether ranks have different positions in their blocks
 };
 bool slower(const BlockPlacement& a, const BlockPlacement& b) {
   if (a.fewest != b.fewest) return a.fewest < b.fewest;
@@ -47,9 +47,9 @@ BlockPlacement placement_on_blocks(const std::vector<int64_t>& ranks, int64_t bl
     const int64_t begin = ranks[first] / block * block;
     while (next < ranks.size() && ranks[next] < begin + block) ++next;
     const auto inside = static_cast<int64_t>(next - first);
-    lie.unlike |= lie.touched > 0 && inside != lie.fullest;
-    for (size_t i = 0; i < next - first && !lie.unlike; ++i)
-      lie.unlike = ranks[first + i] % block != ranks[i] % block;
+    lie.mixed_rails |= lie.touched > 0 && inside != lie.fullest;
+    for (size_t i = 0; i < next - first && !lie.mixed_rails; ++i)
+      lie.mixed_rails = ranks[first + i] % block != ranks[i] % block;
     lie.fewest = std::min(lie.fewest, inside);
     lie.fullest = std::max(lie.fullest, inside);
     ++lie.touched;
@@ -60,11 +60,11 @@ BlockPlacement placement_on_blocks(const std::vector<int64_t>& ranks, int64_t bl
 // Whether a group crosses rails on nodes larger than domains: its ranks have different positions in their
 // nodes, or several of its domains share a node and only NICs connect them.
 bool crosses_rails(const BlockPlacement& on_nodes, const BlockPlacement& on_domains) {
-  return on_nodes.unlike || on_nodes.fullest > on_domains.fullest;
+  return on_nodes.mixed_rails || on_nodes.fullest > on_domains.fullest;
 }
 
 GroupSpan to_span(int64_t ranks, const BlockPlacement& lie, int64_t pods, int64_t leaves) {
-  GroupSpan span{ranks, lie.fewest, 0, 0, pods, leaves, lie.unlike};
+  GroupSpan span{ranks, lie.fewest, 0, 0, pods, leaves, lie.mixed_rails};
   if (lie.fewest != lie.fullest) {
     span.touched = lie.touched;
     span.fullest = lie.fullest;
@@ -184,7 +184,7 @@ BlockPlacement worst_placement(const DeviceMesh& mesh, Steps group, int64_t bloc
     }
     return placement_on_blocks(ranks, size);
   };
-  bool first = true, unlike = false;
+  bool first = true, mixed_rails = false;
   for (int64_t begin = 0; begin < size; ++begin) {
     if (std::none_of(reached.begin() + begin * unit, reached.begin() + (begin + 1) * unit,
                      [](char c) { return c != 0; }))
@@ -192,11 +192,11 @@ BlockPlacement worst_placement(const DeviceMesh& mesh, Steps group, int64_t bloc
     BlockPlacement one = lie_from(begin, last.degree);
     if (dropped > 0) one.touched += dropped * (one.touched - lie_from(begin, last.degree - period).touched);
     one.touched *= apart;
-    unlike |= one.unlike;
+    mixed_rails |= one.mixed_rails;
     if (first || worse(one, lie)) lie = one;
     first = false;
   }
-  lie.unlike = unlike;
+  lie.mixed_rails = mixed_rails;
   return lie;
 }
 
@@ -292,7 +292,7 @@ GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod
     return block > 0 ? placement_on_blocks(sorted, block).touched : 1;
   };
   BlockPlacement lie = placement_on_blocks(sorted, domain);
-  if (node > domain) lie.unlike = crosses_rails(placement_on_blocks(sorted, node), lie);
+  if (node > domain) lie.mixed_rails = crosses_rails(placement_on_blocks(sorted, node), lie);
   return to_span(static_cast<int64_t>(ranks.size()), lie, touched(pod), touched(leaf));
 }
 
@@ -306,12 +306,12 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
       return block > 0 && block < mesh.ranks() ? worst_placement(mesh, group, block, wider).touched : 1;
     };
     BlockPlacement lie = worst_placement(mesh, group, domain, slower);
-    if (node > domain) lie.unlike = crosses_rails(worst_placement(mesh, group, node, fuller), lie);
+    if (node > domain) lie.mixed_rails = crosses_rails(worst_placement(mesh, group, node, fuller), lie);
     return to_span(ranks, lie, touched(pod), touched(leaf));
   }
   GroupSpan worst;
   int64_t pods = 1, leaves = 1;
-  bool unlike = false;
+  bool mixed_rails = false;
   const auto lie = [](const GroupSpan& s) {
     return BlockPlacement{s.per_domain, s.domains(), s.fullest > 0 ? s.fullest : s.per_domain};
   };
@@ -323,11 +323,11 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
     if (rank == 0 || slower(lie(span), lie(worst))) worst = span;
     pods = std::max(pods, span.pods);
     leaves = std::max(leaves, span.leaves);
-    unlike |= span.unlike;
+    mixed_rails |= span.mixed_rails;
   }
   worst.pods = pods;
   worst.leaves = leaves;
-  worst.unlike = unlike;
+  worst.mixed_rails = mixed_rails;
   return worst;
 }
 

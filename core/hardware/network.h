@@ -108,7 +108,7 @@ struct GroupSpan {
   int64_t pods = 1;        // number of pods; links between pods are oversubscribed
   int64_t leaves = 1;      // number of leaf switches along a rail
   // Whether the ranks have different positions in their nodes or domains, and therefore different rails.
-  bool unlike = false;
+  bool mixed_rails = false;
   TorusSides torus{};  // extent on the torus of a domain, if it is one
   int64_t domains() const { return touched > 0 ? touched : ranks / per_domain; }
   bool even() const { return per_domain * domains() == ranks; }
@@ -121,7 +121,7 @@ GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod
                   int64_t node = 0);
 // The span of the slowest group along the axes, because its replicas wait for it. The slowest group has the
 // fewest ranks in some domain, and among equals the most domains. pods and leaves are the maximum over all
-// groups; `unlike` is true if it is true for any group. Computed from the strides of the mesh without an
+// groups; `mixed_rails` is true if it is true for any group. Computed from the strides of the mesh without an
 // enumeration of ranks, except for expert groups that are no product of mesh axes.
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0,
                   int64_t leaf = 0, int64_t node = 0);

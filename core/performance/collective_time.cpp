@@ -33,7 +33,7 @@ constexpr double kPeerUs = 0.2;  // per peer of an all-to-all: 2 to 8 ranks in t
 
 struct Group {
   double n, g, domains, fullest, pods, leaves = 1;
-  bool unlike = false;
+  bool mixed_rails = false;
   TorusSides torus{};
   bool crosses() const { return domains > 1; }
   double inner() const { return (domains - 1) / domains; }  // share of a buffer that other domains hold
@@ -46,7 +46,7 @@ Group group_of(const GroupSpan& span) {
           static_cast<double>(span.fullest > 0 ? span.fullest : span.per_domain),
           static_cast<double>(span.pods),
           static_cast<double>(span.leaves),
-          span.unlike,
+          span.mixed_rails,
           span.torus};
 }
 
@@ -139,7 +139,7 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
   const double shared = 1 / pod_rate(net, group);
   double oversubscription_factor = shared;  // factor by which oversubscription lengthens traffic between pods
   // Share of the traffic between domains that arrives on a rail other than the sender's.
-  double changing = group.unlike ? 1 : 0;
+  double changing = group.mixed_rails ? 1 : 0;
   switch (algorithm) {
     case Algorithm::Auto: break;
     case Algorithm::Ring: plan = ring_plan(net, kind, bytes, group); break;
@@ -192,7 +192,7 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
         const double passing = plan.links / links_for(LinkUse::Exchange, group.fullest);
         plan.load = {times * bytes * stays * passing, times * bytes * leaves * oversubscription_factor};
         plan.fixed_us = times * kPeerUs * (n - 1);
-        if (!group.unlike) changing = 1 - 1 / std::min(group.fullest, static_cast<double>(net.rails));
+        if (!group.mixed_rails) changing = 1 - 1 / std::min(group.fullest, static_cast<double>(net.rails));
       }
       (group.crosses() ? plan.net_hops : plan.link_hops) = times;
       plan.spine_hops = group.leaves > 1 ? times : 0;
@@ -288,11 +288,11 @@ struct Measured {
 // Tables were measured under one leaf switch, along the rails.
 Group without_leaf_and_pod_effects(Group group) {
   group.pods = group.leaves = 1;
-  group.unlike = false;
+  group.mixed_rails = false;
   return group;
 }
 bool same_placement(const Group& a, const Group& b) {
-  return a.pods == b.pods && a.leaves == b.leaves && a.unlike == b.unlike;
+  return a.pods == b.pods && a.leaves == b.leaves && a.mixed_rails == b.mixed_rails;
 }
 
 Measured look_up(const Network& net, Kind kind, bool in_network, const GroupSpan& span) {

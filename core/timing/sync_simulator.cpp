@@ -33,18 +33,19 @@ double element_bytes(DType type) {
 SyncCosts::SyncCosts(const Report& report, const Machine& machine)
     : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
 
-double SyncCosts::collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
+double SyncCosts::collective(CollectiveKind op, double bytes, const MeshAxes& axes,
+                             const LinkShare& concurrent) {
   for (const Known& k : known_)
-    if (k.op == op && k.bytes == bytes && k.beside.scaleup == beside.scaleup && k.beside.nic == beside.nic &&
-        k.axes == axes)
+    if (k.op == op && k.bytes == bytes && k.concurrent.scaleup == concurrent.scaleup &&
+        k.concurrent.nic == concurrent.nic && k.axes == axes)
       return k.seconds;
   const auto [it, fresh] = spans_.try_emplace(axes);
   if (fresh) it->second = span_of(mesh_, axes, machine_.network);
   const CollectiveEstimate estimate = collective_estimate(machine_, op, bytes, it->second);
   const LinkShare one = link_share(machine_, estimate);
   LinkShare all = one;
-  all += beside;
-  known_.push_back({op, bytes, axes, beside, estimate.seconds * slowdown(one, all)});
+  all += concurrent;
+  known_.push_back({op, bytes, axes, concurrent, estimate.seconds * slowdown(one, all)});
   return known_.back().seconds;
 }
 
@@ -125,13 +126,13 @@ bool SyncSimulator::every_microbatch() const {
                      });
 }
 
-void SyncSimulator::resume(const Units& whole) {
-  walk_.resume(whole);
+void SyncSimulator::resume(const Units& gathered) {
+  walk_.resume(gathered);
   before_ = timeline_.last(number_, StreamKind::Compute);
 }
 
-void DryRun::begin(const SyncSimulator::Units& whole) const {
-  sync_.resume(whole);
+void DryRun::begin(const SyncSimulator::Units& gathered) const {
+  sync_.resume(gathered);
   sync_.walk_.reset_backwards();
   std::fill(sync_.backwards_.begin(), sync_.backwards_.end(), kNoNode);
 }

@@ -331,8 +331,8 @@ class PlayTest : public QObject {
     const auto simulation = simulate(*report);
     const StageTimes& stage = simulation->stages[0];
     double computed = 0;
-    for (const TimeCategory c : {TimeCategory::Products, TimeCategory::Attention, TimeCategory::MemoryBound,
-                                 TimeCategory::Optimizer})
+    for (const TimeCategory c : {TimeCategory::MatrixProducts, TimeCategory::Attention,
+                                 TimeCategory::MemoryBound, TimeCategory::Optimizer})
       computed += stage.seconds[static_cast<size_t>(c)];
     // Zeroing the gradients is no node of the trace; nothing else of the optimizer has a name.
     double zeroing = 0;

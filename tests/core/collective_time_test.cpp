@@ -36,13 +36,13 @@ GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t doma
   if (mesh.group_size(axes) <= 1) return {};
   GroupSpan worst;
   int64_t pods = 1, leaves = 1;
-  bool first = true, unlike = false;
+  bool first = true, mixed_rails = false;
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     std::vector<int64_t> ranks = mesh.group(rank, axes);
     const GroupSpan span = span_of(ranks, domain, pod, leaf, node);
     pods = std::max(pods, span.pods);
     leaves = std::max(leaves, span.leaves);
-    unlike |= span.unlike;
+    mixed_rails |= span.mixed_rails;
     const auto full = [](const GroupSpan& s) { return s.fullest > 0 ? s.fullest : s.per_domain; };
     const bool slower = span.per_domain != worst.per_domain ? span.per_domain < worst.per_domain
                         : span.domains() != worst.domains() ? span.domains() > worst.domains()
@@ -52,7 +52,7 @@ GroupSpan brute_force(const DeviceMesh& mesh, const MeshAxes& axes, int64_t doma
   }
   worst.pods = pods;
   worst.leaves = leaves;
-  worst.unlike = unlike;
+  worst.mixed_rails = mixed_rails;
   return worst;
 }
 
@@ -61,7 +61,7 @@ QByteArray text(const GroupSpan& s) {
          QByteArray::number(qlonglong(s.per_domain)) + " to " + QByteArray::number(qlonglong(s.fullest)) +
          " domains " + QByteArray::number(qlonglong(s.domains())) + " pods " +
          QByteArray::number(qlonglong(s.pods)) + " leaves " + QByteArray::number(qlonglong(s.leaves)) +
-         (s.unlike ? " unlike" : "");
+         (s.mixed_rails ? " unlike" : "");
 }
 
 double quantile(std::vector<double> values, double part) {
@@ -138,7 +138,7 @@ void CollectiveTimeTest::spans_of_meshes() {
                                {MeshAxis::Etp, MeshAxis::Ep},
                                {MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
   for (const MeshAxisRow& row : kMeshAxes) groups.push_back({row.axis});
-  int checked = 0, straddling = 0, unlike = 0;
+  int checked = 0, straddling = 0, mixed_rails = 0;
   for (int i = 0; i < 400; ++i) {
     MeshDegrees degrees;
     degrees.tp = pick({1, 2, 3, 4, 6, 8});
@@ -167,7 +167,7 @@ void CollectiveTimeTest::spans_of_meshes() {
                       got = span_of(mesh, axes, domain, pod, leaf, node);
       ++checked;
       straddling += !expected.even();
-      unlike += expected.unlike;
+      mixed_rails += expected.mixed_rails;
       if (got == expected) continue;
       QFAIL((text(got) + " instead of " + text(expected) + ": " +
              QByteArray::fromStdString(group_name(axes)) + " in " +
@@ -185,7 +185,7 @@ void CollectiveTimeTest::spans_of_meshes() {
                 .constData());
     }
   }
-  QVERIFY(checked > 7000 && straddling > 500 && unlike > 500);
+  QVERIFY(checked > 7000 && straddling > 500 && mixed_rails > 500);
 }
 
 void CollectiveTimeTest::catalogues_are_sound() {

@@ -21,7 +21,7 @@ constexpr double kLeastShown = 5e-4;                           // of the step, i
 
 QString short_label(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return BreakdownBar::tr("GEMMs");
+    case TimeCategory::MatrixProducts: return BreakdownBar::tr("GEMMs");
     case TimeCategory::Attention: return BreakdownBar::tr("attention");
     case TimeCategory::MemoryBound: return BreakdownBar::tr("memory-bound");
     case TimeCategory::TensorComm: return BreakdownBar::tr("exposed tp");
