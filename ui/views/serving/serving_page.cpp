@@ -76,7 +76,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> ranges_of(const ServingSwe
   std::pair<std::vector<int64_t>, std::vector<int64_t>> out;
   for (const auto& [context, _] : sweep.largest) out.second.push_back(context);
   for (const ServedPoint& p : sweep.points)
-    if (p.asked && p.context == out.second.front()) out.first.push_back(p.batch);
+    if (p.requested && p.context == out.second.front()) out.first.push_back(p.batch);
   return out;
 }
 
@@ -398,7 +398,7 @@ void ServingPage::fill() {
     phase_ = shown_;
     if (mode() != Mode::Decode) {  // how many sequences fit is a question to decode
       auto asked = std::make_shared<ServingSweep>(*shown_);
-      std::erase_if(asked->points, [](const ServedPoint& p) { return !p.asked; });
+      std::erase_if(asked->points, [](const ServedPoint& p) { return !p.requested; });
       phase_ = std::move(asked);
     }
     const bool fresh = std::exchange(filled_, shown_) != shown_;
