@@ -149,7 +149,7 @@ class TraceWorkers {
   void write_rank(int64_t rank, const RankProgram& program, TraceImage& image) {
     const SlotTexts texts = slot_texts(export_.numbers(rank), roles_);
     if (image.fits(texts))
-      image.show(texts);
+      image.patch(texts);
     else
       image = TraceImage(program, texts, stop_);
     if (halted()) return;

@@ -9,8 +9,9 @@
 
 namespace shardscape {
 
-// A communication node with the nodes that must finish before it. Compute nodes in between are folded into
-// these sets. A compute node stays as a join if its set would grow large.
+// A communication node and the communication nodes that must finish before it. Compute nodes in between are
+// folded: their predecessors become predecessors of the next node. A compute node with many predecessors is
+// not folded; it is a join.
 struct CommNode {
   uint32_t node = 0;  // index into TraceShape::nodes
   bool join = false;  // not a communication node

@@ -111,7 +111,7 @@ SyncWalk::Handle SyncLowering::gather(const std::vector<size_t>& units, SyncWalk
   for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
     if (unit.group.shard.empty()) continue;
-    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].behind_replay : ops_[u].backward;
+    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].after_replay : ops_[u].backward;
     if (op == 0) {
       const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)),
                                   "gather of parameters: bytes");
@@ -147,7 +147,7 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
                              value(elements * width, "gradient reduction over " + group + ": bytes")));
       };
       over(CollectiveKind::ReduceScatter, unit.group.shard, unit.full, "");
-      // The shards of all replica groups have one group across copies, hence the suffix.
+      // The shards of all replica groups share one group across copies, so the suffix makes names unique.
       over(CollectiveKind::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));
     }
     for (const uint32_t op : ops) {
@@ -170,20 +170,20 @@ SyncWalk::Handle SyncLowering::run(const PlacedPlan::PlacedAction& placed, size_
     const MeshAxes& axes = placed.axes;
     const int64_t bytes = a.elements * dtype_bytes(a.dtype);
     const std::string number = std::to_string(index);
-    // The only action of its kind has no number in its name.
-    const bool alone = std::count_if(walk_.actions().begin(), walk_.actions().end(),
-                                     [&](const PlacedPlan::PlacedAction& b) {
-                                       return b.action.when == a.when && b.action.op == a.op &&
-                                              b.action.group == a.group;
-                                     }) == 1;
+    // If there is only one action of this kind, its name has no number.
+    const bool only_one = std::count_if(walk_.actions().begin(), walk_.actions().end(),
+                                        [&](const PlacedPlan::PlacedAction& b) {
+                                          return b.action.when == a.when && b.action.op == a.op &&
+                                                 b.action.group == a.group;
+                                        }) == 1;
     if (a.when == SyncWhen::AfterOptimizer)
-      op = add_collective("param_gather." + a.group + (alone ? "" : ".bucket" + number), "", a.op, axes,
+      op = add_collective("param_gather." + a.group + (only_one ? "" : ".bucket" + number), "", a.op, axes,
                           bytes / a.group_size);
     else if (gathers)
       op = add_collective("parameters.gather", "gather" + number, a.op, axes, bytes / a.group_size);
     else
       op = add_collective("grad_reduce." + a.group + (a.root >= 0 ? ".to" + std::to_string(a.root) : ""),
-                          a.when == SyncWhen::AfterBackward && alone ? "" : "bucket" + number, a.op, axes,
+                          a.when == SyncWhen::AfterBackward && only_one ? "" : "bucket" + number, a.op, axes,
                           bytes);
   }
   if (a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward) builder_.depend(before_);

@@ -48,7 +48,7 @@ struct RawNode {
   const AttrValue& attr(Attr a) const { return attrs[static_cast<size_t>(a)]; }
 };
 
-// Reads a file of messages, each behind its length as a varint. The file's bytes must outlive the reader.
+// Reads a file of messages, each after its length as a varint. The file's bytes must outlive the reader.
 class TraceReader {
  public:
   explicit TraceReader(std::string_view file);
