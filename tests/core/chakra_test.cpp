@@ -252,7 +252,7 @@ class ChakraTest : public QObject {
     for (const SlotTexts& t :
          {texts(99, 255, 129, 16383), texts(11, 128, 128, 128), texts(10, 200, 150, 300)}) {
       QVERIFY(image.fits(t));
-      image.show(t);
+      image.patch(t);
       const TraceImage fresh(p, t);
       QCOMPARE(to_hex(image.bytes()), to_hex(fresh.bytes()));
       QCOMPARE(image.digest(), fresh.digest());
