@@ -48,8 +48,7 @@ class ClusterDescription {
     add_nics(world, world > network_.pod && network_.pod > 0 ? network_.oversubscription : 1);
     out_.substitutions.push_back(
         "network.yml has one dimension at the rate of the slowest links, because ASTRA-sim's "
-        "congestion-aware "
-        "backend requires one dimension");
+        "congestion-aware backend requires one dimension");
   }
 
   // Ranks per building block of a level. If `limit` does not divide the ranks, the largest divisor below
@@ -194,15 +193,13 @@ class ClusterDescription {
     if (!names.empty())
       out_.substitutions.push_back(
           "ASTRA-sim charges a message between ranks that differ in several dimensions to the first and "
-          "fastest "
-          "of these dimensions, so some hops are too cheap in: " +
+          "fastest of these dimensions, so some hops are too cheap in: " +
           names);
     if (exchanges_in_parts())
       out_.substitutions.push_back(
           "in networks of several dimensions ASTRA-sim runs the all-to-alls of groups smaller than the job "
-          "as a "
-          "ring, where each byte passes n/2 links; a flat network exchanges directly, at the rate of its "
-          "slowest links");
+          "as a ring, where each byte passes n/2 links; a flat network exchanges directly, at the rate of "
+          "its slowest links");
   }
 
   bool exchanges_in_parts() const {

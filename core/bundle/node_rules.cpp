@@ -300,8 +300,7 @@ class FileReader {
     if (node_.deps.empty() && context_.config.endpoint_delay == 0)
       node_error("ROOT_AT_ZERO",
                  "a run that starts with a collective needs an endpoint-delay above 0 in system.json: the "
-                 "simulator's event "
-                 "queue asserts at time 0");
+                 "simulator's event queue asserts at time 0");
     const auto name = group();
     if (name == 0 && node_.attr(Attr::InvolvedDim).kind == attr_field::kBoolList &&
         !node_.attr(Attr::InvolvedDim).any_true)

@@ -115,8 +115,7 @@ class Analyser {
     if (width > kWideReady)
       findings_.warning("WIDE_READY", rank_, -1,
                         std::to_string(width) +
-                            " nodes are ready at once; the simulator scans "
-                            "all of them at every completion");
+                            " nodes are ready at once; the simulator scans all of them at every completion");
   }
 
   void report_cycle() {
