@@ -253,7 +253,8 @@ void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector
   }
 }
 
-// All messages leave at once. In an all-reduce, the sums leave once all messages have arrived.
+// All messages are sent at the same time. In an all-reduce, the sums are sent after all messages have
+// arrived.
 void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector<int64_t>& times) const {
   const size_t n = times.size();
   const int64_t handled = handling(party);

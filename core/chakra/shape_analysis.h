@@ -38,8 +38,8 @@ struct ShapeAnalysis {
   bool complete = false;  // every node can become ready
 };
 
-// folded: keeps communication only. Otherwise every node is in `comm`, and nodes without communication are
-// joins. Findings name the given rank.
+// folded: `comm` contains communication only. Otherwise every node is in `comm`, and nodes without
+// communication are joins. Findings name the given rank.
 ShapeAnalysis analyse_shape(const TraceShape& shape, int64_t rank, bool folded, Findings& findings);
 
 }  // namespace shardscape

@@ -41,7 +41,7 @@ class FsdpPlan {
   }
 
  private:
-  // The root stays gathered from its forward to its backward, which follows at once.
+  // The root stays gathered from its forward to its backward, which follows immediately.
   bool gathered_again(const Unit& unit) const {
     return scope_.policy.sharding == FsdpSharding::FullShard && !unit.name.empty();
   }

@@ -60,7 +60,7 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
       for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(axes);
   if (dense.empty() && experts.empty()) return {};
   if (experts.empty()) return {dense};
-  // The expert mesh lies over the same ranks, so a norm must not count any rank twice.
+  // The expert mesh and the dense mesh have the same ranks, and a norm must not count any rank twice.
   const MeshAxes cp = cp_axes(s);
   const bool all_replicas = (!s.dp || has(MeshAxis::Dp) || has(MeshAxis::DpShard)) &&
                             std::all_of(cp.begin(), cp.end(), has);

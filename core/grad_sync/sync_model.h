@@ -4,7 +4,7 @@
 // The expressions are a closed form of the planner's result (sync_plan.h). The search needs the closed form:
 // a bound plan evaluates the bytes of a stage's states without listing its parameters, unless needs_plan. The
 // report shows the expressions as formulas. tests/core/sync_model_test.cpp compares all totals of random
-// designs with the planner (expressions_equal_the_plan) and gathers of FSDP with the walk over the schedule
+// designs with the planner (expressions_equal_the_plan) and gathers of FSDP with the lowered program
 // (gathers_follow_the_schedule).
 #pragma once
 
@@ -18,9 +18,9 @@
 namespace shardscape {
 
 // When a gathered FSDP unit is freed. AfterForward: after each forward and each backward. AfterBackward:
-// after each backward. AfterReduction: after the backward that reduces (FSDP1 keeps units that it did not
-// reshard under no_sync). AfterForwardOnly: FSDP2 in a pipeline frees units after forwards, but after no
-// backward before the one that reduces (torch.distributed.pipelining, stage.py:
+// after each backward. AfterReduction: after the backward that reduces (under no_sync, FSDP1 frees no unit
+// that it did not reshard). AfterForwardOnly: FSDP2 in a pipeline frees units after each forward, and after
+// the backward that reduces, but after no other backward (torch.distributed.pipelining, stage.py:
 // set_reshard_after_backward(False) whatever the schedule); weight gradients read no parameters.
 enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardOnly };
 
@@ -127,7 +127,7 @@ bool needs_plan(const Structure& structure);
 // Sets the symbols that only the planner or the schedule determines; the binding already has the stage's
 // other symbols. Suffix "" for the first group (dense), "x" for the next one: Pb elements in nb reductions,
 // Pa in na reductions of shards across groups, Pgf in ngf gathers of the forward, Pgb in ngb gathers of the
-// backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements whole at the
+// backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements gathered at the
 // same time. Zb: DeepSpeed's reduce bucket.
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks);

@@ -3,7 +3,7 @@
 // concatenation, padding, buckets, units, persistence and reuse, so the planner works on numbers, not on
 // expressions. Sources, by behaviour: PyTorch 1.13 DistributedDataParallel and FullyShardedDataParallel,
 // PyTorch 2.4 fully_shard; Megatron-LM 2022-09 and Megatron-core 0.8; DeepSpeed 0.9.5. Tests compare the
-// plans with recordings of these code bases.
+// plans with recordings of the code bases.
 #pragma once
 
 #include <cstdint>
@@ -125,7 +125,7 @@ struct SyncAction {
 
 struct SyncPlan {
   std::vector<SyncAction> actions;  // in order of issue within their microbatch
-  int64_t gathered = 0;             // ZeRO-3: most elements that are whole on a rank at the same time
+  int64_t gathered = 0;             // ZeRO-3: most elements gathered on a rank at the same time
 };
 
 // A kind of collective that a policy issues, whatever the sizes are.

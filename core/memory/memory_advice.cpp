@@ -63,7 +63,7 @@ std::string MemoryAdvice::time_text() const {
   if (!time_percent) return {};
   char number[32];
   std::snprintf(number, sizeof number, "%.1f", std::abs(*time_percent));
-  if (number == std::string_view("0.0")) return "a step as long as now";
+  if (number == std::string_view("0.0")) return "the same step time";
   return std::string("a step ") + number + (*time_percent < 0 ? " % shorter" : " % longer");
 }
 

@@ -28,7 +28,7 @@ CategoryBytes of_gradients(int64_t bytes) {
   return out;
 }
 
-// Records a peak. One level stands for one instance: its highest value since the instance began.
+// Records a peak. There is one level per instance: the highest value while the instance runs.
 template <typename Profile, typename Level>
 void note(Profile& p, const Level& here, bool begins = false) {
   if (begins)

@@ -1,5 +1,5 @@
 // The report of one design: all numbers that the window and the command line show. It is immutable once made.
-// Every number comes with its formula.
+// Every number has its formula.
 #pragma once
 
 #include <memory>

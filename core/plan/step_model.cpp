@@ -130,7 +130,7 @@ class ShapeBuilder {
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)),
              sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
         if (s.sync == SyncStrategy::DdpBuckets)
-          part(MemoryCategory::Gradients, "buckets to reduce, " + std::string(dtype_name(s.grad_dtype)),
+          part(MemoryCategory::Gradients, "reducer buckets, " + std::string(dtype_name(s.grad_dtype)),
                bucket_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       }
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),

@@ -34,7 +34,7 @@ std::string_view time_category_label(TimeCategory category) {
     case TimeCategory::ExpertComm: return "Expert-parallel communication";
     case TimeCategory::PipelineComm: return "Messages between stages";
     case TimeCategory::DataComm: return "Gradients and parameters";
-    case TimeCategory::Host: return "Host: launches, memory";
+    case TimeCategory::Host: return "Host launches and copies";
     case TimeCategory::Optimizer: return "Optimizer";
     case TimeCategory::Bubble: return "Bubble";
   }

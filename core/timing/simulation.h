@@ -15,8 +15,8 @@
 
 namespace shardscape {
 
-// The time of a rank by cause. Time hidden behind compute is not included, so the categories of a stage add
-// up to the step.
+// The time of a rank by cause. Communication hidden by compute is not included, so the categories of a stage
+// add up to the step.
 enum class TimeCategory : uint8_t {
   MatrixProducts,
   Attention,    // fused attention, state-space mixers

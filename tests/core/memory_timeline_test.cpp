@@ -296,8 +296,8 @@ class MemoryTimelineTest : public QObject {
     }
   }
 
-  void culpritsAddUp_data() { add_trace_designs(); }
-  void culpritsAddUp() {
+  void contributorsAddUp_data() { add_trace_designs(); }
+  void contributorsAddUp() {
     const auto report = trace_report(chosen());
     const auto memory = memory_timeline(*report);
     for (const StageMemory& stage : memory->stages) {
@@ -353,7 +353,7 @@ class MemoryTimelineTest : public QObject {
     advice.time_percent = -2.14;
     QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step 2.1 % shorter"));
     advice.time_percent = 0.04;
-    QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step as long as now"));
+    QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, the same step time"));
   }
 
   // Modules that the model has, and as few layers as it takes, beside all of them.
