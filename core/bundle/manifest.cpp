@@ -32,8 +32,9 @@ nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
 
 nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
   auto notes = nlohmann::ordered_json::array({
-      "Compute nodes have the counted FLOPs of one rank as num_ops (at least 1) and the bytes read and "
-      "written as tensor_size (at least 1).",
+      "Compute nodes have the counted FLOPs of one rank as num_ops (at least 1), and the bytes that their "
+      "kernel reads and writes as tensor_size (at least 1). Where one kernel computes several nodes, one of "
+      "these nodes has the bytes.",
       options.durations
           ? "Durations of compute nodes are the predicted seconds of their kernels on the machine of the "
             "design, in whole microseconds, rounded so that sums are right. Launches by the host are not "

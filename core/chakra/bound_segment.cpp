@@ -94,6 +94,12 @@ class Binder {
     out.load = add("offload.load", chakra::NodeType::MemLoad);
   }
 
+  // The op that stands for a kernel carries the kernel's bytes; the other ops of the kernel carry none.
+  Expr bytes_of(OpId id) const {
+    const Kernel* kernel = segment_.kernel(id);
+    return kernel && kernel->op == id ? kernel->moved_bytes : Expr();
+  }
+
   void bind_op(OpId id, std::vector<BoundNode>& part) {
     const Op& op = segment_.op(id);
     // A ring is unrolled together with its attention. A passed block aliases the tensor that it is a part of.
@@ -132,7 +138,7 @@ class Binder {
           "bytes");
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
-      trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
+      trace.tensor_size = std::max<int64_t>(1, value(bytes_of(id), where, "bytes"));
       trace.seconds = lowering_.seconds_of(segment_, id) + std::exchange(packing_[&part], 0);
     }
     if (program_.tensors) {

@@ -34,8 +34,9 @@ struct EvaluationOptions {
   bool size_what_does_not_fit = true;
 };
 
-// Agrees with the report of the design: memory to the byte, time within 1 % (tests/core/evaluation_test.cpp).
-// Thread safe. Designs share plans, graphs and simulations through one cache.
+// Agrees with the report of the design: memory to the byte, time within 1 %
+// (tests/core/explore/evaluation_test.cpp). Thread safe. Designs share plans, graphs and simulations through
+// one cache.
 class Evaluator {
  public:
   Evaluator();

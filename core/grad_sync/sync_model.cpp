@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "pipeline/schedule.h"
 
@@ -398,7 +399,7 @@ StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const B
   return out;
 }
 
-PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
+PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan) {
   PlacedPlan out;
   std::map<std::string, MeshAxes> groups;
   for (const SyncBasis::Group& g : basis.groups) {
@@ -410,13 +411,15 @@ PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
   for (size_t i = 0; i < plan.input.reused.size(); ++i)
     reused[plan.input.reused[i].param].push_back(plan.holders[params + i]);
   for (const size_t place : plan.holders) out.places.resize(std::max(out.places.size(), place + 1));
-  for (const SyncAction& a : plan.plan.actions) {
+  for (SyncAction& a : plan.plan.actions) {
     PlacedPlan::PlacedAction& placed = out.actions.emplace_back();
     const auto add = [](std::vector<size_t>& to, size_t place) {
       if (to.empty() || to.back() != place) to.push_back(place);
     };
     placed.first = a.parts.empty() ? 0 : a.parts.front().param;
+    int before = -1;
     for (const SyncPart& part : a.parts) {
+      if (std::exchange(before, part.param) == part.param) continue;
       placed.first = std::min(placed.first, part.param);
       const size_t place = plan.holders[static_cast<size_t>(part.param)];
       add(placed.holders, place);
@@ -433,14 +436,13 @@ PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
       throw std::logic_error("the plan of gradient sync names the group " + a.group +
                              ", which is not in the graph");
     placed.axes = group->second;
-    placed.action = a;
-    placed.action.parts.clear();
-    placed.action.parts.shrink_to_fit();
-    if (a.param < 0) continue;
-    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(a.param)]];
-    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.actions.size() - 1);
-    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.actions.size() - 1);
-    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.actions.size() - 1);
+    a.parts = std::vector<SyncPart>();  // frees the parts: there may be thousands
+    const SyncAction& issued = placed.action = std::move(a);
+    if (issued.param < 0) continue;
+    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(issued.param)]];
+    if (issued.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.actions.size() - 1);
+    if (issued.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.actions.size() - 1);
+    if (issued.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.actions.size() - 1);
   }
   return out;
 }

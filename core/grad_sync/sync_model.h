@@ -3,8 +3,8 @@
 //
 // The expressions are a closed form of the planner's result (sync_plan.h). The search needs the closed form:
 // a bound plan evaluates the bytes of a stage's states without listing its parameters, unless needs_plan. The
-// report shows the expressions as formulas. tests/core/sync_model_test.cpp compares all totals of random
-// designs with the planner (expressions_equal_the_plan) and gathers of FSDP with the lowered program
+// report shows the expressions as formulas. tests/core/grad_sync/sync_model_test.cpp compares all totals of
+// random designs with the planner (expressions_equal_the_plan) and gathers of FSDP with the lowered program
 // (gathers_follow_the_schedule).
 #pragma once
 
@@ -98,7 +98,7 @@ struct PlacedPlan {
   std::vector<PlacedAction> actions;  // in order of issue within a microbatch
   std::vector<Place> places;
 };
-PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan);
+PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan);
 // Totals of a plan's collectives by group of the input, kind (sync_kinds(policy)) and occurrence. The totals
 // do not depend on the number of microbatches.
 struct PlanTotals {

@@ -148,7 +148,10 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
     builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(
         builder.segment().ops.size());
   }
-  finish_segment(builder);
+  simplify(builder);
+  count_flops_and_bytes(builder);
+  fuse(builder);
+  find_lifetimes(builder);
   return std::move(builder.segment());
 }
 

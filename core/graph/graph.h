@@ -132,6 +132,10 @@ inline Ring ring_of(const Op& op) {
 }
 
 // Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
+// Whether the op adds the gradients of a tensor that several ops read.
+inline bool is_gradient_sum(const Op& op) {
+  return op.kind == OpKind::Add && op.phase == Phase::Backward && op.forward < 0;
+}
 inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
 
 // An instance of a block template: name "attention" of template gqa_attention.
@@ -170,10 +174,10 @@ struct Segment {
   std::vector<BlockInstance> blocks;
   std::vector<Tensor> tensors;
   std::vector<Storage> storages;
-  std::vector<Op> ops;      // in order of execution: forward ops, then backward ops
+  std::vector<Op> ops;  // in order of execution: forward ops, then backward ops
   std::vector<Kernel> kernels;
   std::vector<int> kernel_of;  // by op: index into kernels; -1: a view, or a message of a ring attention
-  OpId backward_begin = 0;  // first backward op
+  OpId backward_begin = 0;     // first backward op
   // Full recompute: ops in [backward_begin, replay_end) replay the whole segment. Otherwise backward_begin.
   OpId replay_end = 0;
   TensorId input = -1;  // residual stream in; -1 for the embedding

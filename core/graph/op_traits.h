@@ -54,7 +54,7 @@ enum class GradientRule : uint8_t {
   Redistribution    // identity between two placements
 };
 
-// How counted FLOPs follow from shapes (finish.cpp). The first five are FLOPs per element from the kernel
+// How counted FLOPs follow from shapes (passes/count.cpp). The first five are FLOPs per element from the kernel
 // profile, times a number of elements.
 enum class FlopsRule : uint8_t {
   Letters,     // index space of the forward op

@@ -155,9 +155,13 @@ void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, c
 void differentiate(SegmentBuilder& builder);
 // Inserts the replay of forward ops before the backward, as the structure's recompute policy says.
 void recompute(SegmentBuilder& builder);
+// Drops ops that nothing needs.
+void simplify(SegmentBuilder& builder);
+// Fills FLOPs and bytes of every op.
+void count_flops_and_bytes(SegmentBuilder& builder);
 // Decides which ops one kernel computes, as the kernel profile says. Needs the bytes of the ops.
 void fuse(SegmentBuilder& builder);
-// Drops unused ops, then fills FLOPs, bytes, storages and saved sets.
-void finish_segment(SegmentBuilder& builder);
+// Fills the storages that the backward reads: saved, replayed, deferred.
+void find_lifetimes(SegmentBuilder& builder);
 
 }  // namespace shardscape

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "grad_sync/grad_plan.h"
+#include "graph/chunk_layers.h"
 #include "graph/kernel_label.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
@@ -18,18 +19,77 @@ namespace {
 constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
+// Bytes that are always allocated on a stage.
+struct FixedBytes {
+  CategoryBytes sums{};
+  std::vector<std::pair<MemoryCategory, int64_t>> blocks;
+  std::vector<std::pair<const char*, PartKind>> names;  // of the blocks
+  void add(const char* name, MemoryCategory category, int64_t bytes, PartKind kind = PartKind::Other) {
+    if (bytes == 0) return;
+    sums[static_cast<size_t>(category)] += bytes;
+    blocks.emplace_back(category, bytes);
+    names.emplace_back(name, kind);
+  }
+};
+
+// The part of FixedBytes that follows from the layers, the schedule and the lifetimes of gradients.
+struct FixedBuffers {
+  bool transient_gradients = false;
+  int64_t gradients = 0;  // bytes that always exist, of transient gradients
+  int64_t dummy_gradients = 0, received = 0;
+  friend bool operator==(const FixedBuffers&, const FixedBuffers&) = default;
+};
+
+FixedBytes fixed_bytes(const Report& report, const StageReport& stage, const FixedBuffers& buffers) {
+  FixedBytes out;
+  if (stage.states)
+    for (const StageStates::Part& part : stage.states->parts)
+      if (part.category != MemoryCategory::Gradients || !buffers.transient_gradients)
+        out.add("", part.category, part.bytes);
+  for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
+                           MemoryCategory::KvCache})
+    for (const PartValue& part : stage.parts[static_cast<size_t>(c)])
+      if (c != MemoryCategory::Gradients || !buffers.transient_gradients)
+        out.add(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value), part.kind);
+  const std::vector<PartValue>& gradients = stage.parts[kGradients];
+  out.add(gradients.empty() ? "" : gradients.back().name.c_str(), MemoryCategory::Gradients,
+          buffers.gradients, gradients.empty() ? PartKind::Other : gradients.back().kind);
+  out.add("dummy weight gradients", MemoryCategory::Buffers, buffers.dummy_gradients);
+  out.add("receive buffers", MemoryCategory::Buffers, buffers.received, PartKind::ReceiveBuffers);
+  out.add("workspace of matrix products", MemoryCategory::Buffers,
+          workspace_bytes(report, profile_of(report.graph())));
+  out.add("CUDA context", MemoryCategory::Runtime, context_bytes());
+  out.add("communicators", MemoryCategory::Runtime, communicator_bytes(report));
+  return out;
+}
+
+// The peak of a stage: bytes above FixedBytes, and the allocator blocks at the peak without those of
+// FixedBytes.
+struct StagePeak {
+  FixedBuffers buffers;
+  int64_t bytes = 0;
+  AllocatorSegments blocks;
+};
+
+// Bytes that the allocator has reserved but not allocated at a peak.
+int64_t waste(const FixedBytes& fixed, AllocatorSegments blocks) {
+  for (const auto& [category, bytes] : fixed.blocks)
+    if (category != MemoryCategory::Runtime) blocks.add(bytes, 1);
+  return blocks.waste();
+}
+
 class StageTimeline : StageProfiles {
  public:
   // at: the stage's place in the pipeline, which differs from the place of its representative.
   StageTimeline(SegmentMemories& memories, const StageReport& stage, int at)
-      : StageProfiles(memories, stage, at) {
-    fix();
-  }
+      : StageProfiles(memories, stage, at),
+        buffers_(fixed_buffers()),
+        fixed_(fixed_bytes(r_, stage_, buffers_)) {}
 
   // Calls seen(action, begin, peak, end, place of the peak).
   template <typename Seen>
   void run(const std::vector<Action>& actions, const Seen& seen) {
-    CategoryBytes now = fixed_;
+    CategoryBytes now = fixed_.sums;
     const std::vector<AccumulationStep> accumulations = gradients_.are_transient()
                                                             ? accumulation_steps(actions)
                                                             : std::vector<AccumulationStep>(actions.size());
@@ -61,7 +121,7 @@ class StageTimeline : StageProfiles {
   // The first peak candidate with the largest peak; most: the bytes of that peak.
   const PeakCandidate& fullest(const std::vector<PeakCandidate>& candidates, int64_t& most) const {
     const PeakCandidate* out = nullptr;
-    const int64_t fixed = total(fixed_);
+    const int64_t fixed = total(fixed_.sums);
     for (const PeakCandidate& candidate : candidates) {
       int64_t now = level_before(candidate, totals_, fixed);
       const int64_t peak = apply(candidate, totals_, now);
@@ -72,25 +132,24 @@ class StageTimeline : StageProfiles {
     return *out;
   }
 
-  // Bytes in use at the largest of the peak candidates.
-  int64_t in_use(const std::vector<PeakCandidate>& candidates) {
+  StagePeak peak(const std::vector<PeakCandidate>& candidates) {
     int64_t most = 0;
     const PeakCandidate& candidate = fullest(candidates, most);
-    return most + waste(candidate, running_passes(candidate));
+    return {buffers_, most - total(fixed_.sums), blocks(candidate, running_passes(candidate))};
   }
 
   StageMemory fullest(const std::vector<PeakCandidate>& candidates) {
     StageMemory out;
     out.stage = stage_.stage;
-    out.fixed = fixed_;
+    out.fixed = fixed_.sums;
     int64_t most = 0;
     const PeakCandidate& candidate = fullest(candidates, most);
     const std::vector<RunningPass> running_passes = this->running_passes(candidate);
-    CategoryBytes now = level_before(candidate, terms_, fixed_);
+    CategoryBytes now = level_before(candidate, terms_, fixed_.sums);
     out.at_peak = apply(candidate, terms_, now);
     out.action_index = candidate.index;
     out.action = candidate.action;
-    waste_ = waste(candidate, running_passes);
+    waste_ = waste(fixed_, blocks(candidate, running_passes));
     out.allocated = most - out.at_peak[kRuntime];
     explain(out, candidate, running_passes);
     out.reserved = out.allocated + waste_;
@@ -136,7 +195,7 @@ class StageTimeline : StageProfiles {
   // The passes that run at a peak candidate.
   std::vector<RunningPass> running_passes(const PeakCandidate& candidate) const {
     int step = -1;
-    int64_t now = candidate.concurrent ? level_before(candidate, totals_, total(fixed_)) : 0;
+    int64_t now = candidate.concurrent ? level_before(candidate, totals_, total(fixed_.sums)) : 0;
     if (candidate.concurrent) apply(candidate, totals_, now, &step);
     return running_passes(candidate, step);
   }
@@ -240,11 +299,9 @@ class StageTimeline : StageProfiles {
             work.level.after_run ? -1 : part.peak_op, work.level.after_run};
   }
 
-  // Bytes that the allocator has reserved but not allocated.
-  int64_t waste(const PeakCandidate& candidate, const std::vector<RunningPass>& running_passes) {
+  // Allocator blocks at a peak candidate, without those that are always allocated.
+  AllocatorSegments blocks(const PeakCandidate& candidate, const std::vector<RunningPass>& running_passes) {
     AllocatorSegments segments;
-    for (const auto& [category, bytes] : fixed_bytes_)
-      if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
     for (const auto& [key, count] : saved_copies_at(candidate, running_passes))
       if (count > 0) segments.add(m_.of(key).saved, count);
     for (const RunningPass& work : running_passes)
@@ -252,7 +309,7 @@ class StageTimeline : StageProfiles {
     const GradientBytes gradients = gradients_at(candidate, running_passes);
     for (const int64_t bytes : {gradients.whole, gradients.reduced})
       if (bytes > 0) segments.add(bytes, 1);
-    return segments.waste();
+    return segments;
   }
 
   int64_t receive_buffers() {
@@ -262,13 +319,6 @@ class StageTimeline : StageProfiles {
       if (sends(c)) bytes += total(memory(starts_[c + 1] - 1).output_grad);
     }
     return bytes * places_.microbatches(r_.microbatches);
-  }
-
-  void add_fixed(const char* name, MemoryCategory category, int64_t bytes, PartKind kind = PartKind::Other) {
-    if (bytes == 0) return;
-    fixed_[static_cast<size_t>(category)] += bytes;
-    fixed_bytes_.emplace_back(category, bytes);
-    fixed_names_.emplace_back(name, kind);
   }
 
   // Names of gradients as in the report.
@@ -282,27 +332,12 @@ class StageTimeline : StageProfiles {
     return gradients_.always() > 0 ? GradientNames{first, ""} : GradientNames{last, first};
   }
 
-  void fix() {
-    if (stage_.states)
-      for (const StageStates::Part& part : stage_.states->parts)
-        if (part.category != MemoryCategory::Gradients || !gradients_.are_transient())
-          add_fixed("", part.category, part.bytes);
-    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
-                             MemoryCategory::KvCache})
-      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)])
-        if (c != MemoryCategory::Gradients || !gradients_.are_transient())
-          add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value), part.kind);
-    const std::vector<PartValue>& gradients = stage_.parts[kGradients];
-    add_fixed(gradients.empty() ? "" : gradients.back().name.c_str(), MemoryCategory::Gradients,
-              gradients_.always(), gradients.empty() ? PartKind::Other : gradients.back().kind);
-    const KernelProfile& profile = profile_of(graph_);
-    if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy)
-      add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
-    if (holds_messages_)
-      add_fixed("receive buffers", MemoryCategory::Buffers, receive_buffers(), PartKind::ReceiveBuffers);
-    add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
-    add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
-    add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
+  FixedBuffers fixed_buffers() {
+    FixedBuffers out{gradients_.are_transient(), gradients_.always(), 0, 0};
+    if (graph_.structure.trains() && profile_of(graph_).weight_gradient == WeightGradient::SharedDummy)
+      out.dummy_gradients = dummy_gradients();
+    if (holds_messages_) out.received = receive_buffers();
+    return out;
   }
 
   int64_t dummy_gradients() {
@@ -318,11 +353,11 @@ class StageTimeline : StageProfiles {
 
   void explain(StageMemory& out, const PeakCandidate& candidate,
                const std::vector<RunningPass>& running_passes) {
-    for (size_t i = 0; i < fixed_bytes_.size(); ++i)
+    for (size_t i = 0; i < fixed_.blocks.size(); ++i)
       out.contributors.push_back(
-          {fixed_names_[i].first, fixed_bytes_[i].first, fixed_bytes_[i].second, fixed_names_[i].second});
+          {fixed_.names[i].first, fixed_.blocks[i].first, fixed_.blocks[i].second, fixed_.names[i].second});
     out.fixed_parts = out.contributors;
-    CategoryBytes explained = fixed_;
+    CategoryBytes explained = fixed_.sums;
     std::map<std::pair<std::string, MemoryCategory>, int64_t> saved_bytes;
     std::map<ClassKey, int64_t> received;
     for (const auto& [key, count] : saved_copies_at(candidate, running_passes, &received)) {
@@ -349,7 +384,7 @@ class StageTimeline : StageProfiles {
     // Gradients that a weight-gradient pass allocates are whole gradients.
     for (const auto& [name, bytes] :
          {std::pair{gradient_names().reduced, gradients.reduced},
-          {gradient_names().whole, out.at_peak[kGradients] - fixed_[kGradients] - gradients.reduced}}) {
+          {gradient_names().whole, out.at_peak[kGradients] - fixed_.sums[kGradients] - gradients.reduced}}) {
       if (bytes == 0) continue;
       out.contributors.push_back({name, MemoryCategory::Gradients, bytes});
       explained[kGradients] += bytes;
@@ -397,9 +432,8 @@ class StageTimeline : StageProfiles {
       out.peak_text += ": " + kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
   }
 
-  CategoryBytes fixed_{};
-  std::vector<std::pair<MemoryCategory, int64_t>> fixed_bytes_;
-  std::vector<std::pair<const char*, PartKind>> fixed_names_;
+  const FixedBuffers buffers_;
+  const FixedBytes fixed_;
   int64_t waste_ = 0;
 };
 
@@ -421,6 +455,53 @@ size_t bytes_of_table(const MemoryTable& table) {
   return out;
 }
 
+// The peaks of all stages of a bound plan. Null when stopped. table: the memory of the bound graph.
+std::shared_ptr<const std::vector<StagePeak>> stage_peaks(const Report& plan,
+                                                          std::shared_ptr<const MemoryTable> table,
+                                                          const std::stop_token& stop) {
+  SegmentMemories memories(plan, std::move(table));
+  // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
+  // number of messages: in a V-shaped pipeline, two chunks of one stage are neighbours.
+  std::map<std::pair<int, int64_t>, StageTimeline> timelines;
+  const PipelineLayout places = pipeline_layout(plan.design.parallel);
+  const bool buffers = holds_messages(plan);
+  auto out = std::make_shared<std::vector<StagePeak>>();
+  for (const StageReport& stage : plan.stages) {
+    if (stop.stop_requested()) return nullptr;
+    const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
+    StageTimeline& timeline = timelines
+                                  .try_emplace(representative, memories,
+                                               plan.stages[static_cast<size_t>(stage.representative)],
+                                               stage.stage)
+                                  .first->second;
+    out->push_back(timeline.peak(*peak_candidates_of(plan, stage.stage, timeline)));
+  }
+  return out;
+}
+
+// The layers of all stages and the schedule: with the memory of the bound graph, everything that the peaks
+// depend on if gradients and receive buffers are always allocated.
+void add_stages(CacheKey& key, const Report& plan) {
+  const ParallelSpec& parallel = plan.design.parallel;
+  key.add(int64_t{plan.graph().structure.split_backward});
+  const CacheKey schedule = schedule_key(parallel);
+  for (const int64_t word : schedule.words()) key.add(word);
+  key.add(int64_t{representative_microbatches(parallel, static_cast<int>(plan.microbatches))});
+  for (const StageReport& stage : plan.stages) {
+    key.add(int64_t{stage.representative});
+    if (stage.representative != stage.stage) continue;
+    for (const StageChunk& chunk : stage.chunks) {
+      key.add(chunk.layers);
+      for (const ChunkLayer& layer :
+           chunk_layers(plan.graph(), plan.design, chunk.first_layer, chunk.layers)) {
+        const auto policy = static_cast<int64_t>(layer.checkpoint_policy);
+        key.add((int64_t{layer.segment} << 16) + (policy << 1) + int64_t{layer.offloaded});
+        key.add((layer.begin << 32) + layer.end);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 int64_t most_in_use(const Report& plan, const std::stop_token& stop) {
@@ -436,24 +517,33 @@ int64_t most_in_use(const Report& plan, const std::stop_token& stop) {
        {structure.recompute_block, structure.recompute_groups, structure.offload_activations})
     key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
-  const auto make = [&] { return SegmentMemories(plan).table(); };
-  SegmentMemories memories(plan,
-                           plan.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table));
-  // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
-  // number of messages: in a V-shaped pipeline, two chunks of one stage are neighbours.
-  std::map<std::pair<int, int64_t>, StageTimeline> timelines;
-  const PipelineLayout places = pipeline_layout(plan.design.parallel);
-  const bool buffers = holds_messages(plan);
+  const auto find = [&] {
+    const auto make = [&] { return SegmentMemories(plan).table(); };
+    return stage_peaks(plan, plan.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table),
+                       stop);
+  };
+  std::shared_ptr<const std::vector<StagePeak>> peaks;
+  if (gradient_life(plan.graph()) == GradientLife::Always && !holds_messages(plan)) {
+    CacheKey shared = key;
+    add_stages(shared, plan);
+    peaks = plan.cache->get<std::vector<StagePeak>>(
+        CacheKind::StagePeaks, shared, find,
+        [](const std::vector<StagePeak>& made) { return sizeof made + made.size() * sizeof(StagePeak); });
+  } else {
+    peaks = find();
+  }
   int64_t most = 0;
-  for (const StageReport& stage : plan.stages) {
-    if (stop.stop_requested()) break;
-    const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
-    StageTimeline& timeline = timelines
-                                  .try_emplace(representative, memories,
-                                               plan.stages[static_cast<size_t>(stage.representative)],
-                                               stage.stage)
-                                  .first->second;
-    most = std::max(most, timeline.in_use(*peak_candidates_of(plan, stage.stage, timeline)));
+  FixedBytes fixed;
+  const StageReport* fixed_of = nullptr;  // representative and buffers that `fixed` belongs to
+  FixedBuffers buffers;
+  for (size_t s = 0; peaks && s < peaks->size(); ++s) {
+    const StagePeak& peak = (*peaks)[s];
+    const StageReport& stage = plan.stages[static_cast<size_t>(plan.stages[s].representative)];
+    if (std::exchange(fixed_of, &stage) != &stage || !(buffers == peak.buffers)) {
+      buffers = peak.buffers;
+      fixed = fixed_bytes(plan, stage, buffers);
+    }
+    most = std::max(most, total(fixed.sums) + peak.bytes + waste(fixed, peak.blocks));
   }
   return most;
 }

@@ -26,7 +26,7 @@ using ClassKey = std::pair<int, CheckpointPolicy>;
 //
 // This is a closed form of CachingAllocator for blocks that stay allocated. The search needs its speed: a
 // replay of the events takes milliseconds per stage (allocator_use.h), the sums take microseconds per design.
-// tests/core/allocator_test.cpp (segmentsOfBlocksThatStay) compares both on random blocks.
+// tests/core/memory/allocator_test.cpp (segmentsOfBlocksThatStay) compares both on random blocks.
 class AllocatorSegments {
  public:
   void add(int64_t bytes, int64_t count) {

@@ -17,6 +17,7 @@ namespace {
 constexpr int64_t kBlock = 512;
 // A ring holds two blocks: the current block and the block that is received.
 constexpr int64_t kRingBlocks = 2;
+constexpr int kUnknown = -2;
 
 // Workspace of a kernel in bytes, from the dimensions of its forward op.
 Expr workspace_of(const Structure& structure, const Segment& segment, const Op& forward,
@@ -46,10 +47,6 @@ Expr workspace_of(const Structure& structure, const Segment& segment, const Op& 
     out += bytes;
   }
   return out;
-}
-
-bool is_gradient_sum(const Op& op) {
-  return op.kind == OpKind::Add && op.phase == Phase::Backward && op.forward < 0;
 }
 
 }  // namespace
@@ -126,6 +123,26 @@ SegmentSizes SegmentLifetimes::sizes(const Binding& binding) const {
   return out;
 }
 
+// Storages that only ops of one fused chain write and read have no memory.
+void SegmentLifetimes::absorb_on_chip(const Segment& s, PerSegment& out) {
+  std::vector<int> kernel(s.storages.size(), kUnknown);
+  const auto touch = [&](TensorId tensor, int by) {
+    int& known = kernel[static_cast<size_t>(s.tensor(tensor).storage)];
+    known = known == kUnknown || known == by ? by : -1;
+  };
+  for (size_t id = 0; id < s.ops.size(); ++id) {
+    const Kernel* of = s.kernel(static_cast<OpId>(id));
+    const bool chain = of && of->ops.size() > 1 && !is_gradient_sum(s.op(of->ops.back()));
+    const int by = chain ? s.kernel_of[id] : -1;
+    for (const TensorId tensor : s.ops[id].inputs) touch(tensor, by);
+    for (const TensorId tensor : s.ops[id].outputs) touch(tensor, by);
+  }
+  for (const TensorId tensor : {s.input, s.output, s.input_grad, s.output_grad})
+    if (tensor >= 0) touch(tensor, -1);
+  for (size_t storage = 0; storage < kernel.size(); ++storage)
+    if (kernel[storage] >= 0) out.absorbed[storage] = true;
+}
+
 SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
   PerSegment out;
   out.root.resize(s.storages.size());
@@ -147,6 +164,7 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
     if (!parameter && (loss || std::find(t.axes.begin(), t.axes.end(), Axis::Vocab) != t.axes.end()))
       out.category[at(t.storage)] = MemoryCategory::Logits;
   }
+  absorb_on_chip(s, out);
   std::vector<OpId> last_read(s.storages.size(), -1);
   for (size_t i = 0; i < s.ops.size(); ++i)
     for (TensorId id : s.ops[i].inputs) last_read[at(s.tensor(id).storage)] = static_cast<OpId>(i);

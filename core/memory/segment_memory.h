@@ -125,6 +125,7 @@ class SegmentLifetimes {
     std::vector<bool> fixed;               // parameters, caches, and gradients that accumulate in a buffer
   };
   PerSegment analyse(const Segment& segment) const;
+  static void absorb_on_chip(const Segment& segment, PerSegment& out);
 
   const Graph& graph_;
   const KernelProfile& profile_;

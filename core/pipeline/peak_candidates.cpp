@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <unordered_map>
 
 namespace shardscape {
 namespace {
@@ -9,14 +11,26 @@ namespace {
 // Two states compare by their counts only if these values are equal.
 using ComparableKey = std::vector<int32_t>;
 
-ComparableKey comparable_key(const std::vector<Action>& at_once, const AccumulationStep& accumulation,
-                             const std::vector<int>& classes, const std::vector<ChunkState>& holds) {
-  ComparableKey out{accumulation.makes + 2 * accumulation.first + 4 * accumulation.last};
-  for (const Action& a : at_once)
-    out.insert(out.end(), {static_cast<int32_t>(a.kind), classes[static_cast<size_t>(a.chunk)]});
+struct ComparableKeyHash {
+  size_t operator()(const ComparableKey& key) const {
+    uint64_t out = key.size();
+    for (const int32_t word : key) out = (out ^ static_cast<uint32_t>(word)) * 0x9e3779b97f4a7c15u;
+    return static_cast<size_t>(out ^ out >> 32);
+  }
+};
+
+void write_comparable_key(std::span<const Action> at_once, const AccumulationStep& accumulation,
+                          const std::vector<int>& classes, const std::vector<ChunkState>& holds,
+                          ComparableKey& out) {
+  out.assign(1, accumulation.makes + 2 * accumulation.first + 4 * accumulation.last);
+  for (const Action& a : at_once) {
+    out.push_back(static_cast<int32_t>(a.kind));
+    out.push_back(classes[static_cast<size_t>(a.chunk)]);
+  }
   for (const ChunkState& h : holds)
-    out.insert(out.end(), {h.forward_received, h.forward_to_send, h.backward_received, h.backward_to_send});
-  return out;
+    for (const int32_t messages :
+         {h.forward_received, h.forward_to_send, h.backward_received, h.backward_to_send})
+      out.push_back(messages);
 }
 
 bool covers(const std::vector<ChunkState>& a, const std::vector<ChunkState>& b) {
@@ -73,7 +87,8 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
   std::vector<AccumulationStep> accumulations(actions.size());
   if (gradients) accumulations = accumulation_steps(actions);
   std::vector<PeakCandidate> candidates;
-  std::map<ComparableKey, std::vector<size_t>> fullest;
+  std::unordered_map<ComparableKey, std::vector<size_t>, ComparableKeyHash> fullest;
+  ComparableKey key;
   std::vector<ChunkState> now(static_cast<size_t>(*std::max_element(classes.begin(), classes.end()) + 1));
   std::vector<bool> dropped;
   // Without backwards, nothing is saved beyond the forward.
@@ -81,10 +96,11 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
     return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
   });
   for (size_t i = 0; i < actions.size(); ++i) {
-    std::vector<Action> at_once{actions[i]};
-    if (actions[i].overlapped && actions[i].kind == ActionKind::Forward) at_once.push_back(actions[i + 1]);
-    const AccumulationStep accumulation = accumulations[at_once.size() > 1 ? i + 1 : i];
-    std::vector<size_t>& others = fullest[comparable_key(at_once, accumulation, classes, now)];
+    const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
+    const auto at_once = std::span(actions).subspan(i, pair ? 2 : 1);
+    const AccumulationStep accumulation = accumulations[pair ? i + 1 : i];
+    write_comparable_key(at_once, accumulation, classes, now, key);
+    std::vector<size_t>& others = fullest[key];
     if (std::none_of(others.begin(), others.end(),
                      [&](size_t other) { return covers(candidates[other].before, now); })) {
       std::erase_if(others, [&](size_t other) {
@@ -93,9 +109,8 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
         return less;
       });
       others.push_back(candidates.size());
-      candidates.push_back({static_cast<int>(i), actions[i],
-                            at_once.size() > 1 ? std::optional(at_once[1]) : std::nullopt, accumulation,
-                            now});
+      candidates.push_back({static_cast<int>(i), actions[i], pair ? std::optional(at_once[1]) : std::nullopt,
+                            accumulation, now});
       dropped.push_back(false);
     }
     for (const Action& a : at_once) {

@@ -237,11 +237,11 @@ class ReportMaker {
     for (const bool flag : {s.first, s.last}) key.add(int64_t{flag});
     add_plan_limits(key, s);
     const auto make = [&] {
-      const StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
-                                        s.last, chunk_kinds(graph, s, r_.design.model));
-      return std::make_shared<const SharedPlan>(
-          SharedPlan{plan_totals(graph.structure, plan),
-                     std::make_shared<const PlacedPlan>(place_plan(basis.basis, plan))});
+      StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
+                                  s.last, chunk_kinds(graph, s, r_.design.model));
+      PlanTotals totals = plan_totals(graph.structure, plan);
+      return std::make_shared<const SharedPlan>(SharedPlan{
+          std::move(totals), std::make_shared<const PlacedPlan>(place_plan(basis.basis, std::move(plan)))});
     };
     return r_.cache->get<SharedPlan>(CacheKind::SyncPlan, key, make, bytes_of_plan);
   }

@@ -25,10 +25,8 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
 
 // Seconds of matrix products and attention, which are slower with fewer processors.
 double products(const PartSeconds& part) {
-  double out = 0;
-  for (size_t c = 0; c < part.categories.size(); ++c)
-    out += (1 - OverlapFactors{1, 0}.factor(static_cast<TimeCategory>(c))) * part.categories[c];
-  return out;
+  return part.categories[static_cast<size_t>(TimeCategory::MatrixProducts)] +
+         part.categories[static_cast<size_t>(TimeCategory::Attention)];
 }
 
 }  // namespace

@@ -71,7 +71,8 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
   if (here) return here;
   const Graph& graph = report_.graph();
   const StageShape& shape = report_.model->shapes[static_cast<size_t>(stage.shape)];
-  CacheKey key = key_of(graph.structure);
+  CacheKey key;
+  key.add(report_.model->serial);  // stands for the structure
   key.add(int64_t{stage.shape});
   const auto make = [&] {
     StageSync sync = stage_sync(graph, shape.first, shape.last, shape.has_layers);

@@ -5,11 +5,12 @@
 namespace shardscape {
 
 Timeline::Timeline(int stages, bool spans) : streams_(static_cast<size_t>(stages)), spans_(spans) {
-  constexpr size_t kUsual = 1 << 12;  // typical number of nodes of a steady-state simulation
+  constexpr size_t kUsual = 1 << 9;  // typical number of nodes of a steady-state simulation
   nodes_.reserve(kUsual);
 }
 
-NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t count) {
+NodeId Timeline::append(const Node& of, double seconds, const NodeId* after, size_t count) {
+  Node& node = nodes_.emplace_back(of);
   NodeId& last = streams_[static_cast<size_t>(node.stage)].last[static_cast<size_t>(node.stream)];
   node.after = last;
   node.begin = end_of(last);
@@ -35,16 +36,14 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
     waits_->push_back(static_cast<NodeId>(count));
     waits_->insert(waits_->end(), after, after + count);
   }
-  last = static_cast<NodeId>(nodes_.size());
-  nodes_.push_back(node);
-  return last;
+  return last = static_cast<NodeId>(nodes_.size() - 1);
 }
 
-NodeId Timeline::add(Node node, double seconds, std::initializer_list<NodeId> after) {
+NodeId Timeline::add(const Node& node, double seconds, std::initializer_list<NodeId> after) {
   return append(node, seconds, after.begin(), after.size());
 }
 
-NodeId Timeline::add(Node node, double seconds, const std::vector<NodeId>& after) {
+NodeId Timeline::add(const Node& node, double seconds, const std::vector<NodeId>& after) {
   return append(node, seconds, after.data(), after.size());
 }
 

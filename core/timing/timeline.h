@@ -47,8 +47,8 @@ class Timeline {
   NodeId last(int stage, StreamKind stream) const { return of(stage).last[static_cast<size_t>(stream)]; }
 
   // Appends a node to its stream. after: nodes that it waits for.
-  NodeId add(Node node, double seconds, std::initializer_list<NodeId> after);
-  NodeId add(Node node, double seconds, const std::vector<NodeId>& after);
+  NodeId add(const Node& node, double seconds, std::initializer_list<NodeId> after);
+  NodeId add(const Node& node, double seconds, const std::vector<NodeId>& after);
   // The node that ends last.
   NodeId latest(std::initializer_list<NodeId> nodes) const;
   int32_t name(const std::string& text);
@@ -91,7 +91,7 @@ class Timeline {
     Streams() { last.fill(kNoNode); }
   };
   const Streams& of(int stage) const { return streams_[static_cast<size_t>(stage)]; }
-  NodeId append(Node node, double seconds, const NodeId* after, size_t count);
+  NodeId append(const Node& of, double seconds, const NodeId* after, size_t count);
   void make_spans(Simulation& out);
   void make_receives(Simulation& out) const;
   void make_categories(Simulation& out);

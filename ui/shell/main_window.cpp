@@ -320,9 +320,9 @@ HelpTopic MainWindow::shownTopic() const {
   QWidget* view = tabs_->currentWidget();
   if (qobject_cast<MemoryView*>(view)) return HelpTopic::Memory;
   if (const auto* compute = qobject_cast<ComputeView*>(view))
-    return compute->rooflineShown() ? HelpTopic::Roofline : HelpTopic::Flops;
+    return compute->alternativeShown() ? HelpTopic::Roofline : HelpTopic::Flops;
   if (const auto* communication = qobject_cast<CommunicationView*>(view))
-    return communication->meshShown() ? HelpTopic::Mesh : HelpTopic::Collectives;
+    return communication->alternativeShown() ? HelpTopic::Mesh : HelpTopic::Collectives;
   if (view == timeline_) return HelpTopic::Timeline;
   if (view != explore_) return HelpTopic::Graph;
   switch (static_cast<ExploreView::Page>(explore_->pages()->current())) {

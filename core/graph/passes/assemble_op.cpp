@@ -462,7 +462,8 @@ void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op&
   if (stat.dtype_of >= 0) type = b_.tensor(op.inputs.at(static_cast<size_t>(stat.dtype_of))).dtype;
   const auto tokens = std::find(stat_axes.begin(), stat_axes.end(), Axis::Seq) - stat_axes.begin();
   if (stat.chunk > 0 && tokens == static_cast<std::ptrdiff_t>(stat_axes.size()))
-    fail(ProblemCode::ProfileRule, draft.line, "the profile's \"" + stat.name + "\" has chunks of no sequence",
+    fail(ProblemCode::ProfileRule, draft.line,
+         "the profile's \"" + stat.name + "\" has chunks of no sequence",
          "the sequence's letter in \"over\"");
   for (int copy = 0; copy < stat.copies; ++copy) {
     op.outputs.push_back(

@@ -157,13 +157,17 @@ class Fusion {
     }
   }
 
-  bool read_outside(TensorId tensor, const std::set<OpId>& ops) const {
-    if (tensor == s_.output || tensor == s_.input_grad) return true;
+  // Whether ops read the tensor, and only these. A replay also makes tensors that no op reads.
+  bool only_read_by(const std::set<OpId>& ops, TensorId tensor) const {
+    if (tensor == s_.output || tensor == s_.input_grad) return false;
+    bool read = false;
     for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
       const std::vector<TensorId>& inputs = s_.op(id).inputs;
-      if (!ops.contains(id) && std::find(inputs.begin(), inputs.end(), tensor) != inputs.end()) return true;
+      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end()) continue;
+      if (!ops.contains(id)) return false;
+      read = true;
     }
-    return false;
+    return read;
   }
 
   // Bytes that separate kernels move which add the bias of the experts' results, or differentiate the sum.
@@ -179,10 +183,27 @@ class Fusion {
     return Expr(static_cast<int64_t>(kParts * moved)) / Expr(kParts) * local_elements(to);
   }
 
-  // Bytes that one op moves.
-  Expr own_bytes(const Op& op) const {
+  // Bytes of the kernels that add the gradients of a tensor. One GEMM makes the gradients of packed GEMMs as
+  // one summand. The profile adds all summands in one kernel, or each to the sum so far as it arrives.
+  Expr gradient_sum_bytes(const Op& op) const {
+    std::set<OpId> makers;
+    Expr read;
+    int64_t summands = 0;
+    for (const TensorId id : op.inputs) {
+      const OpId maker = s_.tensor(id).producer;
+      if (maker >= 0 && s_.op(maker).kind == OpKind::Einsum && !makers.insert(first(maker)).second) continue;
+      read += local_bytes(s_.tensor(id));
+      ++summands;
+    }
+    const int64_t kernels = profile_.adds_gradients_at_once ? 1 : std::max<int64_t>(1, summands - 1);
+    return read + Expr(2 * kernels - 1) * local_bytes(s_.tensor(op.outputs[0]));
+  }
+
+  // Bytes that one op moves. alone: no other op runs in its kernel.
+  Expr own_bytes(const Op& op, bool alone) const {
     if (const auto bias = expert_bias_bytes(op)) return *bias;
-    if (is_epilogue(op)) return {};
+    if (is_epilogue(op) && !alone) return {};
+    if (is_gradient_sum(op)) return gradient_sum_bytes(op);
     // A kernel that recomputes a tensor for its backward does not write the tensor.
     if (is_recomputation(op) && s_.op(op.forward).recomputed_in_backward) return op.read_bytes;
     return op.read_bytes + op.written_bytes;
@@ -195,14 +216,18 @@ class Fusion {
     Expr out;
     for (const OpId id : ops) {
       const Op& op = s_.op(id);
-      out += own_bytes(op);
+      if (is_gradient_sum(op) && ops.size() > 1) {  // a GEMM writes the sum of its summands
+        out += local_bytes(s_.tensor(op.outputs[0]));
+        continue;
+      }
+      out += own_bytes(op, ops.size() == 1);
       if (ops.size() == 1 || is_epilogue(op)) continue;
       const std::set<TensorId> inputs(op.inputs.begin(), op.inputs.end());
       for (const TensorId input : inputs)
         if (!on_chip.insert(input).second) out += -local_bytes(s_.tensor(input));
       for (const TensorId made : op.outputs) {
         on_chip.insert(made);
-        if (!read_outside(made, members)) out += -local_bytes(s_.tensor(made));
+        if (only_read_by(members, made)) out += -local_bytes(s_.tensor(made));
       }
     }
     return out;

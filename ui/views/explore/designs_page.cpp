@@ -132,7 +132,7 @@ QWidget* DesignsPage::makeCaption() {
   connect(columns_menu_, &QMenu::aboutToShow, this, &DesignsPage::fillColumnsMenu);
   connect(columns_, &QPushButton::clicked, this,
           [this] { columns_menu_->popup(columns_->mapToGlobal(QPoint(0, columns_->height()))); });
-  connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::clear);
+  connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::openAll);
   compare_ = add(tr("Compare"), QStringLiteral("compare_design"), {});
   take_ = add(tr("Make current"), QStringLiteral("take_design"), {});
   connect(compare_, &QPushButton::clicked, this, [this] {

@@ -59,7 +59,7 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
       if (const auto* wrong = std::get_if<Problem>(&space)) {
         problem = *wrong;
       } else {
-        auto result = search(std::get<0>(space), options, {[this](const SearchProgress& p) { post(p); }},
+        auto result = search(std::get<0>(space), options, {[this](const SearchProgress& p) { post(p); }, {}},
                              stop);
         if (const auto* wrong_options = std::get_if<Problem>(&result))
           problem = *wrong_options;

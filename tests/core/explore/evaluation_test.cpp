@@ -82,6 +82,7 @@ class EvaluationTest : public QObject {
   void units_agree();
   void what_comes_before_reductions_is_shared();
   void what_only_time_depends_on_agrees();
+  void peaks_of_other_layers_and_schedules_are_not_shared();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
   void long_plays_stop();
@@ -309,6 +310,34 @@ void EvaluationTest::what_only_time_depends_on_agrees() {
       }
   }
   QVERIFY(seen.timed > 5 * kDesigns);
+}
+
+// Designs that differ only in gradient sync share the peaks of their stages. All of these differ in more.
+void EvaluationTest::peaks_of_other_layers_and_schedules_are_not_shared() {
+  const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
+      {"recompute", {"none", "selective", "full"}},
+      {"recompute_method", {"uniform", "block"}},
+      {"recompute_num_layers", {"1", "2"}},
+      {"schedule", {"1f1b", "gpipe", "zb-h1"}},
+      {"virtual_stages", {"1", "2"}},
+      {"batch", {"32", "64"}},
+      {"offload_activations", {"0", "1"}},
+      {"sync", {"ddp-flat", "distributed-optimizer"}}};
+  std::vector<Design> designs{preset_design("gpt3-175b", 8, 4, 2)};
+  for (const auto& [knob, values] : knobs) {
+    std::vector<Design> all;
+    for (const Design& design : designs)
+      for (const char* value : values) QVERIFY(!set_knob(all.emplace_back(design), *find_knob(knob), value));
+    designs = std::move(all);
+  }
+  std::erase_if(designs, [](const Design& design) { return !first_error(design).empty(); });
+  QVERIFY(designs.size() > 100);
+  Evaluator evaluator;
+  for (const Design& design : designs) {
+    const auto report = estimate(design);
+    QVERIFY2(evaluator.evaluate(design).memory == memory_in_use(*report, report->memory->peak_stage),
+             command_flags(design).c_str());
+  }
 }
 
 void EvaluationTest::invalid_designs_have_the_first_reason() {

@@ -1,5 +1,4 @@
-// Simplify and account: drops unused ops, then fills FLOPs, bytes and the storages saved for the backward.
-#include <algorithm>
+// Count: the FLOPs of every op, and the bytes that it reads and writes.
 #include <set>
 
 #include "graph/op_traits.h"
@@ -15,44 +14,6 @@ constexpr int64_t kMergeFlops = 3;     // per part of a softmax: maximum, expone
 constexpr int64_t kClampFlops = 5;
 // Copies written: one scaled along the contraction of this GEMM, one along that of the weight gradient.
 constexpr int64_t kQuantizedCopies = 2;
-
-void drop_unused(Segment& s) {
-  std::vector<bool> wanted(s.tensors.size(), false), keep(s.ops.size(), false);
-  auto want = [&](TensorId id) {
-    if (id >= 0) wanted[static_cast<size_t>(id)] = true;
-  };
-  want(s.output);
-  want(s.input_grad);
-  for (TensorId id : s.caches) want(id);
-  for (const Param& p : s.params) want(p.gradient);
-  for (size_t i = s.ops.size(); i-- > 0;) {
-    const Op& op = s.ops[i];
-    // A replay runs as a whole, even if the backward does not read its last results.
-    keep[i] = op.phase == Phase::Recompute ||
-              std::any_of(op.outputs.begin(), op.outputs.end(),
-                          [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
-    if (keep[i])
-      for (TensorId id : op.inputs) want(id);
-  }
-  std::vector<OpId> renumbered(s.ops.size(), -1);
-  const auto kept_before = [&](OpId id) {
-    return static_cast<OpId>(std::count(keep.begin(), keep.begin() + id, true));
-  };
-  const OpId backward_begin = kept_before(s.backward_begin), replay_end = kept_before(s.replay_end);
-  std::vector<Op> ops;
-  for (size_t i = 0; i < s.ops.size(); ++i) {
-    if (!keep[i]) continue;
-    renumbered[i] = static_cast<OpId>(ops.size());
-    ops.push_back(std::move(s.ops[i]));
-  }
-  for (Op& op : ops)
-    if (op.forward >= 0) op.forward = renumbered[static_cast<size_t>(op.forward)];
-  for (Tensor& t : s.tensors)
-    if (t.producer >= 0) t.producer = renumbered[static_cast<size_t>(t.producer)];
-  s.ops = std::move(ops);
-  s.backward_begin = backward_begin;
-  s.replay_end = replay_end;
-}
 
 // Product of the local sizes of every letter of the op: its index space on one rank.
 Expr index_space(const Segment& s, const Op& op) {
@@ -215,110 +176,16 @@ void count_bytes(const Segment& s, Op& op) {
   }
 }
 
-// The forward op whose backward reads the result of a collective: the saver of the collective's input.
-// Collectives may follow each other, for example where heads are exchanged before a ring.
-OpId reader_behind(const Segment& s, const Op& collective) {
-  OpId out = -1;
-  for (const Op& reader : s.ops) {
-    if (std::find(reader.inputs.begin(), reader.inputs.end(), collective.outputs[0]) == reader.inputs.end())
-      continue;
-    if (const OpId named = reader.forward < 0 && is_collective(reader.kind) ? reader_behind(s, reader)
-                                                                            : reader.forward;
-        named >= 0)
-      out = named;
-  }
-  return out;
-}
-
-// Forward storages that the backward of a layer with this checkpoint policy reads. replays, if not null,
-// receives the storages that the backward reads of the replay.
-std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy checkpoint_policy,
-                                        std::vector<SavedStorage>* replays) {
-  std::set<StorageId> seen, replayed;
-  std::vector<SavedStorage> saved;
-  for (size_t i = static_cast<size_t>(s.backward_begin); i < s.ops.size(); ++i) {
-    if (!runs(s.ops[i], checkpoint_policy)) continue;
-    for (TensorId read : s.ops[i].inputs) {
-      const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
-                                                                             : read;
-      const Tensor& t = s.tensor(id);
-      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient ||
-          t.role == TensorRole::Gradient)
-        continue;
-      if (t.producer >= s.backward_begin) {  // recomputed or gathered again: its source is saved instead
-        const Op& maker = s.op(t.producer);
-        const bool again = is_recomputation(maker) || maker.scope == OpScope::Checkpoint;
-        if (replays && again && s.ops[i].phase == Phase::Backward && replayed.insert(t.storage).second)
-          replays->push_back({t.storage, maker.forward >= 0 ? maker.forward : s.ops[i].forward});
-        continue;
-      }
-      OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
-      if (is_collective(s.ops[i].kind))
-        if (const OpId named = reader_behind(s, s.ops[i]); named >= 0) saver = named;
-      if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
-    }
-  }
-  std::stable_sort(saved.begin(), saved.end(),
-                   [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
-  return saved;
-}
-
-// Sets Op::deferrable: backward ops that the gradient of the segment's input does not depend on. Replays run
-// before all other ops, so they are never deferred.
-void split_backward(Segment& s) {
-  std::vector<bool> wanted(s.tensors.size(), false);
-  if (s.input_grad >= 0) wanted[static_cast<size_t>(s.input_grad)] = true;
-  for (size_t i = s.ops.size(); i-- > static_cast<size_t>(s.backward_begin);) {
-    Op& op = s.ops[i];
-    op.deferrable = op.phase != Phase::Recompute &&
-                    std::none_of(op.outputs.begin(), op.outputs.end(),
-                                 [&](TensorId id) { return wanted[static_cast<size_t>(id)]; });
-    if (op.deferrable) continue;
-    for (TensorId id : op.inputs)
-      if (id >= 0) wanted[static_cast<size_t>(id)] = true;
-  }
-}
-
-std::vector<SavedStorage> collect_deferred(const Segment& s, CheckpointPolicy checkpoint_policy) {
-  std::set<StorageId> seen;
-  std::vector<SavedStorage> out;
-  for (const Op& op : s.ops) {
-    if (!op.deferrable || !runs(op, checkpoint_policy)) continue;
-    for (TensorId read : op.inputs) {
-      if (read < 0) continue;
-      const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
-                                                                             : read;
-      const Tensor& t = s.tensor(id);
-      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient) continue;
-      if (t.producer >= 0 && s.op(t.producer).deferrable) continue;
-      const OpId named = op.forward >= 0 ? op.forward : reader_behind(s, op);
-      if (seen.insert(t.storage).second) out.push_back({t.storage, named >= 0 ? named : 0});
-    }
-  }
-  std::stable_sort(out.begin(), out.end(),
-                   [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
-  return out;
-}
-
 }  // namespace
 
-void finish_segment(SegmentBuilder& builder) {
+void count_flops_and_bytes(SegmentBuilder& builder) {
   Segment& s = builder.segment();
-  drop_unused(s);
   for (Op& op : s.ops) {
     count_flops(s, op, builder.profile());
     // a repeated op does no useful work
     op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
     count_bytes(s, op);
   }
-  fuse(builder);
-  // Selective recompute has no op scopes: every layer replays the same ops.
-  const bool full = s.replay_end > s.backward_begin;
-  s.saved = collect_saved(s, CheckpointPolicy::Input, &s.replayed);
-  if (full) s.saved_whole = collect_saved(s, CheckpointPolicy::Activations, nullptr);
-  split_backward(s);
-  s.waiting = collect_deferred(s, CheckpointPolicy::Input);
-  if (full) s.deferred_whole = collect_deferred(s, CheckpointPolicy::Activations);
 }
 
 }  // namespace shardscape
