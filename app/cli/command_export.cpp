@@ -42,7 +42,7 @@ void print_summary(const ExportSummary& s, const ExportOptions& options, bool js
                                         {"nodes", s.nodes},
                                         {"bytes", s.bytes},
                                         {"seconds", s.seconds},
-                                        {"nearest", s.nearest}}
+                                        {"nearest", s.substitutions}}
                      .dump(2)
               << "\n";
     return;
@@ -87,7 +87,7 @@ int run(const Arguments& arguments) {
     return interrupt.requested() ? static_cast<int>(kInterrupted) : exit_code_of(*problem);
   }
   const auto& summary = std::get<ExportSummary>(result);
-  for (const std::string& text : summary.nearest)
+  for (const std::string& text : summary.substitutions)
     print_problem(Problem::note(ProblemCode::NetworkApproximated, "network.yml", text));
   print_summary(summary, options, arguments.has("--json"));
   return kDone;

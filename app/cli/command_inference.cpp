@@ -53,7 +53,7 @@ int run(const Arguments& arguments) {
   std::optional<Problem> first;
   bool any = false;
   for (const ServedPoint& p : made.points) {
-    if (!p.asked) continue;
+    if (!p.requested) continue;
     const auto problem = point_problem(p);
     any = any || !problem;
     if (problem && !first) first = problem;

@@ -72,7 +72,7 @@ Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& o
     if (auto problem = folder.commit()) return *problem;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     return ExportSummary{folder.target(), totals.ranks,    totals.nodes,
-                         totals.bytes,    elapsed.count(), std::move(cluster.nearest)};
+                         totals.bytes,    elapsed.count(), std::move(cluster.substitutions)};
   } catch (const LoweringError& error) {
     return Problem{ProblemCode::TraceOverflow, "design", error.what(),
                    "smaller sizes, or fewer microbatches per step"};

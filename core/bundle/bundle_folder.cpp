@@ -48,8 +48,8 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
     const std::string name = entry.path().filename().string();
     if (!entry.is_regular_file(error) || !is_bundle_file(name))
       return problem(ProblemCode::ForeignFiles, target,
-                     "the bundle's folder also holds \"" + name + "\", which Shardscape did not write",
-                     "a bundle with nothing else beside it; move \"" + name + "\" away first");
+                     "the bundle's folder also has \"" + name + "\", which Shardscape did not write",
+                     "a folder with a bundle and no other file; move \"" + name + "\" away first");
   }
   if (error) return not_writable(target, error.message());
   return std::nullopt;
@@ -113,7 +113,7 @@ Result<BundleFolder> BundleFolder::open(const fs::path& wanted, bool replace, in
   folder.replace_ = replace;
   folder.target_ = fs::weakly_canonical(fs::absolute(wanted, error), error);
   if (error || wanted.empty())
-    return problem(ProblemCode::NotAFolder, wanted, "this is no path to a folder", kAccepted);
+    return problem(ProblemCode::NotAFolder, wanted, "this is not a path to a folder", kAccepted);
   if (folder.target_.filename().empty()) folder.target_ = folder.target_.parent_path();
   if (folder.target_.filename().string().find("empty") != std::string::npos)
     return problem(ProblemCode::FolderNameUnsupported, wanted,

@@ -84,8 +84,9 @@ int64_t TraceExport::estimate() const {
   return replicas * std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
-// Threads take classes in turn, and the ranks of a class in portions. The thread that takes a class lowers
-// it; another thread lowers it again only when it has no other class left.
+// A visit lowers a class and takes ranks of this class in portions. Threads take visits from one counter: the
+// first visits go to every class once, later visits help with classes that still have ranks. So a class is
+// lowered twice only when a thread has no unvisited class left.
 class TraceWorkers {
  public:
   TraceWorkers(const TraceExport& what, ByteSink& sink, const ExportProgressFn& progress,
@@ -106,7 +107,7 @@ class TraceWorkers {
                          lowering.position_of(rank);
       classes_[static_cast<size_t>(of)].ranks.push_back(rank);
     }
-    rounds_ = classes_.size() * threads_;
+    visits_ = classes_.size() * threads_;
     claimed_ = std::make_unique<std::atomic<size_t>[]>(classes_.size());
     done_.ranks = world;
   }
@@ -123,8 +124,8 @@ class TraceWorkers {
     RankProgram program;
     TraceImage image;
     try {
-      for (size_t turn; (turn = next_.fetch_add(1)) < rounds_ && !halted();) {
-        const size_t index = turn % classes_.size();
+      for (size_t visit; (visit = next_.fetch_add(1)) < visits_ && !halted();) {
+        const size_t index = visit % classes_.size();
         FileClass& c = classes_[index];
         const size_t portion = std::clamp<size_t>(c.ranks.size() / (4 * threads_), 1, 64);
         bool lowered = false;
@@ -149,7 +150,7 @@ class TraceWorkers {
   void write_rank(int64_t rank, const RankProgram& program, TraceImage& image) {
     const SlotTexts texts = slot_texts(export_.numbers(rank), roles_);
     if (image.fits(texts))
-      image.show(texts);
+      image.patch(texts);
     else
       image = TraceImage(program, texts, stop_);
     if (halted()) return;
@@ -213,8 +214,7 @@ class TraceWorkers {
   std::chrono::steady_clock::time_point start_;
   std::vector<FileClass> classes_;
   size_t threads_ = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
-  // Turns: every thread may help with every class.
-  size_t rounds_ = 0;
+  size_t visits_ = 0;                               // one per class and thread
   std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by class: number of ranks that threads have taken
   std::vector<uint64_t> digests_;                   // by rank
   std::vector<int64_t> sizes_;

@@ -126,8 +126,8 @@ bool TraceReader::next_message(std::string_view& message) {
   if (!whole || size > UINT32_MAX) return bad(place("the length at byte ") + " takes more than 32 bits");
   const size_t begin = at_ + static_cast<size_t>(in.CurrentPosition());
   if (size > file_.size() - begin)
-    return bad(place("the message at byte ") + " wants " + std::to_string(size) + " bytes, only " +
-               std::to_string(file_.size() - begin) + " are left");
+    return bad(place("the message at byte ") + " has a length of " + std::to_string(size) +
+               " bytes, but only " + std::to_string(file_.size() - begin) + " are left");
   message = file_.substr(begin, size);
   at_ = begin + size;
   return true;
@@ -139,7 +139,7 @@ bool TraceReader::read_metadata(std::string& version) {
   pb::GlobalMetadata& message = messages_->metadata;
   // A node has an integer in the field of the metadata's version, which makes the field an unknown one.
   if (!parse(bytes, message) || !message.GetReflection()->GetUnknownFields(message).empty())
-    return bad("the first message is no GlobalMetadata");
+    return bad("the first message is not a GlobalMetadata");
   version = message.version();
   return true;
 }
@@ -151,7 +151,7 @@ TraceReader::Step TraceReader::next(RawNode& node) {
   if (!next_message(bytes)) return Step::Bad;
   if (bytes.empty() || !parse(bytes, messages_->node) ||
       mistyped(messages_->reflection.GetUnknownFields(messages_->node))) {
-    bad("the message at byte " + std::to_string(start) + (bytes.empty() ? " is empty" : " is no Node"));
+    bad("the message at byte " + std::to_string(start) + (bytes.empty() ? " is empty" : " is not a Node"));
     return Step::Bad;
   }
   read_node(messages_->node, node);

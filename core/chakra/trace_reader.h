@@ -44,11 +44,11 @@ struct RawNode {
   std::string_view name;
   std::vector<uint64_t> deps;  // ids of control dependencies, then of data dependencies
   std::array<AttrValue, kAttrCount> attrs;
-  std::vector<std::string_view> inputs, outputs;  // entries of string_list: names and bytes in turn
+  std::vector<std::string_view> inputs, outputs;  // entries of string_list: alternately names and bytes
   const AttrValue& attr(Attr a) const { return attrs[static_cast<size_t>(a)]; }
 };
 
-// Reads a file of messages, each behind its length as a varint. The file's bytes must outlive the reader.
+// Reads a file of messages, each after its length as a varint. The file's bytes must outlive the reader.
 class TraceReader {
  public:
   explicit TraceReader(std::string_view file);

@@ -60,7 +60,7 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
       for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(axes);
   if (dense.empty() && experts.empty()) return {};
   if (experts.empty()) return {dense};
-  // The expert mesh lies over the same ranks, so a norm must not count any rank twice.
+  // The expert mesh and the dense mesh have the same ranks, and a norm must not count any rank twice.
   const MeshAxes cp = cp_axes(s);
   const bool all_replicas = (!s.dp || has(MeshAxis::Dp) || has(MeshAxis::DpShard)) &&
                             std::all_of(cp.begin(), cp.end(), has);
@@ -68,17 +68,17 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
   const bool all_tp = !s.folded || !s.tp ||
                       std::find(merged.begin(), merged.end(), MeshAxis::Tp) != merged.end();
   if (replicas && all_replicas && all_tp) return {dense};
-  const bool apart = !replicas && (!s.folded || dense == stages);
-  if (apart) {
+  const bool disjoint = !replicas && (!s.folded || dense == stages);
+  if (disjoint) {
     dense.insert(dense.begin() + static_cast<std::ptrdiff_t>(stages.size()), experts.begin(), experts.end());
     return {dense};
   }
   // Neither mesh covers the other: one sum for each kind of parameter, as in Megatron-core's chained
   // optimizers.
-  MeshAxes of_experts = stages;
-  of_experts.insert(of_experts.end(), experts.begin(), experts.end());
-  if (!s.folded && has(MeshAxis::Tp)) of_experts.push_back(MeshAxis::Tp);
-  return {dense, of_experts};
+  MeshAxes expert_norm = stages;
+  expert_norm.insert(expert_norm.end(), experts.begin(), experts.end());
+  if (!s.folded && has(MeshAxis::Tp)) expert_norm.push_back(MeshAxis::Tp);
+  return {dense, expert_norm};
 }
 
 }  // namespace shardscape

@@ -13,7 +13,7 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
   std::vector<Problem> out;
   const auto at_least = [&](const char* where, int64_t value, int64_t least) {
     if (value < least)
-      out.emplace_back(ProblemCode::SyncInputInvalid, where, "it is " + std::to_string(value),
+      out.emplace_back(ProblemCode::SyncInputInvalid, where, "the value is " + std::to_string(value),
                        "a whole number of " + std::to_string(least) + " or more");
   };
   at_least("microbatches", policy.microbatches, 1);
@@ -34,7 +34,7 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
     if (group.across_size > 1 && !shards_in_groups(policy.strategy))
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
                        "only FSDP and Megatron's distributed optimizer replicate shards across groups",
-                       "no replica group, or one of these");
+                       "FSDP or the distributed optimizer, or shards without replicas");
     else if (group.across_size > 1 && is_fsdp(policy.strategy) && policy.sharding == FsdpSharding::NoShard)
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
                        "without sharding there are no shards to replicate", "one group of all replicas");
@@ -42,11 +42,12 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
   for (const SyncReuse& again : input.reused)
     if (again.param < 0 || again.param >= static_cast<int>(input.params.size()))
       out.emplace_back(ProblemCode::SyncInputInvalid, again.module,
-                       "it names parameter " + std::to_string(again.param), "one of those listed");
+                       "the reuse names parameter " + std::to_string(again.param),
+                       "the index of a listed parameter");
   for (const SyncParam& param : input.params) {
     if (param.group < 0 || param.group >= static_cast<int>(input.groups.size()))
       out.emplace_back(ProblemCode::SyncInputInvalid, param.name,
-                       "it names group " + std::to_string(param.group),
+                       "the parameter names group " + std::to_string(param.group),
                        "0 to " + std::to_string(static_cast<int64_t>(input.groups.size()) - 1));
     for (const int64_t size : param.shape) at_least(param.name.c_str(), size, 1);
   }
@@ -55,8 +56,8 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
 
 }  // namespace
 
-int64_t sync_occurrences(SyncOccurrence turn, int64_t microbatches) {
-  switch (turn) {
+int64_t sync_occurrences(SyncOccurrence occurrence, int64_t microbatches) {
+  switch (occurrence) {
     case SyncOccurrence::Every: return microbatches;
     case SyncOccurrence::Rest: return microbatches - 1;
     case SyncOccurrence::First:
@@ -65,8 +66,8 @@ int64_t sync_occurrences(SyncOccurrence turn, int64_t microbatches) {
   return 1;
 }
 
-bool sync_happens(SyncOccurrence turn, int64_t microbatch, int64_t microbatches) {
-  switch (turn) {
+bool sync_happens(SyncOccurrence occurrence, int64_t microbatch, int64_t microbatches) {
+  switch (occurrence) {
     case SyncOccurrence::Every: return true;
     case SyncOccurrence::First: return microbatch == 0;
     case SyncOccurrence::Rest: return microbatch > 0;
@@ -129,9 +130,9 @@ SyncAction SyncScope::action(Phase phase, CollectiveKind op, DType dtype) const 
   out.op = op;
   out.group = group.name;
   out.group_size = group.size;
-  out.of = static_cast<int>(&group - input.groups.data());
+  out.replicas = static_cast<int>(&group - input.groups.data());
   out.dtype = dtype;
-  out.turn = reduce_occurrence();
+  out.occurrence = reduce_occurrence();
   return out;
 }
 

@@ -85,11 +85,11 @@ std::vector<std::string> violations(const Schedule& schedule);
 std::vector<int> microbatches_in_flight(const Schedule& schedule);
 
 // Candidates for the peak of several quantities on a stage. A microbatch in flight in chunk c holds
-// held[c][i] of quantity i, and waiting[c][i] until its deferred weight gradient runs (empty: nothing).
-// Returns the totals per quantity at the Pareto-maximal moments: no other moment has at least as much of each
-// quantity.
+// held[c][i] of quantity i, and deferred[c][i] until its deferred weight gradient runs (empty: nothing).
+// Returns the totals per quantity at the Pareto-maximal points of the schedule: no other point has at least
+// as much of each quantity.
 std::vector<std::vector<int64_t>> pareto_peaks(const std::vector<Action>& actions,
                                                const std::vector<std::vector<int64_t>>& held,
-                                               const std::vector<std::vector<int64_t>>& waiting = {});
+                                               const std::vector<std::vector<int64_t>>& deferred = {});
 
 }  // namespace shardscape

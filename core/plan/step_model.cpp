@@ -51,8 +51,8 @@ class ShapeBuilder {
         for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
         saved(segment, CheckpointPolicy::Activations,
               chunks ? Expr(end_in_flight_symbol(segment.kind == SegmentKind::Head)) : in_flight());
-        waiting(segment, CheckpointPolicy::Activations,
-                Expr(end_deferred_symbol(segment.kind == SegmentKind::Head)));
+        deferred(segment, CheckpointPolicy::Activations,
+                 Expr(end_deferred_symbol(segment.kind == SegmentKind::Head)));
         continue;
       }
       cached(segment, part.count);
@@ -69,7 +69,7 @@ class ShapeBuilder {
           offloaded(segment, kind, of, count, copies);
         else
           saved(segment, of.checkpoint_policy, copies);
-        waiting(segment, of.checkpoint_policy, Expr(layers_deferred_symbol(graph, kind, of)));
+        deferred(segment, of.checkpoint_policy, Expr(layers_deferred_symbol(graph, kind, of)));
       }
       replayed(segment, kind);
     }
@@ -130,7 +130,7 @@ class ShapeBuilder {
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)),
              sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
         if (s.sync == SyncStrategy::DdpBuckets)
-          part(MemoryCategory::Gradients, "buckets to reduce, " + std::string(dtype_name(s.grad_dtype)),
+          part(MemoryCategory::Gradients, "reducer buckets, " + std::string(dtype_name(s.grad_dtype)),
                bucket_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       }
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),
@@ -167,7 +167,7 @@ class ShapeBuilder {
   }
 
   // One scale covers a square block of a quantized weight (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
-  // This does not hold for weights of mixers: their sizes need not be multiples of a block.
+  // Mixers are an exception: the sizes of their weights need not be multiples of a block.
   Expr quantized_size(const Tensor& weight) const {
     const DType type = graph_.structure.compute;
     const bool mixer = std::any_of(weight.axes.begin(), weight.axes.end(),
@@ -177,7 +177,7 @@ class ShapeBuilder {
     return Expr(dtype_bytes(DType::FP8)) + Expr(Rational(dtype_bytes(DType::FP32), block * block));
   }
 
-  // Every sequence that is served has its own cache, during the whole step.
+  // Every served sequence has its own cache during the whole step.
   void cached(const Segment& segment, const Expr& layers) {
     for (TensorId id : segment.caches) {
       const Tensor& t = segment.tensor(id);
@@ -194,8 +194,8 @@ class ShapeBuilder {
       part(MemoryCategory::Optimizer, name, bytes, kind);
   }
 
-  // Parameters that stay in float32 although the others have 16 bits. Sharded states do not separate them:
-  // the error is a fraction of a percent.
+  // Parameters that stay in float32 although the other parameters have 16 bits. Sharded states do not
+  // separate the two types: the error is a fraction of a percent.
   Expr float32_parameters() const {
     Expr out;
     for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
@@ -228,7 +228,7 @@ class ShapeBuilder {
     const Expr bytes(dtype_bytes(graph_.structure.dtype));
     if (shards_parameters(sync.strategy)) {
       part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes, PartKind::Sharded);
-      part(MemoryCategory::Parameters, "gathered parameters at most, " + name, sync.gathered * bytes);
+      part(MemoryCategory::Parameters, "gathered parameters, largest, " + name, sync.gathered * bytes);
     } else {
       part(MemoryCategory::Parameters, "parameters, " + name, shape_.parameters * bytes);
     }
@@ -286,13 +286,13 @@ class ShapeBuilder {
   }
 
   // Saved tensors between the input-gradient part and the deferred weight gradient.
-  void waiting(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
+  void deferred(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
     if (!graph_.structure.split_backward) return;
     Expr bytes;
     for (const SavedStorage& s : deferred_in(segment, checkpoint_policy))
       bytes += segment.storages[static_cast<size_t>(s.storage)].bytes;
     part(segment.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations,
-         "for gradients of weights, " + segment.name, copies * bytes);
+         "saved for deferred weight gradients, " + segment.name, copies * bytes);
   }
 
   // Copies of every microbatch: to the host after the forward of the layer, back before its backward.
@@ -316,7 +316,7 @@ class ShapeBuilder {
     it->bytes += count * bytes;
   }
 
-  // Activations that the backward recomputes: those of one layer at a time, or of a group of layers. Inside a
+  // Activations that the backward recomputes, for one layer at a time or for a group of layers. Inside a
   // group, the inputs of the inner layers are results of the replay.
   void replayed(const Segment& segment, int kind) {
     const bool groups = graph_.structure.recompute_groups;

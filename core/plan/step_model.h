@@ -1,4 +1,4 @@
-// The step model: what one rank of each stage stores, computes and communicates in a step, as expressions. It
+// The step model: the memory, FLOPs and collectives of one rank of each stage in a step, as expressions. It
 // is made once per graph structure. Memory is in bytes; counts are per rank and step.
 #pragma once
 
@@ -56,12 +56,12 @@ struct CollectiveRow {
 // A copy between a device and the memory of its host.
 struct HostRow {
   Phase phase;
-  std::string op;     // "store": to the host, "load": from it
+  std::string op;     // "store": to the host, "load": from the host
   std::string what;   // "activations", "gradients", "parameters"
   Expr count, bytes;  // per rank and step
 };
 
-// The tensors of a part of a memory category, where memory treats them in their own way.
+// Kinds of tensors that the memory timeline or the allocator replay treats in a special way.
 enum class PartKind : uint8_t {
   Other,
   Sharded,        // this rank's shards of parameters or gradients

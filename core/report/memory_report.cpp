@@ -31,7 +31,7 @@ Json stage_json(const StageMemory& s, StepOps* ops) {
     contributors.push_back(
         {{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
   return {{"allocated", s.allocated}, {"reserved", s.reserved},  {"in_use", s.in_use},
-          {"moment", s.moment},       {"seconds", when(s, ops)}, {"categories", categories_json(s.at_peak)},
+          {"moment", s.peak_text},    {"seconds", when(s, ops)}, {"categories", categories_json(s.at_peak)},
           {"culprits", contributors}};
 }
 
@@ -64,7 +64,7 @@ std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
   for (const StageMemory& s : memory.stages) {
     const auto seconds = ops ? peak_seconds(s, *ops) : std::nullopt;
     out += "memory peak of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) +
-           (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.moment + "\n";
+           (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.peak_text + "\n";
     for (size_t i = 0; i < s.contributors.size() && i < kContributorsShown; ++i)
       out += "  " + format_bytes(s.contributors[i].bytes) + "  " + s.contributors[i].name + "\n";
   }

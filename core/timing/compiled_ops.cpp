@@ -29,17 +29,17 @@ class Compiler {
       for (size_t id = 0; id < segment.ops.size(); ++id) ops.push_back(compile_op(static_cast<OpId>(id)));
     }
     out->program = ExprProgram::compile(expressions_);
-    out->whole = ExprProgram::compile(whole_);
+    out->model_flops = ExprProgram::compile(model_flops_);
     std::set<Symbol> symbols(out->program.symbols().begin(), out->program.symbols().end());
     std::set<MeshAxes> groups;
     for (const Segment& segment : graph.segments) {
       for (const Op& op : segment.ops)
         if (const Redistribution* by = redistribution_of(op)) groups.insert(by->group);
-      for (const Storage& storage : segment.storages)  // what goes to the host and back
+      for (const Storage& storage : segment.storages)  // tensors that are offloaded to the host
         for (const Symbol symbol : storage.bytes.symbols())
           if (graph.structure.offload_activations) symbols.insert(symbol);
     }
-    const StageBoundary boundary = stage_boundary(graph);  // and what crosses it
+    const StageBoundary boundary = stage_boundary(graph);  // messages between stages
     for (const Tensor* crosses : {&boundary.message, &boundary.stream}) {
       const Expr bytes_across = local_bytes(*crosses);
       for (const Symbol symbol : bytes_across.symbols()) symbols.insert(symbol);
@@ -56,17 +56,17 @@ class Compiler {
     return first;
   }
 
-  size_t add_whole(Expr flops) {
-    whole_.push_back(std::move(flops));
-    return whole_.size() - 1;
+  size_t add_model_flops(Expr flops) {
+    model_flops_.push_back(std::move(flops));
+    return model_flops_.size() - 1;
   }
 
   struct Shape {
     Expr batch{1}, m{1}, n{1}, k{1};
   };
 
-  // Letters of both operands and the result are a batch; of one operand and the result rows or columns; the
-  // rest is summed.
+  // A letter of both operands and the result belongs to the batch. A letter of one operand and the result
+  // belongs to m or n. A letter that is not in the result is summed: k.
   Shape shape_of(const Op& op) const {
     const OpSpec spec = *parse_op_spec(op.spec);
     Shape out;
@@ -86,7 +86,7 @@ class Compiler {
   }
 
   // The GEMM that a kernel runs for all its members.
-  CompiledOp product(const Kernel& kernel) {
+  CompiledOp gemm(const Kernel& kernel) {
     const Op& op = s_->op(kernel.op);
     Shape shape = shape_of(op);
     for (const OpId id : kernel.ops) {
@@ -99,7 +99,7 @@ class Compiler {
       else
         shape.n += other.n;
     }
-    return {OpRule::Product, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
+    return {OpRule::Gemm, add({shape.batch, shape.batch * shape.m, shape.n, shape.k})};
   }
 
   CompiledOp attention(OpId id) {
@@ -126,11 +126,11 @@ class Compiler {
   CompiledOp compile_op(OpId id) {
     const Op& op = s_->op(id);
     CompiledOp out;
-    // Every forward GEMM and attention counts for the model FLOPs, whichever op has the kernel's seconds.
-    const bool product = op.kind == OpKind::Einsum || op.kind == OpKind::Attention;
+    // Every forward GEMM and attention has model FLOPs, also if another op has the seconds of the kernel.
+    const bool counts = op.kind == OpKind::Einsum || op.kind == OpKind::Attention;
     if (const Kernel* kernel = s_->kernel(id); kernel && kernel->op == id) out = compile_kernel(*kernel);
-    if (product && op.phase == Phase::Forward)
-      out.whole = static_cast<int>(add_whole(model_flops_of(*s_, op)));
+    if (counts && op.phase == Phase::Forward)
+      out.model_flops = static_cast<int>(add_model_flops(model_flops_of(*s_, op)));
     return out;
   }
 
@@ -139,10 +139,11 @@ class Compiler {
     if (op.kind == OpKind::AllToAll && redistribution(op).dim >= 0 && redistribution(op).dim_to >= 0)
       return exchange(op);
     if (is_collective(op.kind))
-      return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1, matmul_with(op)};
+      return {OpRule::Collective, add({Expr(kByteScale) * collective_bytes(*s_, op)}), -1,
+              overlapped_gemm(op)};
     const Expr bytes = Expr(kByteScale) * kernel.moved_bytes;
     switch (op_traits(op.kind).time) {
-      case TimeRule::MatrixProduct: return product(kernel);
+      case TimeRule::MatrixProduct: return gemm(kernel);
       case TimeRule::Attention: return attention(kernel.op);
       case TimeRule::Scan: {
         static const Expr chunk{Symbol::intern("Qe")};
@@ -158,16 +159,15 @@ class Compiler {
     return {OpRule::Bytes, add({bytes})};
   }
 
-  // A rank sends and gets one piece per rank, each in one stretch of memory. Where the dimension that is
-  // split or joined lies inside another one (slots inside the experts of a rank, heads inside tokens), a
-  // kernel packs the pieces or puts them in place.
+  // A rank sends one piece to every rank and receives one from every rank. Each piece is contiguous in
+  // memory. If the dimension that is split or joined is inside another one (slots inside the experts of a
+  // rank, heads inside tokens), a kernel packs the pieces before the exchange or unpacks them afterwards.
   CompiledOp exchange(const Op& op) {
     const auto outer = [&](TensorId tensor, int dim) {
       Expr out(1);
       const Tensor& t = s_->tensor(tensor);
       for (int d = 0; d < dim; ++d)
-        if (t.axes[static_cast<size_t>(d)] != Axis::Batch)
-          out = out * local_size(t, d);  // lies behind the tokens in memory
+        if (t.axes[static_cast<size_t>(d)] != Axis::Batch) out = out * local_size(t, d);
       return out;
     };
     const auto copied = [&](TensorId tensor) {
@@ -178,9 +178,9 @@ class Compiler {
                  copied(op.inputs[0]), outer(op.outputs[0], redistribution(op).dim), copied(op.outputs[0])})};
   }
 
-  // The GEMM that reads a gathered tensor first, or that made a scattered tensor: the op with the seconds of
-  // its kernel. -1: no GEMM.
-  OpId matmul_with(const Op& op) const {
+  // The first GEMM that reads the gathered tensor, or the GEMM that produced the scattered tensor, as the op
+  // that has the seconds of the GEMM's kernel. -1: no GEMM.
+  OpId overlapped_gemm(const Op& op) const {
     if (comm_category(redistribution(op).group) != TimeCategory::TensorComm) return -1;
     OpId with = -1;
     if (op.kind == OpKind::AllGather) {
@@ -197,7 +197,7 @@ class Compiler {
   }
 
   const Segment* s_ = nullptr;
-  std::vector<Expr> expressions_, whole_;
+  std::vector<Expr> expressions_, model_flops_;
 };
 
 }  // namespace

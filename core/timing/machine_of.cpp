@@ -10,8 +10,8 @@ Machine machine_of(const Design& design) {
 
 namespace {
 
-// The id determines the tables of kernels and collectives and most values. A design may change those below,
-// and its memory, on which no time depends.
+// The id determines the tables of kernels and collectives and most values. A design may change the values in
+// the key, and the memory, on which no time depends.
 void add_to(CacheKey& key, const Accelerator& accelerator) {
   key.add(std::string_view(accelerator.id));
   for (const double word :

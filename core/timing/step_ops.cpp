@@ -71,8 +71,8 @@ void StepOps::add(const StageInstance& at, const SimulatedLayer& layer, std::vec
   for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
     if (!runs_in(segment, id, at.of, layer.part)) continue;
     const OpTime& time = times[static_cast<size_t>(id)];
-    const double seconds = (time.seconds - time.exposed) * layer.beside.factor(time.category) +
-                           time.exposed * layer.beside.factor(time.waits);
+    const double seconds = (time.seconds - time.exposed) * layer.overlap.factor(time.category) +
+                           time.exposed * layer.overlap.factor(time.waits);
     if (seconds <= 0) continue;
     to.push_back({0, seconds, at.segment, id, static_cast<int>(at.layer)});
     sum += seconds;

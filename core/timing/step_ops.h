@@ -1,4 +1,4 @@
-// The ops of a simulated step in time, one level below layers.
+// The ops of a simulated step: the begin and end of every op inside a simulated layer.
 #pragma once
 
 #include <map>

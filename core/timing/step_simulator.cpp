@@ -25,7 +25,7 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
 
 // Seconds of matrix products and attention, which are slower with fewer processors.
 double products(const PartSeconds& part) {
-  return part.categories[static_cast<size_t>(TimeCategory::Products)] +
+  return part.categories[static_cast<size_t>(TimeCategory::MatrixProducts)] +
          part.categories[static_cast<size_t>(TimeCategory::Attention)];
 }
 

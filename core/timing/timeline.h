@@ -21,17 +21,17 @@ inline bool later(double a, double b) { return a > b + 1e-10 * b; }
 
 struct Node {
   double begin = 0, end = 0;
-  NodeId after = kNoNode;  // the node that it waited for longest: it ended last
+  NodeId after = kNoNode;  // the node that ended last among those that this node waited for
   int32_t stage = 0;
   StreamKind stream = StreamKind::Compute;
   SpanKind kind = SpanKind::Forward;
-  TimeCategory category = TimeCategory::Products;  // of a node without parts
+  TimeCategory category = TimeCategory::MatrixProducts;  // of a node without parts
   int32_t microbatch = -1, chunk = 0, name = -1;
   // Of a message: the receiving stage, and the virtual stage there.
   int32_t peer = -1, peer_chunk = 0;
   const PartSeconds* parts = nullptr;  // parts of the node's seconds; must outlive the timeline
   int32_t span = -1;                   // index into the stage's spans, set by finish()
-  bool elsewhere = false;              // stands for nodes that are simulated and counted elsewhere
+  bool elsewhere = false;              // represents nodes that are simulated and counted elsewhere
 };
 
 class Timeline {
@@ -95,7 +95,7 @@ class Timeline {
   void make_spans(Simulation& out);
   void make_receives(Simulation& out) const;
   void make_categories(Simulation& out);
-  void cover(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
+  void attribute_wait(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
   void make_critical(Simulation& out) const;
 
   std::vector<Node> nodes_;

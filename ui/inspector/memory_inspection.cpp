@@ -201,7 +201,7 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
   inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});
   if (segments) add_segments(inspection, *segments, units);
-  inspection.rows.append({tr("Time of the peak"), text_of(memory.moment)});
+  inspection.rows.append({tr("Time of the peak"), text_of(memory.peak_text)});
   for (const PartValue& part : stage.host_memory)
     inspection.rows.append(
         {tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});

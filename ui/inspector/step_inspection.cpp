@@ -13,7 +13,7 @@ QString tr(const char* text) { return QCoreApplication::translate("StepInspectio
 
 QString category_reason(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return tr("Matrix products, including recomputed ones.");
+    case TimeCategory::MatrixProducts: return tr("Matrix products, including recomputed ones.");
     case TimeCategory::Attention: return tr("Fused attention kernels and state-space mixers.");
     case TimeCategory::MemoryBound:
       return tr("Norms, activation functions, casts, routing: ops that are limited by memory bandwidth.");

@@ -35,7 +35,7 @@ struct Selection {
   MemoryCategory memory = MemoryCategory::Parameters;
   FlopsGroup flops = FlopsGroup::MatrixProducts;
   std::optional<std::pair<OpKind, DType>> row;  // Flops: only this kind of op of the group, in this precision
-  TimeCategory time = TimeCategory::Products;
+  TimeCategory time = TimeCategory::MatrixProducts;
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

@@ -268,7 +268,7 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
   const auto& done = std::get<ExportSummary>(outcome);
   written_ = text(done.target.string());
   QString nearest;
-  for (const std::string& note : done.nearest) nearest += "\n" + tr("network.yml: %1").arg(text(note));
+  for (const std::string& note : done.substitutions) nearest += "\n" + tr("network.yml: %1").arg(text(note));
   showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
                       .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
                            text(format_bytes(done.bytes, session_->units())),

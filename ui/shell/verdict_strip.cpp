@@ -133,7 +133,7 @@ void VerdictStrip::showMemory() {
                          "segments %4.\nPeak at: %5.")
                           .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
                                text_of(format_bytes(peak.allocated, units)),
-                               text_of(format_bytes(peak.reserved, units)), text_of(peak.moment)));
+                               text_of(format_bytes(peak.reserved, units)), text_of(peak.peak_text)));
 }
 
 void VerdictStrip::showTime() {

@@ -144,7 +144,7 @@ QColor Theme::memoryColor(MemoryCategory category) const {
 QColor Theme::timeColor(TimeCategory category) const {
   const Colors& c = colors();
   switch (category) {
-    case TimeCategory::Products: return c.parameters;
+    case TimeCategory::MatrixProducts: return c.parameters;
     case TimeCategory::Attention: return c.optimizer;
     case TimeCategory::MemoryBound: return c.gradients;
     case TimeCategory::TensorComm:

@@ -248,8 +248,8 @@ class PlayTest : public QObject {
       QCOMPARE(got.gbps, gbps[d]);
       QCOMPARE(got.latency_ns, latency[d]);
     }
-    QVERIFY2(cluster.nearest.empty() == exact,
-             cluster.nearest.empty() ? "" : cluster.nearest.front().c_str());
+    QVERIFY2(cluster.substitutions.empty() == exact,
+             cluster.substitutions.empty() ? "" : cluster.substitutions.front().c_str());
     // What is written is what is read back, in the simulator's units.
     QTemporaryDir folder;
     for (const auto& [name, text] : {std::pair<std::string, std::string>{"network.yml", network_yml(cluster)},
@@ -291,7 +291,7 @@ class PlayTest : public QObject {
     QCOMPARE(flat.dimensions.size(), size_t{1});
     QCOMPARE(flat.dimensions[0].ranks, int64_t{32});
     QCOMPARE(flat.dimensions[0].gbps, 25.0 / 4);
-    QVERIFY(!flat.nearest.empty());
+    QVERIFY(!flat.substitutions.empty());
   }
 
   // A ring of dp 8 with tp 2 between its ranks passes nodes at another place in them: the simulator charges
@@ -299,11 +299,11 @@ class PlayTest : public QObject {
   void hops_that_the_simulator_misplaces_are_named() {
     const auto report = trace_report(trace_design("llama3-8b", 2, 1, 8, false, 1, 2));
     const SimCluster cluster = sim_cluster(Lowering(*report), false);
-    QCOMPARE(cluster.nearest.size(), size_t{1});
-    QVERIFY2(cluster.nearest[0].find(": dp") != std::string::npos, cluster.nearest[0].c_str());
+    QCOMPARE(cluster.substitutions.size(), size_t{1});
+    QVERIFY2(cluster.substitutions[0].find(": dp") != std::string::npos, cluster.substitutions[0].c_str());
     // With tp 8 each of its rings has one rank per node.
     QVERIFY(sim_cluster(Lowering(*trace_report(trace_design("llama3-8b", 8, 1, 2, false, 1, 2))), false)
-                .nearest.empty());
+                .substitutions.empty());
   }
 
   // Durations of one rank add up to what the step simulation computes.
@@ -331,8 +331,8 @@ class PlayTest : public QObject {
     const auto simulation = simulate(*report);
     const StageTimes& stage = simulation->stages[0];
     double computed = 0;
-    for (const TimeCategory c : {TimeCategory::Products, TimeCategory::Attention, TimeCategory::MemoryBound,
-                                 TimeCategory::Optimizer})
+    for (const TimeCategory c : {TimeCategory::MatrixProducts, TimeCategory::Attention,
+                                 TimeCategory::MemoryBound, TimeCategory::Optimizer})
       computed += stage.seconds[static_cast<size_t>(c)];
     // Zeroing the gradients is no node of the trace; nothing else of the optimizer has a name.
     double zeroing = 0;

@@ -72,7 +72,7 @@ class ChakraTest : public QObject {
     QCOMPARE(to_hex(out), to_hex(from_hex("ac02")));
   }
 
-  // The message that is no Node is named by its place in the file, behind the metadata.
+  // A message that is not a Node is named by its place in the file, after the metadata.
   void damaged_fields_are_refused() {
     for (const char* hex :
          {"08", "08ff", "0a05616263", "00", "0b", "0d0102", "09010203", "08ffffffffffffffffffff01",
@@ -86,7 +86,7 @@ class ChakraTest : public QObject {
       QVERIFY(reader.read_metadata(version));
       RawNode node;
       QVERIFY2(reader.next(node) == TraceReader::Step::Bad, hex);
-      QCOMPARE(reader.problem(), std::string("the message at byte 6 is no Node"));
+      QCOMPARE(reader.problem(), std::string("the message at byte 6 is not a Node"));
     }
   }
 
@@ -96,7 +96,7 @@ class ChakraTest : public QObject {
              {"ff", "the length at byte 6 is cut off"},
              {"ffffffffff01", "the length at byte 6 takes more than 32 bits"},
              {"ffffffffffffffffffffff", "the length at byte 6 takes more than 32 bits"},
-             {"090801", "the message at byte 6 wants 9 bytes, only 2 are left"},
+             {"090801", "the message at byte 6 has a length of 9 bytes, but only 2 are left"},
              {"00", "the message at byte 6 is empty"}}) {
       const std::string file = metadata + from_hex(hex);
       TraceReader reader(file);
@@ -110,7 +110,7 @@ class ChakraTest : public QObject {
     const std::string node = from_hex("020801");
     TraceReader reader(node);
     QVERIFY(!reader.read_metadata(version));
-    QCOMPARE(reader.problem(), std::string("the first message is no GlobalMetadata"));
+    QCOMPARE(reader.problem(), std::string("the first message is not a GlobalMetadata"));
   }
 
   // A field that the schema lacks is skipped, as newer writers may have more fields.
@@ -252,7 +252,7 @@ class ChakraTest : public QObject {
     for (const SlotTexts& t :
          {texts(99, 255, 129, 16383), texts(11, 128, 128, 128), texts(10, 200, 150, 300)}) {
       QVERIFY(image.fits(t));
-      image.show(t);
+      image.patch(t);
       const TraceImage fresh(p, t);
       QCOMPARE(to_hex(image.bytes()), to_hex(fresh.bytes()));
       QCOMPARE(image.digest(), fresh.digest());

@@ -49,7 +49,7 @@ class Owners {
   // buffer.
   int64_t of(const SyncAction& action, const SyncPart& part, int64_t element, int64_t flat) const {
     const SyncParam& p = input_.params[static_cast<size_t>(part.param)];
-    const int64_t ranks = input_.groups[static_cast<size_t>(action.of)].size;
+    const int64_t ranks = input_.groups[static_cast<size_t>(action.replicas)].size;
     switch (strategy_) {
       case SyncStrategy::Zero3: return element / ceil(p.elements(), ranks);
       case SyncStrategy::Fsdp2:
@@ -202,15 +202,15 @@ class Job {
   template <class Due>
   void run(int64_t mb, const Due& due) {
     for (const SyncAction& a : plan_.actions)
-      if (sync_happens(a.turn, mb, policy_.microbatches) && due(a)) execute(a);
+      if (sync_happens(a.occurrence, mb, policy_.microbatches) && due(a)) execute(a);
   }
 
   void execute(const SyncAction& a) {
-    const SyncGroup& group = input_.groups[static_cast<size_t>(a.of)];
+    const SyncGroup& group = input_.groups[static_cast<size_t>(a.replicas)];
     const bool across = !group.across.empty() && a.group == group.across;
-    if (across && a.parts.empty()) return sum_copies(a.of);
-    const RankLists& lists = across ? members_[static_cast<size_t>(a.of)].across
-                                    : members_[static_cast<size_t>(a.of)].shard;
+    if (across && a.parts.empty()) return sum_copies(a.replicas);
+    const RankLists& lists = across ? members_[static_cast<size_t>(a.replicas)].across
+                                    : members_[static_cast<size_t>(a.replicas)].shard;
     int64_t flat = 0;
     for (const SyncPart& part : a.parts) {
       const auto p = static_cast<size_t>(part.param);

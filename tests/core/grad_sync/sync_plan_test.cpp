@@ -100,10 +100,10 @@ SyncPlan plan_of(const SyncInput& input, const SyncPolicy& policy) {
 std::vector<const SyncAction*> issued(const SyncPlan& plan, int64_t microbatch, int64_t microbatches) {
   std::vector<const SyncAction*> out;
   for (const SyncAction& a : plan.actions) {
-    const bool here = a.turn == SyncOccurrence::Every ||
-                      (a.turn == SyncOccurrence::First && microbatch == 0) ||
-                      (a.turn == SyncOccurrence::Rest && microbatch > 0) ||
-                      (a.turn == SyncOccurrence::Last && microbatch + 1 == microbatches);
+    const bool here = a.occurrence == SyncOccurrence::Every ||
+                      (a.occurrence == SyncOccurrence::First && microbatch == 0) ||
+                      (a.occurrence == SyncOccurrence::Rest && microbatch > 0) ||
+                      (a.occurrence == SyncOccurrence::Last && microbatch + 1 == microbatches);
     if (here) out.push_back(&a);
   }
   return out;
@@ -454,7 +454,7 @@ void SyncPlanTest::kinds_are_listed() {
       const auto it = std::find_if(kinds.begin(), kinds.end(),
                                    [&](const SyncKind& k) { return k.phase == a.phase && k.op == a.op; });
       QVERIFY(it != kinds.end());
-      if (!it->gathers()) QCOMPARE(static_cast<int>(a.turn), static_cast<int>(it->turn));
+      if (!it->gathers()) QCOMPARE(static_cast<int>(a.occurrence), static_cast<int>(it->occurrence));
     }
   }
 }

@@ -43,12 +43,12 @@ std::string text(const SyncAction& a) {
   return out + std::to_string(a.elements);
 }
 
-std::string planned(const SyncPolicy& policy, SyncOccurrence turn, const SyncInput& of = input()) {
+std::string planned(const SyncPolicy& policy, SyncOccurrence occurrence, const SyncInput& of = input()) {
   const auto plan = plan_sync(of, policy);
   if (const auto* problem = std::get_if<Problem>(&plan)) return to_string(*problem);
   std::string out;
   for (const SyncAction& a : std::get<SyncPlan>(plan).actions)
-    if (a.turn == turn) out += (out.empty() ? "" : " ") + text(a);
+    if (a.occurrence == occurrence) out += (out.empty() ? "" : " ") + text(a);
   return out;
 }
 
@@ -75,9 +75,9 @@ class Recorder : public SyncWalk::Maker {
   static std::string name(size_t instance) {
     return instance == SyncWalk::kRoot ? "root" : std::to_string(instance);
   }
-  SyncWalk::Mark gather(const std::vector<size_t>&, SyncWalk::Turn turn, int, size_t instance,
-                        bool ahead) override {
-    const char* again = turn == SyncWalk::Turn::AfterReplay ? " again" : "";
+  SyncWalk::Handle gather(const std::vector<size_t>&, SyncWalk::GatherPurpose purpose, int, size_t instance,
+                          bool ahead) override {
+    const char* again = purpose == SyncWalk::GatherPurpose::AfterReplay ? " again" : "";
     note((ahead ? "ahead " : "gather ") + name(instance) + again);
     return ++marks_;
   }
@@ -86,15 +86,15 @@ class Recorder : public SyncWalk::Maker {
     for (const size_t i : instances) of += (of.empty() ? "" : "+") + std::to_string(i);
     note("scatter " + of + (microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch)));
   }
-  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override {
-    note("act " + std::to_string(index) +
+  SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override {
+    note("action " + std::to_string(index) +
          (microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch)));
-    return act.action.op == CollectiveKind::AllGather ? ++marks_ : 0;
+    return placed.action.op == CollectiveKind::AllGather ? ++marks_ : 0;
   }
   void average_loss(int microbatch) override { note("loss of microbatch " + std::to_string(microbatch)); }
 
   std::string out_;
-  SyncWalk::Mark marks_ = 0;
+  SyncWalk::Handle marks_ = 0;
 };
 
 // Instances 0: embedding, 1 to 3: layers, 4: head.
@@ -284,9 +284,9 @@ void SyncWalkTest::unitsOneAhead() {
   QCOMPARE(pass(walk, made, 0, false), (QStringList{"gather root, ahead 1", "ahead 2", "ahead 3", "", ""}));
   QVERIFY((walk.units() == SyncWalk::Units{false, false, false, false, false, true}));
   // Instances wait for the latest gather of their unit.
-  QCOMPARE(walk.enter(0, 4, true), SyncWalk::Mark{1});  // the root was the first of four gathers
+  QCOMPARE(walk.enter(0, 4, true), SyncWalk::Handle{1});  // the root was the first of four gathers
   QCOMPARE(made.take(), std::string("ahead 3"));
-  QCOMPARE(walk.enter(0, 3, true), SyncWalk::Mark{5});
+  QCOMPARE(walk.enter(0, 3, true), SyncWalk::Handle{5});
 }
 
 // Two microbatches: only the second backward reduces. The root is reduced behind all backwards.
@@ -349,35 +349,35 @@ void SyncWalkTest::actsStandAtTheirPlaces() {
   Graph graph = three_segments();
   const StageSync sync;
   PlacedPlan plan;
-  const auto act = [&](CollectiveKind op, SyncOccurrence turn, SyncWhen when) {
-    PlacedPlan::Act out;
+  const auto action = [&](CollectiveKind op, SyncOccurrence occurrence, SyncWhen when) {
+    PlacedPlan::PlacedAction out;
     out.action.op = op;
-    out.action.turn = turn;
+    out.action.occurrence = occurrence;
     out.action.when = when;
-    plan.acts.push_back(std::move(out));
-    return plan.acts.size() - 1;
+    plan.actions.push_back(std::move(out));
+    return plan.actions.size() - 1;
   };
   plan.places.resize(kInstances);
   plan.places[1].before_forward = {
-      act(CollectiveKind::AllGather, SyncOccurrence::First, SyncWhen::BeforeForward)};
-  plan.acts[0].readers = {1, 2};
+      action(CollectiveKind::AllGather, SyncOccurrence::First, SyncWhen::BeforeForward)};
+  plan.actions[0].readers = {1, 2};
   plan.places[3].after_gradient = {
-      act(CollectiveKind::AllReduce, SyncOccurrence::Last, SyncWhen::AfterGradient)};
+      action(CollectiveKind::AllReduce, SyncOccurrence::Last, SyncWhen::AfterGradient)};
   plan.places[0].after_gradient = {
-      act(CollectiveKind::AllReduce, SyncOccurrence::Every, SyncWhen::AfterGradient)};
-  act(CollectiveKind::AllReduce, SyncOccurrence::Last, SyncWhen::AfterBackward);
+      action(CollectiveKind::AllReduce, SyncOccurrence::Every, SyncWhen::AfterGradient)};
+  action(CollectiveKind::AllReduce, SyncOccurrence::Last, SyncWhen::AfterBackward);
   Recorder made;
   SyncWalk walk(graph, sync, 2, made);
   walk.plan(stage(), std::make_shared<const PlacedPlan>(plan));
-  QCOMPARE(pass(walk, made, 0, false), (QStringList{"", "act 0 of microbatch 0", "", "", ""}));
-  QCOMPARE(walk.enter(0, 2, false), SyncWalk::Mark{1});
-  QCOMPARE(walk.enter(0, 3, false), SyncWalk::Mark{0});
-  QCOMPARE(pass(walk, made, 0, true), (QStringList{"", "", "", "", " | act 2 of microbatch 0"}));
+  QCOMPARE(pass(walk, made, 0, false), (QStringList{"", "action 0 of microbatch 0", "", "", ""}));
+  QCOMPARE(walk.enter(0, 2, false), SyncWalk::Handle{1});
+  QCOMPARE(walk.enter(0, 3, false), SyncWalk::Handle{0});
+  QCOMPARE(pass(walk, made, 0, true), (QStringList{"", "", "", "", " | action 2 of microbatch 0"}));
   QCOMPARE(pass(walk, made, 1, false), (QStringList{"", "", "", "", ""}));
   QCOMPARE(pass(walk, made, 1, true),
-           (QStringList{"", " | act 1 of microbatch 1", "", "", " | act 2 of microbatch 1"}));
+           (QStringList{"", " | action 1 of microbatch 1", "", "", " | action 2 of microbatch 1"}));
   walk.reduce();
-  QCOMPARE(made.take(), std::string("act 3"));
+  QCOMPARE(made.take(), std::string("action 3"));
 }
 
 QTEST_APPLESS_MAIN(SyncWalkTest)

@@ -201,7 +201,7 @@ class LifetimesTest : public QObject {
     QCOMPARE(blocks(memory.forward.peak), 12);
     QCOMPARE(memory.forward.peak_op, 2);
     QCOMPARE(blocks(memory.forward.end), 8);
-    QCOMPARE(blocks(memory.kept), 0);
+    QCOMPARE(blocks(memory.saved), 0);
     QCOMPARE(made.events(Lifetime::Forward), std::string("+x +a -x +b -a +y -b"));
     const SegmentEvents events = made.lifetimes.events(0, CheckpointPolicy::Activations, made.sizes,
                                                        Lifetime::Forward);
@@ -220,12 +220,12 @@ class LifetimesTest : public QObject {
     const SegmentMemory memory = made.memory();
     QCOMPARE(blocks(memory.forward.peak), 13);
     QCOMPARE(blocks(memory.forward.end), 13);
-    QCOMPARE(blocks(memory.kept), 5);
-    QCOMPARE(blocks(memory.kept, MemoryCategory::Activations), 5);
+    QCOMPARE(blocks(memory.saved), 5);
+    QCOMPARE(blocks(memory.saved, MemoryCategory::Activations), 5);
     QCOMPARE(blocks(memory.forward.end, MemoryCategory::Buffers), 8);
     QCOMPARE(made.events(Lifetime::Forward), std::string("+x +a +b -a +y"));
     QVERIFY(made.lifetimes.saves_input(0, CheckpointPolicy::Activations));
-    QVERIFY((made.lifetimes.kept(0, CheckpointPolicy::Activations) ==
+    QVERIFY((made.lifetimes.saved_storages(0, CheckpointPolicy::Activations) ==
              std::set<StorageId>{chain.storage(chain.x), chain.storage(chain.b)}));
   }
 
@@ -235,7 +235,7 @@ class LifetimesTest : public QObject {
     chain.save(chain.y);
     const SegmentMemory memory = Made(chain).memory();
     QCOMPARE(blocks(memory.forward.end), 8);
-    QCOMPARE(blocks(memory.kept), 8);
+    QCOMPARE(blocks(memory.saved), 8);
   }
 
   // v is a view of a. a lives until v is read; a saved view keeps all of a.
@@ -253,7 +253,7 @@ class LifetimesTest : public QObject {
       const Made made(tiny);
       QCOMPARE(made.events(Lifetime::Forward), std::string(saved ? "+x +a -x +y" : "+x +a -x +y -a"));
       QCOMPARE(blocks(made.memory().forward.peak), 10);
-      QCOMPARE(blocks(made.memory().kept), saved ? 2 : 0);
+      QCOMPARE(blocks(made.memory().saved), saved ? 2 : 0);
       const auto live = made.lifetimes.live(0, CheckpointPolicy::Activations, made.sizes, Lifetime::Forward);
       QCOMPARE(live.size(), size_t{2});  // the largest first
       QCOMPARE(live[0].name, std::string("y"));
@@ -326,7 +326,7 @@ class LifetimesTest : public QObject {
   // The first backward allocates a gradient of 4 blocks (float32), which stays.
   void firstGradientsStay() {
     Made made{Weight()};
-    made.sizes.coming = {{4 * kBlock}};
+    made.sizes.new_gradients = {{4 * kBlock}};
     const SegmentMemory memory = made.memory();
     QCOMPARE(blocks(memory.first_backward.peak), 20);
     QCOMPARE(blocks(memory.first_backward.end), 8);
@@ -364,14 +364,14 @@ class LifetimesTest : public QObject {
     tiny.segment().input_grad = gx;
     const Made made(tiny);
     const SegmentMemory replayed = made.memory(CheckpointPolicy::Input);
-    QCOMPARE(blocks(replayed.kept), 1);
+    QCOMPARE(blocks(replayed.saved), 1);
     QCOMPARE(blocks(replayed.replay.end), 3);
     QCOMPARE(blocks(replayed.backward.begin), 11);
     QCOMPARE(blocks(replayed.backward.peak), 12);
     QCOMPARE(blocks(replayed.backward.end), 1);
     QCOMPARE(made.events(Lifetime::Replay, CheckpointPolicy::Input), std::string("+x +again"));
     // A layer of the same kind that is not replayed saves a, which the backward reads instead.
-    QCOMPARE(blocks(made.memory().kept), 2);
+    QCOMPARE(blocks(made.memory().saved), 2);
     QCOMPARE(made.events(Lifetime::Backward), std::string("+a +gy +gx -a -gy"));
   }
 };

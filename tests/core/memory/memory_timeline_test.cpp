@@ -52,24 +52,24 @@ class MemoryTimelineTest : public QObject {
     int told = 0;
     for (const StageMemory& memory : report->memory->stages) {
       const auto at = peak_seconds(memory, step);
-      if (!is_pass(memory.of.kind) && memory.of.kind != ActionKind::Optimizer) continue;
+      if (!is_pass(memory.action.kind) && memory.action.kind != ActionKind::Optimizer) continue;
       // What makes gradients of weights alone may be hidden beside another action.
-      if (memory.of.kind == ActionKind::BackwardWeight && !at) continue;
-      QVERIFY2(at, memory.moment.c_str());
+      if (memory.action.kind == ActionKind::BackwardWeight && !at) continue;
+      QVERIFY2(at, memory.peak_text.c_str());
       ++told;
       const auto& spans = simulation->stages[static_cast<size_t>(memory.stage)].spans;
       QVERIFY(*at >= 0 && *at <= simulation->step_seconds);
-      if (memory.of.kind == ActionKind::Optimizer) continue;
+      if (memory.action.kind == ActionKind::Optimizer) continue;
       const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(memory.stage)])
-                                     .of(memory.of);
+                                     .of(memory.action);
       QVERIFY(pass.begin <= *at && *at <= pass.end && pass.end > pass.begin);
-      if (memory.segment < 0 || memory.at.behind) continue;
+      if (memory.segment < 0 || memory.at.after_run) continue;
       // The op that the moment names begins then; or it takes no time, in the layer that the moment names.
       const Segment& segment = report->graph().segments[static_cast<size_t>(memory.segment)];
       const OpId first = memory.at.op < 0 ? -1 : timed_op(segment, memory.at.op);
       bool runs = false, layer = false, named = false, begins = false;
       for (size_t i = 0; i < spans.size(); ++i) {
-        if (spans[i].microbatch != memory.of.microbatch || spans[i].chunk != memory.of.chunk ||
+        if (spans[i].microbatch != memory.action.microbatch || spans[i].chunk != memory.action.chunk ||
             spans[i].begin >= pass.end || spans[i].end < pass.begin)
           continue;
         for (const OpSpan& op : step.of(memory.stage, static_cast<int>(i))) {
@@ -81,10 +81,10 @@ class MemoryTimelineTest : public QObject {
         }
       }
       if (!runs)
-        QVERIFY(memory.of.kind == ActionKind::BackwardInput && segment.kind == SegmentKind::Embedding &&
+        QVERIFY(memory.action.kind == ActionKind::BackwardInput && segment.kind == SegmentKind::Embedding &&
                 *at == pass.end);
-      QVERIFY2(layer || !runs, memory.moment.c_str());
-      QVERIFY2(begins || !named, memory.moment.c_str());
+      QVERIFY2(layer || !runs, memory.peak_text.c_str());
+      QVERIFY2(begins || !named, memory.peak_text.c_str());
     }
     QVERIFY(told > 0 || splits_backward(schedule_of(report->design.parallel)));
   }
@@ -95,19 +95,19 @@ class MemoryTimelineTest : public QObject {
     StepOps step(report, simulation);
     const auto share = [&](int stage) {
       const StageMemory& memory = report->memory->stages[static_cast<size_t>(stage)];
-      const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.of);
+      const PassInterval pass = *PassTimes(simulation->stages[static_cast<size_t>(stage)]).of(memory.action);
       return (*peak_seconds(memory, step) - pass.begin) / (pass.end - pass.begin);
     };
-    QVERIFY(report->memory->stages[1].moment.find("head") != std::string::npos);
+    QVERIFY(report->memory->stages[1].peak_text.find("head") != std::string::npos);
     QVERIFY(share(1) > 0.9);
-    QVERIFY(report->memory->stages[0].moment.find("layer 15") != std::string::npos);
+    QVERIFY(report->memory->stages[0].peak_text.find("layer 15") != std::string::npos);
     QVERIFY(share(0) < 0.1);
     // The curve has it at the same time: the place of every action's peak is that of the stage's where it is
     // the fullest.
     for (const StageMemory& memory : report->memory->stages) {
       const auto actions = stage_timeline(*report, memory.stage);
       const auto it = std::find_if(actions.begin(), actions.end(),
-                                   [&](const ActionMemory& a) { return a.action == memory.of; });
+                                   [&](const ActionMemory& a) { return a.action == memory.action; });
       QCOMPARE(it->at.instance, memory.at.instance);
       QCOMPARE(it->at.op, memory.at.op);
     }
@@ -220,7 +220,7 @@ class MemoryTimelineTest : public QObject {
       std::set<StorageId> seen;
       for (const SavedStorage& saved : saved_by(s, of))
         if (seen.insert(saved.storage).second) kept += sizes.storages[n][static_cast<size_t>(saved.storage)];
-      QCOMPARE(total(memory.kept), kept);
+      QCOMPARE(total(memory.saved), kept);
     }
   }
 
@@ -239,7 +239,7 @@ class MemoryTimelineTest : public QObject {
                                : 0;
       QVERIFY2(total(memory.backward.end) <= left, qPrintable(QString::fromStdString(s.name)));
       QVERIFY(total(memory.backward.peak) >= total(memory.backward.begin));
-      QCOMPARE(total(memory.backward.begin), total(memory.kept) + total(memory.output_grad));
+      QCOMPARE(total(memory.backward.begin), total(memory.saved) + total(memory.output_grad));
     }
   }
 
@@ -296,8 +296,8 @@ class MemoryTimelineTest : public QObject {
     }
   }
 
-  void culpritsAddUp_data() { add_trace_designs(); }
-  void culpritsAddUp() {
+  void contributorsAddUp_data() { add_trace_designs(); }
+  void contributorsAddUp() {
     const auto report = trace_report(chosen());
     const auto memory = memory_timeline(*report);
     for (const StageMemory& stage : memory->stages) {
@@ -310,7 +310,7 @@ class MemoryTimelineTest : public QObject {
       QCOMPARE(stage.allocated + stage.at_peak[static_cast<size_t>(MemoryCategory::Runtime)], stage.in_use);
       QCOMPARE(total(stage.at_peak), stage.in_use);
       QVERIFY(stage.reserved >= stage.allocated && stage.in_use > stage.reserved);
-      QVERIFY(!stage.moment.empty());
+      QVERIFY(!stage.peak_text.empty());
       // States and all that microbatches in flight keep, and more.
       const Structure& s = report->graph().structure;
       if (s.recompute == Recompute::None)
@@ -353,7 +353,7 @@ class MemoryTimelineTest : public QObject {
     advice.time_percent = -2.14;
     QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step 2.1 % shorter"));
     advice.time_percent = 0.04;
-    QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, a step as long as now"));
+    QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, the same step time"));
   }
 
   // Modules that the model has, and as few layers as it takes, beside all of them.

@@ -278,8 +278,9 @@ void ScheduleTest::few_microbatches_tell_all() {
     Full out;
     for (const PeakCandidate& m : moments) {
       std::vector<int32_t> held;
-      for (const ChunkState& h : m.before) held.insert(held.end(), {h.in_flight, h.waiting});
-      out[{static_cast<int>(m.of.kind), m.of.chunk, m.beside ? m.beside->chunk : -1}].insert(held);
+      for (const ChunkState& h : m.before) held.insert(held.end(), {h.in_flight, h.deferred});
+      out[{static_cast<int>(m.action.kind), m.action.chunk, m.concurrent ? m.concurrent->chunk : -1}].insert(
+          held);
     }
     for (auto& [what, sets] : out) {
       const auto all = sets;

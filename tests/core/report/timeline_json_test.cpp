@@ -176,7 +176,7 @@ void check_seconds(const QString& which, const StageTimes& times, StageSums& sum
              qPrintable(QString("%1: %2 ns, not %3").arg(what).arg(found).arg(wanted)));
   };
   using T = TimeCategory;
-  equal(sums.taken["products"], {T::Products}, "products");
+  equal(sums.taken["products"], {T::MatrixProducts}, "products");
   equal(sums.taken["attention"], {T::Attention}, "attention");
   equal(sums.taken["context_comm"], {T::ContextComm}, "context-parallel communication");
   equal(sums.taken["tensor_comm"], {T::TensorComm}, "tensor-parallel communication");

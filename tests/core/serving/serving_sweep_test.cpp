@@ -59,14 +59,14 @@ class ServingSweepTest : public QObject {
   void sweeps() {
     const ServingSweep made = sweep(served("llama3-8b", Mode::Train, {{"dp", "2"}}), {64, 2, 3},
                                     {1024, 8192});
-    QCOMPARE(
-        std::count_if(made.points.begin(), made.points.end(), [](const ServedPoint& p) { return p.asked; }),
-        6);
+    QCOMPARE(std::count_if(made.points.begin(), made.points.end(),
+                           [](const ServedPoint& p) { return p.requested; }),
+             6);
     QCOMPARE(made.points.size(), size_t{8});  // and the largest of each context
     for (const ServedPoint& p : made.points) {
       QCOMPARE(p.decode.valid(), p.batch != 3);  // two replicas
       QCOMPARE(!point_problem(p), p.batch != 3);
-      QCOMPARE(p.largest, !p.asked);
+      QCOMPARE(p.largest, !p.requested);
     }
     QVERIFY(std::is_sorted(made.points.begin(), made.points.end(), [](const auto& a, const auto& b) {
       return std::pair(a.context, a.batch) < std::pair(b.context, b.batch);

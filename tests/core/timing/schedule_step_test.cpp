@@ -53,7 +53,7 @@ class ScheduleStepTest : public QObject {
     const auto products = [](const Step& step) {
       double sum = 0;
       for (const StageTimes& stage : step.simulation->stages)
-        sum += stage.seconds[static_cast<size_t>(TimeCategory::Products)];
+        sum += stage.seconds[static_cast<size_t>(TimeCategory::MatrixProducts)];
       return sum;
     };
     const double wanted = products(steps_.at("1f1b"));

@@ -252,8 +252,8 @@ void SimulationTest::replicasDoNotChangeCompute() {
   d.parallel.dp *= 4;
   d.workload.batch *= 4;
   const auto many = simulate(*make_report(d));
-  for (const TimeCategory c :
-       {TimeCategory::Products, TimeCategory::Attention, TimeCategory::MemoryBound, TimeCategory::TensorComm})
+  for (const TimeCategory c : {TimeCategory::MatrixProducts, TimeCategory::Attention,
+                               TimeCategory::MemoryBound, TimeCategory::TensorComm})
     QCOMPARE(seconds_of(few->stages[0], c), seconds_of(many->stages[0], c));
   QVERIFY(seconds_of(many->stages[0], TimeCategory::DataComm) >
           seconds_of(few->stages[0], TimeCategory::DataComm));
@@ -348,8 +348,8 @@ void SimulationTest::collectivesKeepProcessors() {
   d.workload.batch *= 8;
   const auto beside = simulate(*make_report(d));
   QVERIFY2(faults(*beside).isEmpty(), all(faults(*beside)));
-  const double ratio = seconds_of(beside->stages[0], TimeCategory::Products) /
-                       seconds_of(alone->stages[0], TimeCategory::Products);
+  const double ratio = seconds_of(beside->stages[0], TimeCategory::MatrixProducts) /
+                       seconds_of(alone->stages[0], TimeCategory::MatrixProducts);
   QVERIFY2(ratio > least - kTiny && ratio < most + kTiny, qPrintable(QString::number(ratio)));
   const auto others = [&](const Simulation& s) { return seconds_of(s.stages[0], TimeCategory::MemoryBound); };
   QVERIFY(std::abs(others(*beside) - others(*alone)) < kTiny * others(*alone));
@@ -389,8 +389,8 @@ void SimulationTest::matmulsWithTheirGathers() {
     const auto hidden = simulate(*make_report(d));
     QVERIFY2(faults(*hidden).isEmpty(), all(faults(*hidden)));
     QCOMPARE(hidden->stages[0].communication, exposed->stages[0].communication);
-    QCOMPARE(seconds_of(hidden->stages[0], TimeCategory::Products),
-             seconds_of(exposed->stages[0], TimeCategory::Products));
+    QCOMPARE(seconds_of(hidden->stages[0], TimeCategory::MatrixProducts),
+             seconds_of(exposed->stages[0], TimeCategory::MatrixProducts));
     QVERIFY(hidden->stages[0].exposed < 0.7 * exposed->stages[0].exposed);
     QVERIFY(hidden->stages[0].exposed > 0);
   }
@@ -422,12 +422,12 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
   d.parallel.dispatch_sms = 66;  // of 132
   const auto half = simulate(*make_report(d));
   for (size_t s = 0; s < 2; ++s) {
-    const double products = seconds_of(all->stages[s], TimeCategory::Products);
-    QVERIFY(seconds_of(both->stages[s], TimeCategory::Products) > products);
-    QVERIFY(seconds_of(both->stages[s], TimeCategory::Products) < products * 132 / 112);
-    QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) >
-            seconds_of(both->stages[s], TimeCategory::Products));
-    QVERIFY(seconds_of(half->stages[s], TimeCategory::Products) < 2 * products);
+    const double products = seconds_of(all->stages[s], TimeCategory::MatrixProducts);
+    QVERIFY(seconds_of(both->stages[s], TimeCategory::MatrixProducts) > products);
+    QVERIFY(seconds_of(both->stages[s], TimeCategory::MatrixProducts) < products * 132 / 112);
+    QVERIFY(seconds_of(half->stages[s], TimeCategory::MatrixProducts) >
+            seconds_of(both->stages[s], TimeCategory::MatrixProducts));
+    QVERIFY(seconds_of(half->stages[s], TimeCategory::MatrixProducts) < 2 * products);
     QCOMPARE(seconds_of(half->stages[s], TimeCategory::MemoryBound),
              seconds_of(all->stages[s], TimeCategory::MemoryBound));
   }
@@ -465,8 +465,8 @@ void SimulationTest::devicesThatNobodySells() {
   const Accelerator& a = *sold->accelerator;
   d.cluster.peak_tflops = static_cast<int64_t>(2 * a.bf16_tflops);
   const auto fast = simulate(*estimate(d));
-  QVERIFY(seconds_of(fast->stages[0], TimeCategory::Products) <
-          0.7 * seconds_of(before->stages[0], TimeCategory::Products));
+  QVERIFY(seconds_of(fast->stages[0], TimeCategory::MatrixProducts) <
+          0.7 * seconds_of(before->stages[0], TimeCategory::MatrixProducts));
   QCOMPARE(seconds_of(fast->stages[0], TimeCategory::MemoryBound),
            seconds_of(before->stages[0], TimeCategory::MemoryBound));
   QCOMPARE(fast->machine.accelerator->fp8_tflops / fast->machine.accelerator->bf16_tflops,

@@ -360,7 +360,7 @@ class SelectionTest : public SelectionWindow {
              session_->problems().empty() ? "" : to_string(session_->problems()[0]).c_str());
     for (const int tab : {kGraph, kMemory, kCompute, kCommunication, kTimeline}) {
       show(tab);
-      for (const TimeCategory category : {TimeCategory::Products, TimeCategory::PipelineComm}) {
+      for (const TimeCategory category : {TimeCategory::MatrixProducts, TimeCategory::PipelineComm}) {
         Selection selection;
         selection.kind = SelectionKind::Time;
         selection.time = category;

@@ -191,7 +191,7 @@ class SelectionWindow : public QObject {
            show(kTimeline);
            BreakdownBar* bar = view<TimelineView>()->breakdown();
            QTest::mouseClick(bar, Qt::LeftButton, {},
-                             bar->segment(TimeCategory::Products).center().toPoint());
+                             bar->segment(TimeCategory::MatrixProducts).center().toPoint());
          }},
         {"memory bar", bar(
                            kMemory, [this] { return view<MemoryView>()->chart(); }, "Activations")},

@@ -159,7 +159,7 @@ class ComparisonTest : public QObject {
     TimelineView view(&state);
     open(view);
     QTRY_VERIFY(view.breakdown()->total() > 0);
-    const double wide = view.breakdown()->segment(TimeCategory::Products).width();
+    const double wide = view.breakdown()->segment(TimeCategory::MatrixProducts).width();
     pin(session, other_of(session));
     const Simulation& other = *session.comparisons()->all()[0].result.simulation;
     QCOMPARE(view.breakdown()->others().size(), size_t{1});
@@ -168,12 +168,12 @@ class ComparisonTest : public QObject {
     QVERIFY(std::abs(std::accumulate(others.seconds.begin(), others.seconds.end(), 0.0) / other.step_seconds -
                      1) < 0.01);
     // On one scale: the widths are as the seconds.
-    const QRectF mine = view.breakdown()->segment(TimeCategory::Products);
+    const QRectF mine = view.breakdown()->segment(TimeCategory::MatrixProducts);
     QVERIFY(mine.width() < wide);
     double products = 0;
     const Simulation& now = *session.estimate()->simulation;
     for (const StageTimes& stage : now.stages)
-      products += stage.seconds[static_cast<size_t>(TimeCategory::Products)] /
+      products += stage.seconds[static_cast<size_t>(TimeCategory::MatrixProducts)] /
                   static_cast<double>(now.stages.size());
     QVERIFY(std::abs(view.breakdown()->comparedStepRect(0).width() / mine.width() /
                          (other.step_seconds / products) -

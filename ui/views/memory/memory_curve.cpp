@@ -120,7 +120,7 @@ QString MemoryCurve::peakText() const {
   if (!estimate_ || !peak_) return {};
   const MemoryPoint& at = points_[*peak_];
   const QString bytes = bytes_text(at.bytes, session_->units());
-  const QString moment = text_of(memory().moment);
+  const QString moment = text_of(memory().peak_text);
   if (!estimate_->simulation) return tr("peak %1: %2").arg(bytes, moment);
   return tr("peak %1 at %2: %3").arg(bytes, QString::fromStdString(format_seconds(at.seconds)), moment);
 }

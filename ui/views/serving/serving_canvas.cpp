@@ -175,7 +175,7 @@ void ServingCanvas::stepContext(int by) {
   const std::vector<int> order = inOrder(context);
   if (order.empty()) return;
   const auto away = [&](int at) {
-    if (!from.asked && point(at).largest) return std::pair<int, int64_t>(0, 0);
+    if (!from.requested && point(at).largest) return std::pair<int, int64_t>(0, 0);
     return std::pair<int, int64_t>(1, std::llabs(point(at).batch - from.batch));
   };
   select(*std::min_element(order.begin(), order.end(), [&](int a, int b) { return away(a) < away(b); }));

@@ -286,7 +286,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
     if (context != focus()) most(context);
   painter.setPen(colors.secondary);
   for (const int i : ServingCanvas::inOrder(focus())) {
-    if (!phase(i).valid() || (decodes() && point(i).largest && !point(i).asked)) continue;
+    if (!phase(i).valid() || (decodes() && point(i).largest && !point(i).requested)) continue;
     const QPointF at = placeIn(plot, phase(i).figures);
     if (!plot.adjusted(-2, -2, 2, 2).contains(at)) continue;
     const QString text = grouped_text(point(i).batch);

@@ -105,7 +105,7 @@ void ServingMap::changed() {
   largest_points_.assign(static_cast<size_t>(contexts()), -1);
   low_ = high_ = 0;
   for (int i = 0; i < points(); ++i) {
-    if (point(i).asked && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
+    if (point(i).requested && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
       batches_.push_back(point(i).batch);
     if (point(i).largest) largest_points_[static_cast<size_t>(contextOf(i))] = i;
   }
@@ -125,12 +125,12 @@ void ServingMap::changed() {
 
 std::vector<int> ServingMap::inOrder(int context) const {
   std::vector<int> out = ServingCanvas::inOrder(context);
-  std::stable_partition(out.begin(), out.end(), [&](int at) { return point(at).asked; });
+  std::stable_partition(out.begin(), out.end(), [&](int at) { return point(at).requested; });
   return out;
 }
 
 int ServingMap::columnOf(int at) const {
-  if (!point(at).asked) return static_cast<int>(batches_.size());
+  if (!point(at).requested) return static_cast<int>(batches_.size());
   return static_cast<int>(std::find(batches_.begin(), batches_.end(), point(at).batch) - batches_.begin());
 }
 
@@ -253,7 +253,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
   }
   painter.setFont(small);
   for (int i = 0; i < points(); ++i)
-    if (point(i).asked) paintCell(painter, cellIn(rect, i), i, ground);
+    if (point(i).requested) paintCell(painter, cellIn(rect, i), i, ground);
   for (int context = 0; context < contexts(); ++context) {
     const auto& [tokens, batch] = sweep()->largest[static_cast<size_t>(context)];
     const QRectF row = cellIn(rect, context, 0), box = cellIn(rect, context, most);

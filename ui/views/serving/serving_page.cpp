@@ -76,7 +76,7 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> ranges_of(const ServingSwe
   std::pair<std::vector<int64_t>, std::vector<int64_t>> out;
   for (const auto& [context, _] : sweep.largest) out.second.push_back(context);
   for (const ServedPoint& p : sweep.points)
-    if (p.asked && p.context == out.second.front()) out.first.push_back(p.batch);
+    if (p.requested && p.context == out.second.front()) out.first.push_back(p.batch);
   return out;
 }
 
@@ -401,7 +401,7 @@ void ServingPage::fill() {
     phase_ = shown_;
     if (mode() != Mode::Decode) {  // the largest fitting batch is a question of decode
       auto requested = std::make_shared<ServingSweep>(*shown_);
-      std::erase_if(requested->points, [](const ServedPoint& p) { return !p.asked; });
+      std::erase_if(requested->points, [](const ServedPoint& p) { return !p.requested; });
       phase_ = std::move(requested);
     }
     const bool fresh = std::exchange(filled_, shown_) != shown_;

@@ -22,7 +22,7 @@ constexpr double kLeastShown = 5e-4;  // share of the step; smaller categories a
 
 QString short_label(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return BreakdownBar::tr("GEMMs");
+    case TimeCategory::MatrixProducts: return BreakdownBar::tr("GEMMs");
     case TimeCategory::Attention: return BreakdownBar::tr("attention");
     case TimeCategory::MemoryBound: return BreakdownBar::tr("memory-bound");
     case TimeCategory::TensorComm: return BreakdownBar::tr("exposed tp");

@@ -48,7 +48,7 @@ class MemoryCurveTest : public QObject {
       QCOMPARE(fullest, *peak_seconds(memory, ops));
       QVERIFY(std::abs(last - session.estimate()->simulation->step_seconds) < 1e-9);
       QVERIFY(view.curve()->title().contains(QString::number(stage)));
-      QVERIFY(view.curve()->peakText().contains(QString::fromStdString(memory.moment)));
+      QVERIFY(view.curve()->peakText().contains(QString::fromStdString(memory.peak_text)));
     }
     // A click is a selection of what runs then.
     QTest::mouseClick(view.curve(), Qt::LeftButton, {},
@@ -80,9 +80,9 @@ class MemoryCurveTest : public QObject {
     QVERIFY(!session.current());
     QTRY_COMPARE(session.estimate()->report, session.report());
     QCOMPARE(view.curve()->title(), QString("Stage 1 over one step"));
-    QCOMPARE(
-        view.curve()->peakText().contains(QString::fromStdString(session.report()->memory->stages[1].moment)),
-        true);
+    QCOMPARE(view.curve()->peakText().contains(
+                 QString::fromStdString(session.report()->memory->stages[1].peak_text)),
+             true);
     state.setStage(0);
     QCOMPARE(view.curve()->title(), QString("Stage 0 over one step"));
     QVERIFY(view.notice()->dimmed());

@@ -254,7 +254,7 @@ class ServingTest : public QObject {
     QCOMPARE(w.serving().shown()->largest.size(), size_t{2});
     std::vector<int64_t> batches;
     for (const ServedPoint& p : w.serving().shown()->points)
-      if (p.asked && p.context == 2048) batches.push_back(p.batch);
+      if (p.requested && p.context == 2048) batches.push_back(p.batch);
     QCOMPARE(batches, (std::vector<int64_t>{4, 16, 64}));
     // Wrong words say what would do, and what is shown stays.
     auto& field = w.part<QLineEdit>("serving_batches");
@@ -336,7 +336,7 @@ class ServingTest : public QObject {
   void prefillHasItsOwnFigures() {
     ServingWindow w(Mode::Prefill);
     QVERIFY(w.chart().points() > 0);
-    for (int i = 0; i < w.chart().points(); ++i) QVERIFY(w.chart().point(i).asked);
+    for (int i = 0; i < w.chart().points(); ++i) QVERIFY(w.chart().point(i).requested);
     const int at = w.chart().find(16, 4096);
     QCOMPARE(w.chart().phase(at).figures.seconds, w.chart().point(at).prefill.figures.seconds);
     QTRY_VERIFY(w.chart().present());

@@ -114,7 +114,7 @@ class TimelineTest : public QObject {
       QVERIFY2(std::abs(view.breakdown()->total() - step) < 1e-6 * step,
                qPrintable(QString::number(view.breakdown()->total())));
       const QRectF bubble = view.breakdown()->segment(TimeCategory::Bubble),
-                   products = view.breakdown()->segment(TimeCategory::Products);
+                   products = view.breakdown()->segment(TimeCategory::MatrixProducts);
       QVERIFY(products.width() > 0);
       if (whose < 2)
         QVERIFY(std::abs(bubble.right() - view.breakdown()->width()) <
@@ -123,7 +123,7 @@ class TimelineTest : public QObject {
     QTest::mouseClick(view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>().front(),
                       Qt::LeftButton);
     QTest::mouseClick(view.breakdown(), Qt::LeftButton, {},
-                      view.breakdown()->segment(TimeCategory::Products).center().toPoint());
+                      view.breakdown()->segment(TimeCategory::MatrixProducts).center().toPoint());
     QCOMPARE(state.inspection().title, QString("Matrix products"));
     view.breakdown()->setFocus();
     QTest::keyClick(view.breakdown(), Qt::Key_End);
