@@ -192,7 +192,8 @@ void dispatch_rules() {
         d.model.expert_groups = 3;
         d.model.groups_per_token = 2;
       },
-      error, ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher", "a multiple or a divisor of the nodes", 1);
+      error, ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher", "a multiple or a divisor of the nodes",
+      1);
   row(
       "padding by node",
       [](Design& d) {
