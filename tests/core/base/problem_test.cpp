@@ -105,7 +105,7 @@ class ProblemTest : public QObject {
       QTest::addRow("%s", std::string(code_text(code)).c_str()) << preset << settings << code;
     };
     row("mixtral-8x7b", "expert_ffn=0", ProblemCode::ExpertFfnMissing);
-    row("mixtral-8x7b", "dispatcher=alltoall-seq tp=3", ProblemCode::AllToAllSeqHiddenIndivisible);
+    row("mixtral-8x7b", "dispatcher=alltoall_seq tp=3", ProblemCode::AllToAllSeqHiddenIndivisible);
     row("mixtral-8x7b", "dp=8 ep=8 hidden=4100 dispatch_dtype=fp8", ProblemCode::DispatchBlocksIndivisible);
     row("mixtral-8x7b", "mode=decode cp=2 ep=2 microbatch=1", ProblemCode::DecodeTokensIndivisibleByEp);
     row("deepseek-moe-16b", "expert_ffn=1407 shared_experts=1 tp=2",
