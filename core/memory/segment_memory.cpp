@@ -126,6 +126,7 @@ SegmentSizes SegmentLifetimes::sizes(const Binding& binding) const {
 // Storages that only ops of one fused chain write and read have no memory.
 void SegmentLifetimes::absorb_on_chip(const Segment& s, PerSegment& out) {
   std::vector<int> kernel(s.storages.size(), kUnknown);
+  std::vector<bool> read(s.storages.size(), false);  // a replay also makes tensors that no op reads
   const auto touch = [&](TensorId tensor, int by) {
     int& known = kernel[static_cast<size_t>(s.tensor(tensor).storage)];
     known = known == kUnknown || known == by ? by : -1;
@@ -134,13 +135,16 @@ void SegmentLifetimes::absorb_on_chip(const Segment& s, PerSegment& out) {
     const Kernel* of = s.kernel(static_cast<OpId>(id));
     const bool chain = of && of->ops.size() > 1 && !is_gradient_sum(s.op(of->ops.back()));
     const int by = chain ? s.kernel_of[id] : -1;
-    for (const TensorId tensor : s.ops[id].inputs) touch(tensor, by);
+    for (const TensorId tensor : s.ops[id].inputs) {
+      touch(tensor, by);
+      read[static_cast<size_t>(s.tensor(tensor).storage)] = true;
+    }
     for (const TensorId tensor : s.ops[id].outputs) touch(tensor, by);
   }
   for (const TensorId tensor : {s.input, s.output, s.input_grad, s.output_grad})
     if (tensor >= 0) touch(tensor, -1);
   for (size_t storage = 0; storage < kernel.size(); ++storage)
-    if (kernel[storage] >= 0) out.absorbed[storage] = true;
+    if (kernel[storage] >= 0 && read[storage]) out.absorbed[storage] = true;
 }
 
 SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
@@ -192,7 +196,7 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
           last_read[at(storage)] != static_cast<OpId>(i))
         continue;
       // One kernel sums the input gradients of packed GEMMs (for example QKV) on chip.
-      if (maker >= 0 && first_maker >= 0 && s.kernel(maker) == s.kernel(first_maker))
+      if (maker >= 0 && first_maker >= 0 && s.kernel(maker) && s.kernel(maker) == s.kernel(first_maker))
         out.absorbed[at(storage)] = true;
       else if (!profile_.adds_gradients_at_once)
         out.merged[at(storage)] = maker;

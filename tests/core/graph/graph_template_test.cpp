@@ -89,8 +89,6 @@ class GraphTemplateTest : public QObject {
         << QByteArray("y = take[bsd->bs; ffn](x)") << ProblemCode::OpLetters << "letters of the result";
     QTest::newRow("axis of an einsum")
         << QByteArray("y = einsum[bsd,df->bsk; ssm_state](x, w)") << ProblemCode::OpLetters << "cannot use";
-    QTest::newRow("axes of an input")
-        << QByteArray("y = gqa_attention(w)") << ProblemCode::OpAxes << "the axes of the block's input";
     QTest::newRow("part of a whole") << QByteArray("y = take[bsd->bsf; ffn](x)")
                                      << ProblemCode::PartsIncomplete
                                      << "the parts that are taken of \"x\" leave";

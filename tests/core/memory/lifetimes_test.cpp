@@ -70,6 +70,7 @@ class Tiny {
   OpId count() const { return static_cast<OpId>(segment_.ops.size()); }
   Segment finished() const {
     Segment out = segment_;
+    out.kernel_of.assign(out.ops.size(), -1);
     if (out.backward_begin == 0) out.backward_begin = out.replay_end = count();
     return out;
   }
