@@ -59,7 +59,7 @@ std::string_view figure_group_label(FigureGroup group) {
     case FigureGroup::Size: return "Size";
     case FigureGroup::Time: return "Time";
     case FigureGroup::StepParts: return "Where the step goes, mean over stages";
-    case FigureGroup::Memory: return "Memory of the fullest_stage rank";
+    case FigureGroup::Memory: return "Memory of the fullest rank";
     case FigureGroup::Collectives: return "Collectives of a rank";
   }
   return "";

@@ -104,7 +104,7 @@ void HelpBrowser::resizeEvent(QResizeEvent* event) {
 
 // The column stays in the middle of a wide window.
 void HelpBrowser::layOut() {
-  const int edge = std::max(kEdge, (viewport()->width() - kColumn) / 2);
+  const int edge = std::max(kEdge, (viewport()->width() - kColumn + 1) / 2);
   QTextFrame* root = document()->rootFrame();
   QTextFrameFormat format = root->frameFormat();
   format.setLeftMargin(edge);

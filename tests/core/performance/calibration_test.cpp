@@ -138,7 +138,7 @@ void CalibrationTest::relatives() {
   const Accelerator* mine = find_accelerator("h100-of-mine");
   QVERIFY(mine);
   const auto& training = kernels_of(*mine).data.training;
-  QVERIFY(!training.empty() && training.front().source == "as of the NVIDIA H100 SXM 80 GB: mine");
+  QVERIFY(!training.empty() && training.front().source == "from the NVIDIA H100 SXM 80 GB: mine");
   Machine machine, h100;
   machine.accelerator = unowned(mine);
   h100.accelerator = unowned(find_accelerator("h100-sxm-80gb"));

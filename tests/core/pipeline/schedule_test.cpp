@@ -444,7 +444,7 @@ void ScheduleTest::broken_data() {
   });
   row("send lost", "3 times send_forward of stage 0",
       [](Schedule& s) { s.actions[0].erase(find(s, 0, Kind::SendForward, 3)); });
-  row("waits for ever", "stage 1: waits for ever at receive_forward 3",
+  row("waits for ever", "stage 1: never gets past receive_forward 3",
       [](Schedule& s) { s.actions[0].erase(find(s, 0, Kind::SendForward, 3)); });
   row("stage lost", "actions are given for 2 stages, not for 3", [](Schedule& s) { s.actions.pop_back(); });
   row("no microbatches", "a schedule needs a stage and a microbatch",
@@ -523,8 +523,8 @@ void ScheduleTest::deadlock_alone() {
                        {Kind::SendBackward, 1},
                        {Kind::GradReduce},
                        {Kind::Optimizer}}};
-  QCOMPARE(violations(schedule), (std::vector<std::string>{"stage 0: waits for ever at receive_backward 0",
-                                                           "stage 1: waits for ever at receive_forward 1"}));
+  QCOMPARE(violations(schedule), (std::vector<std::string>{"stage 0: never gets past receive_backward 0",
+                                                           "stage 1: never gets past receive_forward 1"}));
 }
 
 void ScheduleTest::other_orders_may_be_right() {

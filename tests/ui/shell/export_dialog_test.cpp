@@ -167,7 +167,7 @@ class ExportDialogTest : public QObject {
     session_->setKnob("tp", "5");
     session_->waitForReport();
     QVERIFY(!part<QPushButton>("export_start")->isEnabled());
-    QVERIFY(message().contains("design has a problem"));
+    QVERIFY(message().contains("Fix the design first"));
     QVERIFY2(message().contains("Tensor parallel (tp)"), qPrintable(message()));
     QVERIFY2(!part<QLabel>("export_size")->text().contains("traces"),
              qPrintable(part<QLabel>("export_size")->text()));
