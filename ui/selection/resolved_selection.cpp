@@ -11,6 +11,12 @@
 namespace shardscape::ui {
 namespace {
 
+// The op whose seconds count for this op. The GEMMs of a kernel share one op. Other ops of the kernel count
+// for themselves, so that the time of GEMMs marks no pointwise ops.
+OpId gemm_or_op(const Segment& segment, OpId id) {
+  return segment.op(id).kind == OpKind::Einsum ? timed_op(segment, id) : id;
+}
+
 bool is_sync(Phase phase) {
   return phase == Phase::GradReduce || phase == Phase::ParamGather || phase == Phase::Step;
 }
@@ -146,7 +152,7 @@ void ResolvedSelection::resolveTime() {
   host_ = selection_.time == TimeCategory::Host;
   const OpSeconds seconds = op_seconds(*report_, machine_of(report_->design));
   choose([&](int s, const Segment& segment, OpId id) {
-    return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(timed_op(segment, id))]) &
+    return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(gemm_or_op(segment, id))]) &
             bit_of_time(selection_.time)) != 0;
   });
 }
@@ -276,7 +282,7 @@ void ResolvedSelection::findTimes() const {
     const Segment& segment = report_->graph().segments[s];
     for (size_t id = 0; id < ops_[s].size(); ++id) {
       if (!ops_[s][id]) continue;
-      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(timed_op(segment, static_cast<OpId>(id)))]);
+      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(gemm_or_op(segment, static_cast<OpId>(id)))]);
     }
   }
 }

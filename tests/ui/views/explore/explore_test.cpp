@@ -308,7 +308,7 @@ class ExploreTest : public QObject {
     w.session.setKnob("dp", "4");
     QVERIFY(w.view().stale());
     const QString note = w.view().findChild<QLabel*>("explore_note")->text();
-    QVERIFY2(note.contains("searched on 8 GPUs") && note.contains("has 16"), qPrintable(note));
+    QVERIFY2(note.contains("are for 8 GPUs") && note.contains("uses 16"), qPrintable(note));
     w.session.undoStack()->undo();
     QVERIFY(!w.view().stale());
     DimensionRow* gpus = w.setup().row("gpus");
