@@ -8,8 +8,8 @@
 namespace shardscape {
 
 struct ProfileKernels {
-  bool separate_experts = false;        // KernelProfile::separate_experts
-  std::string attention;                // KernelRule::kernel of fused attention
+  bool separate_experts = false;  // KernelProfile::separate_experts
+  std::string attention;          // KernelRule::kernel of fused attention
   // Bytes per score (a query and a key of one head) that the kernels between the two matrix products of
   // attention move. 0: one fused kernel keeps the scores on chip.
   double forward = 0, backward = 0;
