@@ -17,10 +17,9 @@ using namespace shardscape;
 
 constexpr int kBadUsage = 2, kNoDisplay = 3, kFailed = 1;
 constexpr char kNoDisplayText
-    [] = "shardscape: there is no display to open a window on (neither DISPLAY nor WAYLAND_DISPLAY leads to "
-         "one).\n"
-         "Pictures of every view can be made without one:  shardscape -platform offscreen --render out/\n"
-         "The command line needs none either:              shardscape-cli --help\n";
+    [] = "shardscape: there is no display for the window (DISPLAY and WAYLAND_DISPLAY name none).\n"
+         "Write pictures of all views without a display:  shardscape -platform offscreen --render out/\n"
+         "Use the command line without a display:         shardscape-cli --help\n";
 
 bool names_platform(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
@@ -45,10 +44,10 @@ void report_fatal(QtMsgType type, const QMessageLogContext&, const QString& mess
 
 void set_up(QCommandLineParser& parser) {
   parser.setApplicationDescription(
-      "Design-space explorer for distributed training of large language models.");
+      "Design-space explorer for distributed training and inference of large language models.");
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addOption({"theme", "light or dark; the default is what the last run used.", "light|dark"});
+  parser.addOption({"theme", "light or dark; default: the theme of the last run.", "light|dark"});
   parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
   parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
 }
@@ -112,9 +111,9 @@ int main(int argc, char** argv) {
   session.setUnits(ui::settings::units());
   ui::MainWindow window(&session);
   if (parser.isSet("design") && !open_design(window, parser.value("design")) && parser.isSet("render")) {
-    return kFailed;  // a picture of another design is no valid answer
+    return kFailed;  // pictures of the default design would be wrong
   }
-  session.waitForReport();  // the window opens on a computed design
+  session.waitForReport();  // the window never opens empty
   if (parser.isSet("render")) {
     session.waitForEstimate();
     return render(window, parser.value("render"));

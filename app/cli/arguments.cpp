@@ -9,10 +9,6 @@
 namespace shardscape {
 namespace {
 
-Problem usage_problem(std::string where, std::string what, std::string accepted) {
-  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
-}
-
 // "--tp" and "-o" are flags; "-2" is a number and "-" is a word.
 bool looks_like_flag(std::string_view word) {
   return word.size() > 1 && word[0] == '-' && !std::isdigit(static_cast<unsigned char>(word[1]));
@@ -30,13 +26,14 @@ Problem unknown_flag(const std::string& name, const Command& command) {
   std::vector<std::string> known{"--help"};
   for (const Flag& flag : command.flags) known.push_back(flag.name);
   const auto near = closest(name, known);
-  return usage_problem(name,
-                       near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
-                       "a flag of \"shardscape-cli " + command.name + " --help\"");
+  return Problem(ProblemCode::UnknownFlag, name,
+                 near ? "there is no such flag; did you mean " + *near + "?" : "there is no such flag",
+                 "a flag of \"shardscape-cli " + command.name + " --help\"");
 }
 
 Problem missing_value(const Flag& flag) {
-  return usage_problem(flag.name, "a value is missing", flag.name + " " + flag.operand);
+  return Problem(ProblemCode::FlagValueMissing, flag.name, "a value is missing",
+                 flag.name + " " + flag.operand);
 }
 
 }  // namespace
@@ -55,7 +52,7 @@ std::vector<std::string> Arguments::values(std::string_view flag) const {
   return all;
 }
 
-std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command) {
+Result<Arguments> parse_arguments(std::span<const char* const> words, const Command& command) {
   Arguments result;
   bool flags_end = false;
   for (size_t i = 0; i < words.size(); ++i) {
@@ -80,7 +77,9 @@ std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> wo
     if (!is_long && word.size() > 2) attached = word.substr(2);
     const bool more = i + 1 < words.size();
     if (flag->kind == FlagKind::Switch) {
-      if (attached) return usage_problem(flag->name, "it takes no value", flag->name + " by itself");
+      if (attached)
+        return Problem(ProblemCode::FlagTakesNoValue, flag->name, "it takes no value",
+                       flag->name + " by itself");
       attached = "true";
     } else if (flag->kind == FlagKind::Boolean && !attached) {
       attached = more && looks_like_boolean(words[i + 1]) ? words[++i] : "true";
@@ -92,8 +91,8 @@ std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> wo
   }
   const auto wanted = static_cast<size_t>(command.operands);
   if (result.operands_.size() > wanted) {
-    return usage_problem(result.operands_[wanted], "this word belongs to no flag",
-                         "shardscape-cli " + command.name + " " + command.usage);
+    return Problem(ProblemCode::StrayWord, result.operands_[wanted], "this word belongs to no flag",
+                   "shardscape-cli " + command.name + " " + command.usage);
   }
   return result;
 }

@@ -24,15 +24,14 @@ class Arguments {
   const std::vector<std::string>& operands() const { return operands_; }
 
  private:
-  friend std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words,
-                                                          const Command& command);
+  friend Result<Arguments> parse_arguments(std::span<const char* const> words, const Command& command);
   std::vector<std::pair<std::string, std::string>> values_;
   std::vector<std::string> operands_;
 };
 
 // Accepts --flag value, --flag=value, -o value and -ovalue. All words after -- are operands. A Problem names
 // the flag.
-std::variant<Arguments, Problem> parse_arguments(std::span<const char* const> words, const Command& command);
+Result<Arguments> parse_arguments(std::span<const char* const> words, const Command& command);
 
 // Whether the words contain a request for help; ignores other errors.
 bool asks_for_help(std::span<const char* const> words);

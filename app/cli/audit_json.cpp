@@ -27,7 +27,8 @@ Json recording_json(const Audit& audit) {
   for (const UnmappedField& u : audit.mapping.unmapped)
     unmapped.push_back({{"field", u.field}, {"value", u.value}, {"reason", u.reason}});
   for (const Problem& p : audit.problems)
-    problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+    problems.push_back(
+        {{"code", code_text(p.code)}, {"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
   for (const AuditLine& line : audit.lines) lines.push_back(line_json(line));
   return {{"recording", audit.recording.name},
           {"code", code_base_label(audit.mapping.code)},

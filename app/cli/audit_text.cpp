@@ -15,7 +15,7 @@ std::string numbers_text(const AuditLine& line, Wide AuditNumber::*side) {
 
 // If counts are equal and sums of elements differ, the sizes differ; the table shows the sums.
 std::string table(const Audit& audit) {
-  std::vector<std::vector<std::string>> rows{{"", "", "recorded", "here", ""}};
+  std::vector<std::vector<std::string>> rows{{"", "", "recorded", "computed", ""}};
   for (const AuditLine& line : audit.lines)
     rows.push_back({line.section, line.what, numbers_text(line, &AuditNumber::expected),
                     numbers_text(line, &AuditNumber::got), verdict_name(line.verdict)});
@@ -30,7 +30,7 @@ std::string verdict(const Audit& audit) {
                     std::to_string(audit.lines.size()) + " lines fail";
   if (!audit.mapping.complete())
     out += ", " + std::to_string(audit.mapping.unmapped.size()) + " fields not mapped";
-  if (audit.lines.empty()) out += ", nothing could be compared";
+  if (audit.lines.empty()) out += ", no line could be compared";
   return out;
 }
 

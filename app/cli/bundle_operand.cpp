@@ -9,11 +9,8 @@ namespace fs = std::filesystem;
 
 std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const char* command) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "BUNDLE",
-                   "the folder is missing",
-                   "shardscape-cli " + std::string(command) + " BUNDLE",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "BUNDLE", "the folder is missing",
+                   "shardscape-cli " + std::string(command) + " BUNDLE"});
     return static_cast<int>(kWrongUsage);
   }
   const fs::path bundle = arguments.operands().front();
@@ -25,11 +22,8 @@ std::variant<fs::path, int> bundle_operand(const Arguments& arguments, const cha
                                  ? "it is not a folder"
                                  : (fs::directory_iterator(bundle, error), error ? error.message() : "");
   if (reason.empty()) return bundle;
-  print_problem({Severity::Error,
-                 bundle.string(),
-                 reason,
-                 "the folder of a bundle, as written by shardscape-cli export",
-                 {}});
+  print_problem({ProblemCode::NotAFolder, bundle.string(), reason,
+                 "the folder of a bundle, as written by shardscape-cli export"});
   return static_cast<int>(kFileError);
 }
 

@@ -21,11 +21,9 @@ int unknown_command(const std::string& name) {
   const auto near = closest(name, known);
   std::string accepted;
   for (const std::string& word : known) accepted += (accepted.empty() ? "" : ", ") + word;
-  print_problem({Severity::Error,
-                 name,
+  print_problem({ProblemCode::UnknownCommand, name,
                  near ? "there is no such command; did you mean " + *near + "?" : "there is no such command",
-                 accepted + "; \"shardscape-cli --help\" explains them",
-                 {}});
+                 accepted + "; \"shardscape-cli --help\" explains them"});
   return kWrongUsage;
 }
 
@@ -75,7 +73,7 @@ int run_cli(int argc, char** argv) {
     std::cerr << "error: standard output cannot be written\n";
     return kFileError;
   } catch (const std::exception& error) {
-    std::cerr << "error: the program cannot go on: " << error.what() << "\n";
+    std::cerr << "error: unexpected failure: " << error.what() << "\n";
     return kFileError;
   }
 }

@@ -12,11 +12,8 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "RECORDING",
-                   "the file to audit is missing",
-                   "shardscape-cli audit RECORDING.json ...",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "RECORDING", "the file to audit is missing",
+                   "shardscape-cli audit RECORDING.json ..."});
     return kWrongUsage;
   }
   std::vector<Audit> audits;
@@ -37,7 +34,7 @@ int run(const Arguments& arguments) {
       for (const Audit& audit : audits) std::cout << audit_text(audit) << "\n";
     if (audits.size() > 1 || arguments.has("--summary")) std::cout << audit_summary(audits);
   }
-  return all ? kDone : kAnswerIsNo;
+  return all ? kDone : kNegativeAnswer;
 }
 
 }  // namespace
@@ -45,18 +42,15 @@ int run(const Arguments& arguments) {
 Command audit_command() {
   constexpr int kAnyNumber = 1 << 20;
   return {"audit",
-          "hold this program against a recording of real training code",
+          "compare this program with recordings of real training code",
           "RECORDING.json ... [--summary] [--json]",
-          "Reads recordings of what one rank of a training run did, builds the design that describes the "
-          "same run, and "
-          "compares line by line: parameters, FLOPs of matrix products and attention, and collectives "
-          "(count, elements, "
-          "bytes, type, group, order) exactly, bytes kept for backward within 1 %. What of a recording could "
-          "not be "
-          "mapped to a design is listed with the reason. Exit code 0: every recording matches; 1: at least "
-          "one does not.",
+          "A recording lists the operations of one rank of a training run. For each recording, builds the "
+          "design of the same run and compares line by line. Parameters, FLOPs of matrix products and "
+          "attention, and collectives (count, elements, bytes, type, group, order) must be equal. Bytes "
+          "saved for the backward must agree within 1 %. Fields of a recording that no design can express "
+          "are listed with the reason. Exit code 0: every recording matches; 1: at least one does not.",
           {"shardscape-cli audit run.json", "shardscape-cli audit recordings/*.json --summary"},
-          {{"--summary", 0, FlagKind::Switch, "", "One row per recording only.", ""}, json_flag()},
+          {{"--summary", 0, FlagKind::Switch, "", "Print one row per recording.", ""}, json_flag()},
           kAnyNumber,
           run};
 }

@@ -37,7 +37,7 @@ std::string error_text(const CalibrationResult& result) {
                                       Align::Right, Align::Right});
   if (const size_t curves = result.calibration.collectives.size(); curves > 0) {
     out += std::to_string(curves) + (curves == 1 ? " curve" : " curves") +
-           " of collectives, taken over as measured\n";
+           " of collectives, used as measured\n";
   }
   return out;
 }
@@ -60,22 +60,16 @@ Json error_json(const CalibrationResult& result) {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "FILE",
-                   "the table of measured ops is missing",
-                   "shardscape-cli calibrate ops.csv --accelerator h100",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "FILE", "the table of measured ops is missing",
+                   "shardscape-cli calibrate ops.csv --accelerator h100"});
     return kWrongUsage;
   }
   const std::string* id = arguments.value("--accelerator");
   const Accelerator* accelerator = id ? find_accelerator(*id) : nullptr;
   if (!accelerator) {
-    print_problem(
-        {Severity::Error,
-         "--accelerator",
-         id ? "\"" + *id + "\" is not in the catalogue" : "the accelerator that was measured is missing",
-         accelerator_ids(),
-         {}});
+    print_problem({ProblemCode::UnknownAccelerator, "--accelerator",
+                   id ? "\"" + *id + "\" is not in the catalogue" : "the measured accelerator is missing",
+                   accelerator_ids()});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
@@ -87,11 +81,11 @@ int run(const Arguments& arguments) {
   auto ops = read_measured_ops(std::get<std::string>(text), path);
   if (const auto* problem = std::get_if<Problem>(&ops)) {
     print_problem(*problem);
-    return kAnswerIsNo;
+    return kNegativeAnswer;
   }
   if (const auto problem = impossible_row(std::get<MeasuredOps>(ops), *accelerator, path)) {
     print_problem(*problem);
-    return kAnswerIsNo;
+    return kNegativeAnswer;
   }
   const std::string* source = arguments.value("--source");
   const CalibrationResult result = calibrate(*accelerator, std::get<MeasuredOps>(ops),
@@ -113,36 +107,32 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command calibrate_command() {
-  return {"calibrate",
-          "a calibration file from measured ops",
-          "FILE.csv --accelerator ID [-o OUT.json] [--source TEXT] [--json]",
-          "Condenses a table of measured kernels and collectives into a calibration file, and prints how far "
-          "the result is from the rows: from "
-          "all of them, and from half of them when only the other half was fitted. In the folder "
-          "~/.local/share/shardscape/resources/calibration/ the file takes the place of the built-in "
-          "sections of the same kind and type. "
-          "The first line names the columns, in any order; what no row needs may be left out, and a field in "
-          "brackets may be empty. Lines "
-          "that begin with # are skipped. Every row has op and us (microseconds). op matmul: m, n, k of m x "
-          "k by k x n, [batch] products in "
-          "one kernel, [dtype] of the operands, bfloat16 when empty. op attention: batch, heads, [kv_heads], "
-          "queries, [keys], head_dim, "
-          "[value_dim], [causal] 0 or 1, [backward], [window] in keys, [dtype]. op memory: bytes read and "
-          "written. op all_reduce, all_gather, "
-          "reduce_scatter, all_to_all, broadcast, reduce or send_recv: ranks, [per_domain] of them in one "
-          "scale-up domain, bytes of the full "
-          "buffer (gathered output, full input of a reduction, whole send buffer).",
-          {"shardscape-cli calibrate ops.csv --accelerator h100 -o my-h100.json",
-           "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o "
-           "mi300x.json"},
-          {{"--accelerator", 0, FlagKind::Value, "ID",
-            "The accelerator that was measured: " + accelerator_ids() + ".", ""},
-           {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", ""},
-           {"--source", 0, FlagKind::Value, "TEXT",
-            "Where the numbers come from, as estimates will state it (the path of FILE).", ""},
-           json_flag()},
-          1,
-          run};
+  return {
+      "calibrate",
+      "make a calibration file from measured ops",
+      "FILE.csv --accelerator ID [-o OUT.json] [--source TEXT] [--json]",
+      "Fits a table of measured kernels and collectives and writes a calibration file. Prints the errors of "
+      "the fit: over all rows, and over half of the rows after a fit of the other half. In the folder "
+      "~/.local/share/shardscape/resources/calibration/, the file replaces the built-in sections of the same "
+      "kind and type. The first line of the table names the columns, in any order. A column that no row "
+      "needs may be missing, and a field in brackets may be empty. Lines that begin with # are skipped. "
+      "Every row has op and us (microseconds). op matmul: m, n, k of a product of m x k by k x n, [batch] "
+      "products in one kernel, [dtype] of the operands (bfloat16 if empty). op attention: batch, heads, "
+      "[kv_heads], queries, [keys], head_dim, [value_dim], [causal] 0 or 1, [backward], [window] in keys, "
+      "[dtype]. op memory: bytes read and written. op all_reduce, all_gather, reduce_scatter, all_to_all, "
+      "broadcast, reduce or send_recv: ranks, [per_domain] ranks in each scale-up domain, bytes of the full "
+      "buffer (gathered output, full input of a reduction, whole send buffer).",
+      {"shardscape-cli calibrate ops.csv --accelerator h100 -o my-h100.json",
+       "shardscape-cli calibrate ops.csv --accelerator mi300x --source \"our cluster, ROCm 6.3\" -o "
+       "mi300x.json"},
+      {{"--accelerator", 0, FlagKind::Value, "ID", "The measured accelerator: " + accelerator_ids() + ".",
+        ""},
+       {"--output", 'o', FlagKind::Value, "OUT", "Write the calibration to this file.", ""},
+       {"--source", 0, FlagKind::Value, "TEXT",
+        "The source of the numbers, which estimates will print; default: the path of FILE.", ""},
+       json_flag()},
+      1,
+      run};
 }
 
 }  // namespace shardscape

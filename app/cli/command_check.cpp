@@ -23,24 +23,23 @@ int run(const Arguments& arguments) {
         interrupt.token());
   }();
   if (interrupt.requested()) {
-    std::cerr << "interrupted: the check did not end\n";
+    std::cerr << "interrupted: the check is incomplete\n";
     return kInterrupted;
   }
   std::cout << (arguments.has("--json") ? check_json(report) : check_text(report));
-  return report.ok() ? kDone : kAnswerIsNo;
+  return report.ok() ? kDone : kNegativeAnswer;
 }
 
 }  // namespace
 
 Command check_command() {
   return {"check",
-          "prove that an exported bundle runs to its end",
+          "check that every rank of an exported bundle finishes",
           "BUNDLE [--json]",
-          "Reads every trace of the bundle, applies the rules of its consumers, and plays it through under "
-          "the resource "
-          "rules of a simulator (per rank one computation, and one of collective or send at a time), so that "
-          "every "
-          "rank is known to finish. Exit code 0: no error was found; 1: at least one.",
+          "Reads every trace of the bundle and checks the rules of the programs that read bundles. Then "
+          "replays all traces to prove that every rank finishes. The replay has the resource rules of a "
+          "simulator: at any time, a rank runs one computation, and one collective or send. Exit code 0: no "
+          "errors; 1: at least one error.",
           {"shardscape-cli check out/llama8", "shardscape-cli check out/llama8 --json"},
           {json_flag()},
           1,

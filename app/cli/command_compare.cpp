@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "app/cli/arguments.h"
 #include "app/cli/command_list.h"
@@ -49,12 +50,12 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
     for (size_t i = 0; i < row.values.size(); ++i) {
       const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
       values.push_back(number(row.values[i]));
-      differences.push_back(number(row.by(i)));
-      percents.push_back(number(100 * row.by(i) / row.values[0]));
+      differences.push_back(number(row.change(i)));
+      percents.push_back(number(100 * row.change(i) / row.values[0]));
     }
     list.push_back({{"id", row.id},
                     {"label", row.label},
-                    {"group", row.group},
+                    {"group", figure_group_label(row.group)},
                     {"values", values},
                     {"differences", differences},
                     {"percents", percents}});
@@ -84,9 +85,9 @@ std::string compare_text(const std::vector<std::string>& names, const std::vecto
     rows[0].insert(rows[0].end(), {"difference", "percent"});
     aligns.insert(aligns.end(), {Align::Right, Align::Right});
   }
-  std::string group;
+  std::optional<FigureGroup> group;
   for (const ComparedFigure& row : figures) {
-    if (row.group != group) rows.push_back({row.group, ""});
+    if (row.group != group) rows.push_back({std::string(figure_group_label(row.group)), ""});
     group = row.group;
     rows.push_back({"  " + row.label});
     for (size_t i = 0; i < names.size(); ++i) {
@@ -101,7 +102,7 @@ int run(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   std::vector<std::string> names, paths;
   std::vector<Design> designs;
-  std::vector<ComparedDesign> of;
+  std::vector<ComparedDesign> compared_designs;
   for (const std::string& path : arguments.operands()) {
     auto loaded = load_study(path);
     if (const auto* problem = std::get_if<Problem>(&loaded)) {
@@ -114,31 +115,28 @@ int run(const Arguments& arguments) {
     paths.push_back(path);
     if (arguments.operands().size() > 1) continue;
     if (study.lost) print_problem(*study.lost);
-    for (const NamedDesign& beside : study.compared) {
-      designs.push_back(beside.design);
-      names.push_back(beside.name);
-      paths.push_back(path + ", " + beside.name);
+    for (const NamedDesign& pinned : study.compared) {
+      designs.push_back(pinned.design);
+      names.push_back(pinned.name);
+      paths.push_back(path + ", " + pinned.name);
     }
   }
   if (designs.size() < 2) {
-    print_problem({Severity::Error,
-                   "DESIGN",
-                   "two designs are needed to compare",
-                   "shardscape-cli compare A.json B.json, or one document in which designs were compared",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "DESIGN", "two designs are needed to compare",
+                   "shardscape-cli compare A.json B.json, or one document with pinned designs"});
     return kWrongUsage;
   }
   const auto plans = std::make_shared<PlanCache>();
   for (size_t i = 0; i < designs.size(); ++i) {
-    of.push_back(compared(designs[i], plans));
-    if (of.back().simulation) continue;
+    compared_designs.push_back(compared(designs[i], plans));
+    if (compared_designs.back().simulation) continue;
     std::cerr << paths[i] << ":\n";
-    print_problems(of.back().report->problems);
-    return kAnswerIsNo;
+    print_problems(compared_designs.back().report->problems);
+    return kNegativeAnswer;
   }
   tell_apart(names, paths);
   const auto knobs = compare_knobs(designs);
-  const auto figures = compare_figures(of);
+  const auto figures = compare_figures(compared_designs);
   if (arguments.has("--json"))
     std::cout << compare_json(names, knobs, figures).dump(2, ' ', false, json::error_handler_t::replace)
               << "\n";
@@ -151,12 +149,11 @@ int run(const Arguments& arguments) {
 
 Command compare_command() {
   return {"compare",
-          "put designs side by side",
+          "compare designs",
           "A.json [B.json...] [--json]",
-          "Shows the knobs whose values differ, then time, rates and memory of each design, with difference "
-          "and percent to the first. "
-          "Designs of the same name are headed by their files. "
-          "Of a single document: the designs that the window compared with it.",
+          "Prints the knobs whose values differ, then time, rates and memory of each design, with difference "
+          "and percent from the first design. Designs of equal name have their file names as headings. A "
+          "single document is compared with the designs that are pinned in it.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
           {json_flag()},
           kAnyNumber,

@@ -17,7 +17,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int64_t kUsualBudget = 20'000, kMostKept = 1'000'000;
+constexpr int64_t kUsualBudget = 20'000, kMostStored = 1'000'000;
 
 int wrong(const Problem& problem) {
   print_problem(problem);
@@ -27,8 +27,8 @@ int wrong(const Problem& problem) {
 std::optional<int> read_objective(const std::string& where, std::string_view id, int& objective) {
   const int found = find_objective(trimmed(id));
   if (found < 0)
-    return wrong(
-        {Severity::Error, where, "there is no objective \"" + std::string(id) + "\"", objective_ids(), {}});
+    return wrong({ProblemCode::UnknownObjective, where, "there is no objective \"" + std::string(id) + "\"",
+                  objective_ids()});
   objective = found;
   return std::nullopt;
 }
@@ -38,8 +38,8 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
   SearchOptions options;
   int64_t top = 10, sample = 0, threads = 0, seed = 0, budget = 0;
   for (const auto& [flag, target, fallback, least, most] :
-       {std::tuple{"--top", &top, int64_t{10}, int64_t{1}, kMostKept},
-        {"--sample", &sample, 0, 0, kMostKept},
+       {std::tuple{"--top", &top, int64_t{10}, int64_t{1}, kMostStored},
+        {"--sample", &sample, 0, 0, kMostStored},
         {"--threads", &threads, 0, 1, 4096},
         {"--seed", &seed, 1, 0, INT64_MAX},
         {"--budget", &budget, kUsualBudget, 1, int64_t{1} << 40}}) {
@@ -47,36 +47,31 @@ std::variant<SearchOptions, int> options_of(const Arguments& arguments) {
     if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
     *target = std::get<int64_t>(read);
   }
-  options.keep.top = static_cast<size_t>(top);
-  options.keep.sample = static_cast<size_t>(sample);
+  options.result.top = static_cast<size_t>(top);
+  options.result.sample = static_cast<size_t>(sample);
   options.threads = static_cast<int>(threads);
   if (arguments.has("--guided")) options.guided = Guided{static_cast<uint64_t>(seed), budget};
   if (const std::string* id = arguments.value("--objective")) {
-    if (const auto exit_code = read_objective("--objective", *id, options.keep.objective)) return *exit_code;
-    if (options.keep.objective != options.keep.front_y) options.keep.front_x = options.keep.objective;
+    if (const auto exit_code = read_objective("--objective", *id, options.result.objective))
+      return *exit_code;
+    if (options.result.objective != options.result.front_y) options.result.front_x = options.result.objective;
   }
   if (const std::string* pair = arguments.value("--pareto")) {
     const size_t comma = pair->find(',');
     if (comma == std::string::npos)
-      return wrong({Severity::Error,
-                    "--pareto",
-                    "\"" + *pair + "\" is one objective",
-                    "two between a comma: " + objective_ids(),
-                    {}});
-    if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.keep.front_x))
+      return wrong({ProblemCode::FlagValueInvalid, "--pareto", "\"" + *pair + "\" is only one objective",
+                    "two objectives separated by a comma: " + objective_ids()});
+    if (const auto exit_code = read_objective("--pareto", pair->substr(0, comma), options.result.front_x))
       return *exit_code;
-    if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.keep.front_y))
+    if (const auto exit_code = read_objective("--pareto", pair->substr(comma + 1), options.result.front_y))
       return *exit_code;
   }
   if (const std::string* price = arguments.value("--price")) {
     const auto thousandths = parse_thousandths(*price);
     if (!thousandths || *thousandths < 1)
-      return wrong({Severity::Error,
-                    "--price",
-                    "\"" + *price + "\" is no price",
-                    "dollars per GPU hour, such as 2.49",
-                    {}});
-    options.keep.price_per_hour = static_cast<double>(*thousandths) / 1000;
+      return wrong({ProblemCode::FlagValueInvalid, "--price", "\"" + *price + "\" is not a price",
+                    "dollars per GPU hour, such as 2.49"});
+    options.result.price_per_hour = static_cast<double>(*thousandths) / 1000;
   }
   if (const std::string* shard = arguments.value("--shard")) {
     const auto read = parse_shard(*shard);
@@ -102,9 +97,9 @@ int count(const Space& space, bool json, const Interrupt& interrupt) {
 
 int run(const Arguments& arguments) {
   Interrupt interrupt;
-  auto options = options_of(arguments);
-  if (const int* exit_code = std::get_if<int>(&options)) return *exit_code;
-  SearchOptions& how = std::get<SearchOptions>(options);
+  auto parsed = options_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&parsed)) return *exit_code;
+  SearchOptions& options = std::get<SearchOptions>(parsed);
   const auto space = space_of(arguments);
   if (const int* exit_code = std::get_if<int>(&space)) return *exit_code;
   const bool json = arguments.has("--json");
@@ -117,76 +112,80 @@ int run(const Arguments& arguments) {
       return kFileError;
     }
     before = std::get<SearchResult>(std::move(read));
-    how.resume = &*before;
+    options.resume = &*before;
   }
   const auto begin = std::chrono::steady_clock::now();
   auto found = [&] {
     ProgressLine line;
     SearchCallbacks callbacks;
     if (line.wanted())
-      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, how.keep)); };
-    return search(std::get<0>(space), how, callbacks, interrupt.token());
+      callbacks.progress = [&](const SearchProgress& p) { line.show(explore_progress(p, options.result)); };
+    return search(std::get<0>(space), options, callbacks, interrupt.token());
   }();
   if (const auto* problem = std::get_if<Problem>(&found)) return wrong(*problem);
   const SearchResult& result = std::get<SearchResult>(found);
   const RunFigures figures{
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-      how.threads > 0 ? how.threads : static_cast<int>(std::thread::hardware_concurrency())};
+      options.threads > 0 ? options.threads : static_cast<int>(std::thread::hardware_concurrency())};
   if (const auto exit_code = write_result(arguments, result)) return *exit_code;
   std::cout << (json ? result_json(result, &figures) : explore_text(result, &figures));
   if (interrupt.requested()) return kInterrupted;
-  return result.best.empty() && how.shards == 1 ? kAnswerIsNo : kDone;
+  return result.best.empty() && options.shards == 1 ? kNegativeAnswer : kDone;
 }
 
 }  // namespace
 
 Command explore_command() {
-  std::string objectives_help = "What designs are ranked by: ";
+  std::string objectives_help = "Objective that ranks the designs: ";
   for (const Objective& objective : objectives())
     objectives_help += std::string(objective.id) + " (" + objective.help + "), ";
   std::vector<Flag> flags{
       json_flag(),
       {"--top", 0, FlagKind::Value, "N", "Designs to show; default: 10.", ""},
-      {"--objective", 0, FlagKind::Value, "ID", objectives_help + "tokens_per_gpu by default.", ""},
+      {"--objective", 0, FlagKind::Value, "ID", objectives_help + "default: tokens_per_gpu.", ""},
       {"--pareto", 0, FlagKind::Value, "ID,ID",
        "Objectives of the Pareto front; default: the objective and headroom.", ""},
       {"--price", 0, FlagKind::Value, "DOLLARS",
-       "Price of a GPU hour; default: that of the catalogue, where it has one.", ""},
+       "Price of a GPU hour; default: the price of the catalogue, if it has one.", ""},
       {"--output", 'o', FlagKind::Value, "FILE",
-       "Write the result, for merge and --resume; the same whatever the threads and the machine.", ""},
+       "Write the result, which merge and --resume read. The result does not depend on threads or machine.",
+       ""},
       {"--csv", 0, FlagKind::Value, "FILE",
-       "Write all designs that are kept (best, front, best of every value of every knob, sample) as a table.",
+       "Write a table of all stored designs: the best, the front, the best design for each value of each "
+       "knob, the sample.",
        ""},
-      {"--sample", 0, FlagKind::Value, "N",
-       "Also keep so many designs, evenly drawn from all that were timed; default: none.", ""},
+      {"--sample", 0, FlagKind::Value, "N", "Also store a uniform sample of N timed designs; default: none.",
+       ""},
       {"--shard", 0, FlagKind::Value, "I/N",
-       "Search only part I of N, so that N jobs share the space; I counts from 0 or from 1. \"shardscape-cli "
-       "merge\" joins them.",
+       "Search only part I of N, so that N jobs share the space. I counts from 0 or from 1. \"shardscape-cli "
+       "merge\" joins the parts.",
        ""},
-      {"--resume", 0, FlagKind::Value, "FILE", "Go on where the search that wrote this file was interrupted.",
-       ""},
+      {"--resume", 0, FlagKind::Value, "FILE", "Continue the interrupted search that wrote this file.", ""},
       {"--guided", 0, FlagKind::Switch, "",
-       "Do not visit all designs, but search from the best of a sample on; for spaces that are too large.",
+       "Do not visit all designs: take a sample, then search from its best designs. For spaces that are too "
+       "large.",
        ""},
-      {"--budget", 0, FlagKind::Value, "N", "Of --guided: designs to time at most; default: 20,000.", ""},
-      {"--seed", 0, FlagKind::Value, "N", "Of --guided: another seed is another search; default: 1.", ""},
+      {"--budget", 0, FlagKind::Value, "N",
+       "With --guided: the maximum number of timed designs; default: 20,000.", ""},
+      {"--seed", 0, FlagKind::Value, "N", "With --guided: the seed of the random choices; default: 1.", ""},
       {"--threads", 0, FlagKind::Value, "N", "Threads; default: all. The result does not depend on it.", ""},
-      {"--count", 0, FlagKind::Switch, "", "Only count the designs, and the valid ones among them.", ""}};
+      {"--count", 0, FlagKind::Switch, "", "Only count the designs and the valid designs.", ""}};
   for (Flag& flag : space_flags()) flags.push_back(std::move(flag));
-  return {"explore",
-          "search a space of designs for the best ones",
-          "[FLAGS]",
-          std::string("Visits all designs of a space, times those that are valid and fit, and shows the "
-                      "best, the Pareto front and why others are "
-                      "infeasible. ") +
-              kSpaceFlagsHelp,
-          {"shardscape-cli explore --model gpt3-175b --gpus 4096 --accelerator a100-80gb --batch 4096 --json",
-           "shardscape-cli explore --model llama3-70b --gpus 256 --tp 1..8*2 --pp all --recompute all "
-           "--where 'tokens>=2M' --top 5",
-           "shardscape-cli explore --space big.json --shard 3/16 -o part3.json"},
-          std::move(flags),
-          0,
-          run};
+  return {
+      "explore",
+      "search a space of designs for the best ones",
+      "[FLAGS]",
+      std::string(
+          "Visits all designs of a space and simulates the step of each design that is valid and fits. "
+          "Prints the best designs, the Pareto front, and the reasons why other designs are infeasible. ") +
+          kSpaceFlagsHelp,
+      {"shardscape-cli explore --model gpt3-175b --gpus 4096 --accelerator a100-80gb --batch 4096 --json",
+       "shardscape-cli explore --model llama3-70b --gpus 256 --tp 1..8*2 --pp all --recompute all "
+       "--where 'tokens>=2M' --top 5",
+       "shardscape-cli explore --space big.json --shard 3/16 -o part3.json"},
+      std::move(flags),
+      0,
+      run};
 }
 
 }  // namespace shardscape

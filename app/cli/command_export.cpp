@@ -27,8 +27,11 @@ std::string progress_text(const ExportProgress& p) {
 
 // An impossible trace is a problem of the design; all other problems are of the folder or the disk.
 int exit_code_of(const Problem& problem) {
-  if (problem.where == "name") return kWrongUsage;
-  return problem.where == "design" || find_knob(problem.where) ? kAnswerIsNo : kFileError;
+  if (problem.code == ProblemCode::TraceNameInvalid) return kWrongUsage;
+  const bool of_design = problem.code == ProblemCode::DesignNotComputed ||
+                         problem.code == ProblemCode::TraceOverflow ||
+                         problem.code == ProblemCode::UnknownAccelerator;
+  return of_design ? kNegativeAnswer : kFileError;
 }
 
 void print_summary(const ExportSummary& s, const ExportOptions& options, bool json) {
@@ -39,7 +42,7 @@ void print_summary(const ExportSummary& s, const ExportOptions& options, bool js
                                         {"nodes", s.nodes},
                                         {"bytes", s.bytes},
                                         {"seconds", s.seconds},
-                                        {"nearest", s.nearest}}
+                                        {"nearest", s.substitutions}}
                      .dump(2)
               << "\n";
     return;
@@ -53,11 +56,8 @@ void print_summary(const ExportSummary& s, const ExportOptions& options, bool js
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
-    print_problem({Severity::Error,
-                   "--output",
-                   "the folder to write to is missing",
-                   "-o DIR, a new or empty folder",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "--output", "the folder to write to is missing",
+                   "-o DIR, a new or empty folder"});
     return kWrongUsage;
   }
   Interrupt interrupt;
@@ -66,11 +66,10 @@ int run(const Arguments& arguments) {
   const Report& report = *std::get<0>(made);
   print_problems(report.problems);
   if (report.ranks == 1)
-    print_problem({Severity::Note,
-                   "dp",
-                   "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
-                   "two ranks or more",
-                   {{"set dp to 2", {{"dp", "2"}}}}});
+    print_problem(
+        Problem::note(ProblemCode::OneRank, "dp",
+                      "the design has one rank; ASTRA-sim needs at least two and will not run this bundle",
+                      "two ranks or more", {{"set dp to 2", {{"dp", "2"}}}}));
   ExportOptions options;
   options.target = *target;
   if (const std::string* name = arguments.value("--name")) options.name = *name;
@@ -88,8 +87,8 @@ int run(const Arguments& arguments) {
     return interrupt.requested() ? static_cast<int>(kInterrupted) : exit_code_of(*problem);
   }
   const auto& summary = std::get<ExportSummary>(result);
-  for (const std::string& text : summary.nearest)
-    print_problem({Severity::Note, "network.yml", text, "", {}});
+  for (const std::string& text : summary.substitutions)
+    print_problem(Problem::note(ProblemCode::NetworkApproximated, "network.yml", text));
   print_summary(summary, options, arguments.has("--json"));
   return kDone;
 }
@@ -99,29 +98,29 @@ int run(const Arguments& arguments) {
 Command export_command() {
   std::vector<Flag> flags{
       {"--output", 'o', FlagKind::Value, "DIR",
-       "The folder to write. It must not exist or be empty, unless --replace is given.", ""},
+       "The folder to write. Without --replace, the folder must be empty or not exist.", ""},
       {"--name", 0, FlagKind::Value, "NAME", "Traces are called NAME.<rank>.et; default: trace.", ""},
       {"--tensors", 0, FlagKind::Switch, "",
        "Write names and sizes of input and output tensors; more than doubles the size.", ""},
       {"--durations", 0, FlagKind::Switch, "",
-       "Write our seconds of every compute node, which ASTRA-sim then replays instead of its own roofline.",
+       "Write the estimated seconds of every compute node. ASTRA-sim then replays them instead of its own "
+       "roofline.",
        ""},
       {"--flat-network", 0, FlagKind::Switch, "",
-       "Describe the network in one dimension, at the rate of its slowest links, as ASTRA-sim's "
-       "congestion-aware backend wants it.",
+       "Describe the network in one dimension at the rate of its slowest links. ASTRA-sim's congestion-aware "
+       "backend requires one dimension.",
        ""},
-      {"--replace", 0, FlagKind::Switch, "", "Replace a bundle that is already there; never anything else.",
-       ""},
+      {"--replace", 0, FlagKind::Switch, "",
+       "Replace an existing bundle. A folder that is not a bundle is never replaced.", ""},
       json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "export",
       "write the execution traces of all ranks for a simulator",
       "-o DIR [FLAGS]",
-      std::string(
-          "Writes a folder with one Chakra execution trace per rank, communicator groups, and configuration "
-          "files for ASTRA-sim. The folder appears only when it is whole; interrupted or failed, nothing "
-          "is left behind. ") +
+      std::string("Writes a folder with one Chakra execution trace per rank, communicator groups, and "
+                  "configuration files for ASTRA-sim. The folder appears only when it is complete. An "
+                  "interrupted or failed export leaves no files. ") +
           kDesignFlagsHelp,
       {"shardscape-cli export --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1 -o "
        "out/llama8",

@@ -16,8 +16,8 @@ namespace {
 int unknown(const char* flag, const std::string& word, std::vector<std::string> known) {
   std::sort(known.begin(), known.end());
   known.erase(std::unique(known.begin(), known.end()), known.end());
-  print_problem(
-      {Severity::Error, flag, "the graph has no \"" + word + "\"", "one of " + joined(known, ", "), {}});
+  print_problem({ProblemCode::FlagValueInvalid, flag, "the graph has no \"" + word + "\"",
+                 "one of " + joined(known, ", ")});
   return kWrongUsage;
 }
 
@@ -43,7 +43,8 @@ int read_filter(const Arguments& arguments, const Graph& graph, GraphFilter& fil
 
 int run(const Arguments& arguments) {
   if (arguments.has("--json") && arguments.has("--dot")) {
-    print_problem({Severity::Error, "--dot", "it cannot be combined with --json", "one of the two", {}});
+    print_problem(
+        {ProblemCode::ConflictingFlags, "--dot", "it cannot be combined with --json", "one of the two"});
     return kWrongUsage;
   }
   const auto made = report_of(arguments);
@@ -69,10 +70,11 @@ Command graph_command() {
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "graph",
-      "the symbolic tensor graph of a design, op by op",
+      "print the symbolic tensor graph of a design, op by op",
       "[FLAGS]",
-      std::string("The ops of every segment (embedding, each kind of layer, head) forward and backward, with "
-                  "shapes, placements, FLOPs as formulas, and for every collective why it is there. ") +
+      std::string(
+          "Prints the forward and backward ops of every segment (embedding, each kind of layer, head) with "
+          "shapes, placements and formulas of FLOPs. Every collective has the reason why it is inserted. ") +
           kDesignFlagsHelp,
       {"shardscape-cli graph --model llama3-8b --tp 2 --segment layer --phase forward",
        "shardscape-cli graph --model llama3-70b --tp 8 --sequence-parallel --json",

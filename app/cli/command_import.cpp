@@ -66,7 +66,8 @@ Json preview_json(const ImportResult& import, const Report* report, const Design
   Json& problems = out["problems"] = Json::array();
   const auto& all = report && import.ok() ? report->problems : import.problems;
   for (const Problem& p : all)
-    problems.push_back({{"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
+    problems.push_back(
+        {{"code", code_text(p.code)}, {"where", p.where}, {"what", p.what}, {"accepted", p.accepted}});
   return out;
 }
 
@@ -82,8 +83,8 @@ int save(const Design& design, const std::string& path) {
 int run(const Arguments& arguments) {
   if (!models_found()) return kFileError;
   if (arguments.operands().empty()) {
-    print_problem(
-        {Severity::Error, "FILE", "the file to import is missing", "shardscape-cli import config.json", {}});
+    print_problem({ProblemCode::OperandMissing, "FILE", "the file to import is missing",
+                   "shardscape-cli import config.json"});
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
@@ -98,7 +99,7 @@ int run(const Arguments& arguments) {
   const auto report = import.ok() ? make_report(design) : nullptr;
   if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";
   print_problems(import.ok() ? report->problems : import.problems);
-  if (!report || !report->valid()) return kAnswerIsNo;
+  if (!report || !report->valid()) return kNegativeAnswer;
   if (!json) std::cout << preview_text(import, *report);
   const std::string* output = arguments.value("--output");
   return output ? save(design, *output) : static_cast<int>(kDone);
@@ -110,14 +111,11 @@ Command import_command() {
   std::string types;
   for (const std::string& type : hf_model_types()) types += (types.empty() ? "" : ", ") + type;
   return {"import",
-          "what is taken from a Hugging Face config.json",
+          "show how a Hugging Face config.json becomes a model",
           "FILE [-o DESIGN] [--json]",
-          "Shows which fields of the file became the model, which values were assumed because the file is "
-          "silent, and "
-          "which fields were ignored, each with the reason. Known model types: " +
-              types +
-              ". Every command that takes "
-              "--model takes --hf-config FILE instead.",
+          "Lists the fields that define the model, the values that are assumed because the file has none, "
+          "and the ignored fields, each with the reason. Known model types: " +
+              types + ". Every command with the flag --model also has --hf-config FILE.",
           {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
            "shardscape-cli report --hf-config config.json --tp 2"},
           {{"--output", 'o', FlagKind::Value, "DESIGN",

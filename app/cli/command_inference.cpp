@@ -21,9 +21,10 @@ namespace {
 int run(const Arguments& arguments) {
   const auto design = design_of(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
-  const Design& of = std::get<Design>(design);
-  const int64_t own[] = {of.workload.batch,
-                         of.workload.mode == Mode::Decode ? of.workload.context_length : of.workload.seq};
+  const Design& base = std::get<Design>(design);
+  const int64_t own[] = {base.workload.batch, base.workload.mode == Mode::Decode
+                                                  ? base.workload.context_length
+                                                  : base.workload.seq};
   constexpr const char *kFlags[] = {"--batches", "--contexts"}, *kKnobs[] = {"batch", "context_length"};
   std::vector<int64_t> lists[2];
   for (int i = 0; i < 2; ++i) {
@@ -38,12 +39,12 @@ int run(const Arguments& arguments) {
   }
   Interrupt interrupt;
   const auto plans = std::make_shared<PlanCache>();
-  if (lists[1].empty()) lists[1] = usual_contexts(of);
-  if (lists[0].empty()) lists[0] = usual_batches(of, lists[1], interrupt.token(), plans);
+  if (lists[1].empty()) lists[1] = usual_contexts(base);
+  if (lists[0].empty()) lists[0] = usual_batches(base, lists[1], interrupt.token(), plans);
   const ServingSweep made = [&] {
     ProgressLine line;
     return sweep(
-        of, lists[0], lists[1], interrupt.token(),
+        base, lists[0], lists[1], interrupt.token(),
         [&](size_t done, size_t all) { line.show(std::to_string(done) + " of " + std::to_string(all)); },
         plans);
   }();
@@ -52,7 +53,7 @@ int run(const Arguments& arguments) {
   std::optional<Problem> first;
   bool any = false;
   for (const ServedPoint& p : made.points) {
-    if (!p.asked) continue;
+    if (!p.requested) continue;
     const auto problem = point_problem(p);
     any = any || !problem;
     if (problem && !first) first = problem;
@@ -66,39 +67,37 @@ int run(const Arguments& arguments) {
   if (arguments.has("--json"))
     std::cout << sweep_json(made);
   else if (any)
-    std::cout << "on " << machine_name(of.cluster) << "\n" << sweep_text(made);
+    std::cout << "on " << machine_name(base.cluster) << "\n" << sweep_text(made);
   if (any) return kDone;
   print_problem(*first);
-  return kAnswerIsNo;
+  return kNegativeAnswer;
 }
 
 }  // namespace
 
 Command inference_command() {
-  std::vector<Flag> flags{json_flag(),
-                          {"--csv", 0, FlagKind::Value, "FILE",
-                           "Write the points as a table, the largest batches among them.", ""},
-                          {"--batches", 0, FlagKind::Value, "N,N,...|usual",
-                           "Sequences that are served at once, over all replicas: numbers, ranges such as "
-                           "1..64*2, or usual, which is what the window shows: from the smallest that the "
-                           "layout takes, in a dozen steps at most, to past what fits at the shortest "
-                           "context. Without it the design's batch.",
-                           ""},
-                          {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
-                           "Tokens of each prompt, and of each sequence as the next token is made; usual are "
-                           "1,024 to 65,536 and the design's. Without it the design's.",
-                           ""}};
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all points, including the largest batches.",
+       ""},
+      {"--batches", 0, FlagKind::Value, "N,N,...|usual",
+       "Batches: sequences that all replicas serve at once. Takes numbers, ranges such as 1..64*2, or usual. "
+       "usual has at most a dozen batches, as the window shows them: from the smallest batch of the layout "
+       "to a batch that no longer fits at the shortest context. Default: the batch of the design.",
+       ""},
+      {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
+       "Contexts: tokens of each prompt in prefill, and of each sequence in decode. usual means 1,024 to "
+       "65,536 and the context of the design. Default: the context of the design.",
+       ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"inference",
-          "time to first token, time per output token, throughput and the largest batch",
+          "report time to first token, time per output token, throughput and the largest batch",
           "[FLAGS]",
-          std::string("Serves a design with every number of sequences and every context: prefill reads the "
-                      "prompts, short ones together, decode makes a "
-                      "token for all sequences in as few microbatches as fill the pipeline. Prints the time "
-                      "to first token (TTFT) of the prompts that are "
-                      "read first and of the last ones, the time per output token (TPOT), tokens per second, "
-                      "the cache of keys and values on a rank, and how "
-                      "many sequences decode can hold at most. ") +
+          std::string("Computes prefill and decode of a design for each batch and each context. Prefill "
+                      "reads several short prompts in one microbatch. Decode makes one token per sequence, "
+                      "in as few microbatches as fill the pipeline. Prints the time to first token (TTFT) of "
+                      "the first and of the last prompts, the time per output token (TPOT), tokens per "
+                      "second, the KV cache of a rank, and the largest batch that fits decode. ") +
               kDesignFlagsHelp,
           {"shardscape-cli inference --model llama3-70b --tp 8 --batches 1,8,64 --contexts 1024,32768",
            "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 "

@@ -80,7 +80,7 @@ std::string text_of(const std::vector<MachineSection>& sections) {
 
 // The cluster of a name: an accelerator with its default network, or a network with the first accelerator
 // that is sold with it.
-std::variant<Design, Problem> named(const std::string& name) {
+Result<Design> named(const std::string& name) {
   Design design = default_design();
   const Accelerator* accelerator = find_accelerator(name);
   if (const NetworkEntry* network = find_network(name); network && !accelerator) {
@@ -95,11 +95,9 @@ std::variant<Design, Problem> named(const std::string& name) {
     }
     for (const NetworkEntry& n : networks()) known.push_back(n.id);
     const auto near = closest(name, known);
-    return Problem{Severity::Error,
-                   "NAME",
+    return Problem{ProblemCode::UnknownAccelerator, "NAME",
                    "no accelerator or network is called \"" + name + "\"",
-                   near ? "perhaps " + *near : "one of those that shardscape-cli machines lists",
-                   {}};
+                   near ? "did you mean " + *near : "an id that shardscape-cli machines lists"};
   }
   design.cluster.accelerator = accelerator->id;
   if (const NetworkEntry* network = catalogue_network(design.cluster))
@@ -127,11 +125,8 @@ int run(const Arguments& arguments) {
   const bool of_design = std::any_of(flags.begin(), flags.end(),
                                      [&](const Flag& flag) { return arguments.has(flag.name); });
   if (!arguments.operands().empty() && of_design) {
-    print_problem({Severity::Error,
-                   "NAME",
-                   "a machine is either named or described by flags",
-                   "shardscape-cli machines h100, or shardscape-cli machines --design FILE",
-                   {}});
+    print_problem({ProblemCode::ConflictingFlags, "NAME", "a machine is either named or described by flags",
+                   "shardscape-cli machines h100, or shardscape-cli machines --design FILE"});
     return kWrongUsage;
   }
   if (of_design) {
@@ -170,22 +165,22 @@ int run(const Arguments& arguments) {
 Command machines_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"machines",
-          "list accelerators and networks, or one with every value's source",
-          "[NAME] [FLAGS]",
-          std::string("Without a name the accelerators and networks of the catalogue. With the id of one, or "
-                      "with flags that describe a design: every "
-                      "value that estimates are made of, with its unit, and where it comes from: the "
-                      "catalogue, a knob of the design, a calibration, or "
-                      "the program where none says anything. Files in resources/ below "
-                      "~/.local/share/shardscape add to the list. ") +
-              kDesignFlagsHelp,
-          {"shardscape-cli machines", "shardscape-cli machines h100",
-           "shardscape-cli machines grand-teton-roce --json",
-           "shardscape-cli machines --accelerator h100 --nic-bandwidth 200 --rails 4"},
-          std::move(flags),
-          1,
-          run};
+  return {
+      "machines",
+      "list accelerators and networks, or one machine with the source of each value",
+      "[NAME] [FLAGS]",
+      std::string(
+          "Without a name, lists the accelerators and networks of the catalogue. With the id of an "
+          "accelerator or network, or with flags that describe a design, prints every value that estimates "
+          "use, with its unit and source. The source is the catalogue, a knob of the design, a calibration, "
+          "or a default of the program. Files in resources/ below ~/.local/share/shardscape add machines. ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli machines", "shardscape-cli machines h100",
+       "shardscape-cli machines grand-teton-roce --json",
+       "shardscape-cli machines --accelerator h100 --nic-bandwidth 200 --rails 4"},
+      std::move(flags),
+      1,
+      run};
 }
 
 }  // namespace shardscape

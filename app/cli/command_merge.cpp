@@ -13,11 +13,8 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "PART",
-                   "the parts to merge are missing",
-                   "results of \"shardscape-cli explore --shard i/n -o PART.json\"",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "PART", "the parts to merge are missing",
+                   "results of \"shardscape-cli explore --shard i/n -o PART.json\""});
     return kWrongUsage;
   }
   std::vector<SearchResult> parts;
@@ -36,11 +33,9 @@ int run(const Arguments& arguments) {
   }
   const SearchResult& result = std::get<SearchResult>(merged);
   if (!result.complete())
-    print_problem({Severity::Note,
-                   "merge",
-                   "some designs were not visited: shards are missing or were interrupted",
-                   "all shards, each to its end",
-                   {}});
+    print_problem(Problem::note(ProblemCode::ShardsMissing, "merge",
+                                "some designs were not visited: shards are missing or were interrupted",
+                                "all shards, each complete"));
   if (const auto exit_code = write_result(arguments, result)) return *exit_code;
   std::cout << (arguments.has("--json") ? result_json(result) : explore_text(result));
   return kDone;
@@ -50,14 +45,14 @@ int run(const Arguments& arguments) {
 
 Command merge_command() {
   return {"merge",
-          "join the shards of a search",
+          "merge the shards of a search",
           "PART... [-o FILE] [--json]",
-          "Joins what the shards of \"shardscape-cli explore\" wrote, in any order, into the result that one "
-          "run of the whole search gives, byte for byte.",
+          "Merges the results of \"shardscape-cli explore --shard\", in any order. The output equals the "
+          "result of one run of the whole search, byte for byte.",
           {"shardscape-cli merge part0.json part1.json part2.json -o all.json",
            "shardscape-cli merge part*.json --json"},
           {{"--output", 'o', FlagKind::Value, "FILE", "Write the result.", ""},
-           {"--csv", 0, FlagKind::Value, "FILE", "Write all designs that are kept as a table.", ""},
+           {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all stored designs.", ""},
            json_flag()},
           kAnyNumber,
           run};

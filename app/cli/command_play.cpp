@@ -24,31 +24,30 @@ int run(const Arguments& arguments) {
         interrupt.token());
   }();
   if (interrupt.requested()) {
-    std::cerr << "interrupted: the play did not end\n";
+    std::cerr << "interrupted: the simulation is incomplete\n";
     return kInterrupted;
   }
   if (const auto* problem = std::get_if<Problem>(&result)) {
     print_problem(*problem);
-    return kAnswerIsNo;
+    return kNegativeAnswer;
   }
   const SimulationReport& report = std::get<SimulationReport>(result);
   std::cout << (arguments.has("--json") ? simulation_json(report) : simulation_text(report));
-  return report.finished ? kDone : kAnswerIsNo;
+  return report.finished ? kDone : kNegativeAnswer;
 }
 
 }  // namespace
 
 Command play_command() {
   return {"play",
-          "how long the step of an exported bundle takes in a simulator",
+          "simulate an exported bundle as ASTRA-sim's analytical backend does",
           "BUNDLE [--json]",
-          "Plays every node of every trace under the bundle's own system and network files, as ASTRA-sim's "
-          "congestion-unaware "
-          "analytical backend counts: roofline or written durations, one computation and one of collective "
-          "or send per rank at a "
-          "time, collectives message by message. Cycles are nanoseconds. Exit code 1: a rank never finishes, "
-          "or the files ask for "
-          "something that is not played.",
+          "\"play\" means simulate: runs every node of every trace with the system and network files of the "
+          "bundle and prints the cycles of the step. The rules are those of ASTRA-sim's congestion-unaware "
+          "analytical backend. Nodes last as long as the trace says, or else as long as a roofline says. At "
+          "any time, a rank runs one computation, and one collective or send. Collectives are simulated "
+          "message by message. A cycle is a nanosecond. Exit code 1: a rank never finishes, or a file "
+          "requires a mechanism that is not simulated.",
           {"shardscape-cli play out/llama8", "shardscape-cli play out/llama8 --json"},
           {json_flag()},
           1,

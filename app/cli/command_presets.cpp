@@ -94,7 +94,7 @@ int run(const Arguments& arguments) {
     if (rows.back().report->valid()) continue;
     std::cerr << "preset " << preset.id << ":\n";
     print_problems(rows.back().report->problems);
-    exit_code = kAnswerIsNo;
+    exit_code = kNegativeAnswer;
   }
   if (!arguments.has("--json")) {
     std::cout << table(rows);
@@ -112,11 +112,9 @@ Command presets_command() {
   return {"presets",
           "list the models that come with the program",
           "[--json]",
-          "Sizes and parameter counts of every preset: the count computed from the model's graph beside the "
-          "published "
-          "one. The ids are what --model of the other commands takes. Files in models/ below "
-          "~/.local/share/shardscape "
-          "add to the list.",
+          "Lists the sizes and the parameter count of every preset. The count computed from the graph stands "
+          "next to the published count. The flag --model of other commands takes the ids. Files in models/ "
+          "below ~/.local/share/shardscape add presets.",
           {"shardscape-cli presets", "shardscape-cli presets --json"},
           {json_flag()},
           0,

@@ -1,4 +1,5 @@
 // shardscape-cli reference
+#include <algorithm>
 #include <iostream>
 
 #include "app/cli/arguments.h"
@@ -6,34 +7,70 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
 #include "app/cli/reference.h"
+#include "app/cli/text.h"
+#include "base/data_dir.h"
+#include "base/documentation.h"
 
 namespace shardscape {
 namespace {
 
-int run(const Arguments& arguments) {
-  const std::string page = arguments.operands().empty() ? "" : arguments.operands().front();
-  if (page == "command-line") {
-    std::cout << command_line_reference();
-  } else if (page == "json") {
-    std::cout << json_reference();
-  } else {
-    print_problem(
-        {Severity::Error, "PAGE", "there is no reference page \"" + page + "\"", "command-line or json", {}});
+std::string last_part(const std::string& name) { return name.substr(name.rfind('/') + 1); }
+
+int list_pages(const std::vector<DocumentationPage>& pages) {
+  std::vector<std::vector<std::string>> rows;
+  for (const DocumentationPage& page : pages) rows.push_back({last_part(page.name), page.title});
+  std::cout << text_table(rows, {Align::Left, Align::Left});
+  return kDone;
+}
+
+int print_page(const std::string& name) {
+  const std::vector<DocumentationPage> pages = documentation_pages();
+  const auto page = std::find_if(pages.begin(), pages.end(), [&](const DocumentationPage& candidate) {
+    return candidate.name == name || last_part(candidate.name) == name;
+  });
+  if (page == pages.end()) {
+    print_problem({ProblemCode::FlagValueInvalid, "PAGE", "there is no page \"" + name + "\"",
+                   "a name that \"shardscape-cli reference\" lists"});
     return kWrongUsage;
   }
+  const auto text = read_text(page->path);
+  if (const auto* problem = std::get_if<Problem>(&text)) {
+    print_problem(*problem);
+    return kFileError;
+  }
+  std::cout << std::get<std::string>(text);
   return kDone;
+}
+
+int run(const Arguments& arguments) {
+  if (arguments.operands().empty()) return list_pages(documentation_pages());
+  const std::string page = arguments.operands().front();
+  if (page == "command-line") {
+    std::cout << command_line_reference();
+    return kDone;
+  }
+  if (page == "json") {
+    std::cout << json_reference();
+    return kDone;
+  }
+  if (page == "problems") {
+    std::cout << problem_reference();
+    return kDone;
+  }
+  return print_page(page);
 }
 
 }  // namespace
 
 Command reference_command() {
   return {"reference",
-          "the reference pages of the documentation, as Markdown",
-          "command-line|json",
-          "Prints docs/command-line.md or docs/json.md: every command with its flags, or every knob with its "
-          "key, flag, accepted "
-          "values and meaning.",
-          {"shardscape-cli reference json"},
+          "print the pages of the documentation, as Markdown",
+          "[PAGE]",
+          "Prints a page of docs/, for example \"memory\". Without a page, prints the names of all pages. "
+          "The program writes three pages itself: \"command-line\" has every command with its flags, "
+          "\"json\" has every knob with its key, flag, accepted values and meaning, and \"problems\" has "
+          "every problem with its code.",
+          {"shardscape-cli reference", "shardscape-cli reference memory", "shardscape-cli reference json"},
           {},
           1,
           run};

@@ -22,23 +22,25 @@ int run(const Arguments& arguments) {
   const bool json = arguments.has("--json");
   // The JSON of an invalid design contains its problems.
   const auto invalid = [](const Report& report) { std::cout << report_json(report); };
-  const auto report = report_of(arguments, json ? +invalid : nullptr);
-  if (const int* exit_code = std::get_if<int>(&report)) return *exit_code;
-  const Report& of = *std::get<0>(report);
-  const auto simulation = simulate(of);
-  StepOps ops(std::get<0>(report), simulation);
+  const auto made = report_of(arguments, json ? +invalid : nullptr);
+  if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
+  const Report& report = *std::get<0>(made);
+  const auto simulation = simulate(report);
+  StepOps ops(std::get<0>(made), simulation);
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice"))
-    advice = memory_advice(of, *of.memory,
+    advice = memory_advice(report, *report.memory,
                            [](const Report& r) { return std::optional<double>(simulate(r)->step_seconds); });
-  const auto segments = fragmentation(of);
-  std::cout << (json ? with_inference(with_time(estimate_json(of, advice, segments, &ops), of, *simulation),
-                                      of, *simulation)
-                     : report_text(of) + memory_text(*of.memory, &ops) + fragmentation_text(*segments) +
-                           warning(segments_warning(*of.memory, *segments)) +
+  const auto segments = fragmentation(report);
+  std::cout << (json ? with_inference(
+                           with_time(estimate_json(report, advice, segments, &ops), report, *simulation),
+                           report, *simulation)
+                     : report_text(report) + memory_text(*report.memory, &ops) +
+                           fragmentation_text(*segments) +
+                           warning(segments_warning(*report.memory, *segments)) +
                            (advice ? advice_text(*advice) : "") + time_text(*simulation) +
-                           inference_text(of, *simulation));
-  if (const auto note = pass_times_note(of, *simulation)) print_problem(*note);
+                           inference_text(report, *simulation));
+  if (const auto note = pass_times_note(report, *simulation)) print_problem(*note);
   return kDone;
 }
 
@@ -47,18 +49,18 @@ int run(const Arguments& arguments) {
 Command report_command() {
   std::vector<Flag> flags{json_flag(),
                           {"--advice", 0, FlagKind::Switch, "",
-                           "Say what would save memory: the same design with one knob changed, or several "
-                           "where it takes them to fit, computed again.",
+                           "List changes that save memory. Each entry is the design with one changed knob, "
+                           "or with several if one is not enough to fit.",
                            ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "report",
-      "what every rank stores, computes and communicates, and how long a step takes",
+      "report memory, FLOPs, collectives and step time of a design",
       "[FLAGS]",
       std::string(
-          "Per pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, and every "
-          "collective with its group and size, each number beside its formula; then whether the step fits, "
-          "and what fills memory at its fullest moment. ") +
+          "Prints for every pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, "
+          "and every collective with its group and size. Each number stands next to its formula. Then follow "
+          "the verdict (does the step fit), the memory peak with its contributors, and the step time. ") +
           kDesignFlagsHelp,
       {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
        "shardscape-cli report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --sequence-parallel --json",

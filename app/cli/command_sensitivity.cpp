@@ -32,15 +32,15 @@ json evaluation_json(const Evaluation& e) {
 json sensitivity_json(const Sensitivity& s) {
   json out{{"now", evaluation_json(s.now)}};
   json& list = out["knobs"] = json::array();
-  for (const KnobSensitivity& of : s.knobs) {
-    json entry{{"knob", of.knob->id},
-               {"value", of.value},
-               {"slowest", of.slowest},
-               {"fastest", of.fastest},
-               {"least_memory", of.least_memory},
-               {"most_memory", of.most_memory}};
+  for (const KnobSensitivity& effect : s.knobs) {
+    json entry{{"knob", effect.knob->id},
+               {"value", effect.value},
+               {"slowest", effect.slowest},
+               {"fastest", effect.fastest},
+               {"least_memory", effect.least_memory},
+               {"most_memory", effect.most_memory}};
     json& neighbours = entry["neighbours"] = json::array();
-    for (const Neighbour& n : of.neighbours) {
+    for (const Neighbour& n : effect.neighbours) {
       json also = json::object();
       for (const auto& [id, value] : n.also) also[id] = value;
       json neighbour{{"value", n.value}, {"also", std::move(also)}};
@@ -61,14 +61,14 @@ std::string signed_percent(double share) {
 std::string sensitivity_text(const Sensitivity& s) {
   std::vector<std::vector<std::string>> rows{
       {"knob", "from", "to", "with", "tokens/s", "step", "memory", ""}};
-  constexpr size_t kShown = 4;  // values of a choice
-  for (const KnobSensitivity& of : s.knobs)
-    for (const Neighbour* neighbour : of.extremes(kShown)) {
+  constexpr size_t kShown = 4;  // values per knob in the table
+  for (const KnobSensitivity& effect : s.knobs)
+    for (const Neighbour* neighbour : effect.extremes(kShown)) {
       const Neighbour& n = *neighbour;
       std::vector<std::string> also;
       for (const auto& [id, value] : n.also) also.push_back(id + " " + value);
       const int64_t memory = n.evaluation.memory - s.now.memory;
-      rows.push_back({of.knob->id, of.value, n.value, joined(also, ", "),
+      rows.push_back({effect.knob->id, effect.value, n.value, joined(also, ", "),
                       signed_percent(n.evaluation.tokens_per_second / s.now.tokens_per_second - 1),
                       format_seconds(n.evaluation.step_seconds),
                       (memory < 0 ? "-" : "+") + format_bytes(memory < 0 ? -memory : memory),
@@ -125,7 +125,7 @@ std::variant<Design, int> valid_design(const Arguments& arguments) {
   if (std::holds_alternative<int>(design)) return design;
   const auto problems = validate(std::get<Design>(design));
   print_problems(problems);
-  if (has_errors(problems)) return kAnswerIsNo;
+  if (has_errors(problems)) return kNegativeAnswer;
   return design;
 }
 
@@ -135,8 +135,8 @@ int run_sensitivity(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
   const auto found = [&] {
     ProgressLine line;
-    return sensitivity(std::get<Design>(design), interrupt.token(), [&](size_t done, size_t of) {
-      line.show(std::to_string(done) + " of " + std::to_string(of));
+    return sensitivity(std::get<Design>(design), interrupt.token(), [&](size_t done, size_t total) {
+      line.show(std::to_string(done) + " of " + std::to_string(total));
     });
   }();
   if (!found) return kInterrupted;
@@ -162,33 +162,34 @@ int run_scaling(const Arguments& arguments) {
 Command sensitivity_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"sensitivity",
-          "what one knob at a time would change of a design",
-          "[FLAGS]",
-          std::string("Changes every knob to its neighbouring valid values, with what else has to follow so "
-                      "that the design stays valid on as many "
-                      "ranks, and shows time and memory; what matters most comes first. Of long lists of "
-                      "choices the table has the slowest and the fastest, "
-                      "the JSON all. Knobs of the model are left alone. ") +
-              kDesignFlagsHelp,
-          {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel",
-           "shardscape-cli sensitivity --design my.shardscape.json --json"},
-          std::move(flags),
-          0,
-          run_sensitivity};
+  return {
+      "sensitivity",
+      "show the effect of changing one knob at a time",
+      "[FLAGS]",
+      std::string("Changes every knob to its neighbouring valid values and prints time and memory. Other "
+                  "knobs change too if the design must stay valid on the same number of ranks. The knob with "
+                  "the largest effect comes first. For a long list of choices, the table has the slowest and "
+                  "the fastest choices, and the JSON has all. Knobs of the model do not change. ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel",
+       "shardscape-cli sensitivity --design my.shardscape.json --json"},
+      std::move(flags),
+      0,
+      run_sensitivity};
 }
 
 Command scaling_command() {
-  std::vector<Flag> flags{json_flag(),
-                          {"--weak", 0, FlagKind::Switch, "",
-                           "The batch grows with the replicas; without it the batch stays.", ""}};
+  std::vector<Flag> flags{
+      json_flag(),
+      {"--weak", 0, FlagKind::Switch, "",
+       "The batch grows with the number of replicas; without this flag the batch is constant.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "scaling",
-      "a design on 8 to 131,072 GPUs",
+      "estimate a design on 8 to 131,072 GPUs",
       "[FLAGS]",
-      std::string("The design with dp = 1, 2, 4 and so on: time of a step, and tokens per second and GPU "
-                  "over those of the smallest size (efficiency). ") +
+      std::string("Computes the design with dp = 1, 2, 4 and so on. Prints the step time and the efficiency: "
+                  "tokens per second and GPU, divided by the value of the smallest size. ") +
           kDesignFlagsHelp,
       {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
        "shardscape-cli scaling --design my.shardscape.json --weak"},

@@ -21,14 +21,15 @@ std::optional<TimelineOps> ops_of(const Arguments& arguments) {
   if (*word == "all") return TimelineOps::All;
   if (*word == "none") return TimelineOps::None;
   print_problem(
-      {Severity::Error, "--ops", "there is no choice of ops \"" + *word + "\"", "some, all or none", {}});
+      {ProblemCode::FlagValueInvalid, "--ops", "--ops has no choice \"" + *word + "\"", "some, all or none"});
   return std::nullopt;
 }
 
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
-    print_problem({Severity::Error, "--output", "the file to write to is missing", "-o FILE.json", {}});
+    print_problem(
+        {ProblemCode::OperandMissing, "--output", "the file to write to is missing", "-o FILE.json"});
     return kWrongUsage;
   }
   const std::optional<TimelineOps> ops = ops_of(arguments);
@@ -46,11 +47,9 @@ int run(const Arguments& arguments) {
     return kFileError;
   }
   if (*ops == TimelineOps::Some && !file.left_out.empty())
-    print_problem({Severity::Note,
-                   "--ops",
-                   "the file would be large, and leaves out " + file.left_out,
-                   "all, to write every op",
-                   {}});
+    print_problem(Problem::note(ProblemCode::OpsLeftOut, "--ops",
+                                "the file would be large, so these are left out: " + file.left_out,
+                                "all, which writes every op"));
   const auto count = [](size_t n) { return grouped(static_cast<Wide>(n)); };
   std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and "
             << count(file.ops) << " ops of " << count(simulation->stages.size())
@@ -64,20 +63,19 @@ int run(const Arguments& arguments) {
 
 Command timeline_command() {
   std::vector<Flag> flags{
-      {"--output", 'o', FlagKind::Value, "FILE", "The file to write; one that is there is replaced.", ""},
+      {"--output", 'o', FlagKind::Value, "FILE", "The file to write. An existing file is replaced.", ""},
       {"--ops", 0, FlagKind::Value, "WORD",
-       "Which ops to write inside their layers: some (all of a step with up to 100,000, else those of its "
-       "first and last microbatch), all or none; default: some.",
+       "Ops to write inside the layers: all, none, or some. some means all ops of a step with up to 100,000 "
+       "ops, else the ops of the first and the last microbatch. Default: some.",
        ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {"timeline",
-          "a step in time, as a file that ui.perfetto.dev opens",
+          "write the timeline of a step for ui.perfetto.dev",
           "-o FILE.json [FLAGS]",
-          std::string("Plays the schedule on the streams of one rank per pipeline stage and writes what runs "
-                      "when as Trace Event "
-                      "JSON: a process per stage, a thread per stream, passes with their layers and the ops "
-                      "and collectives of these inside, arrows for "
-                      "messages; spans on the longest path are marked. ") +
+          std::string(
+              "Simulates a step on the streams of one rank per pipeline stage and writes Trace Event JSON. A "
+              "process is a stage, a thread is a stream. Passes contain layers, and layers contain ops and "
+              "collectives. Arrows are messages. Spans on the critical path are marked. ") +
               kDesignFlagsHelp,
           {"shardscape-cli timeline --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 "
            "--microbatch 1 -o step.json"},

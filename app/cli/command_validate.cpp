@@ -6,6 +6,7 @@
 #include "app/cli/command_list.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "app/cli/validation_picture.h"
 #include "timing/simulation.h"
 #include "validation/validation.h"
 
@@ -14,11 +15,8 @@ namespace {
 
 int run(const Arguments& arguments) {
   if (arguments.operands().empty()) {
-    print_problem({Severity::Error,
-                   "SET",
-                   "the file of measured runs is missing",
-                   "shardscape-cli validate SET.json",
-                   {}});
+    print_problem({ProblemCode::OperandMissing, "SET", "the file of measured runs is missing",
+                   "shardscape-cli validate SET.json"});
     return kWrongUsage;
   }
   const auto set = read_measured_set(arguments.operands().front());
@@ -35,11 +33,8 @@ int run(const Arguments& arguments) {
   std::ofstream picture(path);
   picture << validation_svg(validation);
   if (picture.flush()) return kDone;
-  print_problem({Severity::Error,
-                 path,
-                 "the picture cannot be written",
-                 "a file in a folder that can be written to",
-                 {}});
+  print_problem({ProblemCode::FileNotWritable, path, "the picture cannot be written",
+                 "a file in a folder that can be written to"});
   return kFileError;
 }
 
@@ -47,18 +42,16 @@ int run(const Arguments& arguments) {
 
 Command validate_command() {
   return {"validate",
-          "hold this program against measured runs",
+          "compare this program with measured runs",
           "SET.json [--svg FILE] [--json]",
-          "Reads a set of measured training runs, maps every row to the design that describes it, and "
-          "compares what was "
-          "measured with what this program says of the design: time of a step, and peak memory on the worst "
-          "rank. Prints the table with errors, "
-          "their mean and the worst. Rows that no design can express are listed with the reason; none is "
-          "dropped for being far "
-          "off.",
+          "Reads a set of measured training runs and builds the design of every row. Compares the measured "
+          "step time, and the measured peak memory of the worst rank, with the predictions. Prints the error "
+          "of every row, the mean error and the worst error. Rows that no design can express are listed with "
+          "the reason. No row is left out because its error is large.",
           {"shardscape-cli validate tests/data/measured/megatron_b200_8gpu.json",
            "shardscape-cli validate set.json --svg scatter.svg --json"},
-          {{"--svg", 0, FlagKind::Value, "FILE", "Draw predicted over measured into this file.", ""},
+          {{"--svg", 0, FlagKind::Value, "FILE",
+            "Write a picture to this file: predicted values over measured values.", ""},
            json_flag()},
           1,
           run};

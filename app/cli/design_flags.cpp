@@ -17,13 +17,10 @@
 namespace shardscape {
 
 const char* const kDesignFlagsHelp =
-    "Without any of the flags below, the design is the one that the window opens on: Llama 3 8B on 8 GPUs. "
-    "With some "
-    "of them it starts from --design FILE or else from the model given by --model or --hf-config (or "
-    "llama3-8b) on a "
-    "single rank, and every knob given is set. Where --batch is left out, a design that is not from a file "
-    "gets 4 "
-    "microbatches per stage and replica.";
+    "Without any of the flags below, the design is the first design of the window: Llama 3 8B on 8 GPUs. "
+    "With flags, the design starts from --design FILE. Without --design, it starts on a single rank from the "
+    "model of --model or --hf-config (default: llama3-8b). Then every given knob is set. Without --design "
+    "and --batch, the batch is 4 microbatches per stage and replica.";
 
 namespace {
 
@@ -44,7 +41,7 @@ std::string operand_name(const Knob& knob) {
 }
 
 std::string default_text(const Knob& knob, const Design& design) {
-  if (knob.group == KnobGroup::Model || knob.id == "seq") return "that of the model";
+  if (knob.group == KnobGroup::Model || knob.id == "seq") return "the value of the model";
   if (knob.id == "batch") return std::to_string(kMicrobatchesPerStage) + " x microbatch x pp x dp";
   const std::string text = knob_text(design, knob);
   return text.empty() ? "empty" : text;
@@ -72,11 +69,9 @@ const Preset* find_preset(const std::string& name) {
 
 Problem unknown_preset(const std::string& name) {
   const auto near = closest(name, preset_ids());
-  return {Severity::Error,
-          "model",
+  return {ProblemCode::UnknownPreset, "model",
           "there is no preset \"" + name + "\"" + (near ? "; did you mean " + *near + "?" : ""),
-          "one of " + joined(preset_ids(), ", "),
-          {}};
+          "one of " + joined(preset_ids(), ", ")};
 }
 
 bool describes_design(const Arguments& arguments) {
@@ -97,7 +92,7 @@ std::variant<ImportResult, int> import_of(const std::string& path) {
   }
   ImportResult result = import_hf_config(std::get<std::string>(text), path);
   print_problems(result.problems);
-  if (!result.ok()) return kAnswerIsNo;
+  if (!result.ok()) return kNegativeAnswer;
   return result;
 }
 
@@ -106,9 +101,9 @@ std::variant<Design, int> starting_point(const Arguments& arguments, bool severa
   if (!describes_design(arguments)) return default_design();
   const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
   if (model && config)
-    return failed(
-        {Severity::Error, "--hf-config", "the model is given twice", "either --model or --hf-config", {}},
-        kWrongUsage);
+    return failed({ProblemCode::ConflictingFlags, "--hf-config", "the model is given twice",
+                   "either --model or --hf-config"},
+                  kWrongUsage);
   const std::string first = model && several_models ? model->substr(0, model->find(',')) : "";
   const std::string name = several_models ? (find_preset(first) ? first : kUsualModel)
                            : model        ? *model
@@ -125,7 +120,7 @@ std::variant<Design, int> starting_point(const Arguments& arguments, bool severa
     auto text = read_text(*file);
     if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kFileError);
     auto design = design_from_json(std::get<std::string>(text), *file);
-    if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kAnswerIsNo);
+    if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kNegativeAnswer);
     if (model) apply_preset(std::get<Design>(design), preset->id);
     if (import) apply_model(std::get<Design>(design), import->model, import->name);
     return std::get<Design>(std::move(design));
@@ -163,12 +158,13 @@ std::vector<Flag> design_flags() {
            ". \"shardscape-cli presets\" lists them.",
        "Design"},
       {"--hf-config", 0, FlagKind::Value, "FILE",
-       "The model of a Hugging Face config.json. \"shardscape-cli import FILE\" shows what is taken from it.",
+       "The model of a Hugging Face config.json. \"shardscape-cli import FILE\" lists the fields that are "
+       "used.",
        "Design"},
-      {"--design", 0, FlagKind::Value, "FILE",
-       "A design saved by the window (*.shardscape.json) to start from.", "Design"},
+      {"--design", 0, FlagKind::Value, "FILE", "A saved design (*.shardscape.json) to start from.", "Design"},
       {"--architecture", 0, FlagKind::Value, "ID",
-       "The blocks that the model is made of, a file of models/architectures. Default: that of the model.",
+       "The architecture, which lists the blocks of the model: a file of models/architectures. Default: the "
+       "architecture of the model.",
        "Design"}};
   for (const Knob& knob : knobs()) {
     flags.push_back({knob.flag(), 0, knob.type == KnobType::Boolean ? FlagKind::Boolean : FlagKind::Value,
@@ -189,11 +185,9 @@ Design imported_design(const ImportResult& import) {
 bool models_found() {
   print_problems(ModelLibrary::instance().problems());
   if (!ModelLibrary::instance().presets().empty()) return true;
-  print_problem({Severity::Error,
-                 (data_dir() / "models" / "presets").string(),
+  print_problem({ProblemCode::FileUnreadable, (data_dir() / "models" / "presets").string(),
                  "no preset could be read",
-                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA",
-                 {}});
+                 "the folder with models/ and resources/ of this program, named by SHARDSCAPE_DATA"});
   return false;
 }
 
@@ -233,7 +227,7 @@ std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& argu
   if (report->valid()) return report;
   if (invalid) invalid(*report);
   print_problems(report->problems);
-  return kAnswerIsNo;
+  return kNegativeAnswer;
 }
 
 }  // namespace shardscape

@@ -23,7 +23,8 @@ extern const char* const kDesignFlagsHelp;
 
 // A preset on one rank: its default sequence length, 4 microbatches of one sequence.
 Design single_rank_design(const Preset& preset);
-// The same for an imported model, with sequences of 8,192 tokens or its maximum if that is shorter.
+// An imported model on one rank: sequences of 8,192 tokens, or of the model's maximum if the maximum is
+// shorter.
 Design imported_design(const ImportResult& import);
 
 // Whether the model library contains presets. Prints problems of the library, and the reason if it is empty.

@@ -5,7 +5,7 @@ namespace shardscape {
 
 enum ExitCode : int {
   kDone = 0,
-  kAnswerIsNo = 1,  // an invalid design, a bundle with errors
+  kNegativeAnswer = 1,  // for example an invalid design, a bundle with errors
   kWrongUsage = 2,
   kFileError = 3,
   kInterrupted = 130

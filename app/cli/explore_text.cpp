@@ -34,7 +34,7 @@ std::string common(const Space& space, const std::vector<Point>& points, const s
     out += (out.empty() ? "" : ", ") + axis.id + " " +
            axis.values[static_cast<size_t>(space.values_at(points.front().index)[a])];
   }
-  return out.empty() ? "" : "  all of them with " + out + "\n";
+  return out.empty() ? "" : "  all designs have " + out + "\n";
 }
 
 std::string points_table(const SearchResult& r, const std::vector<Point>& points, size_t most) {
@@ -80,7 +80,7 @@ std::string head(const SearchResult& r, const RunFigures* figures) {
   if (c.enumerated != r.space->size()) out += ", " + grouped(c.enumerated) + " of them visited";
   out += ": " + grouped(c.valid()) + " valid, " + grouped(c.timed) + " fit and were timed, " +
          grouped(c.too_large) + " do not fit";
-  if (c.repeated > 0) out += ", " + grouped(c.repeated) + " are the same as another";
+  if (c.repeated > 0) out += ", " + grouped(c.repeated) + " repeat an earlier design";
   if (c.all_unknown() > 0) out += ", " + grouped(c.all_unknown()) + " cannot be ranked";
   if (c.all_excluded() > 0) out += "; " + grouped(c.all_excluded()) + " break a constraint";
   if (figures && figures->seconds > 0)
@@ -98,13 +98,13 @@ std::string explore_text(const SearchResult& r, const RunFigures* figures) {
   std::string out = head(r, figures);
   const Objective& objective = objectives()[static_cast<size_t>(r.options.objective)];
   if (r.best.empty())
-    out += r.counts.all_unknown() > 0 ? "\nnone of the designs that fit can be ranked\n"
-                                      : "\nno design fits\n";
+    out += r.counts.all_unknown() > 0 ? "\nno design that fits can be ranked\n" : "\nno design fits\n";
   else
-    out += std::string("\nbest by ") + objective.help + ":\n" + points_table(r, r.best, r.best.size());
+    out += std::string("\nbest by ") + objective.id + " (" + objective.help + "):\n" +
+           points_table(r, r.best, r.best.size());
   if (r.front.size() > 1)
-    out += std::string("\nPareto front of ") + objectives()[static_cast<size_t>(r.options.front_x)].help +
-           " and " + objectives()[static_cast<size_t>(r.options.front_y)].help + ":\n" +
+    out += std::string("\nPareto front of ") + objectives()[static_cast<size_t>(r.options.front_x)].id +
+           " and " + objectives()[static_cast<size_t>(r.options.front_y)].id + ":\n" +
            points_table(r, r.front, kFrontShown);
   const auto reasons = infeasible(r.counts);
   if (reasons.empty()) return out;
@@ -122,7 +122,7 @@ std::string explore_progress(const SearchProgress& p, const ResultOptions& optio
                     grouped(static_cast<Wide>(p.enumerated_per_second)) + "/s, " +
                     grouped(static_cast<Wide>(p.timed_per_second)) + " timed/s";
   if (p.seconds_left > 0) out += ", " + format_seconds(p.seconds_left) + " left";
-  if (const Point* best = p.keeper.leader())
+  if (const Point* best = p.collector.best())
     out += ", best " +
            objective_text(options.objective, best->values[static_cast<size_t>(options.objective)]);
   return out;

@@ -24,10 +24,11 @@ std::string node(const Segment& s, const ListedNode& listed) {
   }
   const Op& op = s.op(listed.op);
   const std::string title = op.label.empty() ? op.name : op.label;
-  const std::string style = is_redistribution(op.kind) ? "style=filled, fillcolor=\"#f4d9b8\", " : "";
+  const Redistribution* by = redistribution_of(op);
+  const std::string style = by ? "style=filled, fillcolor=\"#f4d9b8\", " : "";
   return quoted(listed.id) + " [" + style +
          "label=" + quoted(title + "\n" + std::string(op_kind_name(op.kind))) +
-         ", tooltip=" + quoted(op.why.empty() ? op.flops.text() + " FLOP" : op.why) + "];\n";
+         ", tooltip=" + quoted(by ? by->why : op.flops.text() + " FLOP") + "];\n";
 }
 
 std::string edge(const ListedSegment& listed, const ListedEdge& e) {

@@ -85,15 +85,15 @@ class Writer {
              {"read_bytes", quantity(op.read_bytes)},
              {"written_bytes", quantity(op.written_bytes)},
              {"outputs", outputs}};
-    if (is_redistribution(op.kind)) {
-      out["group"] = group_name(op.group);
-      out["group_size"] = quantity(group_size(op.group));
+    if (const Redistribution* by = redistribution_of(op)) {
+      out["group"] = group_name(by->group);
+      out["group_size"] = quantity(group_size(by->group));
     }
     if (is_collective(op.kind)) {
       out["elements"] = quantity(collective_elements(s, op));
       out["bytes"] = quantity(collective_bytes(s, op));
     }
-    if (!op.why.empty()) out["why"] = op.why;
+    if (is_redistribution(op.kind)) out["why"] = redistribution(op).why;
     return out;
   }
 
@@ -108,11 +108,11 @@ class Writer {
                        {"to", listed.nodes[e.to].id},
                        {"tensor", s.tensor(e.tensor).name}});
     }
-    for (const SavedStorage& kept : s.saved) {
-      const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
+    for (const SavedStorage& saved_storage : s.saved) {
+      const Storage& storage = s.storages[static_cast<size_t>(saved_storage.storage)];
       saved.push_back({{"storage", storage.name},
                        {"bytes", quantity(storage.bytes)},
-                       {"saver", kept.saver < 0 ? Json() : Json(s.op(kept.saver).name)}});
+                       {"saver", saved_storage.saver < 0 ? Json() : Json(s.op(saved_storage.saver).name)}});
     }
     return {{"name", s.name},
             {"kind", segment_kind_name(s.kind)},

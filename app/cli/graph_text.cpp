@@ -85,7 +85,8 @@ class Writer {
   void describe(const Segment& s, const Op& op) {
     std::vector<std::string> inputs;
     for (TensorId id : op.inputs) inputs.push_back(s.tensor(id).name);
-    const std::string spec = is_redistribution(op.kind) ? group_name(op.group) : op.spec;
+    const Redistribution* by = redistribution_of(op);
+    const std::string spec = by ? group_name(by->group) : op.spec;
     line(6, op.name + " = " + std::string(op_kind_name(op.kind)) + (spec.empty() ? "" : "[" + spec + "]") +
                 "(" + joined(inputs, ", ") + ")" +
                 (op.label.empty() || op.label == op.name ? "" : "   # " + op.label));
@@ -96,15 +97,15 @@ class Writer {
     if (!op.useful_flops.is_zero() && op.useful_flops != op.flops) {
       line(8, "useful FLOPs " + valued(op.useful_flops, format_flops));
     }
-    if (!op.why.empty()) line(8, "why: " + op.why);
+    if (by) line(8, "why: " + by->why);
   }
 
   void saved(const Segment& s) {
     if (s.saved.empty()) return;
-    line(2, "kept from forward for backward");
-    for (const SavedStorage& kept : s.saved) {
-      const Storage& storage = s.storages[static_cast<size_t>(kept.storage)];
-      const std::string saver = kept.saver < 0 ? "" : ", for the backward of " + s.op(kept.saver).name;
+    line(2, "saved for the backward");
+    for (const SavedStorage& saved : s.saved) {
+      const Storage& storage = s.storages[static_cast<size_t>(saved.storage)];
+      const std::string saver = saved.saver < 0 ? "" : ", for the backward of " + s.op(saved.saver).name;
       line(4, storage.name + ": " + valued(storage.bytes, bytes) + saver);
     }
   }

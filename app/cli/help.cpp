@@ -24,28 +24,27 @@ std::string heading(const std::string& text) { return "\n" + text + ":\n"; }
 }  // namespace
 
 std::string overview_help() {
-  std::string
-      out = std::string("shardscape-cli ") + program_version() + "\n" +
-            wrapped(
-                "What every rank of a distributed LLM training step computes, stores and communicates, "
-                "without a GPU: the command line of Shardscape.",
-                0) +
-            "\n";
+  std::string out = std::string("shardscape-cli ") + program_version() + "\n" +
+                    wrapped(
+                        "The command line of Shardscape. It shows what every rank of a distributed LLM step "
+                        "computes, stores and communicates. No GPU is needed.",
+                        0) +
+                    "\n";
   out += heading("Usage") + "  shardscape-cli COMMAND [FLAGS]\n  shardscape-cli COMMAND --help\n";
   out += heading("Commands");
   std::vector<std::vector<std::string>> rows;
   for (const Command& command : commands()) rows.push_back({"  " + command.name, command.summary});
   out += text_table(rows, {Align::Left, Align::Left});
   out += heading("Flags") +
-         "  -h, --help   this text, or that of a command\n  --version    the version of the program\n";
+         "  -h, --help   this text, or the text of a command\n  --version    the version of the program\n";
   out += heading("Start with");
   for (const Command& command : commands()) {
     if (!command.examples.empty()) out += "  " + command.examples.front() + "\n";
   }
   out += heading("Exit codes") +
          "  0    done\n"
-         "  1    the answer is no: the design is invalid, the bundle fails its check\n"
-         "  2    wrong usage: a flag or value that is not understood\n"
+         "  1    negative answer: the design is invalid, the bundle has errors\n"
+         "  2    wrong usage: an unknown flag or value\n"
          "  3    a file or folder that cannot be read or written\n"
          "  130  interrupted\n";
   return out;

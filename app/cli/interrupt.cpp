@@ -7,7 +7,7 @@
 namespace shardscape {
 namespace {
 
-constexpr int kWakeUp = SIGUSR1;  // wakes the watcher thread at the end
+constexpr int kWakeUp = SIGUSR1;  // ends the watcher thread
 
 bool ignored(int signal) {
   struct sigaction action {};

@@ -1,16 +1,17 @@
 #include "app/cli/reference.h"
 
 #include "app/cli/command.h"
+#include "base/problem.h"
 #include "design/knobs/knobs.h"
 
 namespace shardscape {
 namespace {
 
 constexpr const char* kMadeBy =
-    "This page is made by `shardscape-cli reference`; a test holds it to the program. Do not edit it by "
+    "`shardscape-cli reference` prints this page, and a test compares both. Do not edit the page by "
     "hand.\n\n";
 
-// In a cell of a table.
+// Text for the cell of a table.
 std::string cell(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -22,15 +23,17 @@ std::string cell(const std::string& text) {
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
 
-std::string flag_rows(const Command& command, bool knobs_too) {
+// Flags of knobs are on the page of knobs. A flag without a group belongs to the command itself, even if a
+// knob has the same name.
+std::string flag_rows(const Command& command) {
   std::string out, group = "-";
   for (const Flag& flag : command.flags) {
-    const bool is_knob = flag.name.size() > 2 && [&] {
+    const bool is_knob = !flag.group.empty() && [&] {
       for (const Knob& knob : knobs())
         if (knob.flag() == flag.name) return true;
       return false;
     }();
-    if (is_knob && !knobs_too) continue;
+    if (is_knob) continue;
     if (flag.group != group)
       out += "\n| " + (flag.group.empty() ? std::string("flag") : cell(flag.group)) + " | |\n| --- | --- |\n";
     group = flag.group;
@@ -48,19 +51,18 @@ std::string section(const Command& command) {
     out += "\nExamples:\n\n";
     for (const std::string& example : command.examples) out += "    " + example + "\n";
   }
-  return out + flag_rows(command, false) + "\n";
+  return out + flag_rows(command) + "\n";
 }
 
 }  // namespace
 
 std::string command_line_reference() {
-  std::string out = std::string("# Command line\n\n") + kMadeBy +
-                    "`shardscape-cli COMMAND --help` prints the same texts. Commands that start from a "
-                    "design take every knob as a "
-                    "flag: see [Knobs](json.md). Results go to standard output, messages to standard error. "
-                    "Exit codes: 0 done; 1 "
-                    "the answer is no; 2 wrong usage; 3 a file or folder cannot be read or written; 130 "
-                    "interrupted.\n\n";
+  std::string
+      out = std::string("# Command line\n\n") + kMadeBy +
+            "`shardscape-cli COMMAND --help` prints the same texts. Commands that start from a design have a "
+            "flag for every knob: see [Knobs](json.md). Results go to standard output, messages to standard "
+            "error. Exit codes: 0 done; 1 negative answer, for example an invalid design; 2 wrong usage; 3 a "
+            "file or folder cannot be read or written; 130 interrupted.\n\n";
   out += "| command | |\n| --- | --- |\n";
   for (const Command& command : commands())
     out += "| [" + command.name + "](#" + command.name + ") | " + cell(command.summary) + " |\n";
@@ -71,12 +73,11 @@ std::string command_line_reference() {
 }
 
 std::string json_reference() {
-  std::string out = std::string("# Knobs and the JSON of a design\n\n") + kMadeBy +
-                    "A design is a JSON document with one object per group: `model`, `parallelism`, "
-                    "`workload`, `cluster`. Each knob "
-                    "is a key in its group, a flag of the command line, and a field of the form. "
-                    "[Results](json-results.md) "
-                    "describes what the commands print with `--json`.\n";
+  std::string
+      out = std::string("# Knobs and the JSON of a design\n\n") + kMadeBy +
+            "A design is a JSON document with one object per group: `model`, `parallelism`, `workload`, "
+            "`cluster`. Each knob is a key in its group, a flag of the command line, and a field of the "
+            "form. [Results](json-results.md) describes the output of the commands with `--json`.\n";
   std::string section;
   const KnobGroup* group = nullptr;
   for (const Knob& knob : knobs()) {
@@ -93,6 +94,17 @@ std::string json_reference() {
            cell(accepted_values(knob)) + (knob.unit.empty() ? "" : ", " + cell(knob.unit)) + " | " +
            cell(knob.label) + ". " + cell(knob.help) + " |\n";
   }
+  return out;
+}
+
+std::string problem_reference() {
+  std::string out = std::string("# Problems\n\n") + kMadeBy +
+                    "A problem is a mistake in a person's input, or a note. The code identifies the "
+                    "condition and never changes; the words of the message may change. JSON results have the "
+                    "code in the key `code`. The window shows the code in the tooltip of the problem.\n\n| "
+                    "code | what is wrong |\n| --- | --- |\n";
+  for (const ProblemKind& kind : problem_kinds())
+    out += "| " + code(std::string(kind.text)) + " | " + cell(std::string(kind.meaning)) + " |\n";
   return out;
 }
 

@@ -17,14 +17,11 @@ namespace shardscape {
 
 const char* const kSpaceFlagsHelp =
     "Every knob takes a value, a list (1,2,4), a range (1..64*2 for powers, 1..9+2 for steps, 1..4) or all. "
-    "Values of lists such as "
-    "--stage-layers stand between bars (|). Degrees multiply to --gpus: dp follows from the others unless it "
-    "is given. Where no "
-    "flag has more than one value, the usual dimensions are searched: tp inside a scale-up domain, pp, "
-    "virtual stages, microbatch, "
+    "Several values of a list knob such as --stage-layers are separated by bars (|). The product of the "
+    "degrees is --gpus: without --dp, dp follows from the other degrees. If no flag has more than one value, "
+    "the search varies the usual dimensions: tp inside a scale-up domain, pp, virtual stages, microbatch, "
     "schedule, recompute, sequence parallelism, gradient sync and overlap, cp for long sequences, ep for "
-    "experts. Where --batch is left "
-    "out, it is one sequence per GPU.";
+    "experts. Without --batch, the batch is one sequence per GPU.";
 
 namespace {
 
@@ -77,8 +74,8 @@ std::optional<int> set_knobs(const Arguments& arguments, SpaceSpec& spec, bool b
 std::optional<int> set_ranks(const Arguments& arguments, SpaceSpec& spec) {
   const std::string *gpus = arguments.value("--gpus"), *nodes = arguments.value("--nodes");
   if (gpus && nodes)
-    return failed(
-        {Severity::Error, "--nodes", "the number of ranks is given twice", "--gpus or --nodes", {}});
+    return failed({ProblemCode::ConflictingFlags, "--nodes", "the number of ranks is given twice",
+                   "--gpus or --nodes"});
   if (gpus || nodes) {
     spec.gpus = gpus ? *gpus : "";
     spec.nodes = nodes ? *nodes : "";
@@ -111,21 +108,15 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (file) {
     for (const char* flag : {"--design", "--hf-config"})
       if (arguments.has(flag))
-        return failed({Severity::Error,
-                       flag,
-                       "the space has a design to start from already",
-                       "--space or " + std::string(flag),
-                       {}});
+        return failed({ProblemCode::ConflictingFlags, flag, "the space file already has a base design",
+                       "--space or " + std::string(flag)});
     auto read = load_space(*file);
     if (auto* problem = std::get_if<Problem>(&read))
-      return failed(*problem, std::filesystem::exists(*file) ? kAnswerIsNo : kFileError);
+      return failed(*problem, std::filesystem::exists(*file) ? kNegativeAnswer : kFileError);
     spec = std::get<SpaceSpec>(std::move(read));
     if (model && !several_models(*model) && !apply_preset(spec.base, *model))
-      return failed({Severity::Error,
-                     "model",
-                     "there is no preset \"" + *model + "\"",
-                     "one that \"shardscape-cli presets\" lists",
-                     {}});
+      return failed({ProblemCode::UnknownPreset, "model", "there is no preset \"" + *model + "\"",
+                     "a preset that \"shardscape-cli presets\" lists"});
   } else {
     std::set<std::string> left_out;
     if (model && several_models(*model)) left_out.insert(kModelAxis);
@@ -149,11 +140,9 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (const std::string* margin = arguments.value("--margin")) {
     const auto thousandths = parse_thousandths(*margin);
     if (!thousandths || *thousandths >= 1000)
-      return failed({Severity::Error,
-                     "--margin",
-                     "\"" + *margin + "\" is no share of the memory",
-                     "a number from 0 to below 1, such as 0.05",
-                     {}});
+      return failed({ProblemCode::FlagValueInvalid, "--margin",
+                     "\"" + *margin + "\" is not a share of the memory",
+                     "a number from 0 to below 1, such as 0.05"});
     spec.memory_margin = static_cast<double>(*thousandths) / 1000;
   }
   return spec;
@@ -163,20 +152,20 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
 
 std::vector<Flag> space_flags() {
   std::vector<Flag> flags{
-      {"--space", 0, FlagKind::Value, "FILE",
-       "A space as JSON. Flags given beside it take the place of what it says.", "Space"},
+      {"--space", 0, FlagKind::Value, "FILE", "A space as JSON. Flags override the file.", "Space"},
       {"--gpus", 0, FlagKind::Value, "N",
-       "Ranks that the degrees of parallelism multiply to; a list or range as well. Default: those of the "
-       "design.",
+       "Number of ranks: the product of the degrees of parallelism. A list or range is possible. Default: "
+       "the ranks of the design.",
        "Space"},
-      {"--nodes", 0, FlagKind::Value, "N", "The same, counted in nodes.", "Space"},
+      {"--nodes", 0, FlagKind::Value, "N", "Number of ranks, counted in nodes.", "Space"},
       {"--where", 0, FlagKind::Value, "CONDITION",
-       "Only designs for which this holds; several between semicolons, or the flag again. Takes " +
+       "Visit only designs that fulfil the condition. Separate several conditions by semicolons, or repeat "
+       "the flag. A condition is made of " +
            constraint_help() + ".",
        "Space"},
-      {"--margin", 0, FlagKind::Value, "SHARE", "Share of the memory that has to stay free; default: 0.",
+      {"--margin", 0, FlagKind::Value, "SHARE", "Share of the memory that must stay free; default: 0.",
        "Space"},
-      {"--usual", 0, FlagKind::Switch, "", "Search the usual dimensions too, beside those that are given.",
+      {"--usual", 0, FlagKind::Switch, "", "Vary the usual dimensions in addition to the given dimensions.",
        "Space"}};
   for (Flag& flag : design_flags()) {
     if (flag.operand == "N" || flag.operand == "X" || flag.operand == "NAME")
@@ -214,11 +203,8 @@ std::variant<int64_t, int> count_flag(const Arguments& arguments, const char* fl
   if (!text) return fallback;
   const NumberText number = parse_number(*text, false);
   if (number.fault == NumberFault::None && number.value >= least && number.value <= most) return number.value;
-  return failed({Severity::Error,
-                 flag,
-                 "\"" + *text + "\" does not do",
-                 "a whole number from " + grouped(least) + " to " + grouped(most),
-                 {}});
+  return failed({ProblemCode::FlagValueInvalid, flag, "\"" + *text + "\" is not accepted",
+                 "a whole number from " + grouped(least) + " to " + grouped(most)});
 }
 
 }  // namespace shardscape

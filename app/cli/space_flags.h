@@ -1,4 +1,4 @@
-// Flags that describe a space: those of a design, which here also accept a list, a range or "all".
+// Flags that describe a space: the flags of a design, which in a space also accept a list, a range or "all".
 #pragma once
 
 #include <variant>

@@ -56,7 +56,7 @@ class ConfigReader {
       if (j.is_object()) return j;
       error("CONFIG_FILE", std::string(name) + ": the top level must be an object");
     } catch (const json::parse_error& e) {
-      error("CONFIG_FILE", std::string(name) + " is no JSON: " + e.what());
+      error("CONFIG_FILE", std::string(name) + " is not JSON: " + e.what());
     }
     return std::nullopt;
   }
@@ -80,7 +80,7 @@ class ConfigReader {
       error("GROUP_FILE", "comm_groups.json must be one JSON object {\"1\": [0, 1], ...}");
       return;
     }
-    if (repeated) error("GROUP_KEY", "comm_groups.json has a key twice; the last one counts");
+    if (repeated) error("GROUP_KEY", "comm_groups.json has a key twice; the last value counts");
     for (const auto& [key, members] : j.items()) read_group(key, members);
   }
 
@@ -89,7 +89,7 @@ class ConfigReader {
     const auto [end, status] = std::from_chars(key.data(), key.data() + key.size(), id);
     if (status != std::errc() || end != key.data() + key.size() || id < 1 ||
         id > std::numeric_limits<int32_t>::max()) {
-      error("GROUP_KEY", "group key \"" + key + "\" is no integer from 1 to 2147483647");
+      error("GROUP_KEY", "group key \"" + key + "\" is not an integer from 1 to 2147483647");
       return;
     }
     if (config_.groups.contains(id))
@@ -155,7 +155,7 @@ class ConfigReader {
       if (!list.empty() && list.size() != dimensions_)
         error("NETWORK_LISTS", "network.yml: " + key + " has " + std::to_string(list.size()) +
                                    " entries, npus_count " + std::to_string(dimensions_) +
-                                   "; both must be equally long");
+                                   "; both lists must be equally long");
     for (const std::string& t : lists["topology"])
       if (t != "Ring" && t != "FullyConnected" && t != "Switch")
         error("TOPOLOGY", "network.yml: topology " + t + " is none of Ring, FullyConnected, Switch");
@@ -267,12 +267,13 @@ class ConfigReader {
     for (size_t d = 0; d < it->size(); ++d) {
       const std::string name = (*it)[d].is_string() ? (*it)[d].get<std::string>() : (*it)[d].dump();
       names.push_back(name);
-      if (!is_known(name)) error("IMPLEMENTATION", "system.json: " + key + ": " + name + " is not known");
+      if (!is_known(name)) error("IMPLEMENTATION", "system.json: " + key + ": " + name + " is unknown");
       if (name == "doubleBinaryTree" && (key != "all-reduce-implementation" || !config_.groups.empty()))
         error("IMPLEMENTATION",
               "system.json: " + key + ": doubleBinaryTree works for all-reduce on the world only");
       if (name == "halvingDoubling" && d < npus_.size() && (npus_[d] & (npus_[d] - 1)) != 0)
-        error("IMPLEMENTATION", "system.json: " + key + ": halvingDoubling wants powers of two, dimension " +
+        error("IMPLEMENTATION", "system.json: " + key +
+                                    ": halvingDoubling needs powers of two, but dimension " +
                                     std::to_string(d) + " has " + std::to_string(npus_[d]) + " ranks");
     }
   }

@@ -12,7 +12,7 @@
 
 namespace shardscape {
 
-// One dimension of network.yml. The first dimension lies along neighbouring ranks.
+// One dimension of network.yml. The first dimension connects neighbouring ranks.
 struct NetworkDimension {
   std::string topology;  // Ring, FullyConnected, Switch
   int64_t ranks = 0;
@@ -25,7 +25,7 @@ struct BundleConfig {
   int64_t ranks = 0;                                         // product of npus_count; 0: unknown
   int64_t dataset_splits = 1;
   bool roofline = true, track_local_mem = false, memory_expansion = false;
-  // ns. The default is the simulator's own value, used if system.json has none.
+  // ns. The default is the simulator's own value, used if system.json does not set the delay.
   double endpoint_delay = 10;
   std::vector<NetworkDimension> dimensions;
   // Per network dimension, for all-reduces, all-gathers, reduce-scatters and all-to-alls.
@@ -40,7 +40,7 @@ struct BundleConfig {
   bool is_member(int64_t group, int64_t rank) const;
 };
 
-// Reads the configuration files. Findings report every defect; readable values are set nevertheless.
+// Reads the configuration files. Findings report every defect; values that can be read are set.
 BundleConfig read_bundle_config(const std::filesystem::path& bundle, Findings& findings);
 // Checks that need the number of ranks and the number of traces.
 void check_config_ranks(const BundleConfig& config, int64_t ranks, int64_t traces, Findings& findings);

@@ -42,10 +42,10 @@ struct KeyHash {
   }
 };
 
-class Player {
+class Simulator {
  public:
-  Player(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
-         Findings& findings)
+  Simulator(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
+            Findings& findings)
       : traces_(traces),
         config_(config),
         network_(network),
@@ -56,19 +56,19 @@ class Player {
     for (size_t r = 0; r < ranks_.size(); ++r) start(static_cast<int64_t>(r));
     for (size_t steps = 0;; ++steps) {
       if (steps % 1024 == 0 && stop.stop_requested()) return {};
-      if (now_due_.empty()) {
+      if (due_now_.empty()) {
         if (later_.empty()) break;
         now_ = later_.top().time;
         for (; !later_.empty() && later_.top().time == now_; later_.pop())
-          now_due_.push_back(later_.top().what);
+          due_now_.push_back(later_.top().node);
       }
-      const Waiting done = now_due_.front();
-      now_due_.pop_front();
+      const Waiting done = due_now_.front();
+      due_now_.pop_front();
       finish(done.rank, done.comm);
     }
     BundleSimulation out;
     out.finished = all_finished();
-    for (const Rank& rank : ranks_) out.ranks.push_back(rank.played);
+    for (const Rank& rank : ranks_) out.ranks.push_back(rank.result);
     return out;
   }
 
@@ -83,7 +83,7 @@ class Player {
     uint32_t running = kNoNodeRunning;  // the node that blocks communication
     uint32_t computing = kNoNodeRunning;
     size_t done = 0;
-    SimulatedRank played;
+    SimulatedRank result;
   };
   struct Waiting {
     int64_t rank;
@@ -96,7 +96,7 @@ class Player {
   struct Event {
     int64_t time;
     uint64_t number;  // in order of creation
-    Waiting what;
+    Waiting node;
     bool operator>(const Event& other) const {
       return std::tie(time, number) > std::tie(other.time, other.number);
     }
@@ -128,12 +128,13 @@ class Player {
     issue(rank);
   }
 
-  // Queues the end of a node instead of calling finish: a chain of nodes that complete at once may be long.
-  void finish_at(int64_t time, Waiting what) {
+  // Queues the end of a node instead of calling finish, because a chain of nodes that end at once may be
+  // long.
+  void finish_at(int64_t time, Waiting node) {
     if (time <= now_)
-      now_due_.push_back(what);
+      due_now_.push_back(node);
     else
-      later_.push({time, events_++, what});
+      later_.push({time, events_++, node});
   }
 
   // Called when all dependencies of the node are done.
@@ -166,7 +167,7 @@ class Player {
     const ShapeAnalysis& a = traces_.analysis(rank);
     Rank& s = state(rank);
     ++s.done;
-    s.played.end = now_;
+    s.result.end = now_;
     if (s.running == comm) s.running = kNoNodeRunning;
     if (s.computing == comm) s.computing = kNoNodeRunning;
     const CommNode& c = a.comm[comm];
@@ -184,7 +185,7 @@ class Player {
       s.computing = s.computations.top().second;
       s.computations.pop();
       const int64_t ns = node(rank, s.computing).nanoseconds;
-      s.played.compute += ns;
+      s.result.compute += ns;
       finish_at(now_ + ns, {rank, s.computing});
     }
     if (s.running != kNoNodeRunning || s.ready.empty()) return;
@@ -199,8 +200,8 @@ class Player {
       finish_at(now_ + (network_ ? n.nanoseconds : 0), {rank, comm});
   }
 
-  // A send ends when its packet arrives, whether or not a receive waits for it. A waiting receive ends before
-  // any other event of the same nanosecond.
+  // A send ends when its packet arrives, also if no receive waits for the packet. A waiting receive ends
+  // before any other event of the same nanosecond.
   void deliver(int64_t rank, const ShapeNode& n) {
     Message& message = messages_[{rank, peer(rank, n), n.size, n.tag}];
     if (message.receivers.empty()) {
@@ -277,11 +278,11 @@ class Player {
       const ShapeNode& n = node(rank, i);
       if (n.type != NodeType::Recv || !waits_for_message(rank, i, n)) continue;
       findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
-                      "waits for ever to receive " + std::to_string(n.size) + " bytes with tag " +
+                      "waits without end to receive " + std::to_string(n.size) + " bytes with tag " +
                           std::to_string(n.tag) + " from rank " + std::to_string(peer(rank, n)));
       return;
     }
-    findings_.error("WAITS", rank, -1, "waits for ever for nodes in a cycle or for missing ones");
+    findings_.error("WAITS", rank, -1, "waits without end for missing nodes or for nodes in a cycle");
   }
 
   bool waits_for_message(int64_t rank, uint32_t comm, const ShapeNode& n) {
@@ -308,10 +309,10 @@ class Player {
     else
       for (const int64_t member : config_.groups.at(id)) look(member);
     findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
-                    "waits for ever in collective " + std::to_string(number) + " of " +
+                    "waits without end in collective " + std::to_string(number) + " of " +
                         (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" +
                         collective_text(n) + "): " +
-                        (count == 0 ? "its members bring different types or sizes"
+                        (count == 0 ? "its members have different types or sizes"
                                     : "missing rank " + missing + (count > 8 ? " and others" : "")));
   }
 
@@ -323,7 +324,7 @@ class Player {
   std::vector<int64_t> world_;
   int64_t now_ = 0;
   uint64_t events_ = 0;
-  std::deque<Waiting> now_due_;  // nodes that end at now_
+  std::deque<Waiting> due_now_;  // nodes that end at now_
   std::priority_queue<Event, std::vector<Event>, std::greater<>> later_;
   std::unordered_map<MeetingKey, Meeting, KeyHash> meetings_;
   std::unordered_map<MessageKey, Message, KeyHash> messages_;
@@ -331,9 +332,9 @@ class Player {
 
 }  // namespace
 
-BundleSimulation play(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
-                      Findings& findings, const std::stop_token& stop) {
-  return Player(traces, config, network, findings).run(stop);
+BundleSimulation simulate_traces(const BundleTraces& traces, const BundleConfig& config,
+                                 const SimNetwork* network, Findings& findings, const std::stop_token& stop) {
+  return Simulator(traces, config, network, findings).run(stop);
 }
 
 }  // namespace shardscape

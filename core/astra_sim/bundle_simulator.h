@@ -1,4 +1,4 @@
-// Simulates a whole bundle under the simulator's resource rules. A rank runs one computation at a time, and
+// Simulates a whole bundle under the resource rules of ASTRA-sim. A rank runs one computation at a time, and
 // one collective, send or access to remote memory at a time; receives are unlimited. The ready node with the
 // lowest id runs first. Collectives meet by order of issue per group; messages match by tag, ends and size.
 #pragma once
@@ -24,9 +24,9 @@ struct BundleSimulation {
   std::vector<SimulatedRank> ranks;
 };
 
-// network: nullptr simulates without clocks; the analyses may then be folded. With a network, the analyses
-// must hold every node.
-BundleSimulation play(const BundleTraces& traces, const BundleConfig& config, const SimNetwork* network,
-                      Findings& findings, const std::stop_token& stop);
+// network: null simulates without times, and the analyses may be folded. With a network, the analyses must
+// contain every node.
+BundleSimulation simulate_traces(const BundleTraces& traces, const BundleConfig& config,
+                                 const SimNetwork* network, Findings& findings, const std::stop_token& stop);
 
 }  // namespace shardscape

@@ -9,7 +9,7 @@
 
 namespace shardscape {
 
-// The smallest delay with which a step may start with a collective (FSDP, ZeRO-3): the simulator's event
+// The smallest delay that allows a step to start with a collective (FSDP, ZeRO-3). The simulator's event
 // queue rejects an event at time 0.
 inline constexpr int kEndpointDelayNs = 1;
 

@@ -43,24 +43,24 @@ class ClusterDescription {
   }
 
   void one_dimension(int64_t world) {
-    const bool joined = world <= network_.domain;
-    if (joined) return scaleup_level(world, true);
+    const bool one_domain = world <= network_.domain;
+    if (one_domain) return scaleup_level(world, true);
     add_nics(world, world > network_.pod && network_.pod > 0 ? network_.oversubscription : 1);
-    out_.nearest.push_back(
-        "network.yml has one dimension at the rate of its slowest links, as ASTRA-sim's congestion-aware "
-        "backend wants it");
+    out_.substitutions.push_back(
+        "network.yml has one dimension at the rate of the slowest links, because ASTRA-sim's "
+        "congestion-aware backend requires one dimension");
   }
 
-  // Ranks per building block of a level. If `limit` does not divide the ranks, the largest divisor below it,
-  // and a note.
+  // Ranks per building block of a level. If `limit` does not divide the ranks, the largest divisor below
+  // `limit`, and a note.
   int64_t even_part(int64_t ranks, int64_t limit, const char* what) {
     if (ranks <= limit) return ranks;
     const int64_t part = divisor_at_most(ranks, limit);
     if (part != limit)
-      out_.nearest.push_back(std::to_string(ranks) + " ranks do not fill " + what + " of " +
-                             std::to_string(limit) +
-                             " evenly, which ASTRA-sim cannot express: they are described as " +
-                             std::to_string(ranks / part) + " of " + std::to_string(part));
+      out_.substitutions.push_back(std::to_string(ranks) + " ranks do not fill " + what + " of " +
+                                   std::to_string(limit) +
+                                   " evenly, which ASTRA-sim cannot express; network.yml has " +
+                                   std::to_string(ranks / part) + " of " + std::to_string(part));
     return part;
   }
 
@@ -69,8 +69,9 @@ class ClusterDescription {
     if (inside > 1) scaleup_level(inside, false);
     const int64_t domains = world / inside;
     if (network_.leaf > 0 && world > network_.leaf && network_.hop.spine_us > 0)
-      out_.nearest.push_back("hops are those over one leaf switch: what a way over a spine adds, " +
-                             significant(network_.hop.spine_us) + " us, has no place in a dimension");
+      out_.substitutions.push_back(
+          "latencies are those of one leaf switch: a dimension cannot express the additional " +
+          significant(network_.hop.spine_us) + " us of a path over a spine switch");
     if (network_.pod <= 0 || network_.oversubscription <= 1 || world <= network_.pod)
       return add_nics(domains);
     const int64_t in_pod = even_part(domains, std::max<int64_t>(1, network_.pod / inside),
@@ -90,8 +91,8 @@ class ClusterDescription {
 
   double link_gbps() const { return network_.scaleup_gbps / static_cast<double>(scaleup_links(network_)); }
 
-  // A closed torus dimension carries the rate of both directions. An open one has one way to its end; the
-  // nearest description is a ring at the rate of one link.
+  // A closed torus dimension has the rate of both directions. An open dimension is a line; it is described as
+  // a ring at the rate of one link.
   void torus(int64_t ranks, bool flat) {
     if (flat) return add("Ring", ranks, 2 * link_gbps(), network_.hop.scaleup_us);
     bool lines = false;
@@ -101,7 +102,7 @@ class ClusterDescription {
       lines |= !edge.closed && edge.ranks > 2;
     }
     if (lines)
-      out_.nearest.push_back(
+      out_.substitutions.push_back(
           "dimensions of the torus that are not closed in a job of this size are described as rings at the "
           "rate of one link");
   }
@@ -127,19 +128,23 @@ class ClusterDescription {
           if (halving_fits(d))
             d.reduction = "halvingDoubling";
           else
-            wanted = "halving-doubling, which fits powers of two on a switch only";
+            wanted = "halving-doubling, which needs powers of two on a switch";
           break;
         case CollectiveAlgorithm::Direct:
           if (switched) d.reduction = "direct1";
           break;
-        case CollectiveAlgorithm::Tree: wanted = "tree, which it knows for the whole job only"; break;
-        case CollectiveAlgorithm::InNetwork: wanted = "in-network reduction, which it does not know"; break;
+        case CollectiveAlgorithm::Tree:
+          wanted = "tree, which ASTRA-sim supports for the whole job only";
+          break;
+        case CollectiveAlgorithm::InNetwork:
+          wanted = "in-network reduction, which ASTRA-sim does not support";
+          break;
         case CollectiveAlgorithm::Auto:
         case CollectiveAlgorithm::Ring:
         case CollectiveAlgorithm::Hierarchical: break;
       }
     }
-    if (!wanted.empty()) out_.nearest.push_back("collectives run as rings instead of " + wanted);
+    if (!wanted.empty()) out_.substitutions.push_back("collectives run as rings instead of " + wanted);
   }
 
   // Whether ranks a and b differ in several dimensions; the simulator charges only the first of them.
@@ -186,23 +191,21 @@ class ClusterDescription {
     for (const MeshAxis ring : ring_axes(lowering_.report().graph().structure))
       if (neighbours(ring)) name("messages of rings");
     if (!names.empty())
-      out_.nearest.push_back(
-          "ASTRA-sim charges a message between ranks that differ in several dimensions to the first of them, "
-          "the "
-          "fastest; so some hops cost less than they should in: " +
+      out_.substitutions.push_back(
+          "ASTRA-sim charges a message between ranks that differ in several dimensions to the first and "
+          "fastest of these dimensions, so some hops are too cheap in: " +
           names);
     if (exchanges_in_parts())
-      out_.nearest.push_back(
+      out_.substitutions.push_back(
           "in networks of several dimensions ASTRA-sim runs the all-to-alls of groups smaller than the job "
-          "round a "
-          "ring, where each byte passes n/2 links; a flat network exchanges directly, all of it at the rate "
-          "of its slowest links");
+          "as a ring, where each byte passes n/2 links; a flat network exchanges directly, at the rate of "
+          "its slowest links");
   }
 
   bool exchanges_in_parts() const {
     for (const Segment& segment : lowering_.report().graph().segments)
       for (const Op& op : segment.ops) {
-        const int role = op.kind == OpKind::AllToAll ? lowering_.role_of(op.group) : -1;
+        const int role = op.kind == OpKind::AllToAll ? lowering_.role_of(redistribution(op).group) : -1;
         if (role >= 0 && lowering_.role_size(role) > 2 &&
             lowering_.role_size(role) < lowering_.mesh().ranks())
           return true;

@@ -1,5 +1,5 @@
-// The cluster of a job in the terms of ASTRA-sim's analytical backends: nested dimensions, the first along
-// neighbouring ranks.
+// The cluster of a job in the terms of ASTRA-sim's analytical backends: nested dimensions. The first
+// dimension connects neighbouring ranks.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ struct SimDimension {
 
 struct SimCluster {
   std::vector<SimDimension> dimensions;
-  // Properties of the cluster that the simulator cannot express, each with its substitute.
-  std::vector<std::string> nearest;
+  // Properties of the cluster that the simulator cannot express, each with the description written instead.
+  std::vector<std::string> substitutions;
 };
 
 // flat: one dimension, which the congestion-aware backend requires.

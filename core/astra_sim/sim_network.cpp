@@ -29,36 +29,29 @@ int64_t bytes_after(CollectiveType type, int64_t bytes, int64_t n) {
 }
 
 Problem not_simulated(const std::string& what, const std::string& accepted) {
-  return {Severity::Error, "system.json", what, accepted, {}};
+  return {ProblemCode::NotSimulated, "system.json", what, accepted};
 }
 
 }  // namespace
 
-std::variant<SimNetwork, Problem> SimNetwork::make(const BundleConfig& config) {
+Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
   if (config.dimensions.empty() || config.ranks < 2)
-    return Problem{Severity::Error,
-                   "network.yml",
-                   "it describes no network of at least two ranks",
-                   "a network as shardscape-cli export writes it",
-                   {}};
+    return Problem{ProblemCode::NetworkInvalid, "network.yml",
+                   "the file describes no network of at least two ranks",
+                   "a network as shardscape-cli export writes it"};
   for (const NetworkDimension& d : config.dimensions)
     if (d.ranks < 1 || d.gigabytes <= 0)
-      return Problem{
-          Severity::Error, "network.yml", "a dimension has no ranks or no bandwidth", "positive numbers", {}};
-  if (config.replay_only)
-    return not_simulated("replay-only is on: communication takes no time of its own", "0");
+      return Problem{ProblemCode::NetworkInvalid, "network.yml", "a dimension has no ranks or no bandwidth",
+                     "positive numbers"};
+  if (config.replay_only) return not_simulated("replay-only is on: communication takes no time", "0");
   if (config.memory_bytes_per_second <= 0)
-    return not_simulated("local-mem-bw is missing: how long a reduction takes is not known",
-                         "a positive number");
+    return not_simulated("local-mem-bw is missing: the time of a reduction is unknown", "a positive number");
   if (config.memory_expansion && !config.own_memory)
-    return Problem{Severity::Error,
-                   "memory.json",
-                   "ranks share their remote memory, which is not played",
-                   "PER_NPU_MEMORY_EXPANSION",
-                   {}};
+    return Problem{ProblemCode::NotSimulated, "memory.json",
+                   "ranks share their remote memory, which is not simulated", "PER_NPU_MEMORY_EXPANSION"};
   const bool several = config.dimensions.size() > 1;
   if (config.dataset_splits > 1 && (config.active_chunks > 1 || (several && config.level_by_level)))
-    return not_simulated("streams of one collective that pass each other are not played",
+    return not_simulated("streams of one collective that overtake each other are not simulated",
                          "preferred-dataset-splits 1, or active-chunks-per-dimension 1 and baseline");
   SimNetwork out(config);
   for (size_t c = 0; c < out.implementations_.size(); ++c) {
@@ -72,12 +65,12 @@ std::variant<SimNetwork, Problem> SimNetwork::make(const BundleConfig& config) {
       else if (kind == "direct" || kind == "oneDirect")
         made.algorithm = Algorithm::Direct;
       else if (kind != "ring" && kind != "oneRing")
-        return not_simulated("the implementation " + name + " is not played",
+        return not_simulated("the implementation " + name + " is not simulated",
                              "ring, direct, direct1 or halvingDoubling");
       if (digits != std::string::npos)
         std::from_chars(name.data() + digits, name.data() + name.size(), made.window);
       if (made.window > 1)
-        return not_simulated("the implementation " + name + " is not played", "direct or direct1");
+        return not_simulated("the implementation " + name + " is not simulated", "direct or direct1");
     }
     const bool whole = !out.implementations_[c].empty() && out.implementations_[c].front().whole;
     if (out.implementations_[c].size() != config.dimensions.size() && !whole)
@@ -170,7 +163,7 @@ void SimNetwork::collective(CollectiveType type, int64_t bytes, const std::vecto
     bytes = world * config_.dataset_splits;
   }
   const std::vector<Phase> steps = phases(type, chunk, whole_job);
-  // By phase: the time at which each member is done with the previous stream.
+  // By phase: the time at which each member has finished the previous stream.
   std::vector<std::vector<int64_t>> before(steps.size(), times);
   const std::vector<int64_t> begin = times;
   for (int64_t sent = 0; sent < bytes; sent += chunk) {
@@ -187,13 +180,13 @@ void SimNetwork::run(const Phase& phase, const Party& party, std::vector<int64_t
   std::vector<int64_t> of;
   for (const size_t place : party.places) of.push_back(times[place]);
   const bool at_once = phase.by.algorithm == Algorithm::Direct && phase.by.window == 0 && of.size() > 2;
-  at_once ? all_at_once(phase, party, of) : one_by_one(phase, party, of);
+  at_once ? all_at_once(phase, party, of) : in_sequence(phase, party, of);
   for (size_t i = 0; i < of.size(); ++i) times[party.places[i]] = of[i];
 }
 
-// Whether the rank adds up the received message with this number, counted from 1. Messages alternate: a run
-// of messages that are passed on, then a run that may be reduced. In an all-reduce only every other run is
-// reduced.
+// Whether the rank reduces the received message with this number, counted from 1. Messages alternate in
+// cycles: some messages are forwarded, then other messages may be reduced. In an all-reduce only every second
+// cycle reduces.
 bool SimNetwork::reduces(const Phase& phase, const Party& party, int64_t message) const {
   const auto n = static_cast<int64_t>(party.ranks.size());
   if (phase.type != CollectiveType::AllReduce && phase.type != CollectiveType::ReduceScatter) return false;
@@ -203,13 +196,13 @@ bool SimNetwork::reduces(const Phase& phase, const Party& party, int64_t message
     at_a_time = phase.by.window == 0 ? n - 1 : phase.by.window;
     others = at_a_time * (party.part ? n - 1 : 1);
   }
-  const int64_t turn = at_a_time + others, number = at_a_time + message - 1;
-  if (number % turn < at_a_time) return false;
-  return phase.type == CollectiveType::ReduceScatter || number / turn % 2 == 0;
+  const int64_t cycle = at_a_time + others, number = at_a_time + message - 1;
+  if (number % cycle < at_a_time) return false;
+  return phase.type == CollectiveType::ReduceScatter || number / cycle % 2 == 0;
 }
 
 // Every rank waits for a message before it sends the next one.
-void SimNetwork::one_by_one(const Phase& phase, const Party& party, std::vector<int64_t>& times) const {
+void SimNetwork::in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times) const {
   const auto n = static_cast<int64_t>(party.ranks.size());
   const bool all_reduce = phase.type == CollectiveType::AllReduce,
              gather = phase.type == CollectiveType::AllGather;
@@ -260,7 +253,8 @@ void SimNetwork::one_by_one(const Phase& phase, const Party& party, std::vector<
   }
 }
 
-// All messages leave at once. In an all-reduce, the sums leave once all messages have arrived.
+// All messages are sent at the same time. In an all-reduce, the sums are sent after all messages have
+// arrived.
 void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector<int64_t>& times) const {
   const size_t n = times.size();
   const int64_t handled = handling(party);
@@ -290,7 +284,7 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
       std::vector<int64_t> ready = exchange(i);
       const int64_t all = ready.back();
       for (size_t m = 0; m + 1 < n; ++m) ready[m] += after(static_cast<int64_t>(m) + 1);
-      // The first message that is handled after all have arrived releases the earlier ones.
+      // The first message that is handled after all messages have arrived releases the earlier messages.
       const int64_t begin = *std::find_if(ready.begin(), ready.end(), [&](int64_t t) { return t >= all; });
       for (int64_t& t : ready) t = std::max(t, begin);
       again[i] = std::move(ready);

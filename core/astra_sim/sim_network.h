@@ -13,8 +13,8 @@
 // endpoint-delay; in groups smaller than the job it is 10 ns. Messages of a stream of S bytes:
 // - ring: n-1 messages of S/n to the next rank (all-gather: of S, its own shard); all-reduce 2(n-1);
 //   all-to-all n(n-1)/2.
-// - direct with a window W: the same, but 2(n-1) or n-1 also for an all-to-all, to one rank after another.
-//   Without W: n-1 at once.
+// - direct with a window W: as ring, but an all-to-all has n-1 messages. The messages go to one rank after
+//   another. Without W: n-1 messages at once.
 // - halvingDoubling: messages of S/2, S/4, ..., for an all-reduce then back, to the rank 1, 2, 4, ... away.
 //
 // Sources: astra-sim/astra-sim, astra-sim/system and network_frontend/analytical @518bd51.
@@ -33,7 +33,7 @@ namespace shardscape {
 class SimNetwork {
  public:
   // Returns a Problem for a configuration that is not simulated. The configuration must outlive the result.
-  static std::variant<SimNetwork, Problem> make(const BundleConfig& config);
+  static Result<SimNetwork> make(const BundleConfig& config);
   int64_t message(int64_t from, int64_t to, int64_t bytes) const;  // ns
   // members: ranks of the group, in its order. times: ns per member; in: start, out: end of the collective.
   void collective(chakra::CollectiveType type, int64_t bytes, const std::vector<int64_t>& members,
@@ -44,7 +44,7 @@ class SimNetwork {
   struct Implementation {
     Algorithm algorithm = Algorithm::Ring;
     int64_t window = 0;  // messages of a rank at a time; 0: all
-    // Over all ranks of the job, as if there were one dimension.
+    // Runs over all ranks of the job, as if the network had one dimension.
     bool whole = false;
   };
   struct Phase {
@@ -65,7 +65,7 @@ class SimNetwork {
   std::vector<Phase> phases(chakra::CollectiveType type, int64_t bytes, bool whole_job) const;
   std::vector<Party> parties(const Phase& phase, const std::vector<int64_t>& members, bool whole_job) const;
   void run(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
-  void one_by_one(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
+  void in_sequence(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
   void all_at_once(const Phase& phase, const Party& party, std::vector<int64_t>& times) const;
   bool reduces(const Phase& phase, const Party& party, int64_t message) const;
   int64_t reduction(int64_t bytes) const;

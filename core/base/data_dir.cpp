@@ -55,10 +55,10 @@ std::vector<fs::path> data_files(const std::string& sub) {
   return files;
 }
 
-std::variant<std::string, Problem> read_text(const fs::path& path) {
+Result<std::string> read_text(const fs::path& path) {
   const auto problem = [&](const std::string& reason) {
-    return Problem{
-        Severity::Error, path.string(), "the file cannot be read: " + reason, "a readable file", {}};
+    return Problem{ProblemCode::FileUnreadable, path.string(), "the file cannot be read: " + reason,
+                   "a readable file"};
   };
   std::error_code error;
   if (fs::is_directory(path, error)) return problem("it is a folder");

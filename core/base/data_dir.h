@@ -1,4 +1,4 @@
-// Folders of the read-only data (models/, resources/) and of the user's own data.
+// Folders of the read-only data (models/, resources/, docs/) and of the user's own data.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +17,6 @@ std::filesystem::path user_data_dir();
 // Every *.json file below data_dir()/sub, then below user_data_dir()/sub. Each part is sorted by path.
 std::vector<std::filesystem::path> data_files(const std::string& sub);
 // The whole file as text, or a Problem with the path and the reason.
-std::variant<std::string, Problem> read_text(const std::filesystem::path& path);
+Result<std::string> read_text(const std::filesystem::path& path);
 
 }  // namespace shardscape

@@ -2,9 +2,9 @@
 // segments, orders of schedules. Each owner of many plans has its own cache: the window's session, a search,
 // a command. Two caches never influence each other.
 //
-// The kind and the words of a key identify a value. A key contains everything that the value depends on, so
-// results do not depend on earlier computations. The size is bounded in bytes; the least recently used values
-// are evicted. Thread-safe.
+// A cache kind and the words of a key identify a value. A key contains everything that the value depends on,
+// so results do not depend on earlier computations. The size is bounded in bytes; the least recently used
+// values are evicted. Thread-safe.
 #pragma once
 
 #include <array>
@@ -34,6 +34,7 @@ enum class CacheKind : uint8_t {
   Lifetimes,        // lifetimes of the storages of a graph
   MemoryTable,      // bytes of these lifetimes in a bound graph
   PeakCandidates,   // peak candidates of a stage's schedule
+  StagePeaks,       // peaks of all stages above the bytes that are always allocated
   CompiledOps,      // compiled expressions of the ops of a graph
   LayerSeconds,     // layer times of a bound graph on a machine
   ActionOrder,      // order of the actions of a schedule
@@ -44,6 +45,7 @@ enum class CacheKind : uint8_t {
 // The words that determine a value, in an order that the caller fixes.
 class CacheKey {
  public:
+  CacheKey() { words_.reserve(kUsualWords); }
   void add(int64_t word) { words_.push_back(word); }
   void add(double word) { words_.push_back(static_cast<int64_t>(std::bit_cast<uint64_t>(word))); }
   void add(std::string_view text);
@@ -51,6 +53,7 @@ class CacheKey {
   uint64_t hash(CacheKind kind) const;
 
  private:
+  static constexpr size_t kUsualWords = 48;
   std::vector<int64_t> words_;
 };
 

@@ -3,6 +3,34 @@
 #include <algorithm>
 
 namespace shardscape {
+namespace {
+
+constexpr ProblemKind kKinds[] = {
+#define PROBLEM(code, text, meaning) {ProblemCode::code, text, meaning},
+#include "base/problem_codes.def"
+#undef PROBLEM
+};
+
+}  // namespace
+
+std::span<const ProblemKind> problem_kinds() { return kKinds; }
+
+std::string_view code_text(ProblemCode code) { return kKinds[static_cast<size_t>(code)].text; }
+
+Problem::Problem(ProblemCode kind, std::string place, std::string wrong, std::string wanted,
+                 std::vector<Fix> corrections)
+    : code(kind),
+      where(std::move(place)),
+      what(std::move(wrong)),
+      accepted(std::move(wanted)),
+      fixes(std::move(corrections)) {}
+
+Problem Problem::note(ProblemCode kind, std::string place, std::string wrong, std::string wanted,
+                      std::vector<Fix> corrections) {
+  Problem out(kind, std::move(place), std::move(wrong), std::move(wanted), std::move(corrections));
+  out.severity = Severity::Note;
+  return out;
+}
 
 std::string to_string(const Problem& problem) {
   std::string text;

@@ -5,7 +5,7 @@
 namespace shardscape {
 
 std::string to_string(Wide value) {
-  // The magnitude is taken unsigned, because the lowest value has no positive counterpart.
+  // The magnitude is unsigned, because the lowest value has no positive counterpart.
   using Magnitude = unsigned __int128;
   Magnitude rest = value < 0 ? Magnitude{0} - static_cast<Magnitude>(value) : static_cast<Magnitude>(value);
   std::string digits;

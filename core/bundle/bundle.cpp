@@ -15,19 +15,16 @@ std::optional<Problem> check_options(const Report& report, const ExportOptions& 
   if (!report.valid()) {
     for (const Problem& problem : report.problems)
       if (problem.severity == Severity::Error) return problem;
-    return Problem{
-        Severity::Error, "design", "the report holds no computed design", "a design without errors", {}};
+    return Problem{ProblemCode::DesignNotComputed, "design", "the report holds no computed design",
+                   "a design without errors"};
   }
   const std::string& name = options.name;
   if (name.empty() || name.size() > 200 || name[0] == '.' || name.find('/') != std::string::npos)
-    return Problem{Severity::Error,
-                   "name",
-                   "\"" + name + "\" cannot be the name of the traces",
-                   "a file name of at most 200 characters without '/', not starting with '.'",
-                   {}};
+    return Problem{ProblemCode::TraceNameInvalid, "name", "\"" + name + "\" cannot be the name of the traces",
+                   "a file name of at most 200 characters without '/', not starting with '.'"};
   if (!report.accelerator)
-    return Problem{
-        Severity::Error, "accelerator", "the accelerator is not in the catalogue", "an accelerator's id", {}};
+    return Problem{ProblemCode::UnknownAccelerator, "accelerator", "the accelerator is not in the catalogue",
+                   "an accelerator's id"};
   return std::nullopt;
 }
 
@@ -53,8 +50,8 @@ std::optional<Problem> write_all(const Report& report, const ExportOptions& opti
 
 }  // namespace
 
-std::variant<ExportSummary, Problem> export_bundle(const Report& report, const ExportOptions& options,
-                                                   const ExportProgressFn& progress, std::stop_token stop) {
+Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& options,
+                                    const ExportProgressFn& progress, std::stop_token stop) {
   const auto start = std::chrono::steady_clock::now();
   if (auto problem = check_options(report, options)) return *problem;
   try {
@@ -75,10 +72,10 @@ std::variant<ExportSummary, Problem> export_bundle(const Report& report, const E
     if (auto problem = folder.commit()) return *problem;
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     return ExportSummary{folder.target(), totals.ranks,    totals.nodes,
-                         totals.bytes,    elapsed.count(), std::move(cluster.nearest)};
+                         totals.bytes,    elapsed.count(), std::move(cluster.substitutions)};
   } catch (const LoweringError& error) {
-    return Problem{
-        Severity::Error, "design", error.what(), "smaller sizes, or fewer microbatches per step", {}};
+    return Problem{ProblemCode::TraceOverflow, "design", error.what(),
+                   "smaller sizes, or fewer microbatches per step"};
   }
 }
 

@@ -16,7 +16,7 @@
 namespace shardscape {
 
 struct ExportOptions {
-  // Folder; must not exist, or be empty, unless replace.
+  // Target folder: new or empty, unless `replace`.
   std::filesystem::path target;
   std::string name = "trace";  // <name>.<rank>.et
   bool tensors = false;        // names and bytes of inputs and outputs; more than doubles a trace
@@ -24,7 +24,7 @@ struct ExportOptions {
   bool durations = false;
   // network.yml has one dimension, which the congestion-aware backend of ASTRA-sim requires.
   bool flat_network = false;
-  // Replace an existing bundle (a folder with a Shardscape manifest.json), and nothing else.
+  // Replace the target if it is a bundle (a folder with a Shardscape manifest.json).
   bool replace = false;
 };
 
@@ -37,8 +37,9 @@ struct ExportSummary {
   std::filesystem::path target;
   int64_t ranks = 0, nodes = 0, bytes = 0;
   double seconds = 0;
-  // Properties of the cluster that the simulator's files cannot express, each with its substitute.
-  std::vector<std::string> nearest;
+  // Properties of the cluster that the simulator's files cannot express, each with the description written
+  // instead.
+  std::vector<std::string> substitutions;
 };
 
 // Called from worker threads, one at a time.
@@ -47,9 +48,8 @@ using ExportProgressFn = std::function<void(const ExportProgress&)>;
 // Writes to a temporary folder next to the target and renames it when it is complete. A failed or stopped
 // export removes the temporary folder. Problems: the options, the target, the disk, or a number that does not
 // fit into a trace.
-std::variant<ExportSummary, Problem> export_bundle(const Report& report, const ExportOptions& options,
-                                                   const ExportProgressFn& progress = {},
-                                                   std::stop_token stop = {});
+Result<ExportSummary> export_bundle(const Report& report, const ExportOptions& options,
+                                    const ExportProgressFn& progress = {}, std::stop_token stop = {});
 
 // Bytes of all traces, exact except for the width of rank and group numbers. Fast enough for every keystroke.
 // 0 if the report is invalid or a number does not fit into a trace.

@@ -20,12 +20,14 @@ namespace {
 constexpr const char*
     kAccepted = "a new or empty folder, or replace (--replace) for a bundle that Shardscape wrote";
 
-Problem problem(const fs::path& where, const std::string& what, const std::string& accepted) {
-  return {Severity::Error, where.string(), what, accepted, {}};
+Problem problem(ProblemCode code, const fs::path& where, const std::string& what,
+                const std::string& accepted) {
+  return {code, where.string(), what, accepted};
 }
 
 Problem not_writable(const fs::path& where, const std::string& reason) {
-  return problem(where, "the folder cannot be written: " + reason, "a folder that can be written to");
+  return problem(ProblemCode::FolderNotWritable, where, "the folder cannot be written: " + reason,
+                 "a folder that can be written to");
 }
 
 // Whether a bundle has a file of this name: <name>.<rank>.et or one of the fixed names.
@@ -45,9 +47,9 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
   for (const auto& entry : fs::directory_iterator(target, error)) {
     const std::string name = entry.path().filename().string();
     if (!entry.is_regular_file(error) || !is_bundle_file(name))
-      return problem(target,
-                     "the bundle's folder also holds \"" + name + "\", which Shardscape did not write",
-                     "a bundle with nothing else beside it; move \"" + name + "\" away first");
+      return problem(ProblemCode::ForeignFiles, target,
+                     "the bundle's folder also has \"" + name + "\", which Shardscape did not write",
+                     "a folder with a bundle and no other file; move \"" + name + "\" away first");
   }
   if (error) return not_writable(target, error.message());
   return std::nullopt;
@@ -57,19 +59,20 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
   if (!fs::exists(status)) return std::nullopt;
-  if (!fs::is_directory(status)) return problem(target, "this is a file, not a folder", kAccepted);
+  if (!fs::is_directory(status))
+    return problem(ProblemCode::NotAFolder, target, "this is a file, not a folder", kAccepted);
   const bool empty = fs::is_empty(target, error);
   if (error) return not_writable(target, error.message());
   if (empty) return std::nullopt;
   if (replace && read_manifest(target)) return check_foreign_files(target);
-  return problem(target,
+  return problem(ProblemCode::FolderNotEmpty, target,
                  replace ? "the folder is not empty and holds no bundle that Shardscape wrote"
                          : "the folder is not empty",
                  kAccepted);
 }
 
 // A new folder next to the target, on the same disk, so that it can be renamed.
-std::variant<fs::path, Problem> make_partial(const fs::path& target) {
+Result<fs::path> make_partial(const fs::path& target) {
   static constexpr char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -104,16 +107,17 @@ std::optional<Problem> exchange(const fs::path& fresh, const fs::path& target) {
 
 }  // namespace
 
-std::variant<BundleFolder, Problem> BundleFolder::open(const fs::path& wanted, bool replace,
-                                                       int64_t bytes_needed) {
+Result<BundleFolder> BundleFolder::open(const fs::path& wanted, bool replace, int64_t bytes_needed) {
   std::error_code error;
   BundleFolder folder;
   folder.replace_ = replace;
   folder.target_ = fs::weakly_canonical(fs::absolute(wanted, error), error);
-  if (error || wanted.empty()) return problem(wanted, "this is no path to a folder", kAccepted);
+  if (error || wanted.empty())
+    return problem(ProblemCode::NotAFolder, wanted, "this is not a path to a folder", kAccepted);
   if (folder.target_.filename().empty()) folder.target_ = folder.target_.parent_path();
   if (folder.target_.filename().string().find("empty") != std::string::npos)
-    return problem(wanted, "ASTRA-sim reads no communicator groups from a path that contains \"empty\"",
+    return problem(ProblemCode::FolderNameUnsupported, wanted,
+                   "ASTRA-sim reads no communicator groups from a path that contains \"empty\"",
                    "a folder whose name does not contain \"empty\"");
   if (auto bad = check_target(folder.target_, replace)) return *bad;
   const fs::path parent = folder.target_.parent_path();

@@ -14,8 +14,7 @@ class BundleFolder {
  public:
   // Creates the temporary folder. Problems: the target is neither new nor empty (nor, with replace, a
   // bundle), is not writable, or lacks space.
-  static std::variant<BundleFolder, Problem> open(const std::filesystem::path& target, bool replace,
-                                                  int64_t bytes_needed);
+  static Result<BundleFolder> open(const std::filesystem::path& target, bool replace, int64_t bytes_needed);
   BundleFolder(BundleFolder&& other) noexcept;
   BundleFolder& operator=(BundleFolder&&) = delete;
   // Removes the temporary folder if it was not committed, and parent folders that open() created.

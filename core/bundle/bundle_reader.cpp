@@ -72,7 +72,7 @@ class BundleReader {
   BundleContents run() {
     std::error_code error;
     if (!fs::is_directory(bundle_, error)) {
-      findings_.error("NO_TRACES", -1, -1, bundle_.string() + " is no folder");
+      findings_.error("NO_TRACES", -1, -1, bundle_.string() + " is not a folder");
       return std::move(out_);
     }
     out_.config = read_bundle_config(bundle_, findings_);
@@ -92,7 +92,7 @@ class BundleReader {
       if (split_name(it->path().filename().string(), name, rank)) families[name][rank] = it->path();
     }
     if (families.empty())
-      return findings_.error("NO_TRACES", -1, -1, bundle_.string() + " holds no <name>.<rank>.et");
+      return findings_.error("NO_TRACES", -1, -1, bundle_.string() + " has no file <name>.<rank>.et");
     if (families.size() > 1) {
       std::string names;
       for (const auto& [name, ranks] : families) names += (names.empty() ? "" : ", ") + name;

@@ -12,7 +12,7 @@ namespace shardscape {
 
 struct BundleContents {
   BundleConfig config;
-  BundleTraces traces;  // no ranks if the folder holds no traces
+  BundleTraces traces;  // no ranks if the folder has no traces
   int64_t files = 0;    // number of trace files found
 };
 

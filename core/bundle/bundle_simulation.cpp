@@ -20,9 +20,8 @@ const SimulatedRank& last_rank(const SimulationReport& report) {
 
 int64_t SimulationReport::cycles() const { return ranks.empty() ? 0 : last_rank(*this).end; }
 
-std::variant<SimulationReport, Problem> simulate_bundle(const std::filesystem::path& bundle,
-                                                        const std::function<void(double)>& progress,
-                                                        std::stop_token stop) {
+Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
+                                         const std::function<void(double)>& progress, std::stop_token stop) {
   Findings findings;
   const BundleContents of = read_bundle(bundle, false, findings, progress, stop);
   SimulationReport report;
@@ -31,9 +30,10 @@ std::variant<SimulationReport, Problem> simulate_bundle(const std::filesystem::p
     if (auto* problem = std::get_if<Problem>(&network)) return std::move(*problem);
     for (const RankTrace& trace : of.traces.ranks)
       if (trace.readable) report.nodes += static_cast<int64_t>(of.traces.shapes[trace.shape].nodes.size());
-    BundleSimulation played = play(of.traces, of.config, &std::get<SimNetwork>(network), findings, stop);
-    report.finished = played.finished;
-    report.ranks = std::move(played.ranks);
+    BundleSimulation simulation = simulate_traces(of.traces, of.config, &std::get<SimNetwork>(network),
+                                                  findings, stop);
+    report.finished = simulation.finished;
+    report.ranks = std::move(simulation.ranks);
   }
   report.findings = findings.take();
   return report;
@@ -43,7 +43,7 @@ std::string simulation_text(const SimulationReport& report) {
   std::string text;
   for (const Finding& f : report.findings)
     if (f.error) text += "error " + f.code + ": " + f.message + "\n";
-  if (!report.finished) return text + "not every rank finishes; shardscape-cli check says more\n";
+  if (!report.finished) return text + "not every rank finishes; shardscape-cli check shows the reasons\n";
   const SimulatedRank& last = last_rank(report);
   const auto first = std::min_element(
       report.ranks.begin(), report.ranks.end(),
@@ -52,7 +52,7 @@ std::string simulation_text(const SimulationReport& report) {
          " nodes\n" + "the step takes " + grouped(last.end) + " cycles of 1 ns, " +
          format_seconds(static_cast<double>(last.end) * kSecondsPerCycle) + "; the first rank ends after " +
          grouped(first->end) + "\nthe last rank computes for " + grouped(last.compute) +
-         " of them, exposed communication and waits " + grouped(last.end - last.compute) + "\n";
+         " cycles; exposed communication and waits take " + grouped(last.end - last.compute) + "\n";
 }
 
 std::string simulation_json(const SimulationReport& report) {

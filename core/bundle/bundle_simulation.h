@@ -26,9 +26,9 @@ struct SimulationReport {
 
 // Returns a Problem if the configuration asks for something that is not simulated. A folder without traces
 // gives a report with findings.
-std::variant<SimulationReport, Problem> simulate_bundle(
-    const std::filesystem::path& bundle, const std::function<void(double fraction)>& progress = {},
-    std::stop_token stop = {});
+Result<SimulationReport> simulate_bundle(const std::filesystem::path& bundle,
+                                         const std::function<void(double fraction)>& progress = {},
+                                         std::stop_token stop = {});
 std::string simulation_text(const SimulationReport& report);
 std::string simulation_json(const SimulationReport& report);
 

@@ -20,7 +20,7 @@ class Checker {
       : bundle_(bundle), progress_(progress), stop_(stop) {}
 
   CheckReport run() {
-    constexpr double kReading = 0.9;  // share of the progress
+    constexpr double kReading = 0.9;  // share of the progress that reading takes
     of_ = read_bundle(
         bundle_, true, findings_,
         [&](double part) {
@@ -41,7 +41,7 @@ class Checker {
     check_group_ids(of_.traces, findings_);
     check_collectives_match(of_.traces, of_.config, findings_);
     check_transfers_match(of_.traces, findings_);
-    report_.finished = play(of_.traces, of_.config, nullptr, findings_, stop_).finished &&
+    report_.finished = simulate_traces(of_.traces, of_.config, nullptr, findings_, stop_).finished &&
                        !stop_.stop_requested();
     if (progress_) progress_(1);
   }

@@ -1,5 +1,5 @@
-// Checks a bundle against the rules of its consumers and simulates it without clocks under the simulator's
-// resource rules.
+// Checks a bundle against the rules of simulators, and simulates it without times under the resource rules of
+// ASTRA-sim.
 #pragma once
 
 #include <cstdint>

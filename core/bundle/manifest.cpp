@@ -32,75 +32,65 @@ nlohmann::ordered_json runs_of(const std::vector<int64_t>& ranks) {
 
 nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& options) {
   auto notes = nlohmann::ordered_json::array({
-      "Compute nodes carry the counted FLOPs of one rank as num_ops (at least 1) and the bytes read and "
-      "written as "
-      "tensor_size (at least 1).",
+      "Compute nodes have the counted FLOPs of one rank as num_ops (at least 1), and the bytes that their "
+      "kernel reads and writes as tensor_size (at least 1). Where one kernel computes several nodes, one of "
+      "these nodes has the bytes.",
       options.durations
-          ? "Durations of compute nodes are our seconds of their kernels on the machine of the design, in "
-            "whole "
-            "microseconds, rounded so that sums are right; launches by the host are not in them. Under "
-            "roofline-enabled 0 ASTRA-sim replays them."
+          ? "Durations of compute nodes are the predicted seconds of their kernels on the machine of the "
+            "design, in whole microseconds, rounded so that sums are right. Launches by the host are not "
+            "included. ASTRA-sim replays the durations if roofline-enabled is 0."
           : "No durations are written.",
       "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an "
-      "all-to-all the "
-      "whole local buffer.",
-      "Collectives over a single rank are left out; simulators know no rooted reduction, so that those of "
-      "ZeRO-2 stand as "
-      "reduce-scatters of the same buffer.",
+      "all-to-all the whole local buffer.",
+      "Collectives over a single rank are omitted. Simulators have no rooted reduction, so the reductions "
+      "of ZeRO-2 are written as reduce-scatters of the same buffer.",
       "All collectives, sends and receives of a rank form one chain of dependencies in program order; the "
-      "first compute "
-      "node of an action follows the last one of the action before.",
+      "first compute node of an action follows the last compute node of the previous action.",
       "Gradients accumulate in the weight-gradient nodes; the reductions and the optimizer follow the last "
-      "microbatch, those "
-      "of buckets and of FSDP units as soon as its backward has made their gradients.",
+      "microbatch. Buckets and FSDP units are reduced as soon as the backward of the last microbatch has "
+      "computed their gradients.",
       "comm_tag is 2·microbatch for activations and 2·microbatch + 1 for gradients.",
-      "network.yml has the scale-up domain, the domains of a pod and the pods, as far as the job has several "
-      "of them, with nominal "
-      "rates of a rank's links; the latency of a switch is half of what a message between two ranks takes, "
-      "as it is charged twice.",
-      "peak-perf and local-mem-bw of system.json are the accelerator's dense peak in the type of storage and "
-      "its memory's rate.",
-      "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo 2^61 "
-      "- 1; a "
-      "class folds digest and size of its files in rank order.",
+      "The dimensions of network.yml are the ranks of a scale-up domain, the domains of a pod and the pods, "
+      "where the job has several of them. Rates are the nominal rates of a rank's links. The latency of a "
+      "switch is half the latency of a message between two ranks, because ASTRA-sim charges it twice.",
+      "peak-perf and local-mem-bw of system.json are the accelerator's dense peak in the storage type and "
+      "its memory bandwidth.",
+      "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo "
+      "2^61 - 1; the digest of a class folds the digests and sizes of its files in rank order.",
   });
   const Structure& s = report.graph().structure;
   if (!s.trains())
     notes.push_back(
-        "Inference: forwards only, nothing of gradients. Caches of keys and values stay on the device; "
-        "tensor_size of attention has "
-        "what it reads of them, that of a write what it adds.");
+        "Inference: forwards only, no gradients. KV caches stay on the device; tensor_size of attention "
+        "includes the bytes read from the cache, tensor_size of a cache write has the bytes added.");
   if (is_fsdp(s.sync))
     notes.push_back(std::string("FSDP: a layer's parameters are gathered before its forward ") +
                     (s.whole_until_reduced
-                         ? "where it is not whole, and again before its backward if a forward has freed it; "
-                           "no backward but the last one of a stage frees it"
-                     : s.reshards ? "and again before its backward, one layer ahead at most"
-                                  : "and kept for its backward") +
+                         ? "unless they are still gathered, and again before its backward if a forward has "
+                           "freed them; only the last backward of a stage frees them"
+                     : s.reshards ? "and again before its backward, at most one layer ahead"
+                                  : "and stay gathered until its backward") +
                     "; embedding and head are gathered together, and reduced after the last backward.");
   if (s.sync == SyncStrategy::Zero3)
     notes.push_back(
-        "ZeRO-3: what the modules of a layer gather, prefetch included, is issued when the layer is "
-        "entered.");
+        "ZeRO-3: the gathers of the modules of a layer, prefetches included, are issued before the layer.");
   if (is_quantized(report.graph().structure.compute))
-    notes.push_back(
-        "Matrix products in " + std::string(dtype_name(report.graph().structure.compute)) +
-        " carry plain num_ops: peak-perf of "
-        "system.json is the 16-bit peak and holds for them too. Bytes of tensors include their scales.");
+    notes.push_back("Matrix products in " + std::string(dtype_name(report.graph().structure.compute)) +
+                    " have unscaled num_ops, and ASTRA-sim also times them with peak-perf of system.json, "
+                    "the 16-bit peak. Bytes of tensors include their scales.");
   if (uses_host(report))
     notes.push_back(
-        "Offload: memory nodes move tensor_size bytes between a device and its host, in one chain with the "
-        "communication; "
-        "memory.json gives every rank " +
+        "Offload: memory nodes copy tensor_size bytes between a device and its host. They belong to the "
+        "chain of communication nodes. memory.json assumes " +
         std::to_string(static_cast<int>(machine_of(report.design).host_gbps)) + " GB/s and " +
         std::to_string(static_cast<int>(kHostLatencyNs)) +
-        " ns, assumed. The host's own optimizer step takes no time in the "
-        "trace. These bundles keep the rules of the schema but have not been run in ASTRA-sim.");
+        " ns for every rank. The optimizer step on the host takes no time in the trace. Bundles with "
+        "offload follow the schema but have not been run in ASTRA-sim.");
   if (report.graph().structure.ring)
     notes.push_back(
         "Ring attention: every block of K and V is a send to the next rank of the ring and a receive from "
-        "the "
-        "previous one, between the computations of its steps; comm_tag counts the messages of a ring.");
+        "the previous rank, between the compute nodes of the ring's steps; comm_tag counts the messages of "
+        "a ring.");
   if (report.ranks == 1)
     notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;
@@ -114,7 +104,7 @@ nlohmann::ordered_json cluster_of(const Report& report, const SimCluster& cluste
   for (const SimDimension& d : cluster.dimensions)
     j["dimensions"].push_back(
         {{"topology", d.topology}, {"ranks", d.ranks}, {"gbps", d.gbps}, {"latency_ns", d.latency_ns}});
-  j["nearest"] = cluster.nearest;
+  j["nearest"] = cluster.substitutions;
   return j;
 }
 

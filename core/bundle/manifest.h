@@ -26,7 +26,7 @@ struct Manifest {
   int64_t ranks = 0;
   std::vector<ManifestClass> classes;
 };
-// Nothing if the folder has no manifest, or one of another program.
+// Returns nothing if the folder has no manifest, or the manifest of another program.
 std::optional<Manifest> read_manifest(const std::filesystem::path& bundle);
 
 }  // namespace shardscape

@@ -66,7 +66,7 @@ void report_unmatched(const char* code, const char* what, const char* wanted, in
     std::string hint;
     for (const Transfer& o : other)
       if (o.tag == t.tag && o.size != t.size)
-        hint = "; the one with this tag has " + std::to_string(o.size) + " bytes";
+        hint = "; the transfer with this tag has " + std::to_string(o.size) + " bytes";
     findings.error(code, rank, static_cast<int64_t>(t.id),
                    std::string(what) + rank_name(peer) + " with tag " + std::to_string(t.tag) + " and " +
                        std::to_string(t.size) + " bytes has no " + wanted + hint);

@@ -120,17 +120,18 @@ class FileReader {
       const AttrValue& value = node_.attr(attr);
       if (!value.present) continue;
       if (value.repeated)
-        node_warning("ATTR_REPEATED", std::string(attr_name(attr)) + " stands twice; the first one counts");
+        node_warning("ATTR_REPEATED", std::string(attr_name(attr)) + " occurs twice; the first value counts");
       const uint32_t common = common_kind(attr);
       if (value.kind == common) continue;
       const bool integer = common != attr_field::kString && common != attr_field::kBoolList &&
                            common != attr_field::kStringList;
       const std::string kinds = std::string(attr_name(attr)) + " is " +
-                                std::string(attr_kind_name(value.kind)) + ", ";
+                                std::string(attr_kind_name(value.kind)) + "; ";
       if (integer && value.is_integer())
-        node_warning("ATTR_UNUSUAL_KIND", kinds + "old readers want " + std::string(attr_kind_name(common)));
+        node_warning("ATTR_UNUSUAL_KIND",
+                     kinds + "old readers expect " + std::string(attr_kind_name(common)));
       else
-        node_error("ATTR_KIND", kinds + "it must be " + std::string(attr_kind_name(common)));
+        node_error("ATTR_KIND", kinds + "the kind must be " + std::string(attr_kind_name(common)));
     }
     check_tensors(Attr::Inputs);
     check_tensors(Attr::Outputs);
@@ -144,7 +145,7 @@ class FileReader {
                    std::string(attr_name(attr)) + " is missing, but system.json has track-local-mem on");
       return;
     }
-    const auto strings = string_list(value);
+    const std::vector<std::string_view>& strings = attr == Attr::Inputs ? node_.inputs : node_.outputs;
     if (strings.size() % 2 != 0)
       return node_error("TENSOR_LIST", std::string(attr_name(attr)) + " must alternate names and bytes");
     for (size_t i = 0; i < strings.size(); i += 2) {
@@ -153,7 +154,7 @@ class FileReader {
       const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), bytes);
       if (status != std::errc() || end != text.data() + text.size())
         node_error("TENSOR_LIST",
-                   std::string(attr_name(attr)) + ": \"" + std::string(text) + "\" is no number of bytes");
+                   std::string(attr_name(attr)) + ": \"" + std::string(text) + "\" is not a number of bytes");
       else if (attr == Attr::Outputs && bytes != 0 && !written_.insert(std::string(strings[i])).second)
         node_error("TENSOR_WRITTEN_TWICE",
                    "the tensor " + std::string(strings[i]) + " was written by another node already");
@@ -170,7 +171,7 @@ class FileReader {
     if (!value.is_integer()) return std::nullopt;
     if (value.integer >= least) return value.integer;
     node_error("ATTR_RANGE", std::string(attr_name(attr)) + " = " + std::to_string(value.integer) +
-                                 ", it must be at least " + std::to_string(least));
+                                 "; the value must be at least " + std::to_string(least));
     return std::nullopt;
   }
 
@@ -181,8 +182,9 @@ class FileReader {
       case NodeType::Comp:
         out_.nanoseconds = replayed();
         if (on_cpu)
-          node_warning("CPU_OP",
-                       "is_cpu_op is true: it runs for duration_micros and the simulator's statistics fail");
+          node_warning(
+              "CPU_OP",
+              "is_cpu_op is true: the node runs for duration_micros and the simulator's statistics fail");
         else
           check_compute();
         break;
@@ -203,7 +205,8 @@ class FileReader {
         if (!context_.config.memory_expansion)
           node_error("MEMORY_NODE", "remote memory ends the run under NO_MEMORY_EXPANSION");
         break;
-      default: node_error("NODE_TYPE", "the simulator aborts, or never runs what depends on it");
+      default:
+        node_error("NODE_TYPE", "the simulator aborts, or never runs the nodes that depend on this node");
     }
   }
 
@@ -237,14 +240,14 @@ class FileReader {
     const AttrValue& name = node_.attr(Attr::PgName);
     if (!name.present) return 0;
     if (name.kind != attr_field::kString) return std::nullopt;
-    if (name.bytes.empty()) return 0;
+    if (name.text.empty()) return 0;
     int64_t id = 0;
-    const auto [end, status] = std::from_chars(name.bytes.data(), name.bytes.data() + name.bytes.size(), id);
-    if (status == std::errc() && end == name.bytes.data() + name.bytes.size() && id >= 0 &&
+    const auto [end, status] = std::from_chars(name.text.data(), name.text.data() + name.text.size(), id);
+    if (status == std::errc() && end == name.text.data() + name.text.size() && id >= 0 &&
         id <= std::numeric_limits<int32_t>::max())
       return id;
     node_error("GROUP_NAME",
-               "pg_name \"" + std::string(name.bytes) + "\" is no integer from 0 to 2147483647");
+               "pg_name \"" + std::string(name.text) + "\" is not an integer from 0 to 2147483647");
     return std::nullopt;
   }
 
@@ -265,7 +268,7 @@ class FileReader {
       return false;
     }
     if (it->second.size() > 1) return true;
-    node_error("GROUP_OF_ONE", "a collective over " + name + " with its one member never completes");
+    node_error("GROUP_OF_ONE", "a collective over " + name + " of one member never completes");
     return false;
   }
 
@@ -283,24 +286,24 @@ class FileReader {
                      (*type < kCollectiveTypeCount
                           ? std::string(collective_type_name(static_cast<CollectiveType>(*type)))
                           : std::to_string(*type)) +
-                     " is not simulated; ALL_REDUCE, ALL_GATHER, ALL_TO_ALL and REDUCE_SCATTER are");
+                     " is not simulated; the simulator supports ALL_REDUCE, ALL_GATHER, ALL_TO_ALL and "
+                     "REDUCE_SCATTER");
     if (supported) out_.collective = static_cast<CollectiveType>(*type);
     out_.nanoseconds = out_.collective == CollectiveType::Broadcast ? replayed() : 0;
     if (supported && out_.collective == CollectiveType::Broadcast)
-      node_warning("BROADCAST", "the simulator replays a broadcast locally, it sends nothing");
+      node_warning("BROADCAST", "the simulator replays a broadcast locally and sends nothing");
     if (supported && size && out_.collective == CollectiveType::AllGather &&
         *size < context_.config.dataset_splits)
       node_error("ALL_GATHER_SMALL",
                  "comm_size " + std::to_string(*size) + " is below preferred-dataset-splits " +
-                     std::to_string(context_.config.dataset_splits) + ": the simulator loops for ever");
+                     std::to_string(context_.config.dataset_splits) + ": the simulator never ends");
     if (node_.deps.empty() && context_.config.endpoint_delay == 0)
       node_error("ROOT_AT_ZERO",
                  "a run that starts with a collective needs an endpoint-delay above 0 in system.json: the "
-                 "simulator's event "
-                 "queue asserts at time 0");
+                 "simulator's event queue asserts at time 0");
     const auto name = group();
     if (name == 0 && node_.attr(Attr::InvolvedDim).kind == attr_field::kBoolList &&
-        !any_true(node_.attr(Attr::InvolvedDim)))
+        !node_.attr(Attr::InvolvedDim).any_true)
       node_error("INVOLVED_DIM", "involved_dim has no true entry: the collective never completes");
     if (!name || !supported || !size) return;
     uint32_t slot = 0;

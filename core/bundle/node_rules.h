@@ -1,4 +1,4 @@
-// Rules of a single trace file, and its shape.
+// Checks the rules of a single trace file and makes its shape.
 #pragma once
 
 #include <string_view>

@@ -19,12 +19,10 @@ std::optional<int64_t> free_bytes(const std::filesystem::path& folder) {
 }
 
 Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free) {
-  return {Severity::Error,
-          folder.string(),
+  return {ProblemCode::DiskFull, folder.string(),
           "the bundle needs " + format_bytes(bytes_needed) + " (" + grouped(bytes_needed) +
               " bytes), but the disk has " + format_bytes(bytes_free) + " free",
-          "a folder on a disk with " + format_bytes(bytes_needed) + " free",
-          {}};
+          "a folder on a disk with " + format_bytes(bytes_needed) + " free"};
 }
 
 FolderSink::FolderSink(std::filesystem::path folder, int64_t bytes_needed)
@@ -40,11 +38,9 @@ FolderSink::~FolderSink() {
 Problem FolderSink::failed(const std::string& name, int error) const {
   if (error == ENOSPC || error == EDQUOT)
     return disk_full(folder_.parent_path(), bytes_needed_, free_bytes(folder_).value_or(0));
-  return {Severity::Error,
-          (folder_ / name).string(),
+  return {ProblemCode::FileNotWritable, (folder_ / name).string(),
           std::string("the file cannot be written: ") + std::strerror(error),
-          "a folder that can be written to",
-          {}};
+          "a folder that can be written to"};
 }
 
 std::optional<Problem> FolderSink::write(const std::string& name, std::string_view bytes) {

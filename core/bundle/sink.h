@@ -38,7 +38,7 @@ class FolderSink : public ByteSink {
 
 // "the disk of /data is full: the bundle needs 12.3 GiB"
 Problem disk_full(const std::filesystem::path& folder, int64_t bytes_needed, int64_t bytes_free);
-// Bytes that an unprivileged process may still write; nothing if the system does not tell.
+// Bytes that an unprivileged process may still write; nothing if the number is unknown.
 std::optional<int64_t> free_bytes(const std::filesystem::path& folder);
 
 }  // namespace shardscape

@@ -15,13 +15,15 @@
 namespace shardscape {
 
 Problem stopped_problem() {
-  return {Severity::Note, "export", "stopped before the bundle was complete; nothing was written", "", {}};
+  return Problem::note(ProblemCode::ExportStopped, "export",
+                       "stopped before the bundle was complete; nothing was written");
 }
 
 namespace {
 
 Problem design_problem(const LoweringError& error) {
-  return {Severity::Error, "design", error.what(), "smaller sizes, or fewer microbatches per step", {}};
+  return {ProblemCode::TraceOverflow, "design", error.what(),
+          "smaller sizes, or fewer microbatches per step"};
 }
 
 int64_t count(const RankProgram& program, chakra::NodeType type) {
@@ -82,8 +84,9 @@ int64_t TraceExport::estimate() const {
   return replicas * std::accumulate(bytes.begin(), bytes.end(), int64_t{0});
 }
 
-// Threads take classes in turn, and the ranks of a class in portions. The thread that takes a class lowers
-// it; another thread lowers it again only when it has no other class left.
+// A visit lowers a class and takes ranks of this class in portions. Threads take visits from one counter: the
+// first visits go to every class once, later visits help with classes that still have ranks. So a class is
+// lowered twice only when a thread has no unvisited class left.
 class TraceWorkers {
  public:
   TraceWorkers(const TraceExport& what, ByteSink& sink, const ExportProgressFn& progress,
@@ -104,12 +107,12 @@ class TraceWorkers {
                          lowering.position_of(rank);
       classes_[static_cast<size_t>(of)].ranks.push_back(rank);
     }
-    rounds_ = classes_.size() * threads_;
+    visits_ = classes_.size() * threads_;
     claimed_ = std::make_unique<std::atomic<size_t>[]>(classes_.size());
     done_.ranks = world;
   }
 
-  std::variant<TraceTotals, Problem> run() {
+  Result<TraceTotals> run() {
     tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [this](int) { work(); });
     if (problem_) return *problem_;
     if (stop_.stop_requested()) return stopped_problem();
@@ -121,8 +124,8 @@ class TraceWorkers {
     RankProgram program;
     TraceImage image;
     try {
-      for (size_t turn; (turn = next_.fetch_add(1)) < rounds_ && !halted();) {
-        const size_t index = turn % classes_.size();
+      for (size_t visit; (visit = next_.fetch_add(1)) < visits_ && !halted();) {
+        const size_t index = visit % classes_.size();
         FileClass& c = classes_[index];
         const size_t portion = std::clamp<size_t>(c.ranks.size() / (4 * threads_), 1, 64);
         bool lowered = false;
@@ -147,7 +150,7 @@ class TraceWorkers {
   void write_rank(int64_t rank, const RankProgram& program, TraceImage& image) {
     const SlotTexts texts = slot_texts(export_.numbers(rank), roles_);
     if (image.fits(texts))
-      image.show(texts);
+      image.patch(texts);
     else
       image = TraceImage(program, texts, stop_);
     if (halted()) return;
@@ -211,8 +214,7 @@ class TraceWorkers {
   std::chrono::steady_clock::time_point start_;
   std::vector<FileClass> classes_;
   size_t threads_ = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
-  // Turns: every thread may help with every class.
-  size_t rounds_ = 0;
+  size_t visits_ = 0;                               // one per class and thread
   std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by class: number of ranks that threads have taken
   std::vector<uint64_t> digests_;                   // by rank
   std::vector<int64_t> sizes_;
@@ -224,8 +226,8 @@ class TraceWorkers {
   double last_report_ = 0;
 };
 
-std::variant<TraceTotals, Problem> TraceExport::write(ByteSink& sink, const ExportProgressFn& progress,
-                                                      std::stop_token stop) const {
+Result<TraceTotals> TraceExport::write(ByteSink& sink, const ExportProgressFn& progress,
+                                       std::stop_token stop) const {
   return TraceWorkers(*this, sink, progress, std::move(stop)).run();
 }
 

@@ -41,8 +41,7 @@ class TraceExport {
   // Bytes of all traces, exact except for the width of rank and group numbers.
   int64_t estimate() const;
   // Writes all traces. Problems: of the sink, of the design (a number does not fit), or stopped_problem().
-  std::variant<TraceTotals, Problem> write(ByteSink& sink, const ExportProgressFn& progress,
-                                           std::stop_token stop) const;
+  Result<TraceTotals> write(ByteSink& sink, const ExportProgressFn& progress, std::stop_token stop) const;
 
  private:
   RankNumbers numbers(int64_t rank) const;

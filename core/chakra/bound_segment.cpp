@@ -46,7 +46,7 @@ class Binder {
     out.output = produced_by(segment_.output, Source::Forward);
     for (size_t t = 0; t < alias_.size(); ++t)
       if (segment_.tensors[t].repeat_of == segment_.output)
-        out.output_again = produced_by(static_cast<TensorId>(t), Source::Replay);
+        out.replayed_output = produced_by(static_cast<TensorId>(t), Source::Replay);
     out.input_grad = produced_by(segment_.input_grad, Source::Backward);
     for (const Param& param : segment_.params) {
       const Source part = produced_by(param.gradient, Source::Weight) >= 0 ? Source::Weight
@@ -94,17 +94,23 @@ class Binder {
     out.load = add("offload.load", chakra::NodeType::MemLoad);
   }
 
+  // The op that stands for a kernel carries the kernel's bytes; the other ops of the kernel carry none.
+  Expr bytes_of(OpId id) const {
+    const Kernel* kernel = segment_.kernel(id);
+    return kernel && kernel->op == id ? kernel->moved_bytes : Expr();
+  }
+
   void bind_op(OpId id, std::vector<BoundNode>& part) {
     const Op& op = segment_.op(id);
-    // A ring is unrolled together with its attention. A passed block aliases the tensor whose block it is.
+    // A ring is unrolled together with its attention. A passed block aliases the tensor that it is a part of.
     if (is_ring(op.kind)) {
       if (op.kind == OpKind::RingPass)
         for (const TensorId out : op.outputs) alias_[static_cast<size_t>(out)] = resolve(op.inputs[0]);
       return;
     }
-    if (op.ring != Ring::None) return bind_ring(id, part);
+    if (ring_of(op) != Ring::None) return bind_ring(id, part);
     const bool collective = is_collective(op.kind);
-    const int role = collective ? lowering_.role_of(op.group) : -1;
+    const int role = collective ? lowering_.role_of(redistribution(op).group) : -1;
     if (collective && role < 0) {
       // A collective over one rank never completes in the simulator and does nothing: its result aliases its
       // input.
@@ -122,18 +128,17 @@ class Binder {
       trace.type = chakra::NodeType::Coll;
       trace.collective = chakra::collective_type(collective_of(op.kind));
       trace.role = role;
-      // The simulator wants the rank's local part of the input for every kind of collective.
-      // The whole send buffer, copies included.
-      const bool sends = op.kind == OpKind::AllToAll;
-      // The simulator gives no time to packing kernels around a collective: the next kernel takes their
-      // seconds.
+      // The simulator reads the size of the rank's local input. For an all-to-all this is the whole send
+      // buffer, copies included.
+      const bool exchanges = op.kind == OpKind::AllToAll;
+      // A collective in the simulator has no packing kernels, so the next kernel takes their seconds.
       packing_[&part] += lowering_.packing_seconds(segment_, id);
       trace.comm_size = value(
-          sends ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where,
+          exchanges ? collective_bytes(segment_, op) : local_bytes(segment_.tensor(op.inputs.at(0))), where,
           "bytes");
     } else {
       trace.num_ops = std::max<int64_t>(1, value(op.flops, where, "FLOPs"));
-      trace.tensor_size = std::max<int64_t>(1, value(op.read_bytes + op.written_bytes, where, "bytes"));
+      trace.tensor_size = std::max<int64_t>(1, value(bytes_of(id), where, "bytes"));
       trace.seconds = lowering_.seconds_of(segment_, id) + std::exchange(packing_[&part], 0);
     }
     if (program_.tensors) {
@@ -143,13 +148,14 @@ class Binder {
     program_.ops.push_back(std::move(trace));
   }
 
-  // The steps of a ring: every message is a send and a receive; every block that is not masked out is a
-  // computation.
+  // The steps of a ring. Every message is a send node and a receive node. Every block that is not masked out
+  // is a compute node.
   void bind_ring(OpId id, std::vector<BoundNode>& part) {
     const Op& op = segment_.op(id);
     const Source here = op.phase == Phase::Forward ? Source::Forward : Source::Backward;
     const RingOps ring = ring_ops(segment_, id);
-    const int64_t ranks = value(group_size(segment_.op(ring.passes.at(0)).group), op.name, "ranks");
+    const int64_t ranks = value(group_size(redistribution(segment_.op(ring.passes.at(0))).group), op.name,
+                                "ranks");
     const int64_t position = binding_.get(Symbol::intern("ic")).value_or(0);
     std::vector<int64_t> work;
     for (int64_t step = 0; step < ranks; ++step) work.push_back(ring_work(op, position, step));
@@ -168,8 +174,8 @@ class Binder {
       program_.ops.push_back(std::move(trace));
       return SourceRef{here, static_cast<uint32_t>(part.size() - 1)};
     };
-    // Nodes that delivered the block, or the gradient sum, for this step and for the next step.
-    std::map<OpId, SourceRef> brought, next;
+    // Nodes that received the block, or the gradient sum, for this step and for the next step.
+    std::map<OpId, SourceRef> arrived, next;
     std::optional<SourceRef> computed;
     int64_t computed_in = -1;
     for (const auto& [event, step] : ring_events(ring, ranks)) {
@@ -181,7 +187,7 @@ class Binder {
             deps = {*computed};
           else
             deps = dependencies(op);
-          for (const auto& [from, node] : brought)
+          for (const auto& [from, node] : arrived)
             if (segment_.op(from).kind == OpKind::RingPass) deps.push_back(node);
           TraceOp trace{.name = numbered(op.name, step),
                         .num_ops = std::max<int64_t>(1, unit * work[static_cast<size_t>(step)]),
@@ -191,12 +197,12 @@ class Binder {
           computed = add(std::move(trace), std::move(deps));
           computed_in = step;
         }
-        for (const auto& [pass, node] : next) brought.insert_or_assign(pass, node);
+        for (const auto& [pass, node] : next) arrived.insert_or_assign(pass, node);
         next.clear();
         continue;
       }
       const bool sum = moved.kind == OpKind::RingSum;
-      if (const auto at = brought.find(event); at != brought.end()) deps.push_back(at->second);
+      if (const auto at = arrived.find(event); at != arrived.end()) deps.push_back(at->second);
       if (sum && work[static_cast<size_t>(step)] > 0) deps.push_back(*computed);
       if (!sum && step == 0) deps = dependencies(moved);
       const Tensor& source = segment_.tensor(moved.inputs[0]);
@@ -214,7 +220,7 @@ class Binder {
         name_message(send, receive, moved, step, step + 1 == ranks, work[static_cast<size_t>(step)] > 0);
       add(std::move(send), std::move(deps));
       const SourceRef received = add(std::move(receive), {});
-      (sum ? brought : next).insert_or_assign(event, received);
+      (sum ? arrived : next).insert_or_assign(event, received);
       if (sum) node_[static_cast<size_t>(event)] = static_cast<int>(received.index);
     }
     node_[static_cast<size_t>(id)] = static_cast<int>(computed->index);
@@ -224,8 +230,8 @@ class Binder {
     return name + "." + std::to_string(step);
   }
 
-  // The pass that delivers this tensor, or the tensor whose gradient this is; null for a tensor that stays on
-  // the rank.
+  // The RingPass that delivers the tensor, or that delivers the tensor of a gradient; null for a tensor that
+  // stays on the rank.
   const Op* pass_of(TensorId id) const {
     const Tensor& t = segment_.tensor(id);
     const OpId producer = t.gradient_of >= 0 ? segment_.tensor(t.gradient_of).producer : t.producer;
@@ -251,7 +257,8 @@ class Binder {
     return step == 0 ? own : TraceTensor{numbered(pass.name, step), NameScope::Microbatch, own.bytes};
   }
 
-  // Results that stay on the rank accumulate from step to step; every step has its own gradients of blocks.
+  // Names the tensors of a step. Results that stay on the rank accumulate from step to step. Every step has
+  // its own gradients of blocks.
   void name_step(TraceOp& trace, const Op& op, int64_t step, int64_t before, bool last) const {
     const auto at = [&](TensorId id, int64_t of) {
       TraceTensor out = tensor(id, op.name);
@@ -273,8 +280,8 @@ class Binder {
     }
   }
 
-  // The block or the gradient sum that a message carries. A sum takes in the step's gradient, if the step
-  // computes one. The last message brings the whole sum to the block's owner.
+  // Names the block or the gradient sum that a message carries. The step's gradient, if there is one, is
+  // added to the sum. The last message sends the whole sum to the owner of the block.
   void name_message(TraceOp& send, TraceOp& receive, const Op& moved, int64_t step, bool last,
                     bool computes) const {
     const bool sum = moved.kind == OpKind::RingSum;
@@ -353,11 +360,11 @@ class Binder {
   const LayerClass class_;
   const Binding& binding_;
   RankProgram& program_;
-  // Tensors that stand for other tensors: results of collectives over one rank, blocks of a ring, and results
-  // of replays that this layer does not run.
+  // The tensor that a tensor is replaced by: results of collectives over one rank, blocks of a ring, and
+  // results of replays that this layer does not run.
   std::vector<TensorId> alias_;
   std::vector<int> node_;  // index of an op's node within its part; -1: none
-  // By part: seconds of packing kernels that no node carries yet.
+  // By part: seconds of packing kernels that are not added to a node yet.
   std::map<const std::vector<BoundNode>*, double> packing_;
 };
 

@@ -1,5 +1,5 @@
-// A segment with bound numbers and resolved dependencies of every op. StageLowering stamps it into a program
-// once per microbatch.
+// A segment with bound numbers and resolved dependencies of every op. StageLowering adds the nodes of a bound
+// segment to a program once per microbatch.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace shardscape {
 
 class Lowering;
 
-// Where the producer of an input is. Forward to Weight: node number `index` of this part of the segment, same
-// microbatch.
+// The place of an input's producer. Forward to Weight: node number `index` of this part of the segment, in
+// the same microbatch.
 enum class Source : uint8_t {
   Forward,   // forward part
   Replay,    // replay
@@ -43,15 +43,16 @@ struct BoundNode {
 struct BoundSegment {
   // replay: full recompute only, the replay of the whole segment.
   std::vector<BoundNode> forward, replay, backward;
-  // Split backwards only: nodes that the gradient of the segment's input does not depend on.
+  // Split backwards only: nodes that compute weight gradients. The gradient of the input does not depend on
+  // them.
   std::vector<BoundNode> weight;
   // Node of the forward part that produces the output; -1: none.
   int output = -1;
-  // Node of the replay that produces the output again; -1: none.
-  int output_again = -1;
+  // Node of the replay that recomputes the output; -1: none.
+  int replayed_output = -1;
   // Node of the backward part that produces the input's gradient; -1: none.
   int input_grad = -1;
-  // Offloaded layers: ops of the memory nodes behind the forward and before the backward; -1: none.
+  // Offloaded layers: ops of the memory nodes after the forward and before the backward; -1: none.
   int64_t store = -1, load = -1;
   // Nodes of the backward and weight parts that produce parameters' gradients.
   std::vector<SourceRef> gradients;

@@ -16,7 +16,7 @@ CollectiveType collective_type(CollectiveKind kind) {
     case CollectiveKind::ReduceScatter: return CollectiveType::ReduceScatter;
     case CollectiveKind::SendRecv: break;
   }
-  throw std::invalid_argument("a message is no collective of a trace");
+  throw std::invalid_argument("a trace represents SendRecv by Send and Recv nodes, not by a collective");
 }
 
 std::string_view node_type_name(NodeType type) {

@@ -26,9 +26,9 @@ enum class CollectiveType : uint8_t {
 };
 inline constexpr int kCollectiveTypeCount = 10;
 
-// What a trace says for a collective of a design. Simulators lack a rooted reduction: a reduce-scatter of the
-// same buffer moves as many bytes. std::invalid_argument for SendRecv, which traces have as nodes of their
-// own.
+// The type of a collective in a trace. Simulators have no rooted reduction, so it becomes a reduce-scatter of
+// the same buffer, which moves as many bytes. Throws std::invalid_argument for SendRecv, which traces
+// represent by Send and Recv nodes.
 CollectiveType collective_type(CollectiveKind kind);
 
 std::string_view node_type_name(NodeType type);              // "COMM_COLL_NODE"

@@ -11,22 +11,22 @@ namespace shardscape {
 void Findings::add(Finding finding) {
   Group& group = groups_[{!finding.error, finding.code}];
   ++group.count;
-  group.kept.push_back(std::move(finding));
-  if (group.kept.size() > 4 * kStoredPerCode) trim(group);
+  group.stored.push_back(std::move(finding));
+  if (group.stored.size() > 4 * kStoredPerCode) trim(group);
 }
 
 void Findings::trim(Group& group) {
-  std::sort(group.kept.begin(), group.kept.end(), [](const Finding& a, const Finding& b) {
+  std::sort(group.stored.begin(), group.stored.end(), [](const Finding& a, const Finding& b) {
     return std::tie(a.rank, a.node, a.message) < std::tie(b.rank, b.node, b.message);
   });
-  if (group.kept.size() > kStoredPerCode) group.kept.resize(kStoredPerCode);
+  if (group.stored.size() > kStoredPerCode) group.stored.resize(kStoredPerCode);
 }
 
 void Findings::merge(Findings&& other) {
   for (auto& [key, from] : other.groups_) {
     Group& to = groups_[key];
     to.count += from.count;
-    std::move(from.kept.begin(), from.kept.end(), std::back_inserter(to.kept));
+    std::move(from.stored.begin(), from.stored.end(), std::back_inserter(to.stored));
     trim(to);
   }
   other.groups_.clear();
@@ -36,8 +36,8 @@ std::vector<Finding> Findings::take() {
   std::vector<Finding> all;
   for (auto& [key, group] : groups_) {
     trim(group);
-    const auto more = group.count - static_cast<int64_t>(group.kept.size());
-    std::move(group.kept.begin(), group.kept.end(), std::back_inserter(all));
+    const auto more = group.count - static_cast<int64_t>(group.stored.size());
+    std::move(group.stored.begin(), group.stored.end(), std::back_inserter(all));
     if (more > 0)
       all.push_back({!key.first, key.second, -1, -1, "and " + grouped(more) + " more of this kind"});
   }

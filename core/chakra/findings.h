@@ -1,4 +1,4 @@
-// Findings of a bundle check. For every code the first few by rank and node are stored, the others only
+// Findings of a bundle check. For every code, the first findings by rank and node are stored; the others are
 // counted.
 #pragma once
 
@@ -34,7 +34,7 @@ class Findings {
 
  private:
   struct Group {
-    std::vector<Finding> kept;
+    std::vector<Finding> stored;
     int64_t count = 0;
   };
   void add(Finding finding);

@@ -5,8 +5,8 @@
 namespace shardscape {
 namespace {
 
-// The number of residues modulo 500 for each role. The ids of one rank, at most one per role, then never
-// collide. Ids stay small: they use the fewest blocks of 500 ids that hold all groups.
+// The number of residues modulo 500 for each role. A rank has at most one group per role, so its ids never
+// collide. Ids are small: they use the fewest blocks of 500 ids that hold all groups.
 std::vector<int64_t> residues_per_role(const std::vector<int64_t>& groups) {
   for (int64_t blocks = 1;; ++blocks) {
     std::vector<int64_t> widths;

@@ -33,7 +33,7 @@ class GroupTable {
 
   GroupTable(const DeviceMesh& mesh, std::span<const GroupRole> roles);
   const std::vector<CommGroup>& groups() const { return groups_; }
-  // Id of the rank's group in this role; 0 without one.
+  // Id of the rank's group in this role; 0: the rank has no group.
   int32_t id(int role, int64_t rank) const {
     return ids_[static_cast<size_t>(role)][static_cast<size_t>(rank)];
   }

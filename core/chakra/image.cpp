@@ -43,23 +43,24 @@ TraceImage::TraceImage(const RankProgram& program, const SlotTexts& texts, const
     encoder.put_node(n, bytes_);
     for (const SlotPlace& place : encoder.places()) slots_[place.slot].offsets.push_back(place.offset);
   }
-  weigh();
+  compute_weights();
 }
 
-void TraceImage::weigh() {
-  uint64_t shown = 0;
+void TraceImage::compute_weights() {
+  uint64_t numbers = 0;
   for (size_t s = 0; s < slots_.size(); ++s) {
     Slot& slot = slots_[s];
     for (size_t k = 0; k < texts_[s].width; ++k) {
       for (const uint32_t offset : slot.offsets)
         slot.weights[k] = poly61_add(slot.weights[k], poly61_weight(offset + k));
-      shown = poly61_add(shown, poly61_multiply(slot.weights[k], static_cast<uint8_t>(texts_[s].bytes[k])));
+      numbers = poly61_add(numbers,
+                           poly61_multiply(slot.weights[k], static_cast<uint8_t>(texts_[s].bytes[k])));
     }
   }
-  fixed_digest_ = poly61_add(poly61(bytes_), kPoly61Modulus - shown);
+  fixed_digest_ = poly61_add(poly61(bytes_), kPoly61Modulus - numbers);
 }
 
-void TraceImage::show(const SlotTexts& texts) {
+void TraceImage::patch(const SlotTexts& texts) {
   for (size_t s = 0; s < slots_.size(); ++s) {
     if (texts[s] == texts_[s]) continue;
     const char* from = texts[s].bytes.data();

@@ -43,7 +43,7 @@ class TraceImage {
   TraceImage(const RankProgram& program, const SlotTexts& texts, const std::stop_token& stop = {});
   bool fits(const SlotTexts& texts) const { return !bytes_.empty() && same_widths(texts_, texts); }
   // Rewrites the numbers that differ. Requires fits(texts).
-  void show(const SlotTexts& texts);
+  void patch(const SlotTexts& texts);
   std::string_view bytes() const { return bytes_; }
   uint64_t digest() const;  // poly61 of bytes()
 
@@ -54,7 +54,7 @@ class TraceImage {
     std::array<uint64_t, 10> weights{};
   };
   friend class ImageWriter;
-  void weigh();
+  void compute_weights();
   std::string bytes_;
   SlotTexts texts_;
   std::vector<Slot> slots_;

@@ -86,7 +86,8 @@ class StageLowering {
   }
 
  private:
-  // A transfer between stages: the message op, and the gather of a message that is split over tp.
+  // A transfer between stages: the op of the message, and the op of the gather if the message is split over
+  // tp.
   struct Transfer {
     uint32_t op = 0;
     int64_t gather = -1;  // op; -1: none
@@ -101,7 +102,7 @@ class StageLowering {
   struct Grads {
     uint32_t out = 0, in = 0;
   };
-  // First nodes of the parts of a backward, and the producers of their outside inputs.
+  // First nodes of the parts of a backward, and the producers of the stream and of its gradient.
   struct Bases {
     uint32_t replay = 0, backward = 0, weight = 0, stream_in = 0, stream_grad = 0;
   };
@@ -118,7 +119,7 @@ class StageLowering {
   }
   Grads& grads(const Action& action) { return grads(action.microbatch, action.chunk); }
   StagePlace place(int chunk) const { return {program_.stage, chunk}; }
-  // The chunk of a neighbouring virtual stage on the same stage, which needs no message; -1: none.
+  // The chunk of a neighbouring virtual stage if it is on this stage, which needs no message; -1: it is not.
   int64_t local_neighbour(std::optional<StagePlace> from) const {
     return from && from->stage == program_.stage ? from->chunk : -1;
   }
@@ -247,9 +248,10 @@ class StageLowering {
     }
   }
 
-  // Adds the nodes of a part. previous: first node of the same part in the previous microbatch; 0: none.
-  void stamp(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases,
-             uint32_t previous) {
+  // Adds the nodes of a part of a bound segment. previous: first node of the same part in the previous
+  // microbatch; 0: none.
+  void add_nodes(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases,
+                 uint32_t previous) {
     const StageInstance& at = instances_[instance];
     const uint32_t forward = forward_base(microbatch, instance);
     for (const BoundNode& node : part) {
@@ -286,8 +288,9 @@ class StageLowering {
                         message);
   }
 
-  // Takes over the stream or the gradient that a neighbouring virtual stage left on this stage.
-  void take_over(const Action& action) {
+  // Passes on the stream or the gradient from a neighbouring virtual stage on the same stage, without a
+  // message.
+  void pass_on(const Action& action) {
     const auto from = action.kind == ActionKind::Forward ? places_.before(place(action.chunk))
                                                          : places_.after(place(action.chunk));
     const int64_t other = local_neighbour(from);
@@ -304,9 +307,10 @@ class StageLowering {
   void run_pass(const Action& action) {
     const int microbatch = action.microbatch;
     const bool split = action.kind == ActionKind::BackwardInput,
-               later = action.kind == ActionKind::BackwardWeight;
-    if (!later) take_over(action);
-    uint32_t stream_grad = later ? 0 : grads(action).out;  // producer of the gradient at the present instance
+               weights_only = action.kind == ActionKind::BackwardWeight;
+    if (!weights_only) pass_on(action);
+    // Producer of the gradient of the stream at the present instance.
+    uint32_t stream_grad = weights_only ? 0 : grads(action).out;
     // First node of the present instance's forward or backward.
     uint32_t begin = 0;
     Bases bases;
@@ -328,7 +332,7 @@ class StageLowering {
           else if (event.part == LayerPart::Backward)
             bases = backward(microbatch, i, stream_grad);
           else
-            weights(microbatch, i, later ? deferred_.extract({microbatch, i}).mapped() : bases);
+            weights(microbatch, i, weights_only ? deferred_.extract({microbatch, i}).mapped() : bases);
           if (event.part == LayerPart::Backward && split) deferred_[{microbatch, i}] = bases;
           last_run_ = next_id() - 1;
           break;
@@ -346,14 +350,14 @@ class StageLowering {
         case EventKind::Load: load(microbatch, i); break;
       }
     }
-    if (!later && action.kind != ActionKind::Forward) grads(action).in = stream_grad;
+    if (!weights_only && action.kind != ActionKind::Forward) grads(action).in = stream_grad;
   }
 
   // Adds the forward of an instance; returns its first node.
   uint32_t forward(int microbatch, size_t instance) {
     const uint32_t base = forward_base(microbatch, instance) = next_id();
     const BoundSegment& s = bound(instance);
-    stamp(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, instance)}, 0);
+    add_nodes(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, instance)}, 0);
     dropped_ = 0;
     const size_t slot = stream_slots_[instance];
     stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output)
@@ -361,12 +365,12 @@ class StageLowering {
     return base;
   }
 
-  // Adds the backward of an instance. stream_grad: in: producer of the gradient of its output; out: of its
-  // input. Returns the first nodes of the parts.
+  // Adds the backward of an instance. stream_grad, in: producer of the gradient of the output; out: producer
+  // of the gradient of the input. Returns the first nodes of the parts.
   Bases backward(int microbatch, size_t instance, uint32_t& stream_grad) {
     const BoundSegment& s = bound(instance);
     const Bases bases{replay_base_[instance], next_id(), 0, stream_in(microbatch, instance), stream_grad};
-    stamp(s.backward, microbatch, instance, bases, backward_base_[instance]);
+    add_nodes(s.backward, microbatch, instance, bases, backward_base_[instance]);
     backward_base_[instance] = bases.backward;
     if (s.input_grad >= 0) stream_grad = bases.backward + static_cast<uint32_t>(s.input_grad);
     replayed_stream_[instance] = loaded_[instance] = 0;
@@ -376,7 +380,7 @@ class StageLowering {
   void weights(int microbatch, size_t instance, Bases bases) {
     const BoundSegment& s = bound(instance);
     bases.weight = next_id();
-    stamp(s.weight, microbatch, instance, bases, weight_base_[instance]);
+    add_nodes(s.weight, microbatch, instance, bases, weight_base_[instance]);
     weight_base_[instance] = bases.weight;
     std::vector<uint32_t> gradients;
     for (const SourceRef node : s.gradients)
@@ -390,10 +394,10 @@ class StageLowering {
     const size_t i = event.instance;
     const uint32_t base = replay_base_[i] = next_id();
     const BoundSegment& s = bound(i);
-    stamp(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
+    add_nodes(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
     if (i < event.cause)
-      replayed_stream_[i + 1] = s.output_again >= 0 ? base + static_cast<uint32_t>(s.output_again)
-                                                    : stream_in(microbatch, i);
+      replayed_stream_[i + 1] = s.replayed_output >= 0 ? base + static_cast<uint32_t>(s.replayed_output)
+                                                       : stream_in(microbatch, i);
   }
 
   // Copies saved tensors to the host and back. Layers that save nothing have no copy.
@@ -460,7 +464,7 @@ Lowering::Lowering(const Report& report, bool durations)
   if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
   for (const Segment& segment : graph.segments)
     for (const Op& op : segment.ops)
-      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({op.group, false});
+      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({redistribution(op).group, false});
   if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty())
     add_role({gathered, false});
   for (const StageReport& s : report.stages) {

@@ -1,5 +1,5 @@
-// Lowering: from a report to the trace nodes of every stage. It walks the schedule's actions in order and
-// stamps the segments of each action, per microbatch.
+// Lowering: from a report to the trace nodes of every stage. Walks the schedule's actions in order and adds
+// the nodes of the segments of each action, per microbatch.
 #pragma once
 
 #include <optional>
@@ -31,7 +31,7 @@ class Lowering {
   const Schedule& schedule() const { return schedule_; }
   // Group role of a collective over these axes; -1 if its group has one member.
   int role_of(const MeshAxes& axes) const;
-  // Role of the pair of mirrored stages (mirror), or of tied embeddings; -1 without one.
+  // Role of the pair of mirrored stages (mirror), or of tied embeddings; -1: no such pair.
   int pair_role(bool mirror) const;
   int64_t role_size(int role) const {
     return static_cast<int64_t>(representatives_[static_cast<size_t>(role)].size());
@@ -42,8 +42,7 @@ class Lowering {
   // Rank class of a rank within its stage; 0 if there is only one.
   int64_t position_of(int64_t rank) const;
   bool has_durations() const { return machine_.has_value(); }
-  // Seconds; 0 without durations.
-  // A kernel. Rings: without exposed waits.
+  // Seconds of a kernel, of a ring without exposed waits; 0 without durations.
   double seconds_of(const Segment& segment, OpId op) const;
   double packing_seconds(const Segment& segment, OpId op) const;  // packing kernels around a collective
   double seconds_of_bytes(double bytes) const;                    // a memory-bound kernel
@@ -60,7 +59,7 @@ class Lowering {
   std::optional<Machine> machine_;  // only with durations
   OpSeconds seconds_;
   std::vector<GroupRole> roles_;
-  // Per role, its group of a rank on the first stage. Equal groups are one role.
+  // By role: the group of rank 0. Axes with equal groups are one role.
   std::vector<std::vector<int64_t>> representatives_;
 };
 

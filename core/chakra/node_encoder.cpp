@@ -15,14 +15,21 @@ void append_number(std::string& out, int64_t value) {
   out.append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
 }
 
-// An attribute with an integer value. Zero is written too: the value is a oneof, in which an absent field is
-// not zero.
-void put_integer(std::string& out, std::string_view name, uint32_t field, uint64_t value) {
+// An attribute with an integer value, which is encoded already. Returns the offset of the value in `out`.
+size_t put_encoded(std::string& out, std::string_view name, uint32_t field, std::string_view varint) {
   wire::Writer w(out);
   w.tag(chakra::node_field::kAttr, wire::Type::Bytes);
-  w.varint(2 + name.size() + wire::varint_size(uint64_t{field} << 3) + wire::varint_size(value));
+  w.varint(2 + name.size() + wire::varint_size(uint64_t{field} << 3) + varint.size());
   w.bytes_field(chakra::attr_field::kName, name);
-  w.varint_field(field, value);
+  w.tag(field, wire::Type::Varint);
+  out += varint;
+  return out.size() - varint.size();
+}
+
+// Zero is written too: the value is a oneof, in which an absent field is not zero.
+void put_integer(std::string& out, std::string_view name, uint32_t field, uint64_t value) {
+  char varint[10];
+  put_encoded(out, name, field, {varint, wire::put_varint(varint, value)});
 }
 
 // An attribute with a bytes value. Returns the offset of the value in `out`.
@@ -109,10 +116,7 @@ NodeEncoder::OpCode NodeEncoder::encode_op(const TraceOp& op, const SlotTexts& t
     code.places.push_back({static_cast<uint32_t>(slot), static_cast<uint32_t>(offset)});
   };
   const auto put_rank = [&](std::string_view name, size_t slot) {
-    uint64_t rank = 0;
-    wire::Reader(texts[slot].view()).varint(rank);
-    put_integer(out, name, attr_field::kInt32, rank);
-    patched(slot, out.size() - texts[slot].width);
+    patched(slot, put_encoded(out, name, attr_field::kInt32, texts[slot].view()));
   };
   switch (op.type) {
     case NodeType::Coll: {

@@ -11,7 +11,7 @@ namespace shardscape {
 
 // All communication forms one chain in program order. The first compute node of an action follows the last
 // compute node of the previous action, so that few nodes are ready at a time. Control dependencies that
-// others imply are omitted.
+// follow from other dependencies are omitted.
 class ProgramBuilder {
  public:
   explicit ProgramBuilder(RankProgram& program) : program_(program) {}

@@ -46,7 +46,7 @@ class Analyser {
     for (uint32_t i = 0; i < nodes.size(); ++i)
       if (!index_.try_emplace(nodes[i].id, i).second)
         findings_.error("DUPLICATE_ID", rank_, id(i),
-                        "the id stands twice; the simulator drops one of the nodes");
+                        "another node has the same id; the simulator drops one of the nodes");
   }
 
   std::optional<uint32_t> find(uint64_t id) const {
@@ -74,7 +74,7 @@ class Analyser {
           ++waits_[i];  // never resolved
         } else if (!at) {
           findings_.error("DEP_MISSING", rank_, id(i),
-                          "depends on node " + std::to_string(dep) + ", which is not there");
+                          "depends on node " + std::to_string(dep) + ", which does not exist");
         } else {
           preds.push_back(*at);
         }
@@ -115,8 +115,7 @@ class Analyser {
     if (width > kWideReady)
       findings_.warning("WIDE_READY", rank_, -1,
                         std::to_string(width) +
-                            " nodes are ready at once; the simulator scans "
-                            "all of them at every completion");
+                            " nodes are ready at once; the simulator scans all of them at every completion");
   }
 
   void report_cycle() {
@@ -195,8 +194,7 @@ class Analyser {
     }
   }
 
-  // Warns about collectives and sends that do not depend on the previous one, so that timing decides their
-  // order.
+  // Warns about collectives and sends that do not depend on the previous one: timing decides their order.
   void check_order() {
     std::vector<int64_t> reach(out_.comm.size(), -1);
     int64_t position = -1, free = 0, example = -1;
@@ -209,10 +207,10 @@ class Analyser {
       reach[i] = ++position;
     }
     if (free > 0)
-      findings_.warning(
-          "ORDER_FREE", rank_, example,
-          std::to_string(free) + " of " + std::to_string(position + 1) +
-              " collectives and sends do not depend on the one before; ranks agree only if the timing does");
+      findings_.warning("ORDER_FREE", rank_, example,
+                        std::to_string(free) + " of " + std::to_string(position + 1) +
+                            " collectives and sends do not depend on the previous one; timing decides "
+                            "whether the order is equal on all ranks");
   }
 
   void collect() {

@@ -9,8 +9,9 @@
 
 namespace shardscape {
 
-// A communication node with the nodes that must finish before it. Compute nodes in between are folded into
-// these sets. A compute node stays as a join if its set would grow large.
+// A communication node and the communication nodes that must finish before it. Compute nodes in between are
+// folded: their predecessors become predecessors of the next node. A compute node with many predecessors is
+// not folded; it is a join.
 struct CommNode {
   uint32_t node = 0;  // index into TraceShape::nodes
   bool join = false;  // not a communication node
@@ -37,8 +38,8 @@ struct ShapeAnalysis {
   bool complete = false;  // every node can become ready
 };
 
-// folded: keeps communication only. Otherwise every node is in `comm`, and nodes without communication are
-// joins. Findings name the given rank.
+// folded: `comm` contains communication only. Otherwise every node is in `comm`, and nodes without
+// communication are joins. Findings name the given rank.
 ShapeAnalysis analyse_shape(const TraceShape& shape, int64_t rank, bool folded, Findings& findings);
 
 }  // namespace shardscape

@@ -23,7 +23,7 @@ void SyncLowering::plan(const StageLayout& layout) {
   for (const StageInstance& i : layout.instances)
     instances_.push_back({static_cast<int32_t>(i.layer), static_cast<int32_t>(i.position), {}});
   walk_.plan(layout, placed_plan(lowering_.report(), stage_, sync_));
-  act_ops_.resize(walk_.acts().size());
+  action_ops_.resize(walk_.actions().size());
 }
 
 void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
@@ -37,8 +37,8 @@ void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_
 }
 
 void SyncLowering::enter_replay(int microbatch, size_t instance) {
-  if (const auto mark = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance)); mark != 0)
-    gathered_ = mark;
+  if (const auto gather = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance)); gather != 0)
+    gathered_ = gather;
 }
 
 void SyncLowering::average_loss(int microbatch) {
@@ -100,17 +100,18 @@ void SyncLowering::optimize() {
   walk_.run_all(SyncWhen::AfterOptimizer);
 }
 
-SyncWalk::Mark SyncLowering::gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                                    size_t instance, bool ahead) {
+SyncWalk::Handle SyncLowering::gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose,
+                                      int microbatch, size_t instance, bool ahead) {
   static const Instance root;
   const Instance& at = instance == SyncWalk::kRoot ? root : instances_[instance];
-  const bool backward = turn != SyncWalk::Turn::Forward, second = turn == SyncWalk::Turn::AfterReplay;
+  const bool backward = purpose != SyncWalk::GatherPurpose::Forward,
+             second = purpose == SyncWalk::GatherPurpose::AfterReplay;
   uint32_t made = 0;
   if (ahead) builder_.depend(before_);
   for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
     if (unit.group.shard.empty()) continue;
-    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].behind_replay : ops_[u].backward;
+    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].after_replay : ops_[u].backward;
     if (op == 0) {
       const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)),
                                   "gather of parameters: bytes");
@@ -146,7 +147,7 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
                              value(elements * width, "gradient reduction over " + group + ": bytes")));
       };
       over(CollectiveKind::ReduceScatter, unit.group.shard, unit.full, "");
-      // The shards of all replica groups have one group across copies, hence the suffix.
+      // The shards of all replica groups share one group across copies, so the suffix makes names unique.
       over(CollectiveKind::AllReduce, unit.group.across, unit.shard, unit_suffix(unit));
     }
     for (const uint32_t op : ops) {
@@ -161,35 +162,38 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
 }
 
 // Issues an action of the plan. microbatch: for gathers, and for reductions of every microbatch.
-SyncWalk::Mark SyncLowering::run(const PlacedPlan::Act& act, size_t index, int microbatch) {
-  const SyncAction& a = act.action;
-  uint32_t& op = act_ops_[index];
+SyncWalk::Handle SyncLowering::run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) {
+  const SyncAction& a = placed.action;
+  uint32_t& op = action_ops_[index];
   const bool gathers = a.op == CollectiveKind::AllGather;
   if (op == 0) {
-    const MeshAxes& axes = act.axes;
+    const MeshAxes& axes = placed.axes;
     const int64_t bytes = a.elements * dtype_bytes(a.dtype);
     const std::string number = std::to_string(index);
-    // The only action of its kind has no number in its name.
-    const bool alone = std::count_if(walk_.acts().begin(), walk_.acts().end(), [&](const PlacedPlan::Act& b) {
-                         return b.action.when == a.when && b.action.op == a.op && b.action.group == a.group;
-                       }) == 1;
+    // If there is only one action of this kind, its name has no number.
+    const bool only_one = std::count_if(walk_.actions().begin(), walk_.actions().end(),
+                                        [&](const PlacedPlan::PlacedAction& b) {
+                                          return b.action.when == a.when && b.action.op == a.op &&
+                                                 b.action.group == a.group;
+                                        }) == 1;
     if (a.when == SyncWhen::AfterOptimizer)
-      op = add_collective("param_gather." + a.group + (alone ? "" : ".bucket" + number), "", a.op, axes,
+      op = add_collective("param_gather." + a.group + (only_one ? "" : ".bucket" + number), "", a.op, axes,
                           bytes / a.group_size);
     else if (gathers)
       op = add_collective("parameters.gather", "gather" + number, a.op, axes, bytes / a.group_size);
     else
       op = add_collective("grad_reduce." + a.group + (a.root >= 0 ? ".to" + std::to_string(a.root) : ""),
-                          a.when == SyncWhen::AfterBackward && alone ? "" : "bucket" + number, a.op, axes,
+                          a.when == SyncWhen::AfterBackward && only_one ? "" : "bucket" + number, a.op, axes,
                           bytes);
   }
   if (a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward) builder_.depend(before_);
   if (a.when == SyncWhen::AfterOptimizer) builder_.depend(updated_);
   if (gathers) return builder_.add(op, microbatch, -1, 0);
-  if (act.holders.empty()) builder_.depend(last_reduction_);  // reduces the shard that the last scatter left
-  for (const size_t instance : act.holders)
+  if (placed.holders.empty())
+    builder_.depend(last_reduction_);  // reduces the shard that the last scatter left
+  for (const size_t instance : placed.holders)
     for (const uint32_t node : instances_[instance].gradients) builder_.depend(node);
-  last_reduction_ = builder_.add(op, a.turn == SyncOccurrence::Every ? microbatch : -1, -1, 0);
+  last_reduction_ = builder_.add(op, a.occurrence == SyncOccurrence::Every ? microbatch : -1, -1, 0);
   return 0;
 }
 

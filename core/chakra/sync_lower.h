@@ -18,15 +18,15 @@ class SyncLowering : private SyncWalk::Maker {
 
   // Sets the layout of the stage. Call it before anything else.
   void plan(const StageLayout& layout);
-  // Call before the nodes of an instance: gathers its parameters where they are not whole, and those of the
-  // next instance ahead.
+  // Call before the nodes of an instance. Gathers the instance's parameters unless they are gathered, and
+  // prefetches the parameters of the next instance.
   void enter(int microbatch, size_t instance, bool backward);
   // The same for a layer that is recomputed in the backward of its group.
   void enter_replay(int microbatch, size_t instance);
   void leave_replay(size_t instance) { walk_.leave_replay(instance); }
   // The gather that nodes wait for if they read parameters of the entered instance; 0: none.
   uint32_t gathered() const { return gathered_; }
-  // Call after the nodes of an instance. last_node: the last of them (0: there are none).
+  // Call after the nodes of an instance. last_node: the last one; 0: the instance has no nodes.
   void leave(int microbatch, size_t instance, bool backward, uint32_t last_node);
   // Sets the latest nodes that produced gradients of an instance's parameters.
   void set_gradients(size_t instance, std::vector<uint32_t> nodes);
@@ -42,16 +42,16 @@ class SyncLowering : private SyncWalk::Maker {
   };
   // Ops of a unit, shared by its nodes. 0: not made yet (op 0 always belongs to a segment).
   struct UnitOps {
-    uint32_t forward = 0, backward = 0, behind_replay = 0;
+    uint32_t forward = 0, backward = 0, after_replay = 0;
     // Reductions inside a replica, scatter, all-reduce of shards across groups.
     std::vector<uint32_t> reductions;
   };
 
-  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                        size_t instance, bool ahead) override;
+  SyncWalk::Handle gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose, int microbatch,
+                          size_t instance, bool ahead) override;
   void scatter(const std::vector<size_t>& units, int microbatch,
                const std::vector<size_t>& instances) override;
-  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
   uint32_t add_op(TraceOp op);
   uint32_t add_reduction(const GradReduction& r, const std::string& place);
@@ -82,7 +82,7 @@ class SyncLowering : private SyncWalk::Maker {
   uint32_t updated_ = 0;  // last node of the optimizer
   // All communication is one chain, so the last reduction ends after all other reductions.
   uint32_t last_reduction_ = 0;
-  std::vector<uint32_t> act_ops_;  // by action of the plan; 0: not made yet
+  std::vector<uint32_t> action_ops_;  // by action of the plan; 0: not made yet
 };
 
 }  // namespace shardscape

@@ -1,85 +1,112 @@
 #include "chakra/trace_reader.h"
 
-#include <optional>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/stubs/logging.h>
 
+#include <algorithm>
+#include <limits>
+
+#include "chakra.pb.h"
 #include "chakra/chakra.h"
 
 namespace shardscape {
 namespace {
 
-using namespace chakra;
+namespace pb = ChakraProtoMsg;
+using google::protobuf::io::CodedInputStream;
 
 constexpr std::array<std::string_view, kAttrCount> kNames{
     "is_cpu_op", "num_ops",       "tensor_size", "comm_type",    "comm_size", "comm_src", "comm_dst",
     "comm_tag",  "comm_priority", "pg_name",     "involved_dim", "inputs",    "outputs"};
 
-std::optional<size_t> find_attr(std::string_view name) {
+AttrValue* find_attr(std::string_view name, RawNode& node) {
   for (size_t i = 0; i < kNames.size(); ++i)
-    if (kNames[i] == name) return i;
-  return std::nullopt;
+    if (kNames[i] == name) return &node.attrs[i];
+  return nullptr;
 }
 
-int64_t zigzag(uint64_t value) { return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1); }
-
-int64_t integer_of(uint32_t kind, uint64_t value) {
-  switch (kind) {
-    case attr_field::kSint32:
-    case attr_field::kSint64: return zigzag(value);
-    case attr_field::kInt32:
-    case attr_field::kSfixed32: return static_cast<int32_t>(value);
-    case attr_field::kUint32: return static_cast<uint32_t>(value);
-    case attr_field::kBool: return value != 0;
-    default: return static_cast<int64_t>(value);
-  }
-}
-
-bool parse_attr(std::string_view message, RawNode& node) {
-  std::string_view name;
-  AttrValue value;
-  wire::Reader reader(message);
-  wire::Field field;
-  while (reader.next(field)) {
-    if (field.number == attr_field::kName && field.type == wire::Type::Bytes) {
-      name = field.bytes;
-    } else if (field.number >= attr_field::kDouble && field.number <= attr_field::kBytesList) {
-      value.kind = field.number;  // the last value of a oneof counts
-      value.bytes = field.bytes;
-      value.integer = field.type == wire::Type::Bytes ? 0 : integer_of(field.number, field.value);
+void read_value(const pb::AttributeProto& attr, AttrValue& value) {
+  switch (attr.value_case()) {
+    case pb::AttributeProto::kInt32Val: value.integer = attr.int32_val(); break;
+    case pb::AttributeProto::kInt64Val: value.integer = attr.int64_val(); break;
+    case pb::AttributeProto::kUint32Val: value.integer = attr.uint32_val(); break;
+    case pb::AttributeProto::kUint64Val: value.integer = static_cast<int64_t>(attr.uint64_val()); break;
+    case pb::AttributeProto::kSint32Val: value.integer = attr.sint32_val(); break;
+    case pb::AttributeProto::kSint64Val: value.integer = attr.sint64_val(); break;
+    case pb::AttributeProto::kFixed32Val: value.integer = attr.fixed32_val(); break;
+    case pb::AttributeProto::kFixed64Val: value.integer = static_cast<int64_t>(attr.fixed64_val()); break;
+    case pb::AttributeProto::kSfixed32Val: value.integer = attr.sfixed32_val(); break;
+    case pb::AttributeProto::kSfixed64Val: value.integer = attr.sfixed64_val(); break;
+    case pb::AttributeProto::kBoolVal: value.integer = attr.bool_val(); break;
+    case pb::AttributeProto::kStringVal: value.text = attr.string_val(); break;
+    case pb::AttributeProto::kBoolList: {
+      const auto& bools = attr.bool_list().values();
+      value.any_true = std::find(bools.begin(), bools.end(), true) != bools.end();
+      break;
     }
+    default: break;  // string lists: see read_attr. No known attribute has one of the other kinds.
   }
-  if (!reader.ok()) return false;
-  if (const auto index = find_attr(name)) {
-    AttrValue& known = node.attrs[*index];
-    if (known.present) {
-      known.repeated = true;
-    } else {
-      value.present = true;
-      known = value;
-    }
-  }
-  return true;
 }
 
-bool append_deps(const wire::Field& field, std::vector<uint64_t>& deps) {
-  if (field.type == wire::Type::Varint) {
-    deps.push_back(field.value);
-    return true;
+void read_attr(const pb::AttributeProto& attr, RawNode& node) {
+  AttrValue* value = find_attr(attr.name(), node);
+  if (!value) return;
+  if (value->present) {
+    value->repeated = true;
+    return;
   }
-  if (field.type != wire::Type::Bytes) return false;
-  wire::Reader packed(field.bytes);
-  while (!packed.done()) {
-    uint64_t id = 0;
-    if (!packed.varint(id)) return false;
-    deps.push_back(id);
-  }
-  return true;
+  value->present = true;
+  value->kind = static_cast<uint32_t>(attr.value_case());  // the field number
+  read_value(attr, *value);
+  const auto& strings = attr.string_list().values();
+  if (value == &node.attrs[static_cast<size_t>(Attr::Inputs)])
+    node.inputs.assign(strings.begin(), strings.end());
+  else if (value == &node.attrs[static_cast<size_t>(Attr::Outputs)])
+    node.outputs.assign(strings.begin(), strings.end());
+}
+
+void read_node(const pb::Node& message, RawNode& node) {
+  node.id = message.id();
+  node.type = message.type();
+  node.duration = message.duration_micros();
+  node.name = message.name();
+  node.deps.assign(message.ctrl_deps().begin(), message.ctrl_deps().end());
+  node.deps.insert(node.deps.end(), message.data_deps().begin(), message.data_deps().end());
+  node.attrs.fill({});
+  node.inputs.clear();
+  node.outputs.clear();
+  for (const pb::AttributeProto& attr : message.attr()) read_attr(attr, node);
+}
+
+bool parse(std::string_view bytes, google::protobuf::MessageLite& message) {
+  return bytes.size() <= std::numeric_limits<int>::max() &&
+         message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+}
+
+// Whether a field of the schema has a value of another type. The generated code takes the field as unknown.
+bool mistyped(const google::protobuf::UnknownFieldSet& fields) {
+  for (int i = 0; i < fields.field_count(); ++i)
+    if (fields.field(i).number() <= pb::Node::kAttrFieldNumber) return true;
+  return false;
 }
 
 }  // namespace
 
+// The messages are reused, which keeps the memory of their strings and lists.
+struct TraceReader::Messages {
+  google::protobuf::LogSilencer silencer;  // the reader reports bad messages itself
+  pb::GlobalMetadata metadata;
+  pb::Node node;
+  const google::protobuf::Reflection& reflection = *node.GetReflection();
+};
+
+TraceReader::TraceReader(std::string_view file) : file_(file), messages_(std::make_unique<Messages>()) {}
+TraceReader::~TraceReader() = default;
+
 std::string_view attr_name(Attr attr) { return kNames[static_cast<size_t>(attr)]; }
 
 bool AttrValue::is_integer() const {
+  using namespace chakra;
   return kind >= attr_field::kInt32 && kind <= attr_field::kBool && kind % 2 == 1;
 }
 
@@ -89,110 +116,46 @@ bool TraceReader::bad(const std::string& what) {
 }
 
 bool TraceReader::next_message(std::string_view& message) {
-  const size_t start = at_;
+  constexpr size_t kLongestVarint = 10;
+  const auto place = [start = at_](const char* what) { return what + std::to_string(start); };
+  const size_t left = std::min(file_.size() - at_, kLongestVarint);
+  CodedInputStream in(reinterpret_cast<const uint8_t*>(file_.data() + at_), static_cast<int>(left));
   uint64_t size = 0;
-  int shift = 0;
-  for (;; shift += 7) {
-    if (at_ == file_.size()) return bad("the length at byte " + std::to_string(start) + " is cut off");
-    if (shift > 28) return bad("the length at byte " + std::to_string(start) + " takes more than 32 bits");
-    const auto byte = static_cast<uint8_t>(file_[at_++]);
-    size |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) break;
-  }
-  if (size > file_.size() - at_)
-    return bad("the message at byte " + std::to_string(start) + " wants " + std::to_string(size) +
-               " bytes, only " + std::to_string(file_.size() - at_) + " are left");
-  message = file_.substr(at_, size);
-  at_ += size;
+  const bool whole = in.ReadVarint64(&size);
+  if (!whole && left < kLongestVarint) return bad(place("the length at byte ") + " is cut off");
+  if (!whole || size > UINT32_MAX) return bad(place("the length at byte ") + " takes more than 32 bits");
+  const size_t begin = at_ + static_cast<size_t>(in.CurrentPosition());
+  if (size > file_.size() - begin)
+    return bad(place("the message at byte ") + " has a length of " + std::to_string(size) +
+               " bytes, but only " + std::to_string(file_.size() - begin) + " are left");
+  message = file_.substr(begin, size);
+  at_ = begin + size;
   return true;
 }
 
 bool TraceReader::read_metadata(std::string& version) {
-  std::string_view message;
-  if (!next_message(message)) return false;
-  wire::Reader reader(message);
-  wire::Field field;
-  while (reader.next(field)) {
-    // A node has an integer in the field of the metadata's version.
-    if (field.type != wire::Type::Bytes || field.number > metadata_field::kAttr)
-      return bad("the first message is no GlobalMetadata");
-    if (field.number == metadata_field::kVersion) version = field.bytes;
-  }
-  return reader.ok() || bad("the first message is no GlobalMetadata");
-}
-
-bool TraceReader::parse_node(std::string_view message, RawNode& node) {
-  node.id = 0;
-  node.type = 0;
-  node.duration = 0;
-  node.name = {};
-  node.deps.clear();
-  node.attrs.fill({});
-  wire::Reader reader(message);
-  wire::Field field;
-  while (reader.next(field)) {
-    bool good = true;
-    switch (field.number) {
-      case node_field::kId:
-        good = field.type == wire::Type::Varint;
-        node.id = field.value;
-        break;
-      case node_field::kName:
-        good = field.type == wire::Type::Bytes;
-        node.name = field.bytes;
-        break;
-      case node_field::kType:
-        good = field.type == wire::Type::Varint;
-        node.type = static_cast<int64_t>(field.value);
-        break;
-      case node_field::kDuration:
-        good = field.type == wire::Type::Varint;
-        node.duration = field.value;
-        break;
-      case node_field::kCtrlDeps:
-      case node_field::kDataDeps: good = append_deps(field, node.deps); break;
-      case node_field::kAttr: good = field.type == wire::Type::Bytes && parse_attr(field.bytes, node); break;
-      default: break;
-    }
-    if (!good) return false;
-  }
-  return reader.ok();
+  std::string_view bytes;
+  if (!next_message(bytes)) return false;
+  pb::GlobalMetadata& message = messages_->metadata;
+  // A node has an integer in the field of the metadata's version, which makes the field an unknown one.
+  if (!parse(bytes, message) || !message.GetReflection()->GetUnknownFields(message).empty())
+    return bad("the first message is not a GlobalMetadata");
+  version = message.version();
+  return true;
 }
 
 TraceReader::Step TraceReader::next(RawNode& node) {
   if (at_ == file_.size()) return Step::End;
   const size_t start = at_;
-  std::string_view message;
-  if (!next_message(message)) return Step::Bad;
-  if (message.empty()) {
-    bad("the message at byte " + std::to_string(start) + " is empty");
+  std::string_view bytes;
+  if (!next_message(bytes)) return Step::Bad;
+  if (bytes.empty() || !parse(bytes, messages_->node) ||
+      mistyped(messages_->reflection.GetUnknownFields(messages_->node))) {
+    bad("the message at byte " + std::to_string(start) + (bytes.empty() ? " is empty" : " is not a Node"));
     return Step::Bad;
   }
-  if (!parse_node(message, node)) {
-    bad("the message at byte " + std::to_string(start) + " is no Node");
-    return Step::Bad;
-  }
+  read_node(messages_->node, node);
   return Step::Node;
-}
-
-std::vector<std::string_view> string_list(const AttrValue& value) {
-  std::vector<std::string_view> strings;
-  if (value.kind != attr_field::kStringList) return strings;
-  wire::Reader reader(value.bytes);
-  for (wire::Field field; reader.next(field);)
-    if (field.number == 1 && field.type == wire::Type::Bytes) strings.push_back(field.bytes);
-  return strings;
-}
-
-bool any_true(const AttrValue& value) {
-  if (value.kind != attr_field::kBoolList) return false;
-  wire::Reader reader(value.bytes);
-  for (wire::Field field; reader.next(field);) {
-    if (field.type == wire::Type::Varint && field.value != 0) return true;
-    for (const char byte : field.bytes)
-      if (byte != 0) return true;
-  }
-  return false;
 }
 
 }  // namespace shardscape

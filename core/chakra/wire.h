@@ -1,5 +1,5 @@
-// Protocol Buffers wire format (protobuf.dev/programming-guides/encoding), as far as the Chakra schema needs
-// it.
+// Writes the Protocol Buffers wire format (protobuf.dev/programming-guides/encoding), as far as trace images
+// need the format.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace shardscape::wire {
 
-enum class Type : uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
+enum class Type : uint8_t { Varint = 0, Bytes = 2 };
 
 inline size_t varint_size(uint64_t value) {
   size_t bytes = 1;
@@ -45,30 +45,6 @@ class Writer {
 
  private:
   std::string& out_;
-};
-
-struct Field {
-  uint32_t number = 0;
-  Type type = Type::Varint;
-  uint64_t value = 0;      // Varint, Fixed32, Fixed64
-  std::string_view bytes;  // Bytes
-};
-
-// Iterates over the fields of one message. After next() returns false, ok() tells whether it reached the end.
-class Reader {
- public:
-  explicit Reader(std::string_view bytes) : at_(bytes.data()), end_(bytes.data() + bytes.size()) {}
-  bool next(Field& field);
-  bool varint(uint64_t& value);
-  bool done() const { return at_ == end_; }
-  bool ok() const { return ok_; }
-
- private:
-  bool fail() { return ok_ = false; }
-  bool slow_varint(uint64_t& value);
-  const char* at_;
-  const char* end_;
-  bool ok_ = true;
 };
 
 }  // namespace shardscape::wire

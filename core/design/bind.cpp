@@ -175,7 +175,7 @@ Binding bind_symbols(const Design& design) {
   if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1)
     binding.set(Symbol::intern("uh"), sharing);
   if (const auto error = define(binding, derived_symbols(design))) {
-    throw std::invalid_argument("the symbols of an invalid design were asked for: " + error->message);
+    throw std::invalid_argument("an invalid design has no symbols: " + error->message);
   }
   return binding;
 }

@@ -12,8 +12,18 @@ namespace shardscape {
 DeviceMesh device_mesh(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
-  return DeviceMesh({p.tp, p.cp, p.dp, p.pp, design.model.kv_heads, p.dp_shard, p.ep, p.etp,
-                     ulysses_ranks(design), ep_local, ranks_per_mixer_group(design), p.dcp},
+  return DeviceMesh({.tp = p.tp,
+                     .cp = p.cp,
+                     .dp = p.dp,
+                     .pp = p.pp,
+                     .kv_heads = design.model.kv_heads,
+                     .dp_shard = p.dp_shard,
+                     .ep = p.ep,
+                     .etp = p.etp,
+                     .ulysses = ulysses_ranks(design),
+                     .ep_local = ep_local,
+                     .mixer_heads = ranks_per_mixer_group(design),
+                     .context = p.dcp},
                     p.order);
 }
 

@@ -40,8 +40,8 @@ json to_value(const Knob& knob, const Design& design) {
 // for a number.
 std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& value) {
   const auto wrong = [&](const char* what) {
-    file.fail(knob.id, "\"" + knob.id + "\" is " + std::string(what) + ", not " + value.dump(),
-              accepted_values(knob));
+    file.fail(ProblemCode::JsonMember, knob.id,
+              "\"" + knob.id + "\" is " + std::string(what) + ", not " + value.dump(), accepted_values(knob));
   };
   switch (knob.type) {
     case KnobType::Integer:
@@ -111,24 +111,26 @@ class DocumentReader {
     const auto it = file_.root().find("shardscape");
     const std::string accepted = "\"shardscape\": " + std::to_string(kFormat);
     if (it == file_.root().end() && file_.root().contains("model_type")) {
-      file_.fail(
-          "model_type", "this is the configuration of a Hugging Face model, not a saved design",
-          "a saved design; such files are imported, by shardscape-cli import or File > Import config.json");
+      file_.fail(ProblemCode::WrongKindOfFile, "model_type",
+                 "this is the configuration of a Hugging Face model, not a saved design",
+                 "a saved design; shardscape-cli import or File > Import config.json imports such files");
     }
     if (it == file_.root().end()) {
-      file_.fail("", "this is not a saved design: \"shardscape\", the version of its format, is missing",
+      file_.fail(ProblemCode::WrongKindOfFile, "",
+                 "this is not a saved design: \"shardscape\", the version of its format, is missing",
                  accepted);
     }
     if (!it->is_number_integer())
-      file_.fail("shardscape", "the version of the format is " + it->dump(), accepted);
+      file_.fail(ProblemCode::UnknownFormat, "shardscape", "the version of the format is " + it->dump(),
+                 accepted);
     if (*it == kFormat) return;
     if (*it > kFormat) {
-      file_.fail("shardscape",
+      file_.fail(ProblemCode::UnknownFormat, "shardscape",
                  "the design was saved by a newer program, in format " + it->dump() +
                      "; this one reads format " + std::to_string(kFormat),
                  accepted);
     }
-    file_.fail("shardscape", "there is no format " + it->dump(), accepted);
+    file_.fail(ProblemCode::UnknownFormat, "shardscape", "there is no format " + it->dump(), accepted);
   }
 
   // A known preset supplies the values that the file omits.
@@ -153,7 +155,8 @@ class DocumentReader {
     for (const Preset& known : ModelLibrary::instance().presets()) presets.push_back("\"" + known.id + "\"");
     const std::string what = key.empty() ? "\"model\" names no preset"
                                          : "there is no preset \"" + preset + "\"";
-    file_.fail(key.empty() ? "model" : key, what + " and does not say \"" + missing.front() + "\"",
+    file_.fail(ProblemCode::ModelIncomplete, key.empty() ? "model" : key,
+               what + " and does not say \"" + missing.front() + "\"",
                (presets.empty() ? "" : "a preset, one of " + or_list(presets) + ", or ") +
                    "the architecture and every number of the model");
   }
@@ -171,13 +174,13 @@ class DocumentReader {
       const Knob* knob = find_knob(key);
       if (!knob || knob->group != group) {
         const bool elsewhere = knob != nullptr;
-        file_.fail(key,
+        file_.fail(ProblemCode::JsonUnknownKey, key,
                    "\"" + key + "\" is not known in \"" + section_key(group) + "\"" +
                        (elsewhere ? std::string("; it belongs in \"") + section_key(knob->group) + "\"" : ""),
                    quoted_keys(group));
       }
       if (auto problem = set_knob(design, *knob, knob_text_of(file_, *knob, value))) {
-        file_.fail(key, "\"" + key + "\": " + problem->what, problem->accepted);
+        file_.fail(problem->code, key, "\"" + key + "\": " + problem->what, problem->accepted);
       }
     }
   }
@@ -204,22 +207,20 @@ std::string to_json(const Design& design) {
   return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::variant<Design, Problem> design_from_json(const std::string& text, const std::string& where) {
+Result<Design> design_from_json(const std::string& text, const std::string& where) {
   try {
     const JsonFile file(text, where);
     return DocumentReader(file).read();
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error,
-                   where,
+    return Problem{ProblemCode::JsonValueUnreadable, where,
                    std::string("the file holds a value that cannot be read: ") + error.what(),
-                   "a design in JSON",
-                   {}};
+                   "a design in JSON"};
   }
 }
 
-std::variant<Design, Problem> load_design(const std::filesystem::path& path) {
+Result<Design> load_design(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
   return design_from_json(std::get<std::string>(text), path.string());

@@ -13,8 +13,8 @@ namespace shardscape {
 
 std::string to_json(const Design& design);  // indented, ends with a newline
 // where: the name of the text in messages (a file name).
-std::variant<Design, Problem> design_from_json(const std::string& text, const std::string& where);
-std::variant<Design, Problem> load_design(const std::filesystem::path& path);
+Result<Design> design_from_json(const std::string& text, const std::string& where);
+Result<Design> load_design(const std::filesystem::path& path);
 // Replaces the file atomically: a failed write leaves the old file unchanged.
 std::optional<Problem> save_design(const Design& design, const std::filesystem::path& path);
 

@@ -11,10 +11,10 @@ struct Span {
   int64_t ranks, step;
 };
 
-// Expected number of bins, of equal size, that contain at least one of the picked items.
-double bins_hit(int64_t bins, int64_t items, int64_t picked) {
+// Expected number of bins, of equal size, that contain at least one of the selected items.
+double bins_hit(int64_t bins, int64_t items, int64_t selected) {
   double none = 1;
-  for (int64_t i = 0; i < picked; ++i)
+  for (int64_t i = 0; i < selected; ++i)
     none *= std::max(0.0, static_cast<double>(items - items / bins - i)) / static_cast<double>(items - i);
   return static_cast<double>(bins) * (1 - none);
 }
@@ -26,14 +26,11 @@ int64_t ep_ranks_per_node(const Design& design) {
   const int64_t per_node = design.cluster.gpus_per_node;
   if (design.world() <= per_node) return p.ep;
   const MeshDegrees degrees{
-      .tp = p.tp, .cp = p.cp, .dp = p.dp, .dp_shard = p.dp_shard, .ep = p.ep, .etp = p.etp};
+      .tp = p.tp, .cp = p.cp, .dp = p.dp, .pp = p.pp, .dp_shard = p.dp_shard, .ep = p.ep, .etp = p.etp};
   Span span{1, 1};
   int64_t stride = 1;
   for (const MeshAxis axis : p.order.fastest_first) {
-    const int64_t degree = axis == MeshAxis::Tp   ? p.tp
-                           : axis == MeshAxis::Cp ? p.cp
-                           : axis == MeshAxis::Dp ? p.dp
-                                                  : p.pp;
+    const int64_t degree = mesh_axis(axis).number(degrees);
     const bool covered = axis != MeshAxis::Pp && (axis != MeshAxis::Tp || p.folds_experts());
     if (covered && degree > 1) {
       if (span.ranks == 1) span.step = stride;
@@ -42,7 +39,7 @@ int64_t ep_ranks_per_node(const Design& design) {
     }
     stride *= degree;
   }
-  const int64_t etp = p.folds_experts() ? p.etp : 1, step = span.step * etp;
+  const int64_t etp = degrees.expert_tp(), step = span.step * etp;
   if (span.ranks % (p.ep * etp) != 0) return 0;
   if (step % per_node == 0) return 1;
   if (per_node % step != 0) return 0;

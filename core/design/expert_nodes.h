@@ -31,8 +31,8 @@ bool limits_groups(const ModelSpec& model);
 bool groups_fit_nodes(const ModelSpec& model, int64_t nodes);
 
 // The mean number of nodes with experts of a token, in thousandths, rounded up. Groups, and experts within
-// the chosen groups, are taken as equally likely (balanced routing); actual routing decides the true number.
-// It is an upper bound where every node is a group: all T chosen groups are then taken to have an expert of
+// the chosen groups, are assumed to be equally likely (balanced routing). The result is an upper bound where
+// every node is a group, because all T chosen groups are assumed to have an expert of
 // the token ("at most M nodes", DeepSeek-V3, arXiv 2412.19437, section 2.1.2). With X experts, K per token, G
 // groups, T groups per token, n nodes:
 //   no limit:                  n (1 - C(X - X/n, K) / C(X, K))

@@ -36,12 +36,12 @@ double mean(const Simulation& s, TimeCategory category) {
   return sum / static_cast<double>(s.stages.size());
 }
 
-const StageMemory& fullest(const Report& report) {
+const StageMemory& fullest_stage(const Report& report) {
   return report.memory->stages[static_cast<size_t>(report.memory->peak_stage)];
 }
 
-// Bytes that a rank moves in these collectives, on the stage that moves most.
-double moved(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
+// Bytes of a rank in the collectives of one op and group, on the stage where they are most.
+double moved_bytes(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
   double most = 0;
   for (const StageReport& stage : report.stages) {
     double bytes = 0;
@@ -53,6 +53,17 @@ double moved(const Report& report, const std::pair<std::string, std::string>& op
 }
 
 }  // namespace
+
+std::string_view figure_group_label(FigureGroup group) {
+  switch (group) {
+    case FigureGroup::Size: return "Size";
+    case FigureGroup::Time: return "Time";
+    case FigureGroup::StepParts: return "Where the step goes, mean over stages";
+    case FigureGroup::Memory: return "Memory of the fullest rank";
+    case FigureGroup::Collectives: return "Collectives of a rank";
+  }
+  return "";
+}
 
 ComparedDesign compared(const Design& design, std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
@@ -76,13 +87,13 @@ std::string ComparedFigure::text(size_t design) const {
   return std::isnan(values[design]) ? "-" : number_text(kind, values[design]);
 }
 
-double ComparedFigure::by(size_t design) const {
+double ComparedFigure::change(size_t design) const {
   const double by = values[design] - values[0];
   return std::abs(by) <= kRounding * std::max(std::abs(values[design]), std::abs(values[0])) ? 0 : by;
 }
 
 std::string ComparedFigure::difference(size_t design) const {
-  const double by = this->by(design);
+  const double by = change(design);
   if (std::isnan(by)) return "-";
   if (by == 0) return "same";
   if (kind == FigureKind::Share) return (by < 0 ? "-" : "+") + significant(100 * std::abs(by)) + " points";
@@ -90,7 +101,7 @@ std::string ComparedFigure::difference(size_t design) const {
 }
 
 std::string ComparedFigure::percent(size_t design) const {
-  const double by = 100 * this->by(design) / values[0];
+  const double by = 100 * change(design) / values[0];
   if (!std::isfinite(by) || by == 0) return "";
   if (std::abs(by) < 0.05) return "< 0.1 %";
   char text[32];
@@ -100,17 +111,18 @@ std::string ComparedFigure::percent(size_t design) const {
 
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
   std::vector<ComparedFigure> out;
-  const auto add = [&](std::string id, std::string label, const char* group, FigureKind kind,
-                       const auto& of) {
+  const auto add = [&](std::string id, std::string label, FigureGroup group, FigureKind kind,
+                       const auto& value_of) {
     ComparedFigure row{std::move(id), std::move(label), group, kind, {}};
     for (const ComparedDesign& design : designs)
-      row.values.push_back(design.simulation ? static_cast<double>(of(design)) : kNone);
+      row.values.push_back(design.simulation ? static_cast<double>(value_of(design)) : kNone);
     // Figures that no design has are omitted.
     if (std::any_of(row.values.begin(), row.values.end(), [](double v) { return v != 0 && !std::isnan(v); }))
       out.push_back(std::move(row));
   };
-  add("gpus", "GPUs", "Size", FigureKind::Count, [](const ComparedDesign& d) { return d.report->ranks; });
-  add("tokens_per_step", "Tokens per step", "Size", FigureKind::Count,
+  add("gpus", "GPUs", FigureGroup::Size, FigureKind::Count,
+      [](const ComparedDesign& d) { return d.report->ranks; });
+  add("tokens_per_step", "Tokens per step", FigureGroup::Size, FigureKind::Count,
       [](const ComparedDesign& d) { return d.report->tokens_per_step; });
   const auto all_are = [&](Mode mode) {
     return std::all_of(designs.begin(), designs.end(), [&](const ComparedDesign& d) {
@@ -121,44 +133,47 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
       all_are(Mode::Decode)    ? "Time per output token"
       : all_are(Mode::Prefill) ? "Time to first token, last prompt"
                                : "Step time",
-      "Time", FigureKind::Seconds,
+      FigureGroup::Time, FigureKind::Seconds,
       [](const ComparedDesign& d) { return served_seconds(*d.report, *d.simulation); });
-  add("tokens_per_second", "Tokens per second", "Time", FigureKind::Rate,
+  add("tokens_per_second", "Tokens per second", FigureGroup::Time, FigureKind::Rate,
       [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
-  add("tokens_per_gpu", "Tokens per second and GPU", "Time", FigureKind::Rate, [](const ComparedDesign& d) {
-    return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
-  });
-  add("model_tflops", "Model TFLOP/s per GPU", "Time", FigureKind::Rate,
+  add("tokens_per_gpu", "Tokens per second and GPU", FigureGroup::Time, FigureKind::Rate,
+      [](const ComparedDesign& d) {
+        return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
+      });
+  add("model_tflops", "Model TFLOP/s per GPU", FigureGroup::Time, FigureKind::Rate,
       [](const ComparedDesign& d) { return d.simulation->model_tflops; });
-  add("mfu", "MFU", "Time", FigureKind::Share, [](const ComparedDesign& d) { return d.simulation->mfu; });
-  add("bubble", "Bubble", "Time", FigureKind::Share,
+  add("mfu", "MFU", FigureGroup::Time, FigureKind::Share,
+      [](const ComparedDesign& d) { return d.simulation->mfu; });
+  add("bubble", "Bubble", FigureGroup::Time, FigureKind::Share,
       [](const ComparedDesign& d) { return d.simulation->bubble; });
-  add("exposed", "Exposed communication", "Time", FigureKind::Share,
+  add("exposed", "Exposed communication", FigureGroup::Time, FigureKind::Share,
       [](const ComparedDesign& d) { return d.simulation->exposed; });
   for (int c = 0; c < kTimeCategoryCount; ++c) {
     const auto category = static_cast<TimeCategory>(c);
     add(std::string(time_category_name(category)) + "_seconds", std::string(time_category_label(category)),
-        "Where the step goes, mean over stages", FigureKind::Seconds,
+        FigureGroup::StepParts, FigureKind::Seconds,
         [&](const ComparedDesign& d) { return mean(*d.simulation, category); });
   }
-  add("memory", "In use", "Memory of the fullest rank", FigureKind::Bytes,
-      [](const ComparedDesign& d) { return fullest(*d.report).in_use; });
+  add("memory", "In use", FigureGroup::Memory, FigureKind::Bytes,
+      [](const ComparedDesign& d) { return fullest_stage(*d.report).in_use; });
   for (size_t c = 0; c < std::tuple_size_v<CategoryBytes>; ++c) {
     const auto category = static_cast<MemoryCategory>(c);
     add(std::string(memory_category_name(category)) + "_bytes", std::string(memory_category_label(category)),
-        "Memory of the fullest rank", FigureKind::Bytes,
-        [&](const ComparedDesign& d) { return fullest(*d.report).at_peak[c]; });
+        FigureGroup::Memory, FigureKind::Bytes,
+        [&](const ComparedDesign& d) { return fullest_stage(*d.report).at_peak[c]; });
   }
   std::set<std::pair<std::string, std::string>> collectives;
   for (const ComparedDesign& design : designs)
     if (design.simulation)
       for (const StageReport& stage : design.report->stages)
         for (const CollectiveValue& c : stage.collectives) collectives.emplace(c.op, c.group);
-  for (const auto& of : collectives) {
-    std::string name = of.first;
+  for (const auto& op_and_group : collectives) {
+    const auto& [op, group] = op_and_group;
+    std::string name = op;
     std::replace(name.begin(), name.end(), '_', '-');
-    add(of.first + "_" + of.second + "_bytes", name + " over " + of.second, "Collectives of a rank",
-        FigureKind::Bytes, [&](const ComparedDesign& d) { return moved(*d.report, of); });
+    add(op + "_" + group + "_bytes", name + " over " + group, FigureGroup::Collectives, FigureKind::Bytes,
+        [&](const ComparedDesign& d) { return moved_bytes(*d.report, op_and_group); });
   }
   return out;
 }

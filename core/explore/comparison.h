@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "design/knobs/knobs.h"
@@ -25,17 +26,21 @@ struct ComparedKnob {
 std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs);
 
 enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
+// StepParts: seconds of the step by category. Memory: bytes of the fullest rank by category.
+enum class FigureGroup { Size, Time, StepParts, Memory, Collectives };
+std::string_view figure_group_label(FigureGroup group);  // "Time"
 struct ComparedFigure {
-  std::string id, label, group;  // "step_seconds", "Step time", "Time"
+  std::string id, label;  // "step_seconds", "Step time"
+  FigureGroup group = FigureGroup::Size;
   FigureKind kind = FigureKind::Count;
   std::vector<double> values;  // one per design; NaN: not available
   std::string text(size_t design) const;
   // Value minus the value of the first design. 0 if the difference is rounding only; NaN if a value is
   // missing.
-  double by(size_t design) const;
-  std::string difference(size_t design) const;  // from the first design: "-1.20 s", "same"
-  // Difference from the first design: "-12.2 %", "< 0.1 %" in either direction. Empty if equal or if the
-  // first value is 0.
+  double change(size_t design) const;
+  std::string difference(size_t design) const;  // change() as text: "-1.20 s", "same"
+  // change() in percent of the first value: "-12.2 %"; "< 0.1 %" for smaller changes of either sign. Empty if
+  // the values are equal or the first value is 0.
   std::string percent(size_t design) const;
 };
 // Times, rates, memory of the fullest rank (total and by category), collectives by op and group. All designs

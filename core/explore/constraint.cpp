@@ -55,7 +55,7 @@ class Parser {
   Test whole() {
     Test test = any();
     skip();
-    if (at_ < text_.size()) fail("\"" + text_.substr(at_) + "\" is left over");
+    if (at_ < text_.size()) fail("\"" + text_.substr(at_) + "\" follows the end of the condition");
     return test;
   }
 
@@ -66,7 +66,8 @@ class Parser {
   };
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw Problem{Severity::Error, "constraint", "\"" + text_ + "\": " + what, constraint_help(), {}};
+    throw Problem{ProblemCode::ConstraintSyntax, "constraint", "\"" + text_ + "\": " + what,
+                  constraint_help()};
   }
   void skip() {
     while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_]))) ++at_;
@@ -202,11 +203,11 @@ class Parser {
         ++end;
       return end;
     };
-    at_ = end_of(true);  // the spelling of the flag, unless it is a difference
+    at_ = end_of(true);  // a knob spelled like its flag, with dashes; else the dash is a minus
     if (!find_knob(id_of(text_.substr(start, at_ - start)))) at_ = end_of(false);
     if (at_ == start)
-      fail(at_ == text_.size() ? "something is missing at the end"
-                               : "\"" + text_.substr(at_, 1) + "\" is not expected");
+      fail(at_ == text_.size() ? "a value is missing at the end"
+                               : "\"" + text_.substr(at_, 1) + "\" is not accepted here");
     return named(text_.substr(start, at_ - start));
   }
   Number number() {
@@ -225,7 +226,7 @@ class Parser {
   }
   Operand named(const std::string& name) {
     for (const ConstraintQuantity& quantity : quantities())
-      if (name == quantity.name) return {quantity.of};
+      if (name == quantity.name) return {quantity.value};
     const Knob* knob = find_knob(id_of(name));
     if (!knob) fail("there is no knob or quantity \"" + name + "\"");
     const double scale = knob->type == KnobType::Decimal ? 1000 : 1;
@@ -239,7 +240,7 @@ class Parser {
 
 }  // namespace
 
-std::variant<Constraint, Problem> Constraint::parse(const std::string& text) {
+Result<Constraint> Constraint::parse(const std::string& text) {
   Constraint made;
   made.text_ = std::string(trimmed(text));
   try {

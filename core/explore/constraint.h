@@ -17,7 +17,7 @@ namespace shardscape {
 // a condition by itself.
 class Constraint {
  public:
-  static std::variant<Constraint, Problem> parse(const std::string& text);
+  static Result<Constraint> parse(const std::string& text);
   bool holds(const Design& design) const { return test_(design); }
   const std::string& text() const { return text_; }
 
@@ -29,10 +29,11 @@ class Constraint {
   Test test_;
 };
 
-// A name in constraints that is no knob: gpus, nodes, node, domain, tokens, microbatches.
+// A quantity that constraints may name although it is no knob: gpus, nodes, node, domain, tokens,
+// microbatches.
 struct ConstraintQuantity {
   const char *name, *help;
-  double (*of)(const Design&);
+  double (*value)(const Design&);
 };
 const std::vector<ConstraintQuantity>& quantities();
 // Help text on the grammar.

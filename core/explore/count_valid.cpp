@@ -16,7 +16,7 @@ namespace shardscape {
 namespace {
 
 constexpr int kSample = 4096;  // designs in the sample of the estimate
-constexpr int64_t kRun = 256;  // designs that a thread counts at a time
+constexpr int64_t kRun = 256;  // designs that a thread counts in one task
 
 bool is_valid(const Space& space, const Design& design, ValidatedParts& known) {
   return space.excluded_by(design) < 0 && first_error(design, &known).empty();
@@ -64,7 +64,7 @@ std::optional<ValidCount> count_valid(const Space& space,
   tbb::enumerable_thread_specific<ValidatedParts> known;
   std::atomic<int64_t> valid{0}, seen{0};
   std::mutex telling;
-  auto told = std::chrono::steady_clock::now();
+  auto last_report = std::chrono::steady_clock::now();
   const auto size = static_cast<int64_t>(space.size());
   tbb::parallel_for(int64_t{0}, (size + kRun - 1) / kRun, [&](int64_t run) {
     int64_t found = 0;
@@ -75,9 +75,9 @@ std::optional<ValidCount> count_valid(const Space& space,
     seen += end - run * kRun;
     const std::unique_lock lock(telling, std::try_to_lock);
     if (!lock || !progress || stop.stop_requested() ||
-        std::chrono::steady_clock::now() - told < std::chrono::milliseconds(200))
+        std::chrono::steady_clock::now() - last_report < std::chrono::milliseconds(200))
       return;
-    told = std::chrono::steady_clock::now();
+    last_report = std::chrono::steady_clock::now();
     progress(count);
   });
   if (stop.stop_requested()) return std::nullopt;

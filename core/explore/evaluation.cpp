@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/plan_cache.h"
+#include "design/fields.h"
 #include "design/validate/validate.h"
 #include "memory/estimate.h"
 #include "plan/bound_plan.h"
@@ -17,36 +18,24 @@ namespace shardscape {
 
 namespace {
 
-// Everything about a design except its time. A search visits designs that differ only in speed one after the
-// other, so they share it.
-struct Sized {
-  std::optional<Design> of;  // design without speed knobs (without_speed); empty: not computed
-  Report outline;
-  int64_t memory = 0;
-  bool exact = false;  // memory is exact; false: a lower bound
-  ValidatedParts sound;
+// The bound plan and the memory of the latest design of a thread. The next design reuses both if only its
+// speed differs.
+struct LatestDesign {
+  std::optional<Design> design;  // empty: plan and memory are not computed
+  Report plan;                   // bound plan without breakdowns
+  int64_t memory = 0;            // bytes
+  bool exact = false;            // false: memory is a lower bound
+  ValidatedParts validated;
 };
-
-// Clears knobs that neither the graph, nor its binding, nor memory reads.
-Design without_speed(Design design) {
-  design.parallel.tp_comm_overlap = design.parallel.overlap_param_gather = false;
-  design.parallel.dispatch_sms = 0;
-  ClusterSpec& c = design.cluster;
-  c.scaleup_bandwidth = c.nic_bandwidth = c.scaleup_latency = c.network_latency = c.spine_latency = c.rails =
-      c.oversubscription = 0;
-  c.in_network_reduction = InNetworkReduction::Auto;
-  c.collective_algorithm = CollectiveAlgorithm::Auto;
-  return design;
-}
 
 }  // namespace
 
-// Enough for the structures that a search goes back to, with the plans and seconds of their designs.
+// Holds the structures to which a search returns, with the plans and seconds of their designs.
 constexpr size_t kCacheBytes = size_t{112} << 20;
 
 struct Evaluator::Shared {
   std::shared_ptr<PlanCache> cache = std::make_shared<PlanCache>(kCacheBytes);
-  tbb::enumerable_thread_specific<Sized> sized;
+  tbb::enumerable_thread_specific<LatestDesign> latest;
 };
 
 Evaluator::Evaluator() : shared_(std::make_unique<Shared>()) {}
@@ -55,16 +44,16 @@ Evaluator::~Evaluator() = default;
 namespace {
 
 // Sets capacity and feasibility. Returns whether the design is timed.
-bool judge(Evaluation& out, const std::shared_ptr<const Accelerator>& accelerator,
-           const EvaluationOptions& options) {
+bool check_memory(Evaluation& out, const std::shared_ptr<const Accelerator>& accelerator,
+                  const EvaluationOptions& options) {
   out.capacity = accelerator ? accelerator->memory_bytes : 0;
   const bool fits = out.capacity == 0 || static_cast<double>(out.memory) <=
                                              (1 - options.memory_margin) * static_cast<double>(out.capacity);
   out.feasibility = fits ? Feasibility::Fits : Feasibility::DoesNotFit;
-  return fits || options.time_what_does_not_fit;
+  return fits || options.time_if_too_large;
 }
 
-void take(Evaluation& out, const auto& step) {
+void copy_times(Evaluation& out, const auto& step) {
   out.step_seconds = step.step_seconds;
   out.tokens_per_second = step.tokens_per_second;
   out.model_tflops = step.model_tflops;
@@ -84,11 +73,11 @@ Evaluation of_report(const Design& design, const std::shared_ptr<PlanCache>& cac
     return out;
   }
   out.memory = memory_in_use(*report, report->memory->peak_stage);
-  if (!judge(out, report->accelerator, options)) return out;
+  if (!check_memory(out, report->accelerator, options)) return out;
   const std::shared_ptr<const Simulation> step = simulate(*report, stop);
   if (!step) return out;
-  take(out, *step);
-  // In a running pipeline, the time between tokens is shorter than the step.
+  copy_times(out, *step);
+  // If several steps are in the pipeline, the time between tokens is shorter than a step.
   out.step_seconds = served_seconds(*report, *step);
   return out;
 }
@@ -96,7 +85,7 @@ Evaluation of_report(const Design& design, const std::shared_ptr<PlanCache>& cac
 }  // namespace
 
 std::string Evaluator::first_error(const Design& design) {
-  return shardscape::first_error(design, &shared_->sized.local().sound);
+  return shardscape::first_error(design, &shared_->latest.local().validated);
 }
 
 Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& options,
@@ -104,35 +93,36 @@ Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& op
   Evaluation out;
   if (out.reason = first_error(design); !out.reason.empty()) return out;
   if (!trains(design)) return of_report(design, shared_->cache, options, stop);
-  Sized& sized = shared_->sized.local();
+  LatestDesign& latest = shared_->latest.local();
   try {
-    if (Design of = without_speed(design); sized.of != of) {
-      sized.of.reset();
-      sized.exact = false;
-      sized.outline = {};
-      if (!make_bound_plan(design, shared_->cache, sized.outline))
+    if (!latest.design || !same_fields<&FieldUses::bound_plan>(*latest.design, design)) {
+      latest.design.reset();
+      latest.exact = false;
+      latest.plan = {};
+      if (!make_bound_plan(design, shared_->cache, latest.plan))
         return of_report(design, shared_->cache, options, stop);
-      sized.memory = always_allocated(sized.outline);
-      sized.of = std::move(of);
+      latest.memory = always_allocated(latest.plan);
+      latest.design = design;
     } else {
-      sized.outline.design = design;
+      latest.plan.design = design;
     }
-    out.memory = sized.memory;
-    if (!sized.exact && !options.size_what_does_not_fit && !judge(out, sized.outline.accelerator, options))
+    out.memory = latest.memory;
+    if (!latest.exact && !options.exact_memory_if_too_large &&
+        !check_memory(out, latest.plan.accelerator, options))
       return out;
-    if (!sized.exact) sized.memory = most_in_use(sized.outline, stop);
+    if (!latest.exact) latest.memory = most_in_use(latest.plan, stop);
     if (stop.stop_requested()) {
-      sized.of.reset();
+      latest.design.reset();
       return out;
     }
-    sized.exact = true;
-    out.memory = sized.memory;
+    latest.exact = true;
+    out.memory = latest.memory;
   } catch (const std::invalid_argument&) {  // a size is not an integer; the report names it
-    sized.of.reset();
+    latest.design.reset();
     return of_report(design, shared_->cache, options, stop);
   }
-  if (!judge(out, sized.outline.accelerator, options) || stop.stop_requested()) return out;
-  take(out, step_numbers(sized.outline, stop));
+  if (!check_memory(out, latest.plan.accelerator, options) || stop.stop_requested()) return out;
+  copy_times(out, step_numbers(latest.plan, stop));
   return out;
 }
 

@@ -29,13 +29,14 @@ struct Evaluation {
 
 struct EvaluationOptions {
   double memory_margin = 0;  // share of the capacity that must stay free
-  bool time_what_does_not_fit = false;
-  // False: of a design that does not fit, memory is only a lower bound that exceeds the capacity.
-  bool size_what_does_not_fit = true;
+  bool time_if_too_large = false;
+  // False: the memory of a design that does not fit is only a lower bound that exceeds the capacity.
+  bool exact_memory_if_too_large = true;
 };
 
-// Agrees with the report of the design: memory to the byte, time within 1 % (tests/core/evaluation_test.cpp).
-// Thread safe. Designs share plans, graphs and simulations through one cache.
+// Agrees with the report of the design: memory to the byte, time within 1 %
+// (tests/core/explore/evaluation_test.cpp). Thread safe. Designs share plans, graphs and simulations through
+// one cache.
 class Evaluator {
  public:
   Evaluator();

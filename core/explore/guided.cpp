@@ -1,6 +1,6 @@
-// Seeded local search for spaces that are too large to visit. First a sample over all layouts. Then hill
-// climbing from the best samples: the best neighbour by one digit, else by two digits. Then restarts from
-// random changes of the best design.
+// Seeded local search for spaces that are too large to visit. First, a sample covers all layouts. Then, hill
+// climbing starts from the best samples: it moves to the best neighbour that differs in one digit, or else in
+// two digits. Last, the search restarts from random changes of the best design.
 #include <tbb/enumerable_thread_specific.h>
 #include <tbb/parallel_for.h>
 
@@ -16,10 +16,10 @@ namespace {
 
 constexpr int64_t kVisitsPerTimed = 50;  // bounds the visits of invalid designs
 constexpr size_t kBatch = 256;           // designs between two checks of the budget
-constexpr size_t kStarts = 8;            // climbs after the sample
+constexpr size_t kStarts = 8;            // hill climbs after the sample
 constexpr int kPatience = 12;            // restarts in a row without improvement
 constexpr size_t kRowsTried = 96;        // values tried per digit
-constexpr size_t kPairsTried = 6144;     // neighbours tried by two digits
+constexpr size_t kPairsTried = 6144;     // tried neighbours that differ in two digits
 
 class GuidedSearch {
  public:
@@ -32,21 +32,21 @@ class GuidedSearch {
 
   void go() {
     if (space_.size() <= budget_) {
-      everything();
+      evaluate_all();
     } else {
       sample();
-      climbs();
-      shakes();
+      climb_from_samples();
+      restarts();
     }
-    run_.tell(timed(), timed(), true);
+    run_.report_progress(timed(), timed(), true);
   }
 
  private:
   using Rows = std::vector<int>;
-  int64_t timed() const { return run_.keeper.counts().timed; }
-  bool over() const {
+  int64_t timed() const { return run_.collector.counts().timed; }
+  bool finished() const {
     return run_.stop.stop_requested() || timed() >= budget_ ||
-           run_.keeper.counts().enumerated >= budget_ * kVisitsPerTimed;
+           run_.collector.counts().enumerated >= budget_ * kVisitsPerTimed;
   }
 
   struct Slot {
@@ -56,14 +56,14 @@ class GuidedSearch {
     bool done = false;
   };
 
-  // Evaluates the designs that are new, in slices whose order does not depend on threads. Returns the best
-  // one, if any.
-  std::optional<Point> look(const std::vector<Wide>& wanted) {
+  // Evaluates the designs that were not visited before, in slices whose order does not depend on threads.
+  // Returns the best new design, if any.
+  std::optional<Point> evaluate_new(const std::vector<Wide>& wanted) {
     std::vector<Wide> fresh;
     for (Wide index : wanted)
       if (seen_.insert(index).second) fresh.push_back(index);
     std::optional<Point> best;
-    for (size_t from = 0; from < fresh.size() && !over(); from += kBatch) {
+    for (size_t from = 0; from < fresh.size() && !finished(); from += kBatch) {
       const size_t n = std::min(kBatch, fresh.size() - from);
       std::vector<Slot> slots(n);
       tbb::parallel_for(size_t{0}, n, [&](size_t i) {
@@ -87,13 +87,13 @@ class GuidedSearch {
       }
       run_.commit(points, values, counts);
       found_.insert(found_.end(), points.begin(), points.end());
-      run_.tell(std::min<Wide>(timed(), budget_), budget_);
+      run_.report_progress(std::min<Wide>(timed(), budget_), budget_);
     }
     return best;
   }
 
   double score_of(const Point& p) const {
-    return score(run_.options.keep.objective, p.values[static_cast<size_t>(run_.options.keep.objective)]);
+    return score(run_.options.result.objective, p.values[static_cast<size_t>(run_.options.result.objective)]);
   }
   bool better(const Point& a, const Point& b) const {
     const double x = score_of(a), y = score_of(b);
@@ -108,18 +108,18 @@ class GuidedSearch {
     return space_.index_at(rows);
   }
 
-  void everything() {
+  void evaluate_all() {
     std::vector<Wide> all(static_cast<size_t>(space_.size()));
     for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Wide>(i);
     budget_ = std::max<int64_t>(budget_, static_cast<int64_t>(all.size()) + 1);
-    look(all);
+    evaluate_new(all);
   }
 
   // Samples until a quarter of the budget is spent: every value of every digit with random other digits, and
   // as many random designs.
   void sample() {
     const int64_t enough = std::max<int64_t>(1, budget_ / 4);
-    for (int round = 0; round < 64 && timed() < enough && !over(); ++round) {
+    for (int round = 0; round < 64 && timed() < enough && !finished(); ++round) {
       std::vector<Wide> wanted;
       for (size_t digit = 0; digit < space_.digits().size(); ++digit)
         for (size_t row = 0; row < std::min(radix(digit), kRowsTried); ++row) {
@@ -129,7 +129,7 @@ class GuidedSearch {
         }
       const size_t spread = wanted.size();
       for (size_t i = 0; i < spread; ++i) wanted.push_back(any_index());
-      look(wanted);
+      evaluate_new(wanted);
     }
   }
 
@@ -160,7 +160,7 @@ class GuidedSearch {
     return out;
   }
 
-  // Neighbours by two digits, for digits that must change together (a layout and its virtual stages).
+  // Neighbours that differ in two digits. Some digits must change together: a layout and its virtual stages.
   std::vector<Wide> far_neighbours(Wide index) {
     std::vector<Wide> out;
     const Rows rows = space_.digits_at(index);
@@ -180,9 +180,9 @@ class GuidedSearch {
 
   // Moves to better neighbours until none is better.
   Point climb(Point from) {
-    while (!over()) {
-      auto next = look(neighbours(from.index));
-      if (!next || !better(*next, from)) next = look(far_neighbours(from.index));
+    while (!finished()) {
+      auto next = evaluate_new(neighbours(from.index));
+      if (!next || !better(*next, from)) next = evaluate_new(far_neighbours(from.index));
       if (!next || !better(*next, from)) break;
       from = *next;
     }
@@ -194,7 +194,7 @@ class GuidedSearch {
   }
 
   // Starts from the best design of each of the best layouts, so that the starts differ.
-  void climbs() {
+  void climb_from_samples() {
     std::sort(found_.begin(), found_.end(), [this](const Point& a, const Point& b) { return better(a, b); });
     std::vector<Point> starts;
     std::set<int> layouts;
@@ -207,8 +207,8 @@ class GuidedSearch {
     for (const Point& start : starts) keep_best(climb(start));
   }
 
-  void shakes() {
-    for (int idle = 0; best_ && idle < kPatience && !over(); ++idle) {
+  void restarts() {
+    for (int idle = 0; best_ && idle < kPatience && !finished(); ++idle) {
       Rows rows = space_.digits_at(best_->index);
       for (int i = 0; i < 3; ++i) {
         const size_t digit = random_() % rows.size();
@@ -217,7 +217,7 @@ class GuidedSearch {
       const Wide index = space_.index_at(rows);
       std::vector<Wide> around = neighbours(index);
       around.push_back(index);
-      const auto start = look(around);
+      const auto start = evaluate_new(around);
       if (!start) continue;
       const Point before = *best_;
       keep_best(climb(*start));

@@ -32,21 +32,24 @@ double free_memory(const Scored& s) {
 
 constexpr Objective kObjectives[kObjectiveCount] = {
     {"step_time", "Step time", "s", false,
-     "seconds of an optimizer step; in inference of the next token, or to the first token of the last prompt",
+     "seconds of an optimizer step; decode: time per output token; prefill: time to the first token of the "
+     "last "
+     "prompt",
      [](const Scored& s) { return s.evaluation.step_seconds; }},
     {"tokens_per_gpu", "Tokens per second and GPU", "tokens/s", true,
-     "tokens per second over the GPUs of the job",
+     "tokens per second divided by the number of GPUs",
      [](const Scored& s) { return s.evaluation.tokens_per_second / gpus(s); }},
-    {"cost", "Cost of a million tokens", "$", false, "dollars per million tokens, by the price of a GPU hour",
+    {"cost", "Cost of a million tokens", "$", false,
+     "dollars per million tokens, from the price of a GPU hour",
      [](const Scored& s) {
        return 1e6 * price(s) / kSecondsPerHour * gpus(s) / s.evaluation.tokens_per_second;
      }},
-    {"headroom", "Free memory", "bytes", true, "memory that the fullest rank has left", free_memory},
+    {"headroom", "Free memory", "bytes", true, "free memory of the fullest rank", free_memory},
     {"memory", "Memory", "bytes", false, "memory of the fullest rank",
      [](const Scored& s) { return static_cast<double>(s.evaluation.memory); }},
-    {"energy", "Energy of a token", "J", false, "joules per token, boards at their power limit",
+    {"energy", "Energy of a token", "J", false, "joules per token, if all boards run at their power limit",
      [](const Scored& s) { return watts(s) * gpus(s) / s.evaluation.tokens_per_second; }},
-    {"mfu", "Model FLOPs utilization", "", true, "share of the dense peak that model FLOPs make",
+    {"mfu", "Model FLOPs utilization", "", true, "model FLOPs per second as a share of the dense peak",
      [](const Scored& s) { return s.evaluation.mfu; }},
     {"gpus", "GPUs", "GPUs", false, "ranks of the job", gpus},
 };
@@ -75,20 +78,20 @@ std::string unknown_reason(int objective, const Design& design) {
 
 ObjectiveValues objective_values(const Scored& scored) {
   ObjectiveValues values{};
-  for (size_t i = 0; i < kObjectiveCount; ++i) values[i] = kObjectives[i].of(scored);
+  for (size_t i = 0; i < kObjectiveCount; ++i) values[i] = kObjectives[i].value(scored);
   return values;
 }
 
 std::string objective_text(int objective, double value) {
   if (!std::isfinite(value)) return "not known";
-  const Objective& of = kObjectives[static_cast<size_t>(objective)];
-  const std::string_view unit = of.unit;
+  const Objective& chosen = kObjectives[static_cast<size_t>(objective)];
+  const std::string_view unit = chosen.unit;
   if (unit == "bytes") return format_bytes(static_cast<Wide>(value));
   if (unit == "s") return format_seconds(value);
   if (unit == "GPUs") return grouped(static_cast<Wide>(value)) + " GPUs";
   if (unit == "$") return "$" + significant(value);
   if (unit.empty()) return significant(100 * value) + " %";
-  return significant(value, 4) + " " + of.unit;
+  return significant(value, 4) + " " + chosen.unit;
 }
 
 }  // namespace shardscape

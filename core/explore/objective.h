@@ -11,7 +11,7 @@
 
 namespace shardscape {
 
-// A timed design, its evaluation and the price of a GPU: the inputs of every objective.
+// Inputs of every objective: a timed design, its evaluation and the price of a GPU.
 struct Scored {
   const Design& design;
   const Evaluation& evaluation;
@@ -22,7 +22,7 @@ struct Objective {
   const char *id, *label, *unit;
   bool more_is_better;
   const char* help;
-  double (*of)(const Scored&);  // NaN: unknown for this design
+  double (*value)(const Scored&);  // NaN: unknown for this design
 };
 inline constexpr int kObjectiveCount = 8;
 std::span<const Objective, kObjectiveCount> objectives();

@@ -24,7 +24,7 @@ uint64_t hash_of(Wide index) {
   return mixed(static_cast<uint64_t>(index) ^ mixed(static_cast<uint64_t>(index >> 64)));
 }
 
-bool later(const std::pair<uint64_t, Point>& a, const std::pair<uint64_t, Point>& b) {
+bool smaller_hash(const std::pair<uint64_t, Point>& a, const std::pair<uint64_t, Point>& b) {
   return a.first != b.first ? a.first < b.first : a.second.index < b.second.index;
 }
 
@@ -54,19 +54,19 @@ bool SearchResult::complete() const {
   return shards == parts.front().shards;
 }
 
-Keeper::Keeper(std::shared_ptr<const Space> space, const ResultOptions& options)
+ResultCollector::ResultCollector(std::shared_ptr<const Space> space, const ResultOptions& options)
     : space_(std::move(space)), options_(options) {
   for (const SpaceAxis& axis : space_->axes()) groups_.emplace_back(axis.values.size());
 }
 
-bool Keeper::better(const Point& a, const Point& b) const {
+bool ResultCollector::better(const Point& a, const Point& b) const {
   const auto objective = static_cast<size_t>(options_.objective);
   const double x = score(options_.objective, a.values[objective]),
                y = score(options_.objective, b.values[objective]);
   return x != y ? x < y : a.index < b.index;
 }
 
-void Keeper::to_best(const Point& point) {
+void ResultCollector::to_best(const Point& point) {
   if (options_.top == 0 || (best_.size() == options_.top && !better(point, best_.back()))) return;
   const auto at = std::lower_bound(best_.begin(), best_.end(), point,
                                    [this](const Point& a, const Point& b) { return better(a, b); });
@@ -76,7 +76,7 @@ void Keeper::to_best(const Point& point) {
 }
 
 // Along the front, sorted by the first objective, the second objective improves strictly.
-void Keeper::to_front(const Point& point) {
+void ResultCollector::to_front(const Point& point) {
   const auto x = [this](const Point& p) {
     return score(options_.front_x, p.values[static_cast<size_t>(options_.front_x)]);
   };
@@ -100,32 +100,32 @@ void Keeper::to_front(const Point& point) {
   front_.insert(front_.erase(first, last), point);
 }
 
-void Keeper::to_sample(const Point& point) {
+void ResultCollector::to_sample(const Point& point) {
   if (options_.sample == 0) return;
   std::pair<uint64_t, Point> entry{hash_of(point.index), point};
   if (sample_.size() == options_.sample) {
-    if (!later(entry, sample_.front())) return;
-    std::pop_heap(sample_.begin(), sample_.end(), later);
+    if (!smaller_hash(entry, sample_.front())) return;
+    std::pop_heap(sample_.begin(), sample_.end(), smaller_hash);
     sample_.back() = std::move(entry);
   } else {
     sample_.push_back(std::move(entry));
   }
-  std::push_heap(sample_.begin(), sample_.end(), later);
+  std::push_heap(sample_.begin(), sample_.end(), smaller_hash);
 }
 
-void Keeper::to_group(size_t axis, int value, const Point& point) {
+void ResultCollector::to_group(size_t axis, int value, const Point& point) {
   std::optional<Point>& best = groups_[axis][static_cast<size_t>(value)];
   if (!best || better(point, *best)) best = point;
 }
 
-void Keeper::add(const Point& point, const std::vector<int>& values) {
+void ResultCollector::add(const Point& point, const std::vector<int>& values) {
   to_best(point);
   to_front(point);
   to_sample(point);
   for (size_t axis = 0; axis < groups_.size(); ++axis) to_group(axis, values[axis], point);
 }
 
-void Keeper::add(const SearchResult& part) {
+void ResultCollector::add(const SearchResult& part) {
   counts_.add(part.counts);
   for (const Point& point : part.best) to_best(point);
   for (const Point& point : part.front) to_front(point);
@@ -135,7 +135,7 @@ void Keeper::add(const SearchResult& part) {
       if (const auto& point = part.groups[axis][value]) to_group(axis, static_cast<int>(value), *point);
 }
 
-SearchResult Keeper::result() const {
+SearchResult ResultCollector::result() const {
   SearchResult out;
   out.space = space_;
   out.options = options_;
@@ -159,37 +159,44 @@ std::vector<std::pair<std::string, int64_t>> infeasible(const SearchCounts& coun
   return out;
 }
 
-std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult>& parts) {
-  const auto wrong = [](std::string what, std::string accepted) {
-    return Problem{Severity::Error, "merge", std::move(what), std::move(accepted), {}};
+Result<SearchResult> merge_results(const std::vector<SearchResult>& parts) {
+  const auto wrong = [](ProblemCode code, std::string what, std::string accepted) {
+    return Problem{code, "merge", std::move(what), std::move(accepted)};
   };
-  if (parts.empty()) return wrong("there is nothing to merge", "the results of shards");
+  if (parts.empty())
+    return wrong(ProblemCode::ShardsMissing, "there is nothing to merge", "the results of shards");
   const SearchResult& first = parts.front();
-  Keeper keeper(first.space, first.options);
+  ResultCollector collector(first.space, first.options);
   std::vector<SearchPart> shards;
   for (const SearchResult& part : parts) {
-    if (part.guided) return wrong("a guided search has no shards", "results of exhaustive searches");
+    if (part.guided)
+      return wrong(ProblemCode::GuidedSearchSharded, "a guided search has no shards",
+                   "results of exhaustive searches");
     if (!(part.space->spec() == first.space->spec()))
-      return wrong("the parts are of different spaces", "shards of one search");
-    if (!(part.options == first.options))
-      return wrong("the parts have different objectives or numbers of designs to keep",
+      return wrong(ProblemCode::ResultOfOtherSearch, "the parts belong to different spaces",
                    "shards of one search");
-    keeper.add(part);
+    if (!(part.options == first.options))
+      return wrong(ProblemCode::ResultOfOtherSearch,
+                   "the parts have different objectives, prices or numbers of stored designs",
+                   "shards of one search");
+    collector.add(part);
     shards.insert(shards.end(), part.parts.begin(), part.parts.end());
   }
   std::sort(shards.begin(), shards.end(),
             [](const SearchPart& a, const SearchPart& b) { return a.shard < b.shard; });
   for (size_t i = 0; i < shards.size(); ++i) {
     if (shards[i].shards != shards[0].shards)
-      return wrong("the parts are of " + grouped(shards[0].shards) + " and of " + grouped(shards[i].shards) +
-                       " shards",
+      return wrong(ProblemCode::ResultOfOtherSearch,
+                   "one part is a shard of " + grouped(shards[0].shards) + ", another is a shard of " +
+                       grouped(shards[i].shards),
                    "the same number of shards");
     if (i > 0 && shards[i].shard == shards[i - 1].shard)
-      return wrong("shard " + grouped(shards[i].shard) + " is there twice", "each shard once");
+      return wrong(ProblemCode::ShardRepeated, "shard " + grouped(shards[i].shard) + " is given twice",
+                   "each shard once");
   }
-  SearchResult out = keeper.result();
+  SearchResult out = collector.result();
   out.parts = std::move(shards);
-  // All shards together are equal to a complete run.
+  // The result of all shards equals the result of a complete run.
   if (out.complete()) {
     Wide chunks = 0;
     for (const SearchPart& part : out.parts) chunks += part.chunks;

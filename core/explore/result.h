@@ -67,25 +67,24 @@ struct SearchResult {
   std::vector<SearchPart> parts;  // of an exhaustive search, in order of shards
   std::optional<Guided> guided;   // of a guided search, which has no parts
   SearchCounts counts;
-  std::vector<Point> best;   // best first; equal ones by index
+  std::vector<Point> best;   // best first; equally good designs in order of index
   std::vector<Point> front;  // Pareto-optimal, by the first objective, best first
   // Per axis and value: the best design with that value.
   std::vector<std::vector<std::optional<Point>>> groups;
-  // Designs with the smallest hashes of their index: a uniform sample of the timed designs, in order of
-  // index.
+  // A uniform sample of the timed designs: those whose index has the smallest hash. In order of index.
   std::vector<Point> sample;
   bool complete() const;  // every design was visited
 };
 
 // Collects points into a result. The result does not depend on the order of the points.
-class Keeper {
+class ResultCollector {
  public:
-  Keeper(std::shared_ptr<const Space> space, const ResultOptions& options);
+  ResultCollector(std::shared_ptr<const Space> space, const ResultOptions& options);
   void add(const Point& point, const std::vector<int>& values);  // values: one index per axis
-  void add(const SearchResult& part);                            // of the same space and options
+  void add(const SearchResult& part);  // requires the space and options of this collector
   SearchCounts& counts() { return counts_; }
   SearchResult result() const;  // without parts
-  const Point* leader() const { return best_.empty() ? nullptr : &best_.front(); }
+  const Point* best() const { return best_.empty() ? nullptr : &best_.front(); }
 
  private:
   bool better(const Point& a, const Point& b) const;
@@ -110,14 +109,14 @@ struct RunFigures {
 // Indented JSON that ends with a newline: enumerated, valid, timed, infeasible, best, front, groups, sample,
 // space, parts. With figures also seconds, threads and rates. Equal results give equal bytes.
 std::string result_json(const SearchResult& result, const RunFigures* figures = nullptr);
-std::variant<SearchResult, Problem> result_from_json(const std::string& text, const std::string& where);
-std::variant<SearchResult, Problem> load_result(const std::filesystem::path& path);
+Result<SearchResult> result_from_json(const std::string& text, const std::string& where);
+Result<SearchResult> load_result(const std::filesystem::path& path);
 // Every stored design once, best first: the lists that contain it, its values on the axes, figures and
 // objectives.
 std::string result_csv(const SearchResult& result);
 // Merges shards of one search, in any order, into the result of one run. A Problem if the shards overlap or
 // belong to different searches.
-std::variant<SearchResult, Problem> merge_results(const std::vector<SearchResult>& parts);
+Result<SearchResult> merge_results(const std::vector<SearchResult>& parts);
 
 // "memory: 812, batch: 77, ...": reasons why designs are infeasible, the most frequent first. A constraint
 // appears as its text.

@@ -57,11 +57,13 @@ Wide wide_of(const JsonFile& file, const json& in, const char* key) {
   const auto it = in.find(key);
   if (it != in.end() && it->is_number_integer()) return it->get<int64_t>();
   if (it == in.end() || !it->is_string())
-    file.fail(key, std::string("\"") + key + "\" is missing or not a whole number", "a whole number");
+    file.fail(ProblemCode::JsonMember, key, std::string("\"") + key + "\" is missing or not a whole number",
+              "a whole number");
   Wide value = 0;
   for (char c : it->get<std::string>()) {
     if (c < '0' || c > '9' || value > (Wide{1} << 120))
-      file.fail(key, std::string("\"") + key + "\" is not a whole number", "a whole number");
+      file.fail(ProblemCode::JsonMember, key, std::string("\"") + key + "\" is not a whole number",
+                "a whole number");
     value = value * 10 + (c - '0');
   }
   return value;
@@ -70,7 +72,8 @@ Wide wide_of(const JsonFile& file, const json& in, const char* key) {
 double number_of(const JsonFile& file, const json& in, const char* key) {
   const auto it = in.find(key);
   if (it == in.end() || !it->is_number())
-    file.fail(key, std::string("\"") + key + "\" is missing or not a number", "a number");
+    file.fail(ProblemCode::JsonMember, key, std::string("\"") + key + "\" is missing or not a number",
+              "a number");
   return it->get<double>();
 }
 
@@ -82,12 +85,12 @@ class ResultReader {
     const json& root = file_.root();
     if (!root.contains("shardscape_result"))
       file_.fail(
-          "",
+          ProblemCode::WrongKindOfFile, "",
           "this is not the result of a search: \"shardscape_result\", the version of its format, is missing",
-          "what \"shardscape-cli explore -o\" or --json writes");
+          "a file that \"shardscape-cli explore -o\" or --json writes");
     if (file_.integer(root, "shardscape_result") != kFormat)
-      file_.fail("shardscape_result", "the version of the format is " + root["shardscape_result"].dump(),
-                 std::to_string(kFormat));
+      file_.fail(ProblemCode::UnknownFormat, "shardscape_result",
+                 "the version of the format is " + root["shardscape_result"].dump(), std::to_string(kFormat));
     auto spec = space_from_json(file_.object(root, "space").dump(2), where_ + " (space)");
     if (auto* problem = std::get_if<Problem>(&spec)) throw DataError{*problem};
     auto space = Space::make(std::get<SpaceSpec>(std::move(spec)));
@@ -118,7 +121,8 @@ class ResultReader {
   int objective(const json& in, const char* key) const {
     const std::string id = file_.text(in, key);
     const int found = find_objective(id);
-    if (found < 0) file_.fail(key, "there is no objective \"" + id + "\"", objective_ids());
+    if (found < 0)
+      file_.fail(ProblemCode::UnknownObjective, key, "there is no objective \"" + id + "\"", objective_ids());
     return found;
   }
   void read_options(const json& in) {
@@ -133,7 +137,8 @@ class ResultReader {
     std::map<std::string, int64_t> out;
     for (const auto& [why, n] : file_.object(file_.root(), key).items()) {
       if (!n.is_number_integer())
-        file_.fail(why, "the count of \"" + why + "\" is " + n.dump(), "a whole number");
+        file_.fail(ProblemCode::DataValue, why, "the count of \"" + why + "\" is " + n.dump(),
+                   "a whole number");
       out[why] = n.get<int64_t>();
     }
     return out;
@@ -142,7 +147,7 @@ class ResultReader {
     Point p;
     p.index = wide_of(file_, in, "index");
     if (p.index < 0 || p.index >= out_.space->size())
-      file_.fail("index", "the space has no design " + to_string(p.index),
+      file_.fail(ProblemCode::DataValue, "index", "the space has no design " + to_string(p.index),
                  "an index below " + to_string(out_.space->size()));
     Evaluation& e = p.evaluation;
     e.feasibility = Feasibility::Fits;
@@ -171,8 +176,8 @@ class ResultReader {
       auto& group = out_.groups.emplace_back(axis.values.size());
       const json& list = file_.array(in, axis.id);
       if (list.size() != group.size())
-        file_.fail(axis.id, "the groups of \"" + axis.id + "\" are not as many as its values",
-                   "one per value");
+        file_.fail(ProblemCode::DataValue, axis.id,
+                   "the groups of \"" + axis.id + "\" are not as many as its values", "one per value");
       for (size_t v = 0; v < group.size(); ++v)
         if (const auto best = list[v].find("best"); best != list[v].end()) group[v] = read_point(*best);
     }
@@ -238,22 +243,20 @@ std::string result_json(const SearchResult& r, const RunFigures* figures) {
   return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::variant<SearchResult, Problem> result_from_json(const std::string& text, const std::string& where) {
+Result<SearchResult> result_from_json(const std::string& text, const std::string& where) {
   try {
     const JsonFile file(text, where);
     return ResultReader(file, where).read();
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error,
-                   where,
+    return Problem{ProblemCode::JsonValueUnreadable, where,
                    std::string("the file holds a value that cannot be read: ") + error.what(),
-                   "the result of a search",
-                   {}};
+                   "the result of a search"};
   }
 }
 
-std::variant<SearchResult, Problem> load_result(const std::filesystem::path& path) {
+Result<SearchResult> load_result(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
   return result_from_json(std::get<std::string>(text), path.string());
@@ -262,12 +265,12 @@ std::variant<SearchResult, Problem> load_result(const std::filesystem::path& pat
 std::string result_csv(const SearchResult& r) {
   struct Row {
     const Point* point;
-    std::string kept;
+    std::string lists;  // lists of the result that contain the design: "best front"
   };
   std::map<Wide, Row> rows;
-  const auto add = [&](const Point& point, const std::string& as) {
+  const auto add = [&](const Point& point, const std::string& list) {
     Row& row = rows.try_emplace(point.index, Row{&point, ""}).first->second;
-    if (row.kept.find(as) == std::string::npos) row.kept += (row.kept.empty() ? "" : " ") + as;
+    if (row.lists.find(list) == std::string::npos) row.lists += (row.lists.empty() ? "" : " ") + list;
   };
   for (const Point& p : r.best) add(p, "best");
   for (const Point& p : r.front) add(p, "front");
@@ -294,7 +297,7 @@ std::string result_csv(const SearchResult& r) {
   out += "\n";
   for (const Row& row : sorted) {
     const Point& p = *row.point;
-    out += to_string(p.index) + "," + row.kept;
+    out += to_string(p.index) + "," + row.lists;
     const std::vector<int> values = r.space->values_at(p.index);
     for (size_t a = 0; a < values.size(); ++a)
       out += "," + quoted(r.space->axes()[a].values[static_cast<size_t>(values[a])]);

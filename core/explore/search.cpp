@@ -69,7 +69,7 @@ struct Chunk {
   std::vector<Point> points;
   std::vector<std::vector<int>> values;
   SearchCounts counts;
-  bool whole = true;  // false: incomplete because of a stop; discarded
+  bool whole = true;  // false: a stop interrupted the chunk, which is discarded
 };
 
 // Evaluates chunks in parallel and commits them in the order of the route. Returns the number of committed
@@ -108,7 +108,7 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
     run.commit(chunk->points, chunk->values, chunk->counts);
     ++done;
     const Wide designs = std::max<Wide>(1, (run.space->size() + run.options.shards - 1) / run.options.shards);
-    run.tell(std::min(designs, static_cast<Wide>(run.keeper.counts().enumerated)), designs);
+    run.report_progress(std::min(designs, static_cast<Wide>(run.collector.counts().enumerated)), designs);
   };
   const size_t in_flight = 64 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
   tbb::parallel_pipeline(
@@ -116,17 +116,14 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
       tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
           tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
           tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));
-  const auto seen = static_cast<Wide>(run.keeper.counts().enumerated);
-  run.tell(seen, done == total ? seen : std::max(seen, run.space->size() / run.options.shards), true);
+  const auto seen = static_cast<Wide>(run.collector.counts().enumerated);
+  run.report_progress(seen, done == total ? seen : std::max(seen, run.space->size() / run.options.shards),
+                      true);
   return done;
 }
 
-Problem wrong(std::string where, std::string what, std::string accepted) {
-  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
-}
-
 // Cost and energy need figures of an accelerator. A Problem if no design of the space has them.
-std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& keep) {
+std::optional<Problem> unknown_objective(const Space& space, const ResultOptions& result_options) {
   const int axis = space.axis("accelerator");
   std::vector<Design> designs{space.design_at(0)};
   if (axis >= 0)
@@ -136,44 +133,46 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
     }
   Evaluation any;
   any.step_seconds = any.tokens_per_second = any.capacity = 1;
-  for (int objective : {keep.objective, keep.front_x, keep.front_y}) {
-    const Objective& of = objectives()[static_cast<size_t>(objective)];
+  for (int objective : {result_options.objective, result_options.front_x, result_options.front_y}) {
+    const Objective& chosen = objectives()[static_cast<size_t>(objective)];
     if (std::any_of(designs.begin(), designs.end(), [&](const Design& design) {
-          return !std::isnan(of.of({design, any, keep.price_per_hour}));
+          return !std::isnan(chosen.value({design, any, result_options.price_per_hour}));
         }))
       continue;
-    return wrong("objective",
-                 std::string(of.label) + " is not known: " + unknown_reason(objective, designs.back()),
-                 std::string_view(of.id) == "cost" ? "a price per GPU hour (--price), or another objective"
-                                                   : "another objective");
+    return Problem(ProblemCode::ObjectiveUnavailable, "objective",
+                   std::string(chosen.label) + " is not known: " + unknown_reason(objective, designs.back()),
+                   std::string_view(chosen.id) == "cost"
+                       ? "a price per GPU hour (--price), or another objective"
+                       : "another objective");
   }
   return std::nullopt;
 }
 
 }  // namespace
 
-std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options,
-                                           const SearchCallbacks& callbacks, std::stop_token stop) {
+Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
+                            const SearchCallbacks& callbacks, std::stop_token stop) {
   if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards)
-    return wrong("shard", "there is no such shard", "i/n with i below n");
+    return Problem(ProblemCode::ShardInvalid, "shard", "there is no such shard", "i/n with i below n");
   if (options.guided && options.shards > 1)
-    return wrong("shard", "a guided search cannot be split", "an exhaustive search, or no shards");
-  if (auto problem = unknown_objective(*space, options.keep)) return *problem;
+    return Problem(ProblemCode::GuidedSearchSharded, "shard", "a guided search cannot be split",
+                   "an exhaustive search, or no shards");
+  if (auto problem = unknown_objective(*space, options.result)) return *problem;
   const Route route(space->size(), options.shard, options.shards);
   SearchPart part{options.shard, options.shards, 0, route.chunks()};
   if (const SearchResult* before = options.resume) {
     const bool same = !options.guided && before->space->spec() == space->spec() &&
-                      before->options == options.keep && before->parts.size() == 1 &&
+                      before->options == options.result && before->parts.size() == 1 &&
                       before->parts.front().shard == part.shard &&
                       before->parts.front().shards == part.shards &&
                       before->parts.front().chunks == part.chunks;
     if (!same)
-      return wrong("resume", "that result is not of this search",
-                   "a result of the same space, objectives and shard");
+      return Problem(ProblemCode::ResultOfOtherSearch, "resume", "the result belongs to another search",
+                     "a result of the same space, objectives and shard");
     part.done = before->parts.front().done;
   }
   SearchRun run(space, options, callbacks, stop);
-  if (options.resume) run.keeper.add(*options.resume);
+  if (options.resume) run.collector.add(*options.resume);
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
   arena.execute([&] {
     if (options.guided)
@@ -181,7 +180,7 @@ std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, c
     else
       part.done = visit_all(run, route, part.done);
   });
-  SearchResult result = run.keeper.result();
+  SearchResult result = run.collector.result();
   if (options.guided)
     result.guided = options.guided;
   else
@@ -189,14 +188,14 @@ std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, c
   return result;
 }
 
-std::variant<std::pair<int64_t, int64_t>, Problem> parse_shard(const std::string& text) {
+Result<std::pair<int64_t, int64_t>> parse_shard(const std::string& text) {
   const size_t slash = text.find('/');
   const NumberText i = parse_number(text.substr(0, slash), false);
   const NumberText n = parse_number(slash == std::string::npos ? "" : text.substr(slash + 1), false);
   const bool read = i.fault == NumberFault::None && n.fault == NumberFault::None;
   if (!read || n.value < 1 || i.value < 0 || i.value > n.value)
-    return wrong("shard", "\"" + text + "\" is no shard",
-                 "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
+    return Problem(ProblemCode::ShardInvalid, "shard", "\"" + text + "\" is not a shard",
+                   "i/n: part i of n, as in 3/16; i counts from 0 or from 1");
   return std::pair{i.value % n.value, n.value};
 }
 

@@ -12,7 +12,7 @@
 namespace shardscape {
 
 struct SearchOptions {
-  ResultOptions keep;
+  ResultOptions result;
   int64_t shard = 0, shards = 1;         // visits one of `shards` parts; 0 <= shard < shards
   int threads = 0;                       // 0: all hardware threads
   std::optional<Guided> guided;          // set: a seeded local search instead of all designs
@@ -24,8 +24,8 @@ struct SearchProgress {
   Wide done = 0, total = 0;  // designs of this shard, or the budget of a guided search
   double seconds = 0;        // since this run began
   double enumerated_per_second = 0, timed_per_second = 0;
-  double seconds_left = 0;  // extrapolated; 0: unknown
-  const Keeper& keeper;     // result() returns the result so far
+  double seconds_left = 0;           // extrapolated; 0: unknown
+  const ResultCollector& collector;  // result() returns the result so far
 };
 
 // Called from threads of the search, one call at a time.
@@ -40,21 +40,21 @@ struct SearchCallbacks {
 // spaces are visited in scattered blocks, so that a stopped search has seen designs of all regions. Memory
 // does not grow with the size of the space. A stopped search returns its result so far within 100 ms. A
 // Problem: an invalid shard, or an objective that is unknown for this space.
-std::variant<SearchResult, Problem> search(std::shared_ptr<const Space> space, const SearchOptions& options,
-                                           const SearchCallbacks& callbacks = {}, std::stop_token stop = {});
+Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
+                            const SearchCallbacks& callbacks = {}, std::stop_token stop = {});
 
-// Parses "i/n". i counts from 0 or from 1: n/n means 0/n.
-std::variant<std::pair<int64_t, int64_t>, Problem> parse_shard(const std::string& text);
+// Parses "i/n" into i and n. i counts from 0 or from 1: n/n means 0/n.
+Result<std::pair<int64_t, int64_t>> parse_shard(const std::string& text);
 
-// Number of valid designs of a space: first an estimate from a sample, then an exact parallel count.
+// Number of valid designs of a space. Designs that a constraint excludes are not valid.
 struct ValidCount {
   Wide size = 0;
-  double valid = 0;  // exact if `exact`
-  bool exact = false;
+  double valid = 0;
+  bool exact = false;        // false: estimated from a sample
   std::string text() const;  // "1,031,448, of which 82,508 valid"; "..., of which about 82,000 valid"
 };
-// Reports the estimate and the progress of the count. Spaces of more than at_most designs are only estimated.
-// Designs that a constraint excludes are not valid. Empty if stopped.
+// First an estimate, then an exact parallel count; `progress` receives both. Spaces with more than at_most
+// designs are only estimated. Empty if stopped.
 std::optional<ValidCount> count_valid(const Space& space,
                                       const std::function<void(const ValidCount&)>& progress = {},
                                       std::stop_token stop = {}, Wide at_most = 20'000'000);

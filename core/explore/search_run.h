@@ -16,41 +16,42 @@ class SearchRun {
         options(options),
         callbacks(callbacks),
         stop(std::move(stop)),
-        keeper(this->space, options.keep),
-        visitor(*this->space, options.keep) {}
+        collector(this->space, options.result),
+        visitor(*this->space, options.result) {}
 
   // Adds a batch of timed designs and the counts of the batch, and reports the points.
   void commit(const std::vector<Point>& points, const std::vector<std::vector<int>>& values,
               const SearchCounts& counts) {
-    for (size_t i = 0; i < points.size(); ++i) keeper.add(points[i], values[i]);
-    keeper.counts().add(counts);
+    for (size_t i = 0; i < points.size(); ++i) collector.add(points[i], values[i]);
+    collector.counts().add(counts);
     enumerated_ += counts.enumerated;
     timed_ += counts.timed;
     if (callbacks.points && !points.empty()) callbacks.points(points);
   }
   // Reports progress at most ten times a second; the last report is never skipped.
-  void tell(Wide done, Wide total, bool last = false) {
+  void report_progress(Wide done, Wide total, bool last = false) {
     const auto now = std::chrono::steady_clock::now();
-    if (!callbacks.progress || (!last && now - told_ < std::chrono::milliseconds(100))) return;
-    told_ = now;
+    if (!callbacks.progress || (!last && now - last_report_ < std::chrono::milliseconds(100))) return;
+    last_report_ = now;
     const double seconds = std::chrono::duration<double>(now - begin_).count();
     if (first_done_ < 0) first_done_ = done;
     const auto fresh = static_cast<double>(done - first_done_), left = static_cast<double>(total - done);
     const double since = seconds - first_seconds_;
     if (fresh == 0) first_seconds_ = seconds;
-    callbacks.progress({keeper.counts(), done, total, seconds, static_cast<double>(enumerated_) / seconds,
-                        static_cast<double>(timed_) / seconds, fresh > 0 ? left * since / fresh : 0, keeper});
+    callbacks.progress({collector.counts(), done, total, seconds, static_cast<double>(enumerated_) / seconds,
+                        static_cast<double>(timed_) / seconds, fresh > 0 ? left * since / fresh : 0,
+                        collector});
   }
 
   std::shared_ptr<const Space> space;
   const SearchOptions& options;
   const SearchCallbacks& callbacks;
   std::stop_token stop;
-  Keeper keeper;
+  ResultCollector collector;
   Visitor visitor;
 
  private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), told_{};
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_report_{};
   int64_t enumerated_ = 0, timed_ = 0;
   Wide first_done_ = -1;
   double first_seconds_ = 0;

@@ -20,7 +20,7 @@ std::optional<Problem> first_problem(const Design& design) {
   return std::move(problems.front());
 }
 
-// tp, pp and cp change dp so that the number of ranks stays.
+// If tp, pp or cp changes, dp changes too, so that the number of ranks stays. False if this is impossible.
 bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   if (knob.id != "tp" && knob.id != "pp" && knob.id != "cp") return true;
   const int64_t others = n.design.parallel.tp * n.design.parallel.pp * n.design.parallel.cp;
@@ -30,7 +30,8 @@ bool follow_ranks(Neighbour& n, const Design& from, const Knob& knob) {
   return true;
 }
 
-// Applies fixes that change neither the knob under study nor the number of ranks.
+// Makes the design valid by fixes that change neither the studied knob nor the number of ranks. False if this
+// is impossible.
 bool repair(Neighbour& n, const Design& from, const Knob& knob) {
   for (int round = 0; round <= kRepairs; ++round) {
     const auto problem = first_problem(n.design);
@@ -62,7 +63,7 @@ std::optional<Neighbour> neighbour(const Design& from, const Knob& knob, const s
   return n;
 }
 
-// The values to try: of each list, the first that gives a valid design.
+// Lists of values to try. In each list, the first value that gives a valid design counts.
 std::vector<std::vector<std::string>> candidates(const Design& design, const Knob& knob) {
   const auto words = [](std::initializer_list<int64_t> numbers) {
     std::vector<std::string> out;
@@ -89,13 +90,13 @@ std::vector<std::vector<std::string>> candidates(const Design& design, const Kno
   return {};
 }
 
-void add_change(KnobSensitivity& of, const Evaluation& now, const Evaluation& then) {
+void add_change(KnobSensitivity& effect, const Evaluation& now, const Evaluation& then) {
   const double change = then.tokens_per_second / now.tokens_per_second - 1;
   const int64_t memory = then.memory - now.memory;
-  of.slowest = std::min(of.slowest, change);
-  of.fastest = std::max(of.fastest, change);
-  of.least_memory = std::min(of.least_memory, memory);
-  of.most_memory = std::max(of.most_memory, memory);
+  effect.slowest = std::min(effect.slowest, change);
+  effect.fastest = std::max(effect.fastest, change);
+  effect.least_memory = std::min(effect.least_memory, memory);
+  effect.most_memory = std::max(effect.most_memory, memory);
 }
 
 constexpr EvaluationOptions kTimeAll{0, true};
@@ -122,32 +123,32 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
   if (!out.now.timed()) return std::nullopt;
   for (const Knob& knob : knobs()) {
     if (knob.group == KnobGroup::Model || knob.id == "mode" || without_effect(design, knob)) continue;
-    KnobSensitivity of{&knob, knob_text(design, knob), {}};
+    KnobSensitivity effect{&knob, knob_text(design, knob), {}};
     for (const auto& values : candidates(design, knob))
       for (const std::string& value : values)
         if (auto n = neighbour(design, knob, value)) {
-          of.neighbours.push_back(std::move(*n));
+          effect.neighbours.push_back(std::move(*n));
           break;
         }
-    if (!of.neighbours.empty()) out.knobs.push_back(std::move(of));
+    if (!effect.neighbours.empty()) out.knobs.push_back(std::move(effect));
   }
   std::vector<Neighbour*> all;
-  for (KnobSensitivity& of : out.knobs)
-    for (Neighbour& n : of.neighbours) all.push_back(&n);
-  std::mutex telling;
+  for (KnobSensitivity& effect : out.knobs)
+    for (Neighbour& n : effect.neighbours) all.push_back(&n);
+  std::mutex progress_mutex;
   size_t done = 0;
   tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     all[i]->evaluation = evaluator.evaluate(all[i]->design, kTimeAll, stop);
-    const std::lock_guard lock(telling);
+    const std::lock_guard lock(progress_mutex);
     if (progress) progress(++done, all.size());
   });
   if (stop.stop_requested()) return std::nullopt;
-  for (KnobSensitivity& of : out.knobs) {
-    std::erase_if(of.neighbours, [](const Neighbour& n) { return !n.evaluation.timed(); });
-    for (const Neighbour& n : of.neighbours) add_change(of, out.now, n.evaluation);
+  for (KnobSensitivity& effect : out.knobs) {
+    std::erase_if(effect.neighbours, [](const Neighbour& n) { return !n.evaluation.timed(); });
+    for (const Neighbour& n : effect.neighbours) add_change(effect, out.now, n.evaluation);
   }
-  std::erase_if(out.knobs, [](const KnobSensitivity& of) { return of.neighbours.empty(); });
+  std::erase_if(out.knobs, [](const KnobSensitivity& effect) { return effect.neighbours.empty(); });
   std::stable_sort(out.knobs.begin(), out.knobs.end(),
                    [](const auto& a, const auto& b) { return a.swing() > b.swing(); });
   return out;
@@ -172,7 +173,7 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
     ScalePoint point{gpus, dp, d.workload.batch, "", {}};
     if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0)
-      point.wrong = "the batch does not split so";
+      point.wrong = "the batch of this size is not a whole number";
     else if (const auto problem = first_problem(d))
       point.wrong = problem->what;
     out.push_back(std::move(point));

@@ -17,7 +17,7 @@ namespace shardscape {
 // The design with another value of one knob.
 struct Neighbour {
   std::string value;
-  // Other knobs that changed with it: dp, to hold the number of ranks; fixes of problems.
+  // Other knobs that changed: dp, so that the number of ranks stays, and the knobs of fixes.
   std::vector<std::pair<std::string, std::string>> also;
   Design design;
   Evaluation evaluation;  // timed even if it does not fit
@@ -32,17 +32,17 @@ struct KnobSensitivity {
   double slowest = 0, fastest = 0;
   int64_t least_memory = 0, most_memory = 0;  // change in bytes on the fullest rank
   double swing() const { return std::max(fastest, -slowest); }
-  // Neighbours from slowest to fastest; if there are more than `most`, those at both ends.
+  // Neighbours from slowest to fastest. If they are more than `most`, only the slowest and the fastest.
   std::vector<const Neighbour*> extremes(size_t most) const;
 };
 
 struct Sensitivity {
-  Evaluation now;
+  Evaluation now;                      // of the design itself
   std::vector<KnobSensitivity> knobs;  // largest effect on tokens per second first
 };
 
-// The design is valid. Omitted: knobs of the model, the mode, knobs without effect, and knobs that the
-// program chooses (0). Empty if stopped.
+// Requires a valid design. Omits knobs of the model, the mode, knobs without effect, and knobs at 0, where
+// the program chooses the value. Empty if stopped.
 std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token stop = {},
                                        const std::function<void(size_t done, size_t of)>& progress = {});
 
@@ -50,7 +50,7 @@ struct ScalePoint {
   int64_t gpus = 0, dp = 0, batch = 0;
   std::string wrong;      // why the design is impossible; empty: it is possible
   Evaluation evaluation;  // timed even if it does not fit
-  double efficiency = 0;  // tokens/s per GPU over that of the smallest timed size
+  double efficiency = 0;  // tokens/s per GPU, divided by the value of the smallest timed size
 };
 struct ScalingOptions {
   bool weak = false;                  // true: the batch grows with dp (weak scaling); false: it is constant

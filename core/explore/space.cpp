@@ -22,10 +22,6 @@ bool is_degree(std::string_view id) {
   return std::find(std::begin(kDegrees), std::end(kDegrees), id) != std::end(kDegrees);
 }
 
-Problem wrong(std::string where, std::string what, std::string accepted) {
-  return {Severity::Error, std::move(where), std::move(what), std::move(accepted), {}};
-}
-
 }  // namespace
 
 std::string SpaceSpec::ranks() const {
@@ -62,11 +58,13 @@ class SpaceBuilder {
       space_->constraints_.push_back(std::get<Constraint>(std::move(constraint)));
     }
     if (!(spec_.memory_margin >= 0 && spec_.memory_margin < 1))
-      throw wrong("memory_margin", "a margin of " + significant(spec_.memory_margin) + " leaves nothing",
-                  "a share from 0 to below 1, such as 0.05");
+      throw Problem(ProblemCode::MemoryMarginInvalid, "memory_margin",
+                    "a margin of " + significant(spec_.memory_margin) + " leaves no memory",
+                    "a share from 0 to below 1, such as 0.05");
     for (const Space::Digit& digit : space_->digits_) {
       if (space_->size_ > kMaxSize / static_cast<Wide>(digit.rows.size()))
-        throw wrong("dimensions", "the space is too large to count", "fewer dimensions or values");
+        throw Problem(ProblemCode::SpaceTooLarge, "dimensions", "the space is too large to count",
+                      "fewer dimensions or values");
       space_->size_ *= static_cast<Wide>(digit.rows.size());
     }
     return space_;
@@ -78,14 +76,16 @@ class SpaceBuilder {
       std::string& id = spec_.dimensions[i].first;
       std::replace(id.begin(), id.end(), '-', '_');
       if (id != kModelAxis && !find_knob(id))
-        throw wrong(id, "there is no knob \"" + id + "\"",
-                    "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
+        throw Problem(ProblemCode::UnknownKnob, id, "there is no knob \"" + id + "\"",
+                      "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
       for (size_t j = 0; j < i; ++j)
         if (spec_.dimensions[j].first == id)
-          throw wrong(id, "the dimension \"" + id + "\" is given twice", "each dimension once");
+          throw Problem(ProblemCode::RepeatedDimension, id, "the dimension \"" + id + "\" is given twice",
+                        "each dimension once");
     }
     if (!spec_.gpus.empty() && !spec_.nodes.empty())
-      throw wrong(kNodesAxis, "both gpus and nodes are given", "one of them");
+      throw Problem(ProblemCode::ConflictingDimensions, kNodesAxis, "both gpus and nodes are given",
+                    "one of them");
   }
 
   std::vector<std::string> parsed(const Knob& knob, const std::string& text) const {
@@ -132,12 +132,14 @@ class SpaceBuilder {
       const size_t comma = rest.find(',');
       const std::string id(trimmed(std::string_view(rest).substr(0, comma)));
       if (!ModelLibrary::instance().preset(id))
-        throw wrong(kModelAxis, "there is no preset \"" + id + "\"",
-                    "presets between commas, as \"shardscape-cli presets\" lists them, or all");
+        throw Problem(ProblemCode::UnknownPreset, kModelAxis, "there is no preset \"" + id + "\"",
+                      "presets between commas, as \"shardscape-cli presets\" lists them, or all");
       if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
       rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
     }
-    if (values.empty()) throw wrong(kModelAxis, "no preset is named", "presets between commas, or all");
+    if (values.empty())
+      throw Problem(ProblemCode::ValueMissing, kModelAxis, "no preset is named",
+                    "presets between commas, or all");
     apply_preset(space_->base_, values.front());
     if (values.size() > 1) add_digit(add_axis(kModelAxis, "Model", nullptr, std::move(values)));
   }
@@ -147,27 +149,29 @@ class SpaceBuilder {
     std::vector<std::pair<int64_t, int64_t>> out;
     const bool by_node = !spec_.nodes.empty();
     const char* id = by_node ? kNodesAxis : kGpusAxis;
-    // The list of ranks or nodes is parsed as values of that knob.
+    // The list of ranks or nodes has the syntax of the values of dp.
     auto values = parse_values(*find_knob("dp"), by_node ? spec_.nodes : spec_.gpus);
     if (auto* problem = std::get_if<Problem>(&values)) {
       problem->where = id;
       throw *problem;
     }
     if (by_node && spec_.find("gpus_per_node"))
-      throw wrong(kNodesAxis, "nodes of various sizes do not make a number of ranks",
-                  "gpus, or gpus_per_node with one value");
+      throw Problem(ProblemCode::NodesOfVariousSizes, kNodesAxis,
+                    "nodes have different sizes, so the number of nodes does not determine the ranks",
+                    "gpus instead of nodes, or one value of gpus_per_node");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
       if (ranks > kMaxWorld)
-        throw wrong(id, grouped(ranks) + " ranks are too many", "up to " + grouped(kMaxWorld) + " ranks");
+        throw Problem(ProblemCode::TooManyRanks, id, grouped(ranks) + " ranks are too many",
+                      "up to " + grouped(kMaxWorld) + " ranks");
       out.emplace_back(ranks, by_node ? n : 0);
     }
     return out;
   }
 
-  // Divisors that the base model permits for this degree. All candidates for dp, or if the space varies the
-  // model.
-  std::vector<int64_t> working(const Knob& degree, std::vector<int64_t> candidates) const {
+  // The candidates that the base model permits for a degree. Returns all candidates for dp, and if the space
+  // varies the model.
+  std::vector<int64_t> permitted_divisors(const Knob& degree, std::vector<int64_t> candidates) const {
     const bool same_model = std::none_of(spec_.dimensions.begin(), spec_.dimensions.end(), [](const auto& d) {
       const Knob* knob = find_knob(d.first);
       return !knob || knob->group == KnobGroup::Model || knob->id == "seq";
@@ -191,10 +195,10 @@ class SpaceBuilder {
     if (spec_.gpus.empty() && spec_.nodes.empty()) {
       for (const char* id : kDegrees)
         if (const std::string* text = spec_.find(id); text && is_all(*text))
-          throw wrong(
-              id,
-              "all values of " + std::string(id) + " are divisors of the number of ranks, which is not given",
-              "gpus or nodes, or a list or range");
+          throw Problem(ProblemCode::RanksUnknown, id,
+                        "\"all\" for " + std::string(id) +
+                            " means the divisors of the number of ranks, which is not given",
+                        "gpus or nodes, or a list or range");
       return;
     }
     const auto ranks = worlds();
@@ -209,7 +213,7 @@ class SpaceBuilder {
       const std::string* text = spec_.find(id);
       std::vector<int64_t> values;
       if (text ? is_all(*text) : std::string_view(id) == "dp")
-        values = working(knob, candidates);
+        values = permitted_divisors(knob, candidates);
       else if (!text)
         values = {knob_number(knob)(space_->base_)};
       else
@@ -233,10 +237,10 @@ class SpaceBuilder {
               found.push_back({world, nodes, tp, cp, pp, dp});
           }
     if (found.empty())
-      throw wrong(spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
-                  "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
-                      (ranks.size() > 1 ? " or one of the others" : ""),
-                  "degrees that do, or \"all\" for one of them");
+      throw Problem(ProblemCode::NoLayoutForRanks, spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
+                    "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
+                        (ranks.size() > 1 ? " or to another of the given numbers" : ""),
+                    "degrees whose product is the number of ranks, or \"all\" for one degree");
     Space::Digit digit;
     digit.rows.resize(found.size());
     for (size_t column = 0; column < 6; ++column) {
@@ -264,7 +268,8 @@ class SpaceBuilder {
     if (found.size() > 1) space_->digits_.push_back(std::move(digit));
   }
 
-  // Whether the values differ in the graph, tested on a design in which every strategy is active.
+  // Whether the values of an axis give different graphs, tested on a design in which every strategy is
+  // active.
   bool changes_structure(const SpaceAxis& axis) const {
     Design probe = space_->base_;
     for (const char* id : kDegrees) (void)set_knob(probe, *find_knob(id), "2");
@@ -285,7 +290,8 @@ class SpaceBuilder {
       const std::string* text = spec_.find(knob.id);
       if (!text || (laid_out && is_degree(knob.id))) continue;
       std::vector<std::string> values = parsed(knob, *text);
-      if (values.empty()) throw wrong(knob.id, "there is no value", values_help(knob));
+      if (values.empty())
+        throw Problem(ProblemCode::ValueMissing, knob.id, "a value is missing", values_help(knob));
       if (values.size() == 1) {
         (void)set_knob(space_->base_, knob, values.front());
         fixed_.emplace_back(&knob, values.front());
@@ -297,8 +303,8 @@ class SpaceBuilder {
     for (const auto* list : {&structural, &numeric})
       for (int axis : *list) {
         add_digit(axis);
-        space_->idle_.emplace_back(static_cast<size_t>(axis),
-                                   no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+        space_->without_effect_.emplace_back(static_cast<size_t>(axis),
+                                             no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
       }
     // A preset would overwrite knobs of the model that have a single value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
@@ -315,7 +321,7 @@ class SpaceBuilder {
   std::vector<std::pair<const Knob*, std::string>> fixed_;
 };
 
-std::variant<std::shared_ptr<const Space>, Problem> Space::make(SpaceSpec spec) {
+Result<std::shared_ptr<const Space>> Space::make(SpaceSpec spec) {
   try {
     return SpaceBuilder(std::move(spec)).build();
   } catch (const Problem& problem) {
@@ -391,15 +397,17 @@ int Space::excluded_by(const Design& design) const {
 }
 
 bool Space::repeats(const Design& design, const std::vector<int>& values) const {
-  return std::any_of(idle_.begin(), idle_.end(),
-                     [&](const auto& of) { return values[of.first] > 0 && of.second(design); });
+  return std::any_of(without_effect_.begin(), without_effect_.end(), [&](const auto& axis_and_test) {
+    const auto& [axis, has_no_effect] = axis_and_test;
+    return values[axis] > 0 && has_no_effect(design);
+  });
 }
 
 void Space::apply(Design& design, size_t digit, int row) const {
-  const Digit& of = digits_[digit];
-  for (size_t a = 0; a < of.axes.size(); ++a) {
-    const auto axis = static_cast<size_t>(of.axes[a]);
-    settings_[axis][static_cast<size_t>(of.rows[static_cast<size_t>(row)][a])](design);
+  const Digit& d = digits_[digit];
+  for (size_t a = 0; a < d.axes.size(); ++a) {
+    const auto axis = static_cast<size_t>(d.axes[a]);
+    settings_[axis][static_cast<size_t>(d.rows[static_cast<size_t>(row)][a])](design);
   }
 }
 
@@ -409,11 +417,11 @@ SpaceCursor::SpaceCursor(const Space& space)
 void SpaceCursor::set(size_t digit, int row) {
   if (rows_[digit] == row) return;
   rows_[digit] = row;
-  const Space::Digit& of = space_.digits_[digit];
-  for (size_t a = 0; a < of.axes.size(); ++a)
-    values_[static_cast<size_t>(of.axes[a])] = of.rows[static_cast<size_t>(row)][a];
+  const Space::Digit& d = space_.digits_[digit];
+  for (size_t a = 0; a < d.axes.size(); ++a)
+    values_[static_cast<size_t>(d.axes[a])] = d.rows[static_cast<size_t>(row)][a];
   // A preset resets knobs of the model.
-  if (digit == 0 && space_.axes_[static_cast<size_t>(of.axes.front())].id == kModelAxis) {
+  if (digit == 0 && space_.axes_[static_cast<size_t>(d.axes.front())].id == kModelAxis) {
     design_ = space_.base_;
     for (size_t i = 0; i < rows_.size(); ++i)
       if (rows_[i] >= 0) space_.apply(design_, i, rows_[i]);

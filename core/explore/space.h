@@ -56,7 +56,7 @@ struct SpaceAxis {
 class Space {
  public:
   // A Problem names the dimension.
-  static std::variant<std::shared_ptr<const Space>, Problem> make(SpaceSpec spec);
+  static Result<std::shared_ptr<const Space>> make(SpaceSpec spec);
 
   const SpaceSpec& spec() const { return spec_; }
   Wide size() const { return size_; }
@@ -92,8 +92,8 @@ class Space {
   SpaceSpec spec_;
   Design base_;  // the base design with the dimensions of a single value applied
   std::vector<SpaceAxis> axes_;
-  std::vector<std::vector<KnobSetting>> settings_;     // per axis and value
-  std::vector<std::pair<size_t, NoEffectTest>> idle_;  // axes that can be without effect
+  std::vector<std::vector<KnobSetting>> settings_;               // per axis and value
+  std::vector<std::pair<size_t, NoEffectTest>> without_effect_;  // axes whose knob can be without effect
   std::vector<Digit> digits_;
   std::vector<Constraint> constraints_;
   Wide size_ = 1;
@@ -125,7 +125,7 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
 // "recompute": "all", "microbatch": [1, 2, 4]}, "constraints": ["tp*cp<=node"], "memory_margin": 0.05}. A
 // Problem names file, line and dimension.
 std::string to_json(const SpaceSpec& spec);
-std::variant<SpaceSpec, Problem> space_from_json(const std::string& text, const std::string& where);
-std::variant<SpaceSpec, Problem> load_space(const std::filesystem::path& path);
+Result<SpaceSpec> space_from_json(const std::string& text, const std::string& where);
+Result<SpaceSpec> load_space(const std::filesystem::path& path);
 
 }  // namespace shardscape

@@ -22,19 +22,20 @@ std::string values_text(const JsonFile& file, const std::string& id, const json&
   const auto one = [&](const json& v) -> std::string {
     if (v.is_string()) return v.get<std::string>();
     if (v.is_number() || v.is_boolean()) return v.dump();
-    file.fail(id, "\"" + id + "\" has " + v.dump() + " among its values",
+    file.fail(ProblemCode::DataValue, id, "\"" + id + "\" has " + v.dump() + " among its values",
               "numbers, true, false, or texts such as \"1..64*2\" and \"all\"");
   };
   if (!value.is_array()) return one(value);
-  if (value.empty()) file.fail(id, "\"" + id + "\" has no values", "at least one value");
+  if (value.empty())
+    file.fail(ProblemCode::DataValue, id, "\"" + id + "\" has no values", "at least one value");
   std::string text;
   for (size_t i = 0; i < value.size(); ++i)
     text += (i == 0 ? "" : holds_lists(id) ? "|" : ",") + one(value[i]);
   return text;
 }
 
-// The text of the object at a key of the root, after as many newlines as precede it in the file, for line
-// numbers.
+// The text of the object at a key of the root. As many newlines precede the text as in the file, so that
+// problems have the line numbers of the file.
 std::string object_text(const std::string& text, const std::string& key) {
   const size_t at = text.find("\"" + key + "\""), begin = at == std::string::npos ? at : text.find('{', at);
   if (begin == std::string::npos) return "";
@@ -59,7 +60,7 @@ std::string object_text(const std::string& text, const std::string& key) {
 Design base_of(const JsonFile& file, const std::string& text, const std::string& where) {
   const json& inner = file.object(file.root(), "design");
   std::string own = object_text(text, "design");
-  // another key with the same name precedes it
+  // if another key of this name comes first, the text belongs to that key
   if (json::parse(own, nullptr, false) != inner) own = inner.dump();
   auto design = design_from_json(own, where);
   if (auto* problem = std::get_if<Problem>(&design)) throw DataError{*problem};
@@ -70,11 +71,12 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   file.only(file.root(), {"shardscape_space", "name", "design", "gpus", "nodes", "dimensions", "constraints",
                           "memory_margin"});
   if (!file.root().contains("shardscape_space"))
-    file.fail("",
+    file.fail(ProblemCode::WrongKindOfFile, "",
               "this is not a space of designs: \"shardscape_space\", the version of its format, is missing",
               "\"shardscape_space\": " + std::to_string(kFormat));
   if (file.integer(file.root(), "shardscape_space") != kFormat)
-    file.fail("shardscape_space", "the version of the format is " + file.root()["shardscape_space"].dump(),
+    file.fail(ProblemCode::UnknownFormat, "shardscape_space",
+              "the version of the format is " + file.root()["shardscape_space"].dump(),
               "\"shardscape_space\": " + std::to_string(kFormat));
   SpaceSpec spec;
   spec.name = file.text_or(file.root(), "name", "");
@@ -89,12 +91,13 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   if (file.root().contains("constraints"))
     for (const json& constraint : file.array(file.root(), "constraints")) {
       if (!constraint.is_string())
-        file.fail("constraints", constraint.dump() + " is no constraint", "a text such as \"tp*cp<=node\"");
+        file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is not a constraint",
+                  "a text such as \"tp*cp<=node\"");
       spec.constraints.push_back(constraint.get<std::string>());
     }
   if (const auto it = file.root().find("memory_margin"); it != file.root().end()) {
     if (!it->is_number())
-      file.fail("memory_margin", "\"memory_margin\" is not a number",
+      file.fail(ProblemCode::DataValue, "memory_margin", "\"memory_margin\" is not a number",
                 "a share from 0 to below 1, such as 0.05");
     spec.memory_margin = it->get<double>();
   }
@@ -104,8 +107,9 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
     const auto broken = std::find_if(
         spec.constraints.begin(), spec.constraints.end(),
         [](const std::string& c) { return std::holds_alternative<Problem>(Constraint::parse(c)); });
-    const bool constraint = problem->where == "constraint" && broken != spec.constraints.end();
-    file.fail(constraint ? *broken : problem->where,
+    const bool constraint = problem->code == ProblemCode::ConstraintSyntax &&
+                            broken != spec.constraints.end();
+    file.fail(problem->code, constraint ? *broken : problem->where,
               (constraint ? "constraint " : "\"" + problem->where + "\": ") + problem->what,
               problem->accepted);
   }
@@ -127,22 +131,20 @@ std::string to_json(const SpaceSpec& spec) {
   return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::variant<SpaceSpec, Problem> space_from_json(const std::string& text, const std::string& where) {
+Result<SpaceSpec> space_from_json(const std::string& text, const std::string& where) {
   try {
     const JsonFile file(text, where);
     return read(file, text, where);
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error,
-                   where,
+    return Problem{ProblemCode::JsonValueUnreadable, where,
                    std::string("the file holds a value that cannot be read: ") + error.what(),
-                   "a space of designs in JSON",
-                   {}};
+                   "a space of designs in JSON"};
   }
 }
 
-std::variant<SpaceSpec, Problem> load_space(const std::filesystem::path& path) {
+Result<SpaceSpec> load_space(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
   return space_from_json(std::get<std::string>(text), path.string());

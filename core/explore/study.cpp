@@ -14,7 +14,7 @@ using json = nlohmann::ordered_json;
 constexpr const char* kKey = "explore";
 constexpr const char* kCompared = "compare";
 
-Study of(SearchResult result) {
+Study study_of(SearchResult result) {
   Study study{{}, std::make_shared<const SearchResult>(std::move(result)), {}, std::nullopt, true};
   const SearchResult& search = *study.search;
   study.design = search.space->design_at(search.best.empty() ? 0 : search.best.front().index);
@@ -22,19 +22,19 @@ Study of(SearchResult result) {
 }
 
 // Reads results of `shardscape-cli explore -o` and merge, and space files of --space.
-std::optional<std::variant<Study, Problem>> of_search(const std::string& text, const std::string& where) {
+std::optional<Result<Study>> of_search(const std::string& text, const std::string& where) {
   const json root = json::parse(text, nullptr, false);
   if (root.is_object() && root.contains("shardscape_result")) {
     auto result = result_from_json(text, where);
     if (auto* problem = std::get_if<Problem>(&result)) return std::move(*problem);
-    return of(std::get<SearchResult>(std::move(result)));
+    return study_of(std::get<SearchResult>(std::move(result)));
   }
   if (root.is_object() && root.contains("shardscape_space")) {
     auto spec = space_from_json(text, where);
     if (auto* problem = std::get_if<Problem>(&spec)) return std::move(*problem);
     auto space = Space::make(std::get<SpaceSpec>(std::move(spec)));
     if (auto* problem = std::get_if<Problem>(&space)) return std::move(*problem);
-    return of(Keeper(std::get<0>(std::move(space)), {}).result());
+    return study_of(ResultCollector(std::get<0>(std::move(space)), {}).result());
   }
   return std::nullopt;
 }
@@ -44,13 +44,13 @@ std::optional<std::variant<Study, Problem>> of_search(const std::string& text, c
 std::string to_json(const Study& study) {
   if (!study.search && study.compared.empty()) return to_json(study.design);
   json root = json::parse(to_json(study.design));
-  for (const NamedDesign& of : study.compared)
-    root[kCompared].push_back({{"name", of.name}, {"design", json::parse(to_json(of.design))}});
+  for (const NamedDesign& compared : study.compared)
+    root[kCompared].push_back({{"name", compared.name}, {"design", json::parse(to_json(compared.design))}});
   if (study.search) root[kKey] = json::parse(result_json(*study.search));
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where) {
+Result<Study> study_from_json(const std::string& text, const std::string& where) {
   if (auto search = of_search(text, where)) return std::move(*search);
   auto design = design_from_json(text, where);
   if (auto* problem = std::get_if<Problem>(&design)) return std::move(*problem);
@@ -66,23 +66,23 @@ std::variant<Study, Problem> study_from_json(const std::string& text, const std:
   if (const auto it = root.find(kCompared); it != root.end()) {
     const std::string place = where + " (" + kCompared + ")";
     if (!it->is_array())
-      study.lost = Problem{
-          Severity::Error, place, "this is not a list", "a list of {\"name\", \"design\"}", {}};
+      study.lost = Problem{ProblemCode::DataValue, place, "this is not a list",
+                           "a list of {\"name\", \"design\"}"};
     else
       for (const json& entry : *it) {
         const bool named = entry.is_object() && entry.contains("design") &&
                            entry.value("name", json()).is_string();
-        auto of = design_from_json(named ? entry["design"].dump(1) : "", place);
-        if (auto* problem = std::get_if<Problem>(&of))
+        auto design = design_from_json(named ? entry["design"].dump(1) : "", place);
+        if (auto* problem = std::get_if<Problem>(&design))
           study.lost = std::move(*problem);
         else
-          study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(of))});
+          study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(design))});
       }
   }
   return study;
 }
 
-std::variant<Study, Problem> load_study(const std::filesystem::path& path) {
+Result<Study> load_study(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
   return study_from_json(std::get<std::string>(text), path.string());

@@ -22,10 +22,10 @@ struct NamedDesign {
 struct Study {
   Design design;
   std::shared_ptr<const SearchResult> search;  // with its space; null: the document has none
-  std::vector<NamedDesign> compared;           // in their order
-  // Problem of the search or of the compared designs; the design itself is readable.
+  std::vector<NamedDesign> compared;           // in the order of the file
+  // The search or a compared design is unreadable and was dropped; the design itself is readable.
   std::optional<Problem> lost;
-  // Read from the result of a search (the design is the best one, or the first of the space) or from a space.
+  // True: read from a search result or a space. The design is the best one, or else the first of the space.
   bool of_search = false;
 };
 
@@ -34,8 +34,8 @@ struct Study {
 std::string to_json(const Study& study);
 // Reads a document, a search result (result_json) or a space without a result (to_json of SpaceSpec). A
 // Problem if the design, the result or the space is unreadable.
-std::variant<Study, Problem> study_from_json(const std::string& text, const std::string& where);
-std::variant<Study, Problem> load_study(const std::filesystem::path& path);
+Result<Study> study_from_json(const std::string& text, const std::string& where);
+Result<Study> load_study(const std::filesystem::path& path);
 // Writes a temporary file in the same folder and renames it, so that a failure leaves the old file intact.
 std::optional<Problem> save_study(const Study& study, const std::filesystem::path& path);
 

@@ -59,8 +59,8 @@ std::vector<std::pair<std::string, std::string>> usual_dimensions(const Design& 
     for (const char* end : {"account_for_embedding_in_pipeline_split", "account_for_loss_in_pipeline_split"})
       out.push_back({end, "all"});
   if (experts) out.push_back({"ep", at_most(divisors(base.model.experts), std::max<int64_t>(gpus, 1))});
-  // Knobs without effect in inference, whatever the parallelism. In training this depends on knobs that also
-  // vary.
+  // Omits knobs that have no effect in inference under any parallelism. In training, the effect of a knob may
+  // depend on other knobs that vary.
   Design spread = base;
   spread.parallel.tp = spread.parallel.pp = spread.parallel.dp = 2;
   spread.parallel.sequence_parallel = true;

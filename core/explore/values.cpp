@@ -11,12 +11,8 @@
 namespace shardscape {
 namespace {
 
-Problem wrong(const Knob& knob, std::string what, std::string accepted = "") {
-  return {Severity::Error,
-          knob.id,
-          std::move(what),
-          accepted.empty() ? values_help(knob) : std::move(accepted),
-          {}};
+Problem wrong(ProblemCode code, const Knob& knob, std::string what, std::string accepted = "") {
+  return {code, knob.id, std::move(what), accepted.empty() ? values_help(knob) : std::move(accepted)};
 }
 
 bool holds_lists(const Knob& knob) {
@@ -34,10 +30,10 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// The number of one part of a range, in the unit of the knob (thousandths for decimals).
-std::variant<int64_t, Problem> number_of(const Knob& knob, const std::string& text) {
+// The number of a knob value given as text; thousandths for decimal knobs.
+Result<int64_t> number_of(const Knob& knob, const std::string& text) {
   Design scratch;
-  if (auto problem = set_knob(scratch, knob, text)) return wrong(knob, problem->what);
+  if (auto problem = set_knob(scratch, knob, text)) return wrong(problem->code, knob, problem->what);
   return knob_number(knob)(scratch);
 }
 
@@ -46,7 +42,7 @@ std::string number_word(const Knob& knob, int64_t value) {
 }
 
 // Ranges such as "1..64*2".
-std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, const std::string& text) {
+Result<std::vector<std::string>> parse_range(const Knob& knob, const std::string& text) {
   const size_t dots = text.find("..");
   std::string last = text.substr(dots + 2);
   const size_t by = last.find_first_of("*+");
@@ -63,19 +59,21 @@ std::variant<std::vector<std::string>, Problem> parse_range(const Knob& knob, co
     const NumberText whole = parse_number(step_text, false);
     step = decimal ? thousandths.value_or(0) : whole.fault == NumberFault::None ? whole.value : 0;
     if (step < 1 || (kind == '*' && step < 2))
-      return wrong(knob, "\"" + step_text + "\" is no step of a range",
+      return wrong(ProblemCode::RangeInvalid, knob, "\"" + step_text + "\" is not a step of a range",
                    "a..b*2 for powers, a..b+step for equal steps");
   }
   const int64_t first = std::get<int64_t>(from), end = std::get<int64_t>(to);
   if (first > end)
-    return wrong(knob, "the range " + text + " goes down",
+    return wrong(ProblemCode::RangeInvalid, knob, "the range " + text + " goes down",
                  number_word(knob, end) + ".." + number_word(knob, first));
   if (kind == '*' && first < 1)
-    return wrong(knob, "powers cannot start at " + number_word(knob, first), "a range from 1 on");
+    return wrong(ProblemCode::RangeInvalid, knob, "powers cannot start at " + number_word(knob, first),
+                 "a range from 1 on");
   std::vector<std::string> values;
   for (int64_t value = first; value <= end;) {
     if (values.size() == kMaxValues)
-      return wrong(knob, "the range " + text + " has more than " + grouped(kMaxValues) + " values",
+      return wrong(ProblemCode::TooManyValues, knob,
+                   "the range " + text + " has more than " + grouped(kMaxValues) + " values",
                    "a larger step");
     values.push_back(number_word(knob, value));
     if (kind == '*' ? __builtin_mul_overflow(value, step, &value)
@@ -115,10 +113,10 @@ std::vector<std::string> words(const std::vector<int64_t>& numbers) {
   return out;
 }
 
-// The size that a knob divides; "all" takes its divisors.
+// The size that a knob divides; "all" stands for the divisors.
 struct Splits {
   const char* knob;
-  int64_t (*of)(const Design&);
+  int64_t (*size)(const Design&);
   bool zero;  // whether 0 is also a value
 };
 constexpr Splits kSplits[] = {
@@ -143,7 +141,7 @@ std::vector<std::string> all_subsets(const Knob& knob) {
   return out;
 }
 
-bool says(const std::string& text, std::string_view what) {
+bool is_word(const std::string& text, std::string_view what) {
   std::string word(trimmed(text));
   for (char& c : word) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return word == what;
@@ -151,7 +149,7 @@ bool says(const std::string& text, std::string_view what) {
 
 }  // namespace
 
-bool is_all(const std::string& text) { return says(text, "all"); }
+bool is_all(const std::string& text) { return is_word(text, "all"); }
 
 std::string values_help(const Knob& knob) {
   const std::string each = "each " + accepted_values(knob);
@@ -169,11 +167,12 @@ std::string values_help(const Knob& knob) {
   return "";
 }
 
-std::variant<std::vector<std::string>, Problem> parse_values(const Knob& knob, const std::string& text) {
+Result<std::vector<std::string>> parse_values(const Knob& knob, const std::string& text) {
   std::vector<std::string> values;
   for (const std::string& raw : split(text, holds_lists(knob) ? '|' : ',')) {
     const std::string part(trimmed(raw));
-    if (part.empty() && !holds_lists(knob)) return wrong(knob, "a value is missing in \"" + text + "\"");
+    if (part.empty() && !holds_lists(knob))
+      return wrong(ProblemCode::ValueMissing, knob, "a value is missing in \"" + text + "\"");
     const bool numeric = knob.type == KnobType::Integer || knob.type == KnobType::Decimal;
     if (part.find("..") != std::string::npos && numeric) {
       auto range = parse_range(knob, part);
@@ -182,29 +181,31 @@ std::variant<std::vector<std::string>, Problem> parse_values(const Knob& knob, c
       continue;
     }
     if (numeric && part.size() > 1 && part[0] == '0' && part[1] != '.')
-      return wrong(knob,
+      return wrong(ProblemCode::ThousandsSeparator, knob,
                    "\"" + part + "\" in \"" + text + "\": a comma separates values here, not thousands");
     Design scratch;
-    if (auto problem = set_knob(scratch, knob, part)) return wrong(knob, problem->what);
+    if (auto problem = set_knob(scratch, knob, part)) return wrong(problem->code, knob, problem->what);
     values.push_back(knob_text(scratch, knob));
   }
   if (values.size() > kMaxValues)
-    return wrong(knob, "there are more than " + grouped(kMaxValues) + " values", "fewer values");
+    return wrong(ProblemCode::TooManyValues, knob, "there are more than " + grouped(kMaxValues) + " values",
+                 "fewer values");
   return in_order(knob, std::move(values));
 }
 
-std::variant<std::vector<int64_t>, Problem> sweep_values(const Knob& knob, const std::string& text) {
+Result<std::vector<int64_t>> sweep_values(const Knob& knob, const std::string& text) {
   std::vector<int64_t> out;
-  if (trimmed(text).empty() || says(text, "usual")) return out;
+  if (trimmed(text).empty() || is_word(text, "usual")) return out;
   const std::string
       accepted = "numbers of " + knob.unit +
                  " such as 1,8,64, a range such as 1..64*2 (powers) or 1024..8192+1024 (steps), or usual";
   auto values = parse_values(knob, text);
-  if (auto* problem = std::get_if<Problem>(&values)) return wrong(knob, std::move(problem->what), accepted);
+  if (auto* problem = std::get_if<Problem>(&values))
+    return wrong(problem->code, knob, std::move(problem->what), accepted);
   if (std::get<0>(values).size() > kMaxSwept)
-    return wrong(
-        knob, grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are more than a sweep takes",
-        "at most " + grouped(kMaxSwept));
+    return wrong(ProblemCode::TooManyValues, knob,
+                 grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are too many for a sweep",
+                 "at most " + grouped(kMaxSwept));
   for (const std::string& value : std::get<0>(values)) out.push_back(std::stoll(value));
   return out;
 }
@@ -218,7 +219,7 @@ bool is_range(const Knob& knob, const std::string& text) {
                    text.find("..") != std::string::npos;
 }
 
-std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, const Design& base) {
+Result<std::vector<std::string>> all_values(const Knob& knob, const Design& base) {
   constexpr size_t kMostSubsets = 10;
   switch (knob.type) {
     case KnobType::Boolean: return std::vector<std::string>{"false", "true"};
@@ -233,7 +234,7 @@ std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, con
     case KnobType::Integer:
       for (const Splits& split : kSplits) {
         if (knob.id != split.knob) continue;
-        std::vector<std::string> values = words(divisors(split.of(base)));
+        std::vector<std::string> values = words(divisors(split.size(base)));
         if (split.zero) values.insert(values.begin(), "0");
         return values;
       }
@@ -241,11 +242,8 @@ std::variant<std::vector<std::string>, Problem> all_values(const Knob& knob, con
     case KnobType::Decimal:
     case KnobType::IntegerList: break;
   }
-  return Problem{Severity::Error,
-                 knob.id,
-                 "there is no saying what all values of \"" + knob.id + "\" are",
-                 values_help(knob),
-                 {}};
+  return Problem{ProblemCode::AllValuesUnknown, knob.id, "\"all\" is not defined for \"" + knob.id + "\"",
+                 values_help(knob)};
 }
 
 }  // namespace shardscape

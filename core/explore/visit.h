@@ -11,10 +11,10 @@ namespace shardscape {
 
 class Visitor {
  public:
-  Visitor(const Space& space, const ResultOptions& keep)
-      : space_(space), objective_(keep.objective), price_(keep.price_per_hour) {
+  Visitor(const Space& space, const ResultOptions& result_options)
+      : space_(space), objective_(result_options.objective), price_(result_options.price_per_hour) {
     options_.memory_margin = space.spec().memory_margin;
-    options_.size_what_does_not_fit = false;
+    options_.exact_memory_if_too_large = false;
   }
   // Counts the design. Returns its point if it was timed and its objective is known. After a stop it counts
   // nothing, so the caller must check the token.
@@ -29,7 +29,7 @@ class Visitor {
   Evaluator evaluator_;
 };
 
-// Runs a guided search; run.keeper collects the points.
+// Runs a guided search; run.collector receives the points.
 class SearchRun;
 void guided_search(SearchRun& run, const Guided& guided);
 

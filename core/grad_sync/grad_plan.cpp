@@ -22,11 +22,11 @@ namespace {
 
 // Whether both the embedding and the head have a parameter with this key.
 bool at_both_ends(const Graph& graph, const std::string& tied) {
-  const auto in = [&](const Segment& segment) {
+  const auto has_key = [&](const Segment& segment) {
     return std::any_of(segment.params.begin(), segment.params.end(),
                        [&](const Param& p) { return p.tied == tied; });
   };
-  return !tied.empty() && in(graph.segments.front()) && in(graph.segments.back());
+  return !tied.empty() && has_key(graph.segments.front()) && has_key(graph.segments.back());
 }
 
 }  // namespace
@@ -36,10 +36,11 @@ std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, 
   for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
     const Segment& segment = graph.segments[static_cast<size_t>(part.segment)];
     for (const Param& param : segment.params) {
-      const bool here = !param.tied.empty() &&
-                        std::any_of(out.begin(), out.end(),
-                                    [&](const StageParam& other) { return other.param->tied == param.tied; });
-      if (!here) out.push_back({&segment, &param, part.count});
+      const bool listed = !param.tied.empty() &&
+                          std::any_of(out.begin(), out.end(), [&](const StageParam& other) {
+                            return other.param->tied == param.tied;
+                          });
+      if (!listed) out.push_back({&segment, &param, part.count});
     }
   }
   return out;
@@ -54,8 +55,11 @@ Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers
 
 std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params,
                                          bool ends) {
+  // By order of issue and axes. 1, tp: a parameter that is Replicate on tp, in a block whose sequence is
+  // sharded over tp, has a gradient that is Partial on tp. 2, KV replicas: the ranks that share a KV head
+  // each hold a summand of the gradient of its projection.
   std::map<std::pair<int, MeshAxes>, Expr> elements;
-  Expr tied;
+  Expr tied;  // the embedding and the head share one table, on the first and the last stage
   for (const StageParam& p : params) {
     const Tensor& grad = p.segment->tensor(p.param->gradient);
     const Expr size = p.count * local_elements(grad);
@@ -68,22 +72,9 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
   const DType type = graph.structure.grad_dtype;
   const Expr bytes(dtype_bytes(type));
   std::vector<GradReduction> out;
-  for (const auto& [key, size] : elements) {
-    const char* why = key.first == 1
-                          ? "Parameters that are Replicate on tp beside sequence shards have gradients that "
-                            "are Partial on tp."
-                          : "Ranks that share a KV head each hold a summand of its projection's gradient.";
-    out.push_back({key.second, false, false, size, size * bytes, type, why});
-  }
-  if (!tied.is_zero())
-    out.push_back(
-        {{},
-         true,
-         false,
-         tied,
-         tied * bytes,
-         type,
-         "The embedding and the head share one table, which lives on the first and the last stage."});
+  for (const auto& [key, size] : elements)
+    out.push_back({key.second, false, false, size, size * bytes, type});
+  if (!tied.is_zero()) out.push_back({{}, true, false, tied, tied * bytes, type});
   return out;
 }
 
@@ -93,14 +84,9 @@ std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owne
   std::vector<GradReduction> out = reductions_of(graph, stage_params(graph, first, last, has_layers),
                                                  first != last);
   if (graph.structure.layout != ChunkLayout::BothWays) return out;
+  // Two stages hold the same parameters, and each has run half of the microbatches.
   const DType type = graph.structure.grad_dtype;
-  out.push_back({{},
-                 false,
-                 true,
-                 owned,
-                 owned * Expr(dtype_bytes(type)),
-                 type,
-                 "Two stages hold these parameters, and each has run half of the microbatches."});
+  out.push_back({{}, false, true, owned, owned * Expr(dtype_bytes(type)), type});
   return out;
 }
 
@@ -120,10 +106,10 @@ OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, bool first, 
   const Expr weight(fsdp ? 4 : dtype_bytes(s.dtype)), grad(dtype_bytes(s.grad_dtype));
   const Expr states = Expr(2) * dtype_size(s.moment_dtype) + Expr(master ? 4 : 0);
   const Expr copies = quantized_weight_bytes(graph, first, last, has_layers);
-  const Expr quantized_from = copies.is_zero()
-                                  ? Expr()
-                                  : copies * Expr(dtype_bytes(s.dtype)) / (Expr(2) * dtype_size(s.compute));
-  return {owned * Expr(12), owned * (grad + states + (master ? Expr() : weight)) + quantized_from,
+  const Expr read_to_quantize = copies.is_zero()
+                                    ? Expr()
+                                    : copies * Expr(dtype_bytes(s.dtype)) / (Expr(2) * dtype_size(s.compute));
+  return {owned * Expr(12), owned * (grad + states + (master ? Expr() : weight)) + read_to_quantize,
           owned * (states + weight) + copies};
 }
 

@@ -10,8 +10,7 @@
 
 namespace shardscape {
 
-// One all-reduce (sum) of a flat gradient buffer. Elements and bytes are those of the full buffer on one
-// rank.
+// One all-reduce (sum) of a flat gradient buffer. Elements and bytes: the full buffer on one rank.
 struct GradReduction {
   MeshAxes axes;                 // mesh axes of the group; empty for pairs
   bool embedding_group = false;  // ranks of the first and the last stage, which share a tied parameter
@@ -19,7 +18,6 @@ struct GradReduction {
   bool mirror = false;
   Expr elements, bytes;
   DType dtype = DType::FP32;
-  std::string why;
   bool pair() const { return embedding_group || mirror; }  // one rank of each of two stages
   std::string group() const { return embedding_group ? "embedding" : mirror ? "mirror" : group_name(axes); }
 };
@@ -32,13 +30,14 @@ struct StageParam {
 };
 std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers);
 
-// Reductions after those over replicas (sync_model.h), in order of issue: tp (norms and biases under sequence
-// parallelism), then KV replicas, then the embedding group. They follow from the placements of the
-// parameters' gradients; Megatron-LM merges and orders them in the same way. Empty for FSDP, which runs them
-// per unit before it scatters. owned: StageSync::owned.
+// Reductions that follow the reductions over replicas (sync_model.h), in order of issue: tp (norms and biases
+// under sequence parallelism), KV replicas, the embedding group. The placements of the parameters' gradients
+// determine the reductions; Megatron-LM merges and orders them in the same way. Empty for FSDP, which runs
+// these reductions per unit before the scatter. owned: StageSync::owned.
 std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, bool first, bool last,
                                             bool has_layers);
-// The reductions of these parameters. ends: tied parameters also live on the other end of the pipeline.
+// The reductions of the gradients of `params`. ends: tied parameters also live on the other end of the
+// pipeline.
 std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params,
                                          bool ends);
 

@@ -38,8 +38,11 @@ GradientLife gradient_life(const Graph& graph) {
     case SyncStrategy::Zero2: return GradientLife::InBuckets;
     case SyncStrategy::Fsdp1:
     case SyncStrategy::Fsdp2: return GradientLife::UntilReduced;
-    default: return GradientLife::UntilOptimizer;
+    case SyncStrategy::DdpBuckets:
+    case SyncStrategy::Zero0:
+    case SyncStrategy::Zero1: break;
   }
+  return GradientLife::UntilOptimizer;
 }
 
 // FSDP2 accumulates in the type in which it reduces (PyTorch fully_shard, unsharded_accumulated_grad).

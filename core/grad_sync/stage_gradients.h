@@ -3,7 +3,7 @@
 // a backward and disappear after the optimizer. Sources, by behaviour: Megatron-core 0.8 (contiguous grad
 // buffers, allocated once); PyTorch 2.4 DistributedDataParallel (reducer buckets, allocated once, plus .grad,
 // because gradient_as_bucket_view is off by default); PyTorch 2.4 FullyShardedDataParallel and fully_shard
-// (whole gradients of a unit until they are scattered); DeepSpeed 0.9.5 (stages 0 and 1 keep .grad; stage 2
+// (whole gradients of a unit exist until the scatter); DeepSpeed 0.9.5 (stages 0 and 1 keep .grad; stage 2
 // has a bucket during each backward, and its partition from the first backward on: stage_1_and_2.py,
 // _release_ipg_buffers, averaged_gradients; stage 3 has flat buffers, allocated once: stage3.py).
 #pragma once
@@ -24,7 +24,7 @@ enum class GradientLife : uint8_t {
   InBuckets
 };
 GradientLife gradient_life(const Graph& graph);
-// Type of whole gradients that wait for the reduction of their unit.
+// Type of whole gradients before the reduction of their unit.
 DType unreduced_dtype(const Structure& structure);
 // PyTorch DDP: bytes of the reducer's buckets, which exist in addition to .grad and cover the parameters with
 // replicas.
@@ -36,9 +36,9 @@ struct StageGradients {
   bool every_backward = false;  // reduced after every backward; otherwise after the last
   // Reduced once the backward of the whole chunk has ended.
   bool with_chunk = false;
-  // By segment: bytes that remain after its reduction. A root counts at the first of its segments.
+  // By segment: bytes of reduced gradients. A root unit counts at its first segment.
   std::vector<int64_t> reduced;
-  // Bytes that exist during the whole step, unless life is Always.
+  // Bytes that are allocated during the whole step. 0 if life is Always.
   int64_t always = 0;
   int64_t shards = 0, bucket = 0;  // InBuckets
 };

@@ -13,7 +13,7 @@ struct Unit {
   std::vector<int> params;
 };
 
-// Units in order of use, after the root, which holds the parameters outside of other units.
+// The root unit, which holds the parameters outside of other units, then the other units in order of use.
 std::vector<Unit> units_of(const SyncScope& scope) {
   std::vector<Unit> out;
   for (const int p : scope.params) {
@@ -41,17 +41,18 @@ class FsdpPlan {
   }
 
  private:
-  // The root stays gathered from its forward to its backward, which follows at once.
+  // The root stays gathered from its forward to its backward, which follows immediately.
   bool gathered_again(const Unit& unit) const {
     return scope_.policy.sharding == FsdpSharding::FullShard && !unit.name.empty();
   }
 
   void forward_gathers() {
     // Version 1 with SHARD_GRAD_OP frees units only after a backward that reduces.
-    const bool kept = scope_.policy.strategy == SyncStrategy::Fsdp1 && !scope_.policy.every_microbatch &&
-                      scope_.policy.sharding == FsdpSharding::ShardGradOp;
+    const bool stays_gathered = scope_.policy.strategy == SyncStrategy::Fsdp1 &&
+                                !scope_.policy.every_microbatch &&
+                                scope_.policy.sharding == FsdpSharding::ShardGradOp;
     for (const Unit& unit : units_)
-      gather(unit, Phase::Forward, kept ? SyncOccurrence::First : SyncOccurrence::Every);
+      gather(unit, Phase::Forward, stays_gathered ? SyncOccurrence::First : SyncOccurrence::Every);
   }
 
   int64_t padded(const Unit& unit) const {
@@ -73,9 +74,9 @@ class FsdpPlan {
     return a;
   }
 
-  void gather(const Unit& unit, Phase phase, SyncOccurrence turn) {
+  void gather(const Unit& unit, Phase phase, SyncOccurrence occurrence) {
     SyncAction a = carry(unit, scope_.action(phase, CollectiveKind::AllGather, scope_.policy.param_dtype));
-    a.turn = turn;
+    a.occurrence = occurrence;
     a.when = phase == Phase::Forward ? SyncWhen::BeforeForward : SyncWhen::BeforeBackward;
     a.param = phase == Phase::Forward ? unit.params.front() : unit.params.back();
     scope_.add(std::move(a));

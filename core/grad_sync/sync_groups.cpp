@@ -5,27 +5,19 @@
 #include "grad_sync/sync_plan.h"
 
 namespace shardscape {
-namespace {
-
-bool is_expert_axis(MeshAxis axis) { return axis >= MeshAxis::Edp; }
-
-}  // namespace
 
 ReplicaGroup replica_group(const Structure& structure, const Tensor& gradient) {
   ReplicaGroup group;
   for (const MeshAxis axis : gradient.placement.partial) {
     if (!is_replica_axis(axis)) continue;
     group.axes.push_back(axis);
-    const bool of_experts = is_expert_axis(axis);
-    if (!structure.hybrid || !(of_experts || axis == MeshAxis::Dp)) {
+    const std::optional<MeshAxis> shard = inner_part(axis, MeshAxis::DpRep);
+    if (!structure.hybrid || !shard) {
       group.shard.push_back(axis);
       continue;
     }
     // Experts: a copy of the states may have a single rank with these experts, hence no shard axis.
-    if (!of_experts)
-      group.shard.push_back(MeshAxis::DpShard);
-    else if (structure.edp_shards)
-      group.shard.push_back(axis == MeshAxis::Edp ? MeshAxis::EdpShard : MeshAxis::EdpShardFolded);
+    if (!is_expert_axis(axis) || structure.edp_shards) group.shard.push_back(*shard);
     group.across.push_back(MeshAxis::DpRep);
   }
   return group;
@@ -68,24 +60,25 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
       for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(axes);
   if (dense.empty() && experts.empty()) return {};
   if (experts.empty()) return {dense};
-  // The expert mesh lies over the same ranks, so a norm must not count any rank twice.
+  // The expert mesh and the dense mesh have the same ranks, and a norm must not count any rank twice.
   const MeshAxes cp = cp_axes(s);
   const bool all_replicas = (!s.dp || has(MeshAxis::Dp) || has(MeshAxis::DpShard)) &&
                             std::all_of(cp.begin(), cp.end(), has);
-  const bool all_tp = !s.folded || !s.tp || has(MeshAxis::Tp) ||
-                      (has(MeshAxis::TpKv) && has(MeshAxis::TpRep));
+  const MeshAxes merged = merge_parts(dense);
+  const bool all_tp = !s.folded || !s.tp ||
+                      std::find(merged.begin(), merged.end(), MeshAxis::Tp) != merged.end();
   if (replicas && all_replicas && all_tp) return {dense};
-  const bool apart = !replicas && (!s.folded || dense == stages);
-  if (apart) {
+  const bool disjoint = !replicas && (!s.folded || dense == stages);
+  if (disjoint) {
     dense.insert(dense.begin() + static_cast<std::ptrdiff_t>(stages.size()), experts.begin(), experts.end());
     return {dense};
   }
   // Neither mesh covers the other: one sum for each kind of parameter, as in Megatron-core's chained
   // optimizers.
-  MeshAxes of_experts = stages;
-  of_experts.insert(of_experts.end(), experts.begin(), experts.end());
-  if (!s.folded && has(MeshAxis::Tp)) of_experts.push_back(MeshAxis::Tp);
-  return {dense, of_experts};
+  MeshAxes expert_norm = stages;
+  expert_norm.insert(expert_norm.end(), experts.begin(), experts.end());
+  if (!s.folded && has(MeshAxis::Tp)) expert_norm.push_back(MeshAxis::Tp);
+  return {dense, expert_norm};
 }
 
 }  // namespace shardscape

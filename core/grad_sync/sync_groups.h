@@ -12,8 +12,8 @@ namespace shardscape {
 struct ReplicaGroup {
   // Replica axes along which the gradient is Partial. Empty: every rank has its own parameters.
   MeshAxes axes;
-  // Axes over which gradients are scattered and parameters gathered: all axes; under hybrid sharding a part
-  // of them, or none.
+  // Axes over which gradients are scattered and parameters gathered: equal to `axes`, or under hybrid
+  // sharding a part of `axes` or none.
   MeshAxes shard;
   MeshAxes across;  // axes over which shards are replicated; empty: none
   Expr size(const Structure& structure) const { return group_size(structure, shard); }

@@ -21,10 +21,10 @@ std::vector<Bucket> buckets_of(const SyncScope& scope) {
   const bool sharded = scope.policy.strategy == SyncStrategy::DistributedOptimizer;
   const int64_t start = sharded ? scope.policy.param_alignment : 1;
   const int64_t end = sharded ? std::lcm(scope.group.size, scope.policy.bucket_alignment) : 1;
-  // The usual size counts all replicas of a stage, also for buckets of experts (training.py, get_model).
+  // The default size counts all replicas of a stage, also for buckets of experts (training.py, get_model).
   const SyncGroup& all = scope.input.groups.front();
-  const int64_t usual = std::max<int64_t>(40'000'000, 1'000'000 * all.size * all.across_size);
-  const int64_t full = scope.policy.bucket_elements > 0 ? scope.policy.bucket_elements : usual;
+  const int64_t default_size = std::max<int64_t>(40'000'000, 1'000'000 * all.size * all.across_size);
+  const int64_t full = scope.policy.bucket_elements > 0 ? scope.policy.bucket_elements : default_size;
   std::vector<Bucket> out(1);
   // Parameters enter the buffer in reverse order of declaration, whatever the order of their gradients.
   for (auto p = scope.params.rbegin(); p != scope.params.rend(); ++p) {
@@ -58,7 +58,7 @@ void plan_megatron(const SyncScope& scope) {
                                 scope.policy.grad_dtype);
     a.elements = bucket.elements;
     a.parts = bucket.parts;
-    a.turn = SyncOccurrence::Last;
+    a.occurrence = SyncOccurrence::Last;
     a.when = overlap ? SyncWhen::AfterGradient : SyncWhen::AfterBackward;
     a.param = overlap ? last_ready(scope, bucket.parts) : -1;
     scope.add(std::move(a));
@@ -69,7 +69,7 @@ void plan_megatron(const SyncScope& scope) {
     SyncAction a = scope.action(Phase::ParamGather, CollectiveKind::AllGather, scope.policy.param_dtype);
     a.elements = bucket.elements;
     a.parts = bucket.parts;
-    a.turn = SyncOccurrence::Last;
+    a.occurrence = SyncOccurrence::Last;
     a.when = SyncWhen::AfterOptimizer;
     scope.add(std::move(a));
   }

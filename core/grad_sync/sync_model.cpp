@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "pipeline/schedule.h"
 
@@ -25,16 +26,16 @@ struct KindSymbols {
   std::string count, elements;
 };
 KindSymbols kind_symbols(const SyncKind& kind, size_t group) {
-  const std::string what = kind.across                     ? "a"
-                           : !kind.gathers()               ? "b"
-                           : kind.phase == Phase::Forward  ? "gf"
-                           : kind.phase == Phase::Backward ? "gb"
-                                                           : "gu";
-  return {"n" + what + suffix(group), "P" + what + suffix(group)};
+  const std::string letters = kind.across                     ? "a"
+                              : !kind.gathers()               ? "b"
+                              : kind.phase == Phase::Forward  ? "gf"
+                              : kind.phase == Phase::Backward ? "gb"
+                                                              : "gu";
+  return {"n" + letters + suffix(group), "P" + letters + suffix(group)};
 }
 
-// Whether the number of gathers follows from the schedule: FSDP units stay gathered across microbatches of a
-// chunk.
+// Whether the schedule determines the number of gathers, because FSDP units stay gathered across microbatches
+// of a chunk.
 bool needs_schedule(const Structure& s) {
   return is_fsdp(s.sync) && (s.whole_until_reduced ? s.reshards : s.interleaved);
 }
@@ -47,7 +48,7 @@ class StageSyncBuilder {
         groups_(replica_groups(graph)),
         policy_(sync_policy(graph.structure)),
         ends_(first != last),
-        roots_apart_(first && last && graph.structure.layout == ChunkLayout::Vee),
+        separate_roots_(first && last && graph.structure.layout == ChunkLayout::Vee),
         params_(stage_params(graph, first, last, has_layers)),
         segments_(stage_segments(graph, first, last, has_layers)) {
     sync_.strategy = s_.sync;
@@ -118,9 +119,9 @@ class StageSyncBuilder {
         const KindSymbols symbols = kind_symbols(kind, g);
         row.count = Expr(symbol(symbols.count));
         const bool padded = kind.gathers() || kind.across || kind.op == CollectiveKind::ReduceScatter;
-        row.elements = padded                               ? Expr(symbol(symbols.elements))
-                       : kind.turn == SyncOccurrence::Every ? microbatches() * elements
-                                                            : elements;
+        row.elements = padded                                     ? Expr(symbol(symbols.elements))
+                       : kind.occurrence == SyncOccurrence::Every ? microbatches() * elements
+                                                                  : elements;
       }
       sync_.rows.push_back(std::move(row));
     }
@@ -165,9 +166,10 @@ class StageSyncBuilder {
     unit.group = groups_[g];
     unit.count = count;
     unit.elements = elements_of(params);
-    const bool kept = root || !s_.reshards;
-    unit.freed = s_.whole_until_reduced ? (kept ? UnitFreed::AfterReduction : UnitFreed::AfterForwardOnly)
-                 : !kept                ? UnitFreed::AfterForward
+    const bool stays_gathered = root || !s_.reshards;
+    unit.freed = s_.whole_until_reduced
+                     ? (stays_gathered ? UnitFreed::AfterReduction : UnitFreed::AfterForwardOnly)
+                 : !stays_gathered ? UnitFreed::AfterForward
                  : s_.sync == SyncStrategy::Fsdp1 && !s_.reshards && !s_.every_microbatch
                      ? UnitFreed::AfterReduction
                      : UnitFreed::AfterBackward;
@@ -183,8 +185,8 @@ class StageSyncBuilder {
     unit.full = unit.shard * unit.group.size(s_);
     unit.inner = reductions_of(graph_, params, root && ends_);
     unit.reductions = s_.every_microbatch ? microbatches() * count : count;
-    // Number of gathers of a unit that stays gathered: each forward that finds it freed, and each backward
-    // after the first one in flight.
+    // Number of gathers of a unit that stays gathered: one for each forward that finds the unit freed, and
+    // one for each backward in flight except the first.
     static const Expr in_flight{symbol("nf")};
     if (unit.freed == UnitFreed::AfterForward) unit.forward = unit.backward = microbatches() * count;
     if (unit.freed == UnitFreed::AfterReduction) unit.forward = count;
@@ -196,8 +198,8 @@ class StageSyncBuilder {
       unit.forward = (microbatches() - in_flight + Expr(1)) * count;
       unit.backward = (in_flight - Expr(1)) * count;
     }
-    // The replay of a recompute group runs its layers one by one. All units except the last are freed and
-    // gathered again, because the backward of the last layer follows.
+    // The replay of a recompute group runs its layers one by one. Each unit except the last one is freed and
+    // gathered again. The last one stays gathered, because the backward of the last layer follows.
     if (s_.recompute_groups &&
         (unit.freed == UnitFreed::AfterForward || unit.freed == UnitFreed::AfterForwardOnly))
       unit.backward += microbatches() * Expr(layers_followed_symbol(graph_, segment - 1));
@@ -224,7 +226,7 @@ class StageSyncBuilder {
     std::map<int, std::vector<StageParam>> roots;
     for (const StageParam& p : params_)
       if (p.segment->kind != SegmentKind::Layer)
-        roots[!roots_apart_ ? -1 : p.segment->kind == SegmentKind::Head ? graph_.head() : 0].push_back(p);
+        roots[!separate_roots_ ? -1 : p.segment->kind == SegmentKind::Head ? graph_.head() : 0].push_back(p);
     for (const auto& [segment, root] : roots)
       for (size_t g = 0; g < groups_.size(); ++g) make_unit(root, true, segment, g, Expr(1));
     for (const SyncUnit& unit : sync_.units) {
@@ -273,8 +275,8 @@ class StageSyncBuilder {
   const Structure& s_;
   std::vector<ReplicaGroup> groups_;
   SyncPolicy policy_;
-  bool ends_;  // tied parameters live on the other end of the pipeline too
-  bool roots_apart_;
+  bool ends_;            // tied parameters live on the other end of the pipeline too
+  bool separate_roots_;  // embedding and head are in two chunks of this stage
   std::vector<StageParam> params_;
   std::vector<StageSegment> segments_;
   std::vector<std::pair<Expr, ReplicaGroup>> row_kinds_;
@@ -291,31 +293,31 @@ int64_t number(const Binding& binding, const char* name) {
 // Elements of a group's parameters that a rank owns once gradients are reduced: its part of the gather of
 // updated parameters, or of the scatter.
 int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
-  const SyncGroup& of = input.groups[static_cast<size_t>(group)];
+  const SyncGroup& replicas = input.groups[static_cast<size_t>(group)];
   int64_t gathered = 0, scattered = 0, whole = 0;
   for (const SyncAction& a : plan.actions) {
-    if (a.of != group) continue;
+    if (a.replicas != group) continue;
     if (a.when == SyncWhen::AfterOptimizer) gathered += a.elements;
     if (a.op == CollectiveKind::ReduceScatter) scattered += a.elements;
   }
   for (const SyncParam& p : input.params)
     if (p.group == group) whole += p.elements();
-  return gathered > 0 ? gathered / of.size : scattered > 0 ? scattered / of.size : whole;
+  return gathered > 0 ? gathered / replicas.size : scattered > 0 ? scattered / replicas.size : whole;
 }
 
-// By chunk: gathers in forwards and in backwards, for a unit that only backwards free (backward_frees), or
-// only forwards.
+// By chunk: gathers in forwards and in backwards of a unit that is freed by backwards only (backward_frees),
+// or by forwards only. The walk visits the whole schedule; only reports need these numbers, searches do not.
 using ChunkGathers = std::vector<std::pair<int64_t, int64_t>>;
 ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbatches, int chunks,
                            bool backward_frees) {
   ChunkGathers out(static_cast<size_t>(chunks));
-  std::vector<char> whole(static_cast<size_t>(chunks));
+  std::vector<char> gathered(static_cast<size_t>(chunks));
   for (const Action& a : make_stage_schedule(parallel, stage, microbatches)) {
     const bool backward = a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
     if (!backward && a.kind != ActionKind::Forward) continue;
     const auto c = static_cast<size_t>(a.chunk);
-    if (!whole[c]) ++(backward ? out[c].second : out[c].first);
-    whole[c] = backward != backward_frees;
+    if (!gathered[c]) ++(backward ? out[c].second : out[c].first);
+    gathered[c] = backward != backward_frees;
   }
   return out;
 }
@@ -324,18 +326,7 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
                         bool last, const std::vector<std::vector<int>>& chunks) {
   const auto stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size()),
              m = static_cast<int>(number(binding, "m"));
-  const bool frees = !graph.structure.whole_until_reduced;
-  // Counts on `seen` microbatches, then adds whole periods of the schedule.
-  const int period = repeats_after(parallel, m), enough = representative_microbatches(parallel, m);
-  const int seen = period > 0 ? enough - ((enough - m) % period + period) % period : m;
-  ChunkGathers gathers = chunk_gathers(parallel, stage, seen, v, frees);
-  if (m > seen) {
-    const ChunkGathers before = chunk_gathers(parallel, stage, seen - period, v, frees);
-    for (size_t c = 0; c < gathers.size(); ++c) {
-      gathers[c].first += (m - seen) / period * (gathers[c].first - before[c].first);
-      gathers[c].second += (m - seen) / period * (gathers[c].second - before[c].second);
-    }
-  }
+  const ChunkGathers gathers = chunk_gathers(parallel, stage, m, v, !graph.structure.whole_until_reduced);
   const size_t kinds = graph.segments.size() - 2;
   const auto set = [&](const std::string& name, int64_t forward, int64_t backward) {
     for (size_t g = 0; g < replica_groups(graph).size(); ++g) {
@@ -360,8 +351,6 @@ void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec
 
 }  // namespace
 
-// True for buckets, DeepSpeed's walks and buffers per virtual stage: expressions of the design cannot count
-// these.
 bool needs_plan(const Structure& s) {
   if (!s.dp && !s.cp) return false;
   return !is_fsdp(s.sync) &&
@@ -410,49 +399,50 @@ StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const B
   return out;
 }
 
-PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan) {
+PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan) {
   PlacedPlan out;
   std::map<std::string, MeshAxes> groups;
   for (const SyncBasis::Group& g : basis.groups) {
-    groups.emplace(group_name(g.of.shard), g.of.shard);
-    groups.emplace(group_name(g.of.across), g.of.across);
+    groups.emplace(group_name(g.replicas.shard), g.replicas.shard);
+    groups.emplace(group_name(g.replicas.across), g.replicas.across);
   }
   const size_t params = plan.input.params.size();
   std::map<int, std::vector<size_t>> reused;  // by parameter
   for (size_t i = 0; i < plan.input.reused.size(); ++i)
     reused[plan.input.reused[i].param].push_back(plan.holders[params + i]);
   for (const size_t place : plan.holders) out.places.resize(std::max(out.places.size(), place + 1));
-  for (const SyncAction& a : plan.plan.actions) {
-    PlacedPlan::Act& act = out.acts.emplace_back();
+  for (SyncAction& a : plan.plan.actions) {
+    PlacedPlan::PlacedAction& placed = out.actions.emplace_back();
     const auto add = [](std::vector<size_t>& to, size_t place) {
       if (to.empty() || to.back() != place) to.push_back(place);
     };
-    act.first = a.parts.empty() ? 0 : a.parts.front().param;
+    placed.first = a.parts.empty() ? 0 : a.parts.front().param;
+    int before = -1;
     for (const SyncPart& part : a.parts) {
-      act.first = std::min(act.first, part.param);
+      if (std::exchange(before, part.param) == part.param) continue;
+      placed.first = std::min(placed.first, part.param);
       const size_t place = plan.holders[static_cast<size_t>(part.param)];
-      add(act.holders, place);
-      add(act.readers, place);
+      add(placed.holders, place);
+      add(placed.readers, place);
       if (const auto again = reused.find(part.param); again != reused.end())
-        for (const size_t other : again->second) add(act.readers, other);
+        for (const size_t other : again->second) add(placed.readers, other);
     }
-    for (std::vector<size_t>* places : {&act.holders, &act.readers}) {
+    for (std::vector<size_t>* places : {&placed.holders, &placed.readers}) {
       std::sort(places->begin(), places->end());
       places->erase(std::unique(places->begin(), places->end()), places->end());
     }
     const auto group = groups.find(a.group);
     if (group == groups.end())
       throw std::logic_error("the plan of gradient sync names the group " + a.group +
-                             ", which the graph has not");
-    act.axes = group->second;
-    act.action = a;
-    act.action.parts.clear();
-    act.action.parts.shrink_to_fit();
-    if (a.param < 0) continue;
-    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(a.param)]];
-    if (a.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.acts.size() - 1);
-    if (a.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.acts.size() - 1);
-    if (a.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.acts.size() - 1);
+                             ", which is not in the graph");
+    placed.axes = group->second;
+    a.parts = std::vector<SyncPart>();  // frees the parts: there may be thousands
+    const SyncAction& issued = placed.action = std::move(a);
+    if (issued.param < 0) continue;
+    PlacedPlan::Place& at = out.places[plan.holders[static_cast<size_t>(issued.param)]];
+    if (issued.when == SyncWhen::BeforeForward) at.before_forward.push_back(out.actions.size() - 1);
+    if (issued.when == SyncWhen::BeforeBackward) at.before_backward.push_back(out.actions.size() - 1);
+    if (issued.when == SyncWhen::AfterGradient) at.after_gradient.push_back(out.actions.size() - 1);
   }
   return out;
 }
@@ -472,11 +462,11 @@ PlanTotals plan_totals(const Structure& structure, const StagePlan& planned) {
       const std::string& over = kind.across ? input.groups[g].across : input.groups[g].name;
       const DType dtype = kind.gathers() ? policy.param_dtype : policy.grad_dtype;
       for (const SyncAction& a : planned.plan.actions) {
-        if (over.empty() || a.of != static_cast<int>(g) || a.phase != kind.phase || a.op != kind.op ||
+        if (over.empty() || a.replicas != static_cast<int>(g) || a.phase != kind.phase || a.op != kind.op ||
             a.dtype != dtype || a.group != over)
           continue;
-        ++sums.count[static_cast<size_t>(a.turn)];
-        sums.elements[static_cast<size_t>(a.turn)] += a.elements;
+        ++sums.count[static_cast<size_t>(a.occurrence)];
+        sums.elements[static_cast<size_t>(a.occurrence)] += a.elements;
       }
     }
   }
@@ -489,8 +479,8 @@ void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec&
   const std::vector<SyncKind> kinds = sync_kinds(sync_policy(structure));
   const auto in_step = [m](const PlanTotals::ByOccurrence& sums) {
     int64_t out = 0;
-    for (size_t turn = 0; turn < kSyncOccurrences; ++turn)
-      out += sync_occurrences(static_cast<SyncOccurrence>(turn), m) * sums[turn];
+    for (size_t i = 0; i < kSyncOccurrences; ++i)
+      out += sync_occurrences(static_cast<SyncOccurrence>(i), m) * sums[i];
     return out;
   };
   for (size_t g = 0; g < totals.groups.size(); ++g) {

@@ -1,6 +1,11 @@
-// What a sync policy does on a stage, as expressions. Shards and units have padded sizes, which are derived
-// symbols. Quantities that only the planner can count are symbols that bind_sync sets. Tests compare the
-// expressions with the planner's numbers.
+// The collectives and states of a sync policy on a stage, as expressions. Shards and units have padded sizes,
+// which are derived symbols. Quantities that only the planner can count are symbols that bind_sync sets.
+//
+// The expressions are a closed form of the planner's result (sync_plan.h). The search needs the closed form:
+// a bound plan evaluates the bytes of a stage's states without listing its parameters, unless needs_plan. The
+// report shows the expressions as formulas. tests/core/grad_sync/sync_model_test.cpp compares all totals of
+// random designs with the planner (expressions_equal_the_plan) and gathers of FSDP with the lowered program
+// (gathers_follow_the_schedule).
 #pragma once
 
 #include <array>
@@ -13,9 +18,9 @@
 namespace shardscape {
 
 // When a gathered FSDP unit is freed. AfterForward: after each forward and each backward. AfterBackward:
-// after each backward. AfterReduction: after the backward that reduces (FSDP1 keeps units that it did not
-// reshard under no_sync). AfterForwardOnly: FSDP2 in a pipeline frees units after forwards, but after no
-// backward before the one that reduces (torch.distributed.pipelining, stage.py:
+// after each backward. AfterReduction: after the backward that reduces (under no_sync, FSDP1 frees no unit
+// that it did not reshard). AfterForwardOnly: FSDP2 in a pipeline frees units after each forward, and after
+// the backward that reduces, but after no other backward (torch.distributed.pipelining, stage.py:
 // set_reshard_after_backward(False) whatever the schedule); weight gradients read no parameters.
 enum class UnitFreed : uint8_t { AfterForward, AfterBackward, AfterReduction, AfterForwardOnly };
 
@@ -54,10 +59,10 @@ struct StageSync {
   Expr owned;                   // parameters whose optimizer states the rank stores, with padding
   Expr buffers;                 // elements of whole gradients, with padding
   std::vector<SyncUnit> units;  // FSDP only; roots first
-  // Elements gathered at the same time. FSDP: the root and two layers, the running one and the next; in the
-  // replay of a group also its last layer.
+  // Elements gathered at the same time. FSDP: the root, the running layer and the next layer; in the replay
+  // of a recompute group also the last layer of the group.
   Expr gathered;
-  // Elements of gradients that wait for the reduction of their unit: those of the root and of one layer.
+  // Elements of gradients that are not reduced yet: those of the root and of one layer.
   Expr unreduced;
 };
 StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers);
@@ -78,24 +83,24 @@ StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const B
                      const std::vector<std::vector<int>>& chunks);
 // The actions of a plan, by instances of the stage.
 struct PlacedPlan {
-  struct Act {
+  struct PlacedAction {
     SyncAction action;  // without its parts
     MeshAxes axes;
-    int first = 0;  // first parameter that it carries
-    // Instances whose parameters it carries, each once.
+    int first = 0;  // first parameter of the action
+    // Instances that hold parameters of the action, each once.
     std::vector<size_t> holders;
-    // holders and the instances of modules that reuse these parameters.
+    // holders, and the instances of modules that reuse the action's parameters.
     std::vector<size_t> readers;
   };
   struct Place {
-    std::vector<size_t> before_forward, before_backward, after_gradient;  // indices into acts
+    std::vector<size_t> before_forward, before_backward, after_gradient;  // indices into actions
   };
-  std::vector<Act> acts;  // in order of issue within a microbatch
+  std::vector<PlacedAction> actions;  // in order of issue within a microbatch
   std::vector<Place> places;
 };
-PlacedPlan place_plan(const SyncBasis& basis, const StagePlan& plan);
-// Totals of a plan's collectives by group of the input, kind (sync_kinds(policy)) and turn. They do not
-// depend on the number of microbatches.
+PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan);
+// Totals of a plan's collectives by group of the input, kind (sync_kinds(policy)) and occurrence. The totals
+// do not depend on the number of microbatches.
 struct PlanTotals {
   using ByOccurrence = std::array<int64_t, kSyncOccurrences>;
   struct Kind {
@@ -112,22 +117,23 @@ struct PlanTotals {
   int64_t gathered = 0;  // as SyncPlan::gathered
 };
 PlanTotals plan_totals(const Structure& structure, const StagePlan& plan);
-// Binds the part of bind_sync that needs_plan refers to.
+// Sets the symbols of bind_sync that come from the planner. Call it where needs_plan.
 void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec& parallel,
                const PlanTotals& totals);
-// Whether sizes on a stage depend on its plan.
+// Whether sizes on a stage depend on its sync plan: buckets, DeepSpeed's flat buffers, buffers per virtual
+// stage.
 bool needs_plan(const Structure& structure);
 
 // Sets the symbols that only the planner or the schedule determines; the binding already has the stage's
 // other symbols. Suffix "" for the first group (dense), "x" for the next one: Pb elements in nb reductions,
 // Pa in na reductions of shards across groups, Pgf in ngf gathers of the forward, Pgb in ngb gathers of the
-// backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements whole at the
+// backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements gathered at the
 // same time. Zb: DeepSpeed's reduce bucket.
 void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
                const std::vector<std::vector<int>>& chunks);
 
 // Groups of the all-reduces of one number: the gradient norm (one per group), and the loss of every
-// microbatch (on the last stage). Empty if the design does without, or if the group has one rank.
+// microbatch (on the last stage). Empty if the design has no such all-reduce, or if the group has one rank.
 std::vector<MeshAxes> norm_groups(const Graph& graph);
 MeshAxes loss_group(const Graph& graph);
 

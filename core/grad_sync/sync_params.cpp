@@ -24,7 +24,7 @@ Use use_of(const Segment& segment, TensorId param) {
   return {};
 }
 
-// A bias belongs to the module of the product that it is added to.
+// A bias belongs to the module of the GEMM whose result it is added to.
 const Op* module_of(const Segment& segment, const Op* op) {
   if (op->kind != OpKind::BiasAdd) return op;
   const Op* at = op;
@@ -47,12 +47,12 @@ std::string result_letters(const std::string& spec) { return spec.substr(spec.fi
 void lay_out(const Tensor& t, const Use& use, FlatParam& out) {
   out.rows = out.columns = Expr(1);
   out.vector = t.axes.size() == 1 || use.op->kind == OpKind::BiasAdd;
-  const bool product = use.op->kind == OpKind::Einsum;
-  const std::string own = product ? letters(use.op->spec, use.operand) : "",
-                    result = product ? result_letters(use.op->spec) : "";
+  const bool gemm = use.op->kind == OpKind::Einsum;
+  const std::string own = gemm ? letters(use.op->spec, use.operand) : "",
+                    result = gemm ? result_letters(use.op->spec) : "";
   for (int d = 0; d < static_cast<int>(t.axes.size()); ++d) {
     const bool row = out.vector ||
-                     (product ? result.find(own[static_cast<size_t>(d)]) != std::string::npos : d == 0);
+                     (gemm ? result.find(own[static_cast<size_t>(d)]) != std::string::npos : d == 0);
     (row ? out.rows : out.columns) = (row ? out.rows : out.columns) * local_size(t, d);
   }
 }
@@ -61,7 +61,7 @@ void lay_out(const Tensor& t, const Use& use, FlatParam& out) {
 
 std::vector<FlatParam> flat_params(const Segment& segment) {
   std::vector<FlatParam> out;
-  // Packed parameters: their products, or the results of their bias additions, share one storage.
+  // Packed parameters: the results of their GEMMs, or of their bias additions, share one storage.
   std::map<std::pair<StorageId, OpKind>, size_t> packs;
   for (const Param& p : segment.params) {
     const Tensor& t = segment.tensor(p.tensor);
@@ -134,10 +134,10 @@ std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph, Pla
     key.add(static_cast<int64_t>(axes.size()));
     for (const MeshAxis axis : axes) key.add(static_cast<int64_t>(axis));
   };
-  for (const auto& [of, size, across_size] : basis.groups) {
-    add_axes(of.axes);
-    add_axes(of.shard);
-    add_axes(of.across);
+  for (const auto& [replicas, size, across_size] : basis.groups) {
+    add_axes(replicas.axes);
+    add_axes(replicas.shard);
+    add_axes(replicas.across);
     key.add(std::string_view(size.text()));
     key.add(std::string_view(across_size.text()));
   }
@@ -180,9 +180,9 @@ SyncInput sync_input(const SyncBasis& basis, const Binding& binding, bool first,
   input.groups.clear();
   for (const SyncBasis::Group& g : basis.groups)
     input.groups.push_back(
-        {group_name(g.of.shard), number(g.size), group_name(g.of.across), number(g.across_size)});
-  // The shapes of a segment's parameters are evaluated once, because all layers of the segment have the same
-  // ones.
+        {group_name(g.replicas.shard), number(g.size), group_name(g.replicas.across), number(g.across_size)});
+  // The shapes of a segment's parameters are evaluated once, because all layers of the segment have equal
+  // shapes.
   struct Made {
     SyncParam param;
     std::string tied;

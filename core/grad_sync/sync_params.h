@@ -29,10 +29,10 @@ struct FlatParam {
 };
 std::vector<FlatParam> flat_params(const Segment& segment);
 
-// The part of a graph that determines the planner's input. Graphs of many structures have equal ones.
+// The part of a graph that determines the planner's input. Many structures share an equal basis.
 struct SyncBasis {
   struct Group {
-    ReplicaGroup of;
+    ReplicaGroup replicas;
     Expr size, across_size;
     friend bool operator==(const Group&, const Group&) = default;
   };

@@ -9,20 +9,12 @@
 namespace shardscape {
 namespace {
 
-Problem wrong(std::string where, std::string what, std::string accepted) {
-  Problem p;
-  p.where = std::move(where);
-  p.what = std::move(what);
-  p.accepted = std::move(accepted);
-  return p;
-}
-
 std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& policy) {
   std::vector<Problem> out;
   const auto at_least = [&](const char* where, int64_t value, int64_t least) {
     if (value < least)
-      out.push_back(wrong(where, "it is " + std::to_string(value),
-                          "a whole number of " + std::to_string(least) + " or more"));
+      out.emplace_back(ProblemCode::SyncInputInvalid, where, "the value is " + std::to_string(value),
+                       "a whole number of " + std::to_string(least) + " or more");
   };
   at_least("microbatches", policy.microbatches, 1);
   at_least("bucket_bytes", policy.bucket_bytes, 1);
@@ -40,21 +32,23 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
     at_least(group.name.c_str(), group.size, 1);
     at_least(group.across.c_str(), group.across_size, 1);
     if (group.across_size > 1 && !shards_in_groups(policy.strategy))
-      out.push_back(wrong(group.across,
-                          "only FSDP and Megatron's distributed optimizer replicate shards across groups",
-                          "no replica group, or one of these"));
+      out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
+                       "only FSDP and Megatron's distributed optimizer replicate shards across groups",
+                       "FSDP or the distributed optimizer, or shards without replicas");
     else if (group.across_size > 1 && is_fsdp(policy.strategy) && policy.sharding == FsdpSharding::NoShard)
-      out.push_back(wrong(group.across, "without sharding there are no shards to replicate",
-                          "one group of all replicas"));
+      out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
+                       "without sharding there are no shards to replicate", "one group of all replicas");
   }
   for (const SyncReuse& again : input.reused)
     if (again.param < 0 || again.param >= static_cast<int>(input.params.size()))
-      out.push_back(
-          wrong(again.module, "it names parameter " + std::to_string(again.param), "one of those listed"));
+      out.emplace_back(ProblemCode::SyncInputInvalid, again.module,
+                       "the reuse names parameter " + std::to_string(again.param),
+                       "the index of a listed parameter");
   for (const SyncParam& param : input.params) {
     if (param.group < 0 || param.group >= static_cast<int>(input.groups.size()))
-      out.push_back(wrong(param.name, "it names group " + std::to_string(param.group),
-                          "0 to " + std::to_string(static_cast<int64_t>(input.groups.size()) - 1)));
+      out.emplace_back(ProblemCode::SyncInputInvalid, param.name,
+                       "the parameter names group " + std::to_string(param.group),
+                       "0 to " + std::to_string(static_cast<int64_t>(input.groups.size()) - 1));
     for (const int64_t size : param.shape) at_least(param.name.c_str(), size, 1);
   }
   return out;
@@ -62,8 +56,8 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
 
 }  // namespace
 
-int64_t sync_occurrences(SyncOccurrence turn, int64_t microbatches) {
-  switch (turn) {
+int64_t sync_occurrences(SyncOccurrence occurrence, int64_t microbatches) {
+  switch (occurrence) {
     case SyncOccurrence::Every: return microbatches;
     case SyncOccurrence::Rest: return microbatches - 1;
     case SyncOccurrence::First:
@@ -72,8 +66,8 @@ int64_t sync_occurrences(SyncOccurrence turn, int64_t microbatches) {
   return 1;
 }
 
-bool sync_happens(SyncOccurrence turn, int64_t microbatch, int64_t microbatches) {
-  switch (turn) {
+bool sync_happens(SyncOccurrence occurrence, int64_t microbatch, int64_t microbatches) {
+  switch (occurrence) {
     case SyncOccurrence::Every: return true;
     case SyncOccurrence::First: return microbatch == 0;
     case SyncOccurrence::Rest: return microbatch > 0;
@@ -82,9 +76,7 @@ bool sync_happens(SyncOccurrence turn, int64_t microbatch, int64_t microbatches)
   return microbatch + 1 == microbatches;
 }
 
-bool is_fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
 bool shards_in_groups(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::DistributedOptimizer; }
-bool is_deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
 bool shards_parameters(SyncStrategy s) { return is_fsdp(s) || s == SyncStrategy::Zero3; }
 bool shards_gradients(SyncStrategy s) { return shards_parameters(s) || s == SyncStrategy::Zero2; }
 bool shards_states(SyncStrategy s) {
@@ -138,9 +130,9 @@ SyncAction SyncScope::action(Phase phase, CollectiveKind op, DType dtype) const 
   out.op = op;
   out.group = group.name;
   out.group_size = group.size;
-  out.of = static_cast<int>(&group - input.groups.data());
+  out.replicas = static_cast<int>(&group - input.groups.data());
   out.dtype = dtype;
-  out.turn = reduce_occurrence();
+  out.occurrence = reduce_occurrence();
   return out;
 }
 
@@ -192,7 +184,7 @@ std::vector<int> gradient_order(const std::vector<SyncParam>& params) {
   return out;
 }
 
-std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy) {
+Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy) {
   if (auto problems = problems_of(input, policy); !problems.empty()) return problems.front();
   SyncPlan plan;
   const std::vector<int> ready = gradient_order(input.params);

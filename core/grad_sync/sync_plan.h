@@ -3,7 +3,7 @@
 // concatenation, padding, buckets, units, persistence and reuse, so the planner works on numbers, not on
 // expressions. Sources, by behaviour: PyTorch 1.13 DistributedDataParallel and FullyShardedDataParallel,
 // PyTorch 2.4 fully_shard; Megatron-LM 2022-09 and Megatron-core 0.8; DeepSpeed 0.9.5. Tests compare the
-// plans with recordings of these code bases.
+// plans with recordings of the code bases.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct SyncParam {
   std::string unit;
   std::vector<int64_t> shape;  // shape on this rank, before data parallelism shards it
   int group = 0;               // index into SyncInput::groups
-  // Virtual stage. Each is wrapped on its own, with its own buffers and root unit.
+  // Virtual stage. Each virtual stage is wrapped on its own and has its own buffers and root unit.
   int chunk = 0;
   int64_t elements() const;
 };
@@ -66,7 +66,7 @@ struct SyncPolicy {
   int64_t microbatches = 1;
   bool overlap = false;  // Megatron: in buckets during the backward
   // PyTorch: reduce after every microbatch instead of once a step (without no_sync). ZeRO-2 and ZeRO-3 always
-  // do, other policies never.
+  // reduce after every microbatch, other policies never.
   bool every_microbatch = false;
   // PyTorch DDP: a bucket closes at this many bytes of gradients.
   int64_t bucket_bytes = 25 << 20, first_bucket_bytes = 1 << 20;
@@ -85,9 +85,9 @@ struct SyncPolicy {
 // The accumulation steps (microbatches of a step) in which an action occurs. Rest: all but the first.
 enum class SyncOccurrence : uint8_t { Every, First, Rest, Last };
 inline constexpr size_t kSyncOccurrences = 4;
-// Number of times that an action with this turn occurs in a step.
-int64_t sync_occurrences(SyncOccurrence turn, int64_t microbatches);
-bool sync_happens(SyncOccurrence turn, int64_t microbatch, int64_t microbatches);
+// Number of times that an action with this occurrence runs in a step.
+int64_t sync_occurrences(SyncOccurrence occurrence, int64_t microbatches);
+bool sync_happens(SyncOccurrence occurrence, int64_t microbatch, int64_t microbatches);
 
 // The point of the step at which an action is issued. `param` is SyncAction::param.
 enum class SyncWhen : uint8_t {
@@ -100,7 +100,7 @@ enum class SyncWhen : uint8_t {
 };
 
 // A range of elements of one parameter, carried by an action.
-struct SyncPart {  // a range of a parameter that an action carries
+struct SyncPart {
   int param = 0;
   int64_t offset = 0, count = 0;
 };
@@ -111,11 +111,11 @@ struct SyncAction {
   std::string group;
   int64_t group_size = 1;
   // The group whose parameters the action carries: index into SyncInput::groups.
-  int of = 0;
+  int replicas = 0;
   int64_t elements = 0;  // full buffer, padding included
   DType dtype = DType::FP32;
   int64_t root = -1;  // reduce and broadcast: member of the group
-  SyncOccurrence turn = SyncOccurrence::Last;
+  SyncOccurrence occurrence = SyncOccurrence::Last;
   SyncWhen when = SyncWhen::AfterBackward;
   // Index into SyncInput::params; from params.size() on, index into SyncInput::reused. -1 with AfterBackward
   // and AfterOptimizer.
@@ -125,31 +125,29 @@ struct SyncAction {
 
 struct SyncPlan {
   std::vector<SyncAction> actions;  // in order of issue within their microbatch
-  int64_t gathered = 0;             // ZeRO-3: most elements that are whole on a rank at the same time
+  int64_t gathered = 0;             // ZeRO-3: most elements gathered on a rank at the same time
 };
 
 // A kind of collective that a policy issues, whatever the sizes are.
 struct SyncKind {
   Phase phase = Phase::GradReduce;
   CollectiveKind op = CollectiveKind::AllReduce;
-  // Reductions: the turn of all of them.
-  SyncOccurrence turn = SyncOccurrence::Last;
+  // Reductions: the occurrence of all reductions of this kind.
+  SyncOccurrence occurrence = SyncOccurrence::Last;
   // Reductions of shards across the groups that replicate them.
   bool across = false;
   bool gathers() const { return op == CollectiveKind::AllGather; }
 };
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
-// What a policy spreads over replicas: optimizer states, gradients, parameters.
+// Whether a policy shards optimizer states, gradients or parameters over replicas.
 bool shards_states(SyncStrategy strategy);
 bool shards_gradients(SyncStrategy strategy);
 bool shards_parameters(SyncStrategy strategy);
-bool is_fsdp(SyncStrategy strategy);
 // Whether the policy supports hybrid sharding.
 bool shards_in_groups(SyncStrategy strategy);
-bool is_deepspeed(SyncStrategy strategy);
 
 // Returns a Problem if a limit, a size or a group is invalid. Groups of one rank yield no action.
-std::variant<SyncPlan, Problem> plan_sync(const SyncInput& input, const SyncPolicy& policy);
+Result<SyncPlan> plan_sync(const SyncInput& input, const SyncPolicy& policy);
 
 // Parameters in the order in which their gradients become ready: modules in reverse. A module with a matrix
 // yields its bias before its weight (the order of addmm's operands), a norm its weight before its bias.

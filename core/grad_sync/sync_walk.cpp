@@ -68,17 +68,17 @@ void SyncWalk::plan(const StageLayout& layout, std::shared_ptr<const PlacedPlan>
   }
 }
 
-const std::vector<PlacedPlan::Act>& SyncWalk::acts() const {
-  static const std::vector<PlacedPlan::Act> none;
-  return plan_ ? plan_->acts : none;
+const std::vector<PlacedPlan::PlacedAction>& SyncWalk::actions() const {
+  static const std::vector<PlacedPlan::PlacedAction> none;
+  return plan_ ? plan_->actions : none;
 }
 
-SyncWalk::Mark SyncWalk::enter(int microbatch, size_t instance, bool backward) {
+SyncWalk::Handle SyncWalk::enter(int microbatch, size_t instance, bool backward) {
   const Instance& here = instance_at(instance);
   Progress& now = progress_[instance];
   if (const PlacedPlan::Place* place = place_of(instance))
     for (const size_t i : backward ? place->before_backward : place->before_forward)
-      if (sync_happens(plan_->acts[i].action.turn, microbatch, microbatches_)) run(i, microbatch);
+      if (sync_happens(plan_->actions[i].action.occurrence, microbatch, microbatches_)) run(i, microbatch);
   if (sync_.units.empty()) return now.params;
   if (const size_t r = root_around(instance); r != kNone && !roots_[r].gathered) {
     const Root& root = layout_->roots[r];
@@ -86,7 +86,7 @@ SyncWalk::Mark SyncWalk::enter(int microbatch, size_t instance, bool backward) {
       gather(roots_[r], root.units, microbatch, kRoot, backward);
   }
   if (here.root < 0 && !now.gathered) gather(now, here.units, microbatch, instance, backward);
-  // Gathers one unit ahead, once the previous unit is done, so that two units are whole at a time.
+  // Prefetches the next unit once the previous unit is freed, so that two units are gathered at a time.
   if (const size_t next = next_unit(instance, backward); next < progress_.size())
     gather(progress_[next], instance_at(next).units, microbatch, next, backward, true);
   return here.root >= 0 ? roots_[static_cast<size_t>(here.root)].gather : now.gather;
@@ -101,39 +101,39 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
   const bool last = ++progress_[instance].backwards == microbatches_, reduces = last || every_microbatch_;
   if (const PlacedPlan::Place* place = place_of(instance))
     for (const size_t i : place->after_gradient)
-      if (last || plan_->acts[i].action.turn == SyncOccurrence::Every) run(i, microbatch);
+      if (last || plan_->actions[i].action.occurrence == SyncOccurrence::Every) run(i, microbatch);
   if (sync_.units.empty()) return;
-  const int turn = every_microbatch_ ? microbatch : -1;
+  const int reported = every_microbatch_ ? microbatch : -1;
   const auto free = [&](Progress& at, const std::vector<size_t>& units) {
     const UnitFreed when = freed(units);
     if (reduces || when == UnitFreed::AfterForward || when == UnitFreed::AfterBackward) at.gathered = false;
   };
-  const auto done = [&](size_t i, const std::vector<size_t>& behind) {
+  const auto free_and_reduce = [&](size_t i, const std::vector<size_t>& instances) {
     if (instance_at(i).root >= 0) return;
     free(progress_[i], instance_at(i).units);
-    if (reduces) maker_.scatter(instance_at(i).units, turn, behind);
+    if (reduces) maker_.scatter(instance_at(i).units, reported, instances);
   };
   const size_t r = root_around(instance);
   const Root* root = r == kNone ? nullptr : &layout_->roots[r];
   if (!reduces_with_chunk_) {
-    done(instance, {instance});
+    free_and_reduce(instance, {instance});
   } else if (last && (instance == 0 || instance_at(instance - 1).chunk != here.chunk)) {
     if (root && ends_with_chunk(*root)) {
-      std::vector<size_t> behind;
+      std::vector<size_t> makers;
       for (size_t i = root->begin; i < root->end; ++i)
-        if (instance_at(i).root >= 0) behind.push_back(i);
-      if (here.root < 0) behind.push_back(instance);
-      maker_.scatter(root->units, turn, behind);
+        if (instance_at(i).root >= 0) makers.push_back(i);
+      if (here.root < 0) makers.push_back(instance);
+      maker_.scatter(root->units, reported, makers);
     }
     for (size_t i = instance; i < progress_.size() && instance_at(i).chunk == here.chunk; ++i)
-      done(i, i == instance ? std::vector{i} : std::vector{i, instance});
+      free_and_reduce(i, i == instance ? std::vector{i} : std::vector{i, instance});
   }
   if (!root || instance != root->begin) return;
   free(roots_[r], root->units);  // the backward of a root ends last
-  if (every_microbatch_) maker_.scatter(root->units, turn, root_parts());
+  if (every_microbatch_) maker_.scatter(root->units, reported, root_parts());
 }
 
-SyncWalk::Mark SyncWalk::enter_replay(int microbatch, size_t instance) {
+SyncWalk::Handle SyncWalk::enter_replay(int microbatch, size_t instance) {
   Progress& now = progress_[instance];
   if (instance_at(instance).units.empty()) return 0;
   if (!now.gathered) gather(now, instance_at(instance).units, microbatch, instance, true);
@@ -155,15 +155,15 @@ void SyncWalk::reduce() {
   run_all(SyncWhen::AfterBackward);
 }
 
-void SyncWalk::run(size_t act, int microbatch) {
-  const PlacedPlan::Act& of = plan_->acts[act];
-  if (const Mark made = maker_.run(of, act, microbatch); made != 0)
+void SyncWalk::run(size_t action, int microbatch) {
+  const PlacedPlan::PlacedAction& of = plan_->actions[action];
+  if (const Handle made = maker_.run(of, action, microbatch); made != 0)
     for (const size_t place : of.readers) progress_[place].params = made;
 }
 
 void SyncWalk::run_all(SyncWhen when) {
-  for (size_t i = 0; i < acts().size(); ++i)
-    if (acts()[i].action.when == when) run(i, -1);
+  for (size_t i = 0; i < actions().size(); ++i)
+    if (actions()[i].action.when == when) run(i, -1);
 }
 
 void SyncWalk::skip_to(int chunk, bool last) {
@@ -178,11 +178,11 @@ SyncWalk::Units SyncWalk::units() const {
   return out;
 }
 
-void SyncWalk::resume(const Units& whole) {
+void SyncWalk::resume(const Units& gathered) {
   size_t next = 0;
   for (auto* all : {&progress_, &roots_})
     for (Progress& at : *all) {
-      at.gathered = whole[next++];
+      at.gathered = gathered[next++];
       at.gather = 0;
     }
 }
@@ -190,7 +190,7 @@ void SyncWalk::resume(const Units& whole) {
 void SyncWalk::reset_backwards() {
   for (Progress& at : progress_) {
     at.backwards = 0;
-    at.again = -1;
+    at.backward_microbatch = -1;
   }
 }
 
@@ -232,17 +232,19 @@ void SyncWalk::free_forward(size_t instance) {
 size_t SyncWalk::next_unit(size_t instance, bool backward) const {
   if (backward ? instance == 0 : instance + 1 == progress_.size()) return progress_.size();
   const size_t next = backward ? instance - 1 : instance + 1;
-  const bool wanted = !instance_at(next).units.empty() && !progress_[next].gathered &&
+  const bool needed = !instance_at(next).units.empty() && !progress_[next].gathered &&
                       instance_at(next).chunk == instance_at(instance).chunk;
-  return wanted ? next : progress_.size();
+  return needed ? next : progress_.size();
 }
 
 void SyncWalk::gather(Progress& at, const std::vector<size_t>& units, int microbatch, size_t instance,
                       bool backward, bool ahead) {
-  const Turn turn = !backward ? Turn::Forward : at.again == microbatch ? Turn::AfterReplay : Turn::Backward;
-  if (backward) at.again = microbatch;
+  const GatherPurpose purpose = !backward                              ? GatherPurpose::Forward
+                                : at.backward_microbatch == microbatch ? GatherPurpose::AfterReplay
+                                                                       : GatherPurpose::Backward;
+  if (backward) at.backward_microbatch = microbatch;
   at.gathered = true;
-  at.gather = maker_.gather(units, turn, microbatch, instance, ahead);
+  at.gather = maker_.gather(units, purpose, microbatch, instance, ahead);
 }
 
 }  // namespace shardscape

@@ -1,7 +1,8 @@
-// The places of a stage's gradient-sync collectives in a step. Gathers stand before the segments that read
-// the parameters, and one unit ahead. Reductions stand behind the segments that make the gradients. Root
-// units surround the instances of their chunk. Actions of a plan stand at their planned places. The step
-// simulation and the trace lowering turn the collectives into nodes, each through its own Maker.
+// The places of a stage's gradient-sync collectives in a step. A unit is gathered before the segment that
+// reads its parameters, and the next unit is prefetched. Gradients are reduced after the segments that
+// compute them. A root unit is gathered before the first instance of its chunk and reduced after the last
+// one. Actions of a plan run at their planned places. The step simulation and the trace lowering turn the
+// collectives into nodes, each through its own Maker.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +17,10 @@ namespace shardscape {
 
 class SyncWalk {
  public:
-  // A Maker's handle of a gather; 0: none.
-  using Mark = int64_t;
+  // A Maker's handle of a gather, such as a node number; 0: none.
+  using Handle = int64_t;
   // The pass that a gather serves. AfterReplay: the second gather for a microbatch's backward.
-  enum class Turn : uint8_t { Forward, Backward, AfterReplay };
+  enum class GatherPurpose : uint8_t { Forward, Backward, AfterReplay };
   static constexpr size_t kRoot = std::numeric_limits<size_t>::max();
 
   // Creates the collectives. units: indices into StageSync::units. instance: index into
@@ -27,15 +28,14 @@ class SyncWalk {
   class Maker {
    public:
     virtual ~Maker() = default;
-    // Gathers the units of an instance, or of a root (kRoot). ahead: prefetch for the instance after the one
-    // that is entered.
-    virtual Mark gather(const std::vector<size_t>& units, Turn turn, int microbatch, size_t instance,
-                        bool ahead) = 0;
+    // Gathers the units of an instance, or of a root (kRoot). ahead: a prefetch for the next instance.
+    virtual Handle gather(const std::vector<size_t>& units, GatherPurpose purpose, int microbatch,
+                          size_t instance, bool ahead) = 0;
     // Reduces the gradients of these instances.
     virtual void scatter(const std::vector<size_t>& units, int microbatch,
                          const std::vector<size_t>& instances) = 0;
     // Issues an action of the plan. Returns 0 unless the action is a gather.
-    virtual Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) = 0;
+    virtual Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) = 0;
     virtual void average_loss(int microbatch) = 0;
   };
 
@@ -48,27 +48,27 @@ class SyncWalk {
 
   // Sets the instances of the stage and the plan of its sync (null: none). Call it before anything else.
   void plan(const StageLayout& layout, std::shared_ptr<const PlacedPlan> plan);
-  const std::vector<PlacedPlan::Act>& acts() const;
+  const std::vector<PlacedPlan::PlacedAction>& actions() const;
 
-  // Call before an instance runs: gathers its parameters where they are not whole, and those of the next
-  // instance ahead. Returns the gather that the instance waits for.
-  Mark enter(int microbatch, size_t instance, bool backward);
+  // Call before an instance runs. Gathers the instance's parameters unless they are gathered, and prefetches
+  // the parameters of the next instance. Returns the gather that the instance waits for.
+  Handle enter(int microbatch, size_t instance, bool backward);
   void leave(int microbatch, size_t instance, bool backward);
   // The same for a layer that is recomputed in the backward of its group.
-  Mark enter_replay(int microbatch, size_t instance);
+  Handle enter_replay(int microbatch, size_t instance);
   void leave_replay(size_t instance);
   // After the last backward: reductions of roots, and actions AfterBackward.
   void reduce();
-  void run(size_t act, int microbatch);
+  void run(size_t action, int microbatch);
   void run_all(SyncWhen when);  // every action with this `when`, once a step
   // Skips microbatches: the next backward of the chunk is its last one (last), or the one before its last.
   void skip_to(int chunk, bool last);
 
-  // FSDP: which units are whole, for instances and then for roots.
+  // FSDP: which units are gathered, by instance, then by root.
   using Units = std::vector<bool>;
   Units units() const;
-  void resume(const Units& whole);  // after all gathers have ended
-  void reset_backwards();           // resets the count of backwards
+  void resume(const Units& gathered);  // after all gathers have ended
+  void reset_backwards();              // resets the count of backwards
   struct State;
   State state() const;
   void restore(State state);
@@ -94,11 +94,11 @@ class SyncWalk {
   // State of an instance, or of a root.
   struct Progress {
     int backwards = 0;  // microbatches whose backward has ended
-    // Latest microbatch for whose backward it was gathered.
-    int again = -1;
+    // Latest microbatch for whose backward the unit was gathered.
+    int backward_microbatch = -1;
     bool gathered = false;
-    Mark gather = 0;  // latest gather
-    Mark params = 0;  // planned action that brought its parameters
+    Handle gather = 0;  // latest gather
+    Handle params = 0;  // planned action that gathered the parameters
   };
   void add_instance(const StageInstance& instance, int chunk);
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();

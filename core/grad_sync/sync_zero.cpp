@@ -22,7 +22,7 @@ void reduce_flat(const SyncScope& scope) {
   const int64_t limit = scope.policy.zero.reduce_bucket_size;
   const bool before = scope.policy.strategy == SyncStrategy::Zero1;
   SyncAction bucket = scope.action(Phase::Backward, CollectiveKind::AllReduce, scope.policy.grad_dtype);
-  bucket.turn = SyncOccurrence::Last;
+  bucket.occurrence = SyncOccurrence::Last;
   bucket.elements = 0;
   const auto close = [&] {
     if (bucket.parts.empty()) return;
@@ -40,8 +40,8 @@ void reduce_flat(const SyncScope& scope) {
   close();
 }
 
-// ZeRO-2: gradients fill a bucket as they become ready. A full bucket is cut at the owners' borders; each run
-// of one owner is reduced to this owner.
+// ZeRO-2: gradients fill a bucket as they become ready. A full bucket is cut where the owner changes; each
+// piece is reduced to its owner.
 class RootedReductions {
  public:
   explicit RootedReductions(const SyncScope& scope)
@@ -72,24 +72,24 @@ class RootedReductions {
 
  private:
   void reduce(const std::vector<int>& bucket) const {
-    SyncAction run = scope_.action(Phase::Backward, CollectiveKind::Reduce, scope_.policy.grad_dtype);
-    run.turn = SyncOccurrence::Every;
-    run.when = SyncWhen::AfterGradient;
+    SyncAction piece = scope_.action(Phase::Backward, CollectiveKind::Reduce, scope_.policy.grad_dtype);
+    piece.occurrence = SyncOccurrence::Every;
+    piece.when = SyncWhen::AfterGradient;
     const auto close = [&] {
-      if (run.parts.empty()) return;
-      run.elements = elements_of(run.parts);
-      run.param = bucket.back();
-      scope_.add(run);
-      run.parts.clear();
+      if (piece.parts.empty()) return;
+      piece.elements = elements_of(piece.parts);
+      piece.param = bucket.back();
+      scope_.add(piece);
+      piece.parts.clear();
     };
     for (const int p : bucket) {
       const int64_t start = starts_[static_cast<size_t>(p)], size = scope_.param(p).elements();
       for (int64_t at = 0; at < size;) {
         const int64_t owner = (start + at) / owned_;
         const int64_t count = std::min(size - at, (owner + 1) * owned_ - (start + at));
-        if (owner != run.root) close();
-        run.root = owner;
-        run.parts.push_back({p, at, count});
+        if (owner != piece.root) close();
+        piece.root = owner;
+        piece.parts.push_back({p, at, count});
         at += count;
       }
     }
@@ -114,12 +114,14 @@ void gather_updated(const SyncScope& scope) {
     const int64_t begin = i * shard, size = i + 1 == shards ? own - begin : shard;
     SyncAction a = scope.action(Phase::Step, CollectiveKind::AllGather, scope.policy.param_dtype);
     a.elements = size * scope.group.size;
-    a.turn = SyncOccurrence::Last;
+    a.occurrence = SyncOccurrence::Last;
     a.when = SyncWhen::AfterOptimizer;
+    a.parts.reserve(static_cast<size_t>(scope.group.size) + ends.size());
+    size_t first = 0;  // first parameter of the owner's part; owners and parameters are in the same order
     for (int64_t owner = 0; owner < scope.group.size; ++owner) {
       const int64_t from = owner * own + begin;
-      auto k = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), from) - ends.begin());
-      for (; k < ends.size(); ++k) {
+      while (first < ends.size() && ends[first] <= from) ++first;
+      for (size_t k = first; k < ends.size(); ++k) {
         const int64_t start = k == 0 ? 0 : ends[k - 1], lo = std::max(start, from),
                       hi = std::min(ends[k], from + size);
         if (lo >= hi) break;

@@ -72,7 +72,7 @@ class Coordinator {
     return gathers_;
   }
 
-  int64_t most() const { return most_; }  // most elements that are whole at the same time
+  int64_t most() const { return most_; }  // most elements that are gathered at the same time
 
  private:
   struct Use {
@@ -154,7 +154,7 @@ class Coordinator {
   std::vector<SyncAction> gathers_;
 };
 
-bool same(const SyncAction& a, const SyncAction& b) {
+bool same_gather(const SyncAction& a, const SyncAction& b) {
   const auto equal = [](const SyncPart& x, const SyncPart& y) { return x.param == y.param; };
   return a.phase == b.phase && a.param == b.param &&
          std::equal(a.parts.begin(), a.parts.end(), b.parts.begin(), b.parts.end(), equal);
@@ -164,7 +164,7 @@ bool same(const SyncAction& a, const SyncAction& b) {
 // Each parameter is padded on its own.
 void reduce_scatter(const SyncScope& scope) {
   SyncAction bucket = scope.action(Phase::Backward, CollectiveKind::ReduceScatter, scope.policy.grad_dtype);
-  bucket.turn = SyncOccurrence::Every;
+  bucket.occurrence = SyncOccurrence::Every;
   bucket.when = SyncWhen::AfterGradient;
   int64_t filled = 0;
   const auto close = [&] {
@@ -192,14 +192,14 @@ void plan_zero3(const SyncScope& scope) {
   Coordinator coordinator(scope);
   std::vector<SyncAction> first = coordinator.microbatch(), rest = coordinator.microbatch();
   scope.plan.gathered += coordinator.most();
-  const bool alike = std::equal(first.begin(), first.end(), rest.begin(), rest.end(), same);
+  const bool equal_steps = std::equal(first.begin(), first.end(), rest.begin(), rest.end(), same_gather);
   for (SyncAction& a : first) {
-    a.turn = alike ? SyncOccurrence::Every : SyncOccurrence::First;
+    a.occurrence = equal_steps ? SyncOccurrence::Every : SyncOccurrence::First;
     scope.add(std::move(a));
   }
-  if (!alike) {
+  if (!equal_steps) {
     for (SyncAction& a : rest) {
-      a.turn = SyncOccurrence::Rest;
+      a.occurrence = SyncOccurrence::Rest;
       scope.add(std::move(a));
     }
   }

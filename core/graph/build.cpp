@@ -1,9 +1,11 @@
 #include "graph/build.h"
 
 #include <map>
+#include <optional>
 #include <string_view>
 
 #include "design/expert_nodes.h"
+#include "design/fields.h"
 #include "design/validate/checks.h"
 #include "design/validate/validate.h"
 #include "graph/segment_builder.h"
@@ -19,8 +21,7 @@ void set_sync(const Design& design, Structure& s) {
   s.sync = p.sync;
   s.average_loss = p.average_loss;
   const bool accumulates = design.workload.batch > design.workload.microbatch * p.dp;
-  const bool fsdp = s.sync == SyncStrategy::Fsdp1 || s.sync == SyncStrategy::Fsdp2;
-  const bool megatron = s.sync == SyncStrategy::DdpFlat || s.sync == SyncStrategy::DistributedOptimizer;
+  const bool fsdp = is_fsdp(s.sync), megatron = is_megatron(s.sync);
   s.overlap = megatron && p.overlap_grad_reduce;
   s.every_microbatch = accumulates && p.reduce_every_microbatch &&
                        (fsdp || s.sync == SyncStrategy::DdpBuckets);
@@ -146,7 +147,10 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile, 
     builder.segment().backward_begin = builder.segment().replay_end = static_cast<OpId>(
         builder.segment().ops.size());
   }
-  finish_segment(builder);
+  simplify(builder);
+  count_flops_and_bytes(builder);
+  fuse(builder);
+  find_lifetimes(builder);
   return std::move(builder.segment());
 }
 
@@ -160,12 +164,8 @@ void untie_single(std::vector<Segment>& segments) {
       if (uses[p.tied] == 1) p.tied.clear();
 }
 
-Problem missing(const std::string& where, const std::string& what) {
-  Problem p;
-  p.where = where;
-  p.what = what;
-  p.accepted = "the id of a file under models/";
-  return p;
+Problem missing(ProblemCode code, const std::string& where, const std::string& what) {
+  return {code, where, what, "the id of a file under models/"};
 }
 
 using Built = std::shared_ptr<const std::vector<Segment>>;
@@ -184,13 +184,16 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
 }
 
 // cache: may hold the segments already; nullptr: no cache.
-std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& structure,
-                                                          const ModelLibrary& library, PlanCache* cache) {
+Result<std::shared_ptr<const Graph>> build(const Structure& structure, const ModelLibrary& library,
+                                           PlanCache* cache) {
   const Architecture* architecture = library.architecture(structure.architecture);
   if (!architecture)
-    return missing("architecture", "there is no architecture \"" + structure.architecture + "\"");
+    return missing(ProblemCode::UnknownArchitecture, "architecture",
+                   "there is no architecture \"" + structure.architecture + "\"");
   const KernelProfile* profile = library.profile(structure.profile);
-  if (!profile) return missing("profile", "there is no kernel profile \"" + structure.profile + "\"");
+  if (!profile)
+    return missing(ProblemCode::UnknownProfile, "profile",
+                   "there is no kernel profile \"" + structure.profile + "\"");
   auto graph = std::make_shared<Graph>();
   graph->structure = structure;
   graph->layer_pattern = architecture->pattern;
@@ -210,14 +213,12 @@ std::variant<std::shared_ptr<const Graph>, Problem> build(const Structure& struc
 
 }  // namespace
 
-std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure,
-                                                                const ModelLibrary& library) {
+Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library) {
   return build(structure, library, nullptr);
 }
 
-std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure,
-                                                                 PlanCache& cache) {
-  Problem problem;
+Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache) {
+  std::optional<Problem> problem;
   auto graph = cache.get<Graph>(
       CacheKind::Graph, key_of(structure),
       [&]() -> std::shared_ptr<const Graph> {
@@ -229,11 +230,11 @@ std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure
         return std::get<0>(std::move(built));
       },
       [](const Graph&) { return sizeof(Graph); });
-  if (!graph) return problem;
+  if (!graph) return *problem;
   return graph;
 }
 
-// The binding names every field, so a new field does not compile until it is added to the key.
+// A new member does not compile until it is in both lists.
 void add_to(CacheKey& key, const Structure& structure) {
   const auto& [architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
                tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups,
@@ -243,69 +244,15 @@ void add_to(CacheKey& key, const Structure& structure) {
                split_checkpoints, gathered_logits, ep, edp, etp, folded, local_experts, fp8_dispatch,
                derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap, accumulates, every_microbatch,
                reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm, average_loss] = structure;
-  key.add(std::string_view(architecture));
-  key.add(std::string_view(profile));
-  for (const int64_t word : {static_cast<int64_t>(mode),
-                             static_cast<int64_t>(cache_dtype),
-                             static_cast<int64_t>(dp),
-                             static_cast<int64_t>(cp),
-                             static_cast<int64_t>(ulysses),
-                             static_cast<int64_t>(tp),
-                             static_cast<int64_t>(sequence_parallel),
-                             static_cast<int64_t>(kv_split),
-                             static_cast<int64_t>(pp),
-                             static_cast<int64_t>(tied),
-                             static_cast<int64_t>(dropout),
-                             static_cast<int64_t>(window),
-                             static_cast<int64_t>(q_compressed),
-                             static_cast<int64_t>(mtp_layers),
-                             static_cast<int64_t>(ssm_heads),
-                             static_cast<int64_t>(ssm_shared),
-                             static_cast<int64_t>(dcp),
-                             static_cast<int64_t>(dcp_groups),
-                             static_cast<int64_t>(cp_sequences),
-                             static_cast<int64_t>(ring),
-                             static_cast<int64_t>(zigzag),
-                             static_cast<int64_t>(interleaved),
-                             static_cast<int64_t>(split_backward),
-                             static_cast<int64_t>(layout),
-                             static_cast<int64_t>(scatter_gather),
-                             static_cast<int64_t>(grouped),
-                             static_cast<int64_t>(many_microbatch),
-                             static_cast<int64_t>(dtype),
-                             static_cast<int64_t>(grad_dtype),
-                             static_cast<int64_t>(compute),
-                             static_cast<int64_t>(moment_dtype),
-                             static_cast<int64_t>(master_weights),
-                             static_cast<int64_t>(recompute),
-                             static_cast<int64_t>(recompute_groups),
-                             static_cast<int64_t>(recompute_block),
-                             static_cast<int64_t>(offload_optimizer),
-                             static_cast<int64_t>(offload_activations),
-                             static_cast<int64_t>(split_checkpoints),
-                             static_cast<int64_t>(gathered_logits),
-                             static_cast<int64_t>(ep),
-                             static_cast<int64_t>(edp),
-                             static_cast<int64_t>(etp),
-                             static_cast<int64_t>(folded),
-                             static_cast<int64_t>(local_experts),
-                             static_cast<int64_t>(fp8_dispatch),
-                             static_cast<int64_t>(derived_slots),
-                             static_cast<int64_t>(dispatcher),
-                             static_cast<int64_t>(ep_nodes),
-                             static_cast<int64_t>(ep_local),
-                             static_cast<int64_t>(sync),
-                             static_cast<int64_t>(overlap),
-                             static_cast<int64_t>(accumulates),
-                             static_cast<int64_t>(every_microbatch),
-                             static_cast<int64_t>(reshards),
-                             static_cast<int64_t>(whole_until_reduced),
-                             static_cast<int64_t>(hybrid),
-                             static_cast<int64_t>(edp_shards),
-                             static_cast<int64_t>(clip_grad_norm),
-                             static_cast<int64_t>(average_loss)})
-    key.add(word);
-  key.add(int64_t{recompute_modules.bits});
+  add_members<Structure>(
+      key, architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
+      tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups, cp_sequences,
+      ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped, many_microbatch, dtype,
+      grad_dtype, compute, moment_dtype, master_weights, recompute, recompute_modules, recompute_groups,
+      recompute_block, offload_optimizer, offload_activations, split_checkpoints, gathered_logits, ep, edp,
+      etp, folded, local_experts, fp8_dispatch, derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap,
+      accumulates, every_microbatch, reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm,
+      average_loss);
 }
 
 CacheKey key_of(const Structure& structure) {

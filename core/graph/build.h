@@ -16,11 +16,9 @@ namespace shardscape {
 
 Structure structure_of(const Design& design);
 // Builds a graph without a cache. A Problem names the template's file and line.
-std::variant<std::shared_ptr<const Graph>, Problem> build_graph(const Structure& structure,
-                                                                const ModelLibrary& library);
+Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library);
 // As build_graph, but segments and graph come from the cache, and the library is ModelLibrary::instance().
-std::variant<std::shared_ptr<const Graph>, Problem> cached_graph(const Structure& structure,
-                                                                 PlanCache& cache);
+Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache);
 
 // Cache keys: every field of a structure is part of the key.
 void add_to(CacheKey& key, const Structure& structure);

@@ -1,16 +1,17 @@
 // The symbolic tensor graph of one design structure: placed forward ops, their derivatives, redistributions.
-// A segment is the embedding, one kind of layer, or the head with the loss; stages are made of segments.
+// A segment is the embedding, one kind of layer, or the head with the loss. A stage consists of segments.
 // Expressions are per rank and per microbatch unless stated otherwise.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "design/design.h"
+#include "graph/op_attributes.h"
 #include "graph/op_kind.h"
 #include "mesh/pipeline_layout.h"
-#include "mesh/placement.h"
 #include "model/axis.h"
 #include "symbolic/expr.h"
 
@@ -22,7 +23,7 @@ using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
 using StorageId = int;  // index into Segment::storages
 
-// Cache: lives on from step to step, in a storage of its own.
+// Cache: lives from step to step, in its own storage.
 enum class TensorRole : uint8_t {
   Input,
   Parameter,
@@ -55,10 +56,7 @@ struct Storage {
   Expr bytes;  // on one rank
 };
 
-// Attention whose K and V move round a ring of ranks. Zigzag: see ContextMode.
-enum class Ring : uint8_t { None, Plain, Zigzag };
-
-enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the op's result is a parameter's gradient
+enum class GradRole : uint8_t { None, Input, Weight };  // Weight: the result is a parameter's gradient
 
 // In which layers of a kind an op runs. Full recompute may treat layers of one kind differently.
 enum class OpScope : uint8_t {
@@ -82,6 +80,7 @@ struct LayerClass {
   auto operator<=>(const LayerClass&) const = default;
 };
 
+// The common part of all ops, and the attributes of the op's kind.
 struct Op {
   std::string name;   // unique in the segment: "attention.q", "attention.q.grad_x"
   std::string label;  // for people: "Q projection"
@@ -90,23 +89,17 @@ struct Op {
   GradRole grad = GradRole::None;
   int block = -1;  // index into Segment::blocks
   std::vector<TensorId> inputs, outputs;
-  std::string spec;   // letters, "bsd,dhe->bshe"; also for pointwise ops and for gradients of einsums
+  // Letters, "bsd,dhe->bshe"; also for pointwise ops and for gradients of einsums. Redistributions have none.
+  std::string spec;
   OpId forward = -1;  // the forward op that this op differentiates or repeats
   // The result is not saved: the backward runs the op again (KernelProfile::recomputes).
   bool recomputed_in_backward = false;
   // Gradient of a single operand: the index of the operand. Otherwise -1.
   int operand = -1;
-  bool causal = false, window = false, soft_cap = false, alibi = false, clamp = false;  // as in OpSpec
-  Ring ring = Ring::None;                                                               // attention only
-  MeshAxes group;  // collectives and slices: mesh axes of the group
-  int dim = -1;    // all-gather: dimension joined; reduce-scatter, slice: dimension split
-  // All-to-all: dimension split, while dim is joined. dim_to -1: each rank is sent a copy. dim -1: arriving
-  // parts are summed. Both serve B and C of a mixer group whose heads are spread over cp.
-  int dim_to = -1;
-  Reduce reduce = Reduce::Sum;
+  OpAttributes attributes;      // of the kind's family (OpTraits::family)
   DType compute = DType::BF16;  // type of the arithmetic
   // flops: counted, as kernels compute them. useful_flops: exact under masks, of routed tokens
-  // (useful_flops_of.h).
+  // (useful_flops.h).
   Expr flops, useful_flops;
   Expr read_bytes, written_bytes;
   OpScope scope = OpScope::Always;
@@ -115,9 +108,33 @@ struct Op {
   // Backward ops: the gradient of the segment's input does not depend on this op, so a split backward defers
   // it.
   bool deferrable = false;
-  // Redistributions: explanation with producer's placement, consumer's placement and rule.
-  std::string why;
 };
+
+// Attributes of an op: null for an op of another family.
+inline const AttentionAttributes* attention_of(const Op& op) {
+  return std::get_if<AttentionAttributes>(&op.attributes);
+}
+inline const SwiGluAttributes* swiglu_of(const Op& op) {
+  return std::get_if<SwiGluAttributes>(&op.attributes);
+}
+inline const Redistribution* redistribution_of(const Op& op) {
+  return std::get_if<Redistribution>(&op.attributes);
+}
+// Attributes of an attention, of a redistribution. Throw std::bad_variant_access for any other op.
+inline const AttentionAttributes& attention_attributes(const Op& op) {
+  return std::get<AttentionAttributes>(op.attributes);
+}
+inline const Redistribution& redistribution(const Op& op) { return std::get<Redistribution>(op.attributes); }
+// The ring of an attention; Ring::None for any other op.
+inline Ring ring_of(const Op& op) {
+  const AttentionAttributes* attributes = attention_of(op);
+  return attributes ? attributes->ring : Ring::None;
+}
+
+// Whether the op adds the gradients of a tensor that several ops read.
+inline bool is_gradient_sum(const Op& op) {
+  return op.kind == OpKind::Add && op.phase == Phase::Backward && op.forward < 0;
+}
 
 // Whether this op repeats a forward op: in a recomputed region, or within the backward of a kernel.
 inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad == GradRole::None; }
@@ -125,6 +142,13 @@ inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad =
 // An instance of a block template: name "attention" of template gqa_attention.
 struct BlockInstance {
   std::string name, template_id, label;
+};
+
+// The ops that one kernel computes (passes/fuse.cpp).
+struct Kernel {
+  OpId op = -1;           // names the kernel and has its seconds: its first GEMM, otherwise its last op
+  std::vector<OpId> ops;  // in segment order
+  Expr moved_bytes;       // bytes that the kernel reads and writes, per rank and microbatch
 };
 
 // A storage that is saved for the backward.
@@ -151,8 +175,10 @@ struct Segment {
   std::vector<BlockInstance> blocks;
   std::vector<Tensor> tensors;
   std::vector<Storage> storages;
-  std::vector<Op> ops;      // in order of execution: forward ops, then backward ops
-  OpId backward_begin = 0;  // first backward op
+  std::vector<Op> ops;  // in order of execution: forward ops, then backward ops
+  std::vector<Kernel> kernels;
+  std::vector<int> kernel_of;  // by op: index into kernels; -1: a view, or a message of a ring attention
+  OpId backward_begin = 0;     // first backward op
   // Full recompute: ops in [backward_begin, replay_end) replay the whole segment. Otherwise backward_begin.
   OpId replay_end = 0;
   TensorId input = -1;  // residual stream in; -1 for the embedding
@@ -165,29 +191,42 @@ struct Segment {
   // CheckpointPolicy::Input.
   std::vector<SavedStorage> saved;
   // Full recompute only: storages saved by layers with CheckpointPolicy::Activations.
-  std::vector<SavedStorage> saved_whole;
+  std::vector<SavedStorage> saved_without_recompute;
   // Tensors that inference caches for every token. In training, the tensors that inference would cache.
   std::vector<TensorId> cached;
   // Inference only: caches and mixer states after the step.
   std::vector<TensorId> caches;
-  // Storages that the deferred weight gradients read. Under full recompute: in recomputed layers.
-  std::vector<SavedStorage> waiting;
+  // Storages that deferred weight gradients read. Under full recompute: in layers with
+  // CheckpointPolicy::Input.
+  std::vector<SavedStorage> deferred;
   // Full recompute only: storages that deferred weight gradients read in layers with
   // CheckpointPolicy::Activations.
-  std::vector<SavedStorage> deferred_whole;
+  std::vector<SavedStorage> deferred_without_recompute;
   // Storages that the replay makes again; they live only during the backward of this segment.
   std::vector<SavedStorage> replayed;
 
   const Tensor& tensor(TensorId id) const { return tensors[static_cast<size_t>(id)]; }
   const Op& op(OpId id) const { return ops[static_cast<size_t>(id)]; }
+  // The kernel that computes the op; nullptr: none.
+  const Kernel* kernel(OpId id) const {
+    const int index = kernel_of[static_cast<size_t>(id)];
+    return index < 0 ? nullptr : &kernels[static_cast<size_t>(index)];
+  }
 };
+
+// The op that has the seconds of the op's kernel; the op itself without a kernel.
+inline OpId timed_op(const Segment& segment, OpId id) {
+  const Kernel* kernel = segment.kernel(id);
+  return kernel ? kernel->op : id;
+}
 
 // Whether a layer with this checkpoint policy runs the op.
 bool runs(const Op& op, CheckpointPolicy checkpoint_policy);
 // Storages saved by a layer with this checkpoint policy. Full recompute has CheckpointPolicy::Input, no full
 // recompute CheckpointPolicy::Activations.
 std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy);
-// Storages that such a layer holds between its input gradient and its deferred weight gradients.
+// Storages that a layer with this checkpoint policy holds between its input gradient and its deferred weight
+// gradients.
 const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy);
 // Whether the storage holds the input of a layer: the input itself, a rank's share of the checkpoint, or the
 // gathered checkpoint.

@@ -1,8 +1,9 @@
-// Ops that inference adds to a forward: caches that live on from step to step, and the last token of a
+// Ops that inference adds to a forward: caches that live from step to step, and the last token of a
 // prompt.
 #include <algorithm>
 #include <utility>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -90,8 +91,8 @@ TensorId SegmentBuilder::merge_parts(TensorId result, TensorId sums, TensorId si
   return redistribute(share, home, Phase::Forward, "the stream's sequences and heads");
 }
 
-// A tensor that lives on from step to step, as this op leaves it. In decode the op also reads the tensor as
-// the previous step left it.
+// A tensor that lives from step to step. This op writes the tensor. In decode, the op also reads the value
+// of the previous step.
 TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                                       const Placement& placement, DType type) {
   const bool lived = structure_.mode == Mode::Decode;
@@ -108,7 +109,7 @@ void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, 
                                const LetterShards& shards, const std::string& name) {
   std::string of = spec.out;
   of.erase(1, 1);  // the sequence
-  of += op.kind == OpKind::CausalConv ? spec.in[1].back() : spec.in[3].back();
+  of += spec.in[static_cast<size_t>(op_traits(op.kind).state_operand)].back();
   std::vector<Axis> axes;
   for (char letter : of) axes.push_back(letters.at(letter));
   LetterShards placed = shards;

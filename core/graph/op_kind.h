@@ -64,9 +64,12 @@ enum class OpKind : uint8_t {
   // that the head reads.
   CacheWrite,
   LastToken,
-  MergeParts  // attention over parts of a context on several ranks: scales a part by its share of the softmax
+  MergeParts,  // attention over parts of a context on several ranks: scales a part by its share of the
+               // softmax
+  End          // no kind: the end of the list
 };
-inline constexpr int kOpKindCount = 48;
+inline constexpr int kOpKindCount = static_cast<int>(OpKind::End);
+// Every function of a kind reads the kind's row in op_traits.cpp.
 // The name in reports: "matmul", "rms_norm", "all_gather".
 std::string_view op_kind_name(OpKind kind);
 // The name in block templates and kernel profiles: "einsum". Empty for kinds that only passes insert.
@@ -76,14 +79,28 @@ inline constexpr std::string_view kRouterRule = "router";
 // The kind that a block template or a kernel profile names: "einsum", "rms_norm", kRouterRule. Nothing for an
 // unknown name.
 std::optional<OpKind> op_kind_from_name(std::string_view name);
-bool is_collective(OpKind kind);            // AllReduce .. RingSum
+bool is_collective(OpKind kind);            // moves data between ranks, ring passes and ring sums included
 CollectiveKind collective_of(OpKind kind);  // of a collective; the sends of a ring are SendRecv
 // RingPass: every block visits every rank. RingSum: the gradient of a block collects summands on its way to
 // the block's owner.
 bool is_ring(OpKind kind);
 bool is_redistribution(OpKind kind);  // collectives and local slices
-bool is_routing(OpKind kind);         // Flatten .. Combine
-bool is_relabelling(OpKind kind);     // Flatten and Unflatten: other axes for the same elements
+bool is_routing(OpKind kind);         // tokens to experts and back
+bool is_relabelling(OpKind kind);     // other axes for the same elements
+
+// The groups in which reports and charts count FLOPs.
+enum class FlopsGroup : uint8_t {
+  MatrixProducts,
+  Attention,  // and scans
+  Activation,
+  Embedding,
+  Loss,
+  Pointwise,
+  Optimizer
+};
+FlopsGroup flops_group(OpKind kind);
+// Whether the op belongs to the loss. Memory counts its saved tensors as Logits.
+bool is_loss(OpKind kind);
 
 enum class Phase : uint8_t { Forward, Backward, Recompute, Pipeline, GradReduce, ParamGather, Step };
 inline constexpr int kPhaseCount = 7;

@@ -1,19 +1,12 @@
 #include "graph/op_spec.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
+
+#include "graph/op_traits.h"
 
 namespace shardscape {
 namespace {
-
-bool* word_of(OpSpec& spec, const std::string& word) {
-  if (word == "causal") return &spec.causal;
-  if (word == "window") return &spec.window;
-  if (word == "soft_cap") return &spec.soft_cap;
-  if (word == "alibi") return &spec.alibi;
-  return word == "clamp" ? &spec.clamp : nullptr;
-}
 
 std::string last_letters(const OpSpec& spec) {
   std::string out;
@@ -42,11 +35,8 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
         word += c;
         continue;
       }
-      bool* flag = word_of(spec, word);
-      if (flag)
-        *flag = true;
-      else if (spec.axis = axis_from_name(word); !spec.axis)
-        return std::nullopt;
+      if (!set_attribute(spec.attributes, word))
+        if (spec.axis = axis_from_name(word); !spec.axis) return std::nullopt;
       word.clear();
     }
   }
@@ -74,52 +64,6 @@ std::optional<OpSpec> parse_op_spec(const std::string& text) {
   return spec;
 }
 
-const OpTraits& op_traits(OpKind kind) {
-  static const std::array<OpTraits, kOpKindCount> traits = [] {
-    std::array<OpTraits, kOpKindCount> t{};
-    auto set = [&](OpKind k, OpTraits value) { t[static_cast<size_t>(k)] = value; };
-    set(OpKind::Einsum, {2, true});
-    set(OpKind::Embed, {2, true});
-    set(OpKind::PositionAdd, {2, false});
-    set(OpKind::RmsNorm, {2, false});
-    set(OpKind::LayerNorm, {2, false, false, false, 1});
-    set(OpKind::Rope, {1, false});
-    set(OpKind::Attention, {3, false, false, false, 1});
-    set(OpKind::SwiGlu, {2, false});
-    set(OpKind::GeGlu, {2, false});
-    set(OpKind::Gelu, {1, false});
-    set(OpKind::SoftCap, {1, false});
-    set(OpKind::Scale, {1, false});
-    set(OpKind::Dropout, {1, false});
-    set(OpKind::Add, {-1, false});
-    set(OpKind::BiasAdd, {2, false});
-    set(OpKind::SigmoidGate, {2, false});
-    set(OpKind::Concat, {-1, false});
-    set(OpKind::Contiguous, {1, false});
-    set(OpKind::Cast, {1, false});
-    set(OpKind::Take, {1, true});
-    set(OpKind::CausalConv, {2, true, false, false, 1});
-    set(OpKind::SelectiveScan, {7, true});
-    set(OpKind::Ssd, {7, true});
-    set(OpKind::GroupRmsNorm, {2, false});
-    set(OpKind::ReduceMax, {1, true, true, true});
-    set(OpKind::SumExp, {2, true, false, true});
-    set(OpKind::Pick, {2, true, false, true});
-    set(OpKind::Nll, {3, false, false, true});
-    set(OpKind::Flatten, {1, false, false, false, 0, {Axis::Tokens}});
-    set(OpKind::Unflatten, {1, false, false, false, 0, {Axis::Batch, Axis::Seq}});
-    for (OpKind kind : {OpKind::SoftmaxTopK, OpKind::SigmoidTopK})
-      set(kind, {1, false, false, false, 1, {Axis::Choices}});
-    set(OpKind::Dispatch, {2, false, false, false, 0, {Axis::Experts, Axis::Slots}});
-    set(OpKind::Combine, {2, false});
-    set(OpKind::DispatchNodes, {2, false, false, false, 0, {Axis::Nodes, Axis::NodeSlots}});
-    set(OpKind::LastToken, {1, true, false, false, 0, {Axis::Seq}});
-    set(OpKind::CombineNodes, {1, false, false, false, 0, {Axis::Tokens}});
-    return t;
-  }();
-  return traits[static_cast<size_t>(kind)];
-}
-
 std::string new_letters(const OpSpec& spec) {
   std::string out;
   for (char letter : spec.out)
@@ -135,27 +79,23 @@ const std::string& attention_values(const OpSpec& spec) {
 
 std::string whole_letters(OpKind kind, const OpSpec& spec) {
   // The last operand is the same in forward and backward specs: the norm's parameters, the attention's
-  // values.
-  switch (kind) {
-    case OpKind::RmsNorm:
-    case OpKind::LayerNorm: return spec.in.back();
-    case OpKind::Rope: return spec.in[0].substr(spec.in[0].size() - 1);
-    case OpKind::Attention: return attention_values(spec)[1] + last_letters(spec);
-    case OpKind::Concat: return last_letters(spec);
-    // The recurrence runs along the sequence, which has the same position in gradient and result.
-    case OpKind::CausalConv:
-    case OpKind::SelectiveScan:
-    case OpKind::Ssd: return spec.in[0].substr(1, 1);
-    // The first dimension of the weight counts the groups; each group is normalised on its own.
-    case OpKind::GroupRmsNorm: return spec.in.back().substr(1);
-    case OpKind::Take: {
+  // values. The sequence has the same position in gradient and result.
+  switch (op_traits(kind).whole) {
+    case WholeLetters::None: return "";
+    case WholeLetters::LastOperand: return spec.in.back();
+    case WholeLetters::InsideGroups: return spec.in.back().substr(1);
+    case WholeLetters::LastOfFirst: return spec.in[0].substr(spec.in[0].size() - 1);
+    case WholeLetters::LastOfEach: return last_letters(spec);
+    case WholeLetters::KeysAndHeadSizes: return attention_values(spec)[1] + last_letters(spec);
+    case WholeLetters::Sequence: return spec.in[0].substr(1, 1);
+    case WholeLetters::Cut: {
       std::string cut;
       for (char letter : spec.in[0])
         if (spec.out.find(letter) == std::string::npos) cut += letter;
       return cut;
     }
-    default: return "";
   }
+  return "";
 }
 
 }  // namespace shardscape

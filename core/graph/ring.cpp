@@ -30,16 +30,17 @@ std::vector<RingEvent> ring_events(const RingOps& ring, int64_t ranks) {
   return out;
 }
 
-int64_t ring_work(const Op& attention, int64_t position, int64_t step) {
-  if (!attention.causal) return 2;
-  if (attention.ring == Ring::Zigzag) return step == 0 ? 2 : 1;
+int64_t ring_work(const Op& op, int64_t position, int64_t step) {
+  const AttentionAttributes& attributes = attention_attributes(op);
+  if (!attributes.causal) return 2;
+  if (attributes.ring == Ring::Zigzag) return step == 0 ? 2 : 1;
   return step <= position ? 2 : 0;
 }
 
 bool differs_by_position(const Graph& graph) {
   return std::any_of(graph.segments.begin(), graph.segments.end(), [](const Segment& segment) {
     return std::any_of(segment.ops.begin(), segment.ops.end(),
-                       [](const Op& op) { return op.ring == Ring::Plain && op.causal; });
+                       [](const Op& op) { return ring_of(op) == Ring::Plain && attention_of(op)->causal; });
   });
 }
 

@@ -26,9 +26,9 @@ struct RingEvent {
 };
 std::vector<RingEvent> ring_events(const RingOps& ring, int64_t ranks);
 
-// Scores that the rank at this ring position computes in a step, in halves of a block. Masked scores of a
-// computed block count; skipped blocks do not.
-int64_t ring_work(const Op& attention, int64_t position, int64_t step);
+// Scores that the rank at this ring position computes for an attention in a step, in halves of a block.
+// Masked scores of a computed block count; skipped blocks do not.
+int64_t ring_work(const Op& op, int64_t position, int64_t step);
 // Whether ranks of one stage have different programs: in a plain ring under a causal mask, ranks have unequal
 // work.
 bool differs_by_position(const Graph& graph);

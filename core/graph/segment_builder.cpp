@@ -1,21 +1,16 @@
 #include "graph/segment_builder.h"
 
 #include <algorithm>
-#include <numeric>
+#include <stdexcept>
 #include <utility>
+
+#include "graph/op_traits.h"
 
 namespace shardscape {
 namespace {
 
 bool contains(const MeshAxes& axes, MeshAxis axis) {
   return std::find(axes.begin(), axes.end(), axis) != axes.end();
-}
-
-bool used_elsewhere(const LetterShards& shards, char letter, MeshAxis axis) {
-  return std::any_of(shards.begin(), shards.end(), [&](const auto& entry) {
-    return entry.first != letter && std::any_of(entry.second.begin(), entry.second.end(),
-                                                [&](MeshAxis other) { return share_ranks(axis, other); });
-  });
 }
 
 }  // namespace
@@ -120,9 +115,9 @@ Placement SegmentBuilder::stream_placement(const std::vector<Axis>& axes) const 
   return (stream ? stream_rules_ : inner_rules_).place(axes);
 }
 
-std::string SegmentBuilder::unique(std::set<std::string>& taken, const std::string& name) {
+std::string SegmentBuilder::unique(std::set<std::string>& used_names, const std::string& name) {
   std::string candidate = name;
-  for (int i = 2; !taken.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
+  for (int i = 2; !used_names.insert(candidate).second; ++i) candidate = name + "_" + std::to_string(i);
   return candidate;
 }
 
@@ -146,135 +141,14 @@ OpId SegmentBuilder::add_op(Op op) {
   const OpId id = static_cast<OpId>(segment_.ops.size());
   op.name = unique(op_names_, op.name);
   if (!is_quantized(op.compute)) op.compute = structure_.dtype;
+  if (op.attributes.index() != default_attributes(op.kind).index())
+    throw std::logic_error(op.name + " lacks the attributes of its kind");
   for (TensorId out : op.outputs) tensor(out).producer = id;
   segment_.ops.push_back(std::move(op));
   return id;
 }
 
-Placement SegmentBuilder::resolved(const Tensor& t) const {
-  if (t.placement.partial.empty()) return t.placement;
-  if (t.axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden}) return stream_rules_.place(t.axes);
-  Placement p = t.placement;
-  p.partial.clear();
-  p.reduce = Reduce::Sum;
-  return p;
-}
-
-Placement SegmentBuilder::wished(OpKind kind, const Tensor& t) const {
-  const KernelRule* rule = profile_.rule(std::string(template_name(kind)));
-  const auto operands = rule ? rule->operands : KernelRule::Operands::AsTheyCome;
-  if (operands == KernelRule::Operands::Stream && t.role != TensorRole::Parameter)
-    return stream_placement(t.axes);
-  // A key that all heads share is gathered before its rotation.
-  if (kind == OpKind::Rope) {
-    Placement p = resolved(t);
-    for (size_t d = 0; d < t.axes.size(); ++d)
-      if (t.axes[d] == Axis::Seq || t.axes[d] == Axis::Batch) p.shards[d] = inner_rules_.of(t.axes[d]);
-    return p;
-  }
-  if (operands != KernelRule::Operands::Whole || t.placement.partial.empty()) return resolved(t);
-  Placement p = t.placement;
-  p.partial.clear();
-  return p;
-}
-
-bool SegmentBuilder::checkpoint_policy(const KernelStat& stat) const { return applies(structure_, stat); }
-
-bool SegmentBuilder::exchanges(OpKind kind) const {
-  return structure_.cp && !one_token_ && (kind == OpKind::CausalConv || kind == OpKind::Ssd);
-}
-
-LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
-                                   const LetterShards& seed, Phase phase, const std::string& consumer) {
-  LetterShards shards = seed;
-  std::vector<Placement> wish(operands.size());
-  const auto reads_part = [&](OpKind op) { return op == OpKind::Attention || exchanges(op); };
-  if (phase == Phase::Forward && (exchanges(kind) || kind == OpKind::GroupRmsNorm))
-    for (size_t i = 0; i < operands.size(); ++i) {
-      const std::vector<Axis>& axes = tensor(operands[i]).axes;
-      for (size_t d = 0; d < axes.size(); ++d) {
-        if (axes[d] == Axis::SsmGroups || axes[d] == Axis::SsmGroupHeads)
-          shards.emplace(spec.in[i][d], (exchanges(kind) ? scan_rules_ : parameter_rules_).of(axes[d]));
-        // The norm needs all heads of a group: it runs where cp splits the sequence again.
-        if (axes[d] == Axis::Seq)
-          shards.emplace(spec.in[i][d], exchanges(kind) ? MeshAxes{} : inner_rules_.of(Axis::Seq));
-      }
-    }
-  for (size_t i = 0; i < operands.size(); ++i) {
-    const Tensor& t = tensor(operands[i]);
-    wish[i] = phase == Phase::Forward ? wished(kind, t) : t.placement;
-    // Attention sinks follow the heads of the queries, and parameters of a scan its heads: a rank reads only
-    // its part of them.
-    if (t.role != TensorRole::Parameter || reads_part(kind)) continue;
-    for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
-  }
-  // KV heads follow the heads of their queries: the axes of KV heads are a prefix of the axes of heads.
-  const bool attention = kind == OpKind::Attention && spec.in.size() >= 3;
-  // Otherwise latents, which serve all heads.
-  const bool own_heads = attention && attention_values(spec).size() == 4;
-  const char heads = attention ? spec.in.front()[2] : '\0',
-             kv_heads = own_heads ? attention_values(spec)[2] : '\0';
-  if (attention && structure_.ulysses && phase != Phase::Backward) {
-    // Ulysses: each rank has some of the heads, and the whole sequence or the ring's share of it (Jacobs et
-    // al., arXiv 2309.14509; inside a ring: Fang and Zhao, arXiv 2405.07719).
-    shards.emplace(spec.in.front()[1], ring_axes(structure_));
-    for (const auto& [letter, axis] : {std::pair{heads, Axis::Heads}, std::pair{kv_heads, Axis::KvHeads}}) {
-      MeshAxes axes = parameter_rules_.of(axis);
-      for (MeshAxis part : ulysses_axes(structure_)) axes.push_back(part);
-      shards.emplace(letter, axes);
-    }
-  }
-  // The decoded token attends to the rank's part of the context.
-  if (attention && one_token_)
-    shards.emplace(attention_values(spec)[1], tensor(operands[1]).placement.shards[1]);
-  std::string whole = whole_letters(kind, spec);
-  // A loss that is not vocabulary-parallel reads all logits of a token.
-  const bool loss = kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick;
-  if (loss && structure_.gathered_logits && phase == Phase::Forward) whole += spec.in[0].back();
-  for (char letter : whole) shards.emplace(letter, MeshAxes{});
-  // Results of a scan decide first: a gate is redistributed to their placement.
-  std::vector<size_t> order(operands.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_partition(order.begin(), order.end(), [&](size_t i) {
-    const OpId producer = tensor(operands[i]).producer;
-    return producer >= 0 && segment_.op(producer).kind == OpKind::Ssd;
-  });
-  for (size_t i : order) {
-    for (size_t d = 0; d < wish[i].shards.size(); ++d) {
-      const char letter = spec.in[i][d];
-      const MeshAxes& axes = wish[i].shards[d];
-      if (shards.count(letter) || axes.empty()) continue;
-      if (letter == kv_heads && kv_heads != heads) {
-        const auto h = shards.find(heads);
-        const bool prefix = h != shards.end() && axes.size() <= h->second.size() &&
-                            std::equal(axes.begin(), axes.end(), h->second.begin());
-        if (prefix) shards.emplace(letter, axes);
-      } else {
-        // The outer axes, up to the first axis that another letter uses.
-        MeshAxes kept;
-        while (kept.size() < axes.size() && !used_elsewhere(shards, letter, axes[kept.size()]))
-          kept.push_back(axes[kept.size()]);
-        if (!kept.empty()) shards.emplace(letter, kept);
-      }
-    }
-  }
-  // Blocks of K and V enter the ring last, after all other redistributions (Liu et al., arXiv 2310.01889).
-  const char keys = attention && structure_.ring ? attention_values(spec)[1] : '\0';
-  for (const bool around : {false, true}) {
-    if (around && keys == '\0') continue;
-    for (size_t i = 0; i < operands.size(); ++i) {
-      if (reads_part(kind) && tensor(operands[i]).role == TensorRole::Parameter) continue;
-      Placement target = wish[i];
-      for (size_t d = 0; d < target.shards.size(); ++d) {
-        const auto it = shards.find(spec.in[i][d]);
-        target.shards[d] = it == shards.end() ? MeshAxes{} : it->second;
-        if (!around && spec.in[i][d] == keys) target.shards[d] = ring_axes(structure_);
-      }
-      operands[i] = redistribute(operands[i], target, phase, consumer);
-    }
-  }
-  return shards;
-}
+bool SegmentBuilder::has_statistic(const KernelStat& stat) const { return applies(structure_, stat); }
 
 Placement SegmentBuilder::result_placement(const std::string& letters, const LetterShards& shards,
                                            const MeshAxes& also_partial) {
@@ -295,7 +169,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
                                       const std::string& consumer) {
   if (tensor(from).placement == target) return from;
   const std::pair key{from, target};
-  for (const auto& [known, result] : moved_)
+  for (const auto& [known, result] : redistributed_)
     if (known == key) return result;
 
   TensorId at = structure_.ssm_shared ? exchange_shared(from, target, phase, consumer) : from;
@@ -320,9 +194,8 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
     if (dim >= 0)
       next.shards[static_cast<size_t>(dim)].insert(next.shards[static_cast<size_t>(dim)].end(), group.begin(),
                                                    group.end());
-    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, group, dim, -1, next, phase, consumer,
+    at = move(at, dim >= 0 ? OpKind::ReduceScatter : OpKind::AllReduce, {group, dim}, next, phase, consumer,
               target);
-    segment_.ops.back().reduce = reduce;
   }
   // Second, shards that the target lacks: an all-to-all where another dimension takes the axes, otherwise an
   // all-gather.
@@ -335,7 +208,7 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
         ++common;
       if (common == have.size()) break;
       // The innermost axes that another dimension takes; otherwise all axes at once.
-      size_t kept = common;
+      size_t remaining = common;
       int to = -1;
       for (size_t first = common; first < have.size() && to < 0; ++first)
         for (size_t e = 0; e < target.shards.size() && to < 0; ++e) {
@@ -343,13 +216,13 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
           with.insert(with.end(), have.begin() + static_cast<std::ptrdiff_t>(first), have.end());
           if (e == d || with != target.shards[e]) continue;
           to = static_cast<int>(e);
-          kept = first;
+          remaining = first;
         }
       Placement next = tensor(at).placement;
-      next.shards[d].resize(kept);
+      next.shards[d].resize(remaining);
       if (to >= 0) next.shards[static_cast<size_t>(to)] = target.shards[static_cast<size_t>(to)];
-      const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(kept), have.end());
-      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, leave, static_cast<int>(d), to, next,
+      const MeshAxes leave(have.begin() + static_cast<std::ptrdiff_t>(remaining), have.end());
+      at = move(at, to >= 0 ? OpKind::AllToAll : OpKind::AllGather, {leave, static_cast<int>(d), to}, next,
                 phase, consumer, target);
     }
   }
@@ -361,9 +234,9 @@ TensorId SegmentBuilder::redistribute(TensorId from, const Placement& target, Ph
                         target.shards[d].end());
     Placement next = tensor(at).placement;
     next.shards[d] = target.shards[d];
-    at = move(at, OpKind::Slice, take, static_cast<int>(d), -1, next, phase, consumer, target);
+    at = move(at, OpKind::Slice, {take, static_cast<int>(d)}, next, phase, consumer, target);
   }
-  moved_.push_back({key, at});
+  redistributed_.push_back({key, at});
   return at;
 }
 
@@ -394,14 +267,9 @@ TensorId SegmentBuilder::exchange_shared(TensorId from, const Placement& target,
   if (heads < size) next.shards[static_cast<size_t>(heads)] = at(target, heads);
   const bool copies = heads == size;
   if (back && copies) std::erase(next.partial, MeshAxis::CpHeads);
-  return move(from, OpKind::AllToAll, cp,
-              out      ? seq
-              : copies ? -1
-                       : group,
-              back     ? seq
-              : copies ? -1
-                       : group,
-              next, phase, consumer, target);
+  const int unshared = copies ? -1 : group;
+  return move(from, OpKind::AllToAll, {cp, out ? seq : unshared, back ? seq : unshared}, next, phase,
+              consumer, target);
 }
 
 TensorId SegmentBuilder::cast(TensorId from, DType type, Phase phase) {
@@ -458,57 +326,62 @@ bool SegmentBuilder::is_packed(TensorId id) const {
   });
 }
 
-TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to,
-                              Placement to, Phase phase, const std::string& consumer,
-                              const Placement& wanted) {
+// The texts of a redistribution: the suffix of the result's name, the label, and the explanation.
+struct SegmentBuilder::RedistributionText {
+  const char *suffix, *label, *rule;
+};
+
+SegmentBuilder::RedistributionText SegmentBuilder::redistribution_text(OpKind kind,
+                                                                       const Redistribution& by) {
+  switch (kind) {
+    case OpKind::AllReduce:
+      return {by.reduce == Reduce::Max ? "max" : "sum", "all-reduce",
+              "Partial to Replicate is an all-reduce"};
+    case OpKind::ReduceScatter:
+      return {"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"};
+    case OpKind::AllGather: return {"full", "all-gather", "Shard to Replicate is an all-gather"};
+    case OpKind::AllToAll:
+      return {"exchanged", "all-to-all",
+              by.dim_to < 0 ? "All ranks share the group: an all-to-all sends each rank a copy"
+              : by.dim < 0
+                  ? "All ranks share the group: an all-to-all exchanges their summands, which are then added"
+                  : "Shard to Shard of another dimension is an all-to-all"};
+    case OpKind::RingPass:
+      return {"ring", "ring pass",
+              "In a ring, every rank sends its block to the next rank until all ranks have used all blocks; "
+              "a rank holds one block at a time"};
+    case OpKind::RingSum:
+      return {"home", "ring sum",
+              "The gradient of a block follows the block round the ring; every rank adds its summand in "
+              "float32, and the last step sends the sum to the rank that owns the block"};
+    case OpKind::Slice: return {"part", "slice", "Replicate to Shard is a local slice"};
+    default: throw std::logic_error(std::string(op_kind_name(kind)) + " is not a redistribution");
+  }
+}
+
+TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, const Placement& to, Phase phase,
+                              const std::string& consumer, const Placement& wanted) {
   // B and C of a group whose heads are spread over cp: Megatron-core repeats them and exchanges the copies;
   // its backward adds the exchanged gradients.
-  const std::vector<Axis>& axes = tensor(from).axes;
-  const bool repeats = structure_.ssm_heads && group == cp_axes(structure_) &&
-                       std::find(axes.begin(), axes.end(), Axis::SsmGroups) != axes.end();
+  const Tensor source = tensor(from);
+  if (kind == OpKind::AllReduce || kind == OpKind::ReduceScatter) by.reduce = source.placement.reduce;
+  const bool repeats = structure_.ssm_heads && by.group == cp_axes(structure_) &&
+                       std::find(source.axes.begin(), source.axes.end(), Axis::SsmGroups) !=
+                           source.axes.end();
   if (repeats && kind == OpKind::AllGather) kind = OpKind::AllToAll;
   if (repeats && kind == OpKind::ReduceScatter) {
     kind = OpKind::AllToAll;
-    dim_to = std::exchange(dim, -1);
+    by.dim_to = std::exchange(by.dim, -1);
   }
-  if (structure_.ring && group == ring_axes(structure_)) {
+  if (structure_.ring && by.group == ring_axes(structure_)) {
     if (kind == OpKind::AllGather) kind = OpKind::RingPass;
     if (kind == OpKind::ReduceScatter) kind = OpKind::RingSum;
   }
-  struct Words {
-    const char *suffix, *label, *rule;
-  };
-  const Words words =
-      kind == OpKind::AllReduce ? Words{tensor(from).placement.reduce == Reduce::Max ? "max" : "sum",
-                                        "all-reduce", "Partial to Replicate is an all-reduce"}
-      : kind == OpKind::ReduceScatter
-          ? Words{"scattered", "reduce-scatter", "Partial to Shard is a reduce-scatter"}
-      : kind == OpKind::AllGather ? Words{"full", "all-gather", "Shard to Replicate is an all-gather"}
-      : kind == OpKind::AllToAll && dim_to < 0
-          ? Words{"exchanged", "all-to-all",
-                  "All ranks share the group: each is sent a copy by an all-to-all"}
-      : kind == OpKind::AllToAll && dim < 0
-          ? Words{"exchanged", "all-to-all",
-                  "The summands of all ranks that share the group are exchanged by an all-to-all and added"}
-      : kind == OpKind::AllToAll
-          ? Words{"exchanged", "all-to-all", "Shard to Shard of another dimension is an all-to-all"}
-      : kind == OpKind::RingPass
-          ? Words{"ring", "ring pass",
-                  "Around a ring every rank sends the block that it has used to the next one, "
-                  "until each has seen all: never is more than one block held"}
-      : kind == OpKind::RingSum
-          ? Words{"home", "ring sum",
-                  "The gradient of a block goes round the ring behind it, every rank adds its "
-                  "summand (in float32), and the last step brings it home"}
-          : Words{"part", "slice", "Replicate to Shard is a local slice"};
-  const Tensor source = tensor(from);
+  const RedistributionText words = redistribution_text(kind, by);
   const TensorRole role = source.role == TensorRole::Gradient ? TensorRole::Gradient : TensorRole::Activation;
   Op op;
   op.kind = kind;
   op.phase = phase;
-  op.group = group;
-  op.dim = dim;
-  op.dim_to = dim_to;
   op.inputs = {from};
   // A ring sums in float32; the result has the type of the activations.
   const DType type = kind == OpKind::RingSum ? structure_.dtype : source.dtype;
@@ -519,17 +392,18 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, const MeshAxes& group,
     op.outputs.push_back(
         add_tensor(source.name + ".contiguous", source.axes, source.placement, source.dtype, role));
   op.name = tensor(result).name;
-  op.label = std::string(words.label) + " " + group_name(group);
+  op.label = std::string(words.label) + " " + group_name(by.group);
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
-  const std::string maker = source.producer >= 0 ? segment_.op(source.producer).label
-                                                 : std::string("The section before");
-  op.why = maker + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
-           consumer + " wants " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  const std::string producer = source.producer >= 0 ? segment_.op(source.producer).label
+                                                    : std::string("The section before");
+  by.why = producer + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
+           consumer + " expects " + to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
-    op.why +=
-        " Under zigzag the block of rank i of n is pieces i and 2n-1-i of 2n, so that a causal mask leaves "
-        "all ranks equally "
-        "much to do.";
+    by.why +=
+        " Under zigzag, rank i of n owns pieces i and 2n-1-i of 2n, so all ranks have equal work under a "
+        "causal "
+        "mask.";
+  op.attributes = std::move(by);
   add_op(std::move(op));
   return result;
 }

@@ -39,9 +39,9 @@ class SegmentBuilder {
   OpId add_op(Op op);
   Tensor& tensor(TensorId id) { return segment_.tensors[static_cast<size_t>(id)]; }
 
-  // Redistributes operands until their placements agree on every letter: parameters decide first, then data
-  // in order. seed: letters that are decided beforehand (those of a parameter whose gradient is computed).
-  // Returns the shards of every letter of the op.
+  // align.cpp: redistributes operands until their placements agree on every letter: parameters decide first,
+  // then data in order. seed: letters that are decided beforehand (those of a parameter whose gradient is
+  // computed). Returns the shards of every letter of the op.
   LetterShards align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                      const LetterShards& seed, Phase phase, const std::string& consumer);
 
@@ -61,15 +61,15 @@ class SegmentBuilder {
   TensorId cast(TensorId from, DType type, Phase phase);
   // The placement in which an op of this kind reads an operand: as the profile's rule says, otherwise without
   // Partial.
-  Placement wished(OpKind kind, const Tensor& tensor) const;
-  // Whether the op is a convolution or scan of a mixer under cp: it runs on the whole sequence of some of the
-  // heads.
-  bool exchanges(OpKind kind) const;
-  // Whether a kernel makes this statistic in this structure. Conditions on shards of letters are checked
+  Placement operand_placement(OpKind kind, const Tensor& tensor) const;
+  // Whether the op is a convolution or scan of a mixer under cp. Such an op runs on the whole sequence of
+  // some heads.
+  bool is_mixer_under_cp(OpKind kind) const;
+  // Whether kernels of this structure make this statistic. Conditions on shards of letters are checked
   // elsewhere, once the shards are known.
-  bool checkpoint_policy(const KernelStat& stat) const;
-  // The placement without Partial for a consumer without a rule of its own.
-  Placement resolved(const Tensor& tensor) const;
+  bool has_statistic(const KernelStat& stat) const;
+  // The placement of a tensor with its Partial axes reduced.
+  Placement without_partial(const Tensor& tensor) const;
 
   // The tensor in a quantized type. block: the block of the Quantize op.
   TensorId quantize(TensorId from, Phase phase, int block, DType type);
@@ -80,7 +80,7 @@ class SegmentBuilder {
   Placement before_nodes() const;
   Placement at_nodes() const;
 
-  void begin_backward() { moved_.clear(); }
+  void begin_backward() { redistributed_.clear(); }
 
   // Inference (inference.cpp). Writes a tensor to the cache. Returns the tensor that later ops read: the
   // prompt's own tensor in prefill, the cache with all tokens so far in decode. slides: the attention has a
@@ -98,6 +98,19 @@ class SegmentBuilder {
   TensorId last_token(TensorId from);
 
  private:
+  struct AttentionLetters;
+  // Whether a rank reads only its part of a parameter operand: attention sinks follow the heads of the
+  // queries, and parameters of a scan its heads.
+  bool reads_part(OpKind kind) const;
+  // Steps of align: each decides the shards of some letters. Letters that are already in `shards` stay.
+  // Mixer: heads and the sequence of a scan; the norm of groups needs all heads of a group.
+  void shard_mixer(OpKind kind, const OpSpec& spec, const std::vector<TensorId>& operands,
+                   LetterShards& shards) const;
+  void shard_attention(const AttentionLetters& letters, const std::vector<TensorId>& operands, Phase phase,
+                       LetterShards& shards) const;
+  // Data operands in order, those that decide first (OpTraits) in front. wish: their placements.
+  void shard_data(const AttentionLetters& letters, const OpSpec& spec, const std::vector<TensorId>& operands,
+                  const std::vector<Placement>& wish, LetterShards& shards) const;
   // Whether the profile packs the tensor into a larger buffer (packed QKV), so that a send copies it first.
   bool is_packed(TensorId id) const;
   // Where inference stores a tensor over these axes (batch and sequence first): on the ranks whose attention
@@ -106,10 +119,14 @@ class SegmentBuilder {
   Placement cache_placement(const std::vector<Axis>& axes, bool slides) const;
   TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                         const Placement& placement, DType type);
-  static std::string unique(std::set<std::string>& taken, const std::string& name);
+  static std::string unique(std::set<std::string>& used_names, const std::string& name);
   TensorId exchange_shared(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
-  TensorId move(TensorId from, OpKind kind, const MeshAxes& group, int dim, int dim_to, Placement to,
-                Phase phase, const std::string& consumer, const Placement& wanted);
+  // Adds a redistribution to placement `to`, one of the steps to `wanted`. Its reduction and its explanation
+  // follow from the placements.
+  TensorId move(TensorId from, OpKind kind, Redistribution by, const Placement& to, Phase phase,
+                const std::string& consumer, const Placement& wanted);
+  struct RedistributionText;
+  static RedistributionText redistribution_text(OpKind kind, const Redistribution& by);
 
   Placement routed(OpKind kind, size_t operand, const Tensor& tensor) const;
 
@@ -122,7 +139,7 @@ class SegmentBuilder {
   MeshAxes expert_rows_, token_axes_, routed_hidden_;
   // Mesh axes that still split the tokens after the exchange across nodes.
   MeshAxes node_rows_;
-  std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> moved_;
+  std::vector<std::pair<std::pair<TensorId, Placement>, TensorId>> redistributed_;
   std::set<std::string> tensor_names_, op_names_;
 };
 
@@ -138,7 +155,13 @@ void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, c
 void differentiate(SegmentBuilder& builder);
 // Inserts the replay of forward ops before the backward, as the structure's recompute policy says.
 void recompute(SegmentBuilder& builder);
-// Drops unused ops, then fills FLOPs, bytes, storages and saved sets.
-void finish_segment(SegmentBuilder& builder);
+// Drops ops that nothing needs.
+void simplify(SegmentBuilder& builder);
+// Fills FLOPs and bytes of every op.
+void count_flops_and_bytes(SegmentBuilder& builder);
+// Decides which ops one kernel computes, as the kernel profile says. Needs the bytes of the ops.
+void fuse(SegmentBuilder& builder);
+// Fills the storages that the backward reads: saved, replayed, deferred.
+void find_lifetimes(SegmentBuilder& builder);
 
 }  // namespace shardscape

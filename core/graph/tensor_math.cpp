@@ -45,7 +45,8 @@ bool runs(const Op& op, CheckpointPolicy checkpoint_policy) {
 
 std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy checkpoint_policy) {
   const bool full = segment.replay_end > segment.backward_begin;
-  if (checkpoint_policy == CheckpointPolicy::Activations) return full ? segment.saved_whole : segment.saved;
+  if (checkpoint_policy == CheckpointPolicy::Activations)
+    return full ? segment.saved_without_recompute : segment.saved;
   if (checkpoint_policy == CheckpointPolicy::Input) return segment.saved;
   // Only the replay reads the checkpoint (or this rank's share). Layers inside a group save everything else
   // like other layers.
@@ -57,8 +58,8 @@ std::vector<SavedStorage> saved_by(const Segment& segment, CheckpointPolicy chec
 
 const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointPolicy checkpoint_policy) {
   const bool full = segment.replay_end > segment.backward_begin;
-  return full && checkpoint_policy == CheckpointPolicy::Activations ? segment.deferred_whole
-                                                                    : segment.waiting;
+  return full && checkpoint_policy == CheckpointPolicy::Activations ? segment.deferred_without_recompute
+                                                                    : segment.deferred;
 }
 
 bool holds_input(const Segment& segment, StorageId storage) {
@@ -93,7 +94,8 @@ std::string local_shape_text(const Tensor& tensor) {
 }
 
 Expr ring_messages(const Op& op) {
-  return op.kind == OpKind::RingPass ? group_size(op.group) - Expr(1) : group_size(op.group);
+  const Expr ranks = group_size(redistribution(op).group);
+  return op.kind == OpKind::RingPass ? ranks - Expr(1) : ranks;
 }
 
 Expr ring_message_elements(const Segment& segment, const Op& op) {
@@ -103,7 +105,7 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 Expr collective_elements(const Segment& segment, const Op& op) {
   if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
   // Without dim_to, a rank sends as many copies as it receives.
-  const bool copies = op.kind == OpKind::AllToAll && op.dim_to < 0;
+  const bool copies = op.kind == OpKind::AllToAll && redistribution(op).dim_to < 0;
   const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
   return local_elements(segment.tensor(whole));
 }

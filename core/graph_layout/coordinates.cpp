@@ -8,7 +8,7 @@
 namespace shardscape::layered {
 namespace {
 
-// Per lower node: upper neighbours that it must not be aligned with.
+// Per lower node: upper neighbours with which the node must not be aligned.
 using Pairs = std::vector<std::vector<int>>;
 
 // Type 1 conflicts: edges that cross a segment between two bends yield to it, so that long edges stay
@@ -107,8 +107,8 @@ double separation(const LayerGraph& graph, int a, int b, double gap) {
   return margin(a) + margin(b);
 }
 
-// Places columns as near to each other as their neighbours allow, then moves them to the right where there is
-// slack.
+// Places columns as near to each other as their neighbours allow. Then moves columns to the right into free
+// space.
 std::vector<double> compact(const LayerGraph& graph, const std::vector<int>& root, double gap,
                             bool from_left) {
   struct Arc {

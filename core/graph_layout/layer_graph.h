@@ -26,8 +26,8 @@ struct LayerGraph {
 // self-loops. Returns per edge whether it is reversed.
 std::vector<bool> break_cycles(int nodes, std::vector<LayoutEdge>& edges);
 
-// Layer of every node: longest path from the sources, then each node moves to the layer that minimizes its
-// edge lengths.
+// Layer of every node: first the longest path from the sources. Then each node moves to the layer that
+// minimizes the lengths of its edges.
 std::vector<int> assign_layers(int nodes, const std::vector<LayoutEdge>& edges, const std::stop_token& stop);
 
 // Barycentre sweeps with transposition; the order with the fewest crossings wins.

@@ -29,7 +29,7 @@ struct LayoutResult {
   bool stopped = false;  // stopped by the token; positions are undefined
 };
 
-// Breaks cycles by reversing edges. Deterministic.
+// Cyclic graphs are allowed: some edges are reversed. Equal inputs give equal results.
 LayoutResult layered_layout(const std::vector<LayoutNode>& nodes, const std::vector<LayoutEdge>& edges,
                             const LayoutOptions& options = {}, std::stop_token stop = {});
 

@@ -55,7 +55,7 @@ std::vector<bool> break_cycles(int nodes, std::vector<LayoutEdge>& edges) {
   for (size_t i = 0; i < edges.size(); ++i) out[static_cast<size_t>(edges[i].from)].push_back(i);
   std::vector<Visit> visit(static_cast<size_t>(nodes), Visit::New);
   std::vector<bool> turned(edges.size(), false);
-  // node and its next outgoing edge; an explicit stack, because chains are long
+  // A node and the next edge to follow. The stack is explicit, because chains are too long for recursion.
   std::vector<std::pair<size_t, size_t>> stack;
   const auto explore = [&](size_t root) {
     visit[root] = Visit::Open;

@@ -16,7 +16,7 @@ double number(const JsonFile& file, const json& entry, const std::string& key, c
   if (it == entry.end() && !needed) return 0;
   const double value = it != entry.end() && it->is_number() ? it->get<double>() : 0;
   if (!(value > 0 && value < 1e9)) {
-    file.fail(near, "\"" + key + "\" of \"" + near + "\" is missing or out of range",
+    file.fail(ProblemCode::DataValue, near, "\"" + key + "\" of \"" + near + "\" is missing or out of range",
               "a number above 0 and below 10^9");
   }
   return value;
@@ -24,7 +24,8 @@ double number(const JsonFile& file, const json& entry, const std::string& key, c
 
 Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (!entry.is_object())
-    file.fail("accelerators", entry.dump() + " is not an accelerator", "an object in braces");
+    file.fail(ProblemCode::DataValue, "accelerators", entry.dump() + " is not an accelerator",
+              "an object in braces");
   file.only(entry, {"id", "aliases", "name", "bf16_tflops", "memory_gb", "memory_gbps", "scaleup_gbps",
                     "nic_gbps", "source", "sources", "note", "family", "processors", "collective_processors",
                     "fp8_tflops", "fp4_tflops", "fp32_tflops", "board_watts", "price_per_hour"});
@@ -37,9 +38,11 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
        "memory_gb", "memory_gbps", "scaleup_gbps", "nic_gbps", "board_watts", "price_per_hour"});
   if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
     if (!aliases->is_array())
-      file.fail(item.id, "\"aliases\" of \"" + item.id + "\" is not a list", "a list of texts");
+      file.fail(ProblemCode::DataValue, item.id, "\"aliases\" of \"" + item.id + "\" is not a list",
+                "a list of texts");
     for (const json& alias : *aliases) {
-      if (!alias.is_string()) file.fail(item.id, alias.dump() + " is not an alias", "a text in quotes");
+      if (!alias.is_string())
+        file.fail(ProblemCode::DataValue, item.id, alias.dump() + " is not an alias", "a text in quotes");
       item.aliases.push_back(alias.get<std::string>());
     }
   }

@@ -14,11 +14,8 @@ void guarded(const std::filesystem::path& path, std::vector<Problem>& problems,
   } catch (const DataError& error) {
     problems.push_back(error.problem);
   } catch (const json::exception& error) {
-    problems.push_back({Severity::Error,
-                        path.string(),
-                        std::string("a value cannot be read: ") + error.what(),
-                        "a catalogue in JSON",
-                        {}});
+    problems.push_back({ProblemCode::JsonValueUnreadable, path.string(),
+                        std::string("a value cannot be read: ") + error.what(), "a catalogue in JSON"});
   }
 }
 
@@ -32,17 +29,20 @@ Sources read_sources(const JsonFile& file, const json& entry, const std::string&
     for (const auto& [key, text] : file.object(entry, "sources").items()) {
       const bool known = key == "*" || std::find(values.begin(), values.end(), key) != values.end();
       if (!known || (key != "*" && !entry.contains(key)))
-        file.fail(id, "\"sources\" of \"" + id + "\" names \"" + key + "\", which is no value of it",
+        file.fail(ProblemCode::SourceMissing, id,
+                  "\"sources\" of \"" + id + "\" names \"" + key + "\", which the entry lacks",
                   "keys of its values, or \"*\" for all others");
       if (!text.is_string())
-        file.fail(id, "the source of \"" + key + "\" of \"" + id + "\" is no text", "a text in quotes");
+        file.fail(ProblemCode::DataValue, id, "the source of \"" + key + "\" of \"" + id + "\" is no text",
+                  "a text in quotes");
       out[key] = text.get<std::string>();
     }
   }
   for (const char* key : values) {
     if (!entry.contains(key) || !source_of(out, key).empty()) continue;
-    file.fail(id, "\"" + std::string(key) + "\" of \"" + id + "\" has no source",
-              "\"sources\": {\"" + std::string(key) + "\": where it comes from}, or \"*\" for all values");
+    file.fail(
+        ProblemCode::SourceMissing, id, "\"" + std::string(key) + "\" of \"" + id + "\" has no source",
+        "\"sources\": {\"" + std::string(key) + "\": the source of the value}, or \"*\" for all values");
   }
   return out;
 }

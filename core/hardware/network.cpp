@@ -29,84 +29,56 @@ struct Steps {
 
 // The placement of one group on blocks of consecutive ranks (domains, nodes, leaf switches or pods).
 struct BlockPlacement {
-  // Fewest ranks of the group in a block, number of blocks, most ranks in a block.
-  int64_t fewest = 1, touched = 1, fullest = 1;
-  bool unlike = false;  // whether ranks have different positions in their blocks
+  // Fewest ranks of the group in a block; number of blocks; most ranks in a block.
+  int64_t fewest = 1, blocks = 1, most = 1;
+  bool positions_differ = false;  // whether ranks have different positions in their blocks
 };
 bool slower(const BlockPlacement& a, const BlockPlacement& b) {
   if (a.fewest != b.fewest) return a.fewest < b.fewest;
-  return a.touched != b.touched ? a.touched > b.touched : a.fullest > b.fullest;
+  return a.blocks != b.blocks ? a.blocks > b.blocks : a.most > b.most;
 }
-bool wider(const BlockPlacement& a, const BlockPlacement& b) { return a.touched > b.touched; }
-bool fuller(const BlockPlacement& a, const BlockPlacement& b) { return a.fullest > b.fullest; }
+bool more_blocks(const BlockPlacement& a, const BlockPlacement& b) { return a.blocks > b.blocks; }
+bool more_ranks_per_block(const BlockPlacement& a, const BlockPlacement& b) { return a.most > b.most; }
 
 // The placement of ranks on blocks of `block` consecutive ranks. ranks: ascending.
 BlockPlacement placement_on_blocks(const std::vector<int64_t>& ranks, int64_t block) {
-  BlockPlacement lie{static_cast<int64_t>(ranks.size()), 0, 0};
+  BlockPlacement placement{static_cast<int64_t>(ranks.size()), 0, 0};
   for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
     const int64_t begin = ranks[first] / block * block;
     while (next < ranks.size() && ranks[next] < begin + block) ++next;
     const auto inside = static_cast<int64_t>(next - first);
-    lie.unlike |= lie.touched > 0 && inside != lie.fullest;
-    for (size_t i = 0; i < next - first && !lie.unlike; ++i)
-      lie.unlike = ranks[first + i] % block != ranks[i] % block;
-    lie.fewest = std::min(lie.fewest, inside);
-    lie.fullest = std::max(lie.fullest, inside);
-    ++lie.touched;
+    placement.positions_differ |= placement.blocks > 0 && inside != placement.most;
+    for (size_t i = 0; i < next - first && !placement.positions_differ; ++i)
+      placement.positions_differ = ranks[first + i] % block != ranks[i] % block;
+    placement.fewest = std::min(placement.fewest, inside);
+    placement.most = std::max(placement.most, inside);
+    ++placement.blocks;
   }
-  return lie;
+  return placement;
 }
 
 // Whether a group crosses rails on nodes larger than domains: its ranks have different positions in their
 // nodes, or several of its domains share a node and only NICs connect them.
 bool crosses_rails(const BlockPlacement& on_nodes, const BlockPlacement& on_domains) {
-  return on_nodes.unlike || on_nodes.fullest > on_domains.fullest;
+  return on_nodes.positions_differ || on_nodes.most > on_domains.most;
 }
 
-GroupSpan to_span(int64_t ranks, const BlockPlacement& lie, int64_t pods, int64_t leaves) {
-  GroupSpan span{ranks, lie.fewest, 0, 0, pods, leaves, lie.unlike};
-  if (lie.fewest != lie.fullest) {
-    span.touched = lie.touched;
-    span.fullest = lie.fullest;
+GroupSpan to_span(int64_t ranks, const BlockPlacement& placement, int64_t pods, int64_t leaf_switches) {
+  GroupSpan span{ranks, placement.fewest, 0, 0, pods, leaf_switches, placement.positions_differ};
+  if (placement.fewest != placement.most) {
+    span.domain_count = placement.blocks;
+    span.most_per_domain = placement.most;
   }
   return span;
 }
 
-int64_t stride_of(const DeviceMesh& mesh, MeshAxis axis) {
-  return mesh.degree(axis) > 1 ? mesh.with(0, axis, 1) : 0;
-}
-
-// The mesh axes in the order of their strides, fastest first: all axes, or only those that the expert mesh
-// covers.
-Steps plain_steps(const DeviceMesh& mesh, bool of_experts) {
-  const int64_t experts = mesh.degree(MeshAxis::EdpFolded) * mesh.degree(MeshAxis::Ep) *
-                          mesh.degree(MeshAxis::Etp);
-  const bool with_tp = !of_experts || experts == mesh.degree(MeshAxis::Dp) * mesh.degree(MeshAxis::Cp) *
-                                                     mesh.degree(MeshAxis::Tp);
-  // If experts stay inside copies of the states (hybrid sharding), the copies vary slowest, whatever their
-  // stride.
-  const bool copies_apart = of_experts && mesh.degree(MeshAxis::EdpShard) < mesh.degree(MeshAxis::Edp);
-  Steps steps;
-  for (MeshAxis axis : {copies_apart ? MeshAxis::DpShard : MeshAxis::Dp, MeshAxis::Cp})
-    steps.add(stride_of(mesh, axis), mesh.degree(axis));
-  if (with_tp) steps.add(stride_of(mesh, MeshAxis::Tp), mesh.degree(MeshAxis::Tp));
-  if (!of_experts) steps.add(stride_of(mesh, MeshAxis::Pp), mesh.degree(MeshAxis::Pp));
-  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.stride < b.stride; });
-  if (copies_apart) steps.add(stride_of(mesh, MeshAxis::DpRep), mesh.degree(MeshAxis::DpRep));
-  return steps;
-}
-
-// Adds the parts of mesh axes that an expert axis covers. Returns false if the axis is no product of such
+// Adds the parts of mesh axes that an expert axis covers. Returns false if the axis is no product of
 // parts.
 bool add_expert_axis(const DeviceMesh& mesh, MeshAxis axis, Steps& out) {
-  const int64_t etp = mesh.degree(MeshAxis::Etp);
-  const int64_t low = axis == MeshAxis::Etp                               ? 1
-                      : axis == MeshAxis::Ep || axis == MeshAxis::EpLocal ? etp
-                      : axis == MeshAxis::EpNode ? etp * mesh.degree(MeshAxis::EpLocal)
-                                                 : etp * mesh.degree(MeshAxis::Ep);
-  const int64_t high = low * mesh.degree(axis);
+  const int64_t low = mesh.stride(axis), high = low * mesh.degree(axis);
   int64_t at = 1;
-  for (const Step& digit : plain_steps(mesh, true)) {
+  for (const MeshAxis covered : mesh.expert_order()) {
+    const Step digit{mesh.stride(covered), mesh.degree(covered)};
     const int64_t end = at * digit.degree, from = std::max(low, at), to = std::min(high, end);
     if (from < to) {
       if (from % at != 0 || to % from != 0 || end % to != 0) return false;
@@ -121,8 +93,8 @@ bool add_expert_axis(const DeviceMesh& mesh, MeshAxis axis, Steps& out) {
 bool group_steps(const DeviceMesh& mesh, const MeshAxes& axes, Steps& out) {
   for (MeshAxis axis : axes) {
     if (mesh.degree(axis) == 1) continue;
-    if (axis < MeshAxis::Edp)
-      out.add(stride_of(mesh, axis), mesh.degree(axis));
+    if (!is_expert_axis(axis))
+      out.add(mesh.stride(axis), mesh.degree(axis));
     else if (!add_expert_axis(mesh, axis, out))
       return false;
   }
@@ -138,7 +110,7 @@ bool group_steps(const DeviceMesh& mesh, const MeshAxes& axes, Steps& out) {
   return true;
 }
 
-// The steps that the group does not cover: the first ranks of all groups.
+// The steps that the group does not cover. They lead to the first ranks of all groups.
 Steps rest_of(const DeviceMesh& mesh, Steps group) {
   Steps rest;
   int64_t at = 1;
@@ -153,29 +125,29 @@ Steps rest_of(const DeviceMesh& mesh, Steps group) {
 // The placement of the worst group on blocks of `block` ranks. group: fastest first.
 BlockPlacement worst_placement(const DeviceMesh& mesh, Steps group, int64_t block,
                                bool (*worse)(const BlockPlacement&, const BlockPlacement&)) {
-  BlockPlacement lie;
-  bool odd = false;
+  BlockPlacement placement;
+  bool straddles = false;
   Steps inner;
-  int64_t apart = 1;
+  int64_t separate_blocks = 1;
   for (const Step& step : group) {
     const int64_t reach = step.stride * step.degree;
     if (step.stride % block == 0) {  // every coordinate has its own blocks
-      lie.touched *= step.degree;
-      apart *= step.degree;
+      placement.blocks *= step.degree;
+      separate_blocks *= step.degree;
       continue;
     }
     inner.add(step.stride, step.degree);
     if (block % reach == 0) {  // all coordinates are in one block
-      lie.fewest *= step.degree;
+      placement.fewest *= step.degree;
     } else if (block % step.stride == 0 && reach % block == 0) {
-      lie.fewest *= block / step.stride;
-      lie.touched *= reach / block;
+      placement.fewest *= block / step.stride;
+      placement.blocks *= reach / block;
     } else {
-      odd = true;
+      straddles = true;
     }
   }
-  lie.fullest = lie.fewest;
-  if (!odd) return lie;
+  placement.most = placement.fewest;
+  if (!straddles) return placement;
 
   // Some groups straddle block edges. Ranks are counted in units of the greatest common divisor of the block
   // size and the strides. Groups that start in the same unit of a block have the same placement.
@@ -186,22 +158,24 @@ BlockPlacement worst_placement(const DeviceMesh& mesh, Steps group, int64_t bloc
   reached.assign(static_cast<size_t>(block), 0);
   reached[0] = 1;
   for (const Step& step : rest_of(mesh, group)) {
-    const int64_t turns = std::min(step.degree, block / std::gcd(block, step.stride));
+    const int64_t positions = std::min(step.degree, block / std::gcd(block, step.stride));
     next.assign(static_cast<size_t>(block), 0);
     for (int64_t begin = 0; begin < block; ++begin) {
       if (!reached[static_cast<size_t>(begin)]) continue;
-      for (int64_t i = 0; i < turns; ++i) next[static_cast<size_t>((begin + i * step.stride) % block)] = 1;
+      for (int64_t i = 0; i < positions; ++i)
+        next[static_cast<size_t>((begin + i * step.stride) % block)] = 1;
     }
     reached.swap(next);
   }
   // The slowest step is periodic: the placement over three periods and the remainder determines the placement
   // over all periods.
   Step& last = inner.end()[-1];
-  const int64_t period = size / std::gcd(size, last.stride / unit), kept = 3 * period + last.degree % period;
-  const int64_t dropped = last.degree > kept + period ? (last.degree - kept) / period : 0;
-  if (dropped > 0) last.degree = kept;
+  const int64_t period = size / std::gcd(size, last.stride / unit),
+                simulated = 3 * period + last.degree % period;
+  const int64_t skipped_periods = last.degree > simulated + period ? (last.degree - simulated) / period : 0;
+  if (skipped_periods > 0) last.degree = simulated;
 
-  const auto lie_from = [&](int64_t begin, int64_t last_degree) {
+  const auto placement_from = [&](int64_t begin, int64_t last_degree) {
     std::vector<int64_t> ranks;  // ascending, because steps are
     ranks.assign(1, begin);
     for (const Step& step : inner) {
@@ -212,20 +186,21 @@ BlockPlacement worst_placement(const DeviceMesh& mesh, Steps group, int64_t bloc
     }
     return placement_on_blocks(ranks, size);
   };
-  bool first = true, unlike = false;
+  bool first = true, positions_differ = false;
   for (int64_t begin = 0; begin < size; ++begin) {
     if (std::none_of(reached.begin() + begin * unit, reached.begin() + (begin + 1) * unit,
                      [](char c) { return c != 0; }))
       continue;
-    BlockPlacement one = lie_from(begin, last.degree);
-    if (dropped > 0) one.touched += dropped * (one.touched - lie_from(begin, last.degree - period).touched);
-    one.touched *= apart;
-    unlike |= one.unlike;
-    if (first || worse(one, lie)) lie = one;
+    BlockPlacement one = placement_from(begin, last.degree);
+    if (skipped_periods > 0)
+      one.blocks += skipped_periods * (one.blocks - placement_from(begin, last.degree - period).blocks);
+    one.blocks *= separate_blocks;
+    positions_differ |= one.positions_differ;
+    if (first || worse(one, placement)) placement = one;
     first = false;
   }
-  lie.unlike = unlike;
-  return lie;
+  placement.positions_differ = positions_differ;
+  return placement;
 }
 
 // The extent of a group on a torus. group: steps, fastest first. A step that does not divide a dimension
@@ -265,7 +240,7 @@ TorusSides sides_of(const Network& network, const std::vector<int64_t>& ranks) {
     const auto n = static_cast<int64_t>(at.size());
     if (n < 2) continue;
     int64_t apart = at.back() - at.front();
-    // The shorter way round a ring; on a line, the number of such pairs that overlap on a link.
+    // The shorter way round a ring; on a line, the number of pairs that share a link.
     if (n == 2) apart = std::min(apart, edge.ranks - apart);
     out[i] = {n, std::clamp((apart * n + n - 2) / (n - 1), n, edge.ranks)};
   }
@@ -316,12 +291,12 @@ GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod
   if (ranks.size() <= 1) return {};
   std::vector<int64_t> sorted = ranks;
   std::sort(sorted.begin(), sorted.end());
-  const auto touched = [&](int64_t block) {
-    return block > 0 ? placement_on_blocks(sorted, block).touched : 1;
+  const auto blocks = [&](int64_t block) {
+    return block > 0 ? placement_on_blocks(sorted, block).blocks : 1;
   };
-  BlockPlacement lie = placement_on_blocks(sorted, domain);
-  if (node > domain) lie.unlike = crosses_rails(placement_on_blocks(sorted, node), lie);
-  return to_span(static_cast<int64_t>(ranks.size()), lie, touched(pod), touched(leaf));
+  BlockPlacement placement = placement_on_blocks(sorted, domain);
+  if (node > domain) placement.positions_differ = crosses_rails(placement_on_blocks(sorted, node), placement);
+  return to_span(static_cast<int64_t>(ranks.size()), placement, blocks(pod), blocks(leaf));
 }
 
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod, int64_t leaf,
@@ -330,32 +305,35 @@ GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, 
   if (ranks <= 1) return {};
   Steps group;
   if (group_steps(mesh, axes, group)) {
-    const auto touched = [&](int64_t block) {
-      return block > 0 && block < mesh.ranks() ? worst_placement(mesh, group, block, wider).touched : 1;
+    const auto blocks = [&](int64_t block) {
+      return block > 0 && block < mesh.ranks() ? worst_placement(mesh, group, block, more_blocks).blocks : 1;
     };
-    BlockPlacement lie = worst_placement(mesh, group, domain, slower);
-    if (node > domain) lie.unlike = crosses_rails(worst_placement(mesh, group, node, fuller), lie);
-    return to_span(ranks, lie, touched(pod), touched(leaf));
+    BlockPlacement placement = worst_placement(mesh, group, domain, slower);
+    if (node > domain)
+      placement.positions_differ = crosses_rails(worst_placement(mesh, group, node, more_ranks_per_block),
+                                                 placement);
+    return to_span(ranks, placement, blocks(pod), blocks(leaf));
   }
   GroupSpan worst;
-  int64_t pods = 1, leaves = 1;
-  bool unlike = false;
-  const auto lie = [](const GroupSpan& s) {
-    return BlockPlacement{s.per_domain, s.domains(), s.fullest > 0 ? s.fullest : s.per_domain};
+  int64_t pods = 1, leaf_switches = 1;
+  bool positions_differ = false;
+  const auto placement = [](const GroupSpan& s) {
+    return BlockPlacement{s.per_domain, s.domains(),
+                          s.most_per_domain > 0 ? s.most_per_domain : s.per_domain};
   };
   for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
     if (std::any_of(axes.begin(), axes.end(),
                     [&](MeshAxis axis) { return mesh.coordinate(rank, axis) != 0; }))
       continue;
     const GroupSpan span = span_of(mesh.group(rank, axes), domain, pod, leaf, node);
-    if (rank == 0 || slower(lie(span), lie(worst))) worst = span;
+    if (rank == 0 || slower(placement(span), placement(worst))) worst = span;
     pods = std::max(pods, span.pods);
-    leaves = std::max(leaves, span.leaves);
-    unlike |= span.unlike;
+    leaf_switches = std::max(leaf_switches, span.leaf_switches);
+    positions_differ |= span.crosses_rails;
   }
   worst.pods = pods;
-  worst.leaves = leaves;
-  worst.unlike = unlike;
+  worst.leaf_switches = leaf_switches;
+  worst.crosses_rails = positions_differ;
   return worst;
 }
 

@@ -84,7 +84,7 @@ struct Network {
   // Shares of the link rates that a large unmeasured collective reaches.
   double scaleup_efficiency = 0.7;
   double nic_efficiency = 0.93;
-  int64_t rails = 8;  // NICs per node with leaf switches of their own; 1: all NICs share one leaf switch
+  int64_t rails = 8;  // NICs per node, each with its own leaf switch; 1: all NICs share one leaf switch
   int64_t leaf = 0;   // ranks whose rails meet in one leaf switch; 0: all
   int64_t pod = 0;    // ranks below the oversubscribed level; 0: all
   double oversubscription = 1;  // bandwidth below the oversubscribed level / bandwidth of its uplinks
@@ -102,15 +102,15 @@ struct Network {
 // The span of a group of ranks on the network.
 struct GroupSpan {
   int64_t ranks = 1;
-  int64_t per_domain = 1;  // fewest ranks of the group in any of its domains
-  int64_t touched = 0;     // number of domains; 0: ranks / per_domain
-  int64_t fullest = 0;     // most ranks of the group in any domain; 0: per_domain, all domains are equal
-  int64_t pods = 1;        // number of pods; links between pods are oversubscribed
-  int64_t leaves = 1;      // number of leaf switches along a rail
+  int64_t per_domain = 1;       // fewest ranks of the group in any of its domains
+  int64_t domain_count = 0;     // number of domains; 0: ranks / per_domain
+  int64_t most_per_domain = 0;  // most ranks of the group in any domain; 0: per_domain, all domains are equal
+  int64_t pods = 1;             // number of pods; links between pods are oversubscribed
+  int64_t leaf_switches = 1;    // number of leaf switches along a rail
   // Whether the ranks have different positions in their nodes or domains, and therefore different rails.
-  bool unlike = false;
+  bool crosses_rails = false;
   TorusSides torus{};  // extent on the torus of a domain, if it is one
-  int64_t domains() const { return touched > 0 ? touched : ranks / per_domain; }
+  int64_t domains() const { return domain_count > 0 ? domain_count : ranks / per_domain; }
   bool even() const { return per_domain * domains() == ranks; }
   friend bool operator==(const GroupSpan&, const GroupSpan&) = default;
 };
@@ -120,9 +120,9 @@ struct GroupSpan {
 GroupSpan span_of(const std::vector<int64_t>& ranks, int64_t domain, int64_t pod = 0, int64_t leaf = 0,
                   int64_t node = 0);
 // The span of the slowest group along the axes, because its replicas wait for it. The slowest group has the
-// fewest ranks in some domain, and among equals the most domains. pods and leaves are the maximum over all
-// groups; `unlike` is true if it is true for any group. Computed from the strides of the mesh without an
-// enumeration of ranks, except for expert groups that are no product of mesh axes.
+// fewest ranks in some domain, and among equals the most domains. pods and leaf_switches are the maximum over
+// all groups; crosses_rails is true if any group crosses rails. Computed from the strides of the mesh without
+// an enumeration of ranks, except for expert groups that are no product of mesh axes.
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, int64_t domain, int64_t pod = 0,
                   int64_t leaf = 0, int64_t node = 0);
 GroupSpan span_of(const DeviceMesh& mesh, const MeshAxes& axes, const Network& network);

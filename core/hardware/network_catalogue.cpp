@@ -15,7 +15,7 @@ double number(const JsonFile& file, const json& entry, const std::string& key, c
   if (it == entry.end()) return fallback;
   const double value = it->is_number() ? it->get<double>() : -1;
   if (!(value >= low && value <= high))
-    file.fail(near, "\"" + key + "\" of \"" + near + "\" is out of range",
+    file.fail(ProblemCode::DataValue, near, "\"" + key + "\" of \"" + near + "\" is out of range",
               "a number from " + json(low).dump() + " to " + json(high).dump());
   return value;
 }
@@ -24,7 +24,7 @@ int64_t count(const JsonFile& file, const json& entry, const std::string& key, c
               int64_t fallback) {
   const int64_t value = file.integer_or(entry, key, fallback);
   if (value < 0 || value > 131072)
-    file.fail(near, "\"" + key + "\" of \"" + near + "\" is out of range",
+    file.fail(ProblemCode::DataValue, near, "\"" + key + "\" of \"" + near + "\" is out of range",
               "a whole number from 0 to 131,072");
   return value;
 }
@@ -35,12 +35,13 @@ ScaleupLinks links(const JsonFile& file, const json& entry, const std::string& n
   if (text == "mesh") return ScaleupLinks::Mesh;
   if (text == "torus-2d") return ScaleupLinks::Torus2;
   if (text == "torus-3d") return ScaleupLinks::Torus3;
-  file.fail(near, "\"scaleup_links\" of \"" + near + "\" is \"" + text + "\"",
+  file.fail(ProblemCode::DataValue, near, "\"scaleup_links\" of \"" + near + "\" is \"" + text + "\"",
             "switch, mesh, torus-2d or torus-3d");
 }
 
 NetworkEntry network(const JsonFile& file, const json& entry) {
-  if (!entry.is_object()) file.fail("networks", entry.dump() + " is not a network", "an object in braces");
+  if (!entry.is_object())
+    file.fail(ProblemCode::DataValue, "networks", entry.dump() + " is not a network", "an object in braces");
   file.only(entry, {"id",
                     "name",
                     "accelerators",
@@ -70,21 +71,23 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.id = file.text(entry, "id");
   item.name = file.text(entry, "name");
   if (item.id.empty() || item.id == "auto")
-    file.fail("id", "\"" + item.id + "\" cannot name a network", "any other text");
+    file.fail(ProblemCode::DataValue, "id", "\"" + item.id + "\" cannot name a network", "any other text");
   item.sources = read_sources(
       file, entry, item.id,
       {"gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency",
        "nic_efficiency", "scaleup_latency_us", "nic_latency_us", "spine_latency_us", "launch_us", "rails",
        "leaf", "pod", "oversubscription", "scaleup_links", "torus_wrap", "nvls", "sharp"});
   for (const json& id : file.array(entry, "accelerators")) {
-    if (!id.is_string()) file.fail(item.id, id.dump() + " is not an accelerator's id", "a text in quotes");
+    if (!id.is_string())
+      file.fail(ProblemCode::DataValue, item.id, id.dump() + " is not an accelerator's id",
+                "a text in quotes");
     item.accelerators.push_back(id.get<std::string>());
   }
   item.gpus_per_node = std::max<int64_t>(1, count(file, entry, "gpus_per_node", item.id, 8));
   item.domain = count(file, entry, "domain", item.id, 0);
   item.segment = count(file, entry, "segment", item.id, 0);
   if (item.segment > item.domain)
-    file.fail(item.id, "\"segment\" of \"" + item.id + "\" is larger than its domain",
+    file.fail(ProblemCode::DataValue, item.id, "\"segment\" of \"" + item.id + "\" is larger than its domain",
               "a part of the domain");
   item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, 0, 1e6, 0);
   item.nic_gbps = number(file, entry, "nic_gbps", item.id, 0, 1e6, 0);
@@ -96,7 +99,8 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.launch_us = number(file, entry, "launch_us", item.id, 0, 1e6, 0);
   item.leaf = count(file, entry, "leaf", item.id, 0);
   if (item.leaf % item.gpus_per_node != 0)
-    file.fail(item.id, "\"leaf\" of \"" + item.id + "\" cuts a node",
+    file.fail(ProblemCode::DataValue, item.id,
+              "\"leaf\" of \"" + item.id + "\" is not a multiple of the GPUs per node",
               "a multiple of " + std::to_string(item.gpus_per_node));
   item.rails = count(file, entry, "rails", item.id, 0);
   item.pod = count(file, entry, "pod", item.id, 0);

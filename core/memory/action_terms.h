@@ -11,49 +11,52 @@
 
 namespace shardscape {
 
-// The memory of one action of one virtual stage, relative to the memory before the action: peak, change at
-// the end, messages that it consumes (received) and produces (sent), and the peak per layer instance
-// (levels).
+// The memory of one action of one virtual stage, relative to the memory before the action. peak: highest.
+// change: at the end. received, sent: messages that the action consumes and produces. levels: the peak per
+// layer instance.
 template <typename Bytes>
 struct ActionTerms {
   Bytes peak{}, change{};
   Bytes received{}, sent{};
   std::vector<Bytes> levels;
 };
-// Weight gradients made by a pass of their own (BackwardWeight). come: the peak while they are made. reduced:
-// the peak while they are reduced. change: the change at the end.
+// A separate pass for weight gradients (BackwardWeight). allocated: the peak while the gradients are
+// computed. reduced: the peak while the gradients are reduced. change: the change at the end.
 template <typename Bytes>
 struct WeightTerms {
-  Bytes come{}, reduced{}, change{};
+  Bytes allocated{}, reduced{}, change{};
 };
-// Gradients that are allocated in a backward differ by accumulation step. Index 0: the action makes no
+// The gradients that a backward allocates depend on the accumulation step. Index 0: the action makes no
 // gradients, or gradients are always allocated. kSplit: the input-gradient part of a backward.
 inline constexpr size_t kAccumulationKinds = 6, kSplit = 5;
-inline size_t accumulation_index(const AccumulationStep& turn) {
-  return turn.makes ? 1 + static_cast<size_t>(turn.first) + 2 * static_cast<size_t>(turn.last) : 0;
+inline size_t accumulation_index(const AccumulationStep& accumulation) {
+  return accumulation.makes
+             ? 1 + static_cast<size_t>(accumulation.first) + 2 * static_cast<size_t>(accumulation.last)
+             : 0;
 }
-inline size_t backward_index(const Action& a, const AccumulationStep& turn) {
-  return a.kind == ActionKind::Backward ? accumulation_index(turn) : kSplit;
+inline size_t backward_index(const Action& a, const AccumulationStep& accumulation) {
+  return a.kind == ActionKind::Backward ? accumulation_index(accumulation) : kSplit;
 }
 template <typename Bytes>
 struct ChunkTerms {
   ActionTerms<Bytes> forward;
   std::array<ActionTerms<Bytes>, kAccumulationKinds> backward;
   std::array<WeightTerms<Bytes>, kAccumulationKinds> weights;
-  Bytes waiting{};         // saved tensors between the input gradient and the deferred weight gradient
+  Bytes deferred{};        // saved tensors between the input gradient and the deferred weight gradient
   Bytes begun{}, ended{};  // gradients after the first and after the last pass: ChunkState::begun, ended
 };
 
 // Applies one action to `now`, the bytes before the action. `now` becomes the bytes after the action. Returns
 // the peak of the action.
 template <typename Bytes>
-Bytes play(const Action& a, const AccumulationStep& turn, const ChunkTerms<Bytes>& of, Bytes& now) {
+Bytes apply_action(const Action& a, const AccumulationStep& accumulation, const ChunkTerms<Bytes>& of,
+                   Bytes& now) {
   Bytes peak = now;
   switch (a.kind) {
     case ActionKind::BackwardWeight: {
-      const WeightTerms<Bytes>& w = of.weights[accumulation_index(turn)];
-      peak = now + w.come;
-      now = now - of.waiting;
+      const WeightTerms<Bytes>& w = of.weights[accumulation_index(accumulation)];
+      peak = now + w.allocated;
+      now = now - of.deferred;
       if (total(now + w.reduced) > total(peak)) peak = now + w.reduced;
       now = now + w.change;
       break;
@@ -61,8 +64,9 @@ Bytes play(const Action& a, const AccumulationStep& turn, const ChunkTerms<Bytes
     case ActionKind::Forward:
     case ActionKind::BackwardInput:
     case ActionKind::Backward: {
-      const ActionTerms<Bytes>& p = a.kind == ActionKind::Forward ? of.forward
-                                                                  : of.backward[backward_index(a, turn)];
+      const ActionTerms<Bytes>& p = a.kind == ActionKind::Forward
+                                        ? of.forward
+                                        : of.backward[backward_index(a, accumulation)];
       const Bytes base = now - p.received;
       peak = base + p.peak;
       now = base + p.change + p.sent;
@@ -81,7 +85,7 @@ Bytes play(const Action& a, const AccumulationStep& turn, const ChunkTerms<Bytes
 // before the pair (github deepseek-ai/DualPipe, _forward_backward_compute_chunk). Returns the peak of the
 // pair. fullest: the layer step with the peak; -1: the peak is at the begin or the end.
 template <typename Bytes>
-Bytes play(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, Bytes& now, int& fullest) {
+Bytes apply_pair(const ActionTerms<Bytes>& f, const ActionTerms<Bytes>& b, Bytes& now, int& fullest) {
   const Bytes base = now - (f.received + b.received);
   Bytes peak = now;
   fullest = -1;
@@ -105,15 +109,16 @@ inline CategoryBytes times(int64_t count, CategoryBytes bytes) {
 // Bytes of a stage before the action of a peak candidate. classes: terms per class of chunks. fixed: bytes
 // that are always allocated.
 template <typename Bytes>
-Bytes level_before(const PeakCandidate& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes fixed) {
+Bytes level_before(const PeakCandidate& candidate, const std::vector<ChunkTerms<Bytes>>& classes,
+                   Bytes fixed) {
   const auto add = [&](int32_t count, const Bytes& bytes) {
     if (count != 0) fixed = fixed + times(count, bytes);
   };
   for (size_t c = 0; c < classes.size(); ++c) {
-    const ChunkState& holds = moment.before[c];
+    const ChunkState& holds = candidate.before[c];
     const ChunkTerms<Bytes>& of = classes[c];
     add(holds.in_flight, of.forward.change);
-    add(holds.waiting, of.waiting);
+    add(holds.deferred, of.deferred);
     add(holds.begun, of.begun);
     add(holds.ended, of.ended);
     add(holds.forward_received, of.forward.received);

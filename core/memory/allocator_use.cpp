@@ -18,11 +18,7 @@ namespace {
 
 using Part = SegmentLifetimes::Part;
 constexpr int kSteps = 2;
-constexpr int32_t kNone = -1, kBuffer = -2;  // kBuffer: the message lies in a permanent receive buffer
-
-bool is_adam_moment(const MemoryContributor& part) {
-  return part.category == MemoryCategory::Optimizer && part.name.find(kAdamMomentName) != std::string::npos;
-}
+constexpr int32_t kNone = -1, kBuffer = -2;  // kBuffer: the message is in a permanent receive buffer
 
 // Writes the allocation events of one stage.
 class AllocationTracer {
@@ -43,12 +39,12 @@ class AllocationTracer {
   StageEvents trace() {
     const StageMemory& memory = r_.memory->stages[static_cast<size_t>(stage_.stage)];
     for (const MemoryContributor& part : memory.fixed_parts)
-      if (part.category != MemoryCategory::Runtime && !is_adam_moment(part)) hold(part);
+      if (part.category != MemoryCategory::Runtime && part.kind != PartKind::AdamMoment) hold(part);
     const auto microbatches = representative_microbatches(r_.design.parallel,
                                                           static_cast<int>(r_.microbatches));
     const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, stage_.stage, microbatches,
                                                             r_.cache.get());
-    const std::vector<AccumulationStep> turns = accumulation_steps(actions);
+    const std::vector<AccumulationStep> accumulations = accumulation_steps(actions);
     trains_ = std::any_of(actions.begin(), actions.end(), [](const Action& a) {
       return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
     });
@@ -56,12 +52,12 @@ class AllocationTracer {
       out_.last_step = out_.events.size();
       for (size_t i = 0; i < actions.size() && !stop_.stop_requested(); ++i) {
         const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
-        run(actions[i], pair ? &actions[i + 1] : nullptr, turns[pair ? i + 1 : i]);
+        run(actions[i], pair ? &actions[i + 1] : nullptr, accumulations[pair ? i + 1 : i]);
         i += pair;
       }
       if (step > 0) continue;
       for (const MemoryContributor& part : memory.fixed_parts)
-        if (is_adam_moment(part)) hold(part);
+        if (part.kind == PartKind::AdamMoment) hold(part);
     }
     out_.blocks = static_cast<int32_t>(held_by_.size());
     return std::move(out_);
@@ -69,7 +65,7 @@ class AllocationTracer {
 
  private:
   using Blocks = std::map<StorageId, int32_t>;
-  struct Run {  // one instance at work
+  struct Run {  // the ops of one instance
     const SegmentEvents* of;
     Blocks& blocks;
     size_t done = 0;
@@ -81,13 +77,12 @@ class AllocationTracer {
     std::span<const Event> events;
     size_t next = 0;           // next event
     size_t done = 0;           // instances that have run
-    int32_t passing = kNone;   // tensor that goes from instance to instance
-    int32_t replayed = kNone;  // the same inside the replay of a group
-    AccumulationStep turn{};
+    int32_t passing = kNone;   // tensor that one instance passes to the next
+    int32_t replayed = kNone;  // the same in the replay of a recompute group
+    AccumulationStep accumulation{};
     bool backward() const { return action.kind != ActionKind::Forward; }
-    bool splits() const {
-      return action.kind == ActionKind::BackwardInput;
-    }  // weight gradients are made later
+    // Whether a later action computes the weight gradients.
+    bool splits() const { return action.kind == ActionKind::BackwardInput; }
     size_t left() const { return range.end - range.first - done; }
   };
 
@@ -145,7 +140,7 @@ class AllocationTracer {
 
   // Sizes of the tensors that store a state, unless the state is one buffer.
   std::vector<int64_t> pieces(const MemoryContributor& part) {
-    if (part.name == kReceiveBuffers) {
+    if (part.kind == PartKind::ReceiveBuffers) {
       const int64_t buffers = places_.messages(stage_.stage) * places_.microbatches(r_.microbatches);
       return std::vector<int64_t>(static_cast<size_t>(buffers), part.bytes / buffers);
     }
@@ -154,7 +149,7 @@ class AllocationTracer {
                parameters = part.category == MemoryCategory::Parameters;
     if (!gradients && !parameters && part.category != MemoryCategory::Optimizer) return {};
     if (s.trains() && (is_deepspeed(s.sync) || s.sync == SyncStrategy::Fsdp1)) return {};
-    if (s.sync == SyncStrategy::Fsdp2 && s.trains() && !part.name.starts_with("sharded") &&
+    if (s.sync == SyncStrategy::Fsdp2 && s.trains() && part.kind != PartKind::Sharded &&
         part.category != MemoryCategory::Optimizer)
       return {};
     const bool ranges = s.trains() && s.sync == SyncStrategy::DistributedOptimizer;
@@ -169,12 +164,12 @@ class AllocationTracer {
     std::vector<int64_t> out = elements_;
     Wide all = 0;
     for (const int64_t elements : elements_) all += elements;
-    // The distributed optimizer owns a range of the buffer: whole tensors except at its ends. Other
-    // strategies own a share of every tensor.
-    const int64_t of_element = part.name.starts_with("master") ? dtype_bytes(DType::FP32)
-                                                               : dtype_bytes(s.moment_dtype);
+    // The distributed optimizer owns a range of the buffer: whole tensors, except at both ends of the range.
+    // Other strategies own a share of every tensor.
+    const int64_t element_bytes = part.kind == PartKind::MasterWeights ? dtype_bytes(DType::FP32)
+                                                                       : dtype_bytes(s.moment_dtype);
     for (int64_t& bytes : out)
-      bytes = ranges ? bytes * of_element : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
+      bytes = ranges ? bytes * element_bytes : static_cast<int64_t>(Wide(bytes) * part.bytes / all);
     return out;
   }
 
@@ -189,9 +184,9 @@ class AllocationTracer {
 
   Blocks& blocks(size_t instance, int microbatch) { return held_[{instance, microbatch}]; }
 
-  const std::set<StorageId>& kept(size_t instance) {
-    const auto [it, fresh] = kept_.try_emplace(keys_[instance]);
-    if (fresh) it->second = m_.lifetimes().kept(keys_[instance].first, keys_[instance].second);
+  const std::set<StorageId>& saved(size_t instance) {
+    const auto [it, fresh] = saved_.try_emplace(keys_[instance]);
+    if (fresh) it->second = m_.lifetimes().saved_storages(keys_[instance].first, keys_[instance].second);
     return it->second;
   }
 
@@ -271,7 +266,7 @@ class AllocationTracer {
     Run run = begin(i, pass.action.microbatch, Part::Forward, pass.passing);
     advance(run, run.of->peak);
     at_peak();
-    pass.passing = end(run, kept(i).contains(run.of->gives));
+    pass.passing = end(run, saved(i).contains(run.of->gives));
   }
 
   void replay(Pass& pass, const Event& event) {
@@ -284,42 +279,42 @@ class AllocationTracer {
   }
 
   void backward(Pass& pass, size_t i) {
-    const Part part = pass.splits()                 ? Part::InputBackward
-                      : gradients_.comes(pass.turn) ? Part::FirstBackward
-                                                    : Part::Backward;
+    const Part part = pass.splits()                                       ? Part::InputBackward
+                      : gradients_.allocates_gradients(pass.accumulation) ? Part::FirstBackward
+                                                                          : Part::Backward;
     Run run = begin(i, pass.action.microbatch, part, pass.passing);
-    waits_.clear();
-    const auto& [segment, how] = keys_[i];
+    deferred_.clear();
+    const auto& [segment, policy] = keys_[i];
     if (pass.splits())
-      for (const SavedStorage& saved : deferred_in(r_.graph().segments[static_cast<size_t>(segment)], how))
-        waits_.insert(saved.storage);
+      for (const SavedStorage& saved : deferred_in(r_.graph().segments[static_cast<size_t>(segment)], policy))
+        deferred_.insert(saved.storage);
     pass.passing = end(run, false);
     while (!run.blocks.empty() && SegmentEvents::is_gradient(run.blocks.begin()->first)) {
       gradient_blocks_[{i, false}].push_back(run.blocks.begin()->second);
       run.blocks.erase(run.blocks.begin());
     }
     for (auto it = run.blocks.begin(); it != run.blocks.end();) {
-      if (waits_.contains(it->first)) {
+      if (deferred_.contains(it->first)) {
         ++it;
       } else {
         release_block(it->second);
         it = run.blocks.erase(it);
       }
     }
-    // A tensor that the deferred weight gradient still reads cannot receive sums of gradients in place. Its
-    // sum gets memory of its own.
-    for (const StorageId storage : waits_)
+    // A tensor that the deferred weight gradient still reads cannot be overwritten by a sum of gradients, so
+    // the sum gets its own memory.
+    for (const StorageId storage : deferred_)
       if (!run.blocks.contains(storage))
         run.blocks[storage] = allocate(
             m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(storage)]);
     if (!pass.splits()) drop(i, pass.action.microbatch);
-    apply(gradients_.end(i, pass.turn));
-    if (pass.left() == 0) apply(gradients_.end_pass(pass.range, pass.turn));
+    apply(gradients_.end(i, pass.accumulation));
+    if (pass.left() == 0) apply(gradients_.end_pass(pass.range, pass.accumulation));
   }
 
   void load(size_t instance, int microbatch) {
     Blocks& at = blocks(instance, microbatch);
-    for (const StorageId storage : kept(instance))
+    for (const StorageId storage : saved(instance))
       if (!at.contains(storage))
         at[storage] = allocate(
             m_.sizes().storages[static_cast<size_t>(keys_[instance].first)][static_cast<size_t>(storage)]);
@@ -333,12 +328,12 @@ class AllocationTracer {
   }
   int64_t virtual_stage(int chunk) const { return places_.virtual_stage({stage_.stage, chunk}); }
 
-  // turn: the accumulation step, where the action makes weight gradients.
-  Pass pass_of(const Action& a, const AccumulationStep& turn = {}) {
+  // accumulation: the accumulation step of an action that computes weight gradients.
+  Pass pass_of(const Action& a, const AccumulationStep& accumulation = {}) {
     Pass pass{a, program_.range(a), program_.pass(a)};
     pass.passing = std::exchange(message(pass.backward(), virtual_stage(a.chunk), a.microbatch), kNone);
-    if (a.kind == ActionKind::Backward) pass.turn = turn;
-    apply(gradients_.begin_pass(pass.turn));
+    if (a.kind == ActionKind::Backward) pass.accumulation = accumulation;
+    apply(gradients_.begin_pass(pass.accumulation));
     return pass;
   }
   void pass_message_on(const Pass& pass) {
@@ -356,8 +351,9 @@ class AllocationTracer {
   void receive(const Action& a, bool backward) {
     const StageRange& range = program_.range(a);
     if (holds_messages_ && !backward) {
-      const auto& [segment, how] = keys_[range.first];
-      if (m_.lifetimes().saves_input(segment, how) && !program_.layout().instances[range.first].of.offloaded)
+      const auto& [segment, policy] = keys_[range.first];
+      if (m_.lifetimes().saves_input(segment, policy) &&
+          !program_.layout().instances[range.first].of.offloaded)
         message(false, virtual_stage(a.chunk), a.microbatch) = kBuffer;
     }
     if (holds_messages_) return;
@@ -369,39 +365,39 @@ class AllocationTracer {
   }
   void send(const Action& a, bool backward) {
     if (holds_messages_ && !backward) return;
-    int32_t& on_its_way = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
-    release_block(std::exchange(on_its_way, kNone));
+    int32_t& in_transit = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
+    release_block(std::exchange(in_transit, kNone));
   }
 
-  // Weight gradients that an earlier backward has deferred.
-  void weights(const Action& a, const AccumulationStep& turn) {
+  // Runs the weight gradients that an earlier backward has deferred.
+  void weights(const Action& a, const AccumulationStep& accumulation) {
     const std::span<const Event> events = program_.pass(a);
     const auto each = [&](EventKind kind, const auto& seen) {
       for (const Event& event : events)
         if (event.kind == kind) seen(event.instance);
     };
-    apply(gradients_.begin_pass(turn));
-    if (gradients_.comes(turn))
+    apply(gradients_.begin_pass(accumulation));
+    if (gradients_.allocates_gradients(accumulation))
       each(EventKind::Run, [&](size_t i) { apply({{i, false, gradients_.whole(i)}}); });
     each(EventKind::Run, [&](size_t i) { drop(i, a.microbatch); });
-    each(EventKind::Release, [&](size_t i) { apply(gradients_.end(i, turn)); });
-    apply(gradients_.end_pass(program_.range(a), turn));
+    each(EventKind::Release, [&](size_t i) { apply(gradients_.end(i, accumulation)); });
+    apply(gradients_.end_pass(program_.range(a), accumulation));
   }
 
-  void run(const Action& a, const Action* beside, const AccumulationStep& turn) {
+  void run(const Action& a, const Action* concurrent, const AccumulationStep& accumulation) {
     switch (a.kind) {
       case ActionKind::ReceiveForward: return receive(a, false);
       case ActionKind::ReceiveBackward: return receive(a, true);
       case ActionKind::SendForward: return send(a, false);
       case ActionKind::SendBackward: return send(a, true);
-      case ActionKind::BackwardWeight: return weights(a, turn);
+      case ActionKind::BackwardWeight: return weights(a, accumulation);
       case ActionKind::Optimizer: return drop_gradients();
       case ActionKind::Forward: {
         Pass pass = pass_of(a);
         std::optional<Pass> other;
-        if (beside) other.emplace(pass_of(*beside, turn));
-        // A concurrent backward runs layer by layer. The forward's instance is assumed to be at its peak
-        // meanwhile.
+        if (concurrent) other.emplace(pass_of(*concurrent, accumulation));
+        // A concurrent backward runs one layer for each layer of the forward, while that layer is at its
+        // peak.
         const auto next = [&] {
           if (other && other->left() > 0) step(*other);
         };
@@ -413,7 +409,7 @@ class AllocationTracer {
       }
       case ActionKind::Backward:
       case ActionKind::BackwardInput: {
-        Pass pass = pass_of(a, turn);
+        Pass pass = pass_of(a, accumulation);
         while (pass.left() > 0) step(pass);
         return pass_message_on(pass);
       }
@@ -432,10 +428,10 @@ class AllocationTracer {
   std::vector<ClassKey> keys_;     // by instance
   std::vector<int64_t> elements_;  // of each parameter of the stage, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
-  std::map<ClassKey, std::set<StorageId>> kept_;
+  std::map<ClassKey, std::set<StorageId>> saved_;
   std::map<std::pair<size_t, int>, Blocks> held_;  // by instance and microbatch
   std::map<std::tuple<bool, int64_t, int>, int32_t> messages_;
-  std::set<StorageId> waits_;
+  std::set<StorageId> deferred_;
   std::map<std::pair<size_t, bool>, std::vector<int32_t>> gradient_blocks_;  // by owner, and whether reduced
   std::vector<int32_t> held_by_;  // number of holders of each block
   bool trains_ = true;

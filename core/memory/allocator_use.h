@@ -18,7 +18,7 @@ namespace shardscape {
 struct BlockEvent {
   int32_t block = 0;
   int64_t bytes = 0;
-  bool side = false;  // on the reduction stream, not on the compute stream
+  bool side = false;  // true: on the reduction stream; false: on the compute stream
 };
 
 struct StageEvents {
@@ -27,13 +27,14 @@ struct StageEvents {
   int32_t blocks = 0;
 };
 
-// The allocation events of two steps of a stage, with as many microbatches as show every state of the
-// schedule. Parameters, permanent gradients and workspaces come first. The first optimizer step makes the
-// Adam moments, so the second step finds the cache that the first step leaves. Parameters and states are one
-// block per tensor, or one flat buffer, as the gradient-sync strategy stores them. Gathered FSDP units are
-// permanent, as in the timeline. All blocks are on one stream, except FSDP's sharded gradients. The reduction
-// stream allocates those (PyTorch fully_shard, foreach_reduce; FSDP1's _post_backward_stream). Freed shards
-// stay cached for that stream, and activations cannot use them. The report must have its memory timeline.
+// The allocation events of two steps of a stage, with as few microbatches as reach every state of the
+// schedule. Parameters, permanent gradients and workspaces are allocated first. The first optimizer step
+// allocates the Adam moments, so the second step starts with the cache that the first step leaves. Parameters
+// and states are one block per tensor, or one flat buffer, as the gradient-sync strategy stores them.
+// Gathered FSDP units are permanent, as in the timeline. All blocks are on the compute stream, except FSDP's
+// sharded gradients on the reduction stream (PyTorch fully_shard, foreach_reduce; FSDP1's
+// _post_backward_stream). Freed shards stay cached for the reduction stream, and activations cannot use that
+// memory. The report must have its memory timeline.
 StageEvents stage_events(const Report& report, int stage, std::stop_token stop = {});
 
 // Figures of the second step in bytes. reserved - allocated is lost to fragmentation.

@@ -78,7 +78,8 @@ CachingAllocator::Block CachingAllocator::make(Node node) {
 
 void CachingAllocator::drop(Block block) { dropped_.push_back(block); }
 
-// Looks for a free block. A free block in front of unmapped addresses counts with the pages that it can get.
+// Looks for a free block. A free block before unmapped addresses counts with the pages that can be mapped
+// there.
 CachingAllocator::Block CachingAllocator::cached(Kind kind, int64_t size) {
   std::set<Key>& free = pool(kind).free;
   auto it = free.lower_bound({size, -1, kNone});

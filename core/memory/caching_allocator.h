@@ -4,13 +4,13 @@
 // The model follows c10/cuda/CUDACachingAllocator.cpp (PyTorch 2.6, DeviceCachingAllocator) with default
 // settings, for the compute stream and one side stream, without CUDA graphs:
 // - Sizes are multiples of 512 bytes. Blocks of at most 1 MiB come from the pool of small blocks.
-// - An allocation takes the smallest sufficient free block and splits off the remainder. In the large pool it
-// splits only remainders above 1 MiB. Free neighbours are joined.
+// - An allocation takes the smallest sufficient free block and splits off the remainder. In the large pool
+// only remainders above 1 MiB are split off. Free neighbours are joined.
 // - On a full device, all segments without a live block are released and the allocation is tried again.
 // - Native segments are results of cudaMalloc: 2 MiB for small blocks, 20 MiB for blocks below 10 MiB,
 // otherwise the size in whole 2 MiB.
-// - Expandable segments (expandable_segments:True) are one address range per pool. The range gets pages of 2
-// MiB (small blocks) or 20 MiB at its end or in released gaps. A remainder is always split off.
+// - Expandable segments (expandable_segments:True) are one address range per pool. Pages of 2 MiB (small
+// blocks) or 20 MiB are mapped at the end of the range or in released gaps. A remainder is always split off.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ class CachingAllocator {
 
   // capacity: bytes of the device that segments may use; 0: unlimited.
   explicit CachingAllocator(SegmentMode mode, int64_t capacity = 0);
-  // If the device is too small even with an empty cache, the segment is made anyway and refused() counts it.
+  // If the device is too small even with an empty cache, the segment is made anyway and refused() increases.
   // side: the block belongs to the side stream, which has its own pools.
   Block allocate(int64_t bytes, bool side = false);
   void free(Block block);
@@ -80,7 +80,7 @@ class CachingAllocator {
   bool map(Block block, int64_t size, bool ignore_capacity);
   void unmap(Block block);
   void join(Block block, Block neighbour);
-  Block cut(Block block, int64_t size);  // returns the rest behind the cut
+  Block cut(Block block, int64_t size);  // returns the block after the cut
   void release_cached_segments();
   bool room_for(int64_t bytes) const { return capacity_ == 0 || reserved_ + bytes <= capacity_; }
 

@@ -5,7 +5,7 @@
 
 namespace shardscape {
 
-// As make_report. A valid report also has its memory timeline.
+// make_report, with the memory timeline added to a valid report.
 std::shared_ptr<const Report> estimate(const Design& design, std::stop_token stop = {});
 std::shared_ptr<const Report> estimate(const Design& design, std::shared_ptr<PlanCache> cache,
                                        std::stop_token stop = {});

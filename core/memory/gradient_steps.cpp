@@ -8,56 +8,58 @@ GradientSteps::GradientSteps(const SegmentMemories& memories, const StageReport&
                           *memories.report().cache)) {
   if (!are_transient()) return;
   for (const StageInstance& i : layout.instances) {
-    whole_.push_back(memories.coming(i.segment));
+    whole_.push_back(memories.new_gradient_bytes(i.segment));
     reduced_.push_back(of_.reduced[static_cast<size_t>(i.segment)]);
     roots_.push_back(memories.report().graph().segments[static_cast<size_t>(i.segment)].kind !=
                      SegmentKind::Layer);
   }
 }
 
-GradientSteps::Changes GradientSteps::begin_pass(const AccumulationStep& turn) const {
+GradientSteps::Changes GradientSteps::begin_pass(const AccumulationStep& accumulation) const {
   Changes out;
-  if (!turn.makes || of_.life != GradientLife::InBuckets) return out;
-  if (turn.first) out.push_back({kStage, true, of_.shards});
+  if (!accumulation.makes || of_.life != GradientLife::InBuckets) return out;
+  if (accumulation.first) out.push_back({kStage, true, of_.shards});
   out.push_back({kStage, false, of_.bucket});
   return out;
 }
 
-bool GradientSteps::comes(const AccumulationStep& turn) const {
-  if (!turn.makes || of_.life == GradientLife::Always || of_.life == GradientLife::InBuckets) return false;
-  return turn.first || (of_.life == GradientLife::UntilReduced && of_.every_backward);
+bool GradientSteps::allocates_gradients(const AccumulationStep& accumulation) const {
+  if (!accumulation.makes || of_.life == GradientLife::Always || of_.life == GradientLife::InBuckets)
+    return false;
+  return accumulation.first || (of_.life == GradientLife::UntilReduced && of_.every_backward);
 }
 
-GradientSteps::Changes GradientSteps::end(size_t instance, const AccumulationStep& turn) const {
+GradientSteps::Changes GradientSteps::end(size_t instance, const AccumulationStep& accumulation) const {
   Changes out;
-  if (!turn.makes || !reduces(turn) || of_.with_chunk || roots_[instance]) return out;
-  shard(instance, turn, out);
+  if (!accumulation.makes || !reduces(accumulation) || of_.with_chunk || roots_[instance]) return out;
+  shard(instance, accumulation, out);
   free_whole(instance, out);
   return out;
 }
 
-GradientSteps::Changes GradientSteps::end_pass(const StageRange& range, const AccumulationStep& turn) const {
+GradientSteps::Changes GradientSteps::end_pass(const StageRange& range,
+                                               const AccumulationStep& accumulation) const {
   Changes out;
-  if (!turn.makes) return out;
+  if (!accumulation.makes) return out;
   if (of_.life == GradientLife::InBuckets) out.push_back({kStage, false, -of_.bucket});
-  if (!reduces(turn)) return out;
+  if (!reduces(accumulation)) return out;
   // The root (embedding and head) is one unit. Where units are reduced after the chunk, the root is reduced
   // first (grad_sync/sync_walk.h).
   for (size_t i = range.first; i < range.end; ++i)
-    if (roots_[i]) shard(i, turn, out);
+    if (roots_[i]) shard(i, accumulation, out);
   for (size_t i = range.first; i < range.end; ++i)
     if (roots_[i]) free_whole(i, out);
   for (size_t i = range.first; i < range.end && of_.with_chunk; ++i) {
     if (roots_[i]) continue;
-    shard(i, turn, out);
+    shard(i, accumulation, out);
     free_whole(i, out);
   }
   return out;
 }
 
 // The first reduction allocates the reduced gradients. Later reductions add to them.
-void GradientSteps::shard(size_t instance, const AccumulationStep& turn, Changes& out) const {
-  if ((of_.every_backward ? turn.first : turn.last) && reduced_[instance] > 0)
+void GradientSteps::shard(size_t instance, const AccumulationStep& accumulation, Changes& out) const {
+  if ((of_.every_backward ? accumulation.first : accumulation.last) && reduced_[instance] > 0)
     out.push_back({instance, true, reduced_[instance]});
 }
 

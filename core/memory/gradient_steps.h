@@ -1,5 +1,5 @@
-// The memory of gradients over the passes that make them (grad_sync/stage_gradients.h). The memory timeline
-// and the allocator replay read it. Bytes are those of one rank.
+// The memory of gradients over the passes that compute them (grad_sync/stage_gradients.h), for the memory
+// timeline and the allocator replay. Bytes are those of one rank.
 #pragma once
 
 #include <limits>
@@ -31,23 +31,23 @@ class GradientSteps {
   bool are_transient() const { return of_.life != GradientLife::Always; }
   int64_t always() const { return of_.always; }
 
-  // Changes at the begin of a pass over a virtual stage. The functions below give the changes after the
-  // backward of each instance (last instance first) and at the end of the pass.
-  Changes begin_pass(const AccumulationStep& turn) const;
+  // Changes at the begin of a pass over a virtual stage. end(): after the backward of an instance, last
+  // instance first. end_pass(): at the end of the pass.
+  Changes begin_pass(const AccumulationStep& accumulation) const;
   // Whether the pass allocates whole gradients, op by op (SegmentLifetimes::Part::FirstBackward).
-  bool comes(const AccumulationStep& turn) const;
+  bool allocates_gradients(const AccumulationStep& accumulation) const;
   int64_t whole(size_t instance) const { return whole_[instance]; }
-  Changes end(size_t instance, const AccumulationStep& turn) const;
-  Changes end_pass(const StageRange& range, const AccumulationStep& turn) const;
+  Changes end(size_t instance, const AccumulationStep& accumulation) const;
+  Changes end_pass(const StageRange& range, const AccumulationStep& accumulation) const;
   // Gradients of a virtual stage after its first backward (begun) and after its last backward (ended).
   GradientBytes begun(const StageRange& range) const;
   GradientBytes ended(const StageRange& range) const;
 
  private:
-  bool reduces(const AccumulationStep& turn) const {
-    return of_.life == GradientLife::UntilReduced && (turn.last || of_.every_backward);
+  bool reduces(const AccumulationStep& accumulation) const {
+    return of_.life == GradientLife::UntilReduced && (accumulation.last || of_.every_backward);
   }
-  void shard(size_t instance, const AccumulationStep& turn, Changes& out) const;
+  void shard(size_t instance, const AccumulationStep& accumulation, Changes& out) const;
   void free_whole(size_t instance, Changes& out) const;
   GradientBytes sum(const StageRange& range, bool reduced) const;
 

@@ -20,11 +20,11 @@ struct Change {
   Settings settings;
 };
 
-// Settings that also recompute the wanted modules, as far as the model has them and they are not recomputed
-// already.
-Settings modules(const Design& design, std::initializer_list<RecomputeModule> wanted) {
+// Settings that recompute the given modules in addition to the modules that the design recomputes already.
+// Empty if the model has none of the given modules.
+Settings modules(const Design& design, std::initializer_list<RecomputeModule> added) {
   RecomputeModules of;
-  for (const RecomputeModule module : wanted) of.add(module);
+  for (const RecomputeModule module : added) of.add(module);
   of = of & modules_in(design.model.architecture);
   if (of == RecomputeModules{}) return {};
   if (design.workload.recompute == Recompute::Selective) of = of | design.workload.recompute_modules;
@@ -63,7 +63,7 @@ std::string MemoryAdvice::time_text() const {
   if (!time_percent) return {};
   char number[32];
   std::snprintf(number, sizeof number, "%.1f", std::abs(*time_percent));
-  if (number == std::string_view("0.0")) return "a step as long as now";
+  if (number == std::string_view("0.0")) return "the same step time";
   return std::string("a step ") + number + (*time_percent < 0 ? " % shorter" : " % longer");
 }
 

@@ -1,5 +1,5 @@
-// Advice on saving memory: designs with one changed knob, or with several where no single change suffices.
-// The same model evaluates every one of them.
+// Advice on saving memory: designs with one changed setting, or with several where no single change suffices.
+// The memory timeline evaluates every design.
 #pragma once
 
 #include <functional>

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "grad_sync/grad_plan.h"
-#include "graph/gemm_kernels.h"
+#include "graph/chunk_layers.h"
+#include "graph/kernel_label.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
 #include "pipeline/peak_candidates.h"
@@ -18,37 +19,96 @@ namespace {
 constexpr auto kGradients = static_cast<size_t>(MemoryCategory::Gradients);
 constexpr auto kRuntime = static_cast<size_t>(MemoryCategory::Runtime);
 
+// Bytes that are always allocated on a stage.
+struct FixedBytes {
+  CategoryBytes sums{};
+  std::vector<std::pair<MemoryCategory, int64_t>> blocks;
+  std::vector<std::pair<const char*, PartKind>> names;  // of the blocks
+  void add(const char* name, MemoryCategory category, int64_t bytes, PartKind kind = PartKind::Other) {
+    if (bytes == 0) return;
+    sums[static_cast<size_t>(category)] += bytes;
+    blocks.emplace_back(category, bytes);
+    names.emplace_back(name, kind);
+  }
+};
+
+// The part of FixedBytes that follows from the layers, the schedule and the lifetimes of gradients.
+struct FixedBuffers {
+  bool transient_gradients = false;
+  int64_t gradients = 0;  // bytes that always exist, of transient gradients
+  int64_t dummy_gradients = 0, received = 0;
+  friend bool operator==(const FixedBuffers&, const FixedBuffers&) = default;
+};
+
+FixedBytes fixed_bytes(const Report& report, const StageReport& stage, const FixedBuffers& buffers) {
+  FixedBytes out;
+  if (stage.states)
+    for (const StageStates::Part& part : stage.states->parts)
+      if (part.category != MemoryCategory::Gradients || !buffers.transient_gradients)
+        out.add("", part.category, part.bytes);
+  for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
+                           MemoryCategory::KvCache})
+    for (const PartValue& part : stage.parts[static_cast<size_t>(c)])
+      if (c != MemoryCategory::Gradients || !buffers.transient_gradients)
+        out.add(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value), part.kind);
+  const std::vector<PartValue>& gradients = stage.parts[kGradients];
+  out.add(gradients.empty() ? "" : gradients.back().name.c_str(), MemoryCategory::Gradients,
+          buffers.gradients, gradients.empty() ? PartKind::Other : gradients.back().kind);
+  out.add("dummy weight gradients", MemoryCategory::Buffers, buffers.dummy_gradients);
+  out.add("receive buffers", MemoryCategory::Buffers, buffers.received, PartKind::ReceiveBuffers);
+  out.add("workspace of matrix products", MemoryCategory::Buffers,
+          workspace_bytes(report, profile_of(report.graph())));
+  out.add("CUDA context", MemoryCategory::Runtime, context_bytes());
+  out.add("communicators", MemoryCategory::Runtime, communicator_bytes(report));
+  return out;
+}
+
+// The peak of a stage: bytes above FixedBytes, and the allocator blocks at the peak without those of
+// FixedBytes.
+struct StagePeak {
+  FixedBuffers buffers;
+  int64_t bytes = 0;
+  AllocatorSegments blocks;
+};
+
+// Bytes that the allocator has reserved but not allocated at a peak.
+int64_t waste(const FixedBytes& fixed, AllocatorSegments blocks) {
+  for (const auto& [category, bytes] : fixed.blocks)
+    if (category != MemoryCategory::Runtime) blocks.add(bytes, 1);
+  return blocks.waste();
+}
+
 class StageTimeline : StageProfiles {
  public:
   // at: the stage's place in the pipeline, which differs from the place of its representative.
   StageTimeline(SegmentMemories& memories, const StageReport& stage, int at)
-      : StageProfiles(memories, stage, at) {
-    fix();
-  }
+      : StageProfiles(memories, stage, at),
+        buffers_(fixed_buffers()),
+        fixed_(fixed_bytes(r_, stage_, buffers_)) {}
 
   // Calls seen(action, begin, peak, end, place of the peak).
   template <typename Seen>
   void run(const std::vector<Action>& actions, const Seen& seen) {
-    CategoryBytes now = fixed_;
-    const std::vector<AccumulationStep> turns = gradients_.are_transient()
-                                                    ? accumulation_steps(actions)
-                                                    : std::vector<AccumulationStep>(actions.size());
+    CategoryBytes now = fixed_.sums;
+    const std::vector<AccumulationStep> accumulations = gradients_.are_transient()
+                                                            ? accumulation_steps(actions)
+                                                            : std::vector<AccumulationStep>(actions.size());
     for (size_t i = 0; i < actions.size(); ++i) {
       const Action& a = actions[i];
       const CategoryBytes begin = now;
       const bool pair = a.overlapped && a.kind == ActionKind::Forward;
-      PeakCandidate moment{static_cast<int>(i),
-                           a,
-                           pair ? std::optional(actions[i + 1]) : std::nullopt,
-                           turns[pair ? i + 1 : i],
-                           {}};
+      PeakCandidate candidate{static_cast<int>(i),
+                              a,
+                              pair ? std::optional(actions[i + 1]) : std::nullopt,
+                              accumulations[pair ? i + 1 : i],
+                              {}};
       int step = -1;
-      const CategoryBytes peak = play(moment, terms_, now, &step);
-      const std::vector<RunningPass> who = running_passes(moment, step);
+      const CategoryBytes peak = apply(candidate, terms_, now, &step);
+      const std::vector<RunningPass> running = running_passes(candidate, step);
       const auto at = [&](const Action& action) {
-        const auto it = std::find_if(who.begin(), who.end(),
+        const auto it = std::find_if(running.begin(), running.end(),
                                      [&](const RunningPass& w) { return w.of == action; });
-        return it == who.end() ? PeakPlace{} : place_of(*it);
+        return it == running.end() ? PeakPlace{} : place_of(*it);
       };
       seen(a, begin, peak, now, at(a));
       if (pair) {
@@ -59,40 +119,39 @@ class StageTimeline : StageProfiles {
   }
 
   // The first peak candidate with the largest peak; most: the bytes of that peak.
-  const PeakCandidate& fullest(const std::vector<PeakCandidate>& moments, int64_t& most) const {
+  const PeakCandidate& fullest(const std::vector<PeakCandidate>& candidates, int64_t& most) const {
     const PeakCandidate* out = nullptr;
-    const int64_t fixed = total(fixed_);
-    for (const PeakCandidate& moment : moments) {
-      int64_t now = level_before(moment, totals_, fixed);
-      const int64_t peak = play(moment, totals_, now);
+    const int64_t fixed = total(fixed_.sums);
+    for (const PeakCandidate& candidate : candidates) {
+      int64_t now = level_before(candidate, totals_, fixed);
+      const int64_t peak = apply(candidate, totals_, now);
       if (out && peak <= most) continue;
-      out = &moment;
+      out = &candidate;
       most = peak;
     }
     return *out;
   }
 
-  // Bytes in use at the largest of the peak candidates.
-  int64_t in_use(const std::vector<PeakCandidate>& moments) {
+  StagePeak peak(const std::vector<PeakCandidate>& candidates) {
     int64_t most = 0;
-    const PeakCandidate& moment = fullest(moments, most);
-    return most + waste(moment, running_passes(moment));
+    const PeakCandidate& candidate = fullest(candidates, most);
+    return {buffers_, most - total(fixed_.sums), blocks(candidate, running_passes(candidate))};
   }
 
-  StageMemory fullest(const std::vector<PeakCandidate>& moments) {
+  StageMemory fullest(const std::vector<PeakCandidate>& candidates) {
     StageMemory out;
     out.stage = stage_.stage;
-    out.fixed = fixed_;
+    out.fixed = fixed_.sums;
     int64_t most = 0;
-    const PeakCandidate& moment = fullest(moments, most);
-    const std::vector<RunningPass> running_passes = this->running_passes(moment);
-    CategoryBytes now = level_before(moment, terms_, fixed_);
-    out.at_peak = play(moment, terms_, now);
-    out.action = moment.action;
-    out.of = moment.of;
-    waste_ = waste(moment, running_passes);
+    const PeakCandidate& candidate = fullest(candidates, most);
+    const std::vector<RunningPass> running_passes = this->running_passes(candidate);
+    CategoryBytes now = level_before(candidate, terms_, fixed_.sums);
+    out.at_peak = apply(candidate, terms_, now);
+    out.action_index = candidate.index;
+    out.action = candidate.action;
+    waste_ = waste(fixed_, blocks(candidate, running_passes));
     out.allocated = most - out.at_peak[kRuntime];
-    explain(out, moment, running_passes);
+    explain(out, candidate, running_passes);
     out.reserved = out.allocated + waste_;
     out.in_use = total(out.at_peak);
     return out;
@@ -115,46 +174,46 @@ class StageTimeline : StageProfiles {
   // The peak of an action or of an overlapped pair. step: the layer step of the pair with the peak. now:
   // bytes before the action; afterwards bytes after the action.
   template <typename Bytes>
-  Bytes play(const PeakCandidate& moment, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now,
-             int* step = nullptr) const {
-    const ChunkTerms<Bytes>& of = classes[class_of(moment.of)];
-    if (!moment.beside) {
-      const Bytes peak = shardscape::play(moment.of, moment.turn, of, now);
-      if (moment.of.kind == ActionKind::Optimizer)  // frees the gradients
+  Bytes apply(const PeakCandidate& candidate, const std::vector<ChunkTerms<Bytes>>& classes, Bytes& now,
+              int* step = nullptr) const {
+    const ChunkTerms<Bytes>& of = classes[class_of(candidate.action)];
+    if (!candidate.concurrent) {
+      const Bytes peak = apply_action(candidate.action, candidate.accumulation, of, now);
+      if (candidate.action.kind == ActionKind::Optimizer)  // frees the gradients
         for (const int representative : classes_)
           now = now - classes[static_cast<size_t>(representative)].ended;
       return peak;
     }
-    const ChunkTerms<Bytes>& b = classes[class_of(*moment.beside)];
+    const ChunkTerms<Bytes>& b = classes[class_of(*candidate.concurrent)];
     int at = -1;
-    const Bytes peak = shardscape::play(of.forward, b.backward[backward_index(*moment.beside, moment.turn)],
-                                        now, at);
+    const Bytes peak = apply_pair(
+        of.forward, b.backward[backward_index(*candidate.concurrent, candidate.accumulation)], now, at);
     if (step) *step = at;
     return peak;
   }
 
   // The passes that run at a peak candidate.
-  std::vector<RunningPass> running_passes(const PeakCandidate& moment) const {
+  std::vector<RunningPass> running_passes(const PeakCandidate& candidate) const {
     int step = -1;
-    int64_t now = moment.beside ? level_before(moment, totals_, total(fixed_)) : 0;
-    if (moment.beside) play(moment, totals_, now, &step);
-    return running_passes(moment, step);
+    int64_t now = candidate.concurrent ? level_before(candidate, totals_, total(fixed_.sums)) : 0;
+    if (candidate.concurrent) apply(candidate, totals_, now, &step);
+    return running_passes(candidate, step);
   }
-  // step: for an overlapped pair, the step that play() returns.
-  std::vector<RunningPass> running_passes(const PeakCandidate& moment, int step) const {
-    const Action& a = moment.of;
+  // step: for an overlapped pair, the step that apply() returns.
+  std::vector<RunningPass> running_passes(const PeakCandidate& candidate, int step) const {
+    const Action& a = candidate.action;
     const auto chunk = [](const Action& action) { return static_cast<size_t>(action.chunk); };
     const auto backward = [&](const Action& action) -> const Profile& {
-      return backwards_[class_of(action)][backward_index(action, moment.turn)];
+      return backwards_[class_of(action)][backward_index(action, candidate.accumulation)];
     };
     std::vector<RunningPass> out;
-    if (moment.beside) {
+    if (candidate.concurrent) {
       const auto add = [&](const Action& action, const std::vector<Level>& levels) {
         if (step >= 0 && static_cast<size_t>(step) < levels.size())
           out.push_back({chunk(action), levels[static_cast<size_t>(step)], action});
       };
       add(a, forwards_[class_of(a)].levels);
-      add(*moment.beside, backward(*moment.beside).levels);
+      add(*candidate.concurrent, backward(*candidate.concurrent).levels);
     } else if (a.kind == ActionKind::Forward) {
       out.push_back({chunk(a), forwards_[class_of(a)].peak, a});
     } else if (a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput) {
@@ -163,7 +222,7 @@ class StageTimeline : StageProfiles {
     return out;
   }
   // Bytes of the gradients with lifetimes inside the step, at a peak candidate.
-  GradientBytes gradients_at(const PeakCandidate& moment,
+  GradientBytes gradients_at(const PeakCandidate& candidate,
                              const std::vector<RunningPass>& running_passes) const {
     GradientBytes out;
     const auto add = [&](int64_t times, const GradientBytes& bytes) {
@@ -172,14 +231,14 @@ class StageTimeline : StageProfiles {
     };
     for (size_t of = 0; of < firsts_.size(); ++of) {
       const StageRange range{starts_[firsts_[of]], starts_[firsts_[of] + 1]};
-      add(moment.before[of].begun, gradients_.begun(range));
-      add(moment.before[of].ended, gradients_.ended(range));
+      add(candidate.before[of].begun, gradients_.begun(range));
+      add(candidate.before[of].ended, gradients_.ended(range));
     }
     for (const RunningPass& work : running_passes) add(1, work.level.gradients);
     return out;
   }
 
-  // Offloaded instances whose saved tensors are on the device while the instance at work runs.
+  // Offloaded instances whose saved tensors are on the device while the instance of the pass runs.
   std::vector<size_t> offloaded_on_device(const RunningPass& work) const {
     std::set<size_t> out;
     for (const Event& event : program_.pass(work.of)) {
@@ -195,16 +254,16 @@ class StageTimeline : StageProfiles {
     return {out.begin(), out.end()};
   }
 
-  // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. Of the microbatch at
-  // work they include the layers before the instance at work in a forward, and the layers not yet used in a
-  // backward. received: the number whose saved input is a receive buffer.
-  std::map<ClassKey, int64_t> saved_copies_at(const PeakCandidate& moment,
+  // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. The running
+  // microbatch counts with the layers before the running instance: a forward has run these layers, a backward
+  // has not used them yet. received: the number whose saved input is a receive buffer.
+  std::map<ClassKey, int64_t> saved_copies_at(const PeakCandidate& candidate,
                                               const std::vector<RunningPass>& running_passes,
                                               std::map<ClassKey, int64_t>* received = nullptr) const {
     std::map<ClassKey, int64_t> copies;
     for (size_t of = 0; of < firsts_.size(); ++of) {
-      const int64_t held = moment.before[of].in_flight +
-                           (of == class_of(moment.of) && moment.of.kind == ActionKind::Forward);
+      const int64_t held = candidate.before[of].in_flight +
+                           (of == class_of(candidate.action) && candidate.action.kind == ActionKind::Forward);
       const size_t begin = starts_[firsts_[of]], end = starts_[firsts_[of] + 1];
       for (size_t i = begin; i < end; ++i) {
         if (offloaded(i)) continue;
@@ -237,22 +296,20 @@ class StageTimeline : StageProfiles {
                               : runs == Part::Replay        ? memory.replay
                                                             : memory.replay_in_group;
     return {static_cast<int64_t>(starts_[work.chunk] + work.level.instance), runs,
-            work.level.behind ? -1 : part.peak_op, work.level.behind};
+            work.level.after_run ? -1 : part.peak_op, work.level.after_run};
   }
 
-  // Bytes that the allocator has reserved but not allocated.
-  int64_t waste(const PeakCandidate& moment, const std::vector<RunningPass>& running_passes) {
+  // Allocator blocks at a peak candidate, without those that are always allocated.
+  AllocatorSegments blocks(const PeakCandidate& candidate, const std::vector<RunningPass>& running_passes) {
     AllocatorSegments segments;
-    for (const auto& [category, bytes] : fixed_bytes_)
-      if (category != MemoryCategory::Runtime) segments.add(bytes, 1);
-    for (const auto& [key, count] : saved_copies_at(moment, running_passes))
-      if (count > 0) segments.add(m_.of(key).kept, count);
+    for (const auto& [key, count] : saved_copies_at(candidate, running_passes))
+      if (count > 0) segments.add(m_.of(key).saved, count);
     for (const RunningPass& work : running_passes)
-      if (!work.level.behind) segments.add(m_.live_segments(key(instance_of(work)), work.level.part), 1);
-    const GradientBytes gradients = gradients_at(moment, running_passes);
+      if (!work.level.after_run) segments.add(m_.live_segments(key(instance_of(work)), work.level.part), 1);
+    const GradientBytes gradients = gradients_at(candidate, running_passes);
     for (const int64_t bytes : {gradients.whole, gradients.reduced})
       if (bytes > 0) segments.add(bytes, 1);
-    return segments.waste();
+    return segments;
   }
 
   int64_t receive_buffers() {
@@ -262,13 +319,6 @@ class StageTimeline : StageProfiles {
       if (sends(c)) bytes += total(memory(starts_[c + 1] - 1).output_grad);
     }
     return bytes * places_.microbatches(r_.microbatches);
-  }
-
-  void add_fixed(const char* name, MemoryCategory category, int64_t bytes) {
-    if (bytes == 0) return;
-    fixed_[static_cast<size_t>(category)] += bytes;
-    fixed_bytes_.emplace_back(category, bytes);
-    fixed_names_.push_back(name);
   }
 
   // Names of gradients as in the report.
@@ -282,25 +332,12 @@ class StageTimeline : StageProfiles {
     return gradients_.always() > 0 ? GradientNames{first, ""} : GradientNames{last, first};
   }
 
-  void fix() {
-    if (stage_.states)
-      for (const StageStates::Part& part : stage_.states->parts)
-        if (part.category != MemoryCategory::Gradients || !gradients_.are_transient())
-          add_fixed("", part.category, part.bytes);
-    for (MemoryCategory c : {MemoryCategory::Parameters, MemoryCategory::Gradients, MemoryCategory::Optimizer,
-                             MemoryCategory::KvCache})
-      for (const PartValue& part : stage_.parts[static_cast<size_t>(c)])
-        if (c != MemoryCategory::Gradients || !gradients_.are_transient())
-          add_fixed(part.name.c_str(), c, static_cast<int64_t>(part.bytes.value));
-    add_fixed(stage_.parts[kGradients].empty() ? "" : stage_.parts[kGradients].back().name.c_str(),
-              MemoryCategory::Gradients, gradients_.always());
-    const KernelProfile& profile = profile_of(graph_);
-    if (graph_.structure.trains() && profile.weight_gradient == WeightGradient::SharedDummy)
-      add_fixed("dummy weight gradients", MemoryCategory::Buffers, dummy_gradients());
-    if (holds_messages_) add_fixed(kReceiveBuffers, MemoryCategory::Buffers, receive_buffers());
-    add_fixed("workspace of matrix products", MemoryCategory::Buffers, workspace_bytes(r_, profile));
-    add_fixed("CUDA context", MemoryCategory::Runtime, context_bytes());
-    add_fixed("communicators", MemoryCategory::Runtime, communicator_bytes(r_));
+  FixedBuffers fixed_buffers() {
+    FixedBuffers out{gradients_.are_transient(), gradients_.always(), 0, 0};
+    if (graph_.structure.trains() && profile_of(graph_).weight_gradient == WeightGradient::SharedDummy)
+      out.dummy_gradients = dummy_gradients();
+    if (holds_messages_) out.received = receive_buffers();
+    return out;
   }
 
   int64_t dummy_gradients() {
@@ -314,15 +351,16 @@ class StageTimeline : StageProfiles {
     return bytes;
   }
 
-  void explain(StageMemory& out, const PeakCandidate& moment,
+  void explain(StageMemory& out, const PeakCandidate& candidate,
                const std::vector<RunningPass>& running_passes) {
-    for (size_t i = 0; i < fixed_bytes_.size(); ++i)
-      out.contributors.push_back({fixed_names_[i], fixed_bytes_[i].first, fixed_bytes_[i].second});
+    for (size_t i = 0; i < fixed_.blocks.size(); ++i)
+      out.contributors.push_back(
+          {fixed_.names[i].first, fixed_.blocks[i].first, fixed_.blocks[i].second, fixed_.names[i].second});
     out.fixed_parts = out.contributors;
-    CategoryBytes explained = fixed_;
-    std::map<std::pair<std::string, MemoryCategory>, int64_t> kept;
+    CategoryBytes explained = fixed_.sums;
+    std::map<std::pair<std::string, MemoryCategory>, int64_t> saved_bytes;
     std::map<ClassKey, int64_t> received;
-    for (const auto& [key, count] : saved_copies_at(moment, running_passes, &received)) {
+    for (const auto& [key, count] : saved_copies_at(candidate, running_passes, &received)) {
       if (count <= 0) continue;
       const Segment& s = graph_.segments[static_cast<size_t>(key.first)];
       for (const SavedStorage& saved : saved_by(s, key.second)) {
@@ -332,20 +370,21 @@ class StageTimeline : StageProfiles {
         const int64_t bytes = m_.sizes().storages[static_cast<size_t>(key.first)]
                                                  [static_cast<size_t>(saved.storage)];
         const bool input = s.input >= 0 && saved.storage == s.tensor(s.input).storage;
-        kept[{block, m_.category(key.first, saved.storage)}] += (input ? count - received[key] : count) *
-                                                                bytes;
+        saved_bytes[{block, m_.category(key.first, saved.storage)}] += (input ? count - received[key]
+                                                                              : count) *
+                                                                       bytes;
       }
     }
-    for (const auto& [key, bytes] : kept) {
+    for (const auto& [key, bytes] : saved_bytes) {
       if (bytes == 0) continue;
       out.contributors.push_back({key.first + ", saved for the backward", key.second, bytes});
       explained[static_cast<size_t>(key.second)] += bytes;
     }
-    const GradientBytes gradients = gradients_at(moment, running_passes);
+    const GradientBytes gradients = gradients_at(candidate, running_passes);
     // Gradients that a weight-gradient pass allocates are whole gradients.
     for (const auto& [name, bytes] :
          {std::pair{gradient_names().reduced, gradients.reduced},
-          {gradient_names().whole, out.at_peak[kGradients] - fixed_[kGradients] - gradients.reduced}}) {
+          {gradient_names().whole, out.at_peak[kGradients] - fixed_.sums[kGradients] - gradients.reduced}}) {
       if (bytes == 0) continue;
       out.contributors.push_back({name, MemoryCategory::Gradients, bytes});
       explained[kGradients] += bytes;
@@ -356,9 +395,9 @@ class StageTimeline : StageProfiles {
         out.segment = at.segment;
         out.layer = at.layer;
         out.at = place_of(work);
-        out.of = work.of;
+        out.action = work.of;
       }
-      if (work.level.behind) continue;
+      if (work.level.after_run) continue;
       for (const LiveStorage& storage : m_.live(key(instance_of(work)), work.level.part)) {
         if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) &&
                                    storage.name == input_name(at.segment)))
@@ -371,36 +410,37 @@ class StageTimeline : StageProfiles {
     for (size_t k = 0; k < explained.size(); ++k)
       if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
         out.contributors.push_back(
-            {"messages and what else is on its way", static_cast<MemoryCategory>(k), rest});
+            {"messages in transit and other bytes", static_cast<MemoryCategory>(k), rest});
     if (waste_ > 0)
-      out.contributors.push_back({"rest of the allocator's segments", MemoryCategory::Runtime, waste_});
+      out.contributors.push_back({"unused bytes of allocator segments", MemoryCategory::Runtime, waste_});
     out.at_peak[kRuntime] += waste_;
     std::stable_sort(
         out.contributors.begin(), out.contributors.end(),
         [](const MemoryContributor& a, const MemoryContributor& b) { return a.bytes > b.bytes; });
-    out.moment = std::string(action_label(out.of.kind)) +
-                 (out.of.microbatch >= 0 ? " of microbatch " + std::to_string(out.of.microbatch) : "");
+    out.peak_text = std::string(action_label(out.action.kind)) +
+                    (out.action.microbatch >= 0 ? " of microbatch " + std::to_string(out.action.microbatch)
+                                                : "");
     if (out.layer >= 0)
-      out.moment += ", layer " + std::to_string(out.layer);
+      out.peak_text += ", layer " + std::to_string(out.layer);
     else if (out.segment >= 0)
-      out.moment += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
-    if (out.at.behind)
-      out.moment += out.at.part == Part::InputBackward ? ": done, with what gradients of weights wait for"
-                                                       : ": reduction of gradients";
+      out.peak_text += ", " + graph_.segments[static_cast<size_t>(out.segment)].name;
+    if (out.at.after_run)
+      out.peak_text += out.at.part == Part::InputBackward
+                           ? ": end, with the saved tensors of deferred weight gradients"
+                           : ": reduction of gradients";
     if (out.at.op >= 0)
-      out.moment += ": " + op_kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
+      out.peak_text += ": " + kernel_label(graph_.segments[static_cast<size_t>(out.segment)], out.at.op);
   }
 
-  CategoryBytes fixed_{};
-  std::vector<std::pair<MemoryCategory, int64_t>> fixed_bytes_;
-  std::vector<const char*> fixed_names_;
+  const FixedBuffers buffers_;
+  const FixedBytes fixed_;
   int64_t waste_ = 0;
 };
 
 std::shared_ptr<const std::vector<PeakCandidate>> peak_candidates_of(const Report& report, int stage,
-                                                                     const StageTimeline& walk) {
+                                                                     const StageTimeline& timeline) {
   return stage_peak_candidates(report.design.parallel, stage, static_cast<int>(report.microbatches),
-                               walk.classes(), walk.gradients_come_and_go(), *report.cache);
+                               timeline.classes(), timeline.gradients_come_and_go(), *report.cache);
 }
 
 }  // namespace
@@ -410,61 +450,115 @@ namespace {
 size_t bytes_of_table(const MemoryTable& table) {
   size_t out = sizeof table + table.footprints.size() * (sizeof(Footprint) + 64);
   for (const auto* lists :
-       {&table.sizes.storages, &table.sizes.workspaces, &table.sizes.gradients, &table.sizes.coming})
+       {&table.sizes.storages, &table.sizes.workspaces, &table.sizes.gradients, &table.sizes.new_gradients})
     for (const std::vector<int64_t>& list : *lists) out += sizeof list + list.size() * sizeof(int64_t);
   return out;
 }
 
+// The peaks of all stages of a bound plan. Null when stopped. table: the memory of the bound graph.
+std::shared_ptr<const std::vector<StagePeak>> stage_peaks(const Report& plan,
+                                                          std::shared_ptr<const MemoryTable> table,
+                                                          const std::stop_token& stop) {
+  SegmentMemories memories(plan, std::move(table));
+  // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
+  // number of messages: in a V-shaped pipeline, two chunks of one stage are neighbours.
+  std::map<std::pair<int, int64_t>, StageTimeline> timelines;
+  const PipelineLayout places = pipeline_layout(plan.design.parallel);
+  const bool buffers = holds_messages(plan);
+  auto out = std::make_shared<std::vector<StagePeak>>();
+  for (const StageReport& stage : plan.stages) {
+    if (stop.stop_requested()) return nullptr;
+    const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
+    StageTimeline& timeline = timelines
+                                  .try_emplace(representative, memories,
+                                               plan.stages[static_cast<size_t>(stage.representative)],
+                                               stage.stage)
+                                  .first->second;
+    out->push_back(timeline.peak(*peak_candidates_of(plan, stage.stage, timeline)));
+  }
+  return out;
+}
+
+// The layers of all stages and the schedule: with the memory of the bound graph, everything that the peaks
+// depend on if gradients and receive buffers are always allocated.
+void add_stages(CacheKey& key, const Report& plan) {
+  const ParallelSpec& parallel = plan.design.parallel;
+  key.add(int64_t{plan.graph().structure.split_backward});
+  const CacheKey schedule = schedule_key(parallel);
+  for (const int64_t word : schedule.words()) key.add(word);
+  key.add(int64_t{representative_microbatches(parallel, static_cast<int>(plan.microbatches))});
+  for (const StageReport& stage : plan.stages) {
+    key.add(int64_t{stage.representative});
+    if (stage.representative != stage.stage) continue;
+    for (const StageChunk& chunk : stage.chunks) {
+      key.add(chunk.layers);
+      for (const ChunkLayer& layer :
+           chunk_layers(plan.graph(), plan.design, chunk.first_layer, chunk.layers)) {
+        const auto policy = static_cast<int64_t>(layer.checkpoint_policy);
+        key.add((int64_t{layer.segment} << 16) + (policy << 1) + int64_t{layer.offloaded});
+        key.add((layer.begin << 32) + layer.end);
+      }
+    }
+  }
+}
+
 }  // namespace
 
-int64_t most_in_use(const Report& outline, const std::stop_token& stop) {
+int64_t most_in_use(const Report& plan, const std::stop_token& stop) {
   CacheKey key;
-  const Binding& binding = outline.stages.front().binding;
-  const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(outline);
-  const Structure& structure = outline.graph().structure;
+  const Binding& binding = plan.stages.front().binding;
+  const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(plan);
+  const Structure& structure = plan.graph().structure;
   key.add(lifetimes->serial());
-  const AllocatedGradients coming = allocated_gradients(outline);
-  key.add(coming.bytes);
-  key.add(int64_t{coming.tied});
+  const AllocatedGradients allocated = allocated_gradients(plan);
+  key.add(allocated.bytes);
+  key.add(int64_t{allocated.tied});
   for (const bool word :
        {structure.recompute_block, structure.recompute_groups, structure.offload_activations})
     key.add(int64_t{word});  // classes of layers
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
-  const auto make = [&] { return SegmentMemories(outline).table(); };
-  SegmentMemories memories(
-      outline, outline.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table));
-  // Stages of one class differ in the microbatches in flight. With receive buffers, they also differ in the
-  // number of messages: a pipeline in a V turns on a stage.
-  std::map<std::pair<int, int64_t>, StageTimeline> walks;
-  const PipelineLayout places = pipeline_layout(outline.design.parallel);
-  const bool buffers = holds_messages(outline);
+  const auto find = [&] {
+    const auto make = [&] { return SegmentMemories(plan).table(); };
+    return stage_peaks(plan, plan.cache->get<MemoryTable>(CacheKind::MemoryTable, key, make, bytes_of_table),
+                       stop);
+  };
+  std::shared_ptr<const std::vector<StagePeak>> peaks;
+  if (gradient_life(plan.graph()) == GradientLife::Always && !holds_messages(plan)) {
+    CacheKey shared = key;
+    add_stages(shared, plan);
+    peaks = plan.cache->get<std::vector<StagePeak>>(
+        CacheKind::StagePeaks, shared, find,
+        [](const std::vector<StagePeak>& made) { return sizeof made + made.size() * sizeof(StagePeak); });
+  } else {
+    peaks = find();
+  }
   int64_t most = 0;
-  for (const StageReport& stage : outline.stages) {
-    if (stop.stop_requested()) break;
-    const std::pair representative{stage.representative, buffers ? places.messages(stage.stage) : 0};
-    StageTimeline& walk = walks
-                              .try_emplace(representative, memories,
-                                           outline.stages[static_cast<size_t>(stage.representative)],
-                                           stage.stage)
-                              .first->second;
-    most = std::max(most, walk.in_use(*peak_candidates_of(outline, stage.stage, walk)));
+  FixedBytes fixed;
+  const StageReport* fixed_of = nullptr;  // representative and buffers that `fixed` belongs to
+  FixedBuffers buffers;
+  for (size_t s = 0; peaks && s < peaks->size(); ++s) {
+    const StagePeak& peak = (*peaks)[s];
+    const StageReport& stage = plan.stages[static_cast<size_t>(plan.stages[s].representative)];
+    if (std::exchange(fixed_of, &stage) != &stage || !(buffers == peak.buffers)) {
+      buffers = peak.buffers;
+      fixed = fixed_bytes(plan, stage, buffers);
+    }
+    most = std::max(most, total(fixed.sums) + peak.bytes + waste(fixed, peak.blocks));
   }
   return most;
 }
 
-int64_t always_allocated(const Report& outline) {
+int64_t always_allocated(const Report& plan) {
   int64_t most = 0;
-  for (const StageReport& stage : outline.stages) {
+  for (const StageReport& stage : plan.stages) {
     if (stage.representative != stage.stage) continue;
     int64_t states = 0;
     for (const StageStates::Part& part : stage.states->parts)
-      if (part.category != MemoryCategory::Gradients ||
-          gradient_life(outline.graph()) == GradientLife::Always)
+      if (part.category != MemoryCategory::Gradients || gradient_life(plan.graph()) == GradientLife::Always)
         states += part.bytes;
     most = std::max(most, states);
   }
-  return most + workspace_bytes(outline, profile_of(outline.graph())) + context_bytes() +
-         communicator_bytes(outline);
+  return most + workspace_bytes(plan, profile_of(plan.graph())) + context_bytes() + communicator_bytes(plan);
 }
 
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop) {
@@ -472,8 +566,8 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
   SegmentMemories memories(report);
   for (const StageReport& stage : report.stages) {
     if (stop.stop_requested()) return nullptr;
-    StageTimeline walk(memories, stage, stage.stage);
-    out->stages.push_back(walk.fullest(*peak_candidates_of(report, stage.stage, walk)));
+    StageTimeline timeline(memories, stage, stage.stage);
+    out->stages.push_back(timeline.fullest(*peak_candidates_of(report, stage.stage, timeline)));
     if (out->stages.back().in_use > out->stages[static_cast<size_t>(out->peak_stage)].in_use)
       out->peak_stage = stage.stage;
   }
@@ -484,14 +578,14 @@ std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std:
 
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage) {
   SegmentMemories memories(report);
-  StageTimeline walk(memories, report.stages[static_cast<size_t>(stage)], stage);
+  StageTimeline timeline(memories, report.stages[static_cast<size_t>(stage)], stage);
   std::vector<ActionMemory> out;
-  walk.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches),
-                               report.cache.get()),
-           [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak,
-               const CategoryBytes& end, const PeakPlace& at) {
-             out.push_back({action, begin, peak, end, at});
-           });
+  timeline.run(make_stage_schedule(report.design.parallel, stage, static_cast<int>(report.microbatches),
+                                   report.cache.get()),
+               [&](const Action& action, const CategoryBytes& begin, const CategoryBytes& peak,
+                   const CategoryBytes& end, const PeakPlace& at) {
+                 out.push_back({action, begin, peak, end, at});
+               });
   return out;
 }
 

@@ -17,8 +17,8 @@ namespace shardscape {
 struct PeakPlace {
   int64_t instance = -1;  // index into StageLayout::instances; -1: no instance runs
   SegmentLifetimes::Part part = SegmentLifetimes::Part::Forward;
-  OpId op = -1;         // -1: at the begin of the segment
-  bool behind = false;  // after the instance has run, while its gradients are reduced
+  OpId op = -1;            // -1: at the begin of the segment
+  bool after_run = false;  // the instance has run, and its gradients are reduced
 };
 
 // Bytes by category over one action of the schedule. They include Runtime, which is outside the allocator.
@@ -29,12 +29,11 @@ struct ActionMemory {
 };
 
 // One contributor to the peak: "Attention, saved by 12 layers, 2 microbatches".
-// Name of the contributor for receive buffers.
-inline constexpr const char* kReceiveBuffers = "buffers to receive into";
 struct MemoryContributor {
   std::string name;
   MemoryCategory category = MemoryCategory::Activations;
   int64_t bytes = 0;
+  PartKind kind = PartKind::Other;
 };
 
 struct StageMemory {
@@ -46,14 +45,14 @@ struct StageMemory {
   int64_t allocated = 0;  // bytes of tensors at the peak (torch.cuda.max_memory_allocated)
   int64_t reserved = 0;   // bytes of allocator segments at the peak (max_memory_reserved)
   int64_t in_use = 0;     // reserved plus runtime and communicators, as nvidia-smi shows: the sum of at_peak
-  // The place of the peak.
-  int action = 0;  // index into the actions of the stage
-  Action of{};
+  // The place of the peak:
+  int action_index = 0;  // among the actions of the stage
+  Action action{};
   int64_t layer = -1;  // layer of the model; -1: outside of layers
   int segment = -1;    // -1: between actions
   PeakPlace at{};
   // The peak as text: "backward of microbatch 3, layer 79: Down projection, gradient".
-  std::string moment;
+  std::string peak_text;
   std::vector<MemoryContributor> contributors;  // largest first; they add up to at_peak
 };
 
@@ -67,11 +66,11 @@ struct MemoryTimeline {
 // Makes the memory timeline of a valid report. Returns nullptr when stopped.
 std::shared_ptr<const MemoryTimeline> memory_timeline(const Report& report, std::stop_token stop = {});
 
-// Bytes in use on the fullest stage, equal to memory_timeline's result, for a bound plan (plan/bound_plan.h).
-// When stopped, the result is too small.
-int64_t most_in_use(const Report& outline, const std::stop_token& stop);
+// Bytes in use on the fullest stage of a bound plan (plan/bound_plan.h), equal to the result of
+// memory_timeline. When stopped, the result is too small.
+int64_t most_in_use(const Report& plan, const std::stop_token& stop);
 // A fast lower bound of most_in_use: bytes of the fullest stage that are always allocated.
-int64_t always_allocated(const Report& outline);
+int64_t always_allocated(const Report& plan);
 
 // Memory of every action of one stage, for all microbatches.
 std::vector<ActionMemory> stage_timeline(const Report& report, int stage);

@@ -9,7 +9,7 @@
 
 namespace shardscape {
 
-// Workspaces of matrix products. They lie in the allocator and are permanent.
+// Workspaces of matrix products. They are permanent blocks of the allocator.
 int64_t workspace_bytes(const Report& report, const KernelProfile& profile);
 // Outside the allocator: the CUDA context with its kernels, and the buffers of NCCL communicators.
 int64_t context_bytes();

@@ -80,11 +80,13 @@ SegmentMemories::SegmentMemories(const Report& report, std::shared_ptr<const Mem
   const Graph& graph = report.graph();
   for (size_t i = 0; i < graph.segments.size(); ++i) {
     const Segment& s = graph.segments[i];
-    std::vector<int64_t>& coming = own_.sizes.coming.emplace_back(own_.sizes.gradients[i]);
-    for (size_t p = 0; p < coming.size(); ++p) {
+    std::vector<int64_t>& new_gradients = own_.sizes.new_gradients.emplace_back(own_.sizes.gradients[i]);
+    for (size_t p = 0; p < new_gradients.size(); ++p) {
       const bool later = of.tied && i + 1 < graph.segments.size() &&
                          tied_to(s.params[p], graph.segments.back());
-      coming[p] = later ? 0 : coming[p] / dtype_bytes(s.tensor(s.params[p].tensor).dtype) * of.bytes;
+      new_gradients[p] = later
+                             ? 0
+                             : new_gradients[p] / dtype_bytes(s.tensor(s.params[p].tensor).dtype) * of.bytes;
     }
   }
 }
@@ -103,9 +105,9 @@ AllocatedGradients allocated_gradients(const Report& report) {
   return out;
 }
 
-int64_t SegmentMemories::coming(int segment) const {
-  if (sizes().coming.empty()) return 0;
-  const std::vector<int64_t>& of = sizes().coming[static_cast<size_t>(segment)];
+int64_t SegmentMemories::new_gradient_bytes(int segment) const {
+  if (sizes().new_gradients.empty()) return 0;
+  const std::vector<int64_t>& of = sizes().new_gradients[static_cast<size_t>(segment)];
   return std::accumulate(of.begin(), of.end(), int64_t{0});
 }
 
@@ -121,7 +123,7 @@ Footprint SegmentMemories::made(ClassKey key, SegmentLifetimes::LiveBlocks* live
   const Segment& s = report_.graph().segments[static_cast<size_t>(key.first)];
   out.memory = lifetimes_->memory(key.first, key.second, own_.sizes, live);
   for (const SavedStorage& saved : saved_by(s, key.second))
-    out.kept.add(own_.sizes.storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)], 1);
+    out.saved.add(own_.sizes.storages[static_cast<size_t>(key.first)][static_cast<size_t>(saved.storage)], 1);
   return out;
 }
 

@@ -23,6 +23,10 @@ using ClassKey = std::pair<int, CheckpointPolicy>;
 // MiB share segments of 20 MiB. Larger blocks have their own segments in steps of 2 MiB (PyTorch
 // c10/cuda/CUDACachingAllocator). Holes that freed blocks leave are not counted: expandable segments return
 // them.
+//
+// This is a closed form of CachingAllocator for blocks that stay allocated. The search needs its speed: a
+// replay of the events takes milliseconds per stage (allocator_use.h), the sums take microseconds per design.
+// tests/core/memory/allocator_test.cpp (segmentsOfBlocksThatStay) compares both on random blocks.
 class AllocatorSegments {
  public:
   void add(int64_t bytes, int64_t count) {
@@ -47,11 +51,10 @@ class AllocatorSegments {
 // The memory of a segment under one checkpoint policy, and its blocks in allocator segments.
 struct Footprint {
   SegmentMemory memory;
-  AllocatorSegments kept;                 // saved tensors of one layer and microbatch
+  AllocatorSegments saved;                // saved tensors of one layer and microbatch
   std::array<AllocatorSegments, 6> live;  // at the peak of each SegmentLifetimes::Part
 };
-// One dummy gradient, which all weights of this shape share. Sizes are those of one rank; bytes: of the whole
-// gradient.
+// One dummy gradient, which all weights with this shape share. Sizes are those of one rank.
 struct Dummy {
   int64_t rows, columns, bytes;
 };
@@ -71,7 +74,7 @@ struct AllocatedGradients {
 };
 AllocatedGradients allocated_gradients(const Report& report);
 
-// Entries are made on first use, or come from a shared table.
+// Entries are made on first use, or read from a shared table.
 class SegmentMemories {
  public:
   using Part = SegmentLifetimes::Part;
@@ -82,10 +85,10 @@ class SegmentMemories {
   std::vector<Dummy> dummies(int segment) const;
   const SegmentLifetimes& lifetimes() const { return *lifetimes_; }
   // Bytes of the gradients that the first backward of a segment allocates.
-  int64_t coming(int segment) const;
+  int64_t new_gradient_bytes(int segment) const;
   const SegmentSizes& sizes() const { return table_ ? table_->sizes : own_.sizes; }
-  MemoryCategory category(int segment, StorageId kept) const {
-    return lifetimes_->saved_category(segment, kept);
+  MemoryCategory category(int segment, StorageId saved) const {
+    return lifetimes_->saved_category(segment, saved);
   }
   const Report& report() const { return report_; }
   // All entries that any design with these numbers needs.

@@ -1,10 +1,10 @@
 // Lifetimes of the storages inside one segment of the graph, op by op. Sizes are bytes of one rank, rounded
 // as PyTorch's caching allocator rounds them.
 //
-// The first op that touches a storage allocates it. The last op that reads a storage frees it. Tensors
-// that the backward reads stay (SavedStorage). Gradients of one tensor that are summed share the memory of
-// the first summand. The model follows PyTorch's autograd engine (a node frees its saved tensors after it
-// runs), Megatron-core 0.14 and Transformer Engine 2.11.
+// The first op that touches a storage allocates the storage. The last op that reads a storage frees the
+// storage. Tensors that the backward reads stay allocated (SavedStorage). Gradients of one tensor that are
+// summed share the memory of the first summand. The model follows PyTorch's autograd engine (a node frees its
+// saved tensors after it runs), Megatron-core 0.14 and Transformer Engine 2.11.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ CategoryBytes operator-(CategoryBytes a, const CategoryBytes& b);
 // Rounds up to whole allocator blocks (PyTorch c10/cuda/CUDACachingAllocator: 512 bytes).
 int64_t allocated_bytes(int64_t bytes);
 
-// A storage that is allocated at some moment.
+// An allocated storage.
 struct LiveStorage {
   std::string name;  // "mlp.g", "attention.wq, gradient"
   MemoryCategory category = MemoryCategory::Buffers;
@@ -52,9 +52,10 @@ struct SegmentMemory {
   SegmentPart forward, replay, replay_in_group, backward;
   // The first backward, which also allocates parameter gradients. Its peak and its end include them.
   SegmentPart first_backward;
-  // The input-gradient part of a split backward. Tensors that the deferred weight gradient reads stay.
+  // The input-gradient part of a split backward. Tensors that the deferred weight gradient reads stay
+  // allocated.
   SegmentPart input_backward;
-  CategoryBytes kept{};         // saved tensors of one microbatch between forward and backward
+  CategoryBytes saved{};        // saved tensors of one microbatch between forward and backward
   CategoryBytes output_grad{};  // part of the begin of the backward
 };
 
@@ -69,7 +70,7 @@ struct SegmentEvents {
   std::vector<MemoryEvent> events;
   size_t begin = 0;  // number of events before the first op
   size_t peak = 0;   // number of events up to the peak
-  // The id of the gradient of parameter p, which stays after the part.
+  // The id of the gradient of parameter p, which is still allocated after the part.
   static constexpr StorageId kGradients = std::numeric_limits<StorageId>::min();
   static StorageId gradient(size_t p) { return kGradients + static_cast<StorageId>(p); }
   static bool is_gradient(StorageId id) { return id < kGradients / 2; }
@@ -84,7 +85,7 @@ struct SegmentSizes {
   std::vector<std::vector<int64_t>> workspaces;  // by op
   std::vector<std::vector<int64_t>> gradients;   // by parameter: a gradient of the parameter's size
   // By parameter: the gradient that a backward allocates. Empty: no backward allocates gradients.
-  std::vector<std::vector<int64_t>> coming;
+  std::vector<std::vector<int64_t>> new_gradients;
 };
 
 // Lifetimes of a graph's storages. They do not depend on numbers. The graph must outlive this object.
@@ -101,7 +102,7 @@ class SegmentLifetimes {
   using LiveBlocks = std::array<std::vector<int64_t>, 6>;
   SegmentMemory memory(int segment, CheckpointPolicy checkpoint_policy, const SegmentSizes& sizes,
                        LiveBlocks* live = nullptr) const;
-  MemoryCategory saved_category(int segment, StorageId kept) const;
+  MemoryCategory saved_category(int segment, StorageId saved) const;
   // All storages that are allocated at the peak of a part, largest first.
   enum class Part : uint8_t { Forward, Replay, ReplayInGroup, Backward, FirstBackward, InputBackward };
   std::vector<LiveStorage> live(int segment, CheckpointPolicy checkpoint_policy, const SegmentSizes& sizes,
@@ -109,24 +110,22 @@ class SegmentLifetimes {
   SegmentEvents events(int segment, CheckpointPolicy checkpoint_policy, const SegmentSizes& sizes,
                        Part part) const;
   // Saved storages between forward and backward, each by the storage that owns its memory.
-  std::set<StorageId> kept(int segment, CheckpointPolicy checkpoint_policy) const;
+  std::set<StorageId> saved_storages(int segment, CheckpointPolicy checkpoint_policy) const;
   // Whether the segment saves its input unchanged.
   bool saves_input(int segment, CheckpointPolicy checkpoint_policy) const;
 
  private:
-  struct Walk;
+  class Walk;  // segment_walk.h
   struct PerSegment {
     std::vector<StorageId> root;  // storages that share memory have the same root
-    // By storage: the op after which it is added to another storage; -1: it is not.
+    // By storage: the op after which the storage is added to another one; -1: it is not added.
     std::vector<OpId> merged;
-    std::vector<bool> absorbed;            // by storage: it never has memory of its own
+    std::vector<bool> absorbed;            // by storage: the storage never has memory of its own
     std::vector<MemoryCategory> category;  // by storage, unless it is saved
     std::vector<bool> fixed;               // parameters, caches, and gradients that accumulate in a buffer
   };
   PerSegment analyse(const Segment& segment) const;
-  SegmentPart walk(int segment, CheckpointPolicy checkpoint_policy, const SegmentSizes& sizes, Part part,
-                   std::vector<LiveStorage>* at_peak, std::vector<int64_t>* blocks,
-                   SegmentEvents* events = nullptr) const;
+  static void absorb_on_chip(const Segment& segment, PerSegment& out);
 
   const Graph& graph_;
   const KernelProfile& profile_;

@@ -28,7 +28,7 @@ CategoryBytes of_gradients(int64_t bytes) {
   return out;
 }
 
-// Records a peak. One level stands for one instance: its highest value since the instance began.
+// Records a peak. There is one level per instance: the highest value while the instance runs.
 template <typename Profile, typename Level>
 void note(Profile& p, const Level& here, bool begins = false) {
   if (begins)
@@ -62,25 +62,26 @@ StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage
   starts_.push_back(instances_.size());
   for (size_t c = 0; c + 1 < starts_.size(); ++c) {
     const auto representative = std::find_if(firsts_.begin(), firsts_.end(),
-                                             [&](size_t other) { return alike(other, c); });
+                                             [&](size_t other) { return same_class(other, c); });
     classes_.push_back(static_cast<int>(representative - firsts_.begin()));
     if (representative != firsts_.end()) continue;
     firsts_.push_back(c);
     Profile& f = forwards_.emplace_back(forward(c));
     backwards_.emplace_back();
-    const auto make = [&](size_t index, const AccumulationStep& turn) {
+    const auto make = [&](size_t index, const AccumulationStep& accumulation) {
       Profile& b = backwards_.back()[index];
-      b = backward(c, turn, index == kSplit);
+      b = backward(c, accumulation, index == kSplit);
       if (holds_messages_) hold_backward_messages(c, f, b);
     };
-    for (const AccumulationStep& turn : turns()) make(accumulation_index(turn), turn);
+    for (const AccumulationStep& accumulation : accumulations())
+      make(accumulation_index(accumulation), accumulation);
     if (graph_.structure.split_backward) make(kSplit, {});
     if (holds_messages_) hold_forward_messages(c, f);
     add_terms(c);
   }
 }
 
-bool StageProfiles::alike(size_t a, size_t b) const {
+bool StageProfiles::same_class(size_t a, size_t b) const {
   if (holds_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
   const auto at = [&](size_t chunk) {
     return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]);
@@ -106,12 +107,12 @@ StageProfiles::Profile StageProfiles::forward(size_t chunk) {
   for (const Event& event : program_.pass(ActionKind::Forward, chunk)) {
     const size_t i = event.instance;
     const SegmentMemory& s = memory(i);
-    if (event.kind == EventKind::Drop) p.change = p.change - s.kept;
+    if (event.kind == EventKind::Drop) p.change = p.change - s.saved;
     if (event.kind != EventKind::Run) continue;
     if (i == begin && kind(i) != SegmentKind::Embedding) p.received = as_message(s.forward.begin);
     note(p, Level{p.change + s.forward.peak, i, Part::Forward, {}}, true);
-    p.change = p.change + s.kept;
-    if (i + 1 == end && kind(i) != SegmentKind::Head) p.sent = as_message(s.forward.end - s.kept);
+    p.change = p.change + s.saved;
+    if (i + 1 == end && kind(i) != SegmentKind::Head) p.sent = as_message(s.forward.end - s.saved);
   }
   relative_to_chunk(p, begin);
   return p;
@@ -120,25 +121,25 @@ StageProfiles::Profile StageProfiles::forward(size_t chunk) {
 // Reads the events of a backward pass and adds the effect of each to the profile.
 class StageProfiles::BackwardReader {
  public:
-  BackwardReader(StageProfiles& of, size_t chunk, const AccumulationStep& turn, bool split)
+  BackwardReader(StageProfiles& of, size_t chunk, const AccumulationStep& accumulation, bool split)
       : of_(of),
         begin_(of.starts_[chunk]),
         end_(of.starts_[chunk + 1]),
-        turn_(turn),
+        accumulation_(accumulation),
         split_(split),
-        comes_(of.gradients_.comes(turn)) {}
+        allocates_gradients_(of.gradients_.allocates_gradients(accumulation)) {}
 
   Profile read(std::span<const Event> events) {
     p_.levels.reserve(end_ - begin_);
     p_.peak.part = Part::Backward;
-    apply(of_.gradients_.begin_pass(turn_), nullptr, end_);
+    apply(of_.gradients_.begin_pass(accumulation_), nullptr, end_);
     if (end_ > begin_) {
       const size_t last = end_ - 1;
       if (of_.kind(last) != SegmentKind::Head) p_.received = as_message(of_.memory(last).output_grad);
       p_.peak.instance = last;
     }
     for (const Event& event : events) {
-      if (event.kind == EventKind::Load) p_.change = p_.change + of_.memory(event.instance).kept;
+      if (event.kind == EventKind::Load) p_.change = p_.change + of_.memory(event.instance).saved;
       if (event.kind == EventKind::Gather && event.part == LayerPart::Backward) begins_ = true;
       if (event.kind != EventKind::Run) continue;
       if (event.part == LayerPart::Replay) replay(event);
@@ -165,40 +166,42 @@ class StageProfiles::BackwardReader {
     note(p_,
          Level{own + part.peak, event.instance, in_group ? Part::ReplayInGroup : Part::Replay, gradients_},
          std::exchange(begins_, false));
-    replayed_ = replayed_ - (part.begin - again.kept) + (part.end - again.kept);
+    replayed_ = replayed_ - (part.begin - again.saved) + (part.end - again.saved);
   }
 
   void backward(size_t i) {
     const SegmentMemory& s = of_.memory(i);
-    const CategoryBytes survivors = s.backward.begin - s.kept - s.output_grad;
-    const CategoryBytes& peak = split_   ? s.input_backward.peak
-                                : comes_ ? s.first_backward.peak
-                                         : s.backward.peak;
-    const Part part = split_ ? Part::InputBackward : comes_ ? Part::FirstBackward : Part::Backward;
+    const CategoryBytes survivors = s.backward.begin - s.saved - s.output_grad;
+    const CategoryBytes& peak = split_                 ? s.input_backward.peak
+                                : allocates_gradients_ ? s.first_backward.peak
+                                                       : s.backward.peak;
+    const Part part = split_                 ? Part::InputBackward
+                      : allocates_gradients_ ? Part::FirstBackward
+                                             : Part::Backward;
     GradientBytes then = gradients_;
     then.whole += peak[kGradients];
-    note(p_, Level{p_.change - s.kept + replayed_ - survivors + peak, i, part, then}, begins_);
-    if (comes_) apply({{i, false, of_.gradients_.whole(i)}}, nullptr, i);
+    note(p_, Level{p_.change - s.saved + replayed_ - survivors + peak, i, part, then}, begins_);
+    if (allocates_gradients_) apply({{i, false, of_.gradients_.whole(i)}}, nullptr, i);
     replayed_ = replayed_ - survivors;
-    p_.change = p_.change - s.kept;
+    p_.change = p_.change - s.saved;
     CategoryBytes present = replayed_ + s.backward.end;
     if (of_.input_received(i))
       present = present + s.forward.begin;  // the change of the forward did not include it
     // Tensors that the deferred weight gradient reads exist together with the input gradient.
     if (split_) {
-      p_.change = p_.change + of_.waiting(i, i + 1);
+      p_.change = p_.change + of_.deferred_bytes(i, i + 1);
       note(p_, Level{p_.change + present, i, Part::InputBackward, {}, true});
     }
-    apply(of_.gradients_.end(i, turn_), &present, i);
+    apply(of_.gradients_.end(i, accumulation_), &present, i);
     if (i > begin_) return;
-    apply(of_.gradients_.end_pass({begin_, end_}, turn_), &present, i);
+    apply(of_.gradients_.end_pass({begin_, end_}, accumulation_), &present, i);
     if (of_.kind(i) != SegmentKind::Embedding) p_.sent = as_message(s.backward.end);
   }
 
   StageProfiles& of_;
   const size_t begin_, end_;
-  const AccumulationStep& turn_;
-  const bool split_, comes_;  // comes_: this backward allocates gradients
+  const AccumulationStep& accumulation_;
+  const bool split_, allocates_gradients_;  // allocates_gradients_: this backward allocates gradients
   Profile p_;
   CategoryBytes replayed_{};
   // Gradients with lifetimes inside the step, allocated since the pass began. They are part of the change.
@@ -206,9 +209,10 @@ class StageProfiles::BackwardReader {
   bool begins_ = true;  // the next level is the first of its instance
 };
 
-StageProfiles::Profile StageProfiles::backward(size_t chunk, const AccumulationStep& turn, bool split) {
+StageProfiles::Profile StageProfiles::backward(size_t chunk, const AccumulationStep& accumulation,
+                                               bool split) {
   const auto kind = split ? ActionKind::BackwardInput : ActionKind::Backward;
-  return BackwardReader(*this, chunk, turn, split).read(program_.pass(kind, chunk));
+  return BackwardReader(*this, chunk, accumulation, split).read(program_.pass(kind, chunk));
 }
 
 // Receive buffers are permanent, so a saved input in a receive buffer adds nothing. A received gradient is
@@ -238,15 +242,15 @@ void StageProfiles::hold_backward_messages(size_t chunk, const Profile& f, Profi
 }
 
 // Bytes that the deferred weight gradients still read after the input gradient.
-CategoryBytes StageProfiles::waiting(size_t begin, size_t end) const {
+CategoryBytes StageProfiles::deferred_bytes(size_t begin, size_t end) const {
   CategoryBytes out{};
   for (size_t i = begin; i < end; ++i) {
     const auto& [segment, checkpoint_policy] = key(i);
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
     const auto category = static_cast<size_t>(s.kind == SegmentKind::Head ? MemoryCategory::Logits
                                                                           : MemoryCategory::Activations);
-    for (const SavedStorage& kept : deferred_in(s, checkpoint_policy))
-      out[category] += m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(kept.storage)];
+    for (const SavedStorage& saved : deferred_in(s, checkpoint_policy))
+      out[category] += m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(saved.storage)];
   }
   return out;
 }
@@ -263,7 +267,7 @@ ActionTerms<CategoryBytes> StageProfiles::terms(const Profile& p) const {
 }
 
 // The accumulation steps that occur among the backwards of a step.
-std::vector<AccumulationStep> StageProfiles::turns() const {
+std::vector<AccumulationStep> StageProfiles::accumulations() const {
   std::vector<AccumulationStep> out{{}};
   if (!gradients_.are_transient()) return out;
   const int64_t count = places_.microbatches(r_.microbatches);
@@ -278,43 +282,44 @@ void StageProfiles::add_terms(size_t chunk) {
   ChunkTerms<CategoryBytes>& of = terms_.emplace_back();
   ChunkTerms<int64_t>& sums = totals_.emplace_back();
   of.forward = terms(forwards_.back());
-  of.waiting = waiting(begin, end);
+  of.deferred = deferred_bytes(begin, end);
   of.begun = of_gradients(gradients_.begun({begin, end}).all());
   of.ended = of_gradients(gradients_.ended({begin, end}).all());
-  for (const AccumulationStep& turn : turns()) {
-    const size_t t = accumulation_index(turn);
+  for (const AccumulationStep& accumulation : accumulations()) {
+    const size_t t = accumulation_index(accumulation);
     of.backward[t] = terms(backwards_.back()[t]);
     sums.backward[t] = totals(of.backward[t]);
     if (!graph_.structure.split_backward) continue;
-    of.weights[t] = weights(chunk, turn);
-    sums.weights[t] = {total(of.weights[t].come), total(of.weights[t].reduced), total(of.weights[t].change)};
+    of.weights[t] = weights(chunk, accumulation);
+    sums.weights[t] = {total(of.weights[t].allocated), total(of.weights[t].reduced),
+                       total(of.weights[t].change)};
   }
   if (graph_.structure.split_backward) {
     of.backward[kSplit] = terms(backwards_.back()[kSplit]);
     sums.backward[kSplit] = totals(of.backward[kSplit]);
   }
   sums.forward = totals(of.forward);
-  sums.waiting = total(of.waiting);
+  sums.deferred = total(of.deferred);
   sums.begun = total(of.begun);
   sums.ended = total(of.ended);
 }
 
-WeightTerms<CategoryBytes> StageProfiles::weights(size_t chunk, const AccumulationStep& turn) const {
+WeightTerms<CategoryBytes> StageProfiles::weights(size_t chunk, const AccumulationStep& accumulation) const {
   int64_t now = 0, most = 0;
   const auto apply = [&](const GradientSteps::Changes& changes) {
     for (const GradientSteps::Change& change : changes) most = std::max(most, now += change.bytes);
   };
   const std::span<const Event> events = program_.pass(ActionKind::BackwardWeight, chunk);
-  apply(gradients_.begin_pass(turn));
+  apply(gradients_.begin_pass(accumulation));
   for (const Event& event : events)
-    if (event.kind == EventKind::Run && gradients_.comes(turn))
+    if (event.kind == EventKind::Run && gradients_.allocates_gradients(accumulation))
       apply({{event.instance, false, gradients_.whole(event.instance)}});
-  const int64_t come = most;
+  const int64_t allocated = most;
   most = now;
   for (const Event& event : events)
-    if (event.kind == EventKind::Release) apply(gradients_.end(event.instance, turn));
-  apply(gradients_.end_pass(program_.layout().chunks[chunk], turn));
-  return {of_gradients(come), of_gradients(most), of_gradients(now)};
+    if (event.kind == EventKind::Release) apply(gradients_.end(event.instance, accumulation));
+  apply(gradients_.end_pass(program_.layout().chunks[chunk], accumulation));
+  return {of_gradients(allocated), of_gradients(most), of_gradients(now)};
 }
 
 }  // namespace shardscape

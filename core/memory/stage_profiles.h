@@ -16,11 +16,11 @@ class StageProfiles {
   // The peak of an instance while it runs.
   struct Level {
     CategoryBytes bytes{};
-    // Relative to the chunk. A replay may run another instance of the group than the backward at hand.
+    // Relative to the chunk. In the replay of a group, the replayed instance.
     size_t instance = 0;
     Part part = Part::Forward;
     GradientBytes gradients{};  // gradients in bytes that have been allocated since the pass began
-    bool behind = false;        // after the instance has run, while its gradients are reduced
+    bool after_run = false;     // the instance has run, and its gradients are reduced
   };
 
   // A forward or backward of one virtual stage, relative to the memory before the pass.
@@ -70,14 +70,14 @@ class StageProfiles {
 
  private:
   class BackwardReader;
-  bool alike(size_t a, size_t b) const;
-  std::vector<AccumulationStep> turns() const;
+  bool same_class(size_t a, size_t b) const;
+  std::vector<AccumulationStep> accumulations() const;
   Profile forward(size_t chunk);
-  Profile backward(size_t chunk, const AccumulationStep& turn, bool split);
+  Profile backward(size_t chunk, const AccumulationStep& accumulation, bool split);
   void hold_forward_messages(size_t chunk, Profile& f);
   void hold_backward_messages(size_t chunk, const Profile& f, Profile& b);
-  CategoryBytes waiting(size_t begin, size_t end) const;
-  WeightTerms<CategoryBytes> weights(size_t chunk, const AccumulationStep& turn) const;
+  CategoryBytes deferred_bytes(size_t begin, size_t end) const;
+  WeightTerms<CategoryBytes> weights(size_t chunk, const AccumulationStep& accumulation) const;
   ActionTerms<CategoryBytes> terms(const Profile& p) const;
   void add_terms(size_t chunk);
 };

@@ -1,6 +1,6 @@
-// The kinds of collectives: what gradient sync plans, what redistributions of the graph become, and what
-// machines time. There is no other list; whoever reads it has a switch without a default, so that a new kind
-// does not compile until it is handled.
+// The kinds of collectives, for gradient sync, redistributions of the graph and time estimates. This is the
+// only list. Every reader has a switch without a default, so a new kind does not compile until all readers
+// handle it.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class CollectiveKind : uint8_t {
   SendRecv
 };
 inline constexpr int kCollectiveKindCount = 7;
-std::string_view collective_kind_name(CollectiveKind kind);  // "reduce_scatter", as files say it
+std::string_view collective_kind_name(CollectiveKind kind);  // the name in files: "reduce_scatter"
 std::optional<CollectiveKind> find_collective_kind(std::string_view name);
 
 }  // namespace shardscape

@@ -8,7 +8,7 @@
 
 namespace shardscape {
 
-// The ways in which attention sees the whole sequence under context parallelism. Zigzag: rank i of n holds
+// How attention sees the whole sequence under context parallelism. Zigzag: rank i of n holds
 // blocks i and 2n-1-i of 2n blocks, so that a causal mask gives all ranks equal work.
 enum class ContextMode : uint8_t { AllGather, Ulysses, Ring, Zigzag, UlyssesRing, UlyssesZigzag };
 
@@ -52,6 +52,25 @@ enum class SyncStrategy : uint8_t {
   Fsdp1,  // flat units, one per layer
   Fsdp2   // parameters sharded one by one
 };
+// The code base that runs a policy.
+enum class SyncFamily : uint8_t { Megatron, TorchDdp, DeepSpeed, Fsdp };
+constexpr SyncFamily sync_family(SyncStrategy strategy) {
+  switch (strategy) {
+    case SyncStrategy::DdpFlat:
+    case SyncStrategy::DistributedOptimizer: return SyncFamily::Megatron;
+    case SyncStrategy::DdpBuckets: return SyncFamily::TorchDdp;
+    case SyncStrategy::Zero0:
+    case SyncStrategy::Zero1:
+    case SyncStrategy::Zero2:
+    case SyncStrategy::Zero3: return SyncFamily::DeepSpeed;
+    case SyncStrategy::Fsdp1:
+    case SyncStrategy::Fsdp2: break;
+  }
+  return SyncFamily::Fsdp;
+}
+constexpr bool is_megatron(SyncStrategy s) { return sync_family(s) == SyncFamily::Megatron; }
+constexpr bool is_deepspeed(SyncStrategy s) { return sync_family(s) == SyncFamily::DeepSpeed; }
+constexpr bool is_fsdp(SyncStrategy s) { return sync_family(s) == SyncFamily::Fsdp; }
 
 // DeepSpeed's limits in elements, under DeepSpeed's names. Limits of ZeRO-3 omit the prefix stage3_.
 struct ZeroLimits {

@@ -4,18 +4,23 @@
 
 namespace shardscape {
 
-ChunkLayout chunk_layout(ScheduleKind kind) {
+ScheduleTraits schedule_traits(ScheduleKind kind) {
   switch (kind) {
-    case ScheduleKind::ZbV:
-    case ScheduleKind::DualPipeV: return ChunkLayout::Vee;
-    case ScheduleKind::DualPipe: return ChunkLayout::BothWays;
-    default: return ChunkLayout::Round;
+    case ScheduleKind::GPipe: return {.period = SchedulePeriod::Never};
+    case ScheduleKind::OneFOneB: return {.interleaves = true};
+    case ScheduleKind::OneFOneBPairs: return {.overlaps_passes = true, .interleaves = true};
+    case ScheduleKind::Flexible: return {.interleaves = true, .period = SchedulePeriod::Group};
+    case ScheduleKind::ForwardOnly: return {};
+    case ScheduleKind::ZbH1:
+    case ScheduleKind::ZbH2: return {.splits_backward = true};
+    case ScheduleKind::ZbAuto: return {.splits_backward = true, .period = SchedulePeriod::Never};
+    case ScheduleKind::ZbV: return {.layout = ChunkLayout::Vee, .splits_backward = true};
+    case ScheduleKind::DualPipe:
+      return {.layout = ChunkLayout::BothWays, .splits_backward = true, .overlaps_passes = true};
+    case ScheduleKind::DualPipeV:
+      return {.layout = ChunkLayout::Vee, .splits_backward = true, .overlaps_passes = true};
   }
-}
-
-bool splits_backward(ScheduleKind kind) {
-  return kind != ScheduleKind::GPipe && kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible &&
-         kind != ScheduleKind::ForwardOnly && kind != ScheduleKind::OneFOneBPairs;
+  return {};
 }
 
 ScheduleKind schedule_of(const ParallelSpec& parallel) {

@@ -17,9 +17,21 @@ namespace shardscape {
 //   back (DeepSeek-AI, arXiv 2412.19437, section 3.2.1).
 enum class ChunkLayout : uint8_t { Round, Vee, BothWays };
 
-ChunkLayout chunk_layout(ScheduleKind kind);
-// Whether the schedule splits some or all backwards into input gradient and weight gradient.
-bool splits_backward(ScheduleKind kind);
+// After how many microbatches the order of actions repeats itself: never, the stages of the pipeline, or a
+// group of microbatches.
+enum class SchedulePeriod : uint8_t { Never, Stages, Group };
+
+// Properties of a schedule. The defaults are those of a schedule without virtual stages.
+struct ScheduleTraits {
+  ChunkLayout layout = ChunkLayout::Round;
+  bool splits_backward = false;  // some or all backwards run as input gradient and weight gradient
+  bool overlaps_passes = false;  // a forward and a backward run at the same time
+  bool interleaves = false;      // takes any number of virtual stages; a Vee has exactly two
+  SchedulePeriod period = SchedulePeriod::Stages;
+};
+ScheduleTraits schedule_traits(ScheduleKind kind);
+inline ChunkLayout chunk_layout(ScheduleKind kind) { return schedule_traits(kind).layout; }
+inline bool splits_backward(ScheduleKind kind) { return schedule_traits(kind).splits_backward; }
 // The schedule that runs. A pipeline of one stage has nothing to fill: it runs 1F1B, except that GPipe stays
 // GPipe. With ep_comm_overlap, 1F1B runs a forward and a backward at once where can_pair_exchanges() holds.
 ScheduleKind schedule_of(const ParallelSpec& parallel);

@@ -48,14 +48,14 @@ const MeshAxes& ShardRules::of(Axis axis) const { return table_[static_cast<size
 Placement ShardRules::place(const std::vector<Axis>& axes) const {
   Placement placement;
   placement.shards.resize(axes.size());
-  MeshAxes taken;
+  MeshAxes used_axes;
   for (size_t dim = 0; dim < axes.size(); ++dim) {
     for (MeshAxis axis : of(axes[dim])) {
-      const bool free = std::none_of(taken.begin(), taken.end(),
+      const bool free = std::none_of(used_axes.begin(), used_axes.end(),
                                      [&](MeshAxis other) { return share_ranks(axis, other); });
       if (free) placement.shards[dim].push_back(axis);
     }
-    taken.insert(taken.end(), placement.shards[dim].begin(), placement.shards[dim].end());
+    used_axes.insert(used_axes.end(), placement.shards[dim].begin(), placement.shards[dim].end());
   }
   return placement;
 }

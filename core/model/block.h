@@ -32,7 +32,7 @@ struct OpLine {
 };
 
 // Parses one line. A Problem names the column and the expected token.
-std::variant<OpLine, Problem> parse_op_line(const std::string& text, const SourcePlace& place);
+Result<OpLine> parse_op_line(const std::string& text, const SourcePlace& place);
 
 struct BlockInput {
   std::string name;

@@ -10,15 +10,15 @@ JsonFile::JsonFile(std::string text, std::string name) : text_(std::move(text)),
   } catch (const nlohmann::ordered_json::parse_error& error) {
     const size_t byte = std::min(error.byte, text_.size());
     const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(byte), '\n');
-    Problem p;
-    p.where = name_ + ":" + std::to_string(line);
-    p.what = "the file is not JSON from byte " + std::to_string(error.byte) + " on";
-    p.accepted = "a JSON object in braces";
-    throw DataError{p};
+    throw DataError{{ProblemCode::JsonSyntax, name_ + ":" + std::to_string(line),
+                     "the file is not JSON from byte " + std::to_string(error.byte) + " on",
+                     "a JSON object in braces"}};
   } catch (const nlohmann::ordered_json::exception& error) {  // a number outside the range of a double
-    fail("", std::string("the file cannot be read: ") + error.what(), "numbers within the range of a double");
+    fail(ProblemCode::JsonValueUnreadable, "", std::string("the file cannot be read: ") + error.what(),
+         "numbers within the range of a double");
   }
-  if (!root_.is_object()) fail("", "the file holds no JSON object", "an object in braces");
+  if (!root_.is_object())
+    fail(ProblemCode::JsonNotAnObject, "", "the file holds no JSON object", "an object in braces");
 }
 
 int JsonFile::line_of(const std::string& quoted) const {
@@ -28,12 +28,9 @@ int JsonFile::line_of(const std::string& quoted) const {
                           std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
 }
 
-void JsonFile::fail(const std::string& near, const std::string& what, const std::string& accepted) const {
-  Problem p;
-  p.where = name_ + ":" + std::to_string(line_of(near));
-  p.what = what;
-  p.accepted = accepted;
-  throw DataError{p};
+void JsonFile::fail(ProblemCode code, const std::string& near, const std::string& what,
+                    const std::string& accepted) const {
+  throw DataError{{code, name_ + ":" + std::to_string(line_of(near)), what, accepted}};
 }
 
 const nlohmann::ordered_json* JsonFile::find(const nlohmann::ordered_json& in, const std::string& key) const {
@@ -45,7 +42,7 @@ const nlohmann::ordered_json& JsonFile::object(const nlohmann::ordered_json& in,
                                                const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
   if (!value || !value->is_object())
-    fail(key, "\"" + key + "\" is missing or not an object", "an object in braces");
+    fail(ProblemCode::JsonMember, key, "\"" + key + "\" is missing or not an object", "an object in braces");
   return *value;
 }
 
@@ -53,14 +50,14 @@ const nlohmann::ordered_json& JsonFile::array(const nlohmann::ordered_json& in,
                                               const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
   if (!value || !value->is_array())
-    fail(key, "\"" + key + "\" is missing or not a list", "a list in brackets");
+    fail(ProblemCode::JsonMember, key, "\"" + key + "\" is missing or not a list", "a list in brackets");
   return *value;
 }
 
 std::string JsonFile::text(const nlohmann::ordered_json& in, const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
   if (!value || !value->is_string())
-    fail(key, "\"" + key + "\" is missing or not a text", "a text in quotes");
+    fail(ProblemCode::JsonMember, key, "\"" + key + "\" is missing or not a text", "a text in quotes");
   return value->get<std::string>();
 }
 
@@ -72,7 +69,7 @@ std::string JsonFile::text_or(const nlohmann::ordered_json& in, const std::strin
 int64_t JsonFile::integer(const nlohmann::ordered_json& in, const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
   if (!value || !value->is_number_integer())
-    fail(key, "\"" + key + "\" is missing or not a whole number", "a whole number");
+    fail(ProblemCode::JsonMember, key, "\"" + key + "\" is missing or not a whole number", "a whole number");
   return value->get<int64_t>();
 }
 
@@ -84,7 +81,8 @@ int64_t JsonFile::integer_or(const nlohmann::ordered_json& in, const std::string
 bool JsonFile::boolean_or(const nlohmann::ordered_json& in, const std::string& key, bool fallback) const {
   const nlohmann::ordered_json* value = find(in, key);
   if (!value) return fallback;
-  if (!value->is_boolean()) fail(key, "\"" + key + "\" is neither true nor false", "true or false");
+  if (!value->is_boolean())
+    fail(ProblemCode::JsonMember, key, "\"" + key + "\" is neither true nor false", "true or false");
   return value->get<bool>();
 }
 
@@ -93,7 +91,7 @@ void JsonFile::only(const nlohmann::ordered_json& in, std::initializer_list<cons
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     std::string accepted = "one of";
     for (const char* k : keys) accepted += std::string(" \"") + k + "\"";
-    fail(key, "\"" + key + "\" is not known here", accepted);
+    fail(ProblemCode::JsonUnknownKey, key, "\"" + key + "\" is not known here", accepted);
   }
 }
 

@@ -26,7 +26,9 @@ class JsonFile {
   const std::string& name() const { return name_; }
   // Line of the first occurrence of a quoted string (a key or an op line); 1 if absent.
   int line_of(const std::string& quoted) const;
-  [[noreturn]] void fail(const std::string& near, const std::string& what, const std::string& accepted) const;
+  // Throws a DataError at the line of `near`.
+  [[noreturn]] void fail(ProblemCode code, const std::string& near, const std::string& what,
+                         const std::string& accepted) const;
 
   // Typed access to a member. A missing or wrongly typed member throws a DataError with the key and the
   // accepted values. The _or variants return the fallback for a missing member.

@@ -40,9 +40,9 @@ struct KernelRule {
   bool in_place = false;      // the result overwrites operand 0 or is a view of it: one storage
   bool float_result = false;  // the result is float32, whatever the type of activations
   std::vector<KernelStat> stats;
-  // Required placement of data operands. AsTheyCome: any. Whole: partial sums are all-reduced, never
+  // Required placement of data operands. Any: no requirement. Whole: partial sums are all-reduced, never
   // reduce-scattered into the residual stream. Stream: the placement of the residual stream.
-  enum class Operands { AsTheyCome, Whole, Stream } operands = Operands::AsTheyCome;
+  enum class Operands { Any, Whole, Stream } operands = Operands::Any;
   // attention: matrix products of the backward; 5 with recomputed scores (flash)
   int64_t backward_products = 5;
   // Attention: name of the fused kernel if it is not the device's fastest ("flash-attention-2").
@@ -69,6 +69,9 @@ struct KernelProfile {
   std::string id, label, source;
   std::map<std::string, KernelRule> rules;       // op kind -> rule
   std::vector<std::vector<std::string>> packed;  // op outputs that are views of one storage: [["q","k","v"]]
+  // Chains of forward ops that one kernel computes, by kind: {"dropout", "add"}. Each op of a chain is the
+  // only reader of the previous result. The first chain that fits an op applies.
+  std::vector<std::vector<std::string>> fused;
   // Tensor-parallel gathers of GEMM operands: true saves the gathered tensor, false saves the shard and
   // gathers again.
   bool saves_gathered = false;

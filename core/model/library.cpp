@@ -92,13 +92,14 @@ class LibraryReader {
   static std::vector<Axis> axes(const JsonFile& file, const std::string& near, const json& list) {
     std::vector<Axis> out;
     if (!list.is_array())
-      file.fail(near, "\"" + near + "\" has no list of axes", "a list such as [\"batch\", \"seq\"]");
+      file.fail(ProblemCode::DataValue, near, "\"" + near + "\" has no list of axes",
+                "a list such as [\"batch\", \"seq\"]");
     for (const json& entry : list) {
       const auto axis = entry.is_string() ? axis_from_name(entry.get<std::string>()) : std::nullopt;
       if (!axis) {
         std::string accepted = "one of";
         for (int i = 0; i < kAxisCount; ++i) accepted += " " + std::string(axis_name(static_cast<Axis>(i)));
-        file.fail(near, entry.dump() + " is not an axis", accepted);
+        file.fail(ProblemCode::DataValue, near, entry.dump() + " is not an axis", accepted);
       }
       out.push_back(*axis);
     }
@@ -108,7 +109,9 @@ class LibraryReader {
   static std::optional<DType> dtype(const JsonFile& file, const std::string& near, const json& value) {
     if (!value.contains("dtype")) return std::nullopt;
     const auto type = dtype_from_name(file.text(value, "dtype"));
-    if (!type) file.fail(near, "the dtype of \"" + near + "\" is not known", "bfloat16, float16 or float32");
+    if (!type)
+      file.fail(ProblemCode::DataValue, near, "the dtype of \"" + near + "\" is not known",
+                "bfloat16, float16 or float32");
     return type;
   }
 
@@ -116,13 +119,16 @@ class LibraryReader {
     std::vector<OpLine> out;
     for (const json& entry : list) {
       if (!entry.is_string())
-        file.fail("ops", entry.dump() + " is not a line", "a text such as \"y = add(x, z)\"");
+        file.fail(ProblemCode::DataValue, "ops", entry.dump() + " is not a line",
+                  "a text such as \"y = add(x, z)\"");
       const std::string text = entry.get<std::string>();
       auto line = parse_op_line(text, {file.name(), file.line_of(text)});
       if (auto* problem = std::get_if<Problem>(&line)) throw DataError{*problem};
       out.push_back(std::move(std::get<OpLine>(line)));
     }
-    if (out.empty()) file.fail("", "there are no lines", "at least one line such as \"y = add(x, z)\"");
+    if (out.empty())
+      file.fail(ProblemCode::DataValue, "", "there are no lines",
+                "at least one line such as \"y = add(x, z)\"");
     return out;
   }
 
@@ -151,15 +157,16 @@ class LibraryReader {
     out.ops = lines(file, file.array(root, "ops"));
     out.output = file.text(root, "output");
     if (std::none_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == out.output; }))
-      file.fail("output", "no line makes \"" + out.output + "\"", "the name before '=' of one of the ops");
+      file.fail(ProblemCode::DataValue, "output", "no line makes \"" + out.output + "\"",
+                "the name before '=' of one of the ops");
     if (root.contains("cached"))
       for (const json& entry : file.array(root, "cached")) {
         const bool made = entry.is_string() &&
                           std::any_of(out.ops.begin(), out.ops.end(),
                                       [&](const OpLine& l) { return l.output == entry.get<std::string>(); });
         if (!made)
-          file.fail("cached", entry.dump() + " is made by no line",
-                    "the names before '=' of some of the ops");
+          file.fail(ProblemCode::DataValue, "cached", entry.dump() + " is made by no line",
+                    "names before '=' of ops");
         out.cached.push_back(entry.get<std::string>());
       }
     out.decode = file.text_or(root, "decode", "");
@@ -167,9 +174,10 @@ class LibraryReader {
       for (const auto& [name, value] : file.object(root, "without").items()) {
         const auto axis = axis_from_name(name);
         if (!axis || !is_optional_axis(*axis))
-          file.fail(name, "no model can be without \"" + name + "\"", "q_rank");
+          file.fail(ProblemCode::DataValue, name, "no model may omit \"" + name + "\"", "q_rank");
         if (!value.is_string())
-          file.fail(name, "\"" + name + "\" names no block", "the id of the block that stands in");
+          file.fail(ProblemCode::DataValue, name, "\"" + name + "\" names no block",
+                    "the id of the replacement block");
         out.without[*axis] = value.get<std::string>();
       }
     if (root.contains("labels"))
@@ -189,15 +197,16 @@ class LibraryReader {
       std::string accepted = "one of";
       for (int i = 0; i < kRecomputeModuleCount; ++i)
         accepted += " " + std::string(recompute_module_name(static_cast<RecomputeModule>(i)));
-      file.fail(name, "\"" + name + "\" is no module that can be recomputed", accepted);
+      file.fail(ProblemCode::DataValue, name, "\"" + name + "\" is not a recompute module", accepted);
     }
     if (value == "all") return out.modules.add(*module);
     const char* const accepted = "\"all\", or a list of results of ops such as [\"k\", \"v\"]";
-    if (!value.is_array()) file.fail(name, "\"" + name + "\" does not say which ops", accepted);
+    if (!value.is_array())
+      file.fail(ProblemCode::DataValue, name, "\"" + name + "\" does not say which ops", accepted);
     for (const json& entry : value) {
       const bool known = entry.is_string() && std::any_of(out.ops.begin(), out.ops.end(),
                                                           [&](const OpLine& l) { return l.output == entry; });
-      if (!known) file.fail(name, "no line makes " + entry.dump(), accepted);
+      if (!known) file.fail(ProblemCode::DataValue, name, "no line makes " + entry.dump(), accepted);
       out.op_modules[entry.get<std::string>()].add(*module);
     }
   }
@@ -221,12 +230,14 @@ class LibraryReader {
       const auto it = std::find_if(out.kinds.begin(), out.kinds.end(), [&](const SectionTemplate& kind) {
         return entry.is_string() && kind.name == entry;
       });
-      if (it == out.kinds.end()) file.fail(key, entry.dump() + " is no kind of layer", "a key of \"layers\"");
+      if (it == out.kinds.end())
+        file.fail(ProblemCode::DataValue, key, entry.dump() + " is no kind of layer", "a key of \"layers\"");
       return static_cast<int>(it - out.kinds.begin());
     };
     for (const json& entry : file.array(root, "pattern")) out.pattern.push_back(kind_of("pattern", entry));
     if (root.contains("lead")) out.lead = kind_of("lead", root["lead"]);
-    if (out.pattern.empty()) file.fail("pattern", "the pattern is empty", "a list of keys of \"layers\"");
+    if (out.pattern.empty())
+      file.fail(ProblemCode::DataValue, "pattern", "the pattern is empty", "a list of keys of \"layers\"");
     return out;
   }
 

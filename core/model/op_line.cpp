@@ -10,7 +10,7 @@ class LineParser {
  public:
   LineParser(const std::string& text, const SourcePlace& place) : text_(text), place_(place) {}
 
-  std::variant<OpLine, Problem> parse() {
+  Result<OpLine> parse() {
     OpLine line;
     line.place = place_;
     if (!name(line.output)) return problem("a name for the result, as in `y = einsum[bsd,df->bsf](x, w)`");
@@ -55,11 +55,8 @@ class LineParser {
     return at_ > begin && !std::isdigit(static_cast<unsigned char>(out[0]));
   }
   Problem problem(const std::string& expected) const {
-    Problem p;
-    p.where = place_.file + ":" + std::to_string(place_.line);
-    p.what = "`" + text_ + "` cannot be read at column " + std::to_string(at_ + 1);
-    p.accepted = expected;
-    return p;
+    return {ProblemCode::OpLineSyntax, place_.file + ":" + std::to_string(place_.line),
+            "`" + text_ + "` cannot be read at column " + std::to_string(at_ + 1), expected};
   }
 
   const std::string& text_;
@@ -69,7 +66,7 @@ class LineParser {
 
 }  // namespace
 
-std::variant<OpLine, Problem> parse_op_line(const std::string& text, const SourcePlace& place) {
+Result<OpLine> parse_op_line(const std::string& text, const SourcePlace& place) {
   return LineParser(text, place).parse();
 }
 

@@ -21,7 +21,7 @@ KernelStat stat(const JsonFile& file, const json& entry) {
     out.dtype_of = type_name[8] - '0';
   const auto type = out.dtype_of >= 0 ? DType::BF16 : dtype_from_name(type_name);
   if (!type)
-    file.fail(out.name, "the dtype of \"" + out.name + "\" is not known",
+    file.fail(ProblemCode::DataValue, out.name, "the dtype of \"" + out.name + "\" is not known",
               "bfloat16, float16, float32, int64, bool or operand 0, 1, ...");
   out.dtype = *type;
   out.copies = static_cast<int>(file.integer_or(entry, "copies", 1));
@@ -36,11 +36,13 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   }
   known = known || (out.when.starts_with("sharded:") && out.when.size() == 9);
   if (!known)
-    file.fail(out.when, "\"when\" is \"" + out.when + "\"",
+    file.fail(ProblemCode::DataValue, out.when, "\"when\" is \"" + out.when + "\"",
               "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, "
-              "several of them joined by &, or sharded: and a letter");
+              "several conditions joined by &, or sharded: and a letter");
   out.chunk = file.integer_or(entry, "chunk", 0);
-  if (out.chunk < 0) file.fail("chunk", "\"chunk\" is " + std::to_string(out.chunk), "a number of tokens");
+  if (out.chunk < 0)
+    file.fail(ProblemCode::DataValue, "chunk", "\"chunk\" is " + std::to_string(out.chunk),
+              "a number of tokens");
   out.replaces = static_cast<int>(file.integer_or(entry, "replaces", -1));
   return out;
 }
@@ -61,7 +63,7 @@ KernelRule rule(const JsonFile& file, const json& value) {
   else if (operands == "stream")
     out.operands = KernelRule::Operands::Stream;
   else if (!operands.empty())
-    file.fail("operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
+    file.fail(ProblemCode::DataValue, "operands", "\"operands\" is \"" + operands + "\"", "whole or stream");
   out.backward_products = file.integer_or(value, "backward_products", 5);
   out.flops = file.integer_or(value, "flops", 0);
   out.backward_flops = file.integer_or(value, "backward_flops", 0);
@@ -79,7 +81,8 @@ KernelRule rule(const JsonFile& file, const json& value) {
   else if (gradient == "shared")
     out.gradient = KernelRule::Gradient::Shared;
   else if (gradient != "fresh")
-    file.fail("gradient", "\"gradient\" is \"" + gradient + "\"", "fresh, over_input or shared");
+    file.fail(ProblemCode::DataValue, "gradient", "\"gradient\" is \"" + gradient + "\"",
+              "fresh, over_input or shared");
   return out;
 }
 
@@ -89,17 +92,31 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
                                     {"dummy", WeightGradient::Dummy},
                                     {"shared_dummy", WeightGradient::SharedDummy}})
     if (text == word) return value;
-  file.fail("weight_gradient", "\"weight_gradient\" is \"" + text + "\"",
+  file.fail(ProblemCode::DataValue, "weight_gradient", "\"weight_gradient\" is \"" + text + "\"",
             "fresh, none, dummy or shared_dummy");
+}
+
+std::vector<std::vector<std::string>> fused_chains(const JsonFile& file, const json& root) {
+  std::vector<std::vector<std::string>> out;
+  for (const json& chain : file.array(root, "fused")) {
+    const bool kinds = chain.is_array() && chain.size() > 1 &&
+                       std::all_of(chain.begin(), chain.end(),
+                                   [](const json& kind) { return kind.is_string(); });
+    if (!kinds)
+      file.fail(ProblemCode::DataValue, "fused", "an entry of \"fused\" is " + chain.dump(),
+                "a list of two or more op kinds");
+    out.push_back(chain.get<std::vector<std::string>>());
+  }
+  return out;
 }
 
 }  // namespace
 
 void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"profile", "label", "source", "extends", "packed", "recomputes", "residual", "reduce",
-                   "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs", "gradient_sums",
-                   "ops"});
+  file.only(root, {"profile", "label", "source", "extends", "packed", "fused", "recomputes", "residual",
+                   "reduce", "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs",
+                   "gradient_sums", "ops"});
   Entry entry;
   KernelProfile& own = entry.own;
   own.id = file.text(root, "profile");
@@ -107,16 +124,19 @@ void ProfileReader::read(const JsonFile& file) {
   own.source = file.text_or(root, "source", "");
   entry.extends = file.text_or(root, "extends", "");
   entry.where = file.name() + ":" + std::to_string(file.line_of("extends"));
-  entry.packs = entry.extends.empty() || root.contains("packed");
-  if (entry.packs)
+  entry.has_packed = entry.extends.empty() || root.contains("packed");
+  if (entry.has_packed)
     for (const json& group : file.array(root, "packed"))
       own.packed.push_back(group.get<std::vector<std::string>>());
-  entry.recomputes = root.contains("recomputes");
-  if (entry.recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
+  entry.has_fused = root.contains("fused");
+  if (entry.has_fused) own.fused = fused_chains(file, root);
+  entry.has_recomputes = root.contains("recomputes");
+  if (entry.has_recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
   if (root.contains("residual")) {
     own.residual = dtype_from_name(file.text(root, "residual"));
     if (!own.residual)
-      file.fail("residual", "the type of the residual stream is not known", "bfloat16, float16 or float32");
+      file.fail(ProblemCode::DataValue, "residual", "the type of the residual stream is unknown",
+                "bfloat16, float16 or float32");
   }
   if (root.contains("separate_experts"))
     own.separate_experts = file.boolean_or(root, "separate_experts", false);
@@ -124,26 +144,28 @@ void ProfileReader::read(const JsonFile& file) {
     const json& list = file.array(root, "expert_bias");
     if (list.size() != 2 || !std::all_of(list.begin(), list.end(),
                                          [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
-      file.fail("expert_bias", "\"expert_bias\" is " + list.dump(),
+      file.fail(ProblemCode::DataValue, "expert_bias", "\"expert_bias\" is " + list.dump(),
                 "two numbers of bytes per element: forward, backward");
     own.expert_bias = {list[0].get<double>(), list[1].get<double>()};
   }
   const std::string reduce = file.text_or(root, "reduce", "");
-  entry.reduces = !reduce.empty();
+  entry.has_reduce = !reduce.empty();
   own.reduce_per_consumer = reduce == "per_consumer";
-  if (entry.reduces && reduce != "summed" && reduce != "per_consumer")
-    file.fail("reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
-  const auto choice = [&](const char* key, const char* yes, const char* no, bool& said) {
+  if (entry.has_reduce && reduce != "summed" && reduce != "per_consumer")
+    file.fail(ProblemCode::DataValue, "reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
+  const auto choice = [&](const char* key, const char* yes, const char* no, bool& stated) {
     const std::string word = file.text_or(root, key, "");
-    said = !word.empty();
-    if (said && word != yes && word != no)
-      file.fail(key, "\"" + std::string(key) + "\" is \"" + word + "\"", std::string(yes) + " or " + no);
+    stated = !word.empty();
+    if (stated && word != yes && word != no)
+      file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"",
+                std::string(yes) + " or " + no);
     return word == yes;
   };
-  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.gathers);
-  own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.sums);
-  entry.weighs = root.contains("weight_gradient");
-  if (entry.weighs) own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
+  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.has_gathered_inputs);
+  own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.has_gradient_sums);
+  entry.has_weight_gradient = root.contains("weight_gradient");
+  if (entry.has_weight_gradient)
+    own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (entry.extends.empty() || root.contains("ops"))
     for (const auto& [op, value] : file.object(root, "ops").items()) own.rules[op] = rule(file, value);
   entries_.push_back(std::move(entry));
@@ -157,19 +179,18 @@ const ProfileReader::Entry* ProfileReader::latest(const std::string& id) const {
 
 // The problem with the base of this entry. Each mistake in a chain is reported only at the entry that makes
 // it.
-std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
+std::optional<Problem> ProfileReader::base_problem(const Entry& entry) const {
   if (entry.extends.empty()) return std::nullopt;
-  Problem problem;
-  problem.where = entry.where;
   const Entry* base = latest(entry.extends);
   if (!base) {
-    problem.what = "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is no profile";
     std::set<std::string> ids;
     for (const Entry& e : entries_) ids.insert(e.own.id);
     ids.erase(entry.own.id);
-    problem.accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
-    for (const std::string& id : ids) problem.accepted += " " + id;
-    return problem;
+    std::string accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
+    for (const std::string& id : ids) accepted += " " + id;
+    return Problem(ProblemCode::UnknownProfile, entry.where,
+                   "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is not a profile",
+                   std::move(accepted));
   }
   std::string path = entry.own.id + " -> " + entry.extends;
   for (size_t steps = 0; base && base != &entry && steps < entries_.size(); ++steps) {
@@ -178,9 +199,8 @@ std::optional<Problem> ProfileReader::broken(const Entry& entry) const {
     base = latest(base->extends);
   }
   if (base != &entry) return std::nullopt;
-  problem.what = "\"" + entry.own.id + "\" extends itself: " + path;
-  problem.accepted = "a profile that does not lead back to this one";
-  return problem;
+  return Problem(ProblemCode::ProfileCycle, entry.where, "\"" + entry.own.id + "\" extends itself: " + path,
+                 "a profile that does not lead back to this one");
 }
 
 std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {
@@ -188,7 +208,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
   // that it overrides.
   for (size_t i = entries_.size(); i-- > 0;) {
     if (latest(entries_[i].own.id) != &entries_[i]) continue;
-    const auto problem = broken(entries_[i]);
+    const auto problem = base_problem(entries_[i]);
     if (!problem) continue;
     problems.push_back(*problem);
     entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
@@ -200,18 +220,23 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       continue;
     const Entry* at = latest(entry.own.id);
     KernelProfile profile = at->own;
-    bool packs = at->packs, reduces = at->reduces, recomputes = at->recomputes, weighs = at->weighs,
-         gathers = at->gathers, sums = at->sums;
+    bool has_packed = at->has_packed, has_fused = at->has_fused, has_reduce = at->has_reduce,
+         has_recomputes = at->has_recomputes, has_weight_gradient = at->has_weight_gradient,
+         has_gathered_inputs = at->has_gathered_inputs, has_gradient_sums = at->has_gradient_sums;
     while (!at->extends.empty()) {
       at = latest(at->extends);
       profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
-      if (!std::exchange(packs, packs || at->packs)) profile.packed = at->own.packed;
-      if (!std::exchange(reduces, reduces || at->reduces))
+      if (!std::exchange(has_packed, has_packed || at->has_packed)) profile.packed = at->own.packed;
+      if (!std::exchange(has_fused, has_fused || at->has_fused)) profile.fused = at->own.fused;
+      if (!std::exchange(has_reduce, has_reduce || at->has_reduce))
         profile.reduce_per_consumer = at->own.reduce_per_consumer;
-      if (!std::exchange(recomputes, recomputes || at->recomputes)) profile.recomputes = at->own.recomputes;
-      if (!std::exchange(weighs, weighs || at->weighs)) profile.weight_gradient = at->own.weight_gradient;
-      if (!std::exchange(gathers, gathers || at->gathers)) profile.saves_gathered = at->own.saves_gathered;
-      if (!std::exchange(sums, sums || at->sums))
+      if (!std::exchange(has_recomputes, has_recomputes || at->has_recomputes))
+        profile.recomputes = at->own.recomputes;
+      if (!std::exchange(has_weight_gradient, has_weight_gradient || at->has_weight_gradient))
+        profile.weight_gradient = at->own.weight_gradient;
+      if (!std::exchange(has_gathered_inputs, has_gathered_inputs || at->has_gathered_inputs))
+        profile.saves_gathered = at->own.saves_gathered;
+      if (!std::exchange(has_gradient_sums, has_gradient_sums || at->has_gradient_sums))
         profile.adds_gradients_at_once = at->own.adds_gradients_at_once;
       if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
       if (!profile.expert_bias) profile.expert_bias = at->own.expert_bias;

@@ -22,14 +22,14 @@ class ProfileReader {
   struct Entry {
     KernelProfile own;
     std::string extends;
-    bool packs = false, reduces = false;  // the file itself has "packed", "reduce"
-    bool recomputes = false;              // the file itself has "recomputes"
-    bool weighs = false;                  // the file itself has "weight_gradient"
-    bool gathers = false, sums = false;   // the file itself has "gathered_inputs", "gradient_sums"
-    std::string where;                    // file and line of "extends"
+    // Whether the file itself has the key of this name ("packed", ...), so that the base's value does not
+    // apply.
+    bool has_packed = false, has_fused = false, has_reduce = false, has_recomputes = false;
+    bool has_weight_gradient = false, has_gathered_inputs = false, has_gradient_sums = false;
+    std::string where;  // file and line of "extends"
   };
   const Entry* latest(const std::string& id) const;
-  std::optional<Problem> broken(const Entry& entry) const;
+  std::optional<Problem> base_problem(const Entry& entry) const;
 
   std::vector<Entry> entries_;
 };

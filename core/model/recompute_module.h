@@ -1,5 +1,5 @@
-// The modules of selective recomputation, named as in Megatron-core's --recompute-modules. MlpAct is for
-// dense layers what MoeAct is for experts.
+// The modules of selective recomputation, named as in Megatron-core's --recompute-modules. MlpAct is the
+// activation of dense layers, MoeAct that of experts.
 #pragma once
 
 #include <compare>

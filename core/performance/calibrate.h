@@ -24,7 +24,7 @@ struct CalibrationResult {
 };
 
 // From kRowsForConstants rows on, the constants of the matrix-product model are searched; below, they stay
-// those of the accelerator. The rest of the deviation becomes a smooth correction. Collectives are taken over
+// those of the accelerator. The rest of the deviation becomes a smooth correction. Collectives are copied
 // unchanged. source: the source text of every section.
 inline constexpr size_t kRowsForConstants = 300;
 CalibrationResult calibrate(const Accelerator& accelerator, const MeasuredOps& ops,

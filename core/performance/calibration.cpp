@@ -52,7 +52,7 @@ void replace_sections(Calibration& into, Calibration&& from) {
 
 // Constants for devices without measurements: tile sizes that all tensor cores support, 3/4 of the peak.
 Calibration unmeasured() {
-  const std::string source = "not measured: 3/4 of the peak of large products, 0.85 of the bandwidth";
+  const std::string source = "not measured: 3/4 of the peak for large GEMMs, 0.85 of the bandwidth";
   Calibration c;
   MatmulCalibration matmul;
   matmul.source = source;
@@ -74,7 +74,7 @@ Calibration unmeasured() {
   return c;
 }
 
-std::initializer_list<DType> stand_ins(DType type) {
+std::initializer_list<DType> fallback_types(DType type) {
   static constexpr std::initializer_list<DType> kPlain{DType::BF16},
       kFp8{DType::FP8, DType::FP8Block, DType::BF16}, kBlock{DType::FP8Block, DType::FP8, DType::BF16},
       kMx{DType::MXFP8, DType::FP8, DType::FP8Block, DType::BF16},
@@ -107,11 +107,9 @@ class Store {
       }
       Calibration& c = std::get<Calibration>(read);
       if (!find_accelerator(c.accelerator)) {
-        problems.push_back({Severity::Error,
-                            path.string(),
+        problems.push_back({ProblemCode::UnknownAccelerator, path.string(),
                             "accelerator \"" + c.accelerator + "\" is not in the catalogue",
-                            "the id of an accelerator",
-                            {}});
+                            "the id of an accelerator"});
         continue;
       }
       if (Calibration* known = find(c.accelerator))
@@ -145,7 +143,7 @@ class Store {
   }
 
   // The member of the family with the most tables.
-  const Calibration* relative(const Accelerator& accelerator) {
+  const Calibration* family_calibration(const Accelerator& accelerator) {
     const Calibration* best = nullptr;
     if (accelerator.family.empty()) return nullptr;
     for (const Calibration& c : files_) {
@@ -165,7 +163,7 @@ class Store {
     }
     const auto& data = out->data;
     for (size_t type = 0; type < out->matmul.size(); ++type) {
-      for (DType want : stand_ins(static_cast<DType>(type))) {
+      for (DType want : fallback_types(static_cast<DType>(type))) {
         for (const MatmulCalibration& m : data.matmul) {
           if (!out->matmul[type] && m.dtype == want) out->matmul[type] = &m;
         }
@@ -175,7 +173,8 @@ class Store {
          {AttentionPass::Forward, AttentionPass::Backward, AttentionPass::Decode}) {
       for (const bool causal : {false, true}) {
         const AttentionCalibration*& slot = out->attention[static_cast<size_t>(pass)][causal ? 1 : 0];
-        // A measured table counts more than the right mask: a table of the other mask is better than none.
+        // A measured table takes precedence over the right mask: a table of the other mask is better than
+        // none.
         const auto rank = [&](const AttentionCalibration& a) {
           return (a.from.empty() ? 0 : 2) + (a.causal == causal ? 1 : 0);
         };
@@ -194,7 +193,8 @@ class Store {
   std::unique_ptr<Kernels> resolve(const Accelerator& accelerator) {
     const Calibration* own = find(accelerator.id);
     std::vector<const Calibration*> bases;  // nearest basis first
-    for (const Calibration* next = own && !own->basis.empty() ? find(own->basis) : relative(accelerator);
+    for (const Calibration* next = own && !own->basis.empty() ? find(own->basis)
+                                                              : family_calibration(accelerator);
          next && next != own && std::find(bases.begin(), bases.end(), next) == bases.end();
          next = next->basis.empty() ? nullptr : find(next->basis))
       bases.push_back(next);
@@ -203,7 +203,7 @@ class Store {
       layers.push_back(**basis);
       // Training corrections of a basis apply until the device has its own. Measured collectives of a basis
       // do not apply, because they depend on its links.
-      const std::string of = "as of the " + find_accelerator((*basis)->accelerator)->name + ": ";
+      const std::string of = "from the " + find_accelerator((*basis)->accelerator)->name + ": ";
       for (TrainingFactor& factor : layers.back().training) factor.source = of + factor.source;
       for (TrainingMatmuls& products : layers.back().training_products)
         products.source = of + products.source;
@@ -228,8 +228,8 @@ std::string basis_text(const Accelerator& accelerator, const std::string& from, 
   if (from.empty()) return source;
   std::string text;
   if (from != accelerator.id) {
-    const Accelerator* donor = find_accelerator(from);
-    text = (donor ? donor->name : from) + " table scaled by peak and bandwidth: ";
+    const Accelerator* measured = find_accelerator(from);
+    text = (measured ? measured->name : from) + " table scaled by peak and bandwidth: ";
   }
   text += source;
   if (held.rows > 0)

@@ -31,11 +31,10 @@
 //   axis fastest. Without it, only "scale" corrects the model.
 //
 // Isolated loops bound the speed of training from above. Two sections correct times in training:
-// - "training_products": matrix products one after the other, as training runs them. "sustained" is the share
-//   of the peak that the power limit leaves, whatever the shape; products that are slower by themselves stay
-//   unchanged. "accumulate" is the share of the traffic of accumulated sums (weight gradients) that nothing
-//   hides. "experts" is the factor by which the products of a rank's experts take longer than the same
-//   products alone.
+// - "training_products": consecutive matrix products, as in training. "sustained" is the share
+//   of the peak under the power limit, for any shape; slower products stay unchanged. "accumulate" is the
+//   share of the traffic of accumulated sums (weight gradients) that is not hidden. "experts" is the factor
+//   by which the GEMMs of a rank's experts take longer than the same GEMMs alone.
 // - "training_factor" (at least 1) lengthens all kernels of one precision, one number per accelerator.
 // In both sections, bfloat16 stands for all precisions without an entry, except float32: a unit that computes
 // twice as fast has the same power.
@@ -153,7 +152,7 @@ struct Calibration {
 };
 
 // A complete calibration. Sections that the accelerator's files lack come from the first of: their basis, the
-// device of the same architecture family with the most tables, constants that fit no device in particular.
+// device of the same architecture family with the most tables, generic constants.
 struct Kernels {
   Calibration data;
   std::array<const MatmulCalibration*, 9> matmul{};                       // [DType], never null
@@ -176,7 +175,7 @@ std::string attention_basis(const Accelerator& accelerator, AttentionPass pass);
 const std::vector<Problem>& calibration_problems();
 
 // Reads one file, without the sections of its basis. name: the name of the file in messages.
-std::variant<Calibration, Problem> read_calibration(const std::string& text, const std::string& name);
+Result<Calibration> read_calibration(const std::string& text, const std::string& name);
 std::string calibration_json(const Calibration& calibration);
 
 }  // namespace shardscape

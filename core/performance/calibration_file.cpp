@@ -24,7 +24,8 @@ class Reader {
         root, {"format", "accelerator", "basis", "note", "source", "scaleup_gbps", "matmul", "attention",
                "memory", "host", "training_factor", "training_products", "attention_kernels", "collectives"});
     if (file_.integer(root, "format") != 1)
-      file_.fail("format", "format " + root["format"].dump() + " is not known", "1");
+      file_.fail(ProblemCode::UnknownFormat, "format", "format " + root["format"].dump() + " is not known",
+                 "1");
     Calibration out;
     out.accelerator = file_.text(root, "accelerator");
     out.basis = file_.text_or(root, "basis", "");
@@ -67,7 +68,8 @@ class Reader {
     if (!root.contains(key)) return;
     for (const json& entry : file_.array(root, key)) {
       if (!entry.is_object())
-        file_.fail(key, "an entry of \"" + std::string(key) + "\" is no object", "an object in braces");
+        file_.fail(ProblemCode::DataValue, key, "an entry of \"" + std::string(key) + "\" is no object",
+                   "an object in braces");
       read(entry);
     }
   }
@@ -76,7 +78,7 @@ class Reader {
     const auto it = in.find(key);
     if (it == in.end()) return fallback;
     if (!it->is_number() || !(it->get<double>() >= least && it->get<double>() <= most)) {
-      file_.fail(key, "\"" + std::string(key) + "\" is " + it->dump(),
+      file_.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is " + it->dump(),
                  "a number from " + json(least).dump() + " to " + json(most).dump());
     }
     return it->get<double>();
@@ -86,7 +88,7 @@ class Reader {
     const std::string name = file_.text(in, "dtype");
     const auto type = dtype_from_name(name);
     if (!type)
-      file_.fail(name, "\"" + name + "\" is no type of elements",
+      file_.fail(ProblemCode::DataValue, name, "\"" + name + "\" is no type of elements",
                  "bfloat16, float16, float32, float8, float8_block, mxfp8 or nvfp4");
     return *type;
   }
@@ -103,7 +105,7 @@ class Reader {
     std::vector<double> out;
     for (const json& value : file_.array(in, key)) {
       if (!value.is_number() || !(value.get<double>() >= least && value.get<double>() <= most)) {
-        file_.fail(key, "\"" + std::string(key) + "\" holds " + value.dump(),
+        file_.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" holds " + value.dump(),
                    "numbers from " + json(least).dump() + " to " + json(most).dump());
       }
       out.push_back(value.get<double>());
@@ -115,7 +117,9 @@ class Reader {
     std::vector<double> out = numbers(in, key, 1e-3, 1e15);
     bool ok = !out.empty();
     for (size_t i = 1; i < out.size(); ++i) ok = ok && out[i - 1] < out[i];
-    if (!ok) file_.fail(key, "\"" + std::string(key) + "\" is empty or not ascending", "ascending numbers");
+    if (!ok)
+      file_.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is empty or not ascending",
+                 "ascending numbers");
     return out;
   }
 
@@ -129,7 +133,8 @@ class Reader {
     }
     out.values = numbers(in, "log_residual", -5, 5);
     if (out.values.size() != count) {
-      file_.fail("log_residual", "\"log_residual\" holds " + std::to_string(out.values.size()) + " numbers",
+      file_.fail(ProblemCode::DataValue, "log_residual",
+                 "\"log_residual\" holds " + std::to_string(out.values.size()) + " numbers",
                  std::to_string(count) + ", one for each combination of \"" + axes[0] + "\", \"" + axes[1] +
                      "\" and \"" + axes[2] + "\"");
     }
@@ -148,10 +153,12 @@ class Reader {
     for (const json& tile : file_.array(in, "tiles")) {
       const auto side = [&](size_t i) { return tile[i].is_number() && tile[i].get<double>() >= 1; };
       if (!tile.is_array() || tile.size() != 2 || !side(0) || !side(1))
-        file_.fail("tiles", tile.dump() + " is no tile", "[rows, columns], both at least 1");
+        file_.fail(ProblemCode::DataValue, "tiles", tile.dump() + " is no tile",
+                   "[rows, columns], both at least 1");
       out.tiles.emplace_back(tile[0].get<double>(), tile[1].get<double>());
     }
-    if (out.tiles.empty()) file_.fail("tiles", "\"tiles\" is empty", "at least one [rows, columns]");
+    if (out.tiles.empty())
+      file_.fail(ProblemCode::DataValue, "tiles", "\"tiles\" is empty", "at least one [rows, columns]");
     out.wave = number(in, "wave", out.wave, 0, 1);
     out.tile_overhead = number(in, "tile_overhead", out.tile_overhead, 0, 1e4);
     out.k_overhead = number(in, "k_overhead", out.k_overhead, 0, 1e5);
@@ -172,12 +179,13 @@ class Reader {
     const std::string pass = file_.text(in, "pass");
     const auto known = std::find(kPasses.begin(), kPasses.end(), pass);
     if (known == kPasses.end())
-      file_.fail(pass, "\"" + pass + "\" is no pass", "forward, backward or decode");
+      file_.fail(ProblemCode::DataValue, pass, "\"" + pass + "\" is not a pass",
+                 "forward, backward or decode");
     out.pass = static_cast<AttentionPass>(known - kPasses.begin());
     out.causal = file_.boolean_or(in, "causal", true);
     out.training = file_.boolean_or(in, "training", false);
     if (out.training && out.pass != AttentionPass::Forward)
-      file_.fail("training", "\"training\" says something of forwards alone", "no such key");
+      file_.fail(ProblemCode::DataValue, "training", "\"training\" belongs to forwards only", "no such key");
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
     out.launch_us = number(in, "launch_us", out.launch_us, 0, 1e4);
@@ -206,7 +214,7 @@ class Reader {
     CollectiveCurve out{file_.text(in, "op"), file_.integer(in, "ranks"), file_.integer(in, "per_domain"),
                         ascending(in, "bytes"), numbers(in, "us", 0, 1e12)};
     if (out.us.size() != out.bytes.size()) {
-      file_.fail("us", "\"us\" holds " + std::to_string(out.us.size()) + " numbers",
+      file_.fail(ProblemCode::DataValue, "us", "\"us\" holds " + std::to_string(out.us.size()) + " numbers",
                  std::to_string(out.bytes.size()) + ", one for each of \"bytes\"");
     }
     return out;
@@ -240,7 +248,7 @@ void write(const json& value, int indent, std::string& out) {
 double rounded(double value, double unit) { return std::round(value / unit) * unit; }
 
 // Rounds through text, so that no number is written with 17 digits.
-json brief(double value) {
+json rounded_text(double value) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.6g", value);
   return json::parse(text.data());
@@ -248,36 +256,33 @@ json brief(double value) {
 
 json list(const std::vector<double>& values) {
   json out = json::array();
-  for (double v : values) out.push_back(brief(v));
+  for (double v : values) out.push_back(rounded_text(v));
   return out;
 }
 
 json held_out_json(const HeldOut& held) {
   return {{"rows", held.rows},
-          {"median_percent", brief(rounded(held.median_percent, 0.01))},
-          {"p90_percent", brief(rounded(held.p90_percent, 0.01))}};
+          {"median_percent", rounded_text(rounded(held.median_percent, 0.01))},
+          {"p90_percent", rounded_text(rounded(held.p90_percent, 0.01))}};
 }
 
 void put_grid(json& out, const ResidualGrid& grid, const std::array<const char*, 3>& axes) {
   if (grid.empty()) return;
   for (size_t axis = 0; axis < 3; ++axis) out[axes[axis]] = list(grid.knots[axis]);
   json& values = out["log_residual"] = json::array();
-  for (double v : grid.values) values.push_back(brief(rounded(v, 0.001) + 0.0));
+  for (double v : grid.values) values.push_back(rounded_text(rounded(v, 0.001) + 0.0));
 }
 
 }  // namespace
 
-std::variant<Calibration, Problem> read_calibration(const std::string& text, const std::string& name) {
+Result<Calibration> read_calibration(const std::string& text, const std::string& name) {
   try {
     return Reader(text, name).read();
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{Severity::Error,
-                   name,
-                   std::string("a value cannot be read: ") + error.what(),
-                   "a calibration in JSON",
-                   {}};
+    return Problem{ProblemCode::JsonValueUnreadable, name,
+                   std::string("a value cannot be read: ") + error.what(), "a calibration in JSON"};
   }
 }
 
@@ -290,15 +295,15 @@ std::string calibration_json(const Calibration& c) {
     json entry{{"dtype", dtype_name(m.dtype)}, {"source", m.source}};
     if (m.held_out.rows > 0) entry["held_out"] = held_out_json(m.held_out);
     json& tiles = entry["tiles"] = json::array();
-    for (const auto& [rows, columns] : m.tiles) tiles.push_back({brief(rows), brief(columns)});
-    entry.update({{"wave", brief(m.wave)},
-                  {"tile_overhead", brief(m.tile_overhead)},
-                  {"k_overhead", brief(m.k_overhead)},
-                  {"launch_us", brief(m.launch_us)},
-                  {"split_us", brief(m.split_us)},
-                  {"memory_share", brief(m.memory_share)},
-                  {"sharpness", brief(m.sharpness)},
-                  {"scale", brief(m.scale)}});
+    for (const auto& [rows, columns] : m.tiles) tiles.push_back({rounded_text(rows), rounded_text(columns)});
+    entry.update({{"wave", rounded_text(m.wave)},
+                  {"tile_overhead", rounded_text(m.tile_overhead)},
+                  {"k_overhead", rounded_text(m.k_overhead)},
+                  {"launch_us", rounded_text(m.launch_us)},
+                  {"split_us", rounded_text(m.split_us)},
+                  {"memory_share", rounded_text(m.memory_share)},
+                  {"sharpness", rounded_text(m.sharpness)},
+                  {"scale", rounded_text(m.scale)}});
     put_grid(entry, m.residual, {"m", "n", "k"});
     root["matmul"].push_back(std::move(entry));
   }
@@ -308,37 +313,39 @@ std::string calibration_json(const Calibration& c) {
     if (a.training) entry["training"] = true;
     entry["source"] = a.source;
     if (a.held_out.rows > 0) entry["held_out"] = held_out_json(a.held_out);
-    entry.update({{"launch_us", brief(a.launch_us)}, {"scale", brief(a.scale)}});
+    entry.update({{"launch_us", rounded_text(a.launch_us)}, {"scale", rounded_text(a.scale)}});
     put_grid(entry, a.residual, {"keys", "parallel", "head_dim"});
     root["attention"].push_back(std::move(entry));
   }
   if (c.memory) {
     json entry{{"source", c.memory->source}};
     if (c.memory->held_out.rows > 0) entry["held_out"] = held_out_json(c.memory->held_out);
-    entry.update({{"launch_us", brief(c.memory->launch_us)}, {"share", brief(c.memory->share)}});
+    entry.update(
+        {{"launch_us", rounded_text(c.memory->launch_us)}, {"share", rounded_text(c.memory->share)}});
     if (c.memory->cache_mb > 0)
-      entry.update({{"cache_mb", brief(c.memory->cache_mb)}, {"cache_share", brief(c.memory->cache_share)}});
+      entry.update({{"cache_mb", rounded_text(c.memory->cache_mb)},
+                    {"cache_share", rounded_text(c.memory->cache_share)}});
     if (c.memory->routing_share > 0)
-      entry.update(
-          {{"routing_share", brief(c.memory->routing_share)}, {"routing_source", c.memory->routing_source}});
+      entry.update({{"routing_share", rounded_text(c.memory->routing_share)},
+                    {"routing_source", c.memory->routing_source}});
     root["memory"] = std::move(entry);
   }
   if (c.host_launch_us > 0)
-    root["host"] = {{"source", c.host_source}, {"launch_us", brief(c.host_launch_us)}};
+    root["host"] = {{"source", c.host_source}, {"launch_us", rounded_text(c.host_launch_us)}};
   for (const TrainingFactor& t : c.training) {
     root["training_factor"].push_back(
-        {{"dtype", dtype_name(t.dtype)}, {"factor", brief(t.factor)}, {"source", t.source}});
+        {{"dtype", dtype_name(t.dtype)}, {"factor", rounded_text(t.factor)}, {"source", t.source}});
   }
   for (const TrainingMatmuls& t : c.training_products) {
     root["training_products"].push_back({{"dtype", dtype_name(t.dtype)},
-                                         {"sustained", brief(t.sustained)},
-                                         {"accumulate", brief(t.accumulate)},
-                                         {"experts", brief(t.experts)},
+                                         {"sustained", rounded_text(t.sustained)},
+                                         {"accumulate", rounded_text(t.accumulate)},
+                                         {"experts", rounded_text(t.experts)},
                                          {"source", t.source}});
   }
   for (const KernelFactor& k : c.attention_kernels) {
     root["attention_kernels"].push_back(
-        {{"kernel", k.kernel}, {"factor", brief(k.factor)}, {"source", k.source}});
+        {{"kernel", k.kernel}, {"factor", rounded_text(k.factor)}, {"source", k.source}});
   }
   for (const CollectiveCurve& curve : c.collectives) {
     root["collectives"].push_back({{"op", curve.op},

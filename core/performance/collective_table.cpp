@@ -17,7 +17,8 @@ std::vector<double> numbers(const JsonFile& file, const json& row, const std::st
   std::vector<double> out;
   for (const json& value : file.array(row, key)) {
     if (!value.is_number() || !(value.get<double>() > 0))
-      file.fail(key, value.dump() + " in \"" + key + "\" is no positive number", "numbers above 0");
+      file.fail(ProblemCode::DataValue, key, value.dump() + " in \"" + key + "\" is no positive number",
+                "numbers above 0");
     out.push_back(value.get<double>());
   }
   return out;
@@ -25,7 +26,8 @@ std::vector<double> numbers(const JsonFile& file, const json& row, const std::st
 
 TimedRow read_row(const JsonFile& file, const json& entry) {
   if (!entry.is_object())
-    file.fail("collectives", entry.dump() + " is not a measured collective", "an object in braces");
+    file.fail(ProblemCode::DataValue, "collectives", entry.dump() + " is not a measured collective",
+              "an object in braces");
   file.only(entry, {"op", "ranks", "per_domain", "in_network", "bytes", "us"});
   TimedRow row;
   const std::string op = file.text(entry, "op");
@@ -34,27 +36,27 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
     std::string accepted = "one of";
     for (int k = 0; k < kCollectiveKindCount; ++k)
       accepted += " " + std::string(collective_kind_name(static_cast<CollectiveKind>(k)));
-    file.fail(op, "\"" + op + "\" is no collective", accepted);
+    file.fail(ProblemCode::DataValue, op, "\"" + op + "\" is no collective", accepted);
   }
   row.op = *kind;
   row.ranks = file.integer(entry, "ranks");
   row.per_domain = file.integer_or(entry, "per_domain", row.ranks);
   const std::string what = op + " of " + std::to_string(row.ranks) + " ranks";
-  if (row.ranks < 2) file.fail("ranks", what + " moves nothing", "2 ranks or more");
+  if (row.ranks < 2) file.fail(ProblemCode::DataValue, "ranks", what + " moves no data", "2 ranks or more");
   if (row.per_domain < 1 || row.per_domain > row.ranks || row.ranks % row.per_domain != 0)
-    file.fail("per_domain", what + " with " + std::to_string(row.per_domain) + " in a domain",
-              "a divisor of the ranks");
+    file.fail(ProblemCode::DataValue, "per_domain",
+              what + " with " + std::to_string(row.per_domain) + " in a domain", "a divisor of the ranks");
   if (entry.contains("in_network"))
     (file.boolean_or(entry, "in_network", true) ? row.by_ranks : row.in_network) = false;
   row.bytes = numbers(file, entry, "bytes");
   row.us = numbers(file, entry, "us");
   if (row.bytes.size() != row.us.size() || row.bytes.size() < 2)
-    file.fail("bytes",
+    file.fail(ProblemCode::DataValue, "bytes",
               what + " has " + std::to_string(row.bytes.size()) + " sizes and " +
                   std::to_string(row.us.size()) + " times",
-              "as many of each, at least 2");
+              "equally many sizes and times, at least 2");
   if (std::adjacent_find(row.bytes.begin(), row.bytes.end(), std::greater_equal<>()) != row.bytes.end())
-    file.fail("bytes", "the sizes of " + what + " do not ascend", "ascending sizes");
+    file.fail(ProblemCode::DataValue, "bytes", "the sizes of " + what + " do not ascend", "ascending sizes");
   return row;
 }
 
@@ -117,13 +119,16 @@ struct Tables {
     else
       for (const json& id : file.array(file.root(), "accelerators")) {
         if (!id.is_string())
-          file.fail("accelerators", id.dump() + " is not an accelerator's id", "a text in quotes");
+          file.fail(ProblemCode::DataValue, "accelerators", id.dump() + " is not an accelerator's id",
+                    "a text in quotes");
         ids.push_back(id.get<std::string>());
       }
     double gbps = 0;
     if (const auto it = file.root().find("scaleup_gbps"); it != file.root().end()) {
       gbps = it->is_number() ? it->get<double>() : 0;
-      if (!(gbps > 0)) file.fail("scaleup_gbps", it->dump() + " is no bandwidth", "a number above 0");
+      if (!(gbps > 0))
+        file.fail(ProblemCode::DataValue, "scaleup_gbps", it->dump() + " is not a bandwidth",
+                  "a number above 0");
     }
     const std::vector<TimedRow> rows = read_rows(file, problems);
     for (const std::string& name : ids) {

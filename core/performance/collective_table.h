@@ -2,7 +2,7 @@
 // user's data folder, whose rows replace built-in rows. Format:
 //   {"accelerators": ["h100-sxm-80gb"],      or "accelerator": "h100-sxm-80gb"
 //    "scaleup_gbps": 450,                    rate of the measured links; default: that of the accelerator
-//    "source": text,                         who measured, with which version
+//    "source": text,                         the source of the measurement, with versions
 //    "collectives": [
 //      {"op": "all_reduce",                  or all_gather, reduce_scatter, all_to_all, broadcast, reduce,
 //                                            send_recv

@@ -32,8 +32,8 @@ constexpr double kNvlsUs = 25, kSharpUs = 18, kNvlsTreeUs = 20.9;
 constexpr double kPeerUs = 0.2;  // per peer of an all-to-all: 2 to 8 ranks in the measured tables
 
 struct Group {
-  double n, g, domains, fullest, pods, leaves = 1;
-  bool unlike = false;
+  double n, g, domains, most_per_domain, pods, leaf_switches = 1;
+  bool crosses_rails = false;
   TorusSides torus{};
   bool crosses() const { return domains > 1; }
   double inner() const { return (domains - 1) / domains; }  // share of a buffer that other domains hold
@@ -43,47 +43,49 @@ Group group_of(const GroupSpan& span) {
   return {static_cast<double>(span.ranks),
           static_cast<double>(span.per_domain),
           static_cast<double>(span.domains()),
-          static_cast<double>(span.fullest > 0 ? span.fullest : span.per_domain),
+          static_cast<double>(span.most_per_domain > 0 ? span.most_per_domain : span.per_domain),
           static_cast<double>(span.pods),
-          static_cast<double>(span.leaves),
-          span.unlike,
+          static_cast<double>(span.leaf_switches),
+          span.crosses_rails,
           span.torus};
 }
 
 // Hops and bytes of a rank under one algorithm.
 struct Plan {
-  // spine_hops: the net_hops that pass above the leaf switches.
+  // spine_hops: the part of net_hops through spine switches.
   double link_hops = 0, net_hops = 0, spine_hops = 0, fixed_us = 0;
   LinkLoad load;
-  double links = 1;         // share of a device's scale-up links in use
-  bool tree = false;        // hops have the latencies of NCCL's trees
-  bool in_turn = false;     // the levels run one after the other instead of at once
-  bool by_protocol = true;  // false: one transfer at Simple's rate and LL's latencies
-  bool nvls = false;        // links run at the rate of reductions in the switch
+  double links = 1;                 // share of a device's scale-up links in use
+  bool tree = false;                // hops have the latencies of NCCL's trees
+  bool levels_in_sequence = false;  // the levels run one after the other instead of at once
+  bool by_protocol = true;          // false: one transfer at Simple's rate and LL's latencies
+  bool nvls = false;                // links run at the rate of reductions in the switch
 };
 
 double log2_up(double n) { return std::ceil(std::log2(n)); }
 
-bool is_shard_move(Kind kind) {
+bool is_gather_or_scatter(Kind kind) {
   return kind == Kind::AllReduce || kind == Kind::AllGather || kind == Kind::ReduceScatter;
 }
 
 // Whether the algorithm supports the collective on these links.
-bool offers(const Network& net, Algorithm algorithm, Kind kind, const Group& group) {
+bool supports(const Network& net, Algorithm algorithm, Kind kind, const Group& group) {
   switch (algorithm) {
     case Algorithm::Auto: return false;
-    case Algorithm::Ring: return is_shard_move(kind) || kind == Kind::Broadcast || kind == Kind::Reduce;
+    case Algorithm::Ring:
+      return is_gather_or_scatter(kind) || kind == Kind::Broadcast || kind == Kind::Reduce;
     case Algorithm::Tree: return kind == Kind::AllReduce;
-    case Algorithm::HalvingDoubling: return is_shard_move(kind);
-    case Algorithm::Hierarchical: return is_shard_move(kind) && group.crosses() && group.g > 1;
+    case Algorithm::HalvingDoubling: return is_gather_or_scatter(kind);
+    case Algorithm::Hierarchical: return is_gather_or_scatter(kind) && group.crosses() && group.g > 1;
     case Algorithm::InNetwork: return kind == Kind::AllReduce && (group.g > 1 ? net.nvls : net.sharp);
-    case Algorithm::Direct: return kind == Kind::AllToAll || kind == Kind::SendRecv || is_shard_move(kind);
+    case Algorithm::Direct:
+      return kind == Kind::AllToAll || kind == Kind::SendRecv || is_gather_or_scatter(kind);
   }
   return false;
 }
 
 // Whether NCCL considers the algorithm by default.
-bool tried(Algorithm algorithm, Kind kind, const Group& group) {
+bool nccl_considers(Algorithm algorithm, Kind kind, const Group& group) {
   switch (algorithm) {
     case Algorithm::Ring:
     case Algorithm::InNetwork: return true;
@@ -111,20 +113,21 @@ void add_rail_crossing(const Network& net, double share, double bytes, Plan& pla
   }
 }
 
-// How many shard moves a collective is made of: an all-reduce is a reduce-scatter and an all-gather.
-double times_of(Kind kind) { return kind == Kind::AllReduce ? 2 : 1; }
+// Number of gathers and scatters in a collective: an all-reduce is a reduce-scatter and an all-gather.
+double gathers_and_scatters(Kind kind) { return kind == Kind::AllReduce ? 2 : 1; }
 
 Plan ring_plan(const Network& net, Kind kind, double bytes, const Group& group) {
   Plan plan;
-  const double n = group.n, g = group.g, times = times_of(kind), shared = 1 / pod_rate(net, group);
-  const double share = is_shard_move(kind) ? (n - 1) / n : 1;
+  const double n = group.n, g = group.g, times = gathers_and_scatters(kind),
+               shared = 1 / pod_rate(net, group);
+  const double share = is_gather_or_scatter(kind) ? (n - 1) / n : 1;
   plan.net_hops = group.crosses() ? times * group.domains : 0;
   plan.link_hops = std::max(
       0.0,
       times * (group.crosses() ? n - 1
                                : static_cast<double>(ring_hops(net, static_cast<int64_t>(n), group.torus))) -
           plan.net_hops);
-  plan.spine_hops = times * (group.leaves > 1 ? group.leaves : 0);
+  plan.spine_hops = times * (group.leaf_switches > 1 ? group.leaf_switches : 0);
   plan.links = scaleup_share(net, static_cast<int64_t>(g), group.torus, LinkUse::Rings);
   plan.load = {g > 1 ? times * share * bytes : 0, group.crosses() ? times * share * bytes / g * shared : 0};
   return plan;
@@ -135,11 +138,11 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
   const auto links_for = [&](LinkUse use, double ranks) {
     return scaleup_share(net, static_cast<int64_t>(ranks), group.torus, use);
   };
-  const double n = group.n, g = group.g, domains = group.domains, times = times_of(kind);
+  const double n = group.n, g = group.g, domains = group.domains, times = gathers_and_scatters(kind);
   const double shared = 1 / pod_rate(net, group);
   double oversubscription_factor = shared;  // factor by which oversubscription lengthens traffic between pods
   // Share of the traffic between domains that arrives on a rail other than the sender's.
-  double changing = group.unlike ? 1 : 0;
+  double rail_crossing_share = group.crosses_rails ? 1 : 0;
   switch (algorithm) {
     case Algorithm::Auto: break;
     case Algorithm::Ring: plan = ring_plan(net, kind, bytes, group); break;
@@ -147,25 +150,25 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.tree = true;
       plan.link_hops = 2 * (n / domains - 1);
       plan.net_hops = 2 * log2_up(domains);
-      plan.spine_hops = 2 * log2_up(group.leaves);
+      plan.spine_hops = 2 * log2_up(group.leaf_switches);
       plan.links = links_for(LinkUse::Rings, g);
       plan.load = {g > 1 ? 2 * bytes / kTreeRate : 0, 2 * group.inner() * bytes / g / kTreeRate * shared};
       break;
     case Algorithm::HalvingDoubling:
-      plan.link_hops = times * log2_up(group.fullest);
+      plan.link_hops = times * log2_up(group.most_per_domain);
       plan.net_hops = times * log2_up(domains);
-      plan.spine_hops = times * log2_up(group.leaves);
-      plan.links = links_for(LinkUse::Message, group.fullest);
-      plan.load = {times * bytes * (group.fullest - 1) / group.fullest,
+      plan.spine_hops = times * log2_up(group.leaf_switches);
+      plan.links = links_for(LinkUse::Message, group.most_per_domain);
+      plan.load = {times * bytes * (group.most_per_domain - 1) / group.most_per_domain,
                    times * group.inner() * bytes / g * shared};
-      plan.in_turn = true;
+      plan.levels_in_sequence = true;
       break;
     case Algorithm::Hierarchical:
-      plan.link_hops = times * (group.fullest - 1);
+      plan.link_hops = times * (group.most_per_domain - 1);
       plan.net_hops = times * (domains - 1);
-      plan.spine_hops = times * (group.leaves - 1);
-      plan.links = links_for(LinkUse::Rings, group.fullest);
-      plan.load = {times * bytes * (group.fullest - 1) / group.fullest,
+      plan.spine_hops = times * (group.leaf_switches - 1);
+      plan.links = links_for(LinkUse::Rings, group.most_per_domain);
+      plan.load = {times * bytes * (group.most_per_domain - 1) / group.most_per_domain,
                    times * group.inner() * bytes / g * shared};
       break;
     case Algorithm::InNetwork:
@@ -173,7 +176,7 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       plan.nvls = net.nvls;
       plan.fixed_us = !group.crosses() ? kNvlsUs : net.sharp ? kSharpUs : kNvlsTreeUs;
       plan.net_hops = !group.crosses() ? 0 : net.sharp ? 2 : 2 * log2_up(domains);
-      plan.spine_hops = group.leaves > 1 && net.sharp ? 2 : 2 * log2_up(group.leaves);
+      plan.spine_hops = group.leaf_switches > 1 && net.sharp ? 2 : 2 * log2_up(group.leaf_switches);
       plan.load = {g > 1 ? bytes : 0,
                    group.crosses() ? (net.sharp ? 1 : 2 * group.inner()) * bytes / g * shared : 0};
       break;
@@ -184,23 +187,25 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
         plan.links = links_for(LinkUse::Message, g);
         plan.load = {group.crosses() ? 0 : bytes, group.crosses() ? bytes * oversubscription_factor : 0};
       } else {
-        const double stays = (group.fullest - 1) / n, leaves = (n - g) / n;
+        const double inside_share = (group.most_per_domain - 1) / n, outside_share = (n - g) / n;
         oversubscription_factor = group.pods > 1 ? std::max(1.0, (1 - 1 / group.pods) * net.oversubscription)
                                                  : 1;
-        plan.links = links_for(LinkUse::Rings, group.fullest);
+        plan.links = links_for(LinkUse::Rings, group.most_per_domain);
         // On a torus, links also forward the data of other ranks.
-        const double passing = plan.links / links_for(LinkUse::Exchange, group.fullest);
-        plan.load = {times * bytes * stays * passing, times * bytes * leaves * oversubscription_factor};
+        const double passing = plan.links / links_for(LinkUse::Exchange, group.most_per_domain);
+        plan.load = {times * bytes * inside_share * passing,
+                     times * bytes * outside_share * oversubscription_factor};
         plan.fixed_us = times * kPeerUs * (n - 1);
-        if (!group.unlike) changing = 1 - 1 / std::min(group.fullest, static_cast<double>(net.rails));
+        if (!group.crosses_rails)
+          rail_crossing_share = 1 - 1 / std::min(group.most_per_domain, static_cast<double>(net.rails));
       }
       (group.crosses() ? plan.net_hops : plan.link_hops) = times;
-      plan.spine_hops = group.leaves > 1 ? times : 0;
+      plan.spine_hops = group.leaf_switches > 1 ? times : 0;
       break;
     }
   }
-  if (changing > 0 && group.crosses() && net.rails > 1)
-    add_rail_crossing(net, changing, plan.load.nic_bytes / oversubscription_factor, plan);
+  if (rail_crossing_share > 0 && group.crosses() && net.rails > 1)
+    add_rail_crossing(net, rail_crossing_share, plan.load.nic_bytes / oversubscription_factor, plan);
   return plan;
 }
 
@@ -230,7 +235,7 @@ double wire_seconds(const Plan& plan, const Rates& rates, const Protocol& protoc
   const double link = plan.load.scaleup_bytes / (plan.nvls ? rates.nvls : rates.link * plan.links) /
                       (part ? protocol.link_rate : 1);
   const double nic = plan.load.nic_bytes / rates.nic / (part ? protocol.net_rate : 1);
-  return plan.in_turn ? link + nic : std::max(link, nic);
+  return plan.levels_in_sequence ? link + nic : std::max(link, nic);
 }
 
 double fastest(const Latencies& latencies, const Plan& plan, const Rates& rates) {
@@ -254,11 +259,11 @@ CollectiveEstimate by_algorithm(const Network& net, Algorithm algorithm, Kind ki
 // The forced algorithm if it supports the collective, otherwise the fastest of NCCL's candidates.
 template <class Estimate>
 CollectiveEstimate choose(const Network& net, Kind kind, const Group& group, Estimate&& estimate) {
-  if (offers(net, net.algorithm, kind, group)) return estimate(net.algorithm);
+  if (supports(net, net.algorithm, kind, group)) return estimate(net.algorithm);
   CollectiveEstimate best{std::numeric_limits<double>::infinity(), Algorithm::Ring, {}};
   for (int i = 1; i < kCollectiveAlgorithmCount; ++i) {
     const auto algorithm = static_cast<Algorithm>(i);
-    if (!tried(algorithm, kind, group) || !offers(net, algorithm, kind, group)) continue;
+    if (!nccl_considers(algorithm, kind, group) || !supports(net, algorithm, kind, group)) continue;
     const CollectiveEstimate one = estimate(algorithm);
     if (one.seconds < best.seconds) best = one;
   }
@@ -285,14 +290,14 @@ struct Measured {
   }
 };
 
-// Tables were measured under one leaf switch, along the rails.
+// Tables are measured under one leaf switch, along the rails.
 Group without_leaf_and_pod_effects(Group group) {
-  group.pods = group.leaves = 1;
-  group.unlike = false;
+  group.pods = group.leaf_switches = 1;
+  group.crosses_rails = false;
   return group;
 }
 bool same_placement(const Group& a, const Group& b) {
-  return a.pods == b.pods && a.leaves == b.leaves && a.unlike == b.unlike;
+  return a.pods == b.pods && a.leaf_switches == b.leaf_switches && a.crosses_rails == b.crosses_rails;
 }
 
 Measured look_up(const Network& net, Kind kind, bool in_network, const GroupSpan& span) {
@@ -323,7 +328,7 @@ Algorithm native_of(Kind kind, bool in_network) {
   return kind == Kind::AllReduce && in_network ? Algorithm::InNetwork : Algorithm::Ring;
 }
 
-// Carries a measurement over to an unmeasured algorithm, group or network. Larger messages still take longer:
+// Extrapolates a measurement to an unmeasured algorithm, group or network. Larger messages still take longer:
 // the curve is read at the size with equal transfer time, and the latency of missing hops is added. For
 // surplus hops, only the latency of small messages is subtracted.
 double extrapolated_seconds(const Network& net, const Measured& measured, double bytes, const Plan& here,
@@ -332,16 +337,16 @@ double extrapolated_seconds(const Network& net, const Measured& measured, double
   const double factor = wire_seconds(here, rates, simple) / wire_seconds(there, rates, simple);
   Network links = net;  // the links of the measurement
   links.hop = net.measured_hop;
-  const Latencies asked = latencies_of(net, here), had = latencies_of(links, hops_there);
-  Latencies more = had;
-  double lacking = 0;
-  for (size_t i = 0; i < more.size(); ++i) {
-    lacking = std::max(lacking, asked[i] - had[i]);
-    more[i] += lacking;
+  const Latencies wanted = latencies_of(net, here), measured_latencies = latencies_of(links, hops_there);
+  Latencies increased = measured_latencies;
+  double missing = 0;
+  for (size_t i = 0; i < increased.size(); ++i) {
+    missing = std::max(missing, wanted[i] - measured_latencies[i]);
+    increased[i] += missing;
   }
-  const double off = lacking > 0 ? 0 : (asked[0] - had[0]) * 1e-6;
-  const double added = fastest(more, here, rates) - fastest(had, here, rates);
-  return std::max(net.launch_us * 1e-6, measured.seconds(bytes * factor) + added + off);
+  const double surplus = missing > 0 ? 0 : (wanted[0] - measured_latencies[0]) * 1e-6;
+  const double added = fastest(increased, here, rates) - fastest(measured_latencies, here, rates);
+  return std::max(net.launch_us * 1e-6, measured.seconds(bytes * factor) + added + surplus);
 }
 
 CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, const GroupSpan& span,
@@ -357,7 +362,7 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
       measured = look_up(net, Kind::AllToAll, false, {2, group.crosses() ? 1 : 2});
       size = 2 * bytes;
     }
-    // An all-to-all of more than two ranks used more links than those between two ranks.
+    // An all-to-all of more than two ranks used more links than the traffic between two ranks.
     if (!measured.curve || (measured.group.n != 2 && net.links != ScaleupLinks::Switch))
       return by_formula(net, kind, bytes, group, rates);
     const Group near = without_leaf_and_pod_effects(group);
@@ -370,37 +375,38 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
   const auto estimate = [&](Algorithm algorithm, bool& exact) -> CollectiveEstimate {
     // Measured times of a reduce-scatter include reductions in switches, because NCCL chooses them by itself.
     const bool in_network = kind == Kind::AllReduce ? algorithm == Algorithm::InNetwork
-                                                    : net.nvls && !offers(net, net.algorithm, kind, group);
+                                                    : net.nvls && !supports(net, net.algorithm, kind, group);
     // Without a curve of its own, a broadcast or reduction takes the curve of a gather or reduce-scatter:
     // rings move the same bytes.
-    Kind as = kind;
+    Kind measured_kind = kind;
     Measured measured = look_up(net, kind, in_network, span);
     if (!measured.curve && (kind == Kind::Broadcast || kind == Kind::Reduce)) {
-      as = kind == Kind::Broadcast ? Kind::AllGather : Kind::ReduceScatter;
-      measured = look_up(net, as, in_network, span);
+      measured_kind = kind == Kind::Broadcast ? Kind::AllGather : Kind::ReduceScatter;
+      measured = look_up(net, measured_kind, in_network, span);
     }
     const Algorithm native = native_of(kind, in_network);
     if (!measured.curve) return by_algorithm(net, algorithm, kind, bytes, group, rates);
     const Plan here = plan_of(net, algorithm, kind, bytes, group);
-    exact = algorithm == native && as == kind && measured.group.n == group.n && usual_latency &&
+    exact = algorithm == native && measured_kind == kind && measured.group.n == group.n && usual_latency &&
             same_placement(group, measured.group);
     if (exact) return {measured.seconds(bytes), algorithm, here.load};
-    const Plan there = plan_of(net, native, as, bytes, measured.group);
+    const Plan there = plan_of(net, native, measured_kind, bytes, measured.group);
     // In another group, hops are those of a ring: few ranks reduce small messages themselves, even where
     // switches reduce large ones.
     const bool ring = native == Algorithm::InNetwork && measured.group.n != group.n;
-    const Plan hops_there = ring ? plan_of(net, Algorithm::Ring, as, bytes, measured.group) : there;
+    const Plan hops_there = ring ? plan_of(net, Algorithm::Ring, measured_kind, bytes, measured.group)
+                                 : there;
     return {extrapolated_seconds(net, measured, bytes, here, there, hops_there, rates), algorithm, here.load};
   };
   bool exact = false;
-  if (!offers(net, net.algorithm, kind, group)) {  // no forced algorithm: NCCL chooses
+  if (!supports(net, net.algorithm, kind, group)) {  // no forced algorithm: NCCL chooses
     const Algorithm native = native_of(kind, net.nvls);
     if (const CollectiveEstimate one = estimate(native, exact); exact) return one;
   }
   return choose(net, kind, group, [&](Algorithm algorithm) { return estimate(algorithm, exact); });
 }
 
-// The rates of the formulas, taken from measured collectives inside a domain where there are any.
+// The rates of the formulas, from measured collectives inside a domain where they exist.
 Rates rates_of(const Network& net, const GroupSpan& span) {
   Rates rates = formula_rates(net);
   if (!net.measured || span.per_domain < 2 || !(net.measured->scaleup_gbps() > 0)) return rates;
@@ -461,7 +467,7 @@ double slowdown(const LinkShare& one, const LinkShare& all) {
 
 std::string collective_basis(const Machine& machine) {
   const Network& net = machine.network;
-  if (!net.measured) return "formulas; nothing was measured on such links";
+  if (!net.measured) return "formulas; no measurements for these links";
   std::string text = "measured: " + net.measured->source();
   if (net.measured->scaleup_gbps() > 0 && net.measured->scaleup_gbps() != net.scaleup_gbps)
     text += "; scaled by the rate of the links";

@@ -17,7 +17,7 @@
 // - Direct: one hop and a small time per peer. All-to-all: S(g-1)/n on the links, S(n-g)/n through the NIC.
 //
 // Links: the bytes above move at the full rate of a device. If links lead to single neighbours, a group uses
-// only a share of them (scaleup_share.h). On a torus, rings take fewer hops, and links also forward the
+// only some of the links (scaleup_share.h). On a torus, rings take fewer hops, and links also forward the
 // exchanges of other ranks.
 //
 // Protocols: hop latency and reachable bandwidth depend on NCCL's protocols LL, LL128 and Simple, with the
@@ -26,7 +26,7 @@
 // A hop between leaf switches also pays the spine: a ring for the leaf switches that it touches, a tree for
 // log2 of them.
 //
-// Rails: NICs of a node that lead to leaf switches of their own; a spine joins the leaf switches. Ranks at
+// Rails: each NIC of a node has its own leaf switch; a spine joins the leaf switches. Ranks at
 // equal positions of their nodes meet on one rail. Traffic to a different position first goes over the links
 // to the rank on the receiver's rail, one more hop (PXN, NCCL 2.12). This concerns all parts of an all-to-all
 // except one in as many as there are rails, and all traffic of a group that lies unevenly on nodes. If the

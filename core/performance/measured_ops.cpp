@@ -54,13 +54,16 @@ class Reader {
       else
         row();
     }
-    if (columns_.empty()) fail("the file has no line that names the columns", "op,m,n,k,us");
+    if (columns_.empty())
+      fail(ProblemCode::CsvColumns, "the file has no line that names the columns", "op,m,n,k,us");
     if (ops_.rows() == 0)
-      fail("the file has no rows below the names of its columns", "at least one measured op");
+      fail(ProblemCode::CsvNoRows, "the file has no rows below the names of its columns",
+           "at least one measured op");
     for (const auto& [curve, sizes] : sizes_) {
       if (sizes.bytes.size() > 1) continue;
       line_ = sizes.line;
-      fail("this " + std::get<0>(curve) + " of " + std::to_string(std::get<1>(curve)) +
+      fail(ProblemCode::CurveTooShort,
+           "this " + std::get<0>(curve) + " of " + std::to_string(std::get<1>(curve)) +
                " ranks is measured with one number of bytes, and a curve needs two",
            "a row with another number of bytes");
     }
@@ -68,8 +71,8 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what, const std::string& accepted) const {
-    throw Problem{Severity::Error, name_ + ":" + std::to_string(line_), what, accepted, {}};
+  [[noreturn]] void fail(ProblemCode code, const std::string& what, const std::string& accepted) const {
+    throw Problem{code, name_ + ":" + std::to_string(line_), what, accepted};
   }
 
   // Moves to the next line with content.
@@ -91,13 +94,14 @@ class Reader {
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string name(names[i]);
       if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
-        fail("\"" + name + "\" is no column", "columns of " + joined(kColumns));
+        fail(ProblemCode::CsvColumns, "\"" + name + "\" is no column", "columns of " + joined(kColumns));
       if (!columns_.emplace(name, i).second)
-        fail("column \"" + name + "\" stands there twice", "each column once");
+        fail(ProblemCode::CsvColumns, "column \"" + name + "\" stands there twice", "each column once");
     }
     for (const char* needed : {"op", "us"}) {
       if (!columns_.contains(needed))
-        fail("column \"" + std::string(needed) + "\" is missing", "op and us, and the sizes of the ops");
+        fail(ProblemCode::CsvColumns, "column \"" + std::string(needed) + "\" is missing",
+             "op and us, and the sizes of the ops");
     }
   }
 
@@ -111,7 +115,8 @@ class Reader {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || !(value > 0 && value <= most)) {
-      fail(std::string(name) + (text.empty() ? " is missing" : " is \"" + std::string(text) + "\""),
+      fail(ProblemCode::CsvRow,
+           std::string(name) + (text.empty() ? " is missing" : " is \"" + std::string(text) + "\""),
            "a number above 0");
     }
     return value;
@@ -122,7 +127,8 @@ class Reader {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < least || value > kMostSize) {
-      fail(std::string(name) + (text.empty() ? " is missing" : " is \"" + std::string(text) + "\""),
+      fail(ProblemCode::CsvRow,
+           std::string(name) + (text.empty() ? " is missing" : " is \"" + std::string(text) + "\""),
            "a whole number from " + std::to_string(least));
     }
     return value;
@@ -135,7 +141,7 @@ class Reader {
     const std::string_view text = field(name);
     if (text.empty() || text == "0" || text == "false") return false;
     if (text == "1" || text == "true") return true;
-    fail(std::string(name) + " is \"" + std::string(text) + "\"", "0 or 1");
+    fail(ProblemCode::CsvRow, std::string(name) + " is \"" + std::string(text) + "\"", "0 or 1");
   }
 
   DType dtype() const {
@@ -143,7 +149,8 @@ class Reader {
     if (text.empty()) return DType::BF16;
     const auto type = dtype_from_name(text);
     if (!type || *type == DType::Int64 || *type == DType::Bool) {
-      fail("dtype is \"" + text + "\"", "bfloat16, float16, float32, float8, float8_block, mxfp8 or nvfp4");
+      fail(ProblemCode::CsvRow, "dtype is \"" + text + "\"",
+           "bfloat16, float16, float32, float8, float8_block, mxfp8 or nvfp4");
     }
     return *type;
   }
@@ -151,7 +158,7 @@ class Reader {
   void row() {
     fields_ = fields_of(current_);
     if (fields_.size() != columns_.size()) {
-      fail("the row has " + std::to_string(fields_.size()) + " fields",
+      fail(ProblemCode::CsvRow, "the row has " + std::to_string(fields_.size()) + " fields",
            std::to_string(columns_.size()) + ", one for each column");
     }
     const std::string op(field("op"));
@@ -175,7 +182,8 @@ class Reader {
       s.window = size_or("window", 0, 0);
       s.compute = dtype();
       if (s.heads % s.kv_heads != 0)
-        fail("kv_heads is " + std::to_string(s.kv_heads), "a divisor of heads, " + std::to_string(s.heads));
+        fail(ProblemCode::CsvRow, "kv_heads is " + std::to_string(s.kv_heads),
+             "a divisor of heads, " + std::to_string(s.heads));
       ops_.attention.push_back({s, us});
     } else if (op == "memory") {
       ops_.memory.push_back({number("bytes", 1e15), us});
@@ -183,13 +191,14 @@ class Reader {
       const int64_t ranks = size("ranks", 2);
       const int64_t inside = size_or("per_domain", ranks);
       if (ranks % inside != 0)
-        fail("per_domain is " + std::to_string(inside), "a divisor of ranks, " + std::to_string(ranks));
+        fail(ProblemCode::CsvRow, "per_domain is " + std::to_string(inside),
+             "a divisor of ranks, " + std::to_string(ranks));
       ops_.collectives.push_back({op, ranks, inside, number("bytes", 1e15), us});
       Sizes& sizes = sizes_[{op, ranks, inside}];
       sizes.line = line_;
       sizes.bytes.insert(ops_.collectives.back().bytes);
     } else {
-      fail("op is \"" + op + "\"", "matmul, attention, memory, " + joined(kCollectives));
+      fail(ProblemCode::CsvRow, "op is \"" + op + "\"", "matmul, attention, memory, " + joined(kCollectives));
     }
   }
 
@@ -210,7 +219,7 @@ class Reader {
 
 }  // namespace
 
-std::variant<MeasuredOps, Problem> read_measured_ops(const std::string& text, const std::string& name) {
+Result<MeasuredOps> read_measured_ops(const std::string& text, const std::string& name) {
   try {
     return Reader(text, name).read();
   } catch (const Problem& problem) {
@@ -228,14 +237,12 @@ std::optional<Problem> impossible_row(const MeasuredOps& ops, const Accelerator&
                         static_cast<double>(s.k) / (row.us * 1e-6),
                  peak = peak_flops(accelerator, s.compute);
     if (rate <= kBoost * peak) continue;
-    return Problem{Severity::Error,
-                   name + ":" + std::to_string(row.line),
+    return Problem{ProblemCode::FasterThanPeak, name + ":" + std::to_string(row.line),
                    grouped(s.m) + " x " + grouped(s.n) + " x " + grouped(s.k) + " in " + significant(row.us) +
                        " us is " + significant(rate * 1e-12) + " TFLOP/s, but the peak of " +
                        accelerator.name + " in " + std::string(dtype_name(s.compute)) + " is " +
                        significant(peak * 1e-12),
-                   "microseconds of one run on " + accelerator.name,
-                   {}};
+                   "microseconds of one run on " + accelerator.name};
   }
   return std::nullopt;
 }

@@ -51,7 +51,7 @@ struct MeasuredOps {
 };
 
 // name: the name of the file in messages, which also give the line.
-std::variant<MeasuredOps, Problem> read_measured_ops(const std::string& text, const std::string& name);
+Result<MeasuredOps> read_measured_ops(const std::string& text, const std::string& name);
 // The first matrix product whose time exceeds the peak of the accelerator by far: nanoseconds instead of
 // microseconds, or a row of another device. nullopt if there is none.
 std::optional<Problem> impossible_row(const MeasuredOps& ops, const Accelerator& accelerator,

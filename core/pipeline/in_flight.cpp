@@ -29,10 +29,10 @@ std::vector<int> microbatches_in_flight(const Schedule& schedule) {
 
 std::vector<std::vector<int64_t>> pareto_peaks(const std::vector<Action>& actions,
                                                const std::vector<std::vector<int64_t>>& held,
-                                               const std::vector<std::vector<int64_t>>& waiting) {
+                                               const std::vector<std::vector<int64_t>>& deferred) {
   std::vector<std::vector<int64_t>> fullest;
   std::vector<int64_t> now(held.empty() ? 0 : held.front().size(), 0);
-  const auto keep = [&] {
+  const auto record = [&] {
     if (std::any_of(fullest.begin(), fullest.end(), [&](const auto& other) { return covers(other, now); }))
       return;
     std::erase_if(fullest, [&](const auto& other) { return covers(now, other); });
@@ -46,16 +46,16 @@ std::vector<std::vector<int64_t>> pareto_peaks(const std::vector<Action>& action
     const bool forward = kind == ActionKind::Forward;
     // Totals can be maximal only where a backward follows a forward, or where deferred weight gradients
     // follow an input gradient.
-    if (!forward && grew) keep();
+    if (!forward && grew) record();
     const auto c = static_cast<size_t>(action.chunk);
     for (size_t i = 0; i < now.size(); ++i) {
       if (!weight) now[i] += forward ? held[c][i] : -held[c][i];
-      if (!waiting.empty() && input) now[i] += waiting[c][i];
-      if (!waiting.empty() && weight) now[i] -= waiting[c][i];
+      if (!deferred.empty() && input) now[i] += deferred[c][i];
+      if (!deferred.empty() && weight) now[i] -= deferred[c][i];
     }
     grew = forward || input;
   }
-  if (grew) keep();
+  if (grew) record();
   return fullest;
 }
 

@@ -35,7 +35,7 @@ class Checker {
       check_pairs(from, ActionKind::SendForward, to, ActionKind::ReceiveForward);
       check_pairs(to, ActionKind::SendBackward, from, ActionKind::ReceiveBackward);
     }
-    play();
+    run_blocking();
     return std::move(found_);
   }
 
@@ -99,7 +99,7 @@ class Checker {
       const std::vector<int>& places = positions[static_cast<size_t>(k)];
       if (schedule_.forward_only && !of_forward(kind)) {
         if (std::any_of(places.begin(), places.end(), [](int at) { return at >= 0; }))
-          report(stage, std::string(action_name(kind)) + " has no place among forwards only");
+          report(stage, std::string(action_name(kind)) + " is not allowed without backwards");
         continue;
       }
       if (once_a_step(kind)) {
@@ -241,7 +241,7 @@ class Checker {
 
   // Blocking execution of every stage in order: a receive waits until its message was sent; a send never
   // waits.
-  void play() {
+  void run_blocking() {
     std::vector<size_t> at(schedule_.actions.size(), 0);
     std::vector<std::set<Message>> forward(schedule_.actions.size()), backward(schedule_.actions.size());
     std::vector<int> ready;
@@ -267,7 +267,7 @@ class Checker {
     }
     for (int stage = 0; stage < schedule_.stages; ++stage) {
       const size_t i = at[static_cast<size_t>(stage)];
-      if (i < actions(stage).size()) report(stage, "waits for ever at " + name(actions(stage)[i]));
+      if (i < actions(stage).size()) report(stage, "never gets past " + name(actions(stage)[i]));
     }
   }
 

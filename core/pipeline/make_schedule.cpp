@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "design/fields.h"
 #include "pipeline/stage_writer.h"
 
 namespace shardscape {
@@ -110,12 +111,12 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
                                         int chunks, int group, const PassPlan& passes, PlanCache* cache) {
   if (stages < 1 || microbatches < 1 || chunks < 1)
     throw std::invalid_argument("a schedule needs a stage and a microbatch");
-  const PipelineLayout places{chunk_layout(kind), stages, chunks};
+  const ScheduleTraits traits = schedule_traits(kind);
+  const PipelineLayout places{traits.layout, stages, chunks};
   const auto want = [](bool holds, const char* what) {
     if (!holds) throw std::invalid_argument(what);
   };
-  const bool pairs = kind == ScheduleKind::OneFOneBPairs;
-  if (kind == ScheduleKind::OneFOneB || pairs || kind == ScheduleKind::Flexible) {
+  if (traits.interleaves) {
     want(chunks == 1 || stages > 1, "interleaving needs two stages");
   } else {
     want(chunks == (places.layout == ChunkLayout::Round ? 1 : 2),
@@ -124,6 +125,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
   std::vector<Action> actions;
   actions.reserve(static_cast<size_t>(microbatches) * static_cast<size_t>(chunks) * 7 + 2);
   StageWriter writer(places, stage, actions);
+  const bool pairs = kind == ScheduleKind::OneFOneBPairs;
   switch (kind) {
     case ScheduleKind::ForwardOnly:
       for (int i = 0; i < microbatches; ++i) writer.forward(i);
@@ -139,7 +141,7 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
         write_one_f_one_b(writer, stage, stages, microbatches, pairs);
       break;
     case ScheduleKind::Flexible:
-      want(group == 0 || group >= stages, "microbatches in a row fill the pipeline");
+      want(group == 0 || group >= stages, "a group of microbatches has to fill the pipeline");
       write_flexible(writer, stage, stages, microbatches, chunks, group == 0 ? stages : group);
       break;
     case ScheduleKind::ZbH1: write_zb_h1(writer, stage, stages, microbatches); break;
@@ -148,11 +150,11 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
     case ScheduleKind::ZbV: write_zb_v(writer, stage, stages, microbatches); break;
     case ScheduleKind::DualPipe:
       want(stages % 2 == 0 && microbatches % 2 == 0 && microbatches >= 2 * stages,
-           "DualPipe wants even numbers of stages and microbatches, and two microbatches per stage");
+           "DualPipe needs even numbers of stages and microbatches, and two microbatches per stage");
       write_dual_pipe(writer, stage, stages, microbatches);
       break;
     case ScheduleKind::DualPipeV:
-      want(microbatches >= 2 * stages, "DualPipeV wants two microbatches per stage");
+      want(microbatches >= 2 * stages, "DualPipeV needs two microbatches per stage");
       write_dual_pipe_v(writer, stage, stages, microbatches);
       break;
   }
@@ -189,23 +191,24 @@ Schedule make_schedule(const ParallelSpec& parallel, int microbatches, PlanCache
                        parallel.passes, cache);
 }
 
-std::vector<int64_t> schedule_key(const ParallelSpec& parallel) {
-  const PipelineLayout places = pipeline_layout(parallel);
-  const ScheduleKind kind = schedule_of(parallel);
-  std::vector<int64_t> key{static_cast<int64_t>(kind), places.stages, places.chunks,
-                           parallel.microbatch_group};
-  if (kind != ScheduleKind::ZbAuto) return key;
-  key.insert(key.end(), {parallel.passes.most_in_flight, parallel.passes.waiting_percent,
-                         static_cast<int64_t>(parallel.passes.times.size())});
-  key.insert(key.end(), parallel.passes.times.begin(), parallel.passes.times.end());
+CacheKey schedule_key(const ParallelSpec& parallel) {
+  // Designs with the same actions share one form: the kind that runs, its chunks, and passes only if they are
+  // read.
+  ParallelSpec form;
+  copy_fields<&FieldUses::schedule>(parallel, form);
+  form.schedule = schedule_of(parallel);
+  form.virtual_stages = pipeline_layout(parallel).chunks;
+  if (form.schedule != ScheduleKind::ZbAuto) form.passes = {};
+  CacheKey key;
+  add_fields<&FieldUses::schedule>(key, form);
   return key;
 }
 
 int repeats_after(const ParallelSpec& parallel, int microbatches) {
-  const ScheduleKind kind = schedule_of(parallel);
-  if (kind == ScheduleKind::GPipe || kind == ScheduleKind::ZbAuto) return 0;
+  const SchedulePeriod period = schedule_traits(schedule_of(parallel)).period;
+  if (period == SchedulePeriod::Never) return 0;
   const auto stages = static_cast<int>(pipeline_layout(parallel).stages);
-  if (kind != ScheduleKind::Flexible) return stages;
+  if (period == SchedulePeriod::Stages) return stages;
   const int group = parallel.microbatch_group == 0 ? stages : static_cast<int>(parallel.microbatch_group);
   return microbatches % group == 0 ? group : 0;
 }

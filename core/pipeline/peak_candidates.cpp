@@ -2,26 +2,40 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <unordered_map>
 
 namespace shardscape {
 namespace {
 
 // Two states compare by their counts only if these values are equal.
-using Kin = std::vector<int32_t>;
+using ComparableKey = std::vector<int32_t>;
 
-Kin comparable_key(const std::vector<Action>& at_once, const AccumulationStep& turn,
-                   const std::vector<int>& classes, const std::vector<ChunkState>& holds) {
-  Kin out{turn.makes + 2 * turn.first + 4 * turn.last};
-  for (const Action& a : at_once)
-    out.insert(out.end(), {static_cast<int32_t>(a.kind), classes[static_cast<size_t>(a.chunk)]});
+struct ComparableKeyHash {
+  size_t operator()(const ComparableKey& key) const {
+    uint64_t out = key.size();
+    for (const int32_t word : key) out = (out ^ static_cast<uint32_t>(word)) * 0x9e3779b97f4a7c15u;
+    return static_cast<size_t>(out ^ out >> 32);
+  }
+};
+
+void write_comparable_key(std::span<const Action> at_once, const AccumulationStep& accumulation,
+                          const std::vector<int>& classes, const std::vector<ChunkState>& holds,
+                          ComparableKey& out) {
+  out.assign(1, accumulation.makes + 2 * accumulation.first + 4 * accumulation.last);
+  for (const Action& a : at_once) {
+    out.push_back(static_cast<int32_t>(a.kind));
+    out.push_back(classes[static_cast<size_t>(a.chunk)]);
+  }
   for (const ChunkState& h : holds)
-    out.insert(out.end(), {h.forward_received, h.forward_to_send, h.backward_received, h.backward_to_send});
-  return out;
+    for (const int32_t messages :
+         {h.forward_received, h.forward_to_send, h.backward_received, h.backward_to_send})
+      out.push_back(messages);
 }
 
 bool covers(const std::vector<ChunkState>& a, const std::vector<ChunkState>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), [](const ChunkState& x, const ChunkState& y) {
-    return x.in_flight >= y.in_flight && x.waiting >= y.waiting && x.begun >= y.begun && x.ended >= y.ended;
+    return x.in_flight >= y.in_flight && x.deferred >= y.deferred && x.begun >= y.begun && x.ended >= y.ended;
   });
 }
 
@@ -41,9 +55,9 @@ void advance(const Action& action, ChunkState& at) {
       --at.backward_received;
       ++at.backward_to_send;
       --at.in_flight;
-      at.waiting += action.kind == ActionKind::BackwardInput;
+      at.deferred += action.kind == ActionKind::BackwardInput;
       break;
-    case ActionKind::BackwardWeight: --at.waiting; break;
+    case ActionKind::BackwardWeight: --at.deferred; break;
     default: break;
   }
 }
@@ -51,9 +65,7 @@ void advance(const Action& action, ChunkState& at) {
 }  // namespace
 
 bool overlaps_passes(const ParallelSpec& parallel) {
-  const ScheduleKind kind = schedule_of(parallel);
-  return kind == ScheduleKind::DualPipe || kind == ScheduleKind::DualPipeV ||
-         kind == ScheduleKind::OneFOneBPairs;
+  return schedule_traits(schedule_of(parallel)).overlaps_passes;
 }
 
 std::vector<AccumulationStep> accumulation_steps(const std::vector<Action>& actions) {
@@ -70,10 +82,11 @@ std::vector<AccumulationStep> accumulation_steps(const std::vector<Action>& acti
 
 std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
                                            const std::vector<int>& classes, bool gradients) {
-  std::vector<AccumulationStep> turns(actions.size());
-  if (gradients) turns = accumulation_steps(actions);
-  std::vector<PeakCandidate> moments;
-  std::map<Kin, std::vector<size_t>> fullest;
+  std::vector<AccumulationStep> accumulations(actions.size());
+  if (gradients) accumulations = accumulation_steps(actions);
+  std::vector<PeakCandidate> candidates;
+  std::unordered_map<ComparableKey, std::vector<size_t>, ComparableKeyHash> fullest;
+  ComparableKey key;
   std::vector<ChunkState> now(static_cast<size_t>(*std::max_element(classes.begin(), classes.end()) + 1));
   std::vector<bool> dropped;
   // Without backwards, nothing is saved beyond the forward.
@@ -81,35 +94,36 @@ std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,
     return a.kind == ActionKind::Backward || a.kind == ActionKind::BackwardInput;
   });
   for (size_t i = 0; i < actions.size(); ++i) {
-    std::vector<Action> at_once{actions[i]};
-    if (actions[i].overlapped && actions[i].kind == ActionKind::Forward) at_once.push_back(actions[i + 1]);
-    const AccumulationStep turn = turns[at_once.size() > 1 ? i + 1 : i];
-    std::vector<size_t>& others = fullest[comparable_key(at_once, turn, classes, now)];
+    const bool pair = actions[i].overlapped && actions[i].kind == ActionKind::Forward;
+    const auto at_once = std::span(actions).subspan(i, pair ? 2 : 1);
+    const AccumulationStep accumulation = accumulations[pair ? i + 1 : i];
+    write_comparable_key(at_once, accumulation, classes, now, key);
+    std::vector<size_t>& others = fullest[key];
     if (std::none_of(others.begin(), others.end(),
-                     [&](size_t other) { return covers(moments[other].before, now); })) {
+                     [&](size_t other) { return covers(candidates[other].before, now); })) {
       std::erase_if(others, [&](size_t other) {
-        const bool less = covers(now, moments[other].before);
+        const bool less = covers(now, candidates[other].before);
         if (less) dropped[other] = true;
         return less;
       });
-      others.push_back(moments.size());
-      moments.push_back({static_cast<int>(i), actions[i],
-                         at_once.size() > 1 ? std::optional(at_once[1]) : std::nullopt, turn, now});
+      others.push_back(candidates.size());
+      candidates.push_back({static_cast<int>(i), actions[i], pair ? std::optional(at_once[1]) : std::nullopt,
+                            accumulation, now});
       dropped.push_back(false);
     }
     for (const Action& a : at_once) {
       ChunkState& holds = now[static_cast<size_t>(classes[static_cast<size_t>(a.chunk)])];
       advance(a, holds);
       if (!trains) holds.in_flight = 0;
-      const AccumulationStep& made = turns[static_cast<size_t>(&a - at_once.data()) + i];
+      const AccumulationStep& made = accumulations[static_cast<size_t>(&a - at_once.data()) + i];
       holds.begun += made.first - made.last;
       holds.ended += made.last;
     }
     i += at_once.size() - 1;
   }
   std::vector<PeakCandidate> out;
-  for (size_t i = 0; i < moments.size(); ++i)
-    if (!dropped[i]) out.push_back(std::move(moments[i]));
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (!dropped[i]) out.push_back(std::move(candidates[i]));
   return out;
 }
 
@@ -117,20 +131,19 @@ std::shared_ptr<const std::vector<PeakCandidate>> stage_peak_candidates(const Pa
                                                                         int stage, int microbatches,
                                                                         const std::vector<int>& classes,
                                                                         bool gradients, PlanCache& cache) {
-  const int telling = representative_microbatches(parallel, microbatches);
-  CacheKey key;
-  for (const int64_t word : {int64_t{stage}, int64_t{telling}, int64_t{gradients}}) key.add(word);
-  for (const int64_t word : schedule_key(parallel)) key.add(word);
+  const int representative = representative_microbatches(parallel, microbatches);
+  CacheKey key = schedule_key(parallel);
+  for (const int64_t word : {int64_t{stage}, int64_t{representative}, int64_t{gradients}}) key.add(word);
   for (const int of : classes) key.add(int64_t{of});
   const auto make = [&] {
     return std::make_shared<const std::vector<PeakCandidate>>(
-        peak_candidates(make_stage_schedule(parallel, stage, telling, &cache), classes, gradients));
+        peak_candidates(make_stage_schedule(parallel, stage, representative, &cache), classes, gradients));
   };
   return cache.get<std::vector<PeakCandidate>>(
       CacheKind::PeakCandidates, key, make, [](const std::vector<PeakCandidate>& made) {
         size_t out = sizeof made;
-        for (const PeakCandidate& moment : made)
-          out += sizeof moment + moment.before.size() * sizeof(ChunkState);
+        for (const PeakCandidate& candidate : made)
+          out += sizeof candidate + candidate.before.size() * sizeof(ChunkState);
         return out;
       });
 }

@@ -1,5 +1,5 @@
 // Peak candidates: the actions of a stage's schedule at which the stage may hold most memory, whatever the
-// sizes are. All other actions find the stage in the same state as an earlier action, or with less of
+// sizes are. Before any other action, the stage is in the same state as before a candidate, or holds less of
 // everything.
 #pragma once
 
@@ -10,14 +10,14 @@
 
 namespace shardscape {
 
-// Whether a forward and a backward run at once, in pairs (Action::overlapped).
+// Whether a forward and a backward overlap, in pairs (Action::overlapped).
 bool overlaps_passes(const ParallelSpec& parallel);
 
 // State of a stage before an action, summed over the chunks of one class: microbatches in flight,
 // microbatches with deferred weight gradients, messages received and messages to send. A microbatch that
 // stays on the stage between two chunks counts as -1 received and +1 to send.
 struct ChunkState {
-  int32_t in_flight = 0, waiting = 0;
+  int32_t in_flight = 0, deferred = 0;
   int32_t forward_received = 0, forward_to_send = 0, backward_received = 0, backward_to_send = 0;
   // Chunks after their first action that makes weight gradients: before (begun) or after (ended) their last
   // one.
@@ -36,15 +36,15 @@ std::vector<AccumulationStep> accumulation_steps(const std::vector<Action>& acti
 
 // One peak candidate.
 struct PeakCandidate {
-  int action = 0;  // index among the actions of the stage
-  Action of{};
-  std::optional<Action> beside;  // the backward that runs at once with an overlapped forward
+  int index = 0;  // among the actions of the stage
+  Action action{};
+  std::optional<Action> concurrent;  // the backward that overlaps with the forward
   // Accumulation step of the action; of an overlapped pair, of its backward.
-  AccumulationStep turn{};
+  AccumulationStep accumulation{};
   std::vector<ChunkState> before;  // state before the action, by class of chunks
 };
 
-// Peak candidates in the order of the schedule. representative_microbatches is enough for all of them.
+// Peak candidates in the order of the schedule. representative_microbatches reaches all candidates.
 // classes: class of every chunk; chunks of one class have equal effect on memory. gradients: whether
 // gradients appear and disappear during the step; if false, candidates do not differ by accumulation step.
 std::vector<PeakCandidate> peak_candidates(const std::vector<Action>& actions,

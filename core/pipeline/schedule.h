@@ -61,8 +61,9 @@ std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages
 Schedule make_schedule(const ParallelSpec& parallel, int microbatches, PlanCache* cache = nullptr);
 std::vector<Action> make_stage_schedule(const ParallelSpec& parallel, int stage, int microbatches,
                                         PlanCache* cache = nullptr);
-// Everything that a design's schedule depends on except the number of microbatches.
-std::vector<int64_t> schedule_key(const ParallelSpec& parallel);
+// Everything that a design's schedule depends on except the number of microbatches. Designs with the same
+// actions have the same key, although they choose the schedule by other fields.
+CacheKey schedule_key(const ParallelSpec& parallel);
 // Number of microbatches after which a design's schedule repeats itself between warm-up and cool-down. 0: it
 // never repeats. GPipe runs all forwards first. Partly filled groups make the flexible schedule's group sizes
 // depend on the number of microbatches. ZbAuto plans all microbatches together.
@@ -84,11 +85,11 @@ std::vector<std::string> violations(const Schedule& schedule);
 std::vector<int> microbatches_in_flight(const Schedule& schedule);
 
 // Candidates for the peak of several quantities on a stage. A microbatch in flight in chunk c holds
-// held[c][i] of quantity i, and waiting[c][i] until its deferred weight gradient runs (empty: nothing).
-// Returns the totals per quantity at the Pareto-maximal moments: no other moment has at least as much of each
-// quantity.
+// held[c][i] of quantity i, and deferred[c][i] until its deferred weight gradient runs (empty: nothing).
+// Returns the totals per quantity at the Pareto-maximal points of the schedule: no other point has at least
+// as much of each quantity.
 std::vector<std::vector<int64_t>> pareto_peaks(const std::vector<Action>& actions,
                                                const std::vector<std::vector<int64_t>>& held,
-                                               const std::vector<std::vector<int64_t>>& waiting = {});
+                                               const std::vector<std::vector<int64_t>>& deferred = {});
 
 }  // namespace shardscape

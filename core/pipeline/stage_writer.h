@@ -23,15 +23,15 @@ class StageWriter {
     send_forward(microbatch, chunk);
   }
   void backward(int microbatch, int chunk = 0) { backward(ActionKind::Backward, microbatch, chunk); }
-  // The gradient of the input. The weight gradient is deferred, behind those deferred earlier.
+  // The gradient of the input. The weight gradient is deferred, after earlier deferred ones.
   void backward_input(int microbatch, int chunk = 0) {
     backward(ActionKind::BackwardInput, microbatch, chunk);
-    waiting_.emplace_back(microbatch, chunk);
+    deferred_.emplace_back(microbatch, chunk);
   }
   void backward_weight() {
-    if (waiting_.empty()) return;
-    add(ActionKind::BackwardWeight, waiting_.front().first, waiting_.front().second);
-    waiting_.pop_front();
+    if (deferred_.empty()) return;
+    add(ActionKind::BackwardWeight, deferred_.front().first, deferred_.front().second);
+    deferred_.pop_front();
   }
   // A forward and a backward that run at once.
   void both(std::pair<int, int> forward, std::pair<int, int> backward) {
@@ -43,7 +43,7 @@ class StageWriter {
     send_backward(backward.first, backward.second);
   }
   void finish() {
-    while (!waiting_.empty()) backward_weight();
+    while (!deferred_.empty()) backward_weight();
     actions_.push_back({ActionKind::GradReduce, -1});
     actions_.push_back({ActionKind::Optimizer, -1});
   }
@@ -75,8 +75,8 @@ class StageWriter {
   }
 
   std::vector<Action>& actions_;
-  std::vector<Ends> ends_;                   // by chunk
-  std::deque<std::pair<int, int>> waiting_;  // microbatch, chunk
+  std::vector<Ends> ends_;                    // by chunk
+  std::deque<std::pair<int, int>> deferred_;  // microbatch, chunk
 };
 
 // zero_bubble.cpp

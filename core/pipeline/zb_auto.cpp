@@ -1,9 +1,9 @@
-// The order of passes that idles least for given pass times under a limit on memory (Qi et al., arXiv
+// The order of passes with the least idle time for given pass times and a memory limit (Qi et al., arXiv
 // 2401.10241, section 3.1).
 #include <algorithm>
 #include <optional>
 
-#include "base/plan_cache.h"
+#include "design/fields.h"
 #include "pipeline/stage_writer.h"
 
 namespace shardscape {
@@ -30,14 +30,14 @@ struct Times {
 // make the stage the one that idles longest.
 class Attempt {
  public:
-  Attempt(int stages, int microbatches, const Times& times, int64_t limit, int64_t waiting)
+  Attempt(int stages, int microbatches, const Times& times, int64_t limit, int64_t deferred_percent)
       : stages_(stages),
         microbatches_(microbatches),
         times_(times),
         limit_(limit),
-        waiting_(waiting),
-        at_(static_cast<size_t>(stages)) {
-    for (Stage& stage : at_) stage.order.reserve(3 * static_cast<size_t>(microbatches));
+        deferred_percent_(deferred_percent),
+        states_(static_cast<size_t>(stages)) {
+    for (Stage& stage : states_) stage.order.reserve(3 * static_cast<size_t>(microbatches));
   }
 
   // Returns false if a stage idles for `most` or longer.
@@ -47,17 +47,17 @@ class Attempt {
     for (int i = 0; i < microbatches_; ++i) {
       for (int s = stages_ - 1; s >= 0; --s) backward(s);
       for (int s = 0; s < stages_; ++s)
-        if (static_cast<int>(at_[static_cast<size_t>(s)].forwards.size()) < microbatches_) forward(s);
+        if (static_cast<int>(states_[static_cast<size_t>(s)].forwards.size()) < microbatches_) forward(s);
       if (most && longest_ >= *most) return false;
     }
-    for (Stage& stage : at_)
-      while (stage.pending > 0) put(stage, Pass::Weight, 0);
+    for (Stage& stage : states_)
+      while (stage.pending > 0) append(stage, Pass::Weight, 0);
     return true;
   }
   int64_t longest_idle() const { return longest_; }
   Orders orders() {
     Orders out;
-    for (Stage& stage : at_) out.push_back(std::move(stage.order));
+    for (Stage& stage : states_) out.push_back(std::move(stage.order));
     return out;
   }
 
@@ -71,7 +71,7 @@ class Attempt {
 
   int64_t duration(Pass pass) const { return times_.of[static_cast<size_t>(pass)]; }
 
-  void put(Stage& stage, Pass pass, int64_t ready) {
+  void append(Stage& stage, Pass pass, int64_t ready) {
     if (stage.now < 0) stage.now = ready;
     if (ready > stage.now) {
       stage.idle += ready - stage.now;
@@ -85,41 +85,43 @@ class Attempt {
       stage.held += kWhole;
     } else if (pass == Pass::Input) {
       stage.backwards.push_back(stage.now);
-      stage.held -= kWhole - waiting_;
+      stage.held -= kWhole - deferred_percent_;
       ++stage.pending;
     } else {
-      stage.held -= waiting_;
+      stage.held -= deferred_percent_;
       --stage.pending;
     }
   }
 
   // Runs deferred weight gradients until the next pass is ready at `ready`.
   void fill(Stage& stage, int64_t ready) {
-    while (stage.pending > 0 && ready - stage.now >= duration(Pass::Weight)) put(stage, Pass::Weight, 0);
+    while (stage.pending > 0 && ready - stage.now >= duration(Pass::Weight)) append(stage, Pass::Weight, 0);
     const int64_t gap = ready - stage.now;
-    if (eager_ && stage.pending > 0 && gap > 0 && stage.idle + gap > longest_) put(stage, Pass::Weight, 0);
+    if (eager_ && stage.pending > 0 && gap > 0 && stage.idle + gap > longest_) append(stage, Pass::Weight, 0);
   }
 
   void backward(int s) {
-    Stage& stage = at_[static_cast<size_t>(s)];
+    Stage& stage = states_[static_cast<size_t>(s)];
     const size_t next = stage.backwards.size();
-    const int64_t ready = s + 1 == stages_ ? stage.forwards[next]
-                                           : at_[static_cast<size_t>(s) + 1].backwards[next] + times_.message;
+    const int64_t ready = s + 1 == stages_
+                              ? stage.forwards[next]
+                              : states_[static_cast<size_t>(s) + 1].backwards[next] + times_.message;
     fill(stage, ready);
-    put(stage, Pass::Input, ready);
+    append(stage, Pass::Input, ready);
   }
 
   void forward(int s) {
-    Stage& stage = at_[static_cast<size_t>(s)];
-    while (stage.held + kWhole > limit_ && stage.pending > 0) put(stage, Pass::Weight, 0);
+    Stage& stage = states_[static_cast<size_t>(s)];
+    while (stage.held + kWhole > limit_ && stage.pending > 0) append(stage, Pass::Weight, 0);
     const int64_t ready = arrival(s);
     fill(stage, ready);
-    put(stage, Pass::Forward, ready);
+    append(stage, Pass::Forward, ready);
   }
 
   int64_t arrival(int s) const {
     return s == 0 ? 0
-                  : at_[static_cast<size_t>(s) - 1].forwards[at_[static_cast<size_t>(s)].forwards.size()] +
+                  : states_[static_cast<size_t>(s) - 1]
+                            .forwards[states_[static_cast<size_t>(s)].forwards.size()] +
                         times_.message;
   }
 
@@ -144,13 +146,13 @@ class Attempt {
     }
     for (int s = 0; s < stages_; ++s)
       for (int64_t i = 0; i < counts[static_cast<size_t>(s)]; ++i)
-        put(at_[static_cast<size_t>(s)], Pass::Forward, arrival(s));
+        append(states_[static_cast<size_t>(s)], Pass::Forward, arrival(s));
   }
 
   int stages_, microbatches_;
   Times times_;
-  int64_t limit_, waiting_;
-  std::vector<Stage> at_;
+  int64_t limit_, deferred_percent_;
+  std::vector<Stage> states_;
   int64_t longest_ = 0;
   bool eager_ = false;
 };
@@ -160,13 +162,14 @@ struct Found {
   Orders orders;
 };
 
-// The order with least idle time under a limit in kWhole; nothing if every order idles for `most` or longer.
-std::optional<Found> best_within(int64_t limit, int stages, int microbatches, const Times& times,
-                                 int64_t waiting, std::optional<int64_t> most = {}) {
+// The orders with the least idle time under a limit in kWhole; nothing if all orders idle for `most` or
+// longer.
+std::optional<Found> best_orders_within(int64_t limit, int stages, int microbatches, const Times& times,
+                                        int64_t deferred_percent, std::optional<int64_t> most = {}) {
   std::optional<Found> best;
   for (const Warmup warmup : kWarmups)
     for (const bool eager : {true, false}) {
-      Attempt attempt(stages, microbatches, times, limit, waiting);
+      Attempt attempt(stages, microbatches, times, limit, deferred_percent);
       if (!attempt.run(warmup, eager, most) || (most && attempt.longest_idle() >= *most)) continue;
       most = attempt.longest_idle();
       best = Found{*most, attempt.orders()};
@@ -184,13 +187,13 @@ Orders find_orders(int stages, int microbatches, const PassPlan& passes) {
   const Times times{{known ? passes.times[0] : 1, known ? passes.times[1] : 1, known ? passes.times[2] : 1},
                     known ? passes.times[3] : 0};
   const int64_t limit = passes.most_in_flight > 0 ? passes.most_in_flight : 2 * int64_t{stages};
-  Found best = *best_within(limit * kWhole, stages, microbatches, times, passes.waiting_percent);
+  Found best = *best_orders_within(limit * kWhole, stages, microbatches, times, passes.waiting_percent);
   if (int64_t{stages} * microbatches > kLowered) return best.orders;
-  const int64_t as_short = best.idle + 1;
+  const int64_t idle_limit = best.idle + 1;
   for (int64_t low = 1, high = std::min<int64_t>(limit, microbatches); low < high;) {
     const int64_t middle = low + (high - low) / 2;
-    if (auto found = best_within(middle * kWhole, stages, microbatches, times, passes.waiting_percent,
-                                 as_short)) {
+    if (auto found = best_orders_within(middle * kWhole, stages, microbatches, times, passes.waiting_percent,
+                                        idle_limit)) {
       best = std::move(*found);
       high = middle;
     } else {
@@ -206,10 +209,9 @@ std::shared_ptr<const Orders> orders_of(int stages, int microbatches, const Pass
   const auto make = [&] { return std::make_shared<const Orders>(find_orders(stages, microbatches, passes)); };
   if (!cache) return make();
   CacheKey key;
-  for (const int64_t word :
-       {int64_t{stages}, int64_t{microbatches}, passes.most_in_flight, passes.waiting_percent})
-    key.add(word);
-  for (const int64_t time : passes.times) key.add(time);
+  key.add(int64_t{stages});
+  key.add(int64_t{microbatches});
+  add_fields<&FieldUses::schedule>(key, passes);
   return cache->get<Orders>(CacheKind::ZeroBubbleOrders, key, make, [](const Orders& orders) {
     return orders.size() * (orders.front().size() * sizeof(Pass) + sizeof orders.front());
   });

@@ -46,17 +46,17 @@ void write_zb_h2(StageWriter& writer, int stage, int stages, int microbatches) {
 // its chunks, as much memory as 1F1B's first stage. With fewer than 2 pp - 1 microbatches, the actions of the
 // missing microbatches are omitted.
 void write_zb_v(StageWriter& writer, int stage, int stages, int microbatches) {
-  const int enough = std::max(2 * stages - 1, microbatches);
+  const int padded_microbatches = std::max(2 * stages - 1, microbatches);
   int forwards[2] = {}, inputs[2] = {};
   const auto forward = [&](int chunk) {
     if (const int i = forwards[chunk]++; i < microbatches) writer.forward(i, chunk);
   };
-  // whole: weight gradients run at once, because no other stage waits for this one.
-  const auto backward = [&](int chunk, bool whole) {
+  // with_weights: weight gradients run at once, because no other stage waits for this stage.
+  const auto backward = [&](int chunk, bool with_weights) {
     const int i = inputs[chunk]++;
     if (i >= microbatches) return;
     writer.backward_input(i, chunk);
-    if (whole) writer.backward_weight();
+    if (with_weights) writer.backward_weight();
   };
   for (int i = 0; i < 2 * (stages - stage) - 1; ++i) forward(0);
   for (int i = 0; i < stage; ++i) {
@@ -67,8 +67,8 @@ void write_zb_v(StageWriter& writer, int stage, int stages, int microbatches) {
     forward(1);
     backward(1, true);
   }
-  while (forwards[1] < forwards[0] || forwards[0] < enough) {
-    if (forwards[0] < enough) forward(0);
+  while (forwards[1] < forwards[0] || forwards[0] < padded_microbatches) {
+    if (forwards[0] < padded_microbatches) forward(0);
     backward(0, true);
     forward(1);
     backward(1, true);

@@ -1,7 +1,7 @@
-// The bound plan: the part of a report that memory and time read. Searches evaluate many designs with it. It
-// has symbols, layers per stage and bytes of states. It has no rows of FLOPs and collectives, no activations
-// and no problems. A stage of the same class as an earlier stage has only its place in the pipeline. Bytes
-// are those of one rank.
+// The bound plan: the part of a report that memory and time read. Searches make one bound plan per design. A
+// bound plan has symbols, layers per stage and bytes of states. It has no rows of FLOPs and collectives, no
+// activations and no problems. Only the representative of a stage class is complete; other stages have only
+// their place in the pipeline. Bytes are those of one rank.
 #pragma once
 
 #include "grad_sync/sync_model.h"

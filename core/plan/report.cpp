@@ -6,6 +6,7 @@
 #include <set>
 
 #include "design/cluster.h"
+#include "design/fields.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
 #include "graph/chunk_layers.h"
@@ -26,16 +27,15 @@ size_t bytes_of_model(const StepModel& model) {
 }
 
 size_t bytes_of_plan(const SharedPlan& plan) {
-  constexpr size_t kAct = 200;
-  return sizeof plan + (plan.placed ? plan.placed->acts.size() * kAct : 0);
+  constexpr size_t kAction = 200;
+  return sizeof plan + (plan.placed ? plan.placed->actions.size() * kAction : 0);
 }
 
 // model_kind: StepModel, or BoundModel for bound plans.
 template <CacheKind model_kind>
-std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Structure& structure,
-                                                                     PlanCache& cache) {
+Result<std::shared_ptr<const StepModel>> cached_model(const Structure& structure, PlanCache& cache) {
   const auto make = model_kind == CacheKind::StepModel ? make_step_model : make_bound_model;
-  Problem problem;
+  std::optional<Problem> problem;
   auto model = cache.get<StepModel>(
       model_kind, key_of(structure),
       [&]() -> std::shared_ptr<const StepModel> {
@@ -49,20 +49,23 @@ std::variant<std::shared_ptr<const StepModel>, Problem> cached_model(const Struc
         return made;
       },
       bytes_of_model);
-  if (!model) return problem;
+  if (!model) return *problem;
   return model;
 }
 
 Symbol symbol(const char* name) { return Symbol::intern(name); }
 
-// Microbatches whose activations a stage holds at once. GPipe holds all of them, 1F1B at most one per stage
-// from this stage to the last (Narayanan et al., arXiv 2104.04473, section 2.2). A test compares this formula
-// with the schedules.
-int64_t in_flight(const Design& d, int64_t stage, int64_t microbatches) {
-  if (d.parallel.forward_only) return 1;  // activations do not outlive the forward
-  if (d.parallel.schedule == ScheduleKind::GPipe) return microbatches;
-  const int64_t ahead = schedule_of(d.parallel) == ScheduleKind::OneFOneBPairs ? 1 : 0;
-  return std::min(d.parallel.pp - stage + ahead, microbatches);
+// Adds the members of a policy that the structure determines. The other members are not needed:
+// `microbatches` changes no plan, and the limits are fields of the design (FieldUses::sync_plan).
+void add_policy(CacheKey& key, const SyncPolicy& policy) {
+  const auto& [strategy, param_dtype, grad_dtype, microbatches, overlap, every_microbatch, bucket_bytes,
+               first_bucket_bytes, param_alignment, bucket_alignment, bucket_elements, recompute, zero,
+               sharding] = policy;
+  for (const int64_t word :
+       {static_cast<int64_t>(strategy), static_cast<int64_t>(param_dtype), static_cast<int64_t>(grad_dtype),
+        static_cast<int64_t>(sharding), param_alignment, bucket_alignment, int64_t{overlap},
+        int64_t{every_microbatch}, int64_t{recompute}})
+    key.add(word);
 }
 
 class ReportMaker {
@@ -92,7 +95,7 @@ class ReportMaker {
   }
 
   // Makes a bound plan; see plan/bound_plan.h.
-  bool outline() {
+  bool run_bound_plan() {
     const Design& d = r_.design;
     r_.accelerator = accelerator_of(d.cluster);
     r_.model = bind<CacheKind::BoundModel>();
@@ -140,11 +143,8 @@ class ReportMaker {
   bool value(const Expr& expr, const Binding& binding, Wide& out) {
     auto result = evaluate(expr, binding);
     if (auto* error = std::get_if<EvalError>(&result)) {
-      Problem p;
-      p.where = "design";
-      p.what = error->message;
-      p.accepted = "sizes that divide evenly and stay within 128 bits";
-      r_.problems.push_back(p);
+      r_.problems.emplace_back(ProblemCode::SizeOverflow, "design", error->message,
+                               "sizes that divide evenly and stay within 128 bits");
       return false;
     }
     out = std::get<Wide>(result);
@@ -175,7 +175,7 @@ class ReportMaker {
   int first_of_class(const StageReport& s) const {
     const PipelineLayout places = pipeline_layout(r_.design.parallel);
     const Graph& graph = r_.graph();
-    const auto alike = [&](const StageReport& other) {
+    const auto same_class = [&](const StageReport& other) {
       for (size_t c = 0; c < s.chunks.size(); ++c) {
         const StageChunk &a = s.chunks[c], &b = other.chunks[c];
         const StagePlace here{s.stage, static_cast<int64_t>(c)}, there{other.stage, static_cast<int64_t>(c)};
@@ -189,19 +189,15 @@ class ReportMaker {
     };
     for (int i = 0; i < s.stage; ++i)
       if (const StageReport& other = r_.stages[static_cast<size_t>(i)];
-          other.representative == i && other.shape == s.shape && alike(other))
+          other.representative == i && other.shape == s.shape && same_class(other))
         return i;
     return s.stage;
   }
 
-  // A gradient-sync plan depends on more than sizes: adds its limits and the layers of each chunk to the key.
+  // Adds the inputs of a gradient-sync plan that are not sizes to the key: limits, and the layers of each
+  // chunk.
   void add_plan_limits(CacheKey& key, const StageReport& s) const {
-    const ParallelSpec& p = r_.design.parallel;
-    for (const int64_t limit :
-         {p.ddp_bucket_size, p.bucket_cap_mb, p.first_bucket_mb, p.zero.reduce_bucket_size,
-          p.zero.allgather_bucket_size, p.zero.prefetch_bucket_size, p.zero.param_persistence_threshold,
-          p.zero.max_live_parameters, p.zero.max_reuse_distance})
-      key.add(limit);
+    add_fields<&FieldUses::sync_plan>(key, r_.design.parallel);
     const Graph& graph = r_.graph();
     for (const StageChunk& chunk : s.chunks) {
       key.add(chunk.layers);
@@ -210,7 +206,7 @@ class ReportMaker {
     }
   }
 
-  // Binds the states of the stage and the symbols derived from them. Equal states are made once.
+  // Binds the states of the stage and their derived symbols. Equal states are made once.
   bool bind_states(StageReport& s) {
     const Graph& graph = r_.graph();
     const StateShapes::Shape& shape = r_.model->states->at(s.shape, *r_.cache);
@@ -229,29 +225,23 @@ class ReportMaker {
     return s.states->whole;
   }
 
-  // The sync plan, cached by all inputs of stage_plan. The number of microbatches is not one of them: only
-  // totals depend on it.
+  // The sync plan, cached by all inputs of stage_plan. The key omits the number of microbatches, because only
+  // totals depend on that number.
   std::shared_ptr<const SharedPlan> shared_plan(const StageReport& s) {
     const Graph& graph = r_.graph();
     const SharedSyncBasis& basis = r_.model->states->basis(*r_.cache);
-    const SyncPolicy policy = sync_policy(graph.structure);
     CacheKey key;
     key.add(basis.serial);
     for (const Symbol symbol : basis.symbols) key.add(s.binding.get(symbol).value_or(-1));
-    for (const int64_t word :
-         {static_cast<int64_t>(policy.strategy), static_cast<int64_t>(policy.param_dtype),
-          static_cast<int64_t>(policy.grad_dtype), static_cast<int64_t>(policy.sharding),
-          policy.param_alignment, policy.bucket_alignment})
-      key.add(word);
-    for (const bool flag : {policy.overlap, policy.every_microbatch, policy.recompute, s.first, s.last})
-      key.add(int64_t{flag});
+    add_policy(key, sync_policy(graph.structure));
+    for (const bool flag : {s.first, s.last}) key.add(int64_t{flag});
     add_plan_limits(key, s);
     const auto make = [&] {
-      const StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
-                                        s.last, chunk_kinds(graph, s, r_.design.model));
-      return std::make_shared<const SharedPlan>(
-          SharedPlan{plan_totals(graph.structure, plan),
-                     std::make_shared<const PlacedPlan>(place_plan(basis.basis, plan))});
+      StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
+                                  s.last, chunk_kinds(graph, s, r_.design.model));
+      PlanTotals totals = plan_totals(graph.structure, plan);
+      return std::make_shared<const SharedPlan>(SharedPlan{
+          std::move(totals), std::make_shared<const PlacedPlan>(place_plan(basis.basis, std::move(plan)))});
     };
     return r_.cache->get<SharedPlan>(CacheKind::SyncPlan, key, make, bytes_of_plan);
   }
@@ -285,6 +275,9 @@ class ReportMaker {
     const Graph& graph = *step.graph;
     const PipelineLayout places = pipeline_layout(r_.design.parallel);
     place_layers();
+    const bool forward_only = r_.design.parallel.forward_only;
+    // Microbatches in flight are counted in the schedule, on as few microbatches as reach all its states.
+    const int seen = representative_microbatches(r_.design.parallel, static_cast<int>(r_.microbatches));
     for (StageReport& s : r_.stages) {
       const int64_t p = s.stage;
       s.binding = r_.binding;
@@ -293,13 +286,14 @@ class ReportMaker {
       const StageLayers layers_here = count_layers(s, graph, r_.design);
       bind_nothing_recomputed(s.binding, graph);
       if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
-      if (graph.structure.chunkwise()) {
-        if (!bind_layers_in_flight(s, shape, graph, layers_here)) return;
-      } else {
-        s.in_flight = in_flight(r_.design, p, r_.microbatches);
-      }
+      const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, s.stage, seen,
+                                                              r_.cache.get());
+      s.in_flight = microbatches_in_flight({.actions = {actions}, .forward_only = forward_only}).front();
+      if (graph.structure.chunkwise() && !bind_layers_in_flight(s, shape, graph, layers_here, actions))
+        return;
       s.binding.set(symbol("nf"), s.in_flight);
-      if (!largest(s, shape, layers_here.groups) || !largest(s, shape, layers_here.transits)) return;
+      if (!bind_largest(s, shape, layers_here.groups) || !bind_largest(s, shape, layers_here.transits))
+        return;
       if (stop_.stop_requested()) return;
       fill(s, shape, graph);
       if (has_errors(r_.problems)) return;
@@ -307,22 +301,22 @@ class ReportMaker {
   }
 
   bool activations(const StageReport& s, const StageShape& shape, Wide& bytes) {
-    Wide kept, logits;
-    if (!value(shape.memory[static_cast<size_t>(MemoryCategory::Activations)], s.binding, kept) ||
+    Wide saved, logits;
+    if (!value(shape.memory[static_cast<size_t>(MemoryCategory::Activations)], s.binding, saved) ||
         !value(shape.memory[static_cast<size_t>(MemoryCategory::Logits)], s.binding, logits))
       return false;
-    bytes = kept + logits;
+    bytes = saved + logits;
     return true;
   }
 
-  // Binds the moment that takes most memory.
-  bool largest(StageReport& s, const StageShape& shape, const std::set<SymbolCounts>& moments) {
+  // Binds the candidate with the most bytes of activations and logits.
+  bool bind_largest(StageReport& s, const StageShape& shape, const std::set<SymbolCounts>& candidates) {
     Wide most = -1;
     const Binding without = s.binding;
     Binding fullest = s.binding;
-    for (const SymbolCounts& moment : moments) {
+    for (const SymbolCounts& candidate : candidates) {
       s.binding = without;
-      for (const auto& [symbol, count] : moment) s.binding.set(symbol, count);
+      for (const auto& [symbol, count] : candidate) s.binding.set(symbol, count);
       Wide bytes;
       if (!activations(s, shape, bytes)) return false;
       if (bytes <= most) continue;
@@ -332,23 +326,18 @@ class ReportMaker {
     s.binding = fullest;
     return true;
   }
-  // Binds what the stage holds at the moment at which that takes most memory. What is there for a layer at a
-  // time is the same at all.
+  // Binds the layers in flight at the peak candidate with the most bytes. Tensors that exist for one layer at
+  // a time are the same at all candidates.
   bool bind_layers_in_flight(StageReport& s, const StageShape& shape, const Graph& graph,
-                             const StageLayers& layers) {
-    const ParallelSpec& parallel = r_.design.parallel;
-    const PipelineLayout places = pipeline_layout(parallel);
-    const std::vector<Action> actions = make_stage_schedule(
-        parallel, s.stage, representative_microbatches(parallel, static_cast<int>(r_.microbatches)),
-        r_.cache.get());
-    s.in_flight = microbatches_in_flight({1, 1, {actions}}).front();
+                             const StageLayers& layers, const std::vector<Action>& actions) {
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
     // Per segment in the order of the graph: layers in flight by class.
     std::vector<Symbol> symbols{end_in_flight_symbol(false)};
     for (int kind : layer_kinds(graph))
       for (LayerClass of : layer_classes(graph.structure))
         symbols.push_back(layers_in_flight_symbol(graph, kind, of));
     symbols.push_back(end_in_flight_symbol(true));
-    std::vector<std::vector<int64_t>> held, waiting;
+    std::vector<std::vector<int64_t>> held, deferred;
     for (size_t c = 0; c < layers.chunks.size(); ++c) {
       const StagePlace at{s.stage, static_cast<int64_t>(c)};
       held.push_back({places.first(at) ? 1 : 0});
@@ -364,29 +353,26 @@ class ReportMaker {
           symbols.push_back(layers_deferred_symbol(graph, kind, of));
       symbols.push_back(end_deferred_symbol(true));
       for (std::vector<int64_t>& of : held) {
-        std::vector<int64_t>& later = waiting.emplace_back(quantities, 0);
+        std::vector<int64_t>& later = deferred.emplace_back(quantities, 0);
         later.insert(later.end(), of.begin(), of.end());
         of.resize(2 * quantities, 0);
       }
     }
-    std::set<SymbolCounts> moments;
-    for (const std::vector<int64_t>& counts : pareto_peaks(actions, held, waiting)) {
-      SymbolCounts moment;
-      for (size_t i = 0; i < counts.size(); ++i) moment[symbols[i]] = counts[i];
-      moments.insert(std::move(moment));
+    std::set<SymbolCounts> candidates;
+    for (const std::vector<int64_t>& counts : pareto_peaks(actions, held, deferred)) {
+      SymbolCounts candidate;
+      for (size_t i = 0; i < counts.size(); ++i) candidate[symbols[i]] = counts[i];
+      candidates.insert(std::move(candidate));
     }
-    return largest(s, shape, moments);
+    return bind_largest(s, shape, candidates);
   }
 
   void fill(StageReport& s, const StageShape& shape, const Graph& graph) {
     bind_sync(s.binding, graph, r_.design.parallel, shape.first, shape.last,
               chunk_kinds(graph, s, r_.design.model));
     if (const auto error = define(s.binding, shape.derived)) {
-      Problem p;
-      p.where = "sync";
-      p.what = error->message;
-      p.accepted = "sizes that stay within 64 bits";
-      r_.problems.push_back(p);
+      r_.problems.emplace_back(ProblemCode::SizeOverflow, "sync", error->message,
+                               "sizes that stay within 64 bits");
       return;
     }
     std::vector<EvalFault> faults;
@@ -408,7 +394,7 @@ class ReportMaker {
       s.memory_total += q.value;
     }
     for (int c = 0; c < kMemoryCategoryCount; ++c)
-      for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next()});
+      for (const MemoryPart& part : shape.parts[c]) s.parts[c].push_back({part.name, next(), part.kind});
     for (const FlopsRow& row : shape.flops) {
       FlopsValue f{row.kind, row.phase, row.compute, next(), next()};
       s.flops_total += f.counted.value;
@@ -426,7 +412,7 @@ class ReportMaker {
     }
     for (const HostRow& row : shape.host) s.host.push_back({row.phase, row.op, row.what, next(), next()});
     std::erase_if(s.host, [](const HostValue& h) { return h.count.value == 0; });
-    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next()});
+    for (const MemoryPart& part : shape.host_memory) s.host_memory.push_back({part.name, next(), part.kind});
   }
 
   // FLOPs grow linearly along a ring: their mean over the ranks is the mean of the first and the last rank.
@@ -480,7 +466,7 @@ std::shared_ptr<Report> make_report(const Design& design, std::stop_token stop,
 bool make_bound_plan(const Design& design, std::shared_ptr<PlanCache> cache, Report& out) {
   out.design = design;
   out.cache = std::move(cache);
-  return ReportMaker(out, {}, {}).outline();
+  return ReportMaker(out, {}, {}).run_bound_plan();
 }
 
 std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage,

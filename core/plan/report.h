@@ -1,5 +1,5 @@
 // The report of one design: all numbers that the window and the command line show. It is immutable once made.
-// Every number comes with its formula.
+// Every number has its formula.
 #pragma once
 
 #include <memory>
@@ -53,10 +53,11 @@ struct HostValue {
 struct PartValue {
   std::string name;
   Quantity bytes;
+  PartKind kind = PartKind::Other;
 };
 
-// One pipeline stage. All ranks of a stage run the same program. Only in a context-parallel ring under a
-// causal mask do their attention FLOPs differ.
+// One pipeline stage. All ranks of a stage run the same program. Their attention FLOPs differ only in a
+// context-parallel ring under a causal mask.
 struct StageReport {
   int stage = 0;
   // The representative of the stage class: the first stage whose chunks have the same number of layers of the
@@ -65,8 +66,8 @@ struct StageReport {
   int64_t layers = 0;
   bool first = false, last = false;  // has the embedding; has the head
   std::vector<StageChunk> chunks;    // v of them; two under ChunkLayout::BothWays
-  // Largest number of microbatches in flight. With virtual stages, a microbatch counts once per chunk that
-  // holds it.
+  // Largest number of microbatches in flight, counted in the schedule (microbatches_in_flight). With virtual
+  // stages, a microbatch counts once per chunk that holds activations of the microbatch.
   int64_t in_flight = 0;
   int shape = 0;    // index into StepModel::shapes
   Binding binding;  // base, derived and per-stage symbols
@@ -125,8 +126,7 @@ std::shared_ptr<Report> make_report(const Design& design, std::shared_ptr<PlanCa
 std::vector<std::vector<int>> chunk_kinds(const Graph& graph, const StageReport& stage,
                                           const ModelSpec& model);
 
-// Derived symbols that only stages of this shape have: shards and units of gradient sync. Their values are in
-// stage.binding.
+// Derived symbols of the stage's shape: shards and units of gradient sync. stage.binding has their values.
 const std::vector<DerivedSymbol>& stage_derived(const Report& report, const StageReport& stage);
 
 // The stage of a rank, and the coordinates of a rank as text: "tp 1, dp 0, pp 3", or "tp 0, dp 3, pp 1 | ep

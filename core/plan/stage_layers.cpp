@@ -18,8 +18,8 @@ SymbolCounts group(const Graph& graph, const std::vector<ChunkLayer>& layers, co
   return out;
 }
 
-// Of a backward, before each of its layers: offloaded layers that are on the device, less the layers that
-// are done.
+// One entry for each layer of a backward: the offloaded layers that are on the device when the layer runs,
+// less the layers whose backward has ended.
 std::set<SymbolCounts> transits(const Graph& graph, const Design& design, const StageReport& s) {
   std::set<SymbolCounts> out;
   if (!graph.structure.offload_activations) return out;
@@ -50,7 +50,7 @@ std::vector<int> layer_kinds(const Graph& graph) {
   return kinds;
 }
 
-StageLayers count_layers(StageReport& s, const Graph& graph, const Design& design, bool at_once) {
+StageLayers count_layers(StageReport& s, const Graph& graph, const Design& design, bool concurrent) {
   const std::vector<int> kinds = layer_kinds(graph);
   const std::vector<LayerClass> classes = layer_classes(graph.structure);
   const bool replays = counts_replayed(graph);
@@ -65,14 +65,14 @@ StageLayers count_layers(StageReport& s, const Graph& graph, const Design& desig
                       classes.begin();
       ++of[static_cast<size_t>(layer.segment - 1) * classes.size() + static_cast<size_t>(at)];
       followed[static_cast<size_t>(layer.segment - 1)] += layer.recomputed() && !layer.ends_group();
-      if (!at_once) continue;
+      if (!concurrent) continue;
       if (replays && layer.index == layer.begin &&
           (layer.recomputed() || graph.structure.recompute == Recompute::Selective))
         out.groups.insert(group(graph, layers, layer));
     }
     for (size_t i = 0; i < sums.size(); ++i) sums[i] += of[i];
   }
-  if (at_once) out.transits = transits(graph, design, s);
+  if (concurrent) out.transits = transits(graph, design, s);
   for (int kind : kinds) {
     int64_t all = 0;
     for (size_t i = 0; i < classes.size(); ++i) {

@@ -13,8 +13,8 @@ struct PlacedPlan;
 struct StageSync;
 
 StageLayout stage_layout(const Report& report, const StageReport& stage);
-// Whether every microbatch has its own receive buffers during the whole step, and outputs stay until their
-// backward. torch.distributed.pipelining works this way, and FSDP2 runs in it (PyTorch 2.6
+// Whether every microbatch has its own receive buffers during the whole step, and outputs are held until
+// their backward. This is true for FSDP2, which runs in torch.distributed.pipelining (PyTorch 2.6
 // torch/distributed/pipelining/stage.py: _prepare_forward_infra and _prepare_backward_infra make a receive
 // tensor for each microbatch, fwd_cache holds the outputs of a stage).
 bool holds_messages(const Report& report);

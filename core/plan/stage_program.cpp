@@ -97,7 +97,8 @@ class PassWriter {
   const std::vector<StageInstance>& instances_;
   const StageRange range_;
   size_t first_layer_ = 0;
-  std::vector<size_t> drops_, loads_;  // by instance of the range: the instance before which it happens
+  // By instance of the range: the instance before which the Drop or Load happens.
+  std::vector<size_t> drops_, loads_;
   PassEvents pass_;
 };
 

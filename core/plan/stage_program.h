@@ -40,7 +40,7 @@ struct Event {
   EventKind kind = EventKind::Run;
   LayerPart part = LayerPart::Forward;  // part to which a Gather, Run or Release belongs
   size_t instance = 0;                  // index into StageLayout::instances
-  size_t cause = 0;                     // for a Replay the instance whose backward needs it, else `instance`
+  size_t cause = 0;  // Replay: the instance whose backward needs the replay; else `instance`
 };
 
 using PassEvents = std::vector<Event>;

@@ -31,15 +31,6 @@ const Expr& in_flight() {
   return nf;
 }
 
-}  // namespace
-
-bool is_loss(OpKind kind) {
-  return kind == OpKind::ReduceMax || kind == OpKind::SumExp || kind == OpKind::Pick || kind == OpKind::Nll ||
-         kind == OpKind::SoftCap;
-}
-
-namespace {
-
 class ShapeBuilder {
  public:
   ShapeBuilder(const Graph& graph, bool first, bool last, bool has_layers)
@@ -60,8 +51,8 @@ class ShapeBuilder {
         for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
         saved(segment, CheckpointPolicy::Activations,
               chunks ? Expr(end_in_flight_symbol(segment.kind == SegmentKind::Head)) : in_flight());
-        waiting(segment, CheckpointPolicy::Activations,
-                Expr(end_deferred_symbol(segment.kind == SegmentKind::Head)));
+        deferred(segment, CheckpointPolicy::Activations,
+                 Expr(end_deferred_symbol(segment.kind == SegmentKind::Head)));
         continue;
       }
       cached(segment, part.count);
@@ -78,7 +69,7 @@ class ShapeBuilder {
           offloaded(segment, kind, of, count, copies);
         else
           saved(segment, of.checkpoint_policy, copies);
-        waiting(segment, of.checkpoint_policy, Expr(layers_deferred_symbol(graph, kind, of)));
+        deferred(segment, of.checkpoint_policy, Expr(layers_deferred_symbol(graph, kind, of)));
       }
       replayed(segment, kind);
     }
@@ -103,7 +94,8 @@ class ShapeBuilder {
     return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
   }
 
-  void part(MemoryCategory category, const std::string& name, const Expr& bytes) {
+  void part(MemoryCategory category, const std::string& name, const Expr& bytes,
+            PartKind kind = PartKind::Other) {
     if (bytes.is_zero()) return;
     const auto c = static_cast<size_t>(category);
     shape_.memory[c] += bytes;
@@ -111,7 +103,7 @@ class ShapeBuilder {
     const auto it = std::find_if(parts.begin(), parts.end(),
                                  [&](const MemoryPart& p) { return p.name == name; });
     if (it == parts.end())
-      parts.push_back({name, bytes});
+      parts.push_back({name, bytes, kind});
     else
       it->bytes += bytes;
   }
@@ -138,19 +130,19 @@ class ShapeBuilder {
         part(MemoryCategory::Gradients, "gradients, " + std::string(dtype_name(s.grad_dtype)),
              sync.buffers * Expr(dtype_bytes(s.grad_dtype)));
         if (s.sync == SyncStrategy::DdpBuckets)
-          part(MemoryCategory::Gradients, "buckets to reduce, " + std::string(dtype_name(s.grad_dtype)),
+          part(MemoryCategory::Gradients, "reducer buckets, " + std::string(dtype_name(s.grad_dtype)),
                bucket_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       }
       part(MemoryCategory::Parameters, "quantized weights, " + std::string(dtype_name(s.compute)),
            quantized_weight_bytes(graph_, shape_.first, shape_.last, shape_.has_layers));
       if (dtype_bytes(s.dtype) < 4 && s.master_weights)
-        optimizer_state("master weights, float32", (sharded ? sync.owned : sync.owned - wide) * Expr(4));
+        optimizer_state(PartKind::MasterWeights, "master weights, float32",
+                        (sharded ? sync.owned : sync.owned - wide) * Expr(4));
     }
     const std::string moment(dtype_name(s.moment_dtype));
-    optimizer_state(std::string("first ") + kAdamMomentName + moment,
-                    sync.owned * dtype_size(s.moment_dtype));
-    optimizer_state(std::string("second ") + kAdamMomentName + moment,
-                    sync.owned * dtype_size(s.moment_dtype));
+    for (const char* order : {"first", "second"})
+      optimizer_state(PartKind::AdamMoment, std::string(order) + " moment, " + moment,
+                      sync.owned * dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
     host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
@@ -175,7 +167,7 @@ class ShapeBuilder {
   }
 
   // One scale covers a square block of a quantized weight (DeepSeek-V3, arXiv 2412.19437, section 3.3.2).
-  // This does not hold for weights of mixers: their sizes need not be multiples of a block.
+  // Mixers are an exception: the sizes of their weights need not be multiples of a block.
   Expr quantized_size(const Tensor& weight) const {
     const DType type = graph_.structure.compute;
     const bool mixer = std::any_of(weight.axes.begin(), weight.axes.end(),
@@ -185,7 +177,7 @@ class ShapeBuilder {
     return Expr(dtype_bytes(DType::FP8)) + Expr(Rational(dtype_bytes(DType::FP32), block * block));
   }
 
-  // Every sequence that is served has its own cache, during the whole step.
+  // Every served sequence has its own cache during the whole step.
   void cached(const Segment& segment, const Expr& layers) {
     for (TensorId id : segment.caches) {
       const Tensor& t = segment.tensor(id);
@@ -195,15 +187,15 @@ class ShapeBuilder {
     }
   }
 
-  void optimizer_state(const std::string& name, const Expr& bytes) {
+  void optimizer_state(PartKind kind, const std::string& name, const Expr& bytes) {
     if (graph_.structure.offload_optimizer)
-      shape_.host_memory.push_back({name, bytes});
+      shape_.host_memory.push_back({name, bytes, kind});
     else
-      part(MemoryCategory::Optimizer, name, bytes);
+      part(MemoryCategory::Optimizer, name, bytes, kind);
   }
 
-  // Parameters that stay in float32 although the others have 16 bits. Sharded states do not separate them:
-  // the error is a fraction of a percent.
+  // Parameters that stay in float32 although the other parameters have 16 bits. Sharded states do not
+  // separate the two types: the error is a fraction of a percent.
   Expr float32_parameters() const {
     Expr out;
     for (const StageParam& p : stage_params(graph_, shape_.first, shape_.last, shape_.has_layers)) {
@@ -218,10 +210,10 @@ class ShapeBuilder {
   void unit_states(const StageSync& sync) {
     const DType type = graph_.structure.dtype;
     const std::string name(dtype_name(type));
-    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Parameters, "sharded parameters, float32", sync.owned * Expr(4), PartKind::Sharded);
     part(MemoryCategory::Parameters, "gathered root and layers, " + name,
          sync.gathered * Expr(dtype_bytes(type)));
-    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4));
+    part(MemoryCategory::Gradients, "sharded gradients, float32", sync.owned * Expr(4), PartKind::Sharded);
     const bool whole = graph_.structure.accumulates;
     const DType held = unreduced_dtype(graph_.structure);
     part(MemoryCategory::Gradients,
@@ -235,13 +227,13 @@ class ShapeBuilder {
     const std::string name(dtype_name(graph_.structure.dtype));
     const Expr bytes(dtype_bytes(graph_.structure.dtype));
     if (shards_parameters(sync.strategy)) {
-      part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes);
-      part(MemoryCategory::Parameters, "gathered parameters at most, " + name, sync.gathered * bytes);
+      part(MemoryCategory::Parameters, "sharded parameters, " + name, sync.owned * bytes, PartKind::Sharded);
+      part(MemoryCategory::Parameters, "gathered parameters, largest, " + name, sync.gathered * bytes);
     } else {
       part(MemoryCategory::Parameters, "parameters, " + name, shape_.parameters * bytes);
     }
     if (shards_gradients(sync.strategy)) {
-      part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes);
+      part(MemoryCategory::Gradients, "sharded gradients, " + name, sync.owned * bytes, PartKind::Sharded);
       part(MemoryCategory::Gradients, "reduce bucket, " + name, Expr(Symbol::intern("Zb")) * bytes);
     } else {
       part(MemoryCategory::Gradients, "gradients, " + name, sync.buffers * bytes);
@@ -252,14 +244,15 @@ class ShapeBuilder {
     if (is_collective(op.kind)) {
       const Tensor& t = segment.tensor(op.inputs[0]);
       const Expr elements = collective_elements(segment, op);
+      const MeshAxes& group = redistribution(op).group;
       if (is_ring(op.kind)) {
         for (const char* way : {"send", "recv"})
-          collective(op.phase, way, group_name(op.group), group_size(graph_.structure, op.group), t.dtype,
+          collective(op.phase, way, group_name(group), group_size(graph_.structure, group), t.dtype,
                      times * ring_messages(op), times * elements);
         return;
       }
-      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(op.group),
-                 group_size(graph_.structure, op.group), t.dtype, times, times * elements);
+      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(group),
+                 group_size(graph_.structure, group), t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
       FlopsRow& row = flops_
                           .try_emplace({op.phase, op.kind, op.compute},
@@ -293,13 +286,13 @@ class ShapeBuilder {
   }
 
   // Saved tensors between the input-gradient part and the deferred weight gradient.
-  void waiting(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
+  void deferred(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
     if (!graph_.structure.split_backward) return;
     Expr bytes;
     for (const SavedStorage& s : deferred_in(segment, checkpoint_policy))
       bytes += segment.storages[static_cast<size_t>(s.storage)].bytes;
     part(segment.kind == SegmentKind::Head ? MemoryCategory::Logits : MemoryCategory::Activations,
-         "for gradients of weights, " + segment.name, copies * bytes);
+         "saved for deferred weight gradients, " + segment.name, copies * bytes);
   }
 
   // Copies of every microbatch: to the host after the forward of the layer, back before its backward.
@@ -323,7 +316,7 @@ class ShapeBuilder {
     it->bytes += count * bytes;
   }
 
-  // Activations that the backward recomputes: those of one layer at a time, or of a group of layers. Inside a
+  // Activations that the backward recomputes, for one layer at a time or for a group of layers. Inside a
   // group, the inputs of the inner layers are results of the replay.
   void replayed(const Segment& segment, int kind) {
     const bool groups = graph_.structure.recompute_groups;

@@ -1,4 +1,4 @@
-// The step model: what one rank of each stage stores, computes and communicates in a step, as expressions. It
+// The step model: the memory, FLOPs and collectives of one rank of each stage in a step, as expressions. It
 // is made once per graph structure. Memory is in bytes; counts are per rank and step.
 #pragma once
 
@@ -34,8 +34,6 @@ inline constexpr int kAllMemoryCategories = 8;
 inline constexpr int kStateCategories = 3;
 std::string_view memory_category_name(MemoryCategory category);   // JSON key: "parameters"
 std::string_view memory_category_label(MemoryCategory category);  // "Logits and loss"
-// Whether the saved tensors of ops of this kind count as Logits.
-bool is_loss(OpKind kind);
 
 struct FlopsRow {
   OpKind kind;
@@ -58,15 +56,25 @@ struct CollectiveRow {
 // A copy between a device and the memory of its host.
 struct HostRow {
   Phase phase;
-  std::string op;     // "store": to the host, "load": from it
+  std::string op;     // "store": to the host, "load": from the host
   std::string what;   // "activations", "gradients", "parameters"
   Expr count, bytes;  // per rank and step
+};
+
+// Kinds of tensors that the memory timeline or the allocator replay treats in a special way.
+enum class PartKind : uint8_t {
+  Other,
+  Sharded,        // this rank's shards of parameters or gradients
+  MasterWeights,  // float32 copies of parameters
+  AdamMoment,     // the first optimizer step makes it
+  ReceiveBuffers  // pipeline messages
 };
 
 // One part of a memory category: per block for activations, per kind for states.
 struct MemoryPart {
   std::string name;
   Expr bytes;
+  PartKind kind = PartKind::Other;
 };
 
 // The shape of a stage. Stages with the same segments share one shape. Ls (layers on the stage) and nf
@@ -110,9 +118,6 @@ class StateShapes {
   mutable std::array<std::once_flag, 8> made_;
   mutable std::array<Shape, 8> shapes_;
 };
-
-// Part of the names of the Adam moments, which the first optimizer step makes: "first moment, fp32".
-inline constexpr const char* kAdamMomentName = "moment, ";
 
 struct StepModel {
   std::shared_ptr<const Graph> graph;

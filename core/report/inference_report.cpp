@@ -64,7 +64,7 @@ std::string inference_text(const Report& report, const Simulation& simulation) {
     out += " (all " + grouped(prompts) + " prompts read; " +
            (first == 1 ? "the first one" : "the first " + grouped(first)) + " " +
            format_seconds(f.first_seconds) + ")";
-  return out + ", " + whole(f.tokens_per_second) + (decodes ? " tokens/s made, " : " tokens/s of prompts, ") +
+  return out + ", " + whole(f.tokens_per_second) + (decodes ? " output tokens/s, " : " prompt tokens/s, ") +
          significant(f.tokens_per_gpu) + " per GPU, KV cache " + format_bytes(f.kv_cache_bytes) +
          " per rank\n";
 }
@@ -78,7 +78,7 @@ std::string sweep_text(const ServingSweep& sweep) {
   std::string out = row({"context", "sequences", "TTFT, first", "TTFT, last", "TPOT", "tokens/s", "per GPU",
                          "prompts/GPU", "KV cache", "memory", "fits"});
   for (const ServedPoint& p : sweep.points) {
-    if (!p.asked) continue;
+    if (!p.requested) continue;
     if (const auto problem = point_problem(p)) {
       out += pad(grouped(p.context), 9) + pad(grouped(p.batch), 13) + "  " + to_string(*problem) + "\n";
       continue;
@@ -110,7 +110,7 @@ std::string sweep_text(const ServingSweep& sweep) {
 std::string sweep_json(const ServingSweep& sweep) {
   Json points = Json::array(), largest = Json::array();
   for (const ServedPoint& p : sweep.points) {
-    if (!p.asked) continue;
+    if (!p.requested) continue;
     Json point{{"batch", p.batch}, {"context", p.context}};
     const auto problem = point_problem(p);
     point["valid"] = !problem;

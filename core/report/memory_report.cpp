@@ -11,7 +11,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kCulpritsShown = 6;  // in text; JSON has all
+constexpr size_t kContributorsShown = 6;  // in text; JSON has all
 
 Json categories_json(const CategoryBytes& bytes) {
   Json out = Json::object();
@@ -31,7 +31,7 @@ Json stage_json(const StageMemory& s, StepOps* ops) {
     contributors.push_back(
         {{"name", c.name}, {"category", memory_category_name(c.category)}, {"bytes", c.bytes}});
   return {{"allocated", s.allocated}, {"reserved", s.reserved},  {"in_use", s.in_use},
-          {"moment", s.moment},       {"seconds", when(s, ops)}, {"categories", categories_json(s.at_peak)},
+          {"moment", s.peak_text},    {"seconds", when(s, ops)}, {"categories", categories_json(s.at_peak)},
           {"culprits", contributors}};
 }
 
@@ -42,8 +42,7 @@ Json use_json(const AllocatorUse& use) {
 
 std::string use_text(const char* segments, const AllocatorUse& use) {
   std::string out = std::string(segments) + " segments: " + format_bytes(use.reserved) + " reserved, " +
-                    format_bytes(use.unused()) +
-                    " more than tensors have at the fullest moment (largest free block " +
+                    format_bytes(use.unused()) + " of them hold no tensor at the peak (largest free block " +
                     format_bytes(use.largest_free) + ")";
   if (!use.fits)
     out += "; the device runs out of memory";
@@ -60,13 +59,13 @@ std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
   std::string out = std::string(memory.fits ? "fits: " : "does not fit: ") + format_bytes(worst.in_use) +
                     " of " + format_bytes(memory.capacity) + " in use on the worst rank, stage " +
                     std::to_string(worst.stage) + " (tensors " + format_bytes(worst.allocated) +
-                    ", in whole segments " + format_bytes(worst.reserved) +
-                    ", holes between them not counted)\n";
+                    ", rounded up to whole segments " + format_bytes(worst.reserved) +
+                    ", without free blocks inside the segments)\n";
   for (const StageMemory& s : memory.stages) {
     const auto seconds = ops ? peak_seconds(s, *ops) : std::nullopt;
-    out += "fullest moment of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) +
-           (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.moment + "\n";
-    for (size_t i = 0; i < s.contributors.size() && i < kCulpritsShown; ++i)
+    out += "memory peak of stage " + std::to_string(s.stage) + ": " + format_bytes(s.allocated) +
+           (seconds ? " at " + format_seconds(*seconds) : "") + ", " + s.peak_text + "\n";
+    for (size_t i = 0; i < s.contributors.size() && i < kContributorsShown; ++i)
       out += "  " + format_bytes(s.contributors[i].bytes) + "  " + s.contributors[i].name + "\n";
   }
   return out;
@@ -74,7 +73,7 @@ std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
 
 std::string fragmentation_text(const Fragmentation& fragmentation) {
   return "allocator of PyTorch on stage " + std::to_string(fragmentation.stage) +
-         ", two steps played through\n  " + use_text("native", fragmentation.native) + "  " +
+         ", replayed over two steps\n  " + use_text("native", fragmentation.native) + "  " +
          use_text("expandable", fragmentation.expandable);
 }
 
@@ -93,12 +92,12 @@ std::optional<std::string> segments_warning(const MemoryTimeline& memory,
 }
 
 std::string advice_text(const std::vector<MemoryAdvice>& advice) {
-  std::string out = advice.empty() ? "nothing known would save memory\n" : "what would save memory:\n";
+  std::string out = advice.empty() ? "no known change saves memory\n" : "changes that save memory:\n";
   for (const MemoryAdvice& a : advice) {
     out += "  " + a.text() + " (";
     for (const auto& [knob, value] : a.settings)
       out += (&knob == &a.settings.front().first ? "" : ", ") + knob + " = " + value;
-    out += a.fits ? ", which fits)\n" : ")\n";
+    out += a.fits ? "; fits)\n" : ")\n";
   }
   return out;
 }

@@ -10,11 +10,11 @@
 
 namespace shardscape {
 
-// "fits: 61.3 of 80.0 GiB on the worst rank, stage 0 (allocated 58.9 GiB, ...)", then the peak of every
-// stage. With ops also the time of each peak.
+// "fits: 61.3 GiB of 80.0 GiB in use on the worst rank, stage 0 (tensors 58.9 GiB, ...)", then the peak of
+// every stage. With ops, each peak has its time.
 std::string memory_text(const MemoryTimeline& memory, StepOps* ops = nullptr);
-// "native segments: 71.2 GiB reserved, 9.76 GiB of them in no tensor at the fullest moment (...)", and the
-// same for expandable segments.
+// "native segments: 71.2 GiB reserved, 9.76 GiB of them hold no tensor at the peak (...)", and the same for
+// expandable segments.
 std::string fragmentation_text(const Fragmentation& fragmentation);
 // Warning for a design whose tensors fit although PyTorch's allocator exceeds the capacity with native
 // segments, expandable segments or both. `fits` ignores fragmentation: the allocator setting of a job is not

@@ -21,11 +21,9 @@ Json problem_json(const Problem& p) {
     for (const auto& [knob, text] : fix.settings) settings[knob] = text;
     fixes.push_back({{"label", fix.label}, {"settings", settings}});
   }
-  return {{"severity", p.severity == Severity::Error ? "error" : "note"},
-          {"where", p.where},
-          {"what", p.what},
-          {"accepted", p.accepted},
-          {"fixes", fixes}};
+  return {{"code", code_text(p.code)}, {"severity", p.severity == Severity::Error ? "error" : "note"},
+          {"where", p.where},          {"what", p.what},
+          {"accepted", p.accepted},    {"fixes", fixes}};
 }
 
 Json derived_json(const std::vector<DerivedSymbol>& symbols, const Binding& binding) {

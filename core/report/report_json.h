@@ -9,7 +9,7 @@ namespace shardscape {
 
 // The JSON of `shardscape-cli report --json`.
 std::string report_json(const Report& report);
-// The same content as text for a terminal.
+// The content of report_json() as text for a terminal.
 std::string report_text(const Report& report);
 
 }  // namespace shardscape

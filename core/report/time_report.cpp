@@ -65,19 +65,21 @@ std::string with_time(const std::string& json, const Report& report, const Simul
   out["time"] = time_json(simulation);
   const ScheduleKind kind = schedule_of(report.design.parallel);
   if (report.stages.size() > 1 && splits_backward(kind) && chunk_layout(kind) == ChunkLayout::Round) {
-    const PassPlan played = measured_passes(report, simulation);
-    out["time"]["passes"] = {{"pass_times", played.times}, {"waiting_percent", played.waiting_percent}};
+    const PassPlan measured = measured_passes(report, simulation);
+    out["time"]["passes"] = {{"pass_times", measured.times}, {"waiting_percent", measured.waiting_percent}};
   }
   return out.dump(2) + "\n";
 }
 
 std::string mfu_convention() {
-  return "MFU: model FLOPs as Megatron-LM states them, of the tokens and their top-k experts, without what "
-         "is computed again, masks not halved, "
-         "against the dense peak of the storage type, whatever narrower type products run in. HFU: what "
-         "kernels compute, with what is recomputed "
-         "or padded, without the tiles that masks spare fused attention, so that it can be the lower of the "
-         "two.";
+  return "MFU compares model FLOPs per second with the dense peak of the storage type, even if matrix "
+         "products "
+         "run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k experts, "
+         "without "
+         "recomputation, with masked attention scores counted in full. HFU compares the FLOPs that kernels "
+         "compute with the same peak. They include recomputation and padding, and exclude the tiles that "
+         "fused "
+         "attention skips under a mask, so HFU can be below MFU.";
 }
 
 std::string above_peak_text(const Simulation& s) {
@@ -88,8 +90,8 @@ std::string above_peak_text(const Simulation& s) {
     add("model FLOPs count masked scores in full, as Megatron-LM does, and fused attention skips most of "
         "them");
   if (const double peak = peak_flops(*s.machine.accelerator, s.product_type) * 1e-12; peak > s.peak_tflops)
-    add("products run in " + std::string(dtype_name(s.product_type)) + " at up to " + significant(peak) +
-        " TFLOP/s");
+    add("matrix products run in " + std::string(dtype_name(s.product_type)) + " at up to " +
+        significant(peak) + " TFLOP/s");
   return (s.hfu <= 1   ? "MFU is"
           : s.mfu <= 1 ? "HFU is"
                        : "MFU and HFU are") +

@@ -7,8 +7,8 @@
 
 namespace shardscape {
 
-// Adds the object `time` at the end of the JSON of a valid report. All times are seconds, except `passes`,
-// which are knob values of the schedule zb-auto.
+// Adds the object `time` at the end of the JSON of a valid report. All times are seconds. Exception: `passes`
+// has the values of two knobs of the schedule zb-auto.
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation);
 // Text: the definition of MFU and HFU.
 std::string mfu_convention();
@@ -16,7 +16,7 @@ std::string mfu_convention();
 std::string above_peak_text(const Simulation& simulation);
 // "989 TFLOP/s, the dense peak in bfloat16".
 std::string peak_text(const Simulation& simulation);
-// The paragraph that follows a report on a terminal.
+// Step time, rates, MFU and the categories of every stage, for a terminal.
 std::string time_text(const Simulation& simulation);
 
 // "backward of microbatch 3, virtual stage 1", "reduce-scatter of gradients over dp".

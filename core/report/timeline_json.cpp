@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
 #include "design/knobs/machine_table.h"
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 #include "graph/ring.h"
 #include "report/time_report.h"
 #include "timing/step_ops.h"
@@ -20,16 +19,8 @@ using Nanoseconds = int64_t;
 
 Nanoseconds rounded(double seconds) { return std::llround(seconds * 1e9); }
 
-double in_microseconds(double seconds) { return static_cast<double>(rounded(seconds)) / 1e3; }
-
-std::string microseconds(Nanoseconds at) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%lld.%03lld", static_cast<long long>(at / 1000),
-                static_cast<long long>(at % 1000));
-  return text;
-}
-
-std::string json_text(const std::string& text) { return nlohmann::json(text).dump(); }
+double microseconds(Nanoseconds at) { return static_cast<double>(at) / 1e3; }
+double in_microseconds(double seconds) { return microseconds(rounded(seconds)); }
 
 struct Slice {
   Nanoseconds begin = 0, end = 0;
@@ -80,7 +71,9 @@ class Writer {
                {"overrides", overrides(r_.design)},
                {"step_seconds", s_.step_seconds}};
     if (!file_.left_out.empty()) other["left_out"] = file_.left_out;
-    out_ = "{\"displayTimeUnit\":\"ms\",\"otherData\":" + other.dump() + ",\"traceEvents\":[";
+    // Events are appended one by one: a step may have a million, too many for one JSON value.
+    out_ = Json{{"displayTimeUnit", "ms"}, {"otherData", other}, {"traceEvents", Json::array()}}.dump();
+    out_.resize(out_.size() - 2);  // without "]}"
     for (size_t stage = 0; stage < s_.stages.size(); ++stage) write(static_cast<int>(stage));
     file_.json = std::move(out_) + "\n]}\n";
     return std::move(file_);
@@ -128,36 +121,41 @@ class Writer {
   Slice write(int stage, const Span& span) {
     const int stream = static_cast<int>(span.stream);
     const Slice at = slice_of(span.begin, span.end);
-    std::string args = std::string("\"critical\":") + (span.critical ? "true" : "false");
-    if (span.microbatch >= 0)
-      args += ",\"microbatch\":" + std::to_string(span.microbatch) +
-              ",\"virtual_stage\":" + std::to_string(span.chunk);
-    slice(json_text(span_title(s_, span)), span_kind_name(span.kind), stage, stream, at, args);
+    Json args{{"critical", span.critical}};
+    if (span.microbatch >= 0) args.update({{"microbatch", span.microbatch}, {"virtual_stage", span.chunk}});
+    slice(span_title(s_, span), span_kind_name(span.kind), stage, stream, at, args);
     ++file_.spans;
     if (span.kind != SpanKind::Receive || span.waits_stage < 0) return at;
     // Flow event from the send to the receive.
     const Span& send = s_.stages[static_cast<size_t>(span.waits_stage)]
                            .spans[static_cast<size_t>(span.waits_span)];
-    const std::string arrow = "\"name\":\"message\",\"cat\":\"message\",\"id\":" + std::to_string(++arrows_) +
-                              ",";
-    event("\"ph\":\"s\"," + arrow + place(span.waits_stage, static_cast<int>(send.stream)) +
-          ",\"ts\":" + microseconds(rounded(send.begin)));
-    event("\"ph\":\"f\",\"bp\":\"e\"," + arrow + place(stage, stream) + ",\"ts\":" + microseconds(at.begin));
+    const Json arrow{{"name", "message"}, {"cat", "message"}, {"id", ++arrows_}};
+    Json start{{"ph", "s"}}, finish{{"ph", "f"}, {"bp", "e"}};
+    start.update(arrow);
+    start.update({{"pid", span.waits_stage},
+                  {"tid", static_cast<int>(send.stream)},
+                  {"ts", in_microseconds(send.begin)}});
+    finish.update(arrow);
+    finish.update({{"pid", stage}, {"tid", stream}, {"ts", microseconds(at.begin)}});
+    event(start);
+    event(finish);
     return at;
   }
 
   void write(int stage, const Span& span, const Slice& pass, const SimulatedLayer& layer, bool first) {
     const Slice at = slice_of(layer.begin, layer.end).within(pass);
     // Before the first layer: all-gather of a message that was split over tp.
-    if (first && at.begin > pass.begin)
-      slice("\"all-gather of the message\"", time_category_name(TimeCategory::TensorComm), stage, 0,
-            {pass.begin, at.begin}, "\"group\":\"tp\"");
+    if (first && at.begin > pass.begin) {
+      Json args{{"group", "tp"}};
+      slice("all-gather of the message", time_category_name(TimeCategory::TensorComm), stage, 0,
+            {pass.begin, at.begin}, args);
+    }
     if (at.end == at.begin) return;
     const StageInstance& instance = ops_.instance(stage, layer);
     const Segment& segment = r_.graph().segments[static_cast<size_t>(instance.segment)];
     const std::string name = instance.layer >= 0 ? "layer " + std::to_string(instance.layer) : segment.name;
-    slice(json_text(name), "layer", stage, 0, at,
-          "\"segment\":" + json_text(segment.name) + ",\"part\":\"" + part_name(layer.part) + "\"");
+    Json args{{"segment", segment.name}, {"part", part_name(layer.part)}};
+    slice(name, "layer", stage, 0, at, args);
     ++file_.layers;
     if (wanted_ == TimelineOps::None ||
         (wanted_ == TimelineOps::Some && span.microbatch != 0 && span.microbatch != r_.microbatches - 1))
@@ -165,29 +163,29 @@ class Writer {
     for (const OpSpan& op : ops_.of(stage, layer)) {
       const Slice slice = slice_of(op.begin, op.end).within(at);
       if (slice.end == slice.begin) continue;
-      const OpText& text = text_of(op);
+      OpText& text = text_of(op);
       this->slice(text.name, text.category, stage, 0, slice, text.args);
       ++file_.ops;
     }
   }
 
   struct OpText {
-    std::string name, args;
+    std::string name;
     std::string_view category;
+    Json args = nullptr;
   };
 
   // Name and arguments are the same for all layers of a segment.
-  const OpText& text_of(const OpSpan& span) {
+  OpText& text_of(const OpSpan& span) {
     OpText& out = texts_[static_cast<size_t>(span.segment)][static_cast<size_t>(span.op)];
-    if (!out.name.empty()) return out;
+    if (!out.args.is_null()) return out;
     const Segment& segment = r_.graph().segments[static_cast<size_t>(span.segment)];
     const Op& op = segment.op(span.op);
     const OpTime& time = ops_.time(span);
     const Binding& binding = r_.stages.front().binding;
-    out.category = time_category_name(is_collective(op.kind) ? comm_category(op.group) : time.category);
-    out.name = json_text(op.kind == OpKind::Einsum ? op_kernel_label(segment, span.op)
-                         : op.label.empty()        ? op.name
-                                                   : op.label);
+    out.category = time_category_name(is_collective(op.kind) ? comm_category(redistribution(op).group)
+                                                             : time.category);
+    out.name = kernel_label(segment, span.op);
     Json args{{"op", op.name}, {"kind", op_kind_name(op.kind)}};
     const auto communicates = [&](const MeshAxes& group, const Tensor& sent, double bytes) {
       args.update({{"group", group_name(group)},
@@ -197,20 +195,20 @@ class Writer {
                    {"alone_us", in_microseconds(time.communication)}});
     };
     if (is_collective(op.kind))
-      communicates(op.group, segment.tensor(op.inputs[0]), number(collective_bytes(segment, op), binding));
+      communicates(redistribution(op).group, segment.tensor(op.inputs[0]),
+                   number(collective_bytes(segment, op), binding));
     if (is_collective(op.kind) && time.category == TimeCategory::MemoryBound)
       args["packing_us"] = in_microseconds(time.seconds - time.exposed);
-    if (op.ring != Ring::None) {  // its messages travel concurrently
+    if (ring_of(op) != Ring::None) {  // messages of a ring travel concurrently with compute
       const RingOps ring = ring_ops(segment, span.op);
       double bytes = 0;
       for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
         for (const OpId m : *moved) bytes += number(collective_bytes(segment, segment.op(m)), binding);
       const Op& pass = segment.op(ring.passes.at(0));
-      communicates(pass.group, segment.tensor(pass.inputs[0]), bytes);
+      communicates(redistribution(pass).group, segment.tensor(pass.inputs[0]), bytes);
       args["waits_us"] = in_microseconds(time.exposed);
     }
-    out.args = args.dump();
-    out.args = out.args.substr(1, out.args.size() - 2);
+    out.args = std::move(args);
     return out;
   }
 
@@ -218,25 +216,30 @@ class Writer {
     return std::llround(number(group_size(r_.graph().structure, group), r_.stages.front().binding));
   }
 
-  void event(const std::string& fields) {
-    out_ += (first_ ? "\n{" : ",\n{") + fields + "}";
+  void event(const Json& event) {
+    out_ += (first_ ? "\n" : ",\n") + event.dump();
     first_ = false;
   }
 
-  void slice(const std::string& name_text, std::string_view category, int stage, int stream, const Slice& at,
-             const std::string& args) {
-    event("\"ph\":\"X\",\"name\":" + name_text + ",\"cat\":\"" + std::string(category) + "\"," +
-          place(stage, stream) + ",\"ts\":" + microseconds(at.begin) +
-          ",\"dur\":" + microseconds(at.end - at.begin) + ",\"args\":{" + args + "}");
-  }
-
-  static std::string place(int stage, int stream) {
-    return "\"pid\":" + std::to_string(stage) + (stream < 0 ? "" : ",\"tid\":" + std::to_string(stream));
+  // Borrows the arguments, which many slices share: copies would take most of the time.
+  void slice(const std::string& name, std::string_view category, int stage, int stream, const Slice& at,
+             Json& args) {
+    slice_["name"] = name;
+    slice_["cat"] = category;
+    slice_["pid"] = stage;
+    slice_["tid"] = stream;
+    slice_["ts"] = microseconds(at.begin);
+    slice_["dur"] = microseconds(at.end - at.begin);
+    slice_["args"].swap(args);
+    event(slice_);
+    slice_["args"].swap(args);
   }
 
   void metadata(int stage, int stream, const char* what, const std::string& name) {
-    event(std::string("\"ph\":\"M\",\"name\":\"") + what + "\"," + place(stage, stream) +
-          ",\"args\":{\"name\":" + json_text(name) + "}");
+    Json fields{{"ph", "M"}, {"name", what}, {"pid", stage}};
+    if (stream >= 0) fields["tid"] = stream;
+    fields["args"] = {{"name", name}};
+    event(fields);
   }
 
   const Report& r_;
@@ -246,6 +249,9 @@ class Writer {
   std::vector<std::vector<OpText>> texts_;  // by segment and op
   TimelineFile file_;
   std::string out_;
+  // The event of the latest slice; its keys are in the order of the file.
+  Json slice_{{"ph", "X"}, {"name", ""}, {"cat", ""}, {"pid", 0},
+              {"tid", 0},  {"ts", 0},    {"dur", 0},  {"args", nullptr}};
   bool first_ = true;
   int64_t arrows_ = 0;
 };

@@ -13,8 +13,8 @@ namespace {
 // max_num_batched_tokens).
 constexpr int64_t kPromptTokens = 8192;
 constexpr int64_t kUsualContexts[] = {1024, 4096, 16384, 65536};
-constexpr int64_t kPlayed = 32;  // prefill microbatches that are simulated; the rest is extrapolated
-// Usual batches: the least range as a multiple of the smallest batch, and the maximum number of steps.
+constexpr int64_t kSimulated = 32;  // prefill microbatches that are simulated; others are extrapolated
+// Usual batches: the smallest range as a multiple of the smallest batch, and the maximum number of steps.
 constexpr int64_t kLeastReach = 64, kMostSteps = 12;
 
 // The microbatch size must be a multiple of this number: the split of sequence parallelism, and cp if experts
@@ -44,18 +44,18 @@ InferenceFigures figures_of(const Report& report, double seconds, double first_s
   return out;
 }
 
-// Prefill with many equal microbatches: simulates `few` and half of them, and extrapolates the difference.
-// Empty if there are few microbatches, or if stopped.
+// Prefill with many equal microbatches: simulates `few` microbatches and half as many, and extrapolates the
+// difference. Empty if there are few microbatches, or if stopped.
 std::optional<InferenceFigures> figures_of_many(const Report& report, std::stop_token stop) {
   const Design& d = report.design;
-  const int64_t few = std::max(kPlayed, 2 * d.parallel.pp);
+  const int64_t few = std::max(kSimulated, 2 * d.parallel.pp);
   if (d.workload.mode != Mode::Prefill || report.microbatches <= 2 * few) return std::nullopt;
-  const auto play = [&](int64_t microbatches) {
+  const auto simulated = [&](int64_t microbatches) {
     Design shorter = d;
     shorter.workload.batch = microbatches * d.workload.microbatch * d.parallel.dp;
     return serve(shorter, stop, report.cache);
   };
-  const ServedPhase half = play(few / 2), whole = play(few);
+  const ServedPhase half = simulated(few / 2), whole = simulated(few);
   if (!half.valid() || !whole.valid()) return std::nullopt;
   const double each = (whole.figures.seconds - half.figures.seconds) / static_cast<double>(few - few / 2);
   return figures_of(report, whole.figures.seconds + each * static_cast<double>(report.microbatches - few),
@@ -86,7 +86,8 @@ Design serving_design(const Design& design, Mode mode, int64_t batch, int64_t co
     return out;
   }
   out.workload.context_length = context;
-  // As few microbatches as stages, because each reads all weights again. The last one may have empty places.
+  // As few microbatches as stages, because each microbatch reads all weights again. The last one may have
+  // empty places.
   const auto each = [&](int64_t m) { return ((of_replica + m - 1) / m + least - 1) / least * least; };
   if (of_replica < 1 || batch % design.parallel.dp != 0) return out;
   const int64_t microbatch = each(std::min(design.parallel.pp, of_replica)),
@@ -162,8 +163,9 @@ SweptPhase swept_phase(const Design& design, std::stop_token stop, std::shared_p
   SweptPhase out;
   const auto report = estimate(design, std::move(cache), stop);
   if (!report || !report->valid() || !report->accelerator) {
-    out.problem = Problem{
-        Severity::Error, "accelerator", "no time is known for it", "one of the catalogue", {}};
+    out.problem = Problem{ProblemCode::UnknownAccelerator, "accelerator",
+                          "the accelerator is not in the catalogue, so its times are unknown",
+                          "an accelerator's id"};
     if (report)
       for (const Problem& problem : report->problems)
         if (problem.severity == Severity::Error) {
@@ -191,7 +193,7 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
   const std::vector<int64_t> batches = ascending(of_batches), contexts = ascending(of_contexts);
   size_t done = 0;
   const size_t of = contexts.size() * (batches.size() + 1);
-  const auto told = [&] {
+  const auto report_progress = [&] {
     ++done;
     if (progress) progress(done, of);
   };
@@ -201,24 +203,24 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
     std::vector<int64_t> of_context = batches;
     if (largest > 0 && std::find(batches.begin(), batches.end(), largest) == batches.end())
       of_context.insert(std::upper_bound(of_context.begin(), of_context.end(), largest), largest);
-    told();
+    report_progress();
     for (const int64_t batch : of_context) {
       const Design decoding = serving_design(design, Mode::Decode, batch, context);
       ServedPoint point{batch, context,
                         swept_phase(serving_design(design, Mode::Prefill, batch, context), stop, cache),
                         swept_phase(decoding, stop, cache)};
       // Empty places generate no tokens.
-      const double taken = static_cast<double>(batch) / static_cast<double>(decoding.workload.batch);
-      point.decode.figures.tokens_per_second *= taken;
-      point.decode.figures.tokens_per_gpu *= taken;
+      const double used = static_cast<double>(batch) / static_cast<double>(decoding.workload.batch);
+      point.decode.figures.tokens_per_second *= used;
+      point.decode.figures.tokens_per_gpu *= used;
       if (stop.stop_requested()) {
         out.points.resize(first);  // removes the points of the incomplete context
         return out;
       }
       point.largest = batch == largest;
-      point.asked = !point.largest || of_context.size() == batches.size();
+      point.requested = !point.largest || of_context.size() == batches.size();
       out.points.push_back(std::move(point));
-      if (out.points.back().asked) told();
+      if (out.points.back().requested) report_progress();
     }
     out.largest.emplace_back(context, largest);
   }

@@ -18,11 +18,11 @@ namespace shardscape {
 
 struct InferenceFigures {
   // Prefill: seconds to the first token of the last prompt; all prompts arrive at once. Decode: seconds
-  // between two tokens of a sequence in a running pipeline. There the next token of a microbatch starts as
-  // soon as its previous token is sampled and the stages are free. The time per token is the larger of two
-  // times: the compute time of the busiest stage in a step, and the way of a microbatch through all stages.
+  // between two tokens of a sequence in a running pipeline. The next token of a microbatch starts as soon as
+  // the previous token is sampled and the stages are free. The time per token is the larger of two times: the
+  // compute time of the busiest stage in a step, and the time of a microbatch through all stages.
   double seconds = 0;
-  // Prefill: seconds to the first token of the prompts that are read first (one microbatch of every replica).
+  // Prefill: seconds to the first token of the first prompts (one microbatch of every replica).
   // Decode: 0.
   double first_seconds = 0;
   double tokens_per_second = 0;  // of all ranks; prefill counts prompt tokens, decode generated tokens
@@ -45,7 +45,7 @@ struct ServedPhase {
   bool valid() const { return simulation != nullptr; }
 };
 // Empty if stopped.
-// In this header, cache is shared with other computations of the caller; if null, the function makes its own.
+// cache, here and below: shared with other computations of the caller; null: the function makes a cache.
 ServedPhase serve(const Design& design, std::stop_token stop = {}, std::shared_ptr<PlanCache> cache = {});
 
 // The most sequences of `context` tokens that decode can hold at once: the same number on all replicas, in as
@@ -78,8 +78,8 @@ SweptPhase swept_phase(const Design& design, std::stop_token stop = {},
 struct ServedPoint {
   int64_t batch = 0, context = 0;
   SweptPhase prefill, decode;
-  bool asked = true;     // false: added by the sweep as the largest batch
-  bool largest = false;  // the largest batch of this context that decode can hold
+  bool requested = true;  // false: added by the sweep as the largest batch
+  bool largest = false;   // the largest batch of this context that decode can hold
 };
 // The problem of prefill, else of decode; empty if both are valid.
 std::optional<Problem> point_problem(const ServedPoint& point);

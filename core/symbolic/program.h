@@ -1,4 +1,4 @@
-// Compiles many expressions to one flat program, which evaluates arrays of designs in one pass.
+// Compiles many expressions to one flat program. Monomials that expressions share are evaluated once.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,14 @@ class ExprProgram {
  public:
   static ExprProgram compile(std::span<const Expr> expressions);
   size_t size() const { return sums_.size(); }                  // number of expressions
-  std::span<const Symbol> symbols() const { return symbols_; }  // the required columns, in order
-  // columns[s][d] is the value of symbols()[s] in design d. The value of expression e in design d goes to
-  // values[e * designs + d], its fault to the same index of faults. A fault leaves 0 in values. faults may be
-  // empty. Throws std::invalid_argument if the spans are too short.
-  void evaluate(std::span<const int64_t* const> columns, size_t designs, std::span<Wide> values,
-                std::span<EvalFault> faults) const;
-  // Evaluates one design. An unbound symbol yields EvalFault::Unbound and the value 0.
+  std::span<const Symbol> symbols() const { return symbols_; }  // all symbols, in canonical order
+  // The values of all expressions, equal to those of evaluate() in binding.h. An expression with a fault has
+  // the value 0; an unbound symbol yields EvalFault::Unbound.
   std::vector<Wide> evaluate(const Binding& binding, std::vector<EvalFault>* faults = nullptr) const;
 
  private:
   struct Factor {
-    uint32_t column;
+    uint32_t symbol;  // index into symbols_
     int32_t exponent;
   };
   // Range of factors_.
@@ -39,6 +35,14 @@ class ExprProgram {
   struct Sum {
     uint32_t first, last;
   };
+  // The values of the symbols (some may be unbound) and of the monomials.
+  struct Values;
+  bool product(const Monomial& of, std::span<const int64_t> row, Wide& out) const;
+  bool wide_product(const Monomial& of, std::span<const int64_t> row, Wide& out) const;
+  bool sum(const Sum& of, const Values& values, Wide& out) const;
+  EvalFault exact_sum(const Sum& of, const Values& values, Wide& out) const;
+  bool bound(const Sum& of, const Values& values) const;
+
   std::vector<Symbol> symbols_;
   std::vector<Factor> factors_;
   std::vector<Monomial> monomials_;  // shared by all expressions

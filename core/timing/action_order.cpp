@@ -28,7 +28,7 @@ class Recorder : public ScheduleWork {
       OrderedAction& a = out.actions.emplace_back();
       a.stage = static_cast<int16_t>(node.stage);
       if (node.peer >= 0) {
-        a.kind = ActionKind::SendForward;  // also stands for SendBackward, on the same link
+        a.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
         a.peer = static_cast<int16_t>(node.peer);
         a.message = messages[i] = out.messages++;
         continue;
@@ -75,7 +75,7 @@ void find_ends(ActionOrder& order) {
       order.ends.push_back(static_cast<int32_t>(i));
 }
 
-// Windows end with the last forward but one of a stage, before its cool-down.
+// The last window ends with the last forward but one of a stage, before the cool-down.
 void mark(ActionOrder& order, int window) {
   order.window = window;
   std::vector<int> all(static_cast<size_t>(order.stages), 0), seen = all;
@@ -99,30 +99,29 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
   const auto stages = static_cast<int>(places.stages);
   const int period = repeats_after(parallel, microbatches);
   const bool repeats = period > 0;
-  const bool one_each = (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::OneFOneBPairs) &&
-                        places.chunks == 1;
-  const int window = one_each ? std::max(1, stages / 2) : period;
-  int played = repeats ? std::max(4 * window, (one_each ? 2 : 4) * stages) * rounds : microbatches;
+  const bool plain_1f1b = (kind == ScheduleKind::OneFOneB || kind == ScheduleKind::OneFOneBPairs) &&
+                          places.chunks == 1;
+  const int window = plain_1f1b ? std::max(1, stages / 2) : period;
+  int simulated = repeats ? std::max(4 * window, (plain_1f1b ? 2 : 4) * stages) * rounds : microbatches;
   // The last round must have as many microbatches as in the full schedule.
-  if (repeats) played += ((microbatches - played) % period + period) % period;
-  const bool short_of_all = repeats && played < microbatches;
-  if (!short_of_all) played = microbatches;
-  std::vector<int64_t> words = schedule_key(parallel);
-  words.insert(words.end(), {played, short_of_all});
-  CacheKey key;
-  for (const int64_t word : words) key.add(word);
+  if (repeats) simulated += ((microbatches - simulated) % period + period) % period;
+  const bool shortened = repeats && simulated < microbatches;
+  if (!shortened) simulated = microbatches;
+  CacheKey key = schedule_key(parallel);
+  key.add(int64_t{simulated});
+  key.add(int64_t{shortened});
   const auto make = [&]() -> std::shared_ptr<const ActionOrder> {
     Recorder recorder;
     Timeline timeline(stages, false);
-    simulate_schedule(make_schedule(parallel, played, &cache), recorder, timeline, stop);
+    simulate_schedule(make_schedule(parallel, simulated, &cache), recorder, timeline, stop);
     if (stop.stop_requested()) return nullptr;
     auto out = std::make_shared<ActionOrder>(recorder.order(timeline));
     out->stages = stages;
     out->chunks = static_cast<int>(places.chunks);
-    out->microbatches = played;
-    out->key = words;
+    out->microbatches = simulated;
+    out->key = {key.words().begin(), key.words().end()};
     find_ends(*out);
-    if (short_of_all) mark(*out, window);
+    if (shortened) mark(*out, window);
     return out;
   };
   return cache.get<ActionOrder>(CacheKind::ActionOrder, key, make, [](const ActionOrder& order) {

@@ -36,13 +36,13 @@ struct ActionOrder {
   // Microbatches between two marks. In each stage, forwards before the last one are marked at this distance,
   // where the schedule is periodic. 0: no marks.
   int window = 0;
-  // The first index in `ends` whose action satisfies `matters`. Reductions always count. actions.size() if
-  // there is none.
-  template <typename Matters>
-  size_t own(const Matters& matters) const {
+  // The first action in `ends` that is a gradient reduction or satisfies `has_sync`; actions.size() if there
+  // is none.
+  template <typename HasSync>
+  size_t own(const HasSync& has_sync) const {
     for (const int32_t end : ends)
       if (const OrderedAction& a = actions[static_cast<size_t>(end)];
-          a.kind == ActionKind::GradReduce || matters(a))
+          a.kind == ActionKind::GradReduce || has_sync(a))
         return static_cast<size_t>(end);
     return actions.size();
   }

@@ -1,5 +1,5 @@
-// The ops of a graph as a machine sees them: which formula gives the seconds of an op, and where its numbers
-// are. Compiled once per structure. Private to op_seconds.
+// The ops of a graph for timing: the formula that gives the seconds of an op, and the place of its operands
+// in one expression program. Compiled once per structure. Private to op_seconds.
 #pragma once
 
 #include <memory>
@@ -10,22 +10,25 @@
 
 namespace shardscape {
 
-// Blocks of quantized types have scales: their bytes are whole only in multiples.
+// Expressions of bytes are multiplied by this number, because the bytes of quantized types with their scales
+// are fractions.
 inline constexpr int64_t kByteScale = 128;
 
-enum class OpRule : uint8_t { Nothing, Product, Attention, Ring, Scan, Collective, Exchange, Routing, Bytes };
+enum class OpRule : uint8_t { Nothing, Gemm, Attention, Ring, Scan, Collective, Exchange, Routing, Bytes };
 
-// An op as the machine sees it: which formula, and where its numbers are in the program.
 struct CompiledOp {
-  OpRule rule = OpRule::Nothing;
-  uint32_t first = 0;
-  int whole = -1;    // FLOPs of the model, all ranks together; -1: not counted
-  OpId beside = -1;  // of a gather or scatter over tp: the product that it can run beside
+  OpRule rule = OpRule::Nothing;  // the formula of the op's seconds
+  uint32_t first = 0;             // index of the formula's first operand in CompiledGraph::program
+  // Index in CompiledGraph::model_flops; -1: the op does not count.
+  int model_flops = -1;
+  // Gather or scatter over tp: the GEMM that the collective can overlap with; -1: none.
+  OpId overlapped_gemm = -1;
 };
 
 struct CompiledGraph {
   std::vector<std::vector<CompiledOp>> segments;
-  ExprProgram program, whole;  // whole: FLOPs of the model
+  ExprProgram program;
+  ExprProgram model_flops;  // of one microbatch and op, all ranks together
   OpReads reads;
 };
 

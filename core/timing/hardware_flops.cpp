@@ -26,8 +26,8 @@ std::vector<std::vector<SkippedFlops>> skipped_by_op(const Report& report, const
       if (const double skipped = ops.ops[s][i].skipped; skipped > 0)
         out[s][i].masked = skipped * number(op.flops, binding);
       if (!report.graph().structure.derived_slots || report.design.workload.pad_to_capacity) continue;
-      if (const Expr asked = useful_flops_of(segment, op.flops); asked != op.flops)
-        out[s][i].idle = std::max(0.0, number(op.flops, binding) - number(asked, binding));
+      if (const Expr useful = useful_flops_of(segment, op.flops); useful != op.flops)
+        out[s][i].idle = std::max(0.0, number(op.flops, binding) - number(useful, binding));
     }
   }
   return out;
@@ -36,7 +36,7 @@ std::vector<std::vector<SkippedFlops>> skipped_by_op(const Report& report, const
 }  // namespace
 
 HardwareFlops hardware_flops(const Report& report, const OpSeconds& ops) {
-  const std::vector<std::vector<SkippedFlops>> spared = skipped_by_op(report, ops);
+  const std::vector<std::vector<SkippedFlops>> skipped_flops = skipped_by_op(report, ops);
   const PipelineLayout places = pipeline_layout(report.design.parallel);
   const double runs_of_stage = static_cast<double>(places.microbatches(report.microbatches)) *
                                static_cast<double>(report.ranks) / static_cast<double>(report.stages.size());
@@ -50,8 +50,8 @@ HardwareFlops hardware_flops(const Report& report, const OpSeconds& ops) {
         const Segment& segment = report.graph().segments[static_cast<size_t>(instance.segment)];
         for (size_t i = 0; i < segment.ops.size(); ++i) {
           if (!runs(segment.ops[i], instance.of.checkpoint_policy)) continue;
-          of.masked += spared[static_cast<size_t>(instance.segment)][i].masked;
-          of.idle += spared[static_cast<size_t>(instance.segment)][i].idle;
+          of.masked += skipped_flops[static_cast<size_t>(instance.segment)][i].masked;
+          of.idle += skipped_flops[static_cast<size_t>(instance.segment)][i].idle;
         }
       }
     masked += of.masked * runs_of_stage;

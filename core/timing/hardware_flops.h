@@ -5,9 +5,9 @@
 
 namespace shardscape {
 
-// Sums over all ranks. computed = counted FLOPs - tiles that fused attention skips under masks - slots of the
-// busiest expert above the even share, since other ranks have fewer slots. Slots padded to a capacity are
-// computed.
+// Sums over all ranks. computed = counted FLOPs - FLOPs of tiles that fused attention skips under masks -
+// FLOPs of idle slots. Idle slots: counted FLOPs are those of the busiest expert, but other ranks have fewer
+// slots. Slots padded to a capacity are computed.
 struct HardwareFlops {
   double computed = 0;
   double masked = 0;  // counted, but skipped under masks

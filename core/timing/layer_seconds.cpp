@@ -7,7 +7,7 @@ namespace shardscape {
 
 double OverlapFactors::factor(TimeCategory category) const {
   if (category == TimeCategory::ExpertComm) return exchanges;
-  return category == TimeCategory::Products || category == TimeCategory::Attention
+  return category == TimeCategory::MatrixProducts || category == TimeCategory::Attention
              ? products
              : 1;  // does not slow down with fewer processors
 }

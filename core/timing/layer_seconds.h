@@ -41,7 +41,8 @@ class LayerTable {
   LayerTable(const Report& report, const Machine& machine);
   // Wraps a complete table that was made for a report with equal numbers.
   explicit LayerTable(std::shared_ptr<const LayerTable> made) : made_(std::move(made)) {}
-  void fill_all();                                     // then drops the report and the ops
+  // Makes all entries, then releases the report and the ops.
+  void fill_all();
   const LayerSeconds& at(int segment, LayerClass of);  // the reference stays valid
   const Boundary& boundary();
   const OpSeconds& ops() const { return ops_; }

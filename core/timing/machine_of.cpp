@@ -8,23 +8,48 @@ Machine machine_of(const Design& design) {
   return {accelerator_of(design.cluster), network_of(design), trains(design)};
 }
 
-void add_to(CacheKey& key, const Machine& machine) {
-  const Network& n = machine.network;
-  // The id of an accelerator determines its tables of kernels and collectives. A design may change its peaks.
-  const Accelerator& a = *machine.accelerator;
-  key.add(std::string_view(a.id));
-  for (const double word : {a.bf16_tflops, a.fp8_tflops, a.fp4_tflops, a.memory_gbps}) key.add(word);
-  key.add(int64_t{n.measured != nullptr});
-  for (const int64_t word :
-       {n.domain, n.node, n.rails, n.leaf, n.pod, int64_t{n.nvls}, int64_t{n.sharp},
-        int64_t{machine.training}, static_cast<int64_t>(n.algorithm), static_cast<int64_t>(n.links), n.peers})
-    key.add(word);
-  for (const TorusEdge& edge : n.torus) key.add(edge.closed ? -edge.ranks : edge.ranks);
+namespace {
+
+// The id determines the tables of kernels and collectives and most values. A design may change the values in
+// the key, and the memory, on which no time depends.
+void add_to(CacheKey& key, const Accelerator& accelerator) {
+  key.add(std::string_view(accelerator.id));
   for (const double word :
-       {machine.host_gbps, n.scaleup_gbps, n.nic_gbps, n.hop.scaleup_us, n.hop.nic_us, n.hop.spine_us,
-        n.measured_hop.scaleup_us, n.measured_hop.nic_us, n.measured_hop.spine_us, n.launch_us,
-        n.scaleup_efficiency, n.nic_efficiency, n.oversubscription})
+       {accelerator.bf16_tflops, accelerator.fp8_tflops, accelerator.fp4_tflops, accelerator.memory_gbps})
     key.add(word);
+}
+
+void add_to(CacheKey& key, const HopLatency& hop) {
+  const auto& [scaleup_us, nic_us, spine_us] = hop;
+  for (const double word : {scaleup_us, nic_us, spine_us}) key.add(word);
+}
+
+// The name is a label. The accelerator's id determines the table of measured collectives.
+void add_to(CacheKey& key, const Network& network) {
+  const auto& [domain, node, scaleup_gbps, nic_gbps, hop, measured_hop, launch_us, scaleup_efficiency,
+               nic_efficiency, rails, leaf, pod, oversubscription, links, peers, torus_wrap, torus, nvls,
+               sharp, algorithm, measured, name] = network;
+  for (const int64_t word :
+       {domain, node, rails, leaf, pod, static_cast<int64_t>(links), peers, torus_wrap, int64_t{nvls},
+        int64_t{sharp}, static_cast<int64_t>(algorithm), int64_t{measured != nullptr}})
+    key.add(word);
+  for (const auto& [ranks, closed] : torus) key.add(closed ? -ranks : ranks);
+  for (const double word :
+       {scaleup_gbps, nic_gbps, launch_us, scaleup_efficiency, nic_efficiency, oversubscription})
+    key.add(word);
+  add_to(key, hop);
+  add_to(key, measured_hop);
+}
+
+}  // namespace
+
+// The bindings name every member, so a new member does not compile until it is added to a key.
+void add_to(CacheKey& key, const Machine& machine) {
+  const auto& [accelerator, network, training, host_gbps] = machine;
+  add_to(key, *accelerator);
+  add_to(key, network);
+  key.add(int64_t{training});
+  key.add(host_gbps);
 }
 
 }  // namespace shardscape

@@ -6,8 +6,8 @@
 
 #include "design/expert_nodes.h"
 #include "graph/build.h"
-#include "graph/gemm_kernels.h"
 #include "graph/op_spec.h"
+#include "graph/op_traits.h"
 #include "graph/ring.h"
 #include "graph/useful_flops.h"
 #include "performance/attention_model.h"
@@ -35,12 +35,12 @@ class Timer {
   static double model_flops(const Report& report) {
     const Graph& graph = report.graph();
     const std::shared_ptr<const CompiledGraph> compiled_graph = compiled(report);
-    const std::vector<Wide> values = compiled_graph->whole.evaluate(report.stages.front().binding);
+    const std::vector<Wide> values = compiled_graph->model_flops.evaluate(report.stages.front().binding);
     double out = 0;
     for (size_t i = 0; i < graph.segments.size(); ++i) {
       double flops = 0, copies = 1;
       for (const CompiledOp& op : compiled_graph->segments[i])
-        if (op.whole >= 0) flops += to_double(values[static_cast<size_t>(op.whole)]);
+        if (op.model_flops >= 0) flops += to_double(values[static_cast<size_t>(op.model_flops)]);
       if (graph.segments[i].kind == SegmentKind::Layer)
         copies = static_cast<double>(
             report.binding.get(model_layers_symbol(graph, static_cast<int>(i) - 1)).value_or(0));
@@ -78,10 +78,11 @@ class Timer {
                                     std::vector<OpTime>& times) {
     double across = 0, inside = 0;  // seconds of the current dispatch or combine that are not hidden yet
     for (size_t id = 0; id < ops.size(); ++id) {
-      if (ops[id].rule == OpRule::Product) across = inside = 0;
+      if (ops[id].rule == OpRule::Gemm) across = inside = 0;
       if (segment.ops[id].kind != OpKind::AllToAll) continue;
-      const bool local = segment.ops[id].group == MeshAxes{MeshAxis::EpLocal};
-      if (!local && segment.ops[id].group != MeshAxes{MeshAxis::EpNode}) continue;
+      const MeshAxes& group = redistribution(segment.ops[id]).group;
+      const bool local = group == MeshAxes{MeshAxis::EpLocal};
+      if (!local && group != MeshAxes{MeshAxis::EpNode}) continue;
       double &own = local ? inside : across, &other = local ? across : inside;
       const double hidden = std::min(times[id].seconds, other);
       times[id].seconds -= hidden;
@@ -91,16 +92,16 @@ class Timer {
   }
 
   // Megatron's --tp-comm-overlap (Transformer Engine's user buffers): the GEMM runs in n pieces, one per
-  // rank's share, with n - 1 messages. The first piece of a gather is local, and so is the last piece of a
-  // scatter. Exposed is n - 1 times the excess of a message over a piece. A GEMM hides one collective.
+  // rank's share, with n - 1 messages. The first piece of a gather and the last piece of a scatter are local.
+  // The exposed time is n - 1 times the excess of a message over a piece. A GEMM hides one collective.
   void overlap(const std::vector<CompiledOp>& ops, std::vector<OpTime>& times) const {
     const auto pieces = static_cast<double>(report_.design.parallel.tp);
     if (pieces < 2) return;
-    std::set<OpId> taken;
+    std::set<OpId> overlapped;
     for (size_t id = 0; id < ops.size(); ++id) {
-      if (ops[id].beside < 0 || !taken.insert(ops[id].beside).second) continue;
+      if (ops[id].overlapped_gemm < 0 || !overlapped.insert(ops[id].overlapped_gemm).second) continue;
       const double message = times[id].seconds / (pieces - 1),
-                   piece = times[static_cast<size_t>(ops[id].beside)].seconds / pieces;
+                   piece = times[static_cast<size_t>(ops[id].overlapped_gemm)].seconds / pieces;
       times[id].seconds = (pieces - 1) * std::max(0.0, message - piece);
     }
   }
@@ -115,7 +116,7 @@ class Timer {
     OpTime out;
     switch (of.rule) {
       case OpRule::Nothing: break;
-      case OpRule::Product: {
+      case OpRule::Gemm: {
         const Tensor& result = segment.tensor(op.outputs.front());
         // With fewer tokens than experts, some experts have no tokens: one GEMM for each of the others.
         const int64_t rows = whole(of.first + 1), batch = std::min(whole(of.first), rows);
@@ -129,7 +130,8 @@ class Timer {
         const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
         shape.batch /= kernels;
         shape.concurrent_expert = kernels > 1;
-        return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0, TimeCategory::Products};
+        return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0,
+                TimeCategory::MatrixProducts};
       }
       case OpRule::Attention: {
         AttentionShape shape = attention(segment, op, of);
@@ -141,27 +143,35 @@ class Timer {
       case OpRule::Ring: return ring(segment, op, id, of);
       case OpRule::Scan: {
         const int64_t chunk = whole(of.first + 1), state = whole(of.first + 2);
-        const double products = value(of.first) / (2.0 * static_cast<double>(chunk) *
-                                                   static_cast<double>(chunk) * static_cast<double>(state));
-        const MatmulShape shape{std::max<int64_t>(1, static_cast<int64_t>(products)), chunk, chunk, state,
+        const double gemms = value(of.first) / (2.0 * static_cast<double>(chunk) *
+                                                static_cast<double>(chunk) * static_cast<double>(state));
+        const MatmulShape shape{std::max<int64_t>(1, static_cast<int64_t>(gemms)), chunk, chunk, state,
                                 op.compute};
         return {
             std::max(matmul_seconds(machine_, shape), memory_bound_seconds(machine_, bytes(of.first + 3))), 0,
             0, TimeCategory::Attention};
       }
       case OpRule::Collective: {
-        const CollectiveEstimate estimate = collective_estimate(machine_, collective_of(op.kind),
-                                                                bytes(of.first), span(op.group));
-        return {estimate.seconds,        0,  estimate.seconds,
-                comm_category(op.group), {}, link_share(machine_, estimate)};
+        const CollectiveEstimate estimate = collective_estimate(
+            machine_, collective_of(op.kind), bytes(of.first), span(redistribution(op).group));
+        return {estimate.seconds,
+                0,
+                estimate.seconds,
+                comm_category(redistribution(op).group),
+                {},
+                link_share(machine_, estimate)};
       }
       case OpRule::Exchange: {
-        const CollectiveEstimate estimate = collective_estimate(machine_, CollectiveKind::AllToAll,
-                                                                bytes(of.first), span(op.group));
-        out = {estimate.seconds,        0,  estimate.seconds,
-               comm_category(op.group), {}, link_share(machine_, estimate)};
+        const CollectiveEstimate estimate = collective_estimate(
+            machine_, CollectiveKind::AllToAll, bytes(of.first), span(redistribution(op).group));
+        out = {estimate.seconds,
+               0,
+               estimate.seconds,
+               comm_category(redistribution(op).group),
+               {},
+               link_share(machine_, estimate)};
         if (!machine_.training || moves_tokens_in_place(report_.design))
-          return out;  // inference engines have kernels that fuse this
+          return out;  // kernels of inference engines fuse the packing
         for (const uint32_t at : {of.first + 1, of.first + 3})
           if (whole(at) > 1) out.seconds += memory_bound_seconds(machine_, bytes(at + 1));
         if (out.seconds > estimate.seconds)
@@ -175,7 +185,7 @@ class Timer {
                 0, 0, TimeCategory::MemoryBound};
       }
       case OpRule::Bytes: {
-        const bool scan = op.kind == OpKind::SelectiveScan || op.kind == OpKind::CausalConv;
+        const bool scan = op_traits(op.kind).time == TimeRule::ScanBytes;
         return {memory_bound_seconds(machine_, bytes(of.first)), 0, 0,
                 scan ? TimeCategory::Attention : TimeCategory::MemoryBound};
       }
@@ -193,9 +203,9 @@ class Timer {
     shape.keys = whole(of.first + 4);
     shape.head_dim = whole(of.first + 5);
     shape.value_dim = whole(of.first + 6);
-    shape.causal = forward.causal;
+    shape.causal = attention_attributes(forward).causal;
     shape.backward = op.grad != GradRole::None;
-    shape.window = forward.window ? whole(of.first + 7) : 0;
+    shape.window = attention_attributes(forward).window ? whole(of.first + 7) : 0;
     shape.compute = op.compute;
     if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
       shape.cached = keys.dtype;
@@ -205,15 +215,15 @@ class Timer {
     return shape;
   }
 
-  // Blocks travel on their own stream while attention computes the previous block.
+  // Blocks are sent on their own stream while attention computes the previous block.
   OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     const RingOps ring = ring_ops(segment, id);
     const int64_t ranks = whole(of.first + 8);
     AttentionShape block = attention(segment, op, of);
     block.keys = block.queries;
-    std::map<OpId, double> message, brought;
+    std::map<OpId, double> message, received;
     uint32_t at = of.first + 9;
-    const MeshAxes& axes = segment.op(ring.passes.at(0)).group;
+    const MeshAxes& axes = redistribution(segment.op(ring.passes.at(0))).group;
     GroupSpan hop = span(axes);
     // The slowest hop sets the pace of the ring: from the last rank of a domain to the first rank of the next
     // domain.
@@ -223,15 +233,15 @@ class Timer {
            0,
            0,
            1,
-           hop.leaves > 1 ? 2 : 1,
-           hop.unlike || (crosses && hop.per_domain > 1),
+           hop.leaf_switches > 1 ? 2 : 1,
+           hop.crosses_rails || (crosses && hop.per_domain > 1),
            hop.torus};
     for (const std::vector<OpId>* moved : {&ring.passes, &ring.sums})
       for (const OpId m : *moved)
         message[m] = collective_seconds(machine_, CollectiveKind::SendRecv, bytes(at++), hop);
     OpTime out{0, 0, 0, TimeCategory::Attention, comm_category(axes)};
-    // counted, kept: numbers of blocks; all others: seconds.
-    double computed = 0, link = 0, busy = 0, counted = 0, kept = 0;
+    double computed = 0, link = 0, busy = 0;         // seconds
+    double counted_blocks = 0, computed_blocks = 0;  // numbers of blocks
     std::map<OpId, double> next;
     for (const auto& [event, step] : ring_events(ring, ranks)) {
       if (event == id) {
@@ -240,27 +250,27 @@ class Timer {
           shape.causal = block.causal && step == 0;
           if (work == 1) shape.keys = std::max<int64_t>(1, shape.keys / 2);
           double begin = computed;
-          for (const OpId pass : ring.passes) begin = std::max(begin, brought[pass]);
+          for (const OpId pass : ring.passes) begin = std::max(begin, received[pass]);
           const double seconds = attention_seconds(machine_, shape);
           computed = begin + seconds;
           busy += seconds;
-          counted += static_cast<double>(work) / 2;
-          kept += static_cast<double>(work) / 2 * computed_share(shape);
+          counted_blocks += static_cast<double>(work) / 2;
+          computed_blocks += static_cast<double>(work) / 2 * computed_share(shape);
         }
-        for (const auto& [pass, end] : next) brought[pass] = end;
+        for (const auto& [pass, end] : next) received[pass] = end;
         next.clear();
         continue;
       }
       const bool sum = segment.op(event).kind == OpKind::RingSum;
-      const double begin = std::max({link, brought[event], sum ? computed : 0});
+      const double begin = std::max({link, received[event], sum ? computed : 0});
       link = begin + message[event];
       out.communication += message[event];
-      (sum ? brought : next)[event] = link;
+      (sum ? received : next)[event] = link;
     }
-    for (const OpId s : ring.sums) computed = std::max(computed, brought[s]);
+    for (const OpId s : ring.sums) computed = std::max(computed, received[s]);
     out.seconds = computed;
     out.exposed = computed - busy;
-    out.skipped = counted > 0 ? 1 - kept / counted : 0;
+    out.skipped = counted_blocks > 0 ? 1 - computed_blocks / counted_blocks : 0;
     return out;
   }
 
@@ -291,9 +301,8 @@ double number(const Expr& expr, const Binding& binding) {
 
 TimeCategory comm_category(const MeshAxes& axes) {
   const auto any = [&](auto is) { return std::any_of(axes.begin(), axes.end(), is); };
-  if (any([](MeshAxis a) { return a >= MeshAxis::Edp && a <= MeshAxis::EpLocal; }))
-    return TimeCategory::ExpertComm;
-  if (any(is_cp_axis) || any([](MeshAxis a) { return a == MeshAxis::TpContext; }))
+  if (any(is_expert_axis)) return TimeCategory::ExpertComm;
+  if (any([](MeshAxis a) { return is_part_of(a, MeshAxis::Cp) || a == MeshAxis::TpContext; }))
     return TimeCategory::ContextComm;
   return TimeCategory::TensorComm;
 }

@@ -39,8 +39,8 @@ struct OpSeconds {
 // FLOPs of one microbatch of all replicas: the forward and, in training, the backward. See
 // Simulation::model_tflops.
 double model_flops(const Report& report);
-// The inputs of op seconds, of offloaded bytes and of message bytes: these symbols, and the spans of these
-// groups. Other inputs are the machine, the position in a ring and tp_comm_overlap.
+// The inputs of op seconds, of offloaded bytes and of message bytes: the values of `symbols` and the spans of
+// `groups`. Other inputs are the machine, the position in a ring and tp_comm_overlap.
 struct OpReads {
   int64_t serial = 0;  // number in the cache that holds these expressions
   std::vector<Symbol> symbols;

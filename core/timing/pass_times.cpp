@@ -36,12 +36,12 @@ int pass_of(SpanKind kind) {
 
 constexpr size_t kPasses = 3;  // kinds of passes that compute; index of messages
 
-// Over all stages: seconds and number of each kind of pass and of messages, and the saved bytes of a
-// microbatch.
+// Sums over all stages: seconds and number of each kind of pass and of messages, bytes that a microbatch
+// saves, and bytes that its deferred weight gradients read.
 struct Sums {
   std::array<double, kPasses + 1> seconds{};
   std::array<int64_t, kPasses + 1> count{};
-  double kept = 0, waiting = 0;
+  double saved = 0, deferred = 0;
 };
 
 Sums sums_of(const Report& report, const Simulation& simulation) {
@@ -61,9 +61,9 @@ Sums sums_of(const Report& report, const Simulation& simulation) {
       const auto bytes = [&](const SavedStorage& s) {
         return number(segment.storages[static_cast<size_t>(s.storage)].bytes, stage.binding);
       };
-      for (const SavedStorage& s : saved_by(segment, instance.of.checkpoint_policy)) sums.kept += bytes(s);
+      for (const SavedStorage& s : saved_by(segment, instance.of.checkpoint_policy)) sums.saved += bytes(s);
       for (const SavedStorage& s : deferred_in(segment, instance.of.checkpoint_policy))
-        sums.waiting += bytes(s);
+        sums.deferred += bytes(s);
     }
   return sums;
 }
@@ -82,15 +82,15 @@ PassTimes::PassTimes(const StageTimes& stage) {
   for (size_t i = 0; i < stage.spans.size(); ++i) {
     const Span& span = stage.spans[i];
     if (span.stream != StreamKind::Compute || span.microbatch < 0 || pass_of(span.kind) == kNone) continue;
-    const auto [it, made] = stretches_.try_emplace({pass_of(span.kind), span.microbatch, span.chunk},
+    const auto [it, made] = intervals_.try_emplace({pass_of(span.kind), span.microbatch, span.chunk},
                                                    PassInterval{span.begin, span.end, static_cast<int>(i)});
     if (!made) it->second.end = std::max(it->second.end, span.end);
   }
 }
 
 const PassInterval* PassTimes::of(const Action& action) const {
-  const auto it = stretches_.find({pass_of(action.kind), action.microbatch, action.chunk});
-  return it == stretches_.end() ? nullptr : &it->second;
+  const auto it = intervals_.find({pass_of(action.kind), action.microbatch, action.chunk});
+  return it == intervals_.end() ? nullptr : &it->second;
 }
 
 PassPlan measured_passes(const Report& report, const Simulation& simulation) {
@@ -101,7 +101,7 @@ PassPlan measured_passes(const Report& report, const Simulation& simulation) {
     const double mean = sums.count[i] > 0 ? sums.seconds[i] / static_cast<double>(sums.count[i]) : 0;
     out.times.push_back(std::max<int64_t>(std::llround(mean * 1e6), i < kPasses ? 1 : 0));
   }
-  out.waiting_percent = sums.kept > 0 ? std::llround(100 * std::min(1.0, sums.waiting / sums.kept)) : 100;
+  out.waiting_percent = sums.saved > 0 ? std::llround(100 * std::min(1.0, sums.deferred / sums.saved)) : 100;
   return out;
 }
 
@@ -109,13 +109,13 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
   constexpr double kEqualTimes = 0.03;        // share of a forward
   constexpr int64_t kEqualMemoryPercent = 5;  // percent of the saved bytes of a microbatch
   if (schedule_of(report.design.parallel) != ScheduleKind::ZbAuto) return std::nullopt;
-  const PassPlan played = measured_passes(report, simulation);
+  const PassPlan measured = measured_passes(report, simulation);
   const std::array<double, kPasses> given = proportions(report.design.parallel.passes.times),
-                                    found = proportions(played.times);
+                                    found = proportions(measured.times);
   const PassPlan& now = report.design.parallel.passes;
   if (std::equal(given.begin(), given.end(), found.begin(),
                  [](double a, double b) { return std::abs(a - b) < kEqualTimes; }) &&
-      std::abs(now.waiting_percent - played.waiting_percent) <= kEqualMemoryPercent)
+      std::abs(now.waiting_percent - measured.waiting_percent) <= kEqualMemoryPercent)
     return std::nullopt;
   const auto text = [](const std::array<double, kPasses>& of) {
     std::string out = "100";
@@ -123,22 +123,20 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
     return out;
   };
   std::string times;
-  for (const int64_t time : played.times) times += (times.empty() ? "" : ",") + std::to_string(time);
-  Problem problem;
-  problem.severity = Severity::Note;
-  problem.where = "pass_times";
-  problem.what = "the order is made for passes of " + text(given) + " with " +
-                 std::to_string(now.waiting_percent) + " % waiting, this step has " + text(found) + " with " +
-                 std::to_string(played.waiting_percent) + " %";
-  problem.accepted = times + " with waiting_percent " + std::to_string(played.waiting_percent);
-  problem.fixes = {{"use the times of this step",
-                    {{"pass_times", times}, {"waiting_percent", std::to_string(played.waiting_percent)}}}};
-  return problem;
+  for (const int64_t time : measured.times) times += (times.empty() ? "" : ",") + std::to_string(time);
+  return Problem::note(
+      ProblemCode::PassTimesOutdated, "pass_times",
+      "zb-auto ordered the passes for times of " + text(given) + " and " +
+          std::to_string(now.waiting_percent) + " % of the saved bytes deferred; this step has " +
+          text(found) + " and " + std::to_string(measured.waiting_percent) + " %",
+      times + " with waiting_percent " + std::to_string(measured.waiting_percent),
+      {{"use the times of this step",
+        {{"pass_times", times}, {"waiting_percent", std::to_string(measured.waiting_percent)}}}});
 }
 
 bool is_pass(ActionKind kind) { return pass_of(kind) != kNone; }
 
-double peak_seconds_of(int stage, const Action& action, const PeakPlace& at, const PassInterval& stretch,
+double peak_seconds_of(int stage, const Action& action, const PeakPlace& at, const PassInterval& interval,
                        StepOps& ops) {
   const StageTimes& times = ops.simulation().stages[static_cast<size_t>(stage)];
   using Lives = SegmentLifetimes::Part;
@@ -147,7 +145,7 @@ double peak_seconds_of(int stage, const Action& action, const PeakPlace& at, con
     return layer.instance == at.instance && (layer.part == Part::Forward) == (at.part == Lives::Forward) &&
            span.microbatch == action.microbatch && span.chunk == action.chunk;
   };
-  const auto from = std::lower_bound(times.layers.begin(), times.layers.end(), stretch.begin,
+  const auto from = std::lower_bound(times.layers.begin(), times.layers.end(), interval.begin,
                                      [](const SimulatedLayer& l, double begin) { return l.begin < begin; });
   // The simulated part of the layer that contains the op. Deferred weight gradients belong to a later action.
   const auto part = [&](const SimulatedLayer& layer) {
@@ -157,22 +155,22 @@ double peak_seconds_of(int stage, const Action& action, const PeakPlace& at, con
                ? Part::Backward
                : part_of(ops.report().graph().structure, ops.segment_of(stage, layer), at.op);
   };
-  for (auto layer = from; layer != times.layers.end() && layer->begin <= stretch.end; ++layer)
+  for (auto layer = from; layer != times.layers.end() && layer->begin <= interval.end; ++layer)
     if (is_there(*layer) && layer->part == part(*layer))
-      return std::min(at.behind ? layer->end : ops.begin_of(stage, *layer, at.op), stretch.end);
-  return stretch.end;
+      return std::min(at.after_run ? layer->end : ops.begin_of(stage, *layer, at.op), interval.end);
+  return interval.end;
 }
 
 std::optional<double> peak_seconds(const StageMemory& memory, StepOps& ops) {
   const StageTimes& stage = ops.simulation().stages[static_cast<size_t>(memory.stage)];
-  if (memory.of.kind == ActionKind::Optimizer)
+  if (memory.action.kind == ActionKind::Optimizer)
     for (const Span& span : stage.spans)
       if (span.kind == SpanKind::Optimizer) return span.begin;
-  if (!is_pass(memory.of.kind)) return std::nullopt;
+  if (!is_pass(memory.action.kind)) return std::nullopt;
   const PassTimes times(stage);
-  const PassInterval* stretch = times.of(memory.of);
-  return stretch ? std::optional(peak_seconds_of(memory.stage, memory.of, memory.at, *stretch, ops))
-                 : std::nullopt;
+  const PassInterval* interval = times.of(memory.action);
+  return interval ? std::optional(peak_seconds_of(memory.stage, memory.action, memory.at, *interval, ops))
+                  : std::nullopt;
 }
 
 }  // namespace shardscape

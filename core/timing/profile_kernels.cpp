@@ -8,7 +8,6 @@ ProfileKernels profile_kernels(const Structure& structure) {
   ProfileKernels out;
   const KernelProfile* profile = ModelLibrary::instance().profile(structure.profile);
   if (profile) out.separate_experts = profile->separate_experts.value_or(false);
-  if (profile) out.expert_bias = profile->expert_bias.value_or(std::array<double, 2>{});
   const KernelRule* rule = profile ? profile->rule(std::string(template_name(OpKind::Attention))) : nullptr;
   if (!rule) return out;
   out.attention = rule->kernel;

@@ -1,7 +1,6 @@
 // The kernels of a kernel profile, as far as their seconds depend on it.
 #pragma once
 
-#include <array>
 #include <string>
 
 #include "graph/graph.h"
@@ -9,9 +8,8 @@
 namespace shardscape {
 
 struct ProfileKernels {
-  bool separate_experts = false;        // KernelProfile::separate_experts
-  std::array<double, 2> expert_bias{};  // KernelProfile::expert_bias
-  std::string attention;                // KernelRule::kernel of fused attention
+  bool separate_experts = false;  // KernelProfile::separate_experts
+  std::string attention;          // KernelRule::kernel of fused attention
   // Bytes per score (a query and a key of one head) that the kernels between the two matrix products of
   // attention move. 0: one fused kernel keeps the scores on chip.
   double forward = 0, backward = 0;

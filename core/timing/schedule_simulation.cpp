@@ -21,9 +21,9 @@ class Messages {
   std::vector<NodeId> nodes_;
 };
 
-class Player {
+class ScheduleSimulator {
  public:
-  Player(const Schedule& schedule, ScheduleWork& work, Timeline& timeline)
+  ScheduleSimulator(const Schedule& schedule, ScheduleWork& work, Timeline& timeline)
       : schedule_(schedule),
         places_(schedule.places()),
         work_(work),
@@ -43,7 +43,7 @@ class Player {
         all = all &&
               next_[static_cast<size_t>(stage)] == schedule_.actions[static_cast<size_t>(stage)].size();
       }
-      if (!all && !moved) throw std::logic_error("the schedule waits for ever");
+      if (!all && !moved) throw std::logic_error("the schedule deadlocks");
     }
   }
 
@@ -60,18 +60,18 @@ class Player {
       const Action& action = actions[next];
       if (action.overlapped && action.kind == ActionKind::Forward)
         work_.overlap(stage, action, actions.at(next + 1));
-      if (!play(stage, action)) break;
+      if (!simulate(stage, action)) break;
     }
     return next > begin;
   }
 
-  bool play(int stage, const Action& action) {
+  bool simulate(int stage, const Action& action) {
     const StagePlace place{stage, action.chunk};
     const int here = static_cast<int>(places_.virtual_stage(place));
     NodeId& made = made_[static_cast<size_t>(stage)];
     switch (action.kind) {
-      case ActionKind::ReceiveForward: return has_come(forward_.at(here, action.microbatch));
-      case ActionKind::ReceiveBackward: return has_come(backward_.at(here, action.microbatch));
+      case ActionKind::ReceiveForward: return has_arrived(forward_.at(here, action.microbatch));
+      case ActionKind::ReceiveBackward: return has_arrived(backward_.at(here, action.microbatch));
       case ActionKind::SendForward:
         send(stage, action, forward_, here + 1, *places_.after(place), made);
         return true;
@@ -91,7 +91,7 @@ class Player {
 
   static NodeId arrived(NodeId message) { return message == Messages::kMissing ? kNoNode : message; }
 
-  static bool has_come(NodeId message) { return message != Messages::kMissing; }
+  static bool has_arrived(NodeId message) { return message != Messages::kMissing; }
 
   void send(int stage, const Action& action, Messages& messages, int to, StagePlace peer, NodeId made) {
     Node node;
@@ -146,7 +146,7 @@ class FixedDurationWork : public ScheduleWork {
 
 void simulate_schedule(const Schedule& schedule, ScheduleWork& work, Timeline& timeline,
                        const std::stop_token& stop) {
-  Player(schedule, work, timeline).run(stop);
+  ScheduleSimulator(schedule, work, timeline).run(stop);
 }
 
 Simulation simulate_schedule(const Schedule& schedule, const ActionSeconds& seconds) {

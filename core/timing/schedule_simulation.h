@@ -13,8 +13,8 @@ namespace shardscape {
 class ScheduleWork {
  public:
   virtual ~ScheduleWork() = default;
-  // Adds the action to the stage's streams, after the message `arrived`. Returns the node whose end releases
-  // the action's message.
+  // Adds the action to the stage's streams, after the message `arrived`. Returns the node after which the
+  // action's message can be sent.
   virtual NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) = 0;
   // The next two actions of the stage overlap.
   virtual void overlap(int /*stage*/, const Action& /*forward*/, const Action& /*backward*/) {}

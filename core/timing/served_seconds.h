@@ -1,4 +1,4 @@
-// The seconds from which the rates of a step are computed.
+// The seconds of a step that give its rates (tokens per second, MFU).
 #pragma once
 
 #include "timing/simulation.h"

@@ -9,7 +9,7 @@ namespace shardscape {
 
 std::string_view time_category_name(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return "products";
+    case TimeCategory::MatrixProducts: return "products";
     case TimeCategory::Attention: return "attention";
     case TimeCategory::MemoryBound: return "memory_bound";
     case TimeCategory::TensorComm: return "tensor_comm";
@@ -26,7 +26,7 @@ std::string_view time_category_name(TimeCategory category) {
 
 std::string_view time_category_label(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return "Matrix products";
+    case TimeCategory::MatrixProducts: return "Matrix products";
     case TimeCategory::Attention: return "Attention and mixers";
     case TimeCategory::MemoryBound: return "Memory-bound ops";
     case TimeCategory::TensorComm: return "Tensor-parallel communication";
@@ -34,7 +34,7 @@ std::string_view time_category_label(TimeCategory category) {
     case TimeCategory::ExpertComm: return "Expert-parallel communication";
     case TimeCategory::PipelineComm: return "Messages between stages";
     case TimeCategory::DataComm: return "Gradients and parameters";
-    case TimeCategory::Host: return "Host: launches, memory";
+    case TimeCategory::Host: return "Host launches and copies";
     case TimeCategory::Optimizer: return "Optimizer";
     case TimeCategory::Bubble: return "Bubble";
   }
@@ -84,14 +84,14 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   const Machine& machine = out->machine;
   LayerTable table(report, machine);
   Timeline timeline(static_cast<int>(report.stages.size()));
-  StepSimulator play(report, machine, table, timeline);
+  StepSimulator simulator(report, report.microbatches, machine, table, timeline);
   std::vector<StepSimulator::LayerNode> layers;
-  play.record_layers(layers);
+  simulator.record_layers(layers);
   const Schedule schedule = make_schedule(report.design.parallel, static_cast<int>(report.microbatches),
                                           report.cache.get());
-  simulate_schedule(schedule, play, timeline, stop);
+  simulate_schedule(schedule, simulator, timeline, stop);
   if (stop.stop_requested()) return nullptr;
-  play.finish();
+  simulator.finish();
   timeline.finish(*out);
   for (const StepSimulator::LayerNode& layer : layers) {
     const Node& node = timeline.node(layer.node);

@@ -15,10 +15,10 @@
 
 namespace shardscape {
 
-// The time of a rank by cause. Time hidden behind compute is not included, so the categories of a stage add
-// up to the step.
+// The time of a rank by cause. Communication hidden by compute is not included, so the categories of a stage
+// add up to the step.
 enum class TimeCategory : uint8_t {
-  Products,     // matrix products
+  MatrixProducts,
   Attention,    // fused attention, state-space mixers
   MemoryBound,  // norms, activations, casts, routing
   TensorComm,
@@ -39,7 +39,7 @@ enum class SpanKind : uint8_t {
   Recompute,
   Backward,
   BackwardInput,
-  BackwardWeight,  // Backward: both at once
+  BackwardWeight,  // Backward: input and weight gradients together
   Collective,
   Send,
   Receive,
@@ -66,8 +66,9 @@ struct Span {
   int32_t chunk = 0;        // virtual stage
   // Index into Simulation::names: "reduce-scatter of bucket 3". -1: an action of the schedule.
   int32_t name = -1;
-  int32_t waits_stage = -1, waits_span = -1;  // the span that it waited for last; -1: none
-  bool critical = false;                      // lies on the critical path
+  // The span that ended last among those that this span waited for; -1: none.
+  int32_t waits_stage = -1, waits_span = -1;
+  bool critical = false;  // lies on the critical path
 };
 
 using Part = LayerPart;
@@ -86,13 +87,13 @@ struct SimulatedLayer {
   int32_t span = 0;           // index into StageTimes::spans
   int32_t instance = 0;       // index into StageLayout::instances
   Part part = Part::Forward;
-  OverlapFactors beside{};
+  OverlapFactors overlap{};  // slowdown by a concurrent action or by collectives
 };
 
 struct StageTimes {
   std::array<double, kTimeCategoryCount> seconds{};  // add up to step_seconds
   double communication = 0;            // of all collectives and received messages, hidden or not
-  double exposed = 0;                  // the part that compute waits for
+  double exposed = 0;                  // communication that compute waits for
   std::vector<Span> spans;             // sorted by begin
   std::vector<SimulatedLayer> layers;  // sorted by begin; compute stream only
 };

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "graph/gemm_kernels.h"
-
 namespace shardscape {
 
 StepOps::StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation)
@@ -48,10 +46,7 @@ const Segment& StepOps::segment_of(int stage, const SimulatedLayer& layer) {
 }
 
 double StepOps::begin_of(int stage, const SimulatedLayer& layer, OpId op) {
-  const StageInstance& at = instance(stage, layer);
-  const auto [kernels, fresh] = kernels_.try_emplace(at.segment);
-  if (fresh) kernels->second = gemm_kernels(report_->graph().segments[static_cast<size_t>(at.segment)]);
-  const OpId runs = op < 0 ? op : kernels->second[static_cast<size_t>(op)];
+  const OpId runs = op < 0 ? op : timed_op(segment_of(stage, layer), op);
   const std::vector<OpSpan> ops = of(stage, layer);
   const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op >= runs; });
   return found == ops.end() ? layer.end : found->begin;
@@ -76,8 +71,8 @@ void StepOps::add(const StageInstance& at, const SimulatedLayer& layer, std::vec
   for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
     if (!runs_in(segment, id, at.of, layer.part)) continue;
     const OpTime& time = times[static_cast<size_t>(id)];
-    const double seconds = (time.seconds - time.exposed) * layer.beside.factor(time.category) +
-                           time.exposed * layer.beside.factor(time.waits);
+    const double seconds = (time.seconds - time.exposed) * layer.overlap.factor(time.category) +
+                           time.exposed * layer.overlap.factor(time.waits);
     if (seconds <= 0) continue;
     to.push_back({0, seconds, at.segment, id, static_cast<int>(at.layer)});
     sum += seconds;

@@ -1,4 +1,4 @@
-// The ops of a simulated step in time, one level below layers.
+// The ops of a simulated step: the begin and end of every op inside a simulated layer.
 #pragma once
 
 #include <map>
@@ -50,7 +50,6 @@ class StepOps {
   LayerTable table_;
   std::map<int, StageLayout> layouts_;                          // by StageReport::representative
   std::map<std::tuple<int, LayerClass, Part>, size_t> counts_;  // by segment
-  std::map<int, std::vector<OpId>> kernels_;                    // by segment
 };
 
 }  // namespace shardscape

@@ -25,16 +25,14 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
 
 // Seconds of matrix products and attention, which are slower with fewer processors.
 double products(const PartSeconds& part) {
-  double out = 0;
-  for (size_t c = 0; c < part.categories.size(); ++c)
-    out += (1 - OverlapFactors{1, 0}.factor(static_cast<TimeCategory>(c))) * part.categories[c];
-  return out;
+  return part.categories[static_cast<size_t>(TimeCategory::MatrixProducts)] +
+         part.categories[static_cast<size_t>(TimeCategory::Attention)];
 }
 
 }  // namespace
 
-StepSimulator::StepSimulator(const Report& report, const Machine& machine, LayerTable& table,
-                             Timeline& timeline)
+StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const Machine& machine,
+                             LayerTable& table, Timeline& timeline)
     : report_(report), machine_(machine), costs_(report, machine), timeline_(timeline) {
   const Boundary& boundary = table.boundary();
   std::vector<std::pair<GroupSpan, double>> known;  // most messages have the same span
@@ -69,7 +67,7 @@ StepSimulator::StepSimulator(const Report& report, const Machine& machine, Layer
       of.sync = std::make_unique<SyncSimulator>(*stages_[static_cast<size_t>(stage.representative)].sync,
                                                 stage.stage);
     } else {
-      of.sync = std::make_unique<SyncSimulator>(costs_, stage, timeline);
+      of.sync = std::make_unique<SyncSimulator>(costs_, stage, microbatches, timeline);
       of.sync->plan(layout);
       of.sync->set_links(mean_links(of.timed.seconds));
     }
@@ -77,7 +75,7 @@ StepSimulator::StepSimulator(const Report& report, const Machine& machine, Layer
     of.loaded.assign(layout.instances.size(), kNoNode);
     if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
                     [](const LayerSeconds* i) { return i->host_bytes > 0; }))
-      of.stored.assign(layout.instances.size() * static_cast<size_t>(report.microbatches), kNoNode);
+      of.stored.assign(layout.instances.size() * static_cast<size_t>(microbatches), kNoNode);
   }
 }
 

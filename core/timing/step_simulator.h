@@ -23,7 +23,9 @@ struct ActionDuration {
 
 class StepSimulator final : public ScheduleWork {
  public:
-  StepSimulator(const Report& report, const Machine& machine, LayerTable& table, Timeline& timeline);
+  // microbatches: number of the simulated schedule, which may be shorter than the report's step.
+  StepSimulator(const Report& report, int64_t microbatches, const Machine& machine, LayerTable& table,
+                Timeline& timeline);
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
   void overlap(int stage, const Action& forward, const Action& backward) override;
   double message(int from, int to) const override {

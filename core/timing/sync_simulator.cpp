@@ -15,8 +15,8 @@
 namespace shardscape {
 namespace {
 
-SyncWalk::Mark mark_of(NodeId node) { return SyncWalk::Mark{node} - kNoNode; }
-NodeId node_of(SyncWalk::Mark mark) { return static_cast<NodeId>(mark + kNoNode); }
+SyncWalk::Handle handle_of(NodeId node) { return SyncWalk::Handle{node} - kNoNode; }
+NodeId node_of(SyncWalk::Handle handle) { return static_cast<NodeId>(handle + kNoNode); }
 
 // Quantized types include their scales.
 double element_bytes(DType type) {
@@ -33,18 +33,19 @@ double element_bytes(DType type) {
 SyncCosts::SyncCosts(const Report& report, const Machine& machine)
     : report_(report), machine_(machine), mesh_(mesh_of(report)) {}
 
-double SyncCosts::collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& beside) {
+double SyncCosts::collective(CollectiveKind op, double bytes, const MeshAxes& axes,
+                             const LinkShare& concurrent) {
   for (const Known& k : known_)
-    if (k.op == op && k.bytes == bytes && k.beside.scaleup == beside.scaleup && k.beside.nic == beside.nic &&
-        k.axes == axes)
+    if (k.op == op && k.bytes == bytes && k.concurrent.scaleup == concurrent.scaleup &&
+        k.concurrent.nic == concurrent.nic && k.axes == axes)
       return k.seconds;
   const auto [it, fresh] = spans_.try_emplace(axes);
   if (fresh) it->second = span_of(mesh_, axes, machine_.network);
   const CollectiveEstimate estimate = collective_estimate(machine_, op, bytes, it->second);
   const LinkShare one = link_share(machine_, estimate);
   LinkShare all = one;
-  all += beside;
-  known_.push_back({op, bytes, axes, beside, estimate.seconds * slowdown(one, all)});
+  all += concurrent;
+  known_.push_back({op, bytes, axes, concurrent, estimate.seconds * slowdown(one, all)});
   return known_.back().seconds;
 }
 
@@ -70,7 +71,8 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
   if (here) return here;
   const Graph& graph = report_.graph();
   const StageShape& shape = report_.model->shapes[static_cast<size_t>(stage.shape)];
-  CacheKey key = key_of(graph.structure);
+  CacheKey key;
+  key.add(report_.model->serial);  // stands for the structure
   key.add(int64_t{stage.shape});
   const auto make = [&] {
     StageSync sync = stage_sync(graph, shape.first, shape.last, shape.has_layers);
@@ -88,7 +90,8 @@ std::shared_ptr<const StageSyncParts> SyncCosts::parts(const StageReport& stage)
              });
 }
 
-SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, Timeline& timeline)
+SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, int64_t microbatches,
+                             Timeline& timeline)
     : costs_(costs),
       graph_(costs.report().graph()),
       stage_(costs.report().stages[static_cast<size_t>(stage.representative)]),
@@ -96,8 +99,7 @@ SyncSimulator::SyncSimulator(SyncCosts& costs, const StageReport& stage, Timelin
       timeline_(timeline),
       parts_(costs.parts(stage)),
       walk_(graph_, parts_->sync,
-            static_cast<int>(
-                pipeline_layout(costs.report().design.parallel).microbatches(costs.report().microbatches)),
+            static_cast<int>(pipeline_layout(costs.report().design.parallel).microbatches(microbatches)),
             *this) {}
 
 SyncSimulator::SyncSimulator(const SyncSimulator& representative, int stage)
@@ -117,20 +119,21 @@ void SyncSimulator::plan(const StageLayout& layout) {
 }
 
 bool SyncSimulator::every_microbatch() const {
-  return std::any_of(walk_.acts().begin(), walk_.acts().end(), [](const PlacedPlan::Act& act) {
-    const SyncAction& a = act.action;
-    return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward ||
-           (a.when == SyncWhen::AfterGradient && a.turn != SyncOccurrence::Last);
-  });
+  return std::any_of(walk_.actions().begin(), walk_.actions().end(),
+                     [](const PlacedPlan::PlacedAction& placed) {
+                       const SyncAction& a = placed.action;
+                       return a.when == SyncWhen::BeforeForward || a.when == SyncWhen::BeforeBackward ||
+                              (a.when == SyncWhen::AfterGradient && a.occurrence != SyncOccurrence::Last);
+                     });
 }
 
-void SyncSimulator::resume(const Units& whole) {
-  walk_.resume(whole);
+void SyncSimulator::resume(const Units& gathered) {
+  walk_.resume(gathered);
   before_ = timeline_.last(number_, StreamKind::Compute);
 }
 
-void DryRun::begin(const SyncSimulator::Units& whole) const {
-  sync_.resume(whole);
+void DryRun::begin(const SyncSimulator::Units& gathered) const {
+  sync_.resume(gathered);
   sync_.walk_.reset_backwards();
   std::fill(sync_.backwards_.begin(), sync_.backwards_.end(), kNoNode);
 }
@@ -201,12 +204,13 @@ void SyncSimulator::begin() {
   if (gathers_ahead_) {
     // Gathers of the parameters that the previous step updated, in the order of first use. The forward waits
     // for each.
-    const std::vector<PlacedPlan::Act>& acts = walk_.acts();
+    const std::vector<PlacedPlan::PlacedAction>& actions = walk_.actions();
     std::vector<size_t> gathers;
-    for (size_t i = 0; i < acts.size(); ++i)
-      if (acts[i].action.when == SyncWhen::AfterOptimizer && !acts[i].holders.empty()) gathers.push_back(i);
+    for (size_t i = 0; i < actions.size(); ++i)
+      if (actions[i].action.when == SyncWhen::AfterOptimizer && !actions[i].holders.empty())
+        gathers.push_back(i);
     std::stable_sort(gathers.begin(), gathers.end(),
-                     [&](size_t a, size_t b) { return acts[a].first < acts[b].first; });
+                     [&](size_t a, size_t b) { return actions[a].first < actions[b].first; });
     for (const size_t i : gathers) walk_.run(i, -1);
   }
   if (!graph_.structure.trains()) return;
@@ -260,8 +264,8 @@ void SyncSimulator::optimize() {
   if (!gathers_ahead_) walk_.run_all(SyncWhen::AfterOptimizer);
 }
 
-SyncWalk::Mark SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                                     size_t, bool) {
+SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose,
+                                       int microbatch, size_t, bool) {
   NodeId made = kNoNode;
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
@@ -272,11 +276,11 @@ SyncWalk::Mark SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk:
       seconds = costs_.collective(CollectiveKind::AllGather,
                                   value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard,
                                   links_);
-    made = add(
-        turn != SyncWalk::Turn::Forward ? "gather of parameters for the backward" : "gather of parameters",
-        seconds, microbatch, {before_});
+    made = add(purpose != SyncWalk::GatherPurpose::Forward ? "gather of parameters for the backward"
+                                                           : "gather of parameters",
+               seconds, microbatch, {before_});
   }
-  return mark_of(made);
+  return handle_of(made);
 }
 
 void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
@@ -301,24 +305,24 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
 }
 
 // Runs one action of the plan. microbatch: for gathers, and for reductions of every microbatch.
-SyncWalk::Mark SyncSimulator::run(const PlacedPlan::Act& act, size_t, int microbatch) {
-  const SyncAction& a = act.action;
+SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size_t, int microbatch) {
+  const SyncAction& a = placed.action;
   const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
   const bool alone = a.when == SyncWhen::AfterBackward ||
                      (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
-  const double seconds = costs_.collective(a.op, bytes, act.axes, alone ? LinkShare{} : links_);
+  const double seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
   const auto name = [&](const char* what) {
     std::string out(collective_kind_name(a.op));
     std::replace(out.begin(), out.end(), '_', '-');
     return out + what + a.group;
   };
   if (a.op == CollectiveKind::AllGather || a.when == SyncWhen::AfterOptimizer) {
-    return mark_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
+    return handle_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
   }
   after_.clear();
-  for (const size_t place : act.holders) after_.push_back(backwards_[place]);
+  for (const size_t place : placed.holders) after_.push_back(backwards_[place]);
   last_reduction_ = add([&] { return name(" of gradients over "); }, seconds,
-                        a.turn == SyncOccurrence::Every ? microbatch : -1, after_);
+                        a.occurrence == SyncOccurrence::Every ? microbatch : -1, after_);
   return 0;
 }
 

@@ -25,8 +25,9 @@ class SyncCosts {
   const Report& report() const { return report_; }
   const Machine& machine() const { return machine_; }
   const DeviceMesh& mesh() const { return mesh_; }
-  // Seconds of a collective. bytes: full buffer. beside: share of the links that concurrent collectives take.
-  double collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& beside = {});
+  // Seconds of a collective. bytes: full buffer. concurrent: share of the links that concurrent collectives
+  // take.
+  double collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& concurrent = {});
   double all_reduce_ends(double bytes) const;  // over the first and the last stage
   double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
   std::shared_ptr<const StageSyncParts> parts(const StageReport& stage);
@@ -37,7 +38,7 @@ class SyncCosts {
     CollectiveKind op;
     double bytes;
     MeshAxes axes;
-    LinkShare beside;
+    LinkShare concurrent;
     double seconds;
   };
   struct Value {
@@ -56,7 +57,8 @@ class SyncCosts {
 
 class SyncSimulator : private SyncWalk::Maker {
  public:
-  SyncSimulator(SyncCosts& costs, const StageReport& stage, Timeline& timeline);
+  // microbatches: number of the simulated schedule.
+  SyncSimulator(SyncCosts& costs, const StageReport& stage, int64_t microbatches, Timeline& timeline);
   // Simulates a stage of the same class as `representative`, which has its plan already.
   SyncSimulator(const SyncSimulator& representative, int stage);
 
@@ -69,8 +71,8 @@ class SyncSimulator : private SyncWalk::Maker {
   NodeId enter_replay(int microbatch, size_t instance);
   void leave_replay(size_t instance) { walk_.leave_replay(instance); }
   // Seconds of collectives concurrent with the next layer: collectives that have been launched and that the
-  // layer does not wait for. With FSDP units, only collectives launched since the previous layer count, so an
-  // action does not depend on the progress of other actions.
+  // layer does not wait for. With FSDP units, only collectives launched since the previous layer count, so
+  // that an action does not depend on the progress of other actions.
   double beside() const;
   void ran(double seconds);  // the layer has run for this long
   void begin_action();
@@ -87,19 +89,18 @@ class SyncSimulator : private SyncWalk::Maker {
   NodeId all_reduce(const char* name, double seconds, const std::vector<NodeId>& after);
   void optimize();
 
-  // For the steady-state simulation, which skips most layers. every_microbatch: microbatches other than the
-  // first forward and the last backward also gather or reduce by a plan. gathers_ahead: the first forwards
-  // wait for parameters. ends: the last backwards start collectives.
+  // For the steady-state simulation, which skips most layers. every_microbatch: passes other than the first
+  // forward and the last backward also gather or reduce by a plan. gathers_ahead: the first forwards wait for
+  // parameters. ends: the last backwards start collectives.
   bool every_microbatch() const;
   bool gathers_ahead() const { return gathers_ahead_; }
-  bool ends() const { return has_units() || !walk_.acts().empty(); }
+  bool ends() const { return has_units() || !walk_.actions().empty(); }
   void skip_to(int chunk, bool last) { walk_.skip_to(chunk, last); }
-  // FSDP: the gathered units. Once all earlier actions have ended, an action depends on them only through
-  // these units.
+  // FSDP: the gathered units. An action depends on earlier actions that have ended only through these units.
   using Units = SyncWalk::Units;
   bool has_units() const { return !parts_->sync.units.empty(); }
   Units units() const { return walk_.units(); }
-  void resume(const Units& whole);  // after actions that were simulated elsewhere
+  void resume(const Units& gathered);  // after actions that were simulated elsewhere
 
  private:
   friend class DryRun;
@@ -109,11 +110,11 @@ class SyncSimulator : private SyncWalk::Maker {
   };
   NodeId launched(NodeId collective, double seconds);
   NodeId awaited(NodeId collective);
-  SyncWalk::Mark gather(const std::vector<size_t>& units, SyncWalk::Turn turn, int microbatch,
-                        size_t instance, bool ahead) override;
+  SyncWalk::Handle gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose, int microbatch,
+                          size_t instance, bool ahead) override;
   void scatter(const std::vector<size_t>& units, int microbatch,
                const std::vector<size_t>& instances) override;
-  SyncWalk::Mark run(const PlacedPlan::Act& act, size_t index, int microbatch) override;
+  SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
   template <typename Name>  // text, or a function that makes it
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
@@ -145,7 +146,7 @@ class SyncSimulator : private SyncWalk::Maker {
   std::vector<NodeId> after_;
 };
 
-// A dry run of actions of a stage, of a microbatch before the last one. The destructor restores the state of
+// A dry run of actions of a stage, for a microbatch before the last one. The destructor restores the state of
 // the simulator.
 class DryRun {
  public:
@@ -158,7 +159,7 @@ class DryRun {
   ~DryRun();
   DryRun(const DryRun&) = delete;
   DryRun& operator=(const DryRun&) = delete;
-  void begin(const SyncSimulator::Units& whole) const;  // begins an action with these gathered units
+  void begin(const SyncSimulator::Units& gathered) const;  // begins an action with these gathered units
 
  private:
   SyncSimulator& sync_;

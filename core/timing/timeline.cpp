@@ -5,11 +5,12 @@
 namespace shardscape {
 
 Timeline::Timeline(int stages, bool spans) : streams_(static_cast<size_t>(stages)), spans_(spans) {
-  constexpr size_t kUsual = 1 << 12;  // typical number of nodes of a steady-state simulation
+  constexpr size_t kUsual = 1 << 9;  // typical number of nodes of a steady-state simulation
   nodes_.reserve(kUsual);
 }
 
-NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t count) {
+NodeId Timeline::append(const Node& of, double seconds, const NodeId* after, size_t count) {
+  Node& node = nodes_.emplace_back(of);
   NodeId& last = streams_[static_cast<size_t>(node.stage)].last[static_cast<size_t>(node.stream)];
   node.after = last;
   node.begin = end_of(last);
@@ -19,8 +20,8 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
       node.begin = end;
     }
   node.end = node.begin + seconds;
-  // The host runs ahead, but not past a message: Megatron-LM synchronises after each message
-  // (batch_p2p_sync). A node ends no earlier than the host has launched it. The wait for the host is part of
+  // The host launches kernels ahead of the device, but not past a message: Megatron-LM synchronises after
+  // each message (batch_p2p_sync). A node ends no earlier than its launch. The wait for the launch is part of
   // the node, so paths have no gaps.
   double& launched = streams_[static_cast<size_t>(node.stage)].launched;
   for (size_t i = 0; i < count && node.stream == StreamKind::Compute; ++i)
@@ -35,16 +36,14 @@ NodeId Timeline::append(Node node, double seconds, const NodeId* after, size_t c
     waits_->push_back(static_cast<NodeId>(count));
     waits_->insert(waits_->end(), after, after + count);
   }
-  last = static_cast<NodeId>(nodes_.size());
-  nodes_.push_back(node);
-  return last;
+  return last = static_cast<NodeId>(nodes_.size() - 1);
 }
 
-NodeId Timeline::add(Node node, double seconds, std::initializer_list<NodeId> after) {
+NodeId Timeline::add(const Node& node, double seconds, std::initializer_list<NodeId> after) {
   return append(node, seconds, after.begin(), after.size());
 }
 
-NodeId Timeline::add(Node node, double seconds, const std::vector<NodeId>& after) {
+NodeId Timeline::add(const Node& node, double seconds, const std::vector<NodeId>& after) {
   return append(node, seconds, after.data(), after.size());
 }
 
@@ -195,9 +194,10 @@ void Timeline::make_receives(Simulation& out) const {
   }
 }
 
-// Attributes the wait of a stage in [begin, end): to the communication that the cause leads back to, for as
-// long as it ran; the rest is a bubble.
-void Timeline::cover(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const {
+// Attributes the wait of a stage in [begin, end). Goes back from the cause through the nodes that it waited
+// for: a wait counts as communication while a communication node ran, otherwise as a bubble.
+void Timeline::attribute_wait(double begin, double end, NodeId cause, int stage,
+                              CategorySeconds& seconds) const {
   const auto take = [&](TimeCategory category, double until) {
     if (until >= end) return;
     seconds[static_cast<size_t>(category)] += end - until;
@@ -244,7 +244,7 @@ void Timeline::make_categories(Simulation& out) {
         out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;
       continue;
     }
-    if (n.begin > free[s]) cover(free[s], n.begin, n.after, n.stage, stage.seconds);
+    if (n.begin > free[s]) attribute_wait(free[s], n.begin, n.after, n.stage, stage.seconds);
     free[s] = n.end;
     if (n.parts) {
       for (size_t c = 0; c < stage.seconds.size(); ++c) stage.seconds[c] += n.parts->categories[c];
@@ -262,7 +262,7 @@ void Timeline::make_categories(Simulation& out) {
     StageTimes& stage = out.stages[s];
     // Streams that run on after the last compute node, until the last stage has ended too.
     const double end = std::max(free[s], end_of(last[s]));
-    cover(free[s], end, last[s], static_cast<int>(s), stage.seconds);
+    attribute_wait(free[s], end, last[s], static_cast<int>(s), stage.seconds);
     stage.seconds[static_cast<size_t>(TimeCategory::Bubble)] += out.step_seconds - end;
     stage.exposed = shardscape::communication(stage.seconds);
     bubble += stage.seconds[static_cast<size_t>(TimeCategory::Bubble)];

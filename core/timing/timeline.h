@@ -21,17 +21,17 @@ inline bool later(double a, double b) { return a > b + 1e-10 * b; }
 
 struct Node {
   double begin = 0, end = 0;
-  NodeId after = kNoNode;  // the node that it waited for longest: it ended last
+  NodeId after = kNoNode;  // the node that ended last among those that this node waited for
   int32_t stage = 0;
   StreamKind stream = StreamKind::Compute;
   SpanKind kind = SpanKind::Forward;
-  TimeCategory category = TimeCategory::Products;  // of a node without parts
+  TimeCategory category = TimeCategory::MatrixProducts;  // of a node without parts
   int32_t microbatch = -1, chunk = 0, name = -1;
   // Of a message: the receiving stage, and the virtual stage there.
   int32_t peer = -1, peer_chunk = 0;
   const PartSeconds* parts = nullptr;  // parts of the node's seconds; must outlive the timeline
   int32_t span = -1;                   // index into the stage's spans, set by finish()
-  bool elsewhere = false;              // stands for nodes that are simulated and counted elsewhere
+  bool elsewhere = false;              // represents nodes that are simulated and counted elsewhere
 };
 
 class Timeline {
@@ -47,8 +47,8 @@ class Timeline {
   NodeId last(int stage, StreamKind stream) const { return of(stage).last[static_cast<size_t>(stream)]; }
 
   // Appends a node to its stream. after: nodes that it waits for.
-  NodeId add(Node node, double seconds, std::initializer_list<NodeId> after);
-  NodeId add(Node node, double seconds, const std::vector<NodeId>& after);
+  NodeId add(const Node& node, double seconds, std::initializer_list<NodeId> after);
+  NodeId add(const Node& node, double seconds, const std::vector<NodeId>& after);
   // The node that ends last.
   NodeId latest(std::initializer_list<NodeId> nodes) const;
   int32_t name(const std::string& text);
@@ -91,11 +91,11 @@ class Timeline {
     Streams() { last.fill(kNoNode); }
   };
   const Streams& of(int stage) const { return streams_[static_cast<size_t>(stage)]; }
-  NodeId append(Node node, double seconds, const NodeId* after, size_t count);
+  NodeId append(const Node& of, double seconds, const NodeId* after, size_t count);
   void make_spans(Simulation& out);
   void make_receives(Simulation& out) const;
   void make_categories(Simulation& out);
-  void cover(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
+  void attribute_wait(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
   void make_critical(Simulation& out) const;
 
   std::vector<Node> nodes_;

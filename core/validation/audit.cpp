@@ -37,12 +37,12 @@ class Comparison {
   void exact(const char* section, std::string what, std::optional<int64_t> expected, Wide got) {
     if (expected) a_.lines.push_back(exact_line(section, std::move(what), {{"", *expected, got}}));
   }
-  // If the line fails, its remark lists the storages behind the number.
+  // If the line fails, the remark lists the storages that this program counts.
   void near(std::string what, Wide expected, Wide got, const SegmentNumbers& ours) {
     AuditLine line = near_line(std::move(what), expected, got);
     if (line.verdict == Verdict::Fail)
       for (const auto& [name, bytes] : ours.storages)
-        line.remark += (line.remark.empty() ? "here: " : "; ") + name + " " + grouped(bytes);
+        line.remark += (line.remark.empty() ? "computed: " : "; ") + name + " " + grouped(bytes);
     a_.lines.push_back(std::move(line));
   }
 
@@ -50,9 +50,9 @@ class Comparison {
   bool first() const { return stage_.first; }
   bool last() const { return stage_.last; }
   SegmentNumbers numbers(int segment) const {
-    const Segment& of = a_.report->graph().segments[static_cast<size_t>(segment)];
+    const Segment& s = a_.report->graph().segments[static_cast<size_t>(segment)];
     return segment_numbers(
-        of, of.kind == SegmentKind::Layer ? layer_.checkpoint_policy : CheckpointPolicy::Activations,
+        s, s.kind == SegmentKind::Layer ? layer_.checkpoint_policy : CheckpointPolicy::Activations,
         stage_.binding);
   }
   std::optional<int64_t> part(const RecordedParts& parts) const {
@@ -79,7 +79,7 @@ class Comparison {
   void flops() {
     Wide sums[kPhaseCount] = {};
     for (const FlopsValue& f : stage_.flops)
-      if (is_product(f.kind)) sums[static_cast<size_t>(f.phase)] += f.counted.value;
+      if (counts_flops(f.kind)) sums[static_cast<size_t>(f.phase)] += f.counted.value;
     const auto sum = [&](Phase phase) { return sums[static_cast<size_t>(phase)]; };
     exact("FLOPs", "forward", r_.forward_flops, sum(Phase::Forward));
     exact("FLOPs", "backward", r_.backward_flops, sum(Phase::Backward));
@@ -102,7 +102,7 @@ class Comparison {
     for (AuditLine& line : a_.lines)
       if (line.section == "collectives" && late(line.what.substr(0, line.what.find(' ')))) {
         line.verdict = Verdict::Note;
-        line.remark = "not judged: the run ends before the optimizer step";
+        line.remark = "not judged: the recording ends before the optimizer step";
       }
   }
 
@@ -134,15 +134,15 @@ class Comparison {
       (bare == "embedding" ? has_embedding : has_head) = true;
       (bare == "embedding" ? embedding : head) += bytes;
     }
-    // Chunks of a stage differ in microbatches in flight, so only their sum is compared.
+    // Chunks of a stage have different numbers of microbatches in flight, so only the sum is compared.
     if (chunked()) return whole_stage();
     const Wide flight = stage_.in_flight;
-    const SegmentNumbers ours = numbers(layer_.segment);
+    const SegmentNumbers computed = numbers(layer_.segment);
     if (layer) {
-      near("last layer", *layer, flight * ours.saved, ours);
-    } else if (const auto kept = checkpointed_bytes_per_layer(r_, stage_.layers)) {
-      near("last layer, checkpoint", *kept, flight * ours.saved, ours);
-      // Some code bases list the checkpoints with the loss.
+      near("last layer", *layer, flight * computed.saved, computed);
+    } else if (const auto checkpoint = checkpointed_bytes_per_layer(r_, stage_.layers)) {
+      near("last layer, checkpoint", *checkpoint, flight * computed.saved, computed);
+      // Recordings of some code bases list the checkpoints with the loss.
       if (r_.part_saved.contains("loss_and_other") &&
           !std::any_of(r_.part_saved.begin(), r_.part_saved.end(),
                        [](const auto& p) { return p.first.find("checkpointed") != std::string::npos; }))

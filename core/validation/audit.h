@@ -14,10 +14,10 @@ namespace shardscape {
 enum class Verdict : uint8_t { Pass, Fail, Note };  // Note: shown, but not judged
 const char* verdict_name(Verdict verdict);          // "pass"
 
-// One quantity of a line, for example "count" or "elements": recorded value and value of this program.
+// One quantity of a line, for example "count" or "elements".
 struct AuditNumber {
   std::string name;
-  Wide expected = 0, got = 0;
+  Wide expected = 0, got = 0;  // recorded, computed here
 };
 
 struct AuditLine {

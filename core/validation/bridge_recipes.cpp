@@ -20,13 +20,14 @@ bool nearer(const std::string& one, const std::string& other, const std::string&
 
 }  // namespace
 
-std::variant<BridgeRecipes, Problem> BridgeRecipes::read(const std::string& text, const std::string& name) {
+Result<BridgeRecipes> BridgeRecipes::read(const std::string& text, const std::string& name) {
   try {
     const JsonFile file(text, name);
     const json& root = file.root();
     file.only(root, {"format", "source", "tags", "nvlink", "recipes"});
     if (file.integer(root, "format") != 1)
-      file.fail("format", "format " + root["format"].dump() + " is not known", "1");
+      file.fail(ProblemCode::UnknownFormat, "format", "format " + root["format"].dump() + " is not known",
+                "1");
     BridgeRecipes out;
     const json& tags = file.object(root, "tags");
     for (const auto& [release, tag] : tags.items()) out.tags_[release] = tag.get<std::string>();
@@ -43,7 +44,7 @@ std::variant<BridgeRecipes, Problem> BridgeRecipes::read(const std::string& text
       for (const json& release : file.array(entry, "releases")) {
         recipe.releases.push_back(release.get<std::string>());
         if (!out.tags_.contains(recipe.releases.back()))
-          file.fail(recipe.name, "release " + recipe.releases.back() + " has no tag",
+          file.fail(ProblemCode::DataValue, recipe.name, "release " + recipe.releases.back() + " has no tag",
                     "a release of \"tags\"");
       }
       for (const auto& [knob, value] : file.object(entry, "knobs").items())
@@ -54,12 +55,12 @@ std::variant<BridgeRecipes, Problem> BridgeRecipes::read(const std::string& text
   } catch (const DataError& error) {
     return error.problem;
   } catch (const json::exception& error) {
-    return Problem{
-        Severity::Error, name, std::string("a value cannot be read: ") + error.what(), "recipes in JSON", {}};
+    return Problem{ProblemCode::JsonValueUnreadable, name,
+                   std::string("a value cannot be read: ") + error.what(), "recipes in JSON"};
   }
 }
 
-std::variant<BridgeRecipes, Problem> BridgeRecipes::read() {
+Result<BridgeRecipes> BridgeRecipes::read() {
   const std::filesystem::path path = data_dir() / kFile;
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return *problem;
@@ -69,13 +70,13 @@ std::variant<BridgeRecipes, Problem> BridgeRecipes::read() {
 const BridgeRecipe* BridgeRecipes::find(const std::string& model, const std::string& system,
                                         const std::string& precision, const std::string& release) const {
   const BridgeRecipe* found = nullptr;
-  const std::string* of = nullptr;
+  const std::string* chosen_release = nullptr;
   for (const BridgeRecipe& recipe : recipes_) {
     if (recipe.model != model || recipe.system != system || recipe.precision != precision) continue;
     for (const std::string& one : recipe.releases)
-      if (!of || nearer(one, *of, release)) {
+      if (!chosen_release || nearer(one, *chosen_release, release)) {
         found = &recipe;
-        of = &one;
+        chosen_release = &one;
       }
   }
   return found;

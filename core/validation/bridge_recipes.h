@@ -34,9 +34,9 @@ struct BridgeRecipe {
 class BridgeRecipes {
  public:
   // text: content of the file; name: its name in problems.
-  static std::variant<BridgeRecipes, Problem> read(const std::string& text, const std::string& name);
+  static Result<BridgeRecipes> read(const std::string& text, const std::string& name);
   // Reads the file of the data folder.
-  static std::variant<BridgeRecipes, Problem> read();
+  static Result<BridgeRecipes> read();
 
   // The recipe of this release; else of the latest earlier release that has one; else of the earliest later
   // release. Null: no release has a recipe of this model, system and precision.

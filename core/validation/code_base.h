@@ -23,7 +23,7 @@ const char* code_base_label(CodeBase code);         // "Megatron-core"
 CodeBase code_base_of(const Recording& recording);  // from the source of the recording
 
 // Whether recordings of the code base contain only the plan of gradient and parameter sync. Their model is a
-// toy given by its list of parameters.
+// toy: a list of parameters.
 inline bool is_sync_only(CodeBase code) {
   return code == CodeBase::TorchDdp || code == CodeBase::TorchFsdp || code == CodeBase::DeepSpeed;
 }

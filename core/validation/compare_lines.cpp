@@ -33,7 +33,7 @@ AuditLine order_line(std::string what, const std::vector<std::string>& expected,
   const auto [e, g] = std::mismatch(expected.begin(), expected.end(), got.begin(), got.end());
   AuditLine line{"order", std::move(what), Verdict::Pass, {}, "", "", ""};
   if (e == expected.end() && g == got.end()) {
-    line.expected = line.got = std::to_string(expected.size()) + " in order";
+    line.expected = line.got = std::to_string(expected.size()) + " in the same order";
     return line;
   }
   line.verdict = Verdict::Fail;
@@ -54,7 +54,7 @@ void compare_volumes(const Volumes& expected, const Volumes& got, std::vector<Au
                                 {"elements", ev.elements, gv.elements},
                                 {"bytes", ev.bytes, gv.bytes}}));
     if (e == expected.end()) lines.back().remark = "not recorded";
-    if (g == got.end()) lines.back().remark = "missing here";
+    if (g == got.end()) lines.back().remark = "not computed";
   }
   if (all.empty()) lines.push_back(exact_line("collectives", "none", {{"count", 0, 0}}));
 }

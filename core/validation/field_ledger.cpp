@@ -71,7 +71,7 @@ void FieldLedger::unmapped(const std::string& field, const std::string& reason) 
 void FieldLedger::close() {
   for (const RecordedField& field : recording_.fields)
     if (!used_.contains(field.name))
-      mapping_.unmapped.push_back({field.name, field_text(field), "no rule says what this field means"});
+      mapping_.unmapped.push_back({field.name, field_text(field), "this field is not known"});
 }
 
 }  // namespace shardscape

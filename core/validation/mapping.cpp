@@ -29,7 +29,7 @@ class Mapper {
     m_.design = Design{};
     m_.design.name = r_.name;
     m_.code = code_base_of(r_);
-    if (m_.code == CodeBase::Unknown) ledger_.unmapped("source", "no known code base is named in it");
+    if (m_.code == CodeBase::Unknown) ledger_.unmapped("source", "the source names no known code base");
     if (is_sync_only(m_.code)) return std::move(m_);  // no design has these parameters
     degrees();
     map_model(r_, m_, ledger_);
@@ -38,7 +38,7 @@ class Mapper {
     profile();
     memory_saving();
     experts_and_context();
-    // Fields that follow from the code base and tensor names, or that change only the order of kernels.
+    // The code base and the tensor names determine these fields, or they change only the order of kernels.
     ledger_.ignore({"gradient_accumulation_fusion", "async_tensor_model_parallel_allreduce", "experts_impl",
                     "dtype", "seq"});
     ledger_.close();
@@ -62,13 +62,13 @@ class Mapper {
     m_.stage = static_cast<int>(ledger_.integer({"parallel.pp_stage"}).value_or(0));
     if (m_.stage < 0 || m_.stage >= m_.design.parallel.pp) {
       ledger_.unmapped("parallel.pp_stage",
-                       "stages are counted from 0 to " + std::to_string(m_.design.parallel.pp - 1));
+                       "stages are numbered from 0 to " + std::to_string(m_.design.parallel.pp - 1));
       m_.stage = 0;
     }
-    // The default of Megatron-LM at that time. Under sequence parallelism the messages are shards already.
+    // The default of Megatron-LM in 2022. Under sequence parallelism, messages are shards already.
     if (m_.code == CodeBase::MegatronLm && pp_ > 1 && tp_ > 1)
       ledger_.set("scatter_gather_pipeline", "true", "parallel.pp");
-    // Has no effect with tp = 1.
+    // Sequence parallelism has no effect with tp = 1.
     if (ledger_.flag("parallel.sequence_parallel") && tp_ > 1)
       ledger_.set("sequence_parallel", "true", "parallel.sequence_parallel");
   }
@@ -120,15 +120,15 @@ class Mapper {
                               : r_.field("config.attn_implementation") ? "attn_implementation"
                                                                        : "source";
     ledger_.set("profile", id, fused ? field : "fused_kernels");
-    // A loss that gathers the logits of all ranks needs another head than the vocabulary-parallel loss.
+    // A loss that gathers the logits of all ranks uses another head than the vocabulary-parallel loss.
     const std::string loss = ledger_.text({"loss"}).value_or("");
     const bool gathers = loss.find("all-gathered") != std::string::npos;
     if (gathers && tp_ > 1) ledger_.set("gathered_logits", "true", "loss");
     if (!loss.empty() && !gathers && loss.find("vocab-parallel") == std::string::npos)
-      ledger_.unmapped("loss", "no rule says what this loss is");
+      ledger_.unmapped("loss", "this loss is not known");
     if (dropout()) ledger_.set("dropout", "true", "dropout", "false");
     if (ledger_.flag("fp32_residual"))
-      ledger_.unmapped("fp32_residual", "there is no residual stream in float32");
+      ledger_.unmapped("fp32_residual", "a residual stream in float32 is not supported");
   }
 
   // Without a field, a saved mask of the size of a residual-stream tensor shows dropout.
@@ -162,7 +162,7 @@ class Mapper {
 
   void experts_and_context() {
     if (const auto dispatcher = ledger_.text({"moe_dispatcher"}); dispatcher && m_.design.model.experts > 0) {
-      // The dispatcher that 0.9 and later call alltoall_seq.
+      // Megatron-core 0.8 calls alltoall the dispatcher that 0.9 and later call alltoall_seq.
       const bool by_hidden = *dispatcher == "alltoall" && r_.source.find("core_v0.8") != std::string::npos;
       ledger_.set("dispatcher", by_hidden ? "alltoall_seq" : *dispatcher, "moe_dispatcher");
     }

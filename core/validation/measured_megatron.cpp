@@ -35,13 +35,13 @@ std::string plain_model(std::string name) {
   return name;
 }
 
-// Ranks along dp: the ranks that remain after all other axes.
+// Degree of dp: the number of GPUs divided by the degrees of all other axes.
 void data_parallel(RowMapper& m, int64_t gpus) {
   const ParallelSpec& p = m.out().design.parallel;
   const int64_t inner = p.tp * p.pp * p.cp;
   if (inner == 0 || gpus % inner != 0)
     return m.refuse(std::to_string(gpus) +
-                    " GPUs are no multiple of tp x pp x cp = " + std::to_string(inner));
+                    " GPUs are not a multiple of tp x pp x cp = " + std::to_string(inner));
   m.set("dp", gpus / inner);
 }
 
@@ -70,7 +70,7 @@ void recompute(RowMapper& m) {
 
 void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
   const MeasuredJson setup = set.value("setup", MeasuredJson::object());
-  const auto said = [&](const char* key) {
+  const auto setup_text = [&](const char* key) {
     return setup.contains(key) && setup[key].is_string() ? setup[key].get<std::string>() : std::string();
   };
   size_t number = 0;
@@ -86,7 +86,7 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
                                        {"heads", "heads"},
                                        {"kv_heads", "KV heads"},
                                        {"vocab", "vocabulary"}})
-        if (const auto value = number_after(said(model.c_str()), word)) m.set(knob, *value);
+        if (const auto value = number_after(setup_text(model.c_str()), word)) m.set(knob, *value);
       m.set_from("layers", "layers");
       for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
       m.set_from("dp", "dp");
@@ -109,7 +109,7 @@ void map_megatron_profiled(const MeasuredJson& set, MeasuredSet& out) {
       m.set("profile", m.flag("ce_fusion", true) ? "megatron-core-te-fused-loss" : "megatron-core-te");
       recompute(m);
       m.set("accelerator",
-            said("framework").find("B200") != std::string::npos ? "b200" : m.text("gpu", "b200"));
+            setup_text("framework").find("B200") != std::string::npos ? "b200" : m.text("gpu", "b200"));
     }
     out.rows.push_back(m.finish());
   }
@@ -184,10 +184,10 @@ void map_korthikanti(const MeasuredJson& set, MeasuredSet& out) {
   }
 }
 
-// Settings that the tables omit and the release's recipe has. Without a recipe (another model, system or
-// precision), only the setting common to all recipes: gradients in bfloat16. Offloading on rack systems is
-// omitted: it uses NVLink-C2C, but hosts of the modelled machines are attached by PCI Express, which would
-// delay the step.
+// Sets knobs that the tables omit and the recipe of the release has. If the release has no recipe for the
+// model, system and precision, sets only the knob that all recipes share: gradients in bfloat16. Offloading
+// on rack systems is left out: real hosts are attached by NVLink-C2C, modelled hosts by PCI Express, which
+// would delay the step.
 static void apply_recipe(RowMapper& m, const BridgeRecipe* recipe, bool rack) {
   if (!recipe) return m.set("grad_dtype", "bf16");
   const int64_t stages = m.out().design.parallel.pp * m.out().design.parallel.virtual_stages;
@@ -210,7 +210,7 @@ void map_megatron_bridge(const MeasuredJson& set, MeasuredSet& out) {
     m.out().design.name = m.out().name;
     m.seconds_from("derived_iteration_s");
     if (m.text("section", "Pre-Training").find("Pre-Training") == std::string::npos)
-      m.refuse("fine-tuning, which is not pre-training: " + m.text("section"));
+      m.refuse("the row is fine-tuning, not pre-training: " + m.text("section"));
     else if (const std::string id = preset_named(m.text("model")); id.empty())
       m.refuse("no preset has the architecture of " + m.text("model"));
     else if (!recipes)

@@ -39,7 +39,8 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
     if (m.preset(preset_named(m.text("model")))) {
       m.set("dp", shards);
       for (const char* axis : {"tp", "pp", "cp"}) m.set_from(axis, axis);
-      if (cp > 1) m.set("context", "zigzag");  // its context_parallel balances the load and rotates K and V
+      if (cp > 1)
+        m.set("context", "zigzag");  // torchtitan's context_parallel balances the load and rotates K and V
       if (m.integer("tp", 1) > 1) m.set("sequence_parallel", "true");
       m.set("seq", seq);
       m.set("microbatch", pp > 1 ? 1 : local);  // stages split the local batch into single sequences
@@ -53,7 +54,7 @@ void map_torchtitan(const MeasuredJson& set, MeasuredSet& out) {
       m.set("profile", checkpoints.starts_with("selective") ? "torchtitan-selective" : "torchtitan");
       if (mode.find("float8") != std::string::npos) m.set("compute", "fp8");
       if (mode.find("rowwise") != std::string::npos)
-        m.refuse("float8 with a scale per row is no precision of products here");
+        m.refuse("matrix products in float8 with a scale per row are not supported");
       if (mode.find("syncTP") != std::string::npos) m.set("tp_comm_overlap", "true");
       m.set("accelerator", m.text("gpu", "h100-96gb"));
     }
@@ -82,7 +83,7 @@ void map_composer_fsdp(const MeasuredJson& set, MeasuredSet& out) {
         m.set("reshard_after_forward", "false");
       else if (sharding != "FULL_SHARD")
         m.refuse("sharding " + sharding + " is not one of FULL_SHARD and SHARD_GRAD_OP");
-      // Composer accumulates without no_sync
+      // Composer accumulates gradients without no_sync.
       if (m.integer("grad_accum", 1) > 1) m.set("reduce_every_microbatch", "true");
       if (m.text("mp_mode") == "PURE") m.set("grad_dtype", "bf16");
       if (m.text("precision") == "amp_fp8") m.set("compute", "fp8");
@@ -114,8 +115,8 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
       m.set_product("batch", {m.integer("batch_per_dp", 1), m.integer("dp", 1)});
       m.set("sequence_parallel", "true");
       if (m.integer("cp", 1) > 1) m.set("context", "all-gather");
-      // Interleaved, with one layer less on the first and the last stage: their first and last chunk contain
-      // only the embedding and the head (section 3.3.2). A chunk therefore has one layer.
+      // Interleaved, one layer per chunk. The first and the last stage have one layer less: the first chunk
+      // has only the embedding and the last chunk only the head (section 3.3.2).
       if (const int64_t pp = m.integer("pp", 1), chunks = m.out().design.model.layers + 2;
           pp > 2 && chunks % pp == 0) {
         std::string list = "0";
@@ -123,8 +124,8 @@ void map_llama3(const MeasuredJson& set, MeasuredSet& out) {
         m.set("virtual_stages", chunks / pp);
         m.set("stage_layers", list + ",0");
       }
-      // Its FSDP shards gradients and states, while parameters stay whole during the step (section 3.3.2). It
-      // gathers and reduces once per step, like Megatron's distributed optimizer.
+      // Llama 3's FSDP shards gradients and states, while parameters stay whole during the step
+      // (section 3.3.2). FSDP gathers and reduces once per step, like Megatron's distributed optimizer.
       m.set("sync", "distributed-optimizer");
       m.set("overlap_grad_reduce", "true");
       m.set("rank_order", "tp-cp-pp-dp");
@@ -161,8 +162,8 @@ void map_deepseek_v3(const MeasuredJson& set, MeasuredSet& out) {
       m.set("recompute", "selective");
       m.set("recompute_modules", "layernorm,mlp_act,moe_act,mla_up_proj");
       m.set("mtp_layers", 1);
-      // Not published. Four layers per stage and one layer on the stage with the two heads come nearest to
-      // the measured bubble.
+      // The split is not published. Four layers per stage and one layer on the stage with the two heads come
+      // nearest to the measured bubble.
       m.set("stage_layers", "4,4,4,4,4,4,4,4,4,4,4,4,4,4,4,1");
       m.set("dispatcher", "flex");  // a token is sent once to each of at most four nodes (section 3.2.2)
     }

@@ -25,8 +25,8 @@ std::string plain(const std::string& name) {
 }
 
 struct Format {
-  const char* rows;                 // the list that identifies the format
-  std::vector<const char*> fields;  // of its rows
+  const char* rows;                 // key of the list of rows
+  std::vector<const char*> fields;  // fields of a row that identify the format
   void (*map)(const MeasuredJson&, MeasuredSet&);
 };
 
@@ -53,7 +53,7 @@ const MeasuredJson& object_or_empty(const MeasuredJson& row) {
   return row.is_object() ? row : empty;
 }
 
-// The value as it stands in the file, shortened to fit a line.
+// The JSON of a value, shortened to fit a line.
 std::string shown(const MeasuredJson& value) {
   constexpr size_t kMost = 40;
   return cut_text(value.dump(-1, ' ', false, MeasuredJson::error_handler_t::replace), kMost);
@@ -88,16 +88,16 @@ bool RowMapper::preset(const std::string& id) {
 
 void RowMapper::set(const char* knob, const std::string& text) {
   if (refused()) return;
-  const Knob* of = find_knob(knob);
-  if (!of) return refuse(std::string("there is no knob ") + knob);
-  if (const auto problem = set_knob(out_.design, *of, text)) refuse(to_string(*problem));
+  const Knob* found = find_knob(knob);
+  if (!found) return refuse(std::string("there is no knob ") + knob);
+  if (const auto problem = set_knob(out_.design, *found, text)) refuse(to_string(*problem));
 }
 
 void RowMapper::set_product(const char* knob, std::initializer_list<int64_t> factors) {
   int64_t product = 1;
   for (const int64_t factor : factors)
     if (__builtin_mul_overflow(product, factor, &product))
-      return refuse(std::string(knob) + " would be larger than any number here");
+      return refuse(std::string(knob) + " would be too large");
   set(knob, product);
 }
 
@@ -160,7 +160,7 @@ void RowMapper::refuse(const std::string& why) {
 MeasuredRow RowMapper::finish() {
   if (!refused())
     for (const Problem& problem : validate(out_.design))
-      if (problem.severity == Severity::Error) refuse("no valid design: " + to_string(problem));
+      if (problem.severity == Severity::Error) refuse("the row gives no valid design: " + to_string(problem));
   return std::move(out_);
 }
 
@@ -181,15 +181,16 @@ std::string preset_named(const std::string& name) {
   return {};
 }
 
-std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path) {
-  const auto fail = [&](const std::string& what, const std::string& accepted) {
-    return Problem{Severity::Error, path, what, accepted, {}};
+Result<MeasuredSet> read_measured_set(const std::string& path) {
+  const auto fail = [&](ProblemCode code, const std::string& what, const std::string& accepted) {
+    return Problem{code, path, what, accepted};
   };
   std::ifstream file(path);
-  if (!file) return fail("the file cannot be read", "a JSON file of measured runs");
+  if (!file)
+    return fail(ProblemCode::FileUnreadable, "the file cannot be read", "a JSON file of measured runs");
   const MeasuredJson set = MeasuredJson::parse(file, nullptr, false);
   if (set.is_discarded() || !set.is_object())
-    return fail("the file is not a JSON object", "an object with \"rows\"");
+    return fail(ProblemCode::JsonNotAnObject, "the file is not a JSON object", "an object with \"rows\"");
   MeasuredSet out;
   out.name = std::filesystem::path(path).stem().string();
   for (const char* key : {"source", "note"})
@@ -211,7 +212,8 @@ std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path) {
     known += (known.empty() ? "\"" : "; \"") + std::string(format.rows) + "\" with";
     for (const char* field : format.fields) known += std::string(" ") + field;
   }
-  return fail("its rows have the fields of no known set of measured runs", known);
+  return fail(ProblemCode::WrongKindOfFile, "the fields of the rows match no known format of measured runs",
+              known);
 }
 
 }  // namespace shardscape

@@ -22,7 +22,7 @@ struct MeasuredRow {
   Design design;
   std::optional<double> seconds;  // of a step; if empty, no_seconds has the reason
   std::optional<double> bytes;    // on the fullest rank; if empty, no_bytes has the reason
-  std::string no_seconds = "the row has no time of a step", no_bytes = "the row has no figure of memory";
+  std::string no_seconds = "the row has no step time", no_bytes = "the row has no memory figure";
   MemoryMeasure measure = MemoryMeasure::Allocated;
 };
 
@@ -32,6 +32,6 @@ struct MeasuredSet {
 };
 
 // A Problem if the file is unreadable or the format of its rows is unknown.
-std::variant<MeasuredSet, Problem> read_measured_set(const std::string& path);
+Result<MeasuredSet> read_measured_set(const std::string& path);
 
 }  // namespace shardscape

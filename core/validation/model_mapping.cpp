@@ -73,14 +73,14 @@ void architecture(const Recording& r, Mapping& m, FieldLedger& ledger) {
   const std::string name = ledger.text({"model"}).value_or("");
   const std::string found = architecture_by_parameters(r);
   const Preset* preset = preset_named(name);
-  // Runs with experts often have the name of a model that they only resemble.
+  // Recordings of models with experts often carry the name of a model that they only resemble.
   if (preset && (preset->model.experts == 0 || r.tensors.empty() || preset->model.architecture == found)) {
     m.design.model = preset->model;
     m.design.model.preset = preset->id;
     return;
   }
   if (found.empty() || !ModelLibrary::instance().architecture(found)) {
-    ledger.unmapped("model", "there is no preset of this name, and no architecture with such parameters");
+    ledger.unmapped("model", "no preset has this name, and no architecture has these parameters");
     return;
   }
   m.design.model = ModelSpec{};
@@ -88,9 +88,9 @@ void architecture(const Recording& r, Mapping& m, FieldLedger& ledger) {
   m.design.model.architecture = found;
 }
 
-// Whether embedding and head share a table. On a stage with neither end the answer has no effect.
+// Whether embedding and head share a table. On a stage without embedding and head, the answer has no effect.
 bool tied(const Recording& r, const Mapping& m, bool by_preset) {
-  if (m.code == CodeBase::MegatronLm) return true;  // this version always ties them
+  if (m.code == CodeBase::MegatronLm) return true;  // Megatron-LM of 2022 always ties the tables
   if (r.tensors.empty()) return by_preset;
   return any_tensor(r, {"embed", "wte"}) && !has_head(r) && m.stage + 1 == m.design.parallel.pp;
 }

@@ -61,16 +61,16 @@ struct Recording {
 };
 
 // A Problem names the file, the line and the expected content.
-std::variant<Recording, Problem> read_recording(const std::filesystem::path& path);
-std::variant<Recording, Problem> recording_from_json(std::string text, const std::string& name);
+Result<Recording> read_recording(const std::filesystem::path& path);
+Result<Recording> recording_from_json(std::string text, const std::string& name);
 
-// The last layer among the parts ("chunk1.layer0" follows "chunk0.layer3"); empty if no part is a layer. Its
-// figures exclude storages that all layers share: these count for layer 0.
+// The name of the last layer among the parts ("chunk1.layer0" follows "chunk0.layer3"); empty if no part is a
+// layer. Storages that all layers share count for layer 0, so the last layer has only storages of its own.
 std::string last_layer(const RecordedParts& parts);
 bool is_layer_part(const std::string& part);
 
-// Bytes that each layer saves under full recomputation: the storages of the module of the layers that occur
-// once per layer. Empty if there are none.
+// Bytes that each layer saves under full recomputation: storages that the module of the layers saves once per
+// layer. Empty if the recording has none.
 std::optional<int64_t> checkpointed_bytes_per_layer(const Recording& recording, int64_t layers);
 
 }  // namespace shardscape

@@ -66,14 +66,16 @@ class Reader {
     std::vector<int64_t> out;
     Wide elements = 1;
     if (!list.is_array())
-      file_.fail(near, "the shape of \"" + near + "\" is not a list", "a list of whole numbers");
+      file_.fail(ProblemCode::DataValue, near, "the shape of \"" + near + "\" is not a list",
+                 "a list of whole numbers");
     for (const Json& size : list) {
       if (!size.is_number_integer())
-        file_.fail(near, "the shape of \"" + near + "\" holds " + size.dump(), "whole numbers");
+        file_.fail(ProblemCode::DataValue, near, "the shape of \"" + near + "\" holds " + size.dump(),
+                   "whole numbers");
       out.push_back(size.get<int64_t>());
       elements *= out.back();
       if (out.back() < 0 || elements > kMost)
-        file_.fail(near, "the shape of \"" + near + "\" is out of range",
+        file_.fail(ProblemCode::DataValue, near, "the shape of \"" + near + "\" is out of range",
                    "sizes whose product stays below 2^60");
     }
     return out;
@@ -85,7 +87,8 @@ class Reader {
     if (!in.contains("tensors")) return;
     for (const auto& [name, value] : file_.object(in, "tensors").items()) {
       if (!value.is_array() && !value.is_object())
-        file_.fail(name, "\"" + name + "\" has no shape", "a list, or an object with one");
+        file_.fail(ProblemCode::DataValue, name, "\"" + name + "\" has no shape",
+                   "a list, or an object with one");
       r_.tensors.push_back(
           {name, value.is_array() ? shape(value, name) : shape(file_.array(value, "shape"), name)});
     }
@@ -141,7 +144,7 @@ class Reader {
     for (const Json& index : file_.array(in, "order")) {
       const int64_t i = index.is_number_integer() ? index.get<int64_t>() : -1;
       if (i < 0 || i >= static_cast<int64_t>(kinds.size()))
-        file_.fail("order", "the order of collectives holds " + index.dump(),
+        file_.fail(ProblemCode::DataValue, "order", "the order of collectives holds " + index.dump(),
                    "positions in the list of kinds");
       r_.collectives.push_back(kinds[static_cast<size_t>(i)]);
     }
@@ -206,7 +209,7 @@ std::string last_layer(const RecordedParts& parts) {
 
 std::optional<int64_t> checkpointed_bytes_per_layer(const Recording& recording, int64_t layers) {
   const std::string owner = module_of_layers(recording);
-  // count and bytes of one
+  // count, and bytes of one storage
   std::map<std::pair<std::string, std::vector<int64_t>>, std::pair<int64_t, int64_t>> rows;
   for (const RecordedStorage& s : recording.saved)
     if (s.scope == owner) rows.try_emplace({s.dtype, s.shape}, 0, s.bytes).first->second.first += 1;
@@ -216,7 +219,7 @@ std::optional<int64_t> checkpointed_bytes_per_layer(const Recording& recording, 
   return total > 0 ? std::optional(total) : std::nullopt;
 }
 
-std::variant<Recording, Problem> recording_from_json(std::string text, const std::string& name) {
+Result<Recording> recording_from_json(std::string text, const std::string& name) {
   try {
     return Reader(std::move(text), name).read();
   } catch (const DataError& error) {
@@ -224,7 +227,7 @@ std::variant<Recording, Problem> recording_from_json(std::string text, const std
   }
 }
 
-std::variant<Recording, Problem> read_recording(const std::filesystem::path& path) {
+Result<Recording> read_recording(const std::filesystem::path& path) {
   auto text = read_text(path);
   if (auto* problem = std::get_if<Problem>(&text)) return *problem;
   return recording_from_json(std::get<std::string>(std::move(text)), path.filename().string());

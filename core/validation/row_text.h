@@ -6,7 +6,7 @@
 namespace shardscape {
 
 size_t text_width(const std::string& text);  // characters
-// replaces the end of a longer text by an ellipsis
+// The text, shortened to the width; an ellipsis replaces the omitted end.
 std::string cut_text(const std::string& text, size_t width);
 
 }  // namespace shardscape

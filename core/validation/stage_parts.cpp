@@ -19,7 +19,7 @@ std::vector<ChunkLayer> parts_of_chunk(const Report& report, const StageReport& 
   return out;
 }
 
-bool is_product(OpKind kind) { return kind == OpKind::Einsum || kind == OpKind::Attention; }
+bool counts_flops(OpKind kind) { return kind == OpKind::Einsum || kind == OpKind::Attention; }
 
 SegmentNumbers segment_numbers(const Segment& segment, CheckpointPolicy checkpoint_policy,
                                const Binding& binding) {
@@ -27,7 +27,7 @@ SegmentNumbers segment_numbers(const Segment& segment, CheckpointPolicy checkpoi
   for (const Param& p : segment.params)
     out.parameters += value_of(local_elements(segment.tensor(p.tensor)), binding);
   for (const Op& op : segment.ops) {
-    if (!is_product(op.kind) || !runs(op, checkpoint_policy)) continue;
+    if (!counts_flops(op.kind) || !runs(op, checkpoint_policy)) continue;
     Wide& sum = op.phase == Phase::Forward     ? out.forward_flops
                 : op.phase == Phase::Recompute ? out.recompute_flops
                                                : out.backward_flops;

@@ -9,7 +9,7 @@
 
 namespace shardscape {
 
-// 0 without a value; does not occur in a valid report
+// Value of an expression; 0 if a symbol has no number, which does not occur in a valid report.
 Wide value_of(const Expr& expr, const Binding& binding);
 // Every segment that a microbatch runs in this chunk of the stage, in forward order. Embedding and head count
 // as layers that save their activations.
@@ -20,14 +20,14 @@ struct SegmentNumbers {
   Wide forward_flops = 0, backward_flops = 0,
        recompute_flops = 0;  // of matrix products and attention per microbatch
   Wide saved = 0;            // bytes saved per microbatch
-  // saved storages, with the op whose backward reads them
+  // Saved storages: "name for op", where the backward of the op reads the storage, and bytes.
   std::vector<std::pair<std::string, Wide>> storages;
 };
-// Numbers of a segment under a checkpoint policy.
+// Numbers of one layer (or embedding, or head) under a checkpoint policy.
 SegmentNumbers segment_numbers(const Segment& segment, CheckpointPolicy checkpoint_policy,
                                const Binding& binding);
 
 // Whether recordings count the FLOPs of this kind of op.
-bool is_product(OpKind kind);
+bool counts_flops(OpKind kind);
 
 }  // namespace shardscape

@@ -33,7 +33,7 @@ void compare_sync(const SyncCase& sync, Audit& audit) {
   std::vector<std::string> got_order, expected_order;
   for (int64_t mb = 0; mb < sync.policy.microbatches; ++mb)
     for (const SyncAction& a : std::get<SyncPlan>(plan).actions) {
-      if (!sync_happens(a.turn, mb, sync.policy.microbatches)) continue;
+      if (!sync_happens(a.occurrence, mb, sync.policy.microbatches)) continue;
       const std::string phase(phase_name(a.phase)), type(collective_kind_name(a.op)),
           group = groups.name(a.group);
       Volume& v = got[volume_key(phase, type, group, dtype_name(a.dtype))];

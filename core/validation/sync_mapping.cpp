@@ -33,7 +33,7 @@ class SyncMapper {
     if (m_.code == CodeBase::DeepSpeed) zero();
     m_.design.parallel.dp = c_.input.groups[0].size;
     m_.design.parallel.sync = c_.policy.strategy;
-    // Fields of the toy model, whose parameters are listed, and of start-up.
+    // Fields of the toy model, whose parameters the recording lists, and of start-up.
     ledger_.ignore({"note", "model", "hidden", "ffn", "kv", "vocab", "layers", "params", "params_total",
                     "params_block", "params_root", "wrap", "ds_config.zero_allow_untested_optimizer",
                     "ds_config.zero_force_ds_cpu_optimizer", "ds_config.steps_per_print",
@@ -56,18 +56,19 @@ class SyncMapper {
     const auto value = ledger_.integer({field});
     if (!value) return;
     if (*value < 0 || *value > kMostMegabytes)
-      return ledger_.unmapped(field, "0 to " + std::to_string(kMostMegabytes) + " megabytes are planned");
+      return ledger_.unmapped(field,
+                              "only 0 to " + std::to_string(kMostMegabytes) + " megabytes are supported");
     bytes = *value << 20;
   }
 
   void ddp() {
     c_.policy.strategy = SyncStrategy::DdpBuckets;
     listed();
-    // buckets do not depend on the number of replicas
+    // The number of replicas does not change the buckets.
     world(ledger_.integer({"parallel.dp", "world"}).value_or(2));
     const std::string text = ledger_.text({"dtype"}).value_or("torch.float32");
     const auto type = dtype_from_name(text.substr(text.find('.') + 1));
-    if (!type) ledger_.unmapped("dtype", "no data type of this name");
+    if (!type) ledger_.unmapped("dtype", "there is no data type of this name");
     dtypes(type.value_or(DType::FP32), type.value_or(DType::FP32));
     megabytes("bucket_cap_mb", c_.policy.bucket_bytes);
     megabytes("first_bucket_mb", c_.policy.first_bucket_bytes);
@@ -83,7 +84,7 @@ class SyncMapper {
     if (root > 0) c_.input.params.push_back({"root.weight", "root", "", {root}, 0});
     const int64_t layers = ledger_.integer({"layers"}).value_or(0);
     if (layers < 0 || layers > kMostUnits)
-      ledger_.unmapped("layers", "at most " + std::to_string(kMostUnits) + " units are planned");
+      ledger_.unmapped("layers", "at most " + std::to_string(kMostUnits) + " units are supported");
     for (int64_t i = 0; i < std::min(layers, kMostUnits); ++i) {
       const std::string unit = "layers." + std::to_string(i);
       c_.input.params.push_back({unit + ".weight", unit, unit, {block}, 0});
@@ -98,7 +99,7 @@ class SyncMapper {
     else if (precision == "fp16")
       dtypes(DType::FP16, DType::FP16);
     else
-      ledger_.unmapped("mixed_precision", "no rule says what this precision is");
+      ledger_.unmapped("mixed_precision", "this precision is not known");
     const std::string strategy = ledger_.text({"strategy"}).value_or("FULL_SHARD");
     if (strategy == "FULL_SHARD")
       c_.policy.sharding = FsdpSharding::FullShard;
@@ -107,7 +108,7 @@ class SyncMapper {
     else if (strategy == "NO_SHARD")
       c_.policy.sharding = FsdpSharding::NoShard;
     else
-      ledger_.unmapped("strategy", "no rule says what this strategy is");
+      ledger_.unmapped("strategy", "this strategy is not known");
   }
 
   void zero() {
@@ -117,7 +118,8 @@ class SyncMapper {
                               .value_or(0);
     constexpr SyncStrategy kStages[] = {SyncStrategy::Zero0, SyncStrategy::Zero1, SyncStrategy::Zero2,
                                         SyncStrategy::Zero3};
-    if (stage < 0 || stage > 3) ledger_.unmapped("ds_config.zero_optimization.stage", "stages are 0 to 3");
+    if (stage < 0 || stage > 3)
+      ledger_.unmapped("ds_config.zero_optimization.stage", "ZeRO stages are 0 to 3");
     c_.policy.strategy = kStages[std::clamp<int64_t>(stage, 0, 3)];
     c_.policy.microbatches = ledger_.integer({"ds_config.gradient_accumulation_steps"}).value_or(1);
     const DType type = ledger_.flag("ds_config.bf16.enabled")   ? DType::BF16
@@ -135,7 +137,7 @@ class SyncMapper {
     const auto only = [&](const char* field, bool value) {
       const RecordedField* f = r_.field(std::string("config.") + field);
       if (f && ledger_.flag(f->name.c_str()) != value)
-        ledger_.unmapped(f->name, std::string("planned for ") + (value ? "true" : "false") + " only");
+        ledger_.unmapped(f->name, std::string("only ") + (value ? "true" : "false") + " is supported");
     };
     only("ds_config.zero_optimization.overlap_comm", false);
     only("ds_config.zero_optimization.contiguous_gradients", true);

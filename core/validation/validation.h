@@ -20,7 +20,7 @@ struct ValidatedRow {
   double error_percent() const { return 100 * (predicted / measured - 1); }
 };
 
-// One kind of figure over all rows of the set. Rows without the figure are among the unmapped.
+// One kind of figure over all rows of the set. Rows without the figure are listed in `unmapped`.
 struct ValidatedMetric {
   std::string name;  // "memory", "time"
   std::vector<ValidatedRow> rows;
@@ -41,9 +41,10 @@ using StepTime = std::function<std::optional<double>(const Report&)>;
 // An empty `time` omits the comparison of times.
 Validation validate_set(const MeasuredSet& set, const StepTime& time);
 
-// Text for a terminal; JSON; and an SVG of measured over predicted values on logarithmic axes.
+// Text for a terminal, and JSON.
 std::string validation_text(const Validation& validation);
 std::string validation_json(const Validation& validation);
-std::string validation_svg(const Validation& validation);
+// A value of this kind, for people: "71.32 GiB", "10.44 s".
+std::string figure_text(const ValidatedMetric& metric, double value);
 
 }  // namespace shardscape

@@ -100,7 +100,7 @@ std::vector<std::string> recorded_order(const Recording& recording, const GroupN
 
 std::vector<std::string> reported_order(const Report& report, const StageReport& stage,
                                         const GroupNames& groups, size_t most) {
-  // Collectives of a chunk's forward and backward; all microbatches issue the same.
+  // Collectives of the forward and of the backward of a chunk. Every microbatch issues the same list.
   std::map<std::pair<int, bool>, std::vector<std::string>> words;
   for (int chunk = 0; chunk < static_cast<int>(stage.chunks.size()); ++chunk)
     for (const bool backward : {false, true}) {
@@ -108,7 +108,7 @@ std::vector<std::string> reported_order(const Report& report, const StageReport&
       const size_t first = !parts.empty() && parts.front().segment == 0 ? 1 : 0;  // skips the embedding
       std::vector<std::string>& out = words[{chunk, backward}];
       const auto say = [&](const Op& op, std::string_view what, const Expr& elements) {
-        const std::string group = groups.name(group_name(op.group));
+        const std::string group = groups.name(group_name(redistribution(op).group));
         if (!group.empty() && !data_parallel(group))
           out.push_back(std::string(phase_name(op.phase)) + " " + std::string(what) + " " + group + " " +
                         to_string(value_of(elements, stage.binding)));
@@ -118,7 +118,7 @@ std::vector<std::string> reported_order(const Report& report, const StageReport&
         for (OpId id = begin; id < end; ++id) {
           const Op& op = segment.op(id);
           if (!runs(op, part.checkpoint_policy)) continue;
-          if (op.ring != Ring::None) {
+          if (ring_of(op) != Ring::None) {
             for (const RingEvent& event : ring_events(ring_ops(segment, id), ring_ranks(report.design))) {
               const Op& moved = segment.op(event.op);
               if (!is_ring(moved.kind)) continue;

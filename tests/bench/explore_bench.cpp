@@ -178,7 +178,7 @@ void check(Evaluator& evaluator, const std::vector<Design>& all, size_t count, s
   const auto plans = std::make_shared<PlanCache>();
   for (size_t i = 0; i < all.size() && timed < count; ++i) {
     const auto begin = Clock::now();
-    const Evaluation e = evaluator.evaluate(all[i], {.time_what_does_not_fit = true});
+    const Evaluation e = evaluator.evaluate(all[i], {.time_if_too_large = true});
     const double fast = microseconds(begin);
     if (e.feasibility == Feasibility::Invalid) continue;
     const auto again = Clock::now();

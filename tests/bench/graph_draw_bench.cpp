@@ -1,7 +1,6 @@
 // Time to draw a graph of 5,000 nodes into a 1440x900 image at three zoom levels.
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QFile>
 #include <QImage>
 #include <QPainter>
 #include <algorithm>
@@ -10,12 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "support/bench_figures.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/graph/sheet_builder.h"
 #include "ui/views/graph/sheet_painter.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
+using bench::Figure;
 
 namespace {
 
@@ -58,15 +59,8 @@ int nodes_in_view(const Sheet& sheet, const ViewTransform& view, QPointF at, con
   return count;
 }
 
-struct Row {
-  std::string name;
-  double zoom;
-  int nodes;
-  double median, p95;
-};
-
-Row measure(const std::string& name, const Sheet& sheet, double zoom, QPointF middle,
-            const SheetFonts& fonts) {
+void measure(const std::string& name, const Sheet& sheet, double zoom, QPointF middle,
+             const SheetFonts& fonts, std::vector<Figure>& figures) {
   QImage image(kImage, QImage::Format_ARGB32_Premultiplied);
   const QRectF clip{QPointF(), QSizeF(kImage)};
   const ViewTransform view{zoom, clip.center() - middle * zoom};
@@ -80,9 +74,9 @@ Row measure(const std::string& name, const Sheet& sheet, double zoom, QPointF mi
     painter.end();
     if (round >= 0) times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
   }
-  std::sort(times.begin(), times.end());
-  return {name, zoom, nodes_in_view(sheet, view, {}, clip), times[times.size() / 2],
-          times[times.size() * 95 / 100]};
+  const std::string of = name + ", " + std::to_string(nodes_in_view(sheet, view, {}, clip)) + " nodes, ";
+  figures.push_back({of + "median", bench::percentile(times, 0.5), "ms", "< 16 ms"});
+  figures.push_back({of + "95th percentile", bench::percentile(times, 0.95), "ms", ""});
 }
 
 }  // namespace
@@ -90,12 +84,6 @@ Row measure(const std::string& name, const Sheet& sheet, double zoom, QPointF mi
 int main(int argc, char** argv) {
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
-  const QStringList arguments = app.arguments();
-  const qsizetype json = arguments.indexOf("--json");
-  if (json > 0 && json + 1 >= arguments.size()) {
-    std::fprintf(stderr, "--json wants a file\n");
-    return 2;
-  }
   Theme::instance().setMode(Theme::Mode::Light);
   const Theme& theme = Theme::instance();
   const SheetFonts fonts{theme.uiFont(13, QFont::DemiBold), theme.uiFont(13), theme.monoFont(12),
@@ -123,40 +111,11 @@ int main(int argc, char** argv) {
 
   const double fit = std::min(kImage.width() / sheet->size.width(), kImage.height() / sheet->size.height());
   const QPointF middle(sheet->size.width() / 2, sheet->size.height() / 2);
-  const std::vector<Row> rows{measure("whole graph", *sheet, fit, middle, fonts),
-                              measure("half way", *sheet, 0.25, middle, fonts),
-                              measure("near", *sheet, 1, middle, fonts)};
-  std::printf(
-      "graph drawing, %d nodes (%lld layers, both directions, all unfolded), layout %.1f ms, image %dx%d, %d "
-      "rounds\n",
-      sheet->nodes, static_cast<long long>(layers), layout_ms, kImage.width(), kImage.height(), kRounds);
-  std::printf("%-14s %8s %14s %12s %12s   aim: median under 16 ms\n", "view", "zoom", "nodes in view",
-              "median ms", "95 % ms");
-  for (const Row& row : rows)
-    std::printf("%-14s %8.4f %14d %12.2f %12.2f\n", row.name.c_str(), row.zoom, row.nodes, row.median,
-                row.p95);
-  if (json > 0) {
-    QFile file(arguments[json + 1]);
-    if (!file.open(QIODevice::WriteOnly)) {
-      std::fprintf(stderr, "cannot write %s: %s\n", qPrintable(file.fileName()),
-                   qPrintable(file.errorString()));
-      return 1;
-    }
-    QByteArray text = QString("{\"bench\": \"graph_draw\", \"nodes\": %1, \"layout_ms\": %2, \"views\": [")
-                          .arg(sheet->nodes)
-                          .arg(layout_ms)
-                          .toUtf8();
-    for (size_t i = 0; i < rows.size(); ++i)
-      text += QString(
-                  "%1{\"view\": \"%2\", \"zoom\": %3, \"nodes_in_view\": %4, \"median_ms\": %5, \"p95_ms\": "
-                  "%6}")
-                  .arg(i ? ", " : "", QString::fromStdString(rows[i].name))
-                  .arg(rows[i].zoom)
-                  .arg(rows[i].nodes)
-                  .arg(rows[i].median)
-                  .arg(rows[i].p95)
-                  .toUtf8();
-    file.write(text + "]}\n");
-  }
-  return 0;
+  std::vector<Figure> figures;
+  measure("whole graph", *sheet, fit, middle, fonts, figures);
+  measure("half way", *sheet, 0.25, middle, fonts, figures);
+  measure("near", *sheet, 1, middle, fonts, figures);
+  figures.push_back({"layout", layout_ms, "ms", ""});
+  return bench::report_figures("Drawing " + std::to_string(sheet->nodes) + " graph nodes into 1440x900",
+                               figures, argc, argv);
 }

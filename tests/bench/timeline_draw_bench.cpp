@@ -2,13 +2,13 @@
 // several zoom levels.
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QFile>
 #include <QImage>
 #include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
 
+#include "support/bench_figures.h"
 #include "timing/schedule_simulation.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/timeline/gantt_painter.h"
@@ -16,18 +16,15 @@
 
 using namespace shardscape;
 using namespace shardscape::ui;
+using bench::Figure;
 
 namespace {
 
 constexpr int kStages = 64, kMicrobatches = 128, kChunks = 8, kRounds = 40;
 const QSize kImage(1100, 640);
 
-struct Row {
-  std::string name;
-  double median, p95;
-};
-
-Row measure(const std::string& name, const GanttSteps& steps, const GanttView& view, bool critical) {
+void measure(const std::string& name, const GanttSteps& steps, const GanttView& view, bool critical,
+             std::vector<Figure>& figures) {
   QImage image(kImage, QImage::Format_ARGB32_Premultiplied);
   std::vector<double> times;
   GanttMarks marks;
@@ -44,8 +41,8 @@ Row measure(const std::string& name, const GanttSteps& steps, const GanttView& v
     painter.end();
     if (round >= 0) times.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
   }
-  std::sort(times.begin(), times.end());
-  return {name, times[times.size() / 2], times[times.size() * 95 / 100]};
+  figures.push_back({name + ", median", bench::percentile(times, 0.5), "ms", "< 16 ms"});
+  figures.push_back({name + ", 95th percentile", bench::percentile(times, 0.95), "ms", ""});
 }
 
 }  // namespace
@@ -53,12 +50,6 @@ Row measure(const std::string& name, const GanttSteps& steps, const GanttView& v
 int main(int argc, char** argv) {
   if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
-  const QStringList arguments = app.arguments();
-  const qsizetype json = arguments.indexOf("--json");
-  if (json > 0 && json + 1 >= arguments.size()) {
-    std::fprintf(stderr, "--json wants a file\n");
-    return 2;
-  }
   Theme::instance().setMode(Theme::Mode::Light);
   const auto report = make_report(default_design());
   ActionSeconds seconds;
@@ -77,12 +68,13 @@ int main(int argc, char** argv) {
   GanttSteps five;
   for (int member = 0; member < 5; ++member)
     five.push_back({member, QStringLiteral("tp 8"), report, lanes, -1});
-  const std::vector<Row> rows{measure("whole step", alone, {0, step, 0}, false),
-                              measure("whole step, critical path", alone, {0, step, 0}, true),
-                              measure("a tenth", alone, {step * 0.45, step / 10, 0}, false),
-                              measure("a hundredth", alone, {step * 0.5, step / 100, 300}, false),
-                              measure("one box", alone, {step * 0.5, 0.05, 300}, false),
-                              measure("five designs, whole step", five, {0, step, 0}, false)};
+  std::vector<Figure> figures;
+  measure("whole step", alone, {0, step, 0}, false, figures);
+  measure("whole step, critical path", alone, {0, step, 0}, true, figures);
+  measure("a tenth", alone, {step * 0.45, step / 10, 0}, false, figures);
+  measure("a hundredth", alone, {step * 0.5, step / 100, 300}, false, figures);
+  measure("one box", alone, {step * 0.5, 0.05, 300}, false, figures);
+  measure("five designs, whole step", five, {0, step, 0}, false, figures);
   SpansModel table;
   timer.restart();
   table.setLanes(lanes, kStages / 2, {{1, lanes}, {2, lanes}, {3, lanes}, {4, lanes}});
@@ -92,35 +84,11 @@ int main(int argc, char** argv) {
   for (int row = 0; row < std::min(1000, table.rowCount()); ++row)
     for (int column = 0; column < table.columnCount(); ++column) table.index(row, column).data();
   const double texts_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
-  std::printf(
-      "timeline drawing, %d stages, %d microbatches, %d virtual stages: %zu boxes, laid out in %.1f ms; "
-      "image %dx%d, %d rounds\n",
-      kStages, kMicrobatches, kChunks, lanes->items(), layout_ms, kImage.width(), kImage.height(), kRounds);
-  std::printf(
-      "table of a stage compared with four designs: %d rows matched in %.1f ms, texts of the first 1,000 in "
-      "%.1f "
-      "ms\n",
-      table.rowCount(), table_ms, texts_ms);
-  std::printf("%-28s %12s %12s   aim: median under 16 ms\n", "view", "median ms", "95 % ms");
-  for (const Row& row : rows) std::printf("%-28s %12.2f %12.2f\n", row.name.c_str(), row.median, row.p95);
-  if (json > 0) {
-    QFile file(arguments[json + 1]);
-    if (!file.open(QIODevice::WriteOnly)) {
-      std::fprintf(stderr, "cannot write %s: %s\n", qPrintable(file.fileName()),
-                   qPrintable(file.errorString()));
-      return 1;
-    }
-    QByteArray text = QString("{\"bench\": \"timeline_draw\", \"boxes\": %1, \"layout_ms\": %2, \"views\": [")
-                          .arg(lanes->items())
-                          .arg(layout_ms)
-                          .toUtf8();
-    for (size_t i = 0; i < rows.size(); ++i)
-      text += QString("%1{\"view\": \"%2\", \"median_ms\": %3, \"p95_ms\": %4}")
-                  .arg(i ? ", " : "", QString::fromStdString(rows[i].name))
-                  .arg(rows[i].median)
-                  .arg(rows[i].p95)
-                  .toUtf8();
-    file.write(text + "]}\n");
-  }
-  return 0;
+  figures.push_back({"layout", layout_ms, "ms", ""});
+  figures.push_back({"table of a stage next to four designs", table_ms, "ms", ""});
+  figures.push_back({"texts of its first 1,000 rows", texts_ms, "ms", ""});
+  return bench::report_figures("Drawing " + std::to_string(kStages) + " stages x " +
+                                   std::to_string(kMicrobatches) + " microbatches x " +
+                                   std::to_string(kChunks) + " virtual stages into 1100x640",
+                               figures, argc, argv);
 }

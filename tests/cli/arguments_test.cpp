@@ -36,7 +36,7 @@ Command command() {
   return c;
 }
 
-std::variant<Arguments, Problem> parse(const QString& line) {
+Result<Arguments> parse(const QString& line) {
   std::vector<QByteArray> bytes;
   for (const QString& word : line.split(' ', Qt::SkipEmptyParts)) bytes.push_back(word.toUtf8());
   std::vector<const char*> words;
@@ -111,38 +111,34 @@ void ArgumentsTest::flags() {
 void ArgumentsTest::mistakes_data() {
   QTest::addColumn<QString>("line");
   QTest::addColumn<QString>("where");
+  QTest::addColumn<ProblemCode>("code");
   QTest::addColumn<QString>("said");
   QTest::newRow("unknown, near") << "--outptu x"
-                                 << "--outptu"
-                                 << "did you mean --output?";
+                                 << "--outptu" << ProblemCode::UnknownFlag << "did you mean --output?";
   QTest::newRow("unknown, far") << "--zzzzzz x"
-                                << "--zzzzzz"
-                                << "there is no such flag";
+                                << "--zzzzzz" << ProblemCode::UnknownFlag << "there is no such flag";
   QTest::newRow("unknown letter") << "-x"
-                                  << "-x"
-                                  << "there is no such flag";
+                                  << "-x" << ProblemCode::UnknownFlag << "there is no such flag";
   QTest::newRow("no value at the end") << "--tp"
-                                       << "--tp"
-                                       << "a value is missing";
+                                       << "--tp" << ProblemCode::FlagValueMissing << "a value is missing";
   QTest::newRow("no value before a flag") << "--tp --json"
-                                          << "--tp"
-                                          << "a value is missing";
+                                          << "--tp" << ProblemCode::FlagValueMissing << "a value is missing";
   QTest::newRow("switch with a value") << "--json=1"
-                                       << "--json"
-                                       << "takes no value";
+                                       << "--json" << ProblemCode::FlagTakesNoValue << "takes no value";
   QTest::newRow("too many operands") << "a b"
-                                     << "b"
-                                     << "belongs to no flag";
+                                     << "b" << ProblemCode::StrayWord << "belongs to no flag";
 }
 
 void ArgumentsTest::mistakes() {
   QFETCH(QString, line);
   QFETCH(QString, where);
+  QFETCH(ProblemCode, code);
   QFETCH(QString, said);
   const auto parsed = parse(line);
   QVERIFY(std::holds_alternative<Problem>(parsed));
   const auto& problem = std::get<Problem>(parsed);
   QCOMPARE(QString::fromStdString(problem.where), where);
+  QVERIFY2(problem.code == code, problem.what.c_str());
   QVERIFY2(QString::fromStdString(problem.what).contains(said), problem.what.c_str());
   QVERIFY(!problem.accepted.empty());
 }

@@ -109,6 +109,7 @@ void BadInputTest::json_holds_the_problems() {
   const QJsonObject report = run.json();
   QVERIFY(report.contains("valid") && !report["valid"].toBool());
   const QJsonObject problem = report["problems"][0].toObject();
+  QCOMPARE(problem["code"].toString(), "heads-indivisible-by-tp");
   QCOMPARE(problem["where"].toString(), "tp");
   QVERIFY(!problem["accepted"].toString().isEmpty());
   QCOMPARE(problem["fixes"][0]["settings"]["tp"].toString(), "4");

@@ -290,7 +290,7 @@ void CommandsTest::graph_text() {
   QCOMPARE(run.exit_code, 0);
   for (const char* text :
        {"embedding", "layer: 32 of them", "head", "[b, S, H/tp, E]", "Partial(sum) on tp",
-        "why: ", "FLOPs 2·b·S·D·F/tp = ", "all_reduce[tp](attention.y)", "kept from forward for backward"}) {
+        "why: ", "FLOPs 2·b·S·D·F/tp = ", "all_reduce[tp](attention.y)", "saved for the backward"}) {
     QVERIFY2(run.out.contains(text), text);
   }
 }

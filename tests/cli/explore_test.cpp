@@ -218,7 +218,7 @@ void ExploreTest::bad_input_data() {
   QTest::newRow("ranks twice") << "explore --gpus 8 --nodes 1 --tp 2,4" << 2 << "given twice";
   QTest::newRow("constraint") << "explore --gpus 8 --tp 2,4 --where tq<=2" << 2 << "\"tq\"";
   QTest::newRow("objective") << "explore --gpus 8 --objective speed" << 2 << "\"speed\"";
-  QTest::newRow("front") << "explore --gpus 8 --pareto mfu" << 2 << "two between a comma";
+  QTest::newRow("front") << "explore --gpus 8 --pareto mfu" << 2 << "two objectives separated by a comma";
   QTest::newRow("shard") << "explore --gpus 8 --shard 9/4" << 2 << "9/4";
   QTest::newRow("margin") << "explore --gpus 8 --tp 1,2 --margin 2" << 2 << "--margin";
   QTest::newRow("price") << "explore --gpus 8 --tp 1,2 --price much" << 2 << "--price";

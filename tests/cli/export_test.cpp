@@ -118,7 +118,7 @@ void ExportTest::what_the_simulator_cannot_express() {
   const QString ragged = "export --model llama3-8b --layers 2 --dp 12 --seq 128 --batch 12 --json -o ";
   const CliRun made = run_line(ragged + "a", folder.path());
   QCOMPARE(made.exit_code, 0);
-  QVERIFY2(made.err.contains("described as 2 of 6"), qPrintable(made.err));
+  QVERIFY2(made.err.contains("network.yml has 2 of 6"), qPrintable(made.err));
   QCOMPARE(made.json()["nearest"].toArray().size(), made.err.count("note: network.yml"));
   QFile manifest(folder.filePath("a/manifest.json"));
   QVERIFY(manifest.open(QIODevice::ReadOnly));

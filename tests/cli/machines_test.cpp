@@ -124,11 +124,11 @@ void MachinesTest::own_files_data() {
                              << "h100-sxm-80gb";
   QTest::newRow("of nothing") << "accelerators.json" << with(R"("sources": {"*": "a", "nic_gbps": "b"})")
                               << "machines"
-                              << "\"nic_gbps\", which is no value of it"
+                              << "\"nic_gbps\", which the entry lacks"
                               << "h100-sxm-80gb";
   QTest::newRow("misspelt") << "accelerators.json" << with(R"("sources": {"*": "a", "memory": "b"})")
                             << "machines"
-                            << "\"memory\", which is no value of it"
+                            << "\"memory\", which the entry lacks"
                             << "h100-sxm-80gb";
   QTest::newRow("empty") << "accelerators.json" << with(R"("sources": {"*": ""})") << "machines"
                          << "has no source"
@@ -138,14 +138,14 @@ void MachinesTest::own_files_data() {
       << QByteArray(
              R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "nic_latency_us": 4, "sources": {"rails": "x"}}]})")
       << "machines"
-      << "which is no value of it"
+      << "which the entry lacks"
       << "dgx-h100";
   QTest::newRow("leaf")
       << "clusters.json"
       << QByteArray(
              R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "gpus_per_node": 8, "leaf": 12, "source": "x"}]})")
       << "machines"
-      << "cuts a node"
+      << "is not a multiple of the GPUs per node"
       << "dgx-h100";
 }
 

@@ -1,4 +1,4 @@
-// The direction of dependencies and the size of files, read from the sources.
+// The direction of dependencies, the size of files, and the folders of tests, read from the sources.
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
@@ -15,6 +15,7 @@ class DependencyTest : public QObject {
   void ui_folders_go_one_way();
   void core_ui_app_go_one_way();
   void files_are_short();
+  void test_folders_mirror_the_sources();
 };
 
 namespace {
@@ -33,6 +34,14 @@ QStringList sources(const QString& folder) {
   while (it.hasNext()) files << it.next().mid(qsizetype(sizeof SHARDSCAPE_SOURCE_DIR));
   files.sort();
   return files;
+}
+
+// "core/graph/build.cpp": "core/graph". Every folder once.
+QStringList folders(const QStringList& files) {
+  QStringList list;
+  for (const QString& file : files) list << file.section('/', 0, -2);
+  list.removeDuplicates();
+  return list;
 }
 
 QStringList lines(const QString& file) {
@@ -72,10 +81,24 @@ bool allowed(const QString& from, const QString& to) {
 }
 
 // From below to above: a folder uses itself and those before it, and views never use each other.
-const QStringList kUiOrder{
-    "toolkit",        "selection",     "session",       "plot",          "inspector",
-    "form",           "views/graph",   "views/memory",  "views/compute", "views/communication",
-    "views/timeline", "views/explore", "views/serving", "shell"};
+const QStringList kUiOrder{"toolkit",
+                           "help",
+                           "session",
+                           "selection",
+                           "plot",
+                           "inspector",
+                           "form",
+                           "views/graph",
+                           "views/memory",
+                           "views/compute",
+                           "views/communication",
+                           "views/timeline",
+                           "views/explore",
+                           "views/serving",
+                           "shell"};
+
+// Folders of sources that have no test program of their own.
+const QStringList kUntested{"ui/inspector"};
 
 // "ui/views/graph/sheet.h": "views/graph".
 QString ui_folder(const QString& path) { return path.section('/', 1, -2); }
@@ -160,6 +183,24 @@ void DependencyTest::files_are_short() {
     for (const QString& file : sources(folder)) {
       const auto count = lines(file).size();
       if (count > 600) found << QString("%1 has %2 lines").arg(file).arg(count);
+    }
+  }
+  none(found);
+}
+
+void DependencyTest::test_folders_mirror_the_sources() {
+  QStringList tested, found;
+  for (const char* top : {"tests/core", "tests/ui"})
+    tested << folders(sources(top).filter(QRegularExpression("_test\\.cpp$")));
+  tested.replaceInStrings(QRegularExpression("^tests/"), "");
+  for (const QString& folder : tested) {
+    if (!QDir(QString(SHARDSCAPE_SOURCE_DIR "/") + folder).exists())
+      found << "tests/" + folder + " mirrors no folder";
+  }
+  for (const char* top : {"core", "ui"}) {
+    for (const QString& folder : folders(sources(top))) {
+      if (tested.contains(folder) == kUntested.contains(folder))
+        found << folder + " has no test program, or is listed needlessly";
     }
   }
   none(found);

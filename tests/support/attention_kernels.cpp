@@ -22,6 +22,7 @@ class AttentionKernel : private KernelBase {
   }
 
  private:
+  const AttentionAttributes& flags() const { return attention_attributes(c_.op); }
   // Index of (batch, position, head, 0) in [b, s, h, e].
   static int64_t row(const RealTensor& t, int64_t b, int64_t s, int64_t h) {
     if (t.shape.size() == 3) return (b * t.shape[1] + s) * t.shape[2];  // all heads share latents
@@ -36,14 +37,14 @@ class AttentionKernel : private KernelBase {
     return (c_.input_starts[q][2] + head) / c_.heads_per_kv - c_.input_starts[k][2];
   }
   bool masked(int64_t s, int64_t t, size_t q, size_t k) const {
-    if (c_.op.ring != Ring::None) return ring_masked(s, t, q, k);
+    if (flags().ring != Ring::None) return ring_masked(s, t, q, k);
     const int64_t back = position(q, s) - position(k, t);
-    return (c_.op.causal && back < 0) || (c_.op.window && back >= c_.window);
+    return (flags().causal && back < 0) || (flags().window && back >= c_.window);
   }
   // The ring step in which this rank processes a key.
   int64_t ring_step(int64_t t, size_t k) const {
     const int64_t ranks = c_.ring_ranks, keys = static_cast<int64_t>(c_.input_positions[k].size());
-    const bool zigzag = c_.op.ring == Ring::Zigzag;
+    const bool zigzag = flags().ring == Ring::Zigzag;
     const int64_t block = position(k, t) / (keys / (zigzag ? 2 * ranks : ranks)),
                   owner = zigzag ? std::min(block, 2 * ranks - 1 - block) : block;
     return (c_.ring_position - owner + ranks) % ranks;
@@ -51,10 +52,10 @@ class AttentionKernel : private KernelBase {
   // In a ring, causal masks apply within the rank's own block. Other blocks are processed whole or not at
   // all; with zigzag by halves: half of the keys from ranks before, half of the queries for ranks after.
   bool ring_masked(int64_t s, int64_t t, size_t q, size_t k) const {
-    if (!c_.op.causal) return false;
+    if (!flags().causal) return false;
     const int64_t step = ring_step(t, k);
     if (step == 0) return position(k, t) > position(q, s);
-    if (c_.op.ring == Ring::Plain) return step > c_.ring_position;
+    if (flags().ring == Ring::Plain) return step > c_.ring_position;
     const auto half = [&](int64_t place, size_t of_all) { return place < static_cast<int64_t>(of_all) / 2; };
     if (step <= c_.ring_position) return !half(position(k, t), c_.input_positions[k].size());
     return half(s, c_.input_positions[q].size());
@@ -62,12 +63,14 @@ class AttentionKernel : private KernelBase {
   // Transforms a raw score before the softmax: soft cap, then ALiBi's penalty on the distance, which halves
   // from head to head.
   double shaped(double raw, int64_t h, int64_t s, int64_t t, size_t q, size_t k) const {
-    if (c_.op.soft_cap) raw = kCap * std::tanh(raw / kCap);
-    if (!c_.op.alibi) return raw;
+    if (flags().soft_cap) raw = kCap * std::tanh(raw / kCap);
+    if (!flags().alibi) return raw;
     const auto back = static_cast<double>(position(q, s) - position(k, t));
     return raw - back * std::pow(2.0, -1.0 - static_cast<double>(c_.input_starts[q][2] + h));
   }
-  double shape_slope(double raw) const { return c_.op.soft_cap ? 1 - std::pow(std::tanh(raw / kCap), 2) : 1; }
+  double shape_slope(double raw) const {
+    return flags().soft_cap ? 1 - std::pow(std::tanh(raw / kCap), 2) : 1;
+  }
 
   // The sink logit of head h, which counts only in the sum of the softmax. The rank may store sinks of more
   // heads than it computes.
@@ -116,7 +119,7 @@ class AttentionKernel : private KernelBase {
         }
   }
   void attention() {  // q, k, v, optional sinks
-    if (c_.op.ring != Ring::None) return ring_attention();
+    if (flags().ring != Ring::None) return ring_attention();
     const RealTensor &q = in(0), &k = in(1), &v = in(2);
     expand("keys", k);
     expand("values", v);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 namespace shardscape::bench {
 
@@ -21,13 +22,11 @@ int report_figures(const std::string& title, const std::vector<Figure>& figures,
                 f.aim.empty() ? "" : ("aim " + f.aim).c_str());
   for (int i = 1; i + 1 < argc; ++i) {
     if (std::strcmp(argv[i], "--json") != 0) continue;
+    nlohmann::ordered_json rows;
+    for (const Figure& f : figures)
+      rows.push_back({{"name", f.name}, {"value", f.value}, {"unit", f.unit}, {"aim", f.aim}});
     std::ofstream out(argv[i + 1]);
-    out << "{\n  \"title\": \"" << title << "\",\n  \"figures\": [\n";
-    for (size_t k = 0; k < figures.size(); ++k)
-      out << "    {\"name\": \"" << figures[k].name << "\", \"value\": " << figures[k].value
-          << ", \"unit\": \"" << figures[k].unit << "\", \"aim\": \"" << figures[k].aim << "\"}"
-          << (k + 1 < figures.size() ? "," : "") << "\n";
-    out << "  ]\n}\n";
+    out << nlohmann::ordered_json{{"title", title}, {"figures", rows}}.dump(2) << "\n";
     if (!out) {
       std::fprintf(stderr, "cannot write %s\n", argv[i + 1]);
       return 1;

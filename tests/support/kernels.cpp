@@ -254,20 +254,21 @@ class Kernel : private KernelBase {
   }
 
   static constexpr double kLimit = 7, kAlpha = 1.702;  // constants of gpt-oss
+  bool clamps() const { return swiglu_of(c_.op)->clamp; }
   double silu(double gate) const {
-    const double x = c_.op.clamp ? std::min(gate, kLimit) : gate;
-    return x * sigmoid(c_.op.clamp ? kAlpha * x : x);
+    const double x = clamps() ? std::min(gate, kLimit) : gate;
+    return x * sigmoid(clamps() ? kAlpha * x : x);
   }
-  double factor(double up) const { return c_.op.clamp ? std::clamp(up, -kLimit, kLimit) + 1 : up; }
+  double factor(double up) const { return clamps() ? std::clamp(up, -kLimit, kLimit) + 1 : up; }
   void swiglu() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = silu(at(in(0), i)) * factor(at(in(1), i));
     fill("silu", [&](int64_t i) { return silu(at(in(0), i)); });
   }
   void swiglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {
-      const double gate = at(in(1), i), up = at(in(2), i), x = c_.op.clamp ? std::min(gate, kLimit) : gate,
-                   ax = c_.op.clamp ? kAlpha * x : x;
-      const bool gate_cut = c_.op.clamp && gate > kLimit, up_cut = c_.op.clamp && std::abs(up) > kLimit;
+      const double gate = at(in(1), i), up = at(in(2), i), x = clamps() ? std::min(gate, kLimit) : gate,
+                   ax = clamps() ? kAlpha * x : x;
+      const bool gate_cut = clamps() && gate > kLimit, up_cut = clamps() && std::abs(up) > kLimit;
       at(out_[0], i) = gate_cut ? 0 : at(in(0), i) * factor(up) * sigmoid(ax) * (1 + ax * (1 - sigmoid(ax)));
       at(out_[1], i) = up_cut ? 0 : at(in(0), i) * silu(gate);
     }

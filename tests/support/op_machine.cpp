@@ -254,10 +254,11 @@ void OpMachine::collective(const Segment& s, const Op& op, int stage, RankValues
   std::set<int64_t> done;
   for (int64_t rank : stage_ranks_.at(stage)) {
     if (done.count(rank)) continue;
-    const std::vector<int64_t> group = mesh_.group(rank, op.group);
+    const Redistribution& by = redistribution(op);
+    const std::vector<int64_t> group = mesh_.group(rank, by.group);
     if (group.size() < 2) fail(op.name + ": a group of one");
     const bool reduces = op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter ||
-                         op.kind == OpKind::RingSum || (op.kind == OpKind::AllToAll && op.dim < 0);
+                         op.kind == OpKind::RingSum || (op.kind == OpKind::AllToAll && by.dim < 0);
     RealTensor whole(sizes_of(in, binding_));
     bool first = true;
     RealTensor sum;
@@ -272,7 +273,7 @@ void OpMachine::collective(const Segment& s, const Op& op, int stage, RankValues
         sum = mine;
       } else {
         for (size_t i = 0; i < sum.data.size(); ++i)
-          sum.data[i] = op.reduce == Reduce::Max ? std::max(sum.data[i], mine.data[i])
+          sum.data[i] = by.reduce == Reduce::Max ? std::max(sum.data[i], mine.data[i])
                                                  : sum.data[i] + mine.data[i];
       }
       first = false;

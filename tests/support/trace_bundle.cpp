@@ -1,14 +1,18 @@
 #include "support/trace_bundle.h"
 
+#include <google/protobuf/util/delimited_message_util.h>
+
 #include <algorithm>
 #include <fstream>
+#include <sstream>
 #include <stdexcept>
 
-#include "chakra/wire.h"
+#include "chakra.pb.h"
 
 namespace shardscape::test {
 
 using namespace chakra;
+namespace pb = ChakraProtoMsg;
 
 TraceAttr& TraceNodeSpec::attr(const std::string& wanted) {
   for (TraceAttr& a : attrs)
@@ -27,43 +31,61 @@ TraceNodeSpec& TraceFileSpec::node(uint64_t id) {
   return *it;
 }
 
+namespace {
+
+// Sets the value with the attribute's field number.
+void set_value(const TraceAttr& a, pb::AttributeProto& attr) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& set = *attr.GetReflection();
+  const FieldDescriptor* field = attr.GetDescriptor()->FindFieldByNumber(static_cast<int>(a.kind));
+  if (!field) throw std::out_of_range("no field " + std::to_string(a.kind));
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32: return set.SetInt32(&attr, field, static_cast<int32_t>(a.integer));
+    case FieldDescriptor::CPPTYPE_INT64: return set.SetInt64(&attr, field, a.integer);
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return set.SetUInt32(&attr, field, static_cast<uint32_t>(a.integer));
+    case FieldDescriptor::CPPTYPE_UINT64:
+      return set.SetUInt64(&attr, field, static_cast<uint64_t>(a.integer));
+    case FieldDescriptor::CPPTYPE_BOOL: return set.SetBool(&attr, field, a.integer != 0);
+    case FieldDescriptor::CPPTYPE_FLOAT: return set.SetFloat(&attr, field, static_cast<float>(a.integer));
+    case FieldDescriptor::CPPTYPE_DOUBLE: return set.SetDouble(&attr, field, static_cast<double>(a.integer));
+    case FieldDescriptor::CPPTYPE_STRING: return set.SetString(&attr, field, a.bytes);
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      if (!set.MutableMessage(&attr, field)->ParseFromString(a.bytes)) throw std::invalid_argument(a.name);
+      return;
+    case FieldDescriptor::CPPTYPE_ENUM: throw std::logic_error("no attribute is an enum");
+  }
+}
+
+pb::Node message(const TraceNodeSpec& spec) {
+  pb::Node node;
+  node.set_id(spec.id);
+  node.set_name(spec.name);
+  node.set_type(static_cast<pb::NodeType>(spec.type));
+  node.mutable_data_deps()->Assign(spec.deps.begin(), spec.deps.end());
+  for (const TraceAttr& a : spec.attrs) {
+    pb::AttributeProto& attr = *node.add_attr();
+    attr.set_name(a.name);
+    set_value(a, attr);
+  }
+  return node;
+}
+
+}  // namespace
+
 std::string trace_bytes(const TraceFileSpec& file) {
   if (!file.raw.empty()) return file.raw;
-  std::string out;
-  const auto put = [&](const std::string& message) {
-    wire::Writer(out).varint(message.size());
-    out += message;
+  std::ostringstream out;
+  const auto put = [&](const google::protobuf::MessageLite& m) {
+    google::protobuf::util::SerializeDelimitedToOstream(m, &out);
   };
   if (file.metadata) {
-    std::string metadata;
-    wire::Writer(metadata).bytes_field(metadata_field::kVersion, "1.0");
+    pb::GlobalMetadata metadata;
+    metadata.set_version("1.0");
     put(metadata);
   }
-  for (const TraceNodeSpec& n : file.nodes) {
-    std::string message, deps;
-    wire::Writer w(message);
-    w.varint_field(node_field::kId, n.id);
-    w.bytes_field(node_field::kName, n.name);
-    w.varint_field(node_field::kType, static_cast<uint64_t>(n.type));
-    for (const uint64_t d : n.deps) wire::Writer(deps).varint(d);
-    if (!deps.empty()) w.bytes_field(node_field::kDataDeps, deps);
-    for (const TraceAttr& a : n.attrs) {
-      std::string attr;
-      wire::Writer aw(attr);
-      aw.bytes_field(attr_field::kName, a.name);
-      if (a.kind == attr_field::kFloat) {
-        aw.tag(a.kind, wire::Type::Fixed32);
-        attr.append(4, '\0');
-      } else if (a.kind >= attr_field::kBool + 1) {
-        aw.bytes_field(a.kind, a.bytes);
-      } else {
-        aw.varint_field(a.kind, static_cast<uint64_t>(a.integer));
-      }
-      w.bytes_field(node_field::kAttr, attr);
-    }
-    put(message);
-  }
-  return out;
+  for (const TraceNodeSpec& spec : file.nodes) put(message(spec));
+  return out.str();
 }
 
 void BundleSpec::save(const std::filesystem::path& folder) const {
@@ -115,16 +137,15 @@ TraceNodeSpec transfer(uint64_t id, std::vector<uint64_t> deps, bool send, int64
 }
 
 std::string encode_string_list(const std::vector<std::string>& strings) {
-  std::string out;
-  for (const std::string& s : strings) wire::Writer(out).bytes_field(1, s);
-  return out;
+  pb::StringList list;
+  list.mutable_values()->Assign(strings.begin(), strings.end());
+  return list.SerializeAsString();
 }
 
 std::string encode_bool_list(const std::vector<bool>& values) {
-  std::string packed, out;
-  for (const bool v : values) packed += static_cast<char>(v);
-  wire::Writer(out).bytes_field(1, packed);
-  return out;
+  pb::BoolList list;
+  list.mutable_values()->Assign(values.begin(), values.end());
+  return list.SerializeAsString();
 }
 
 BundleSpec good_bundle() {

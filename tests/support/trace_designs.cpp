@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "design/knobs/knobs.h"
+#include "support/schedules.h"
 
 namespace shardscape::test {
 
@@ -279,7 +280,7 @@ std::vector<NamedDesign> inference_designs() {
 
 void set_schedule_and_sync(const std::string& name, Design& d) {
   if (name.starts_with("distributed optimizer")) d.parallel.sync = SyncStrategy::DistributedOptimizer;
-  for (const char* schedule : {"zb-h1", "zb-h2", "zb-auto", "zb-v", "dualpipe", "dualpipe-v", "flexible"})
+  for (const std::string& schedule : other_schedules())
     if (name.starts_with(schedule)) set_knob(d, *find_knob("schedule"), schedule);
   if (chunk_layout(d.parallel.schedule) == ChunkLayout::Vee || name.starts_with("flexible"))
     d.parallel.virtual_stages = name.ends_with("many rounds") ? 4 : 2;

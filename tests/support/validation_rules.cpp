@@ -24,22 +24,22 @@ void apply(Design& design, const Fix& fix) {
 void add_rule_columns() {
   QTest::addColumn<Change>("change");
   QTest::addColumn<bool>("note");
+  QTest::addColumn<ProblemCode>("code");
   QTest::addColumn<QString>("where");
-  QTest::addColumn<QString>("what");
   QTest::addColumn<QString>("accepted");
   QTest::addColumn<int>("fixes");  // at least so many
 }
 
-void row(const char* name, const Change& change, bool note, const char* where, const char* what,
+void row(const char* name, const Change& change, bool note, ProblemCode code, const char* where,
          const char* accepted, int fixes) {
-  QTest::newRow(name) << change << note << where << what << accepted << fixes;
+  QTest::newRow(name) << change << note << code << where << accepted << fixes;
 }
 
 void check_rule() {
   QFETCH(Change, change);
   QFETCH(bool, note);
+  QFETCH(ProblemCode, code);
   QFETCH(QString, where);
-  QFETCH(QString, what);
   QFETCH(QString, accepted);
   QFETCH(int, fixes);
   Design design = default_design();
@@ -49,7 +49,7 @@ void check_rule() {
   const Problem& problem = problems.front();
   QCOMPARE(problem.severity == Severity::Note, note);
   QCOMPARE(QString::fromStdString(problem.where), where);
-  QVERIFY2(QString::fromStdString(problem.what).contains(what), problem.what.c_str());
+  QVERIFY2(problem.code == code, to_string(problem).c_str());
   QVERIFY2(QString::fromStdString(problem.accepted).contains(accepted), problem.accepted.c_str());
   QVERIFY2(static_cast<int>(problem.fixes.size()) >= fixes, std::to_string(problem.fixes.size()).c_str());
   for (const Fix& fix : problem.fixes) {

@@ -19,10 +19,10 @@ std::string listing(const std::vector<Problem>& problems);
 // Sets the fix's knobs; every setting has to be accepted.
 void apply(Design& design, const Fix& fix);
 
-// Of a data function: the columns of a rule, then its rows. where and the parts of what and accepted are
-// those of the problem; it has at least so many fixes.
+// Of a data function: the columns of a rule, then its rows. The problem has this code and place, its accepted
+// values contain `accepted`, and there are at least so many fixes.
 void add_rule_columns();
-void row(const char* name, const Change& change, bool note, const char* where, const char* what,
+void row(const char* name, const Change& change, bool note, ProblemCode code, const char* where,
          const char* accepted, int fixes);
 // Of the test function: the design has this problem alone, and every fix removes it.
 void check_rule();

@@ -17,7 +17,7 @@ inline void set(Session& session, std::initializer_list<std::pair<const char*, c
   }
   session.waitForEstimate();
   QVERIFY2(session.estimated(), session.problems().empty() ? "" : to_string(session.problems()[0]).c_str());
-  QVERIFY2(session.estimate()->simulation, session.estimate()->why_no_time.c_str());
+  QVERIFY2(session.estimate()->simulation, session.estimate()->no_time_reason.c_str());
 }
 
 // Llama 3 8B in four stages, two replicas of them, 8 microbatches.

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kTextEdge = 4;
 
-// The wheel scrolls the form; it changes a choice only where the person is.
+// The wheel scrolls the form. It changes a choice only in the focused field.
 class QuietComboBox : public QComboBox {
  public:
   QuietComboBox(QWidget* parent, std::function<void()> before_choice)
@@ -22,7 +22,7 @@ class QuietComboBox : public QComboBox {
     setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
 
-  // Qt's own comes out short of what the style sheet leaves for the longest text.
+  // Qt's size hint is too narrow for the longest text under the style sheet.
   QSize sizeHint() const override {
     QSize size = QComboBox::sizeHint();
     int longest = 0;
@@ -41,7 +41,7 @@ class QuietComboBox : public QComboBox {
     before_choice_();
     QComboBox::wheelEvent(event);
   }
-  // The ends of a long name tell it from others: what goes is in the middle.
+  // Long names differ at their ends, so the ellipsis is in the middle.
   void paintEvent(QPaintEvent*) override {
     QStylePainter painter(this);
     QStyleOptionComboBox option;
@@ -71,7 +71,7 @@ class QuietComboBox : public QComboBox {
 }  // namespace
 
 ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
-    : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyImpossible(); })) {
+    : KnobField(parent), box_(new QuietComboBox(parent, [this] { greyInvalidChoices(); })) {
   for (const KnobChoice& choice : knob.choices) {
     box_->addItem(QString::fromStdString(choice.label), QString::fromStdString(choice.value));
   }
@@ -83,16 +83,17 @@ ChoiceField::ChoiceField(const Knob& knob, QWidget* parent)
 
 QWidget* ChoiceField::widget() const { return box_; }
 
-void ChoiceField::setWhyNot(std::function<QString(const QString& value)> why_not) {
-  why_not_ = std::move(why_not);
+void ChoiceField::setInvalidReason(std::function<QString(const QString& value)> invalid_reason) {
+  invalid_reason_ = std::move(invalid_reason);
 }
 
-// The arrow keys pass over what is greyed; the one that is chosen stays, with its problem and the fix of it.
-void ChoiceField::greyImpossible() {
+// Arrow keys skip greyed choices. The current choice stays enabled even if invalid; its problem and fix are
+// shown.
+void ChoiceField::greyInvalidChoices() {
   const auto* model = qobject_cast<QStandardItemModel*>(box_->model());
-  if (!why_not_ || !model) return;
+  if (!invalid_reason_ || !model) return;
   for (int i = 0; i < box_->count(); ++i) {
-    const QString why = i == box_->currentIndex() ? QString() : why_not_(box_->itemData(i).toString());
+    const QString why = i == box_->currentIndex() ? QString() : invalid_reason_(box_->itemData(i).toString());
     QStandardItem* item = model->item(i);
     item->setEnabled(why.isEmpty());
     item->setToolTip(why.isEmpty() ? why : "<p>" + why.toHtmlEscaped() + "</p>");  // rich text wraps
@@ -102,7 +103,7 @@ void ChoiceField::greyImpossible() {
 
 void ChoiceField::show(const QString& value) {
   int index = box_->findData(value);
-  if (index < 0) {  // a design from elsewhere may name what this list lacks
+  if (index < 0) {  // a loaded design may name a choice that the list lacks
     box_->addItem(value, value);
     index = box_->count() - 1;
   }

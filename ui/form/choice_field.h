@@ -13,12 +13,12 @@ class ChoiceField : public KnobField {
   ChoiceField(const Knob& knob, QWidget* parent);
   QWidget* widget() const override;
   void show(const QString& value) override;
-  void setWhyNot(std::function<QString(const QString& value)> why_not) override;
+  void setInvalidReason(std::function<QString(const QString& value)> invalid_reason) override;
 
  private:
-  void greyImpossible();
+  void greyInvalidChoices();
   QComboBox* box_;
-  std::function<QString(const QString& value)> why_not_;
+  std::function<QString(const QString& value)> invalid_reason_;
 };
 
 }  // namespace shardscape::ui

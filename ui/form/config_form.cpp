@@ -28,8 +28,8 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
     : QWidget(parent),
       session_(session),
       filter_(new QLineEdit(this)),
-      nothing_(new QLabel(tr("No field has this in its name or help text. Press Escape to see all of them."),
-                          this)),
+      no_match_(
+          new QLabel(tr("No field matches in its name or help text. Press Escape to see all fields."), this)),
       scroll_(new QScrollArea(this)) {
   setObjectName("form_panel");
   setAttribute(Qt::WA_StyledBackground);
@@ -38,13 +38,13 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   filter_->setPlaceholderText(tr("Filter fields"));
   filter_->setAccessibleName(tr("Filter fields"));
   filter_->setClearButtonEnabled(true);
-  nothing_->setWordWrap(true);
-  nothing_->setProperty("role", "secondary");
-  nothing_->setVisible(false);
+  no_match_->setWordWrap(true);
+  no_match_->setProperty("role", "secondary");
+  no_match_->setVisible(false);
 
   QWidget* content = makeContent();
   scroll_->setWidget(content);
-  // Fields keep their right edge under the filter's, with the scroll bar and without.
+  // The right edges of fields and filter align, with and without the scroll bar.
   const auto fit = [this, rows = content->layout()] {
     const bool bar = scroll_->verticalScrollBar()->maximum() > 0;
     rows->setContentsMargins(16, 4, bar ? 16 - scroll_->verticalScrollBar()->sizeHint().width() : 16, 16);
@@ -87,7 +87,7 @@ QWidget* ConfigForm::makeContent() {
   auto* rows = new QVBoxLayout(content);
   rows->setContentsMargins(16, 4, 16, 16);
   rows->setSpacing(14);
-  rows->addWidget(nothing_);
+  rows->addWidget(no_match_);
   differences_ = new DifferencesBox(content);
   connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
   rows->addWidget(differences_);
@@ -133,7 +133,7 @@ void ConfigForm::refresh() {
   differences_->show(differing, session_->design(), session_->comparisons()->size());
 }
 
-// What the pinned designs have instead.
+// The values of the pinned designs that differ from the present value.
 QVector<KnobRow::Other> ConfigForm::othersOf(const Knob& knob) const {
   QVector<KnobRow::Other> out;
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
@@ -146,7 +146,7 @@ QVector<KnobRow::Other> ConfigForm::othersOf(const Knob& knob) const {
 }
 
 void ConfigForm::applyFilter(const QString& text) {
-  // Fields that are called so come first: those that only mention it are asked for.
+  // Fields with a matching name are shown. Fields with a match in the help text only are shown on request.
   int named = 0, mentioned = 0;
   for (const KnobGroupBox* group : groups_)
     for (const KnobRow* row : group->rows()) {
@@ -156,10 +156,10 @@ void ConfigForm::applyFilter(const QString& text) {
     }
   const bool helps = named == 0 || mentioned_shown_;
   for (KnobGroupBox* group : groups_) group->filter(text, helps);
-  nothing_->setVisible(named + mentioned == 0);
+  no_match_->setVisible(named + mentioned == 0);
   mentions_->setVisible(!helps && mentioned > 0);
-  mentions_->setText(mentioned == 1 ? tr("1 more has it in its help text")
-                                    : tr("%1 more have it in their help texts").arg(mentioned));
+  mentions_->setText(mentioned == 1 ? tr("1 more mentions it in its help")
+                                    : tr("%1 more mention it in their help").arg(mentioned));
   differences_->setFiltered(!text.trimmed().isEmpty());
 }
 

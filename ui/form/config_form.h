@@ -23,12 +23,12 @@ class ConfigForm : public QWidget {
  public:
   explicit ConfigForm(Session* session, QWidget* parent = nullptr);
   void focusFilter();
-  void focusKnob(const QString& id);  // shows it first where the filter hides it
+  void focusKnob(const QString& id);  // clears the filter if it hides the knob
   KnobRow* row(const QString& id) const;
   DifferencesBox* differences() const { return differences_; }
 
  Q_SIGNALS:
-  void machineRequested();  // where the values of the cluster come from
+  void machineRequested();  // show the sources of the cluster's values
 
  private:
   QWidget* makeContent();  // differences, groups of knobs
@@ -37,15 +37,15 @@ class ConfigForm : public QWidget {
   QVector<KnobRow::Other> othersOf(const Knob& knob) const;
   Session* session_;
   QLineEdit* filter_;
-  QPushButton* mentions_ = nullptr;  // fields that the filter finds in their help texts only
+  QPushButton* mentions_ = nullptr;  // shows fields whose help text alone matches the filter
   bool mentioned_shown_ = false;
-  QLabel* nothing_;
+  QLabel* no_match_;
   QScrollArea* scroll_;
   QVector<KnobGroupBox*> groups_;
   DifferencesBox* differences_;
 };
 
-// What fields are compared with: the model as its preset has it, everything else as the program starts.
+// The values that need no mark in the form: the model of the preset, and defaults for all other knobs.
 Design baselineDesign(const Design& design);
 
 }  // namespace shardscape::ui

@@ -18,7 +18,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kLine = 22, kAtFirst = 6;  // lines before the rest is asked for
+constexpr int kLine = 22, kAtFirst = 6;  // lines shown at first
 constexpr double kNameShare = 0.5;       // of a line's width, at least
 
 // A knob on the left, the values on the right: "8 | B 4  C 16".
@@ -48,7 +48,7 @@ class DifferenceLine : public QAbstractButton {
     if (underMouse()) painter.fillRect(rect(), mixed(colors.panel, colors.text, 0.06));
     const QFont plain = theme.uiFont(12), strong = theme.uiFont(12, QFont::DemiBold);
     const QFontMetricsF metrics(plain), strong_metrics(strong);
-    // From the right: each other value behind its letter, then the present one.
+    // From the right: each other design's letter and value, then the present value.
     const QString arrow = QStringLiteral("  ≠  ");
     double wanted = metrics.horizontalAdvance(now_ + arrow);
     for (const KnobRow::Other& other : others_)
@@ -103,7 +103,7 @@ DifferencesBox::DifferencesBox(QWidget* parent)
     : QWidget(parent), count_(new QLabel(this)), more_(new QPushButton(this)) {
   setObjectName(QStringLiteral("differences"));
   setAccessibleName(tr("Knobs that differ"));
-  auto* title = new QLabel(tr("DIFFERS FROM WHAT IS PINNED"), this);
+  auto* title = new QLabel(tr("DIFFERENCES TO PINNED DESIGNS"), this);
   title->setProperty("role", "group");
   count_->setProperty("role", "total");
   auto* header = new QHBoxLayout;
@@ -142,11 +142,11 @@ void DifferencesBox::show(const QVector<const KnobRow*>& differing, const Design
   }
   for (QWidget* line : before) {
     line->hide();
-    line->deleteLater();  // it may be in the middle of its own click
+    line->deleteLater();  // the line may still be handling its click
   }
-  count_->setText(lines_.isEmpty()     ? tr("in nothing")
-                  : lines_.size() == 1 ? tr("in 1 knob")
-                                       : tr("in %1 knobs").arg(lines_.size()));
+  count_->setText(lines_.isEmpty()     ? tr("none")
+                  : lines_.size() == 1 ? tr("1 knob")
+                                       : tr("%1 knobs").arg(lines_.size()));
   place();
 }
 

@@ -1,5 +1,5 @@
-// Above the groups of the form: the knobs in which pinned designs differ from the present one, each with all
-// values. One is gone to by a click, Enter or Space.
+// The list above the form's groups: the knobs in which pinned designs differ from the present design, with
+// all values. A click, Enter or Space on a line goes to the knob.
 #pragma once
 
 #include <QVector>
@@ -19,9 +19,9 @@ class DifferencesBox : public QWidget {
   Q_OBJECT
  public:
   explicit DifferencesBox(QWidget* parent);
-  // pinned: how many designs are compared with the present one; without any the box is not there.
+  // pinned: the number of pinned designs. With 0 the box is hidden.
   void show(const QVector<const KnobRow*>& differing, const Design& present, int pinned);
-  void setFiltered(bool filtered);  // the form shows what was searched for, and nothing else
+  void setFiltered(bool filtered);  // true: hidden, because the form shows filtered fields only
   QStringList texts() const;        // "Tensor parallel: 8, B 4"
 
  Q_SIGNALS:

@@ -17,16 +17,18 @@ class KnobField : public QObject {
   enum class Mark { None, Differs, Wrong };
   using QObject::QObject;
   virtual QWidget* widget() const = 0;
-  virtual void show(const QString& value) = 0;    // canonical text of the knob
-  virtual bool editing() const { return false; }  // the person is typing: their text must not be replaced
-  // What is wrong with a choice, empty where nothing is; asked when the person is about to choose.
-  virtual void setWhyNot(std::function<QString(const QString& value)>) {}
+  virtual void show(const QString& value) = 0;  // canonical text of the knob
+  virtual bool editing() const {
+    return false;
+  }  // true while the person types: show() must not replace the text
+  // invalid_reason: the reason why a choice is invalid, empty for a valid choice. Called when the list opens.
+  virtual void setInvalidReason(std::function<QString(const QString& value)>) {}
   void setMark(Mark mark);
   void setIdle(bool idle);  // greyed: no value has an effect
 
  Q_SIGNALS:
   void edited(const QString& text);
-  void finished();  // Enter, or the focus went away
+  void finished();  // Enter, or the field lost the focus
   void reverted();  // Escape
 };
 

@@ -23,9 +23,10 @@ class KnobGroupBox : public QWidget {
   const QVector<KnobRow*>& rows() const { return rows_; }
   void setTotal(const QString& total);
   void addLink(const QString& text, const QString& tip);  // behind the title
-  int filter(const QString& text, bool helps);  // rows left; helps: those with it in their help text too
-  void refresh();                               // after its rows
-  void reveal(KnobRow* row);                    // unfolds its section
+  int filter(const QString& text,
+             bool helps);     // returns the number of shown rows; helps: also search help texts
+  void refresh();             // after the rows are refreshed
+  void reveal(KnobRow* row);  // unfolds its section
   const QVector<KnobSection*>& sections() const { return sections_; }
 
  Q_SIGNALS:

@@ -17,7 +17,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kNextTo = 8, kBelow = 3;  // from a label to its field
-constexpr int kChoiceWidth = 160;       // next to a label; a choice that is longer has a line of its own
+constexpr int kChoiceWidth = 160;       // next to a label; a wider choice gets its own line
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -44,7 +44,7 @@ int field_width(KnobType type) {
   return 92;
 }
 
-constexpr int kWidestLine = 150, kLinePadding = 26;  // a line grows with its text up to there
+constexpr int kWidestLine = 150, kLinePadding = 26;  // a line grows with its text up to this width
 
 }  // namespace
 
@@ -93,7 +93,7 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   idle_line_->setVisible(false);
   layout->addWidget(idle_line_);
   layout->addWidget(issue_);
-  field_->setWhyNot([this](const QString& value) {
+  field_->setInvalidReason([this](const QString& value) {
     const std::optional<std::string> why = impossible_choice(session_->design(), knob_, value.toStdString());
     return why ? text(*why) : QString();
   });
@@ -101,7 +101,7 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   showIdle();
   connect(field_, &KnobField::edited, this, &KnobRow::edit);
   connect(field_, &KnobField::reverted, this, [this] {
-    session_->takeBack(text(knob_.id));
+    session_->revertTyping(text(knob_.id));
     takeDesign();
     showIssue();
   });
@@ -120,7 +120,7 @@ void KnobRow::edit(const QString& typed) {
   showIssue();
 }
 
-// The text was taken back elsewhere: by this row's button, or in the list of problems.
+// The text was reverted outside the field: by the row's button or in the list of problems.
 void KnobRow::followRejected() {
   if (own_edit_ || !rejected_ || session_->rejected(text(knob_.id))) return;
   rejected_ = false;
@@ -131,7 +131,7 @@ void KnobRow::followRejected() {
 void KnobRow::refresh(const QString& baseline) {
   baseline_ = baseline;
   const QString value = text(knob_text(session_->design(), knob_));
-  // A report that comes in must not replace what is being typed.
+  // An arriving report must not replace the text that is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
   fitField();
   const std::optional<std::string> idle = without_effect(session_->design(), knob_);
@@ -149,7 +149,7 @@ void KnobRow::fitField() {
   field_->widget()->setFixedWidth(std::clamp(wanted, field_width(knob_.type), kWidestLine));
 }
 
-// Greyed, not disabled: a value may well be set before what gives it its effect.
+// Greyed, not disabled: a person may set the value before the knob that gives it an effect.
 void KnobRow::showIdle() {
   const bool idle = !idle_.isEmpty();
   label_->setEnabled(!idle);
@@ -160,7 +160,7 @@ void KnobRow::showIdle() {
   field_->widget()->setAccessibleDescription(idle ? why + " " + text(knob_.help) : text(knob_.help));
 }
 
-bool KnobRow::usual() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
+bool KnobRow::isBaseline() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
 
 bool KnobRow::hasIssue() const { return !issue_->isHidden(); }
 
@@ -237,7 +237,7 @@ void KnobRow::resizeEvent(QResizeEvent* event) {
   placeField();
 }
 
-// A choice stands next to its name where both have room.
+// A choice is next to its name if both have room.
 void KnobRow::placeField() {
   if (knob_.type != KnobType::Choice || !isVisible()) return;
   QWidget* field = field_->widget();
@@ -248,7 +248,7 @@ void KnobRow::placeField() {
   field->setSizePolicy(next_to_names ? QSizePolicy::Fixed : QSizePolicy::Ignored,
                        QSizePolicy::Fixed);  // no wider than the form
   line_->setDirection(next_to_names ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
-  line_->setStretch(0, next_to_names ? 1 : 0);  // names take width that is left, never height
+  line_->setStretch(0, next_to_names ? 1 : 0);  // names take the remaining width
   line_->setSpacing(next_to_names ? kNextTo : kBelow);
 }
 

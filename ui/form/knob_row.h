@@ -1,4 +1,4 @@
-// One knob in the form: label, symbol, field, and a line below where something is wrong.
+// One knob in the form: label, symbol, field, and a line below for a problem.
 #pragma once
 
 #include <QVector>
@@ -24,9 +24,9 @@ class KnobRow : public QWidget {
   const Knob& knob() const { return knob_; }
   QWidget* fieldWidget() const { return field_->widget(); }
   IssueLine* issueLine() const { return issue_; }
-  // Takes value and problems from the session; baseline is the value that needs no mark.
+  // Shows value and problems of the session. baseline: the value that needs no mark.
   void refresh(const QString& baseline);
-  // Pinned designs that have another value: their letters (Comparisons::letter) and values.
+  // Pinned designs with another value: their members (Comparisons::letter) and values.
   struct Other {
     int member = 0;
     QString value;
@@ -36,12 +36,15 @@ class KnobRow : public QWidget {
   const QVector<Other>& others() const { return others_; }
   void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
   enum class Match { None, Help, Name };
-  Match match(const QString& filter) const;  // the help text has it; label, symbol or id do
+  // Help: the help text matches. Name: label, symbol or id matches.
+  Match match(const QString& filter) const;
   void focusField();
-  const QString& idleReason() const { return idle_; }  // why it has no effect; empty where it has one
-  bool usual() const;                                  // the value is the baseline's
-  bool hasIssue() const;                               // something is wrong with it, or worth a note
-  void setIdleLine(bool shown);                        // the reason below the field
+  const QString& idleReason() const {
+    return idle_;
+  }                              // why the knob has no effect; empty if it has an effect
+  bool isBaseline() const;       // the value equals the baseline
+  bool hasIssue() const;         // the knob has a problem or a note
+  void setIdleLine(bool shown);  // shows the idle reason below the field
 
  Q_SIGNALS:
   void focused();
@@ -64,12 +67,12 @@ class KnobRow : public QWidget {
   KnobField* field_;
   ElidedLabel* label_;
   QLabel *idle_line_, *others_mark_;
-  QHBoxLayout* names_;  // what stands before the field
+  QHBoxLayout* names_;  // label, symbol and marks before the field
   QBoxLayout* line_;
   IssueLine* issue_;
   QString baseline_, idle_;
   QVector<Other> others_;
-  bool own_edit_ = false;  // the design changes because of this field
+  bool own_edit_ = false;  // this field is changing the design
   bool rejected_ = false;  // the field holds a text that the design did not take
 };
 

@@ -42,11 +42,11 @@ void KnobSection::refresh() {
   const auto all = [&](auto fits) { return std::all_of(rows_.begin(), rows_.end(), fits); };
   const bool idle = all([](const KnobRow* row) { return !row->idleReason().isEmpty(); });
   const bool rare = all(
-      [](const KnobRow* row) { return row->knob().rare && row->usual() && row->others().isEmpty(); });
+      [](const KnobRow* row) { return row->knob().rare && row->isBaseline() && row->others().isEmpty(); });
   const bool quiet = all([](const KnobRow* row) { return !row->hasIssue(); });
   const bool model = rows_.front()->knob().group == KnobGroup::Model;
-  reason_ = idle   ? (model ? tr("none in this model") : rows_.front()->idleReason())
-            : rare ? tr("as usual")
+  reason_ = idle   ? (model ? tr("not in this model") : rows_.front()->idleReason())
+            : rare ? tr("defaults")
                    : QString();
   const bool fold = (idle || rare) && quiet;
   if (fold != fold_) folded_ = fold;
@@ -70,7 +70,7 @@ int KnobSection::filter(const QString& text, bool helps) {
 
 void KnobSection::showRows() {
   const bool open = !folded_ || !filter_.isEmpty() || !heading_;
-  // Neighbours that are idle for the same reason say so once, below the last of them that is shown.
+  // Consecutive rows that are idle for the same reason show the reason once, below the last shown row.
   KnobRow* before = nullptr;
   for (KnobRow* row : rows_) {
     const bool shown = shows(row);

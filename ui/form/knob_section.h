@@ -1,5 +1,5 @@
-// The knobs of one heading in a group. It folds to one line where they mean nothing for the design, or are
-// rarely changed.
+// The knobs under one heading of a group. A section without effect on the design, or with rarely changed
+// knobs, is folded to one line.
 #pragma once
 
 #include <QVector>
@@ -17,12 +17,12 @@ class KnobSection : public QWidget {
  public:
   KnobSection(const QString& name, QWidget* parent);
   void add(KnobRow* row);
-  void setHeading(bool shown);                  // a group of one section needs none
-  void refresh();                               // after its rows
-  int filter(const QString& text, bool helps);  // rows left; while there is a text nothing is folded. helps:
-                                                // those with it in their help too
+  void setHeading(bool shown);                  // false: the group has one section
+  void refresh();                               // after the rows are refreshed
+  int filter(const QString& text, bool helps);  // Returns the number of shown rows. Filtering unfolds the
+                                                // section. helps: also search help texts.
   bool folded() const { return folded_; }
-  void setFolded(bool folded);  // the person's choice; holds until the reason to fold comes or goes
+  void setFolded(bool folded);  // by the person; holds until the reason to fold changes
   const QVector<KnobRow*>& rows() const { return rows_; }
   QPushButton* header() const { return header_; }
 

@@ -10,7 +10,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeap = 10;  // times the value before
+constexpr double kLeap = 10;  // times the previous value
 constexpr int kPauseMs = 400;
 
 }  // namespace
@@ -21,7 +21,7 @@ LineField::LineField(const Knob& knob, QWidget* parent)
   if (knob.type == KnobType::IntegerList)
     line_->setPlaceholderText(QString::fromStdString(knob.when_empty).section(u' ', 0, 0));
   if (knob.type == KnobType::ChoiceList) line_->setPlaceholderText(tr("none"));
-  line_->setAcceptDrops(false);  // a dropped design is the window's
+  line_->setAcceptDrops(false);  // the window handles dropped designs
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
     typing_ = true;
@@ -81,7 +81,7 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
         return true;
       default: break;
     }
-    // Undo belongs to the design, not to the letters of one field.
+    // Undo acts on the design, not on the letters of a field.
     if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
       event->ignore();
       return true;
@@ -90,7 +90,7 @@ bool LineField::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::ShortcutOverride) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->modifiers() & (Qt::ControlModifier | Qt::AltModifier))
-      flush();  // a command is of what stands there
+      flush();  // a command must see the typed text
     if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
       event->ignore();
       return true;

@@ -1,6 +1,6 @@
-// A line for a whole number or a list of them; Up and Down step a number, with Ctrl they double and halve it.
-// What is typed counts at once; a number that is many times the one before may be half of another one, and
-// counts after a pause, with Enter, or when the field is left.
+// A line for a whole number or a list of numbers. Up and Down step a number; with Ctrl they double and halve
+// it. Typed text takes effect at once. A number many times the previous value may be half typed; it takes
+// effect after a pause, on Enter, or when the field loses focus.
 #pragma once
 
 #include <QTimer>
@@ -29,8 +29,8 @@ class LineField : public KnobField {
   const Knob knob_;
   QLineEdit* line_;
   QString value_;        // canonical, as last shown
-  bool typing_ = false;  // text differs from what was shown
-  QTimer pause_;         // after a leap
+  bool typing_ = false;  // the text differs from the shown value
+  QTimer pause_;         // before a large change takes effect
 };
 
 }  // namespace shardscape::ui

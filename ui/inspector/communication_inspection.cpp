@@ -2,7 +2,9 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <string_view>
 
 #include "ui/inspector/inspected_quantity.h"
 #include "ui/selection/step_relations.h"
@@ -26,7 +28,7 @@ bool on_stage(const Segment& segment, const StageShape& shape) {
   return false;
 }
 
-// The ops of the graph behind a row; none for gradient sync and transfers between stages.
+// The ops of the graph that a row counts; none for gradient sync and transfers between stages.
 std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage,
                                   const CollectiveValue& row) {
   std::vector<const Op*> ops;
@@ -48,6 +50,95 @@ bool is_of_experts(const std::string& group) {
   return ('_' + group + '_').find("_ep_") != std::string::npos || group == "etp";
 }
 
+// Labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh axis without
+// a row.
+struct GroupText {
+  std::string_view group;
+  const char *label, *reason;
+};
+constexpr const char* kShardingGroup =
+    "Hybrid sharding: the ranks of this group share one copy of the optimizer states, and with FSDP "
+    "also of parameters and gradients.";
+constexpr GroupText kGroupTexts[] = {
+    {"tp", "Tensor parallel (tp)",
+     "Tensor parallelism splits matrix products over ranks. If a matrix product sums over a split "
+     "dimension, each rank holds a partial sum. Collectives add the partial sums, and gather shards "
+     "where the next op needs the whole tensor."},
+    {"tp_kv", "KV heads (tp_kv)", "The tp ranks that hold different KV heads."},
+    {"tp_rep", "Copies of KV heads (tp_rep)",
+     "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum "
+     "its gradients."},
+    {"tp_outer", "Shared contexts (tp_outer)",
+     "In decode, ranks of different groups that share a context: each group has other heads."},
+    {"dcp", "Decode context parallel (dcp)",
+     "In decode, these ranks share the context of their KV heads: each attends to a part of "
+     "the context, and the results are merged."},
+    {"cp", "Context parallel (cp)",
+     "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers "
+     "need the whole sequence. Ranks therefore exchange keys and values, or heads for positions, and "
+     "later their gradients."},
+    {"cp_ring", "Context parallel, ring (cp_ring)",
+     "Groups that exchange heads form a ring. Blocks of keys and values go from one group to the "
+     "next, and their gradients return to the owner."},
+    {"cp_ulysses", "Context parallel, Ulysses (cp_ulysses)",
+     "Neighbouring ranks exchange heads for positions: each rank gets more of the sequence and fewer "
+     "heads. A ring brings the rest of the sequence."},
+    {"cp_groups", "Context parallel, mixer groups (cp_groups)",
+     "Scans of mixers see the whole sequence: these ranks exchange positions for groups of "
+     "heads."},
+    {"cp_heads", "Context parallel, mixer heads (cp_heads)",
+     "Scans of mixers see the whole sequence: these ranks share a group of heads, and each "
+     "runs some heads of the group."},
+    {"dp", "Data parallel (dp)",
+     "Each replica processes other samples. Their gradients are summed once per step, before the "
+     "optimizer."},
+    {"dp_cp", "Data and context parallel (dp_cp)",
+     "Replicas process other samples, and context-parallel ranks process other positions of the same "
+     "samples. All of them hold the same parameters, so one collective reduces their gradients."},
+    {"dp_shard", "Sharding group (dp_shard)", kShardingGroup},
+    {"dp_shard_cp", "Sharding group (dp_shard_cp)", kShardingGroup},
+    {"dp_replicate", "Copies of shards (dp_replicate)",
+     "Hybrid sharding: each group of dp_shard replicas has a copy of the states. The gradient shards "
+     "are summed over the copies."},
+    {"pp", "Pipeline (pp)",
+     "Each microbatch's activations go to the next stage, and their gradients come back to the one "
+     "before."},
+    {"embedding", "Tied embedding",
+     "The first and the last stage share the embedding table, so its gradient is summed over both."},
+    {"mirror", "Mirrored stages (DualPipe)",
+     "Under DualPipe, stages p and pp - 1 - p hold the same layers, and each runs half of the "
+     "microbatches. The gradients of both are summed."},
+    {"ep", "Expert parallel (ep)",
+     "Each rank of this group holds a part of the experts of a layer. Tokens go to the ranks of "
+     "their experts, and the results come back."},
+    {"ep_node", "Expert parallel, across nodes (ep_node)",
+     "The experts of a layer are spread over nodes; this group has one rank of each node, at the "
+     "same local index. A token is sent once to each node that holds one of its experts."},
+    {"ep_local", "Expert parallel, inside a node (ep_local)",
+     "The ranks of one node that hold experts of a layer. Tokens that arrived at the node go on to "
+     "the ranks of their experts."},
+    {"etp", "Expert tensor parallel (etp)",
+     "Each expert is split over these ranks. The degree etp is independent of tp."},
+    {"edp", "Expert replicas (edp)",
+     "These ranks hold the same experts, and the gradients of experts are reduced over them. All "
+     "other gradients are reduced over all replicas."},
+    {"edp_shard", "Sharding group of experts (edp_shard)",
+     "Ranks of one copy of the states that hold the same experts: each keeps a part of the states of "
+     "these experts."},
+};
+constexpr GroupText kExpertsAndTensors = {
+    "", "Experts and their tensor parallelism (%1)",
+    "The ranks that hold the experts of a layer, including the ranks that each expert is split "
+    "over. Tokens reach all of them."};
+
+// nullptr: no text.
+const GroupText* text_of_group(const std::string& group) {
+  const auto* row = std::find_if(std::begin(kGroupTexts), std::end(kGroupTexts),
+                                 [&](const GroupText& text) { return text.group == group; });
+  if (row != std::end(kGroupTexts)) return row;
+  return is_of_experts(group) ? &kExpertsAndTensors : nullptr;
+}
+
 QString row_title(const CollectiveValue& row) {
   return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group));
 }
@@ -55,81 +146,8 @@ QString row_title(const CollectiveValue& row) {
 }  // namespace
 
 QString group_reason(const std::string& group) {
-  if (group == "tp")
-    return tr(
-        "Tensor parallelism splits products over ranks. Where a product sums over a split dimension each "
-        "rank holds a "
-        "part of the sum, and where the next op wants a whole tensor the parts are joined.");
-  if (group == "dp")
-    return tr(
-        "Each replica saw other samples, so their gradients are summed once a step, before the optimizer.");
-  if (group == "pp")
-    return tr(
-        "Each microbatch's activations go to the next stage, and their gradients come back to the one "
-        "before.");
-  if (group == "embedding")
-    return tr("The first and the last stage share the embedding table, so its gradient is summed over both.");
-  if (group == "mirror")
-    return tr(
-        "Under DualPipe the stages p and pp - 1 - p hold the same layers and each has run half of the "
-        "microbatches: the gradients of both are summed.");
-  if (group == "cp")
-    return tr(
-        "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers see "
-        "all of it, so keys and "
-        "values, or heads for positions, are exchanged, and their gradients come back.");
-  if (group == "cp_ring")
-    return tr(
-        "Groups that exchange heads form a ring: blocks of keys and values go from one to the next, and "
-        "their gradients go home.");
-  if (group == "cp_ulysses")
-    return tr(
-        "Neighbours exchange heads for positions, so that each has more of the sequence and fewer heads; a "
-        "ring brings the rest.");
-  if (group == "dp_cp")
-    return tr(
-        "Replicas saw other samples, and context-parallel ranks other positions of the same ones; both hold "
-        "the same "
-        "parameters, so their gradients are reduced over all of them at once.");
-  if (group == "dp_shard" || group == "dp_shard_cp")
-    return tr(
-        "Hybrid sharding: inside such a group every rank keeps a part of the optimizer states, and with FSDP "
-        "of parameters and gradients too.");
-  if (group == "dp_replicate")
-    return tr(
-        "Hybrid sharding: every group of dp_shard replicas has a copy of the states; the shards of gradients "
-        "are summed over the copies.");
-  if (group == "ep")
-    return tr(
-        "Ranks that share the experts of a layer, each with its part of them: tokens go to the ranks of "
-        "their experts, and the results come back.");
-  if (group == "ep_node")
-    return tr(
-        "Ranks at the same place of the nodes that share the experts of a layer: a token is sent once to "
-        "each node that has experts of it.");
-  if (group == "ep_local")
-    return tr(
-        "Ranks of one node that share experts of a layer: tokens that came to the node go on to the ranks of "
-        "their experts.");
-  if (group == "etp") return tr("Experts are split over these ranks, with a degree of their own besides tp.");
-  if (group == "edp_shard")
-    return tr(
-        "Ranks of one copy of the states that hold the same experts: each keeps a part of the states of "
-        "these.");
-  if (group == "edp")
-    return tr(
-        "Ranks that hold the same experts: the gradients of experts are reduced over them, those of all else "
-        "over all replicas.");
-  if (is_of_experts(group))
-    return tr(
-        "Ranks that share the experts of a layer, and those that each expert is split over: tokens reach all "
-        "of them.");
-  if (group == "tp_rep")
-    return tr(
-        "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its "
-        "gradients.");
-  if (group == "tp_kv") return tr("The tp ranks that hold different KV heads.");
-  return {};
+  const GroupText* text = text_of_group(group);
+  return text ? tr(text->reason) : QString();
 }
 
 QColor group_color(const std::string& group) {
@@ -146,25 +164,9 @@ QColor group_color(const std::string& group) {
 }
 
 QString group_label(const std::string& group) {
-  if (group == "tp") return tr("Tensor parallel (tp)");
-  if (group == "cp") return tr("Context parallel (cp)");
-  if (group == "cp_ring") return tr("Context parallel, ring (cp_ring)");
-  if (group == "cp_ulysses") return tr("Context parallel, Ulysses (cp_ulysses)");
-  if (group == "dp") return tr("Data parallel (dp)");
-  if (group == "dp_cp") return tr("Data and context parallel (dp_cp)");
-  if (group == "pp") return tr("Pipeline (pp)");
-  if (group == "embedding") return tr("Tied embedding");
-  if (group == "mirror") return tr("Mirrored stages (DualPipe)");
-  if (group == "ep") return tr("Expert parallel (ep)");
-  if (group == "ep_node") return tr("Expert parallel, across nodes (ep_node)");
-  if (group == "ep_local") return tr("Expert parallel, inside a node (ep_local)");
-  if (group == "etp") return tr("Expert tensor parallel (etp)");
-  if (group == "edp") return tr("Expert replicas (edp)");
-  if (group == "edp_shard") return tr("Sharding group of experts (edp_shard)");
-  if (is_of_experts(group)) return tr("Experts and their tensor parallelism (%1)").arg(text_of(group));
-  if (group == "dp_shard" || group == "dp_shard_cp") return tr("Sharding group (%1)").arg(text_of(group));
-  if (group == "dp_replicate") return tr("Copies of shards (dp_replicate)");
-  return words(group);
+  const GroupText* text = text_of_group(group);
+  if (!text) return words(group);
+  return text == &kExpertsAndTensors ? tr(text->label).arg(text_of(group)) : tr(text->label);
 }
 
 Wide group_bytes(const StageReport& stage, const std::string& group) {
@@ -189,16 +191,16 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   inspection.values.append(
       inspectedQuantity(tr("Elements"), row.elements, stage.binding, grouped_text(row.elements.value)));
   inspection.values.append(
-      inspectedQuantity(tr("Times in a step"), row.count, stage.binding, grouped_text(row.count.value)));
+      inspectedQuantity(tr("Count per step"), row.count, stage.binding, grouped_text(row.count.value)));
   if (row.count.value > 0)
-    inspection.rows.append({tr("Each one"), bytes_text(row.bytes.value / row.count.value, units)});
+    inspection.rows.append({tr("Bytes of each"), bytes_text(row.bytes.value / row.count.value, units)});
   const std::vector<const Op*> ops = ops_behind(report, stage, row);
   QStringList reasons;
   for (size_t i = 0; i < ops.size(); ++i) {
     if (i < kMostOps)
       inspection.rows.append(
           {text_of(ops[i]->label.empty() ? ops[i]->name : ops[i]->label), text_of(ops[i]->name)});
-    const QString why = text_of(ops[i]->why);
+    const QString why = text_of(redistribution(*ops[i]).why);
     if (!why.isEmpty() && !reasons.contains(why)) reasons.append(why);
   }
   inspection.why_title = tr("Why is this collective here?");
@@ -207,9 +209,8 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   inspection.why_first = true;
   if (row.phase == Phase::Pipeline && row.op == "all_gather") {
     inspection.why = tr(
-        "Scatter-gather: a message between stages is Shard(seq) on tp, each rank sending and receiving "
-        "its share; the layers "
-        "want it Replicate on tp, so the receivers gather it.");
+        "Scatter-gather: a message between stages is Shard(seq) on tp, and each rank sends and receives its "
+        "shard. The layers need the message Replicate on tp, so the receivers gather it.");
   }
   return inspection;
 }
@@ -231,7 +232,7 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
     inspection.rows.append({QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
                             counted_text(row.count.value, tr("time"), tr("times"))});
   }
-  inspection.why_title = tr("Why are these here?");
+  inspection.why_title = tr("Why these collectives?");
   inspection.why = group_reason(group);
   return inspection;
 }
@@ -249,10 +250,9 @@ Inspection inspect_stage_communication(const StageReport& stage, UnitSystem unit
   inspection.rows.append({tr("Total"), with_unit(stage.bytes_sent_total, scale)});
   inspection.why_title = tr("How are bytes counted?");
   inspection.why = tr(
-      "By full buffers: the gathered output of an all-gather, the whole input of a reduce-scatter, the "
-      "tensor of an "
-      "all-reduce, and a transfer once, where it is sent. What crosses a link depends on the algorithm "
-      "and the network.");
+      "Bytes are sizes of full buffers: the gathered output of an all-gather, the whole input of a "
+      "reduce-scatter, the tensor of an all-reduce. A transfer counts once, at the sender. The bytes on a "
+      "link depend on the algorithm and the network.");
   return inspection;
 }
 

@@ -1,5 +1,4 @@
-// What the inspector says about collectives and transfers: formulas, and which placements made them
-// necessary.
+// Inspector texts about collectives and transfers: formulas, and the placements that make them necessary.
 #pragma once
 
 #include <QColor>
@@ -10,7 +9,7 @@
 
 namespace shardscape::ui {
 
-QString group_reason(const std::string& group);  // why there is communication over it
+QString group_reason(const std::string& group);  // why the group communicates
 QColor group_color(const std::string& group);
 QString group_label(const std::string& group);  // "Tensor parallel (tp)"
 Wide group_bytes(const StageReport& stage, const std::string& group);

@@ -40,8 +40,8 @@ QString why_peak(const Report& report) {
   const auto category = static_cast<MemoryCategory>(largest - std::begin(peak.memory));
   const double share = peak.memory_total ? 100 * to_double(largest->value) / to_double(peak.memory_total) : 0;
   return Session::tr(
-             "A rank of stage %1 holds %2 layers and the saved activations of %3. "
-             "The largest part is %4, %5 % of it.")
+             "A rank of stage %1 holds %2 layers and the saved activations of %3. The largest part is %4, %5 "
+             "% of the rank's memory.")
       .arg(report.memory->peak_stage)
       .arg(peak.layers)
       .arg(in_flight_text(peak))
@@ -70,7 +70,7 @@ Inspection designSummary(const Session& session) {
       text(grouped(peak.parameters.value)));
 
   if (report->active_parameters.value != report->model_parameters.value)
-    add(Session::tr("Parameters that one token meets"), report->active_parameters, report->binding,
+    add(Session::tr("Active parameters per token"), report->active_parameters, report->binding,
         text(grouped(report->active_parameters.value)));
   if (report->kv_cache_bytes.value > 0)
     add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,

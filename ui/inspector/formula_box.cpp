@@ -11,10 +11,11 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kLongTerms = 9, kFirstTerms = 5;  // formulas of more terms show so many
+constexpr int kLongTerms = 9,
+              kFirstTerms = 5;  // formulas with more than kLongTerms terms show the first kFirstTerms
 
-// Where the term behind this many begins with its sign: " + 2·D"; -1 where there are no more. Inside
-// parentheses signs have no spaces.
+// The position after the first `terms` terms, where the next term begins with its sign (" + 2·D"); -1 if
+// there are no more terms. Signs inside parentheses have no spaces.
 qsizetype end_of_terms(const QString& sum, int terms) {
   static const QRegularExpression sign(QStringLiteral(" [+-] "));
   qsizetype at = 0;

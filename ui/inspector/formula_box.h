@@ -1,5 +1,5 @@
-// One inspected value: its label, and a box with formula, numbers put in, and value. Of a long formula the
-// first terms, until the person asks for all.
+// One inspected value: its label, and a box with the formula, the formula with numbers, and the value. A long
+// formula shows its first terms until the person expands it.
 #pragma once
 
 #include <QWidget>

@@ -10,7 +10,7 @@ InspectedValue inspectedQuantity(const QString& label, const Quantity& quantity,
   InspectedValue entry{label, {}, {}, value};
   if (quantity.formula) {
     entry.formula = text_of(quantity.formula->text());
-    // A constant with its numbers put in would be printed twice.
+    // A constant has no symbols: with numbers the formula would appear twice.
     if (!quantity.formula->is_constant()) entry.substituted = substituted(*quantity.formula, binding);
   }
   return entry;

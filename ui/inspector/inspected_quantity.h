@@ -1,4 +1,4 @@
-// A quantity of the report as the inspector shows it: formula, numbers put in, value.
+// A quantity of the report for the inspector: formula, formula with numbers, value.
 #pragma once
 
 #include "plan/report.h"

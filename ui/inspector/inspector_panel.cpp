@@ -24,7 +24,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kShortFact = 110;  // pixels of a name or a value that nobody has to break
+constexpr int kShortFact = 110;  // pixels: shorter names and values stay on one line
 
 CopyLabel* add_label(QVBoxLayout* layout, const QString& text, const char* role) {
   auto* label = new CopyLabel(text, layout->parentWidget());
@@ -46,8 +46,8 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
   if (value.startsWith('[') || value.contains(QChar(0xB7))) right->setFont(Theme::instance().monoFont(12));
   left->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   right->setAlignment(Qt::AlignRight | Qt::AlignTop);
-  // What is short stays in one line, and the other has the rest; two that are long share the row as they are
-  // long.
+  // A short text stays on one line and the other text gets the rest of the row. Two long texts share the row
+  // in proportion to their lengths.
   const int left_wants = left->fontMetrics().horizontalAdvance(name),
             right_wants = right->fontMetrics().horizontalAdvance(value);
   const bool short_value = right_wants <= kShortFact, short_name = !short_value && left_wants <= kShortFact;
@@ -67,8 +67,8 @@ QWidget* fact_row(const QString& name, const QString& value, QWidget* parent, QL
   return row;
 }
 
-// A fact that leads to what it names.
-QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) {
+// A row whose value is a link to a selection.
+QWidget* link_row(SelectionState* state, const InspectedLink& link, QWidget* parent) {
   auto* label = new QLabel(parent);
   label->setTextFormat(Qt::RichText);
   label->setText(
@@ -77,15 +77,16 @@ QWidget* link_row(Session* session, const InspectedLink& link, QWidget* parent) 
   label->setTextInteractionFlags(Qt::LinksAccessibleByMouse | Qt::LinksAccessibleByKeyboard);
   label->setAccessibleName(link.label + u' ' + link.text);
   label->setObjectName("inspector_link");
-  // Queued: what is selected next makes the panel anew, this label with it.
+  // Queued: the new selection rebuilds the panel and destroys this label.
   QObject::connect(
-      label, &QLabel::linkActivated, session,
-      [session, selection = link.selection] { session->selectInAllViews(selection, nullptr); },
+      label, &QLabel::linkActivated, state,
+      [state, selection = link.selection] { state->selectInAllViews(selection, nullptr); },
       Qt::QueuedConnection);
   return fact_row(link.label, link.text, parent, label);
 }
 
-// What it is about, whatever its numbers: the same subject stays where it was scrolled to.
+// The subject of an inspection without its numbers. The panel keeps its scroll position while the subject
+// stays.
 QString subject_of(const Inspection& inspection) {
   QString out;
   for (const QChar c : inspection.title)
@@ -105,8 +106,8 @@ void add_why(QVBoxLayout* layout, const Inspection& inspection) {
 
 }  // namespace
 
-InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), scroll_(new QScrollArea(this)) {
+InspectorPanel::InspectorPanel(SelectionState* state, QWidget* parent)
+    : QWidget(parent), state_(state), session_(state->session()), scroll_(new QScrollArea(this)) {
   setObjectName("inspector_panel");
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(240);
@@ -120,20 +121,20 @@ InspectorPanel::InspectorPanel(Session* session, QWidget* parent)
   layout->setSpacing(0);
   layout->addWidget(makeSelectionBar());
   layout->addWidget(scroll_);
-  (new StaleVeil(session, this))->setObjectName("inspector_veil");
+  (new StaleVeil(session_, this))->setObjectName("inspector_veil");
 
-  connect(session, &Session::inspectionChanged, this, &InspectorPanel::refresh);
-  connect(session, &Session::reportChanged, this, &InspectorPanel::refresh);
-  connect(session, &Session::unitsChanged, this, &InspectorPanel::refresh);
+  connect(state_, &SelectionState::inspectionChanged, this, &InspectorPanel::refresh);
+  connect(session_, &Session::reportChanged, this, &InspectorPanel::refresh);
+  connect(session_, &Session::unitsChanged, this, &InspectorPanel::refresh);
   for (const auto signal : {&Session::reportChanged, &Session::estimateChanged})
-    connect(session, signal, this, &InspectorPanel::showSharedSelection);
-  connect(session, &Session::selectionChanged, this, &InspectorPanel::showSharedSelection);
+    connect(session_, signal, this, &InspectorPanel::showSharedSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &InspectorPanel::showSharedSelection);
   showSharedSelection();
   connect(&Theme::instance(), &Theme::changed, this, &InspectorPanel::rebuild);
   refresh();
 }
 
-// What is marked in all views, and the way to let go of it.
+// The bar that names the selection of all views, with a button that clears the selection.
 QWidget* InspectorPanel::makeSelectionBar() {
   selection_bar_ = new QWidget(this);
   selection_bar_->setObjectName("selection_bar");
@@ -149,9 +150,9 @@ QWidget* InspectorPanel::makeSelectionBar() {
   clear->setStyleSheet(QStringLiteral(
       "QPushButton { padding: 0; min-width: 26px; max-width: 26px; min-height: 24px; max-height: 24px; }"));
   clear->setObjectName("selection_clear");
-  clear->setToolTip(tr("Nothing is marked any more"));
-  clear->setAccessibleName(tr("Clear what is marked"));
-  connect(clear, &QPushButton::clicked, this, [this] { session_->selectInAllViews({}, this); });
+  clear->setToolTip(tr("Clears the selection in all views"));
+  clear->setAccessibleName(tr("Clear the selection"));
+  connect(clear, &QPushButton::clicked, this, [this] { state_->selectInAllViews({}, this); });
   row->addWidget(clear, 0, Qt::AlignTop);
   return selection_bar_;
 }
@@ -162,17 +163,17 @@ void InspectorPanel::showSharedSelection() {
   const bool known = report && report->valid();
   const Simulation* simulation = estimate && estimate->report == report ? estimate->simulation.get()
                                                                         : nullptr;
-  const QString words = known ? selectionText(session_->selection(), *report, simulation) : QString();
-  selection_words_->setText(tr("Marked: %1").arg(words));
+  const QString words = known ? selectionText(state_->selection(), *report, simulation) : QString();
+  selection_words_->setText(tr("Selected: %1").arg(words));
   selection_bar_->setVisible(!words.isEmpty());
 }
 
 void InspectorPanel::refresh() {
-  Inspection next = session_->inspection().isEmpty() ? designSummary(*session_) : session_->inspection();
+  Inspection next = state_->inspection().isEmpty() ? designSummary(*session_) : state_->inspection();
   if (next.isEmpty()) {
     next.title = tr("Nothing computed yet");
     next.why_title = tr("What to do");
-    next.why = tr("The design has a problem. The line under the marked field says what would be accepted.");
+    next.why = tr("The design has a problem. The line under the marked field names the accepted values.");
   }
   if (inspectionText(next) == inspectionText(shown_)) return;
   const bool other = subject_of(next) != subject_of(shown_);
@@ -203,14 +204,14 @@ void InspectorPanel::rebuild() {
           whole_formulas_ = whole;
           rebuild();
         },
-        Qt::QueuedConnection);  // the box goes with the rest
+        Qt::QueuedConnection);  // the rebuild destroys the box
   }
   if (!shown_.rows.isEmpty() || !shown_.links.isEmpty()) {
     auto* facts = new QVBoxLayout;
     facts->setSpacing(0);
     layout->addLayout(facts);
     for (const auto& [name, value] : shown_.rows) facts->addWidget(fact_row(name, value, content));
-    for (const InspectedLink& link : shown_.links) facts->addWidget(link_row(session_, link, content));
+    for (const InspectedLink& link : shown_.links) facts->addWidget(link_row(state_, link, content));
   }
   if (!shown_.more.isEmpty()) {
     auto* more = new QVBoxLayout;

@@ -1,9 +1,10 @@
-// The right panel: formula, numbers put in, value and why of whatever is selected; the design itself
-// otherwise.
+// The right panel: formulas, values and reasons for the selection. Without a selection, a summary of the
+// design.
 #pragma once
 
 #include <QWidget>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QLabel;
@@ -14,9 +15,9 @@ namespace shardscape::ui {
 class InspectorPanel : public QWidget {
   Q_OBJECT
  public:
-  explicit InspectorPanel(Session* session, QWidget* parent = nullptr);
+  explicit InspectorPanel(SelectionState* state, QWidget* parent = nullptr);
   const Inspection& shown() const { return shown_; }
-  // The selected text, or everything.
+  // The selected text, or the whole text of the panel.
   QString copyText() const;
   void copy() const;
 
@@ -28,12 +29,13 @@ class InspectorPanel : public QWidget {
   void rebuild();
   QWidget* makeSelectionBar();
   void showSharedSelection();
+  SelectionState* state_;
   Session* session_;
   QWidget* selection_bar_ = nullptr;
   QLabel* selection_words_ = nullptr;
   QScrollArea* scroll_;
   Inspection shown_;
-  bool whole_formulas_ = false;  // long ones too
+  bool whole_formulas_ = false;  // also show long formulas whole
 };
 
 }  // namespace shardscape::ui

@@ -17,20 +17,18 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   const int64_t pp = static_cast<int64_t>(report.stages.size());
   const ScheduleKind schedule = schedule_of(report.design.parallel);
   if (splits_backward(schedule)) {
-    return tr("The schedule splits backward passes: the gradient of the input goes on at once, those of "
-              "weights follow when there "
-              "is time. Stage %1 so holds %2 until the last of these. The formula counts, at the peak, "
-              "layers times "
-              "microbatches before their backward pass (Lf), and those whose gradients of weights are still "
-              "to come (Lz), which "
-              "keep what these read; of the embedding nfe and nze, of the head nfh and nzh.")
+    return tr("The schedule splits backward passes: the input gradient is computed at once, weight gradients "
+              "follow later. Stage %1 therefore holds %2 until the last weight gradient. The formula counts, "
+              "at the peak, layers times microbatches that wait for their backward pass (Lf), and layers "
+              "times microbatches with deferred weight gradients (Lz), which keep the tensors that the "
+              "weight gradients read. For the embedding these are nfe and nze, for the head nfh and nzh.")
         .arg(stage.stage)
         .arg(in_flight_text(stage));
   }
   if (schedule == ScheduleKind::OneFOneBPairs) {
     return tr("A forward pass runs at the same time as the backward pass of an earlier microbatch, so that "
-              "each hides the other's exchanges of "
-              "experts. This takes one forward pass more ahead than 1F1B runs, so that stage %1 holds %2.")
+              "each hides the all-to-all of the other. This needs one more forward pass in advance than "
+              "1F1B, so stage %1 holds %2.")
         .arg(stage.stage)
         .arg(in_flight_text(stage));
   }
@@ -57,7 +55,7 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
         .arg(in_flight_text(stage));
   }
   const QString held = counted_text(stage.in_flight, tr("microbatch"), tr("microbatches"));
-  if (report.design.parallel.schedule == ScheduleKind::GPipe) {
+  if (schedule == ScheduleKind::GPipe) {
     return tr("GPipe runs the forward passes of all m = %1 microbatches before the first backward pass, so "
               "this stage "
               "holds the activations of %2 at once.")
@@ -65,14 +63,15 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   }
   if (pp == 1) {
     return tr("Without pipeline stages each microbatch runs forward and backward before the next one starts, "
-              "so "
-              "the activations of %1 are held at a time.")
+              "so the stage holds the activations of %1 at a time.")
         .arg(held);
   }
+  if (schedule != ScheduleKind::OneFOneB)
+    return tr("Under this schedule stage %1 holds the activations of %2 at once.").arg(stage.stage).arg(held);
   return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 before its first "
             "backward "
-            "pass frees one, so it holds the activations of %5 at once. The first stage holds most, the last "
-            "one fewest.")
+            "pass frees one, so it holds the activations of %5 at once. The first stage holds the most, the "
+            "last stage the fewest.")
       .arg(stage.stage)
       .arg(grouped_text(pp), grouped_text(report.microbatches),
            counted_text(stage.in_flight, tr("forward pass"), tr("forward passes")), held);
@@ -120,20 +119,18 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
           "them until "
           "the backward pass of the same microbatch.");
     case MemoryCategory::KvCache:
-      return trains(report.design) ? tr("Training keeps no keys and values for tokens to come.")
-                                   : tr("What attention and mixers keep of the tokens so far, for every "
-                                        "sequence that is served: keys and values, the latents they are made "
-                                        "of, or states of fixed size.");
+      return trains(report.design)
+                 ? tr("Training has no KV cache.")
+                 : tr("The data that attention and mixers store about earlier tokens of every served "
+                      "sequence: keys and values, compressed latents, or states of fixed size.");
     case MemoryCategory::Buffers:
       return tr(
-          "What is alive at the peak without being kept: results of ops at hand, gradients on "
-          "their way back, "
-          "gathered tensors, messages, and workspaces that stay once made.");
+          "Short-lived tensors at the peak: results of running ops, activation gradients, gathered tensors, "
+          "messages. Also workspaces, which stay allocated after their first use.");
     case MemoryCategory::Runtime:
       return tr(
-          "What lies outside of tensors: the context with its kernels, buffers of communicators, and memory "
-          "that the "
-          "allocator has taken in whole segments but not handed out.");
+          "Memory outside of tensors: the device context with its kernels, communicator buffers, and memory "
+          "that the allocator has reserved in segments but not handed out.");
   }
   return {};
 }
@@ -142,13 +139,13 @@ void add_segments(Inspection& inspection, const Fragmentation& fragmentation, Un
   const auto add = [&](const QString& name, const AllocatorUse& use) {
     QString text = tr("%1, %2 unused").arg(bytes_text(use.reserved, units), bytes_text(use.unused(), units));
     if (!use.fits)
-      text += tr("; runs out of memory");
+      text += tr("; out of memory");
     else if (use.retries > 0)
-      text += tr("; empties its cache");
+      text += tr("; the allocator empties its cache");
     inspection.rows.append({name, text});
   };
   add(tr("Reserved, native segments"), fragmentation.native);
-  add(tr("Reserved, expandable ones"), fragmentation.expandable);
+  add(tr("Reserved, expandable segments"), fragmentation.expandable);
 }
 
 QString stage_subtitle(const StageReport& stage) {
@@ -204,7 +201,7 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.rows.append({tr("Total"), bytes_text(memory.in_use, units)});
   inspection.rows.append({tr("Allocated by tensors"), bytes_text(memory.allocated, units)});
   if (segments) add_segments(inspection, *segments, units);
-  inspection.rows.append({tr("Time of the peak"), text_of(memory.moment)});
+  inspection.rows.append({tr("Time of the peak"), text_of(memory.peak_text)});
   for (const PartValue& part : stage.host_memory)
     inspection.rows.append(
         {tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
@@ -222,7 +219,7 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
   inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
   const QString name = QString::fromStdString(report.accelerator->name);
-  inspection.why = free < 0 ? tr("No: a rank of this stage wants %1 more than one %2 has.")
+  inspection.why = free < 0 ? tr("No: a rank of this stage needs %1 more than one %2 has.")
                                   .arg(bytes_text(-free, units), name)
                             : tr("Yes: a rank of this stage leaves %1 of one %2 free.")
                                   .arg(bytes_text(free, units), name);

@@ -1,4 +1,5 @@
-// What the inspector says about a stage's memory: formula, numbers put in, value, and why it is that much.
+// Inspector texts about a stage's memory: formula, formula with numbers, value, and the reason for the
+// amount.
 #pragma once
 
 #include "base/units.h"
@@ -10,7 +11,7 @@ namespace shardscape::ui {
 
 Inspection inspect_memory(const Report& report, const StageReport& stage, MemoryCategory category,
                           UnitSystem units);
-// segments: what the allocator reserves for this stage; null: that is not known.
+// segments: the allocator's reserved memory for this stage; null: unknown.
 Inspection inspect_stage_memory(const Report& report, const StageReport& stage, UnitSystem units,
                                 const Fragmentation* segments = nullptr);
 

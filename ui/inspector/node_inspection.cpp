@@ -52,7 +52,7 @@ QString tensor_facts(const Tensor& tensor) {
          qtext(to_string(tensor.placement, tensor.axes));
 }
 
-// "attention.q" is "q" next to its own block.
+// The name without the block: "q" for "attention.q".
 QString short_name(const Tensor& tensor) {
   const QString name = qtext(tensor.name);
   const qsizetype dot = name.indexOf('.');
@@ -72,8 +72,9 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
     if (is_ring(op.kind)) values.add(out, QStringLiteral("Messages sent"), ring_messages(op), As::Count);
     values.add(out, QStringLiteral("Elements ") + what, collective_elements(segment, op), As::Count);
     values.add(out, QStringLiteral("Bytes ") + what, collective_bytes(segment, op), As::Bytes);
-    values.add(out, QStringLiteral("Ranks in group %1").arg(qtext(group_name(op.group))),
-               group_size(op.group), As::Count);
+    const MeshAxes& group = redistribution(op).group;
+    values.add(out, QStringLiteral("Ranks in group %1").arg(qtext(group_name(group))), group_size(group),
+               As::Count);
   }
   values.add(out, QStringLiteral("Bytes read"), op.read_bytes, As::Bytes);
   values.add(out, QStringLiteral("Bytes written"), op.written_bytes, As::Bytes);
@@ -88,8 +89,8 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
                                    .replace('_', collective ? '-' : ' ')});
   if (const QString other_ops = otherOpsOfKernel(segment, id.op); !other_ops.isEmpty())
     out.rows.push_back(
-        {QStringLiteral("one kernel with"), other_ops + QStringLiteral("\n") + kernel_title(segment, id.op)});
-  // The axes by their letters are an einsum's only where the op is one.
+        {QStringLiteral("fused with"), other_ops + QStringLiteral("\n") + kernel_title(segment, id.op)});
+  // Only einsum ops have axis letters.
   const QString letters = op.kind == OpKind::Einsum ? QStringLiteral("einsum") : QStringLiteral("letters");
   if (!op.spec.empty())
     out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
@@ -101,11 +102,11 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
                         tensor_facts(segment.tensor(tensor))});
   if (op.forward >= 0)
     out.rows.push_back({QStringLiteral("derivative of"), op_title(segment.op(op.forward))});
-  if (!op.why.empty()) {
+  if (const Redistribution* by = redistribution_of(op)) {
     out.why_title = collective ? QStringLiteral("Why is this collective here?")
                                : QStringLiteral("Why is this slice here?");
-    // Tensors are named here as in the rows below, without the block they are in.
-    out.why = qtext(op.why);
+    // Tensors have short names without their block, as in the rows below.
+    out.why = qtext(by->why);
     const auto leaves = [](const QString& name) { return QStringLiteral(" leaves %1 as ").arg(name); };
     if (!op.inputs.empty())
       out.why.replace(leaves(qtext(segment.tensor(op.inputs.front()).name)),

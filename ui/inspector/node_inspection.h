@@ -1,4 +1,4 @@
-// What the inspector shows of a node or a tensor of the graph.
+// Inspector texts about a node or a tensor of the graph.
 #pragma once
 
 #include "base/units.h"

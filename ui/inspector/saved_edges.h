@@ -12,9 +12,9 @@ struct SavedEdge {
   TensorId tensor;
 };
 
-// Those that start or end at the op, one per pair of ops.
+// The edges that start or end at the op, one per pair of ops.
 std::vector<SavedEdge> saved_edges(const Segment& segment, OpId op);
-// What the backward of this op needs and keeps: storages saved by it, all together.
+// The total bytes of the storages that this op saves for its backward.
 Expr saved_bytes(const Segment& segment, OpId op);
 
 }  // namespace shardscape::ui

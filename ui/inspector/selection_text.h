@@ -1,4 +1,4 @@
-// What is selected, in a few words.
+// A short name of the selection.
 #pragma once
 
 #include <QString>
@@ -7,8 +7,8 @@
 
 namespace shardscape::ui {
 
-// "Activations, stage 1", "QKV projection, layers 8 … 15"; empty where nothing is. Simulation: of the report,
-// or null.
+// "Activations, stage 1", "QKV projection, layers 8 … 15"; empty without a selection. simulation: of the
+// report, or null.
 QString selectionText(const Selection& selection, const Report& report, const Simulation* simulation);
 
 }  // namespace shardscape::ui

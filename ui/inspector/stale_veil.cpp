@@ -19,7 +19,7 @@ StaleVeil::StaleVeil(Session* session, QWidget* covered)
   follow();
 }
 
-// Where nothing was ever computed there is nothing old to be seen.
+// Before the first report nothing is stale.
 void StaleVeil::follow() {
   setVisible(staleness_->stale() && session_->report());
   if (isHidden()) return;

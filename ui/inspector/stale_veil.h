@@ -1,4 +1,5 @@
-// Lies over a panel while its words are of an earlier design; they stay readable and can be selected.
+// Covers a panel with a translucent veil while its text belongs to an earlier design. The text stays readable
+// and can be selected.
 #pragma once
 
 #include <QWidget>

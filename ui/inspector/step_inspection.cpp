@@ -13,31 +13,29 @@ QString tr(const char* text) { return QCoreApplication::translate("StepInspectio
 
 QString category_reason(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return tr("Matrix products, those that are computed again included.");
+    case TimeCategory::MatrixProducts: return tr("Matrix products, including recomputed ones.");
     case TimeCategory::Attention: return tr("Fused attention kernels and state-space mixers.");
     case TimeCategory::MemoryBound:
-      return tr("Norms, activation functions, casts, routing: what moves more bytes than it computes.");
-    case TimeCategory::TensorComm:
-      return tr("Collectives inside layers over tp during which nothing is computed.");
+      return tr("Norms, activation functions, casts, routing: ops that are limited by memory bandwidth.");
+    case TimeCategory::TensorComm: return tr("Collectives over tp inside layers, while nothing is computed.");
     case TimeCategory::ContextComm:
-      return tr("Waits for keys and values of other cp ranks that attention does not hide.");
+      return tr("Exchange of keys and values with other cp ranks that attention does not hide.");
     case TimeCategory::ExpertComm:
-      return tr("Tokens on their way to experts and back, where nothing is computed meanwhile.");
+      return tr("Exchange of tokens with expert ranks, while nothing is computed.");
     case TimeCategory::PipelineComm:
-      return tr("A stage waits while a message between stages is on its link.");
+      return tr("The stage waits for a message between stages that is in transfer.");
     case TimeCategory::DataComm:
-      return tr("Reductions of gradients and gathers of parameters that no compute hides.");
-    case TimeCategory::Host: return tr("Waits for activations on their way to the host's memory or from it.");
+      return tr("Gradient reductions and parameter gathers that no compute hides.");
+    case TimeCategory::Host:
+      return tr("The stage waits for activations that move to or from the host's memory.");
     case TimeCategory::Optimizer: return tr("The update of the rank's share of the parameters.");
     case TimeCategory::Bubble:
-      return tr(
-          "The stage has nothing to do until another one has gone on: the pipeline fills, drains, or is out "
-          "of balance.");
+      return tr("The stage waits for another stage: the pipeline fills, drains, or is unbalanced.");
   }
   return {};
 }
 
-// Two figures that a line break may only part between them.
+// Joins two figures so that a line break is only possible between them.
 QString together(QString a, QString b) {
   return a.replace(u' ', QChar(0xA0)) + QStringLiteral(", ") + b.replace(u' ', QChar(0xA0));
 }
@@ -70,7 +68,7 @@ Inspection inspect_category(const Simulation& simulation, TimeCategory category)
     out.rows.append({tr("stage %1").arg(s),
                      together(seconds_text(simulation.stages[s].seconds[c]),
                               share_of(simulation.stages[s].seconds[c], simulation.step_seconds))});
-  out.why_title = tr("What counts as this?");
+  out.why_title = tr("What does this include?");
   out.why = category_reason(category);
   return out;
 }

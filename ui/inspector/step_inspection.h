@@ -1,4 +1,4 @@
-// What the inspector says of a whole step: where the time of the step goes, and how MFU is counted.
+// Inspector texts about a step: its time by category, and how MFU is counted.
 #pragma once
 
 #include <QString>
@@ -10,7 +10,7 @@ namespace shardscape::ui {
 
 // How MFU and HFU are counted, and why either can be the larger, or above 100 %.
 QString mfu_text(const Simulation& simulation);
-// Of a category of the step: what it is, and how much of it each stage has.
+// A category of step time: its definition and its seconds on each stage.
 Inspection inspect_category(const Simulation& simulation, TimeCategory category);
 Inspection inspect_step(const Simulation& simulation);
 QString category_text(const Simulation& simulation,

@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 
 void BarComparisonModel::setBars(const BarData& data, int stage) {
-  // The whole, then a row for each part that any of them has.
+  // A row for the whole bar, then a row for each part that any design has.
   Rows rows;
   const ValueScale scale{data.divisor, data.unit};
   const auto text = [&](double value) { return scaled_text(static_cast<Wide>(value), scale); };

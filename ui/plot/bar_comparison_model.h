@@ -1,5 +1,5 @@
-// The parts of one stage's bar, of all designs side by side: each value with its difference to the present
-// design and that in percent.
+// A table of one stage's bar in all compared designs: each value with its difference to the present design,
+// absolute and in percent.
 #pragma once
 
 #include "ui/plot/bar_data.h"
@@ -11,7 +11,7 @@ class BarComparisonModel : public TableModel {
   Q_OBJECT
  public:
   enum Column { Part, Present };
-  // Of a compared design, from 1 on.
+  // The columns of a compared design; member is 1 or higher.
   static int value(int member) { return Present + 3 * member - 2; }
   static int difference(int member) { return value(member) + 1; }
   static int percent(int member) { return value(member) + 2; }
@@ -19,8 +19,8 @@ class BarComparisonModel : public TableModel {
   void setBars(const BarData& data, int stage);
   int seriesAt(int row) const {
     return row > 0 && row <= static_cast<int>(series_.size()) ? series_[static_cast<size_t>(row - 1)] : -1;
-  }                             // -1: the whole
-  int rowOf(int series) const;  // -1: none of the designs has any of it
+  }                             // -1: the whole bar
+  int rowOf(int series) const;  // -1: no design has this series
 
  private:
   std::vector<int> series_;  // of the rows below the first

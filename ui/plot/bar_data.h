@@ -1,4 +1,4 @@
-// What a chart of stacked bars by pipeline stage shows. Values are raw; the axis divides them.
+// The data of a chart of stacked bars, one bar per pipeline stage. Values are raw; the axis divides them.
 #pragma once
 
 #include <QColor>
@@ -21,17 +21,17 @@ struct BarSeries {
 
 struct BarLimit {
   double value = 0;
-  QString label;  // "80 GiB capacity"
-  static constexpr double
-      kLeastBar = 0.1;  // where no bar reaches this part of it, bars set the scale, and it is above the axis
+  QString label;                            // "80 GiB capacity"
+  static constexpr double kLeastBar = 0.1;  // if no bar reaches this share of the limit, the bars set the
+                                            // scale and the limit is above the axis
 };
 
-// The bars of another design in the same chart, thinner next to the first: the same series.
+// The bars of a compared design in the same chart, thinner, with the same series.
 struct ComparedBars {
-  int member = 1;                           // as Comparisons::letter counts
+  int member = 1;                           // 1 is design B, see Comparisons::letter
   std::vector<std::vector<double>> values;  // [stage][series]
-  std::vector<int>
-      own;  // by series: its place among those of that design; -1, or past the end: it has no such
+  std::vector<int> own;  // [series]: its index among the series of that design; -1 or past the end: the
+                         // design lacks the series
 };
 
 // A segment of a bar; member 0 is the design itself, the next ones are the compared designs.
@@ -43,15 +43,15 @@ struct BarMark {
 struct BarData {
   QString title;
   QString unit;                             // of the value axis
-  double divisor = 1;                       // value / divisor is in unit
+  double divisor = 1;                       // value / divisor is in `unit`
   std::vector<BarSeries> series;            // bottom to top
   std::vector<BarSeries> legend;            // left to right
   std::vector<std::vector<double>> values;  // [stage][series]
   std::vector<ComparedBars> others;
-  size_t own = 0;  // how many series are the design's own, once there are compared designs
+  size_t own = 0;  // with compared designs: the number of series that the design itself has
   std::optional<BarLimit> limit;
   std::function<QString(double)> text;  // a value with its unit: "41.6 GiB"
-  QString nothing;                      // said in the plot where every value is zero
+  QString nothing;                      // shown in the plot if every value is zero
 
   double tallest() const {
     double top = 0;
@@ -66,7 +66,7 @@ struct BarData {
   const std::vector<std::vector<double>>& of(int member) const {
     return member == 0 ? values : others[static_cast<size_t>(member - 1)].values;
   }
-  // The place of a series among those that a design has by itself; -1: it has no such.
+  // The index of a series among the series of one design; -1: the design lacks the series.
   int ownSeries(int member, int at) const {
     const auto place = static_cast<size_t>(at);
     if (member == 0) return place < (others.empty() ? series.size() : own) ? at : -1;
@@ -85,8 +85,8 @@ struct BarData {
     for (const double value : of(member)[static_cast<size_t>(stage)]) sum += value;
     return sum;
   }
-  // Bars of the same kind become another member; series that only they have come last, with nothing in the
-  // others.
+  // Adds the bars of another design as a new member. Series that only this design has come last, with value 0
+  // in the other designs.
   void addComparedBars(const BarData& other, int letter);
 };
 

@@ -25,7 +25,7 @@ QList<QLineF> hatching(const QRectF& rect) {
   return lines;
 }
 
-// Rows of dots on a grid of their own, every other one moved by half a step.
+// Rows of dots on a grid; every other row is moved by half a step.
 QList<QPointF> dots(const QRectF& rect, double radius) {
   QList<QPointF> points;
   const double half = kStep / 2;

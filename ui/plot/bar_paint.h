@@ -1,5 +1,5 @@
-// Filling of bars and legend swatches: solid, or in single lines or dots (pattern brushes are lost in SVG);
-// the line of a limit.
+// Fills bars and legend swatches: solid, hatched or dotted. Hatches and dots are single lines and points,
+// because Qt's SVG writer drops pattern brushes. Also the pen of a limit.
 #pragma once
 
 #include <QPainter>

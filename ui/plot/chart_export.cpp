@@ -41,8 +41,8 @@ bool write_svg(const Picture& picture, QBuffer& buffer) {
   generator.setTitle(picture.title);
   generator.setDescription(QCoreApplication::applicationName());
   picture.paint(generator, picture.size, 1);
-  // The window's font may be a private copy with tabular figures; other programs know the family it was made
-  // from.
+  // The window's font may be a private copy with tabular figures (tabular_font.h). Other programs know only
+  // the original family.
   const QByteArray family = Theme::instance().uiFont().family().toUtf8();
   buffer.buffer().replace("font-family=\"" + family + '"',
                           "font-family=\"Inter, Helvetica, Arial, sans-serif\"");
@@ -95,20 +95,21 @@ std::span<const SaveFormatInfo> save_formats() {
 
 const SaveFormatInfo& info_of(SaveFormat format) { return save_formats()[static_cast<size_t>(format)]; }
 
-std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format) {
+Result<QByteArray> encoded(const Picture& picture, SaveFormat format) {
   if (format == SaveFormat::Csv) {
     if (!picture.csv)
-      return Problem{Severity::Error, "csv", "this view has no table to save", "png, svg or pdf", {}};
+      return Problem{ProblemCode::NothingToSave, "csv", "this view has no table to save", "png, svg or pdf"};
     return picture.csv().toUtf8();
   }
   if (format == SaveFormat::Trace) {
     if (!picture.trace)
-      return Problem{Severity::Error, "json", "this view has no trace to save", "png, svg or pdf", {}};
+      return Problem{ProblemCode::NothingToSave, "json", "this view has no trace to save", "png, svg or pdf"};
     return picture.trace();
   }
   if (format == SaveFormat::Json) {
     if (!picture.json)
-      return Problem{Severity::Error, "json", "this view has no result to save", "png, svg or pdf", {}};
+      return Problem{ProblemCode::NothingToSave, "json", "this view has no result to save",
+                     "png, svg or pdf"};
     return picture.json();
   }
   QBuffer buffer;
@@ -123,24 +124,19 @@ std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat for
     case SaveFormat::Json: break;
   }
   if (!done || buffer.data().isEmpty()) {
-    return Problem{Severity::Error,
-                   info_of(format).suffix.toStdString(),
-                   "the picture could not be drawn at this size",
-                   "a smaller window",
-                   {}};
+    return Problem{ProblemCode::PictureTooLarge, info_of(format).suffix.toStdString(),
+                   "the picture could not be drawn at this size", "a smaller window"};
   }
   return buffer.data();
 }
 
 std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path) {
-  std::variant<QByteArray, Problem> bytes = encoded(picture, format);
+  Result<QByteArray> bytes = encoded(picture, format);
   if (auto* problem = std::get_if<Problem>(&bytes)) return std::move(*problem);
   const auto failed = [&path](const QString& reason) {
-    return Problem{Severity::Error,
-                   path.toStdString(),
+    return Problem{ProblemCode::FileNotWritable, path.toStdString(),
                    "cannot be written: " + reason.toStdString(),
-                   "a file in a folder that exists and can be written to, with room on its disk",
-                   {}};
+                   "a file in a folder that exists and can be written to, with room on its disk"};
   };
   if (QFileInfo(path).isDir()) return failed(QCoreApplication::translate("SaveMenu", "it is a folder"));
   QSaveFile file(path);

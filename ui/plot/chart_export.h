@@ -1,5 +1,4 @@
-// Saves what a view shows: as a picture (PNG, SVG, PDF), as its raw numbers (CSV), or as a trace that other
-// programs open (JSON).
+// Saves a view as a picture (PNG, SVG, PDF), as raw numbers (CSV), or as JSON (a trace or a search result).
 #pragma once
 
 #include <QByteArray>
@@ -29,24 +28,23 @@ struct SaveFormatInfo {
 std::span<const SaveFormatInfo> save_formats();
 const SaveFormatInfo& info_of(SaveFormat format);
 
-// What a view offers for saving.
+// Everything that a view can save.
 struct Picture {
   QString title;
   QString file_name;                                              // without suffix: "llama3-8b-memory"
   QSize size;                                                     // logical pixels
   std::function<void(QPaintDevice&, QSize, double scale)> paint;  // begins and ends its own painter
-  std::function<QString()> csv;                                   // empty: the view has no numbers to save
-  std::function<QByteArray()> trace;  // of a timeline, for Perfetto; empty: there is none
-  std::function<QByteArray()> json;   // of a search, to be read again; empty: there is none
+  std::function<QString()> csv;                                   // empty: no numbers
+  std::function<QByteArray()> trace;                              // a timeline for Perfetto; empty: none
+  std::function<QByteArray()> json;  // a search result that the program can load; empty: none
 };
 
-// What Picture::paint does where there is a title: the page in the panel's colour, the title, and below it
-// the content.
+// A Picture::paint that draws the page in the panel's colour, the title, and the content below the title.
 std::function<void(QPaintDevice&, QSize, double)> titled(
     const QString& title, std::function<void(QPainter&, const QRectF& area, const QColor& ground)> content);
 
-std::variant<QByteArray, Problem> encoded(const Picture& picture, SaveFormat format);
-// Written next to it and renamed, so that a failure leaves an older file whole.
+Result<QByteArray> encoded(const Picture& picture, SaveFormat format);
+// Writes a temporary file next to the path and renames it, so that a failure leaves an older file whole.
 std::optional<Problem> save_picture(const Picture& picture, SaveFormat format, const QString& path);
 
 }  // namespace shardscape::ui

@@ -8,7 +8,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kSwatch = 10, kSwatchGap = 5, kEntryGap = 12, kLine = 20, kTitleLine = 26;
-constexpr double kLimitLine = 19;  // three dashes of it
+constexpr double kLimitLine = 19;  // length of the sample line: three dashes
 constexpr double kUnitGap = 18;    // from the unit to the legend, as from the numbers to the bars
 
 QFont legend_font() { return Theme::instance().uiFont(12); }
@@ -20,7 +20,8 @@ ChartHeading::ChartHeading(QCustomPlot* plot) : QCPLayoutElement(plot) {
   setMargins({});
 }
 
-// The legend starts over the axis; before it, on its last line, the unit stands over the axis numbers.
+// The legend starts above the plot's left edge. The unit is above the axis numbers, in the last line of the
+// legend.
 double ChartHeading::legendLeft() const { return axes_ ? axes_->left() - mRect.left() + 10 : 50; }
 
 ChartHeading::Flow ChartHeading::flow(double width) const {

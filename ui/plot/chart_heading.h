@@ -12,7 +12,7 @@ class ChartHeading : public QCPLayoutElement {
  public:
   explicit ChartHeading(QCustomPlot* plot);
   void setData(const BarData* data) { data_ = data; }
-  void setTitleShown(bool shown) { title_shown_ = shown; }  // on exports; the window has a title of its own
+  void setTitleShown(bool shown) { title_shown_ = shown; }  // for exports; the window shows the title itself
   void setGround(const QColor& ground) { ground_ = ground; }
   void setAxisRect(QCPAxisRect* axes) { axes_ = axes; }
 
@@ -30,7 +30,7 @@ class ChartHeading : public QCPLayoutElement {
   };
   struct Flow {
     std::vector<Entry> entries;
-    QString limit;  // said after them; empty without one
+    QString limit;  // text after the entries; empty without a limit
     QPointF limit_place;
     double height = 0;
   };

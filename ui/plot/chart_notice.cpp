@@ -25,7 +25,7 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   setAttribute(Qt::WA_TransparentForMouseEvents);  // the last result stays usable under the dimming
   setFocusPolicy(Qt::NoFocus);
   hide();
-  // A sibling, not a child: its buttons have to take clicks.
+  // A sibling of the notice, not a child: the notice ignores the mouse, but the card's buttons need clicks.
   card_ = new QFrame(covered);
   card_->setObjectName(QStringLiteral("chart_notice"));
   card_->hide();
@@ -40,9 +40,9 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
     label->setTextInteractionFlags(Qt::TextSelectableByMouse);
     layout->addWidget(label);
   }
-  ways_out_ = new QBoxLayout(QBoxLayout::LeftToRight);
-  ways_out_->setSpacing(8);
-  layout->addLayout(ways_out_);
+  fix_buttons_ = new QBoxLayout(QBoxLayout::LeftToRight);
+  fix_buttons_->setSpacing(8);
+  layout->addLayout(fix_buttons_);
 
   staleness_ = new Staleness(session, Staleness::Of::Report, this);
   connect(staleness_, &Staleness::changed, this, &ChartNotice::veil);
@@ -58,7 +58,7 @@ void ChartNotice::refresh() {
   if (session_->current())
     card_->hide();
   else if (!session_->computing())
-    fillCard();  // while computing, a card stays until the result says otherwise
+    fillCard();  // while computing, a shown card stays until the result arrives
   veil();
 }
 
@@ -76,15 +76,15 @@ void ChartNotice::fillCard() {
   const std::vector<Problem>& problems = session_->problems();
   const auto found = std::find_if(problems.begin(), problems.end(),
                                   [](const Problem& p) { return p.severity == Severity::Error; });
-  while (QLayoutItem* item = ways_out_->takeAt(0)) {
+  while (QLayoutItem* item = fix_buttons_->takeAt(0)) {
     if (QWidget* old = item->widget()) {
       old->setParent(nullptr);  // off the card at once
-      old->deleteLater();       // it may be the one that was clicked
+      old->deleteLater();       // the button may still be handling its click
     }
     delete item;
   }
   const bool has_result = session_->report() && session_->report()->valid();
-  headline_->setText(has_result ? tr("These numbers are of the last design that could be computed")
+  headline_->setText(has_result ? tr("These numbers belong to the last design that could be computed")
                                 : tr("This design cannot be computed yet"));
   if (found != problems.end()) {
     const QString accepted = text_of(found->accepted);
@@ -96,24 +96,24 @@ void ChartNotice::fillCard() {
       if (i == 0) button->setProperty("primary", true);
       connect(button, &QPushButton::clicked, this,
               [this, fix = found->fixes[i]] { session_->applyFix(fix); });
-      ways_out_->addWidget(button);
+      fix_buttons_->addWidget(button);
     }
   } else {
-    sentence_->setText(tr("The fields on the left say what is missing."));
+    sentence_->setText(tr("The marked fields on the left show the problem."));
   }
   if (session_->undoStack()->canUndo()) {
     auto* button = new QPushButton(tr("Undo the last edit"), card_);
     connect(button, &QPushButton::clicked, session_->undoStack(), &QUndoStack::undo);
-    ways_out_->addWidget(button);
+    fix_buttons_->addWidget(button);
   }
-  ways_out_->addStretch(1);
-  // What joins a visible card is shown only when control returns to Qt, and counts for nothing until then.
+  fix_buttons_->addStretch(1);
+  // Widgets added to a visible card have no size until control returns to Qt.
   for (QPushButton* button : card_->findChildren<QPushButton*>()) button->show();
   const Colors& colors = Theme::instance().colors();
   card_->setStyleSheet(
       QStringLiteral("#chart_notice { background: %1; border: 1px solid %2; border-radius: 6px; }")
           .arg(colors.panel.name(), colors.note.name()));
-  card_->show();  // polished first: wrapped text is measured with its real font
+  card_->show();  // show() polishes the card first, so that wrapped text is measured with its real font
   place();
   card_->raise();
 }
@@ -122,12 +122,12 @@ void ChartNotice::place(bool anew) {
   const QRect area = parentWidget()->rect();
   setGeometry(area);
   int buttons = 0;
-  for (int i = 0; i < ways_out_->count(); ++i)
-    buttons += ways_out_->itemAt(i)->sizeHint().width() + ways_out_->spacing();
+  for (int i = 0; i < fix_buttons_->count(); ++i)
+    buttons += fix_buttons_->itemAt(i)->sizeHint().width() + fix_buttons_->spacing();
   buttons += 2 * kCardMargin;
   const int most = area.width() - 2 * kLeastGap;
   const int width = std::min(std::max(kCardWidth, buttons), most);
-  ways_out_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+  fix_buttons_->setDirection(buttons > most ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
   if (anew) card_->layout()->invalidate();  // asks for a layout itself
   const int height = card_->layout()->totalHeightForWidth(width);
   card_->setGeometry((area.width() - width) / 2, std::max(kLeastGap, area.height() / 4 - height / 2), width,
@@ -144,7 +144,7 @@ void ChartNotice::paintEvent(QPaintEvent*) {
 bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
   const QEvent::Type type = event->type();
   if (type == QEvent::Resize && watched == parentWidget()) place();
-  // Posted after texts, fonts or buttons changed: only now is their size known for sure.
+  // Qt posts this event after texts, fonts or buttons changed. Only now are their sizes final.
   if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place(false);
   return QWidget::eventFilter(watched, event);
 }

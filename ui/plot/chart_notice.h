@@ -1,5 +1,5 @@
-// What lies over a view while its numbers are not those of the present design: dimmed while computing, a
-// sentence and a way out where the design has problems.
+// Covers a view while its numbers do not belong to the present design. Dims the view while computing. Shows a
+// card with the problem and its fixes if the design has problems.
 #pragma once
 
 #include <QFrame>
@@ -15,7 +15,7 @@ class Staleness;
 class ChartNotice : public QWidget {
   Q_OBJECT
  public:
-  // Covers the given widget, follows its size.
+  // Covers the widget and follows its size.
   ChartNotice(Session* session, QWidget* covered);
   bool dimmed() const { return !isHidden(); }
   QWidget* card() const { return card_; }
@@ -33,7 +33,7 @@ class ChartNotice : public QWidget {
   QFrame* card_;
   QLabel* headline_;
   QLabel* sentence_;
-  QBoxLayout* ways_out_;  // next to each other, or below where they are too wide
+  QBoxLayout* fix_buttons_;  // buttons in a row, or in a column if the row is too wide
   Staleness* staleness_;
 };
 

@@ -11,18 +11,20 @@
 #include "ui/plot/bar_comparison_model.h"
 #include "ui/plot/chart_notice.h"
 #include "ui/plot/chart_table.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/rank_spin_box.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/stage_chart.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
 constexpr double kTableShare = 0.36,
-                 kLowTableShare = 0.28;  // of the page's height, at most; the latter where that is low
+                 kLowTableShare = 0.28;  // the most of the page's height; the second for low pages
 constexpr int kLeastTable = 96, kLowPage = 640;
 constexpr QSize kLeastPicture(720, 360);
 
@@ -36,8 +38,13 @@ QString file_name_of(const QString& design, QStringView name) {
 
 }  // namespace
 
-ChartPage::ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent)
-    : QWidget(parent), session_(session), title_(title), name_(name) {
+ChartPage::ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent)
+    : QWidget(parent),
+      state_(state),
+      session_(state->session()),
+      bars_title_(title),
+      title_(title),
+      name_(name) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
   layout->setSpacing(0);
@@ -45,7 +52,7 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   top->setSpacing(8);
   heading_ = new ElidedLabel(this, Theme::instance().uiFont(14, QFont::DemiBold));
   heading_->setText(title);
-  top->addWidget(heading_, 1);  // gives way to the buttons where there is little room
+  top->addWidget(heading_, 1);  // shrinks before the buttons do
   controls_ = new QHBoxLayout;
   controls_->setSpacing(8);
   top->addLayout(controls_);
@@ -70,11 +77,11 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   comparison_button_->setCheckable(true);
   comparison_button_->setChecked(true);
   comparison_button_->setToolTip(
-      tr("The table of all designs that are compared, or that of the present one"));
+      tr("Switches between the table of all compared designs and the table of the present design"));
   connect(comparison_button_, &QPushButton::toggled, this, [this] { refresh(true); });
   between->setSpacing(8);
   between->addWidget(comparison_button_);
-  between->addWidget(new RankSpinBox(session_, this));
+  between->addWidget(new RankSpinBox(state_, this));
   layout->addLayout(between);
   layout->addSpacing(4);
   table_ = new ChartTable(this);
@@ -89,29 +96,57 @@ ChartPage::ChartPage(Session* session, const QString& title, const QString& name
   comparison_button_->hide();
 }
 
-// The present design's bars, and those of every pinned one that can run.
+// The bars of the present design and of every pinned design that can run.
 BarData ChartPage::pairedBars(const Report& report) {
   BarData data = bars(report);
   compared_designs_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (pinned[i].made.simulation) {
-      data.addComparedBars(bars(*pinned[i].made.report), static_cast<int>(i) + 1);
-      compared_designs_.push_back(pinned[i].made);
+    if (pinned[i].result.simulation) {
+      data.addComparedBars(bars(*pinned[i].result.report), static_cast<int>(i) + 1);
+      compared_designs_.push_back(pinned[i].result);
     }
   return data;
 }
 
-void ChartPage::setTableWanted(bool wanted) {
-  table_wanted_ = wanted;
+void ChartPage::setAlternative(const QString& name, const QString& title, QWidget* chart, QWidget* table,
+                               const QList<QWidget*>& bars_only) {
+  alternative_ = {title, chart, table, bars_only};
+  switch_ = new SegmentedControl(tr("Picture"), {tr("Bars"), name}, this);
+  controls_->insertWidget(0, switch_);
+  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setAlternativeShown(index == 1); });
+  auto* column = qobject_cast<QVBoxLayout*>(layout());
+  column->insertWidget(column->indexOf(chart_) + 1, chart, 1);
+  if (table) column->addWidget(table);
+  for (QWidget* widget : {chart, table})
+    if (widget) widget->hide();
+  notice_->raise();  // covers the alternative chart too
+}
+
+void ChartPage::setAlternativeShown(bool shown) {
+  switch_->setCurrent(shown ? 1 : 0);
+  if (shown == alternative_shown_) return;
+  alternative_shown_ = shown;
+  chart_->setVisible(!shown);
+  for (QWidget* widget : alternative_.bars_only) widget->setVisible(!shown);
   placeTables();
+  alternative_.chart->setVisible(shown);
+  setTitle(shown ? alternative_.title : bars_title_);
+  alternativeToggled();
+  explainAgain();
+}
+
+const StageReport& ChartPage::stageOf(const Report& report) const {
+  return report.stages[static_cast<size_t>(state_->stage())];
 }
 
 void ChartPage::placeTables() {
   const bool any = chart_->data().members() > 1, paired = any && comparison_button_->isChecked();
-  comparison_button_->setVisible(any && table_wanted_);
-  table_->setVisible(table_wanted_ && !paired);
-  comparison_table_->setVisible(table_wanted_ && paired);
+  const bool wanted = !alternative_shown_ || !alternative_.table;
+  comparison_button_->setVisible(any && wanted);
+  table_->setVisible(wanted && !paired);
+  comparison_table_->setVisible(wanted && paired);
+  if (alternative_.table) alternative_.table->setVisible(alternative_shown_);
 }
 
 void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
@@ -124,11 +159,12 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   connect(session_, &Session::reportChanged, this, [this] { refresh(); });
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
   connect(session_->comparisons(), &Comparisons::changed, this, [this] { refresh(true); });
-  connect(session_, &Session::stageChanged, this, &ChartPage::followStage);
-  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) { followSelection(by); });
-  connect(session_, &Session::inspectionChanged, this, [this] {
+  connect(state_, &SelectionState::stageChanged, this, &ChartPage::followStage);
+  connect(state_, &SelectionState::selectionChanged, this,
+          [this](const QObject* by) { followSelection(by); });
+  connect(state_, &SelectionState::inspectionChanged, this, [this] {
     if (showing_) return;
-    shown_.what = Shown::Nothing;  // the inspector went elsewhere
+    shown_.what = Shown::Nothing;  // another view filled the inspector
   });
   caption_->setInk(Theme::instance().colors().secondary);
   // Colours are part of the bars' data.
@@ -147,46 +183,45 @@ const Report* ChartPage::report() const {
 void ChartPage::refresh(bool even_if_same) {
   const Report* now = report();
   if (!now) return;
-  const bool same = filled_ == session_->report() && filled_stage_ == session_->stage() &&
+  const bool same = filled_ == session_->report() && filled_stage_ == state_->stage() &&
                     filled_units_ == session_->units();
   if (same && !even_if_same) return;
   filled_ = session_->report();
-  filled_stage_ = session_->stage();
+  filled_stage_ = state_->stage();
   filled_units_ = session_->units();
   fillTable(*now);
   chart_->setData(pairedBars(*now));
   placeTables();
-  if (chart_->data().members() > 1) comparison_model_->setBars(chart_->data(), session_->stage());
+  if (chart_->data().members() > 1) comparison_model_->setBars(chart_->data(), state_->stage());
   caption_->setText(comparison_table_->isHidden() ? caption(*now)
-                                                  : tr("Stage %1 of all designs").arg(session_->stage()));
+                                                  : tr("Stage %1 of all designs").arg(state_->stage()));
   fitTable();
-  if (shown_.what == Shown::Nothing && isVisible() && session_->inspection().isEmpty())
+  if (shown_.what == Shown::Nothing && isVisible() && state_->inspection().isEmpty())
     shown_ = {Shown::Bar, StageChart::kWholeStage};
   explain(shown_);
 }
 
 void ChartPage::followStage() {
-  // A row of one stage's table means nothing in the next one's.
+  // A row of one stage's table has no meaning in another stage's table.
   const Shown whole_stage{Shown::Bar, StageChart::kWholeStage};
-  if (shown_.what == Shown::Row && session_->stage() != filled_stage_) shown_ = whole_stage;
-  if (remembered_.what == Shown::Row && session_->stage() != filled_stage_) remembered_ = whole_stage;
+  if (shown_.what == Shown::Row && state_->stage() != filled_stage_) shown_ = whole_stage;
+  if (remembered_.what == Shown::Row && state_->stage() != filled_stage_) remembered_ = whole_stage;
   for (Shown* of : {&shown_, &remembered_})
-    if (of->of && session_->stage() != filled_stage_) *of = whole_stage;
+    if (of->of && state_->stage() != filled_stage_) *of = whole_stage;
   refresh();
 }
 
 void ChartPage::selectBar(int stage, int series) {
   const Report* now = report();
-  if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has such
+  if (series >= 0 && chart_->data().ownSeries(0, series) < 0) return;  // only another design has this series
   shown_ = {Shown::Bar, series};
   const bool segment = now && series != StageChart::kWholeStage;
-  session_->selectInAllViews(segment ? selectionOfBar(*now, stage, series) : Selection{}, this);
-  session_->setStage(stage);
+  state_->selectInAllViews(segment ? selectionOfBar(*now, stage, series) : Selection{}, this);
+  state_->setStage(stage);
   explain({Shown::Bar, series});
 }
 
-// The same of the present design is selected, where it has such; the inspector tells of the bar that was
-// clicked.
+// Selects the same bar of the present design, if it has the bar. The inspector explains the clicked bar.
 void ChartPage::selectComparedBar(int member, int stage, int series) {
   const Report* now = report();
   const int own = chart_->data().ownSeries(member, series);
@@ -195,16 +230,16 @@ void ChartPage::selectComparedBar(int member, int stage, int series) {
   const Shown shown{Shown::Bar, own, there.report, stage};
   const int here = std::min(stage, static_cast<int>(now->stages.size()) - 1);
   shown_ = shown;
-  session_->selectInAllViews(remapToDesign(selectionOfBar(*there.report, stage, own),
-                                           {there.report.get(), nullptr}, {now, nullptr}, here),
-                             this);
-  session_->setStage(here);
+  state_->selectInAllViews(remapToDesign(selectionOfBar(*there.report, stage, own),
+                                         {there.report.get(), nullptr}, {now, nullptr}, here),
+                           this);
+  state_->setStage(here);
   explain(shown);
 }
 
 void ChartPage::selectComparisonRow(int row) {
   const BarData& data = chart_->data();
-  const int series = comparison_model_->seriesAt(row), stage = session_->stage();
+  const int series = comparison_model_->seriesAt(row), stage = state_->stage();
   if (series < 0 || data.ownSeries(0, series) >= 0) return selectBar(stage, series);
   for (int member = 1; member < data.members(); ++member)
     if (data.ownSeries(member, series) >= 0 && stage < data.stages(member))
@@ -212,43 +247,43 @@ void ChartPage::selectComparisonRow(int row) {
 }
 
 void ChartPage::selectTableRow(int row) {
-  if (rowsAreStages()) {  // a cell is a segment of its stage, where it has a category
+  if (rowsAreStages()) {  // a cell in a category's column is a segment of its stage
     int series = chart_->selectedMember() == 0 ? chart_->selectedSeries() : int(StageChart::kWholeStage);
     for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
       if (columnOf(one) == table_->currentIndex().column()) series = one;
     return selectBar(row, series);
   }
   shown_ = {Shown::Row, row};
-  if (const Report* now = report()) session_->selectInAllViews(selectionOfRow(*now, row), this);
+  if (const Report* now = report()) state_->selectInAllViews(selectionOfRow(*now, row), this);
   explain({Shown::Row, row});
 }
 
 std::vector<int> ChartPage::markedSeries() const {
   std::vector<int> out;
-  const int stage = session_->stage();
+  const int stage = state_->stage();
   if (!filled_ || stage >= chart_->data().stages()) return out;
   for (int series = 0; series < static_cast<int>(chart_->data().series.size()); ++series)
     if (chart_->data().ownSeries(0, series) >= 0 &&
-        marksSeries(*filled_, session_->resolvedSelection(), stage, series))
+        marksSeries(*filled_, state_->resolvedSelection(), stage, series))
       out.push_back(series);
   return out;
 }
 
-// The same in the bars of the other designs: of the stage in the same place as the selected one, nodes of the
-// graph where their layer is.
+// Marked segments in the bars of the other designs. They belong to the stage at the same relative place, or
+// for nodes of the graph to the stage with the same layer.
 std::vector<BarMark> ChartPage::markedComparedBars() const {
   std::vector<BarMark> out;
   const BarData& data = chart_->data();
-  if (!filled_ || !isVisible() || session_->resolvedSelection().nothing()) return out;
+  if (!filled_ || !isVisible() || state_->resolvedSelection().nothing()) return out;
   const auto estimate = session_->estimate();
   const SimulatedReport here{filled_.get(),
                              estimate && estimate->report == filled_ ? estimate->simulation.get() : nullptr};
   for (int member = 1; member < data.members(); ++member) {
     const ComparedDesign& of = comparedDesign(member);
-    const Selection selection = remapToDesign(session_->selection(), here,
-                                              {of.report.get(), of.simulation.get()}, session_->stage());
+    const Selection selection = remapToDesign(state_->selection(), here,
+                                              {of.report.get(), of.simulation.get()}, state_->stage());
     const ResolvedSelection there(selection, of.report, of.simulation);
-    const int stage = selection.stage < 0 ? session_->stage() : selection.stage;
+    const int stage = selection.stage < 0 ? state_->stage() : selection.stage;
     for (int series = 0; stage < data.stages(member) && series < static_cast<int>(data.series.size());
          ++series)
       if (const int own = data.ownSeries(member, series);
@@ -262,15 +297,15 @@ std::vector<int> ChartPage::markedRows() const {
   std::vector<int> out;
   if (!filled_ || rowsAreStages()) return out;
   for (int row = 0; row < table_->model()->rowCount(); ++row)
-    if (marksRow(*filled_, session_->resolvedSelection(), row)) out.push_back(row);
+    if (marksRow(*filled_, state_->resolvedSelection(), row)) out.push_back(row);
   return out;
 }
 
 ChartPage::Shown ChartPage::shownOfSelection() const {
   const std::vector<int> rows = markedRows(), series = markedSeries();
-  const bool of_bar = session_->selection().kind == SelectionKind::Memory ||
-                      session_->selection().kind == SelectionKind::Group ||
-                      (session_->selection().kind == SelectionKind::Flops && !session_->selection().row);
+  const bool of_bar = state_->selection().kind == SelectionKind::Memory ||
+                      state_->selection().kind == SelectionKind::Group ||
+                      (state_->selection().kind == SelectionKind::Flops && !state_->selection().row);
   if (rows.size() == 1 && !of_bar) return {Shown::Row, rows.front()};
   return {Shown::Bar, series.size() == 1 ? series.front() : StageChart::kWholeStage};
 }
@@ -296,9 +331,9 @@ void ChartPage::explain(Shown shown) {
   if (shown_.what == Shown::Nothing) return;
   remembered_ = shown_;
   const QScopedValueRollback<bool> guard(showing_, true);
-  session_->inspect(shown_.of                   ? inspectComparedBar(shown_)
-                    : shown_.what == Shown::Bar ? inspectBar(*now, session_->stage(), shown_.index)
-                                                : inspectRow(*now, shown_.index));
+  state_->inspect(shown_.of                   ? inspectComparedBar(shown_)
+                  : shown_.what == Shown::Bar ? inspectBar(*now, state_->stage(), shown_.index)
+                                              : inspectRow(*now, shown_.index));
 }
 
 std::pair<int, int> ChartPage::comparedBarShown(const Shown& of) const {
@@ -318,7 +353,7 @@ Inspection ChartPage::inspectComparedBar(const Shown& of) const {
     return data.of(design)[static_cast<size_t>(of.stage)][static_cast<size_t>(series)];
   };
   Inspection out = inspectBar(*of.of, of.stage, of.index);
-  out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(data.letter(member)), out.title);
+  out.title = of_design(data.letter(member), out.title);
   out.more_title = tr("The same in the other designs");
   out.more.clear();
   for (int other = 0; other < data.members(); ++other) {
@@ -338,7 +373,7 @@ Inspection ChartPage::inspectComparedBar(const Shown& of) const {
 void ChartPage::explainAgain() { explain(remembered_); }
 
 void ChartPage::showSelection(const Shown& of) {
-  const int stage = session_->stage();
+  const int stage = state_->stage();
   const auto [member,
               series] = of.of ? comparedBarShown(of)
                               : std::pair{0, of.what == Shown::Bar ? of.index : int(StageChart::kWholeStage)};
@@ -362,7 +397,7 @@ void ChartPage::showSelection(const Shown& of) {
   for (int row = 0; filled_ && row < chart_->data().stages(); ++row)
     for (int one = 0; one < static_cast<int>(chart_->data().series.size()); ++one)
       if (columnOf(one) >= 0 && chart_->data().ownSeries(0, one) >= 0 &&
-          marksSeries(*filled_, session_->resolvedSelection(), row, one))
+          marksSeries(*filled_, state_->resolvedSelection(), row, one))
         cells.emplace_back(row, columnOf(one));
   table_->setMarkedCells(std::move(cells));
 }
@@ -386,7 +421,7 @@ Picture ChartPage::picture() const {
   picture.file_name = pictureName(name_);
   picture.size = chart_->size().expandedTo(kLeastPicture);
   picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
-    chart_->paint(device, size, scale);
+    chart_->paintOn(device, size, scale);
   };
   if (report()) picture.csv = [this] { return report() ? csv(*report()) : QString(); };
   return picture;
@@ -405,7 +440,7 @@ void ChartPage::paintEvent(QPaintEvent*) {
 void ChartPage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   fitTable();
-  // The inspector goes with the view: it is about what is selected here.
+  // A view that becomes visible fills the inspector with its own selection.
   if (!event->spontaneous()) explainAgain();
 }
 

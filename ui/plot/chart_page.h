@@ -1,4 +1,4 @@
-// What the Memory, Compute and Communication views share: heading, chart, table, selecting, saving, stale
+// The base of the Memory, Compute and Communication views: heading, chart, table, selection, saving, stale
 // results.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include "plan/report.h"
 #include "ui/plot/bar_data.h"
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QHBoxLayout;
@@ -21,6 +22,7 @@ class ChartNotice;
 class ChartTable;
 class ElidedLabel;
 class SaveMenu;
+class SegmentedControl;
 class StageChart;
 class TableModel;
 
@@ -29,47 +31,62 @@ class ChartPage : public QWidget {
  public:
   StageChart* chart() const { return chart_; }
   ChartTable* table() const { return table_; }
-  // With designs pinned for comparison the bars are paired, and this table can stand in the place of
-  // the other.
+  // With pinned designs, each stage has a bar per design, and this table can replace table().
   ChartTable* comparisonTable() const { return comparison_table_; }
   BarComparisonModel* comparisonModel() const { return comparison_model_; }
   QPushButton* comparisonButton() const { return comparison_button_; }
   ChartNotice* notice() const { return notice_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   virtual Picture picture() const;
+  // True while the alternative chart (setAlternative) is shown instead of the bars.
+  bool alternativeShown() const { return alternative_shown_; }
+  void setAlternativeShown(bool shown);
 
  protected:
-  // name ends the file name of what is saved: "memory".
-  ChartPage(Session* session, const QString& title, const QString& name, QWidget* parent);
+  // name: the last part of saved files' names, "memory".
+  ChartPage(SelectionState* state, const QString& title, const QString& name, QWidget* parent);
   void start(TableModel* model,
              const QList<int>& left_out_columns = {});  // once, from the view's constructor
+  // Adds a second chart with a switch "Bars | name". table: shown with this chart instead of the bars' table.
+  // bars_only: controls that are hidden with the bars. Call once, after start().
+  void setAlternative(const QString& name, const QString& title, QWidget* chart, QWidget* table = nullptr,
+                      const QList<QWidget*>& bars_only = {});
+  virtual void alternativeToggled() {}
   Session* session() const { return session_; }
-  const Report* filled() const { return filled_.get(); }  // what the view shows
-  QHBoxLayout* controls() const { return controls_; }     // next to the title
+  SelectionState* state() const { return state_; }
+  const StageReport& stageOf(const Report& report) const;  // the selected stage
+  const Report* filled() const { return filled_.get(); }   // the shown report
+  QHBoxLayout* controls() const { return controls_; }      // next to the title
   void refresh(bool even_if_same = false);
 
   virtual BarData bars(const Report& report) const = 0;
   virtual void fillTable(const Report& report) = 0;
   virtual QString caption(const Report& report) const = 0;  // of the table
   virtual QString csv(const Report& report) const = 0;
-  // series: StageChart::kWholeStage for all of it.
+  // series: StageChart::kWholeStage for the whole bar.
   virtual Inspection inspectBar(const Report& report, int stage, int series) const = 0;
+  // Whether row i of the table is stage i. Otherwise the page also overrides inspectRow, selectionOfRow and
+  // marksRow.
+  virtual bool rowsAreStages() const = 0;
   virtual Inspection inspectRow(const Report& report, int row) const;
-  virtual bool rowsAreStages() const { return false; }
-  virtual int columnOf(int) const { return -1; }  // of a series, where the table has a column for each
-  // What a segment or a row stands for in other views.
+  virtual int columnOf(int) const {
+    return -1;
+  }  // the column of a series; -1: the table has no columns for series
+  // The selection of a bar segment or a row, for the other views.
   virtual Selection selectionOfBar(const Report& report, int stage, int series) const = 0;
   virtual Selection selectionOfRow(const Report&, int) const { return {}; }
-  // What belongs to whatever is selected, here or elsewhere.
+  // True if the segment or the row belongs to the selection of any view.
   virtual bool marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
                            int series) const = 0;
   virtual bool marksRow(const Report&, const ResolvedSelection&, int) const { return false; }
-  // The inspector shows again what was last selected here: the view came back.
+  // Called when the view becomes visible: the inspector shows the last thing selected in this view.
   virtual void explainAgain();
   virtual void followSelection(const QObject* by);
-  bool showsOwn() const { return shown_.what != Shown::Nothing; }  // the inspector is about this view
+  bool showsOwn() const {
+    return shown_.what != Shown::Nothing;
+  }  // the inspector shows something of this view
   void setTitle(const QString& title);
-  void setTableWanted(bool wanted);             // another table may have its place
+  const QString& title() const { return title_; }
   QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"
 
   void paintEvent(QPaintEvent* event) override;
@@ -77,10 +94,15 @@ class ChartPage : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  struct Shown {  // what this view has put into the inspector
+  struct Alternative {
+    QString title;
+    QWidget *chart = nullptr, *table = nullptr;
+    QList<QWidget*> bars_only;
+  };
+  struct Shown {  // the thing of this view that the inspector shows
     enum What { Nothing, Bar, Row } what = Nothing;
     int index = 0;  // series or row
-    // A bar of a compared design: index is of its own series.
+    // For a bar of a compared design: its report; index counts its own series.
     std::shared_ptr<const Report> of = nullptr;
     int stage = 0;
   };
@@ -90,12 +112,12 @@ class ChartPage : public QWidget {
   void selectBar(int stage, int series);
   void selectComparedBar(int member, int stage, int series);
   void selectTableRow(int row);
-  void selectComparisonRow(int row);  // of the table side by side
+  void selectComparisonRow(int row);  // a row of comparisonTable()
   const ComparedDesign& comparedDesign(int member) const {
     return compared_designs_[static_cast<size_t>(member - 1)];
   }
   std::pair<int, int> comparedBarShown(
-      const Shown& of) const;  // member and series of the chart; 0: it is gone
+      const Shown& of) const;  // member and series in the chart; member 0: the bar no longer exists
   Inspection inspectComparedBar(const Shown& of) const;
   void followStage();
   void explain(Shown shown);
@@ -103,11 +125,13 @@ class ChartPage : public QWidget {
   std::vector<int> markedSeries() const;
   std::vector<int> markedRows() const;
   std::vector<BarMark> markedComparedBars() const;
-  Shown shownOfSelection() const;  // the one thing of this view that is selected, or else the stage
+  Shown shownOfSelection() const;  // the one selected thing of this view, else the stage
   void fitTable();
 
+  SelectionState* state_;
+
   Session* session_;
-  QString title_, name_;
+  QString bars_title_, title_, name_;
   ElidedLabel* heading_;
   QHBoxLayout* controls_;
   StageChart* chart_;
@@ -115,14 +139,15 @@ class ChartPage : public QWidget {
   ChartTable *table_, *comparison_table_;
   BarComparisonModel* comparison_model_;
   QPushButton* comparison_button_;
-  bool table_wanted_ = true;
+  Alternative alternative_;
+  SegmentedControl* switch_ = nullptr;
+  bool alternative_shown_ = false;
   ChartNotice* notice_ = nullptr;
   SaveMenu* save_menu_;
   Shown shown_;
-  Shown remembered_{Shown::Bar, -1};  // shown again when the view comes back
+  Shown remembered_{Shown::Bar, -1};  // restored when the view becomes visible
   bool showing_ = false;
-  std::vector<ComparedDesign>
-      compared_designs_;  // whose bars are next to those of the present design in the chart
+  std::vector<ComparedDesign> compared_designs_;  // the designs whose bars are in the chart
   std::shared_ptr<const Report> filled_;
   int filled_stage_ = -1;
   UnitSystem filled_units_ = UnitSystem::Binary;

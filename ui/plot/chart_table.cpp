@@ -21,12 +21,12 @@ namespace {
 
 constexpr int kRowHeight = 26;
 constexpr int kCellMargin = 7,
-              kLeastMargin = 3;  // on each side of a cell; the latter where columns would not fit
-constexpr int kLeastText = 72;   // of a column of words: elided rather than scrolled, whole in the tool tip
-constexpr int kGoodText = 150;   // narrow margins come before words are cut below this
+              kLeastMargin = 3;  // on each side of a cell; the second if columns would not fit
+constexpr int kLeastText = 72;   // of a text column: shorter texts end in "…" and are whole in the tool tip
+constexpr int kGoodText = 150;   // margins shrink before texts are cut below this width
 
-// Hairlines between rows, the selected row in the soft accent, marked cells framed as segments of bars are,
-// alarms in the colour for bad news.
+// Paints cells: hairlines between rows, the selected row in the soft accent, marked cells with a frame,
+// alarms in the colour for problems.
 class RowDelegate : public QStyledItemDelegate {
  public:
   RowDelegate(const int& margin, ChartTable* table)
@@ -62,11 +62,11 @@ class RowDelegate : public QStyledItemDelegate {
   }
 
  private:
-  const int& margin_;  // the table's
+  const int& margin_;  // of the table
   const ChartTable* table_;
 };
 
-// Small secondary captions over a hairline, with a quiet mark at the sorted column.
+// Paints the header: small captions over a hairline, and a mark at the sorted column.
 class CaptionHeader : public QHeaderView {
  public:
   CaptionHeader(const int& margin, QWidget* parent) : QHeaderView(Qt::Horizontal, parent), margin_(margin) {
@@ -87,7 +87,7 @@ class CaptionHeader : public QHeaderView {
     const int alignment = model()->headerData(section, Qt::Horizontal, Qt::TextAlignmentRole).toInt();
     const QString text = model()->headerData(section, Qt::Horizontal).toString();
     const QRect inside = rect.adjusted(margin_, 3, -margin_, -3);
-    // A caption of several lines fits; where a column has no room for one line, an ellipsis says so.
+    // A caption may have several lines. It ends in "…" if the column is narrower than one line.
     const bool single = !text.contains(u'\n');
     painter->drawText(
         inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom,
@@ -102,7 +102,7 @@ class CaptionHeader : public QHeaderView {
   }
 
  private:
-  // In the margin, so that no caption has to make room for it.
+  // The mark is in the margin, so that captions keep their room.
   void drawMark(QPainter* painter, const QRect& rect, bool at_right) const {
     const bool up = sortIndicatorOrder() == Qt::AscendingOrder;
     const double x = at_right ? rect.right() - margin_ / 2.0 + 0.5 : rect.left() + margin_ / 2.0 - 0.5;
@@ -116,11 +116,11 @@ class CaptionHeader : public QHeaderView {
     painter->restore();
   }
 
-  const int& margin_;  // the table's
+  const int& margin_;  // of the table
 };
 
-// Widths of columns that want more than there is: the widest words give way, all to the same width, but none
-// below its caption. Numbers do not.
+// Shrinks columns to the available width. The widest text columns shrink to one common width, but never below
+// their captions. Number columns keep their width.
 void shrink(QList<int>& widths, const QList<bool>& words, const QList<int>& captions, int room) {
   const auto capped = [&](qsizetype i, int cap) {
     return words[i] ? std::min(widths[i], std::max(cap, captions[i])) : widths[i];
@@ -195,13 +195,13 @@ void ChartTable::setTable(TableModel* model, const QList<int>& left_out) {
   sorted_->setSourceModel(model);
   setModel(sorted_);
   setSortingEnabled(true);
-  sortByColumn(-1, Qt::AscendingOrder);  // as reported, until a header is clicked
+  sortByColumn(-1, Qt::AscendingOrder);  // the model's order, until a header is clicked
   horizontalHeader()->setSortIndicatorClearable(true);
   connect(selectionModel(), &QItemSelectionModel::currentRowChanged, this,
           [this](const QModelIndex& current) {
             if (current.isValid()) chooseRow(current.row());
           });
-  // A click on the row that is current already still asks for its formula.
+  // A click on the current row shows its formula again.
   connect(this, &QTableView::clicked, this, [this](const QModelIndex& index) { chooseRow(index.row()); });
   connect(model, &QAbstractItemModel::modelReset, this, &ChartTable::fitColumns);
   connect(model, &QAbstractItemModel::dataChanged, this, &ChartTable::fitColumns);
@@ -232,7 +232,7 @@ void ChartTable::showRow(int source_row, const std::vector<int>& also) {
     selectionModel()->select(rows, QItemSelectionModel::Select | QItemSelectionModel::Rows);
     return scrollTo(withShownColumn(rows.indexes().front()));
   }
-  // While selecting, the view itself is still changing the selection (Ctrl or Shift may be held).
+  // During a selection by mouse, the view changes the selection itself (Ctrl or Shift may be held).
   if (currentIndex().row() == index.row() &&
       (selecting_ || (also.size() < 2 && selectionModel()->isRowSelected(index.row()))))
     return;
@@ -243,7 +243,7 @@ void ChartTable::showRow(int source_row, const std::vector<int>& also) {
   scrollTo(target);
 }
 
-// Keeps the column, so that the arrow keys go on where they were. A hidden one cannot be scrolled to.
+// Keeps the current column for the arrow keys, unless the column is hidden: then the first shown column.
 QModelIndex ChartTable::withShownColumn(const QModelIndex& index) const {
   int column = std::max(0, currentIndex().column());
   while (isColumnHidden(column) && column + 1 < sorted_->columnCount()) ++column;
@@ -326,7 +326,7 @@ void ChartTable::fitColumns() {
     if (margin_ > kLeastMargin) continue;
     if (std::exchange(spared, true)) break;
     setSpareHidden(true);
-    margin_ = kCellMargin + 1;  // anew
+    margin_ = kCellMargin + 1;  // starts with the wide margin again
   }
   if (last < 0) return;
   if (total > room) {
@@ -362,7 +362,7 @@ void ChartTable::keyPressEvent(QKeyEvent* event) {
     event->accept();
     return;
   }
-  // Return shows the row again, wherever the inspector went in between.
+  // Return shows the row in the inspector again.
   if ((event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) && currentIndex().isValid()) {
     chooseRow(currentIndex().row());
     return;

@@ -17,27 +17,27 @@ class ChartTable : public QTableView {
   enum class CopyAs { Shown, Raw };
 
   explicit ChartTable(QWidget* parent = nullptr);
-  void setTable(TableModel* model, const QList<int>& left_out = {});  // columns that only the export wants
-  void leaveOut(const QList<int>& columns);                           // these from now on
+  void setTable(TableModel* model, const QList<int>& left_out = {});  // columns of the export only
+  void leaveOut(const QList<int>& columns);                           // replaces the list of hidden columns
   QSortFilterProxyModel* sorted() const { return sorted_; }
 
-  // Selects the row of the unsorted model without telling; -1 selects nothing. Also: rows that belong to what
-  // is selected in any view; the first of them comes into view where no row is selected itself.
+  // Selects a row of the unsorted model without a signal; -1 selects nothing. also: rows that belong to the
+  // selection of any view. Without a selected row, the table scrolls to the first of them.
   void showRow(int source_row, const std::vector<int>& also = {});
   std::vector<int> selectedSourceRows() const;  // ascending
-  // Single cells that belong to what is selected in any view: row of the unsorted model, column.
+  // Cells that belong to the selection of any view: (row of the unsorted model, column).
   void setMarkedCells(std::vector<std::pair<int, int>> cells);
   const std::vector<std::pair<int, int>>& markedCells() const { return marked_cells_; }
-  // The selected rows, or all when none is, as shown (or raw); columns for the export are left out, those
-  // without room are not.
+  // The selected rows (all rows if none is selected), as shown or raw. Columns of the export only are left
+  // out. Spare columns are included, even if hidden for lack of room.
   QString copyText(CopyAs as) const;
-  // Columns get what their contents want. Where that is too much, spare columns go, words are elided and
-  // margins become narrow before the table scrolls; where it is less, words at the end take the rest, and
-  // numbers share it.
+  // Fits columns to their contents. If the table is too narrow, first margins shrink, texts are elided and
+  // spare columns are hidden; only then does the table scroll. If it is too wide, trailing text columns take
+  // the rest, or number columns share it.
   void fitColumns();
   // Height that shows the header and all rows.
   int fullHeight() const;
-  int heightUpTo(int most) const;  // no more than that, and no row cut
+  int heightUpTo(int most) const;  // at most `most`, without a partly visible row
 
  public Q_SLOTS:
   void copyRows();

@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kRounding = 1e-9;  // of a value: sums differ by as much
+constexpr double kRounding = 1e-9;  // relative: sums differ by rounding
 
 QString tr(const char* text) { return QCoreApplication::translate("ComparisonCells", text); }
 
@@ -52,11 +52,11 @@ std::array<TableColumn, kComparisonCells> comparisonColumns(int member, const QS
                       raw.isEmpty() ? letter : letter + u' ' + raw, true, tip},
           TableColumn{tr("%1 − A").arg(letter),
                       letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw), true,
-                      tr("%1 less the present design").arg(letter), true},
+                      tr("%1 minus the present design").arg(letter), true},
           TableColumn{tr("%"),
                       letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw) +
                           QStringLiteral(" (%)"),
-                      true, tr("That in percent of the present design")}};
+                      true, tr("The difference in percent of the present design")}};
 }
 
 }  // namespace shardscape::ui

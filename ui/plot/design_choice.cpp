@@ -38,19 +38,19 @@ void DesignChoice::follow() {
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   int member = 0;
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (shown_ && pinned[i].made.report == shown_) member = static_cast<int>(i) + 1;
+    if (shown_ && pinned[i].result.report == shown_) member = static_cast<int>(i) + 1;
   QStringList letters;
   for (int m = 0; m <= static_cast<int>(pinned.size()); ++m)
-    letters << QChar(0x2009) + Comparisons::letter(m);  // a hair away from the swatch
+    letters << QChar(0x2009) + Comparisons::letter(m);  // thin space after the swatch
   setLabels(letters);
   for (int m = 0; m < letters.size(); ++m) {
     QPushButton* of = button(m);
-    const bool runs = m == 0 || pinned[static_cast<size_t>(m - 1)].made.simulation;
+    const bool runs = m == 0 || pinned[static_cast<size_t>(m - 1)].result.simulation;
     const QString name = m == 0 ? tr("the present design") : pinned[static_cast<size_t>(m - 1)].name;
     of->setIcon(swatch(m, devicePixelRatioF()));
     of->setIconSize({10, 10});
     of->setEnabled(runs);
-    of->setToolTip(runs ? name : tr("%1: it cannot run, or is being worked out").arg(name));
+    of->setToolTip(runs ? name : tr("%1: cannot run, or is still being computed").arg(name));
     of->setAccessibleName(QStringLiteral("%1: %2, %3").arg(accessibleName(), Comparisons::letter(m), name));
   }
   setVisible(!pinned.empty());
@@ -67,7 +67,7 @@ void DesignChoice::setMember(int member) {
   setCurrent(member);
   if (member == member_) return;
   member_ = member;
-  shown_ = member == 0 ? nullptr : pinned[static_cast<size_t>(member - 1)].made.report;
+  shown_ = member == 0 ? nullptr : pinned[static_cast<size_t>(member - 1)].result.report;
   Q_EMIT changed();
 }
 

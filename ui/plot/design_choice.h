@@ -1,4 +1,4 @@
-// Whose of the designs side by side a view shows that shows one at a time; hidden where none is pinned.
+// Buttons that choose which of the compared designs a view shows. Hidden while no design is pinned.
 #pragma once
 
 #include <memory>
@@ -12,20 +12,20 @@ class DesignChoice : public SegmentedControl {
   Q_OBJECT
  public:
   DesignChoice(Session* session, const QString& accessible_name, QWidget* parent = nullptr);
-  int member() const { return member_; }  // as Comparisons::letter counts
-  void setMember(int member);             // and tells
+  int member() const { return member_; }  // 0 is the present design, see Comparisons::letter
+  void setMember(int member);             // emits changed()
   std::shared_ptr<const Report> report()
-      const;  // of the chosen design: the present one's is the newest that is shown
+      const;  // of the chosen design; for the present design, the newest report
 
  Q_SIGNALS:
-  void changed();  // another is chosen, by a person or because the one before went
+  void changed();  // another design is chosen, by the person or because the chosen design was unpinned
 
  private:
   void follow();
   Session* session_;
   int member_ = 0;
   std::shared_ptr<const Report>
-      shown_;  // of the chosen one, where that is pinned: it may move up among the others
+      shown_;  // of the chosen pinned design, whose letter changes when others are unpinned
 };
 
 }  // namespace shardscape::ui

@@ -11,8 +11,8 @@ inline constexpr int kShapes = 5, kRampSteps = 16;
 // A path of about the area of a circle of that radius, around the origin.
 QPainterPath point_shape(int shape, double radius);
 
-// Of a value between the lowest (0) and the highest (1), by the present theme: told apart by lightness alone,
-// too.
+// The colour of a share from 0 (lowest) to 1 (highest), in the current theme. Lightness alone distinguishes
+// the colours.
 QColor ramp_color(double share);
 
 }  // namespace shardscape::ui

@@ -6,13 +6,15 @@
 #include <QStyleOptionSpinBox>
 #include <limits>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 
-RankSpinBox::RankSpinBox(Session* session, QWidget* parent) : QSpinBox(parent), session_(session) {
+RankSpinBox::RankSpinBox(SelectionState* state, QWidget* parent)
+    : QSpinBox(parent), state_(state), session_(state->session()) {
   setPrefix(tr("rank "));
   setKeyboardTracking(false);
   setAccelerated(true);
@@ -21,12 +23,12 @@ RankSpinBox::RankSpinBox(Session* session, QWidget* parent) : QSpinBox(parent), 
       "All ranks of a stage hold, compute and send the same amounts. Selecting a rank selects its stage."));
   connect(this, &QSpinBox::valueChanged, this, [this](int rank) {
     describe(rank);
-    session_->setRank(rank);
+    state_->setRank(rank);
   });
   connect(&Theme::instance(), &Theme::changed, this, &RankSpinBox::restyle);
   restyle();
   connect(session_, &Session::reportChanged, this, &RankSpinBox::refresh);
-  connect(session_, &Session::stageChanged, this, &RankSpinBox::refresh);
+  connect(state_, &SelectionState::stageChanged, this, &RankSpinBox::refresh);
   refresh();
 }
 
@@ -36,7 +38,7 @@ void RankSpinBox::refresh() {
   if (!report || !report->valid()) return;
   const QSignalBlocker quiet(this);
   setRange(0, static_cast<int>(std::min<int64_t>(report->ranks - 1, std::numeric_limits<int>::max())));
-  setValue(static_cast<int>(std::min<qint64>(session_->rank(), maximum())));
+  setValue(static_cast<int>(std::min<qint64>(state_->rank(), maximum())));
   describe(value());
   updateGeometry();
 }
@@ -46,7 +48,8 @@ void RankSpinBox::describe(int rank) {
   if (report && report->valid()) setSuffix(QStringLiteral(": ") + text_of(rank_text(*report, rank)));
 }
 
-// Quiet buttons: the style sheet leaves room for them, the marks are drawn in the theme's colours.
+// The style sheet hides the native buttons and keeps their room. paintEvent() draws the arrows in the theme's
+// colours.
 void RankSpinBox::restyle() {
   setStyleSheet(
       QStringLiteral("QSpinBox { padding-right: 20px; }"
@@ -81,8 +84,7 @@ QSize RankSpinBox::sizeHint() const {
   const QSize base = QSpinBox::sizeHint();
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || !report->valid()) return {180, base.height()};
-  // The last rank has the longest coordinates; room for it keeps the field still while it runs through the
-  // ranks.
+  // The last rank has the longest coordinates. Room for them keeps the width constant.
   const QString longest = prefix() + QString::number(maximum()) + QStringLiteral(": ") +
                           text_of(rank_text(*report, maximum()));
   return {fontMetrics().horizontalAdvance(longest) + 64, base.height()};

@@ -5,12 +5,13 @@
 
 namespace shardscape::ui {
 
+class SelectionState;
 class Session;
 
 class RankSpinBox : public QSpinBox {
   Q_OBJECT
  public:
-  explicit RankSpinBox(Session* session, QWidget* parent = nullptr);
+  explicit RankSpinBox(SelectionState* state, QWidget* parent = nullptr);
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -21,6 +22,7 @@ class RankSpinBox : public QSpinBox {
   void refresh();
   void describe(int rank);
   void restyle();
+  SelectionState* state_;
   Session* session_;
 };
 

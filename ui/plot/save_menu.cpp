@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-// The folder of the last save, of whichever view.
+// The folder of the last save in any view.
 QString& last_folder() {
   static QString folder = QStandardPaths::writableLocation(QStandardPaths::DocumentsLocation);
   return folder;
@@ -60,7 +60,7 @@ void SaveMenu::save(SaveFormat format) {
 }
 
 void SaveMenu::copy() {
-  const std::variant<QByteArray, Problem> bytes = encoded(source_(), SaveFormat::Png);
+  const Result<QByteArray> bytes = encoded(source_(), SaveFormat::Png);
   if (const auto* png = std::get_if<QByteArray>(&bytes))
     QGuiApplication::clipboard()->setImage(QImage::fromData(*png, "PNG"));
 }

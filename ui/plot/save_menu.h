@@ -11,7 +11,7 @@ namespace shardscape::ui {
 class SaveMenu : public QMenu {
   Q_OBJECT
  public:
-  // The picture is asked for when it is saved.
+  // source is called when the person saves.
   explicit SaveMenu(std::function<Picture()> source, QWidget* parent = nullptr);
 
  private:

@@ -11,11 +11,11 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kWideBar = 84, kWidestBar = 160;  // the latter where few stages share a wide plot
+constexpr double kWideBar = 84, kWidestBar = 160;  // the second if few stages share a wide plot
 constexpr double kLabelGap = 23;                   // from a bar to the labels of its segments
 constexpr double kLeastLabelled = 2;               // thinner segments have no label
-constexpr double kAboveBar = 4;  // up to the letter over it, past the outline of what is selected
-constexpr double kBetweenMembers = 2, kFoot = 3;  // of designs side by side
+constexpr double kAboveBar = 4;  // from the bar to its letter, beyond the outline of a selection
+constexpr double kBetweenMembers = 2, kFoot = 3;  // between the bars of compared designs; their coloured foot
 
 QFont label_font() { return Theme::instance().uiFont(12); }
 
@@ -73,7 +73,7 @@ BarHit StackedBars::hit(const QPointF& position) const {
   BarHit hit;
   if (!data_ || data_->stages() == 0) return hit;
   const QRect area = mKeyAxis->axisRect()->rect();
-  // The stage numbers below the axis belong to the column too.
+  // The stage number below the axis is part of the column.
   if (position.x() < area.left() || position.x() > area.right() || position.y() < area.top()) return hit;
   const int stage = static_cast<int>(std::floor(mKeyAxis->pixelToCoord(position.x()) + 0.5));
   for (int member = 0; stage >= 0 && member < data_->members(); ++member)
@@ -122,7 +122,7 @@ void StackedBars::draw(QCPPainter* painter) {
       }
   drawLimit(*painter);
   data_->members() > 1 ? drawLetters(*painter)
-                       : drawTotals(*painter);  // over the limit's line, which may run through them
+                       : drawTotals(*painter);  // after the limit's line, which may cross them
   drawSelection(*painter);
   if (roomForLabels()) {
     for (int stage = 0; stage < data_->stages(); ++stage) drawSegmentLabels(*painter, stage);
@@ -138,7 +138,7 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
     texts.append(QString::fromStdString(significant(data_->total(stage) / data_->divisor)));
     widest = std::max(widest, metrics.horizontalAdvance(texts.back()));
   }
-  // All or none: totals over some bars only would read as a mark of those.
+  // All totals or none: totals on some bars only would look like a mark.
   if (widest + 4 > slotWidth()) return;
   for (int stage = 0; stage < data_->stages(); ++stage) {
     const QRectF bar = column(stage);
@@ -152,7 +152,7 @@ void StackedBars::drawTotals(QCPPainter& painter) const {
   }
 }
 
-// Whose bar it is: a foot in the design's colour, and a letter above where there is room.
+// Marks each bar with a foot in the design's colour, and a letter above if there is room.
 void StackedBars::drawLetters(QCPPainter& painter) const {
   for (int member = 0; member < data_->members(); ++member)
     for (int stage = 0; stage < data_->stages(member); ++stage) {
@@ -202,8 +202,8 @@ void StackedBars::drawSegmentLabels(QCPPainter& painter, int stage) const {
   for (size_t series = 0; series < data_->series.size(); ++series) {
     const QRectF rect = segment(stage, static_cast<int>(series));
     if (rect.height() < kLeastLabelled) continue;
-    // From the bottom up; where segments are thinner than a line, labels stack and a leader shows whose they
-    // are.
+    // From the bottom up. Labels of segments thinner than a text line are stacked, with leader lines to their
+    // segments.
     const double y = std::min(rect.center().y(), lowest - line / 2);
     lowest = y - line / 2;
     painter.setAntialiasing(true);
@@ -218,7 +218,7 @@ void StackedBars::drawSegmentLabels(QCPPainter& painter, int stage) const {
   }
 }
 
-// The legend says what it is: next to the line its words would lie over bars.
+// The legend names the limit, because a label at the line would cover bars.
 void StackedBars::drawLimit(QCPPainter& painter) const {
   if (!data_->limitShown()) return;
   const QRectF area = mKeyAxis->axisRect()->rect();

@@ -11,7 +11,7 @@ namespace shardscape::ui {
 struct BarHit {
   int stage = -1;
   int series = -1;  // -1: in the stage's column, on none of its segments
-  int member = 0;   // of designs side by side; others than the first are hit in their segments only
+  int member = 0;   // of compared designs; bars with member > 0 are hit in their segments only
   friend bool operator==(const BarHit&, const BarHit&) = default;
 };
 

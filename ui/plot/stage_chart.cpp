@@ -2,27 +2,35 @@
 
 #include <qcustomplot.h>
 
-#include <QHelpEvent>
-#include <QKeyEvent>
 #include <QTextDocumentFragment>
-#include <QToolTip>
 #include <QVBoxLayout>
 
+#include "ui/plot/axis_scale.h"
 #include "ui/plot/chart_heading.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/stacked_bars.h"
-#include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTickRoom = 26;  // pixels that a stage number wants
-constexpr double kValueTickRoom = 42;
-constexpr double kHeadroom = 1.08;  // above the tallest bar or the limit, for their labels
+constexpr double kTickRoom = 26;       // pixels for a stage number
+constexpr double kValueTickRoom = 34;  // as on painted axes
+constexpr double kHeadroom = 1.08;     // above the tallest bar or the limit, for their labels
 
-constexpr double kLeastInTip = 0.005;  // of the stage; the table has the rest
+// The ticks of all charts.
+class ValueTicker : public QCPAxisTicker {
+ protected:
+  double getTickStep(const QCPRange& range) override { return step_ = tick_step(range.size(), mTickCount); }
+  int getSubTickCount(double) override { return 0; }
+  QString getTickLabel(double tick, const QLocale&, QChar, int) override { return tick_text(tick, step_); }
+
+ private:
+  double step_ = 1;
+};
+
+constexpr double kLeastInTip = 0.005;  // share of the stage; smaller parts are only in the table
 
 QString escaped(const QString& text) { return text.toHtmlEscaped(); }
 
@@ -38,16 +46,15 @@ struct StageChart::Parts {
   int marked_stage = 0;
   std::vector<int> marked;  // of that stage
   std::vector<BarMark> others;
-  bool dirty = true;  // not replotted since a change while hidden
+  bool dirty = true;  // changed while hidden and not replotted since
 };
 
-StageChart::StageChart(QWidget* parent) : QWidget(parent), parts_(std::make_unique<Parts>()) {
-  setFocusPolicy(Qt::StrongFocus);
+StageChart::StageChart(QWidget* parent)
+    : Canvas(QString(), QString(), parent), parts_(std::make_unique<Parts>()) {
   parts_->plot = new QCustomPlot(this);
   QCustomPlot& plot = *parts_->plot;
   plot.setFocusPolicy(Qt::NoFocus);
-  plot.setMouseTracking(true);
-  plot.installEventFilter(this);
+  plot.setAttribute(Qt::WA_TransparentForMouseEvents);  // the chart handles the mouse
   plot.setInteractions({});
   plot.setNoAntialiasingOnDrag(false);
   plot.setLocale(QLocale(QLocale::English));  // thousands separators on the axis
@@ -75,15 +82,15 @@ StageChart::StageChart(QWidget* parent) : QWidget(parent), parts_(std::make_uniq
   plot.xAxis->grid()->setVisible(false);
   plot.xAxis->setLabel(tr("pipeline stage"));
   plot.xAxis->setLabelPadding(2);
-  plot.yAxis->setNumberFormat(QStringLiteral("g"));
+  plot.yAxis->setTicker(QSharedPointer<QCPAxisTicker>(new ValueTicker));
   plot.yAxis->setSubTicks(false);
   plot.yAxis->setTickLabelPadding(8);
   restyle();
-  connect(&Theme::instance(), &Theme::changed, this, &StageChart::restyle);
 }
 
 StageChart::~StageChart() = default;
 
+bool StageChart::ready() const { return parts_->data.stages() > 0; }
 const BarData& StageChart::data() const { return parts_->data; }
 int StageChart::selectedStage() const { return parts_->selected.stage; }
 int StageChart::selectedSeries() const { return parts_->selected.series; }
@@ -150,7 +157,7 @@ void StageChart::setGround(const QColor& ground) const {
 
 void StageChart::fitTicks(QSize size) const {
   parts_->stages->setTickCount(std::max(1, static_cast<int>(size.width() / kTickRoom)));
-  const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 3, 10);
+  const int values = std::clamp(static_cast<int>(size.height() / kValueTickRoom), 4, 10);
   parts_->plot->yAxis->ticker()->setTickCount(values);
 }
 
@@ -174,12 +181,12 @@ void StageChart::replot() {
 QString StageChart::tipText(int stage, int series, int member) const {
   const BarData& data = parts_->data;
   if (stage < 0 || !data.text) return {};
-  if (stage >= data.stages()) {  // only others have so many
+  if (stage >= data.stages()) {  // only other designs have this stage
     if (member >= data.members() || stage >= data.stages(member) || series < 0) return {};
-    return QStringLiteral("<b>%1</b>, %2<br>%3: %4")
+    return QStringLiteral("<b>%1</b>, %2<br>%3")
         .arg(escaped(data.series[static_cast<size_t>(series)].label), tr("stage %1").arg(stage),
-             Comparisons::letter(data.letter(member)),
-             data.text(data.of(member)[static_cast<size_t>(stage)][static_cast<size_t>(series)]));
+             of_design(data.letter(member),
+                       data.text(data.of(member)[static_cast<size_t>(stage)][static_cast<size_t>(series)])));
   }
   const double total = data.total(stage);
   const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
@@ -189,7 +196,7 @@ QString StageChart::tipText(int stage, int series, int member) const {
     for (int member = 1; member < data.members(); ++member) {
       if (stage >= data.stages(member)) continue;
       const double value = value_of(member);
-      text += QStringLiteral("<br>%1: %2").arg(Comparisons::letter(data.letter(member)), data.text(value)) +
+      text += QStringLiteral("<br>") + of_design(data.letter(member), data.text(value)) +
               (now > 0 ? tr(", %1").arg(signed_percent_text(value / now - 1)) : QString());
     }
     return text;
@@ -215,8 +222,8 @@ QString StageChart::tipText(int stage, int series, int member) const {
              value);
 }
 
-void StageChart::paint(QPaintDevice& device, QSize size, double scale,
-                       const std::function<void(QPainter&)>& more) const {
+void StageChart::paintOn(QPaintDevice& device, QSize size, double scale,
+                         const std::function<void(QPainter&)>& more) const {
   QCustomPlot& plot = *parts_->plot;
   QCPPainter painter;
   if (!painter.begin(&device)) return;
@@ -225,7 +232,7 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale,
   painter.setMode(QCPPainter::pmNonCosmetic);
   painter.scale(scale, scale);
   parts_->heading->setTitleShown(true);
-  parts_->bars->setSelection({}, {}, false);  // what is selected is the window's business
+  parts_->bars->setSelection({}, {}, false);  // pictures show no selection
   setGround(Theme::instance().colors().panel);
   fitTicks(size);
   const QMargins margins = plot.plotLayout()->margins();
@@ -241,85 +248,59 @@ void StageChart::paint(QPaintDevice& device, QSize size, double scale,
   plot.replot(QCustomPlot::rpQueuedReplot);  // toPainter laid the elements out for its own size
 }
 
-bool StageChart::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  return QWidget::event(event);
+QString StageChart::tipAt(const QPointF& at) const {
+  const BarHit hit = parts_->bars->hit(at - parts_->plot->pos());
+  return tipText(hit.stage, hit.series, hit.member);
 }
 
-bool StageChart::eventFilter(QObject* watched, QEvent* event) {
-  if (watched != parts_->plot) return QWidget::eventFilter(watched, event);
-  switch (event->type()) {
-    case QEvent::MouseButtonPress: {
-      const auto* mouse = static_cast<QMouseEvent*>(event);
-      if (mouse->button() != Qt::LeftButton) break;
-      setFocus(Qt::MouseFocusReason);
-      const BarHit hit = parts_->bars->hit(mouse->position());
-      if (hit.member > 0)
-        Q_EMIT comparedItemSelected(hit.member, hit.stage, hit.series);
-      else if (hit.stage >= 0)
-        Q_EMIT barSelected(hit.stage, hit.series);
-      return true;
-    }
-    case QEvent::MouseMove: {
-      const auto* mouse = static_cast<QMouseEvent*>(event);
-      const BarHit hit = parts_->bars->hit(mouse->position());
-      parts_->plot->setCursor(hit.stage >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
-      const QString text = tipText(hit.stage, hit.series, hit.member);
-      if (text.isEmpty())
-        QToolTip::hideText();
-      else
-        QToolTip::showText(mouse->globalPosition().toPoint(),
-                           QStringLiteral("<div style='white-space:pre'>%1</div>").arg(text), parts_->plot);
-      return true;
-    }
-    case QEvent::ToolTip: return true;  // shown by moving already
-    case QEvent::Leave: QToolTip::hideText(); break;
-    default: break;
-  }
-  return QWidget::eventFilter(watched, event);
+void StageChart::click(const QPointF& at, Qt::KeyboardModifiers) {
+  const BarHit hit = parts_->bars->hit(at - parts_->plot->pos());
+  if (hit.member > 0)
+    Q_EMIT comparedItemSelected(hit.member, hit.stage, hit.series);
+  else if (hit.stage >= 0)
+    Q_EMIT barSelected(hit.stage, hit.series);
 }
 
-void StageChart::keyPressEvent(QKeyEvent* event) {
+int StageChart::nextSeries(int stage, int step) const {
+  const std::vector<double>& values = parts_->data.values[static_cast<size_t>(stage)];
+  const int count = static_cast<int>(values.size());
+  int series = parts_->selected.series;
+  if (series < 0 && step < 0) series = count;
+  for (series += step; series >= 0 && series < count; series += step)
+    if (values[static_cast<size_t>(series)] > 0) return series;
+  return kWholeStage;
+}
+
+void StageChart::moveToDesign(int designs) {
   const BarData& data = parts_->data;
-  if (data.stages() == 0) return QWidget::keyPressEvent(event);
-  QToolTip::hideText();  // it tells of another bar soon
-  const int stage = std::clamp(parts_->selected.stage, 0, data.stages() - 1);
-  // Up and down go through the segments that the stage has; past the ends is the stage as a whole.
-  const auto next_series = [&](int step) {
-    const std::vector<double>& values = data.values[static_cast<size_t>(stage)];
-    const int count = static_cast<int>(values.size());
-    int series = parts_->selected.series;
-    if (series < 0 && step < 0) series = count;
-    for (series += step; series >= 0 && series < count; series += step) {
-      if (values[static_cast<size_t>(series)] > 0) return series;
-    }
-    return kWholeStage;
-  };
-  // The same segment of the next design.
-  const auto hop = [&](int by) {
-    const int member = parts_->selected.member + by, series = parts_->selected.series,
-              at = parts_->selected.stage;
-    if (series < 0 || member < 0 || member >= data.members() || at >= data.stages(member) ||
-        data.of(member)[static_cast<size_t>(at)][static_cast<size_t>(series)] <= 0)
-      return;
-    member == 0 ? Q_EMIT barSelected(at, series) : Q_EMIT comparedItemSelected(member, at, series);
-  };
-  switch (event->key()) {
-    case Qt::Key_PageUp: return hop(-1);
-    case Qt::Key_PageDown: return hop(1);
-    case Qt::Key_Left: Q_EMIT barSelected(std::max(0, stage - 1), parts_->selected.series); break;
-    case Qt::Key_Right:
-      Q_EMIT barSelected(std::min(data.stages() - 1, stage + 1), parts_->selected.series);
-      break;
-    case Qt::Key_Home: Q_EMIT barSelected(0, parts_->selected.series); break;
-    case Qt::Key_End: Q_EMIT barSelected(data.stages() - 1, parts_->selected.series); break;
-    case Qt::Key_Up: Q_EMIT barSelected(stage, next_series(+1)); break;
-    case Qt::Key_Down: Q_EMIT barSelected(stage, next_series(-1)); break;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-    case Qt::Key_Space: Q_EMIT barSelected(stage, parts_->selected.series); break;
-    default: QWidget::keyPressEvent(event);
+  const int member = parts_->selected.member + designs, series = parts_->selected.series,
+            at = parts_->selected.stage;
+  if (series < 0 || member < 0 || member >= data.members() || at >= data.stages(member) ||
+      data.of(member)[static_cast<size_t>(at)][static_cast<size_t>(series)] <= 0)
+    return;
+  member == 0 ? Q_EMIT barSelected(at, series) : Q_EMIT comparedItemSelected(member, at, series);
+}
+
+bool StageChart::go(Way way, Qt::KeyboardModifiers) {
+  const int last = parts_->data.stages() - 1, series = parts_->selected.series,
+            stage = std::clamp(parts_->selected.stage, 0, last);
+  switch (way) {
+    case Way::Left: Q_EMIT barSelected(std::max(0, stage - 1), series); break;
+    case Way::Right: Q_EMIT barSelected(std::min(last, stage + 1), series); break;
+    case Way::First: Q_EMIT barSelected(0, series); break;
+    case Way::Last: Q_EMIT barSelected(last, series); break;
+    case Way::Up: Q_EMIT barSelected(stage, nextSeries(stage, +1)); break;
+    case Way::Down: Q_EMIT barSelected(stage, nextSeries(stage, -1)); break;
+    case Way::PageUp: moveToDesign(-1); break;
+    case Way::PageDown: moveToDesign(1); break;
   }
+  return true;
+}
+
+bool StageChart::activate() {
+  Q_EMIT barSelected(std::clamp(parts_->selected.stage, 0, parts_->data.stages() - 1),
+                     parts_->selected.series);
+  return true;
 }
 
 void StageChart::focusInEvent(QFocusEvent* event) {

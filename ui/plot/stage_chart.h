@@ -1,15 +1,15 @@
 // A chart of stacked bars, one per pipeline stage: selected by mouse and keyboard, painted on any device.
 #pragma once
 
-#include <QWidget>
 #include <functional>
 #include <memory>
 
 #include "ui/plot/bar_data.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
-class StageChart : public QWidget {
+class StageChart : public Canvas {
   Q_OBJECT
  public:
   static constexpr int kWholeStage = -1;
@@ -21,7 +21,7 @@ class StageChart : public QWidget {
   const BarData& data() const;
   // Outlines the stage, and one of its segments; of a compared design, its bar.
   void setSelectedItem(int stage, int series, int member = 0);
-  // Segments that belong to what is selected in any view: of one stage, and of compared designs.
+  // Marks segments that belong to the selection of any view: of one stage, and of compared designs.
   void setMarked(int stage, std::vector<int> series, std::vector<BarMark> others);
   const std::vector<int>& marked() const;
   const std::vector<BarMark>& markedComparedBars() const;
@@ -33,25 +33,31 @@ class StageChart : public QWidget {
 
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 150}; }
-  // With title and background, in the size given; vector devices stay vectors.
-  // more: paints what else belongs on the device.
-  void paint(QPaintDevice& device, QSize size, double scale = 1,
-             const std::function<void(QPainter&)>& more = {}) const;
+  // Paints title and background in this size; vector devices stay vectors. more: paints further content on
+  // the device.
+  void paintOn(QPaintDevice& device, QSize size, double scale = 1,
+               const std::function<void(QPainter&)>& more = {}) const;
+  QString tipAt(const QPointF& at) const override;
 
  Q_SIGNALS:
   void barSelected(int stage, int series);  // series: kWholeStage where no segment was hit
   void comparedItemSelected(int member, int stage, int series);  // a segment of another design
 
  protected:
-  bool event(QEvent* event) override;
-  bool eventFilter(QObject* watched, QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override;
+  void themeChanged() override { restyle(); }
+  QRectF focusFrame() const override { return {}; }  // the selected bar shows the focus
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
   void focusInEvent(QFocusEvent* event) override;
   void focusOutEvent(QFocusEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
 
  private:
+  int nextSeries(int stage, int step) const;  // the next series with a value; past the ends: the whole stage
+  void moveToDesign(int designs);             // selects the same segment of another design
   void restyle();
   void replot();
   void setGround(const QColor& ground) const;

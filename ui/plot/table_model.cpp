@@ -24,7 +24,7 @@ TableCell text_cell(const QString& text, const QString& raw) {
   cell.text = text;
   cell.raw = raw.isNull() ? text : raw;
   cell.sort = text;
-  cell.tip = text;  // shown where the column is too narrow
+  cell.tip = text;  // for columns that are too narrow
   return cell;
 }
 

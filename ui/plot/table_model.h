@@ -1,4 +1,4 @@
-// A read-only table of ready texts with their raw values: what every chart's table is made of.
+// A read-only table of formatted texts with their raw values. All tables of charts use this model.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -14,7 +14,7 @@ struct TableColumn {
   QString raw_label;  // header of exported raw values, with the unit: "total (bytes)"
   bool number = false;
   QString tip;
-  bool spare = false;  // left out where a table is too narrow for all: others say the same in other words
+  bool spare = false;  // hidden if the table is too narrow; other columns imply its values
 };
 
 struct TableCell {
@@ -32,7 +32,7 @@ TableCell number_cell(Wide value, const QString& text, const QString& tip = {});
 class TableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
-  // RawRole is answered by cells and by horizontal headers, SpareRole by headers.
+  // Cells and horizontal headers have RawRole, headers also SpareRole.
   enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole };
 
   using QAbstractTableModel::QAbstractTableModel;
@@ -43,7 +43,7 @@ class TableModel : public QAbstractTableModel {
 
  protected:
   using Rows = std::vector<std::vector<TableCell>>;
-  // Same shape: cells change in place, so that sorting, selection and scrolling survive an edit.
+  // If the number of rows and columns stays, cells change in place and sorting, selection and scrolling stay.
   void assign(std::vector<TableColumn> columns, Rows rows);
 
  private:

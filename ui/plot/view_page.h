@@ -1,5 +1,5 @@
-// A page that a view shows among others, made by whoever makes the view: it gives a picture of itself, and
-// offers designs to work on.
+// A page inside a view (the serving page inside Explore). The maker of the view creates the page. A page
+// provides a picture of itself and offers designs.
 #pragma once
 
 #include <QWidget>
@@ -16,8 +16,8 @@ class ViewPage : public QWidget {
   virtual Picture picture() const = 0;
 
  Q_SIGNALS:
-  // A design to work on from now on; what: the name of the undo step.
-  void taken(const shardscape::Design& design, const QString& what);
+  // The person makes this design the present design. what: the name of the undo step.
+  void makeCurrentRequested(const shardscape::Design& design, const QString& what);
 };
 
 }  // namespace shardscape::ui

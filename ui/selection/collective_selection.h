@@ -1,4 +1,4 @@
-// The selection that a row of a stage's collectives stands for.
+// The selection of one row in the list of a stage's collectives.
 #pragma once
 
 #include "plan/report.h"

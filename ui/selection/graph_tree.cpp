@@ -7,7 +7,7 @@
 namespace shardscape::ui {
 namespace {
 
-// A redistribution on the way out of its block stands between the blocks: there it is seen while they are
+// A redistribution at the end of a block is shown between the blocks, so that it stays visible while they are
 // folded.
 bool stands_alone(const Segment& segment, OpId id, bool backward) {
   const Op& op = segment.op(id);
@@ -48,8 +48,8 @@ Lane make_lane(const Segment& segment, bool backward) {
 
 GraphTree::GraphTree(std::shared_ptr<const Report> report) : report_(std::move(report)) {
   const PipelineLayout places = pipeline_layout(report_->design.parallel);
-  // In the order of the model; where two stages hold the same part, both show it, and links lead to the one
-  // that the stream comes to first.
+  // In the order of the model. If two stages hold the same layers, both show them, and links lead to the
+  // stage that runs first.
   place_.assign(static_cast<size_t>(places.virtual_stages()), {-1, -1});
   for (int64_t chunk = 0; chunk < places.chunks; ++chunk)
     for (int64_t stage = 0; stage < places.stages; ++stage)
@@ -86,7 +86,8 @@ bool GraphTree::holds(int stage, int unit) const {
 }
 
 int GraphTree::stage_of(int unit) const {
-  // A stage without layers starts where the next one does: take the last that starts here and is not empty.
+  // An empty stage starts at the same unit as the next stage: take the last stage that starts here and is not
+  // empty.
   const auto next = std::upper_bound(first_unit_.begin(), first_unit_.end(), unit);
   return static_cast<int>(place_[static_cast<size_t>(next - first_unit_.begin() - 1)].stage);
 }

@@ -12,7 +12,7 @@
 
 namespace shardscape::ui {
 
-// What a unit shows of one direction: a block where it has several ops, else the op itself.
+// A child of a unit in one direction: a block of several ops, or a single op.
 struct LaneChild {
   int block = -1;
   std::vector<OpId> ops;
@@ -31,11 +31,11 @@ class GraphTree {
   const Graph& graph() const { return report_->graph(); }
   int stages() const { return static_cast<int>(report_->stages.size()); }
   int units() const { return layers_ + 2; }
-  // Of each of its chunks: the first unit, and one past the last.
+  // For each chunk of the stage: the first unit, and one past the last.
   std::vector<std::pair<int, int>> units_of(int stage) const;
-  // Whether it is this stage that holds the unit, maybe another one too.
+  // True if the stage holds the unit. Another stage can hold the same unit.
   bool holds(int stage, int unit) const;
-  int stage_of(int unit) const;  // the one that the stream comes to first
+  int stage_of(int unit) const;  // the stage that runs the unit first
   bool is_layer(int unit) const { return unit > 0 && unit <= layers_; }
   int segment_of(int unit) const;
   const Segment& segment(int index) const { return graph().segments[static_cast<size_t>(index)]; }
@@ -44,7 +44,8 @@ class GraphTree {
   }
 
   NodeId stage_node(int stage) const { return {NodeLevel::Stage, stage}; }
-  // On this stage where it holds the unit, else (and without one) on the first that does.
+  // The node on the given stage if the stage holds the unit, else (and for -1) on the first stage that holds
+  // it.
   NodeId unit_node(int unit, int stage = -1) const { return {NodeLevel::Unit, holder(unit, stage), unit}; }
   NodeId op_node(int unit, OpId op, int stage = -1) const;
   NodeId parent(const NodeId& id) const;
@@ -52,7 +53,7 @@ class GraphTree {
   QString unit_name(int first, int count) const;  // "Embedding", "layer 3", "layers 1 … 15", "Head"
   // "layer 0, forward, stage 0"
   QString place_text(const NodeId& id) const;
-  // Every op below the node, each once: of a run's first unit only.
+  // Every op below the node, each once. Of a run of equal layers, only the ops of the first layer.
   std::vector<OpId> ops_of(const NodeId& id, Passes passes) const;
 
  private:

@@ -1,4 +1,4 @@
-// What the inspector shows of whatever is selected, ready to read and copy.
+// The text of the inspector for a selection, ready to read and copy.
 #pragma once
 
 #include <QPair>
@@ -12,12 +12,12 @@ namespace shardscape::ui {
 struct InspectedValue {
   QString label;        // "Saved for backward"
   QString formula;      // symbols
-  QString substituted;  // the formula with numbers put in; may be empty
+  QString substituted;  // the formula with numbers in place of symbols; may be empty
   QString value;        // "76.0 MiB"
 };
 struct InspectedLink {
   QString label, text;  // "waits for", "receive from stage 2"
-  Selection selection;  // what a click selects
+  Selection selection;  // a click selects this
 };
 struct Inspection {
   QString title, subtitle;
@@ -27,7 +27,7 @@ struct Inspection {
   QString more_title;                     // "What would help"
   QVector<QPair<QString, QString>> more;  // facts below that title
   QString why_title, why;                 // "Why is this collective here?"
-  bool why_first = false;                 // the why is what people ask first: directly below the title
+  bool why_first = false;                 // show `why` directly below the title
   bool isEmpty() const { return title.isEmpty(); }
 };
 

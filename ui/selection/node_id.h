@@ -1,4 +1,4 @@
-// Names a thing that the graph view shows: the whole, a stage, a unit of it, a block or an op of a unit.
+// Names a node of the graph view: the root, a stage, a unit of a stage, a block or an op of a unit.
 #pragma once
 
 #include <compare>
@@ -11,9 +11,10 @@ enum class NodeLevel : uint8_t { Root, Stage, Unit, Block, Op };
 struct NodeId {
   NodeLevel level = NodeLevel::Root;
   int stage = -1;
-  int unit = -1;  // 0 the embedding, 1 + i layer i, last the head; a run of equal layers goes by its first
+  int unit = -1;  // 0: the embedding, 1 + i: layer i, last: the head; a run of equal layers has the number of
+                  // its first layer
   bool backward = false;  // of blocks and ops
-  int block = -1;         // -1: an op that stands on its own
+  int block = -1;         // -1: an op outside of blocks
   int op = -1;            // OpId in the unit's segment
   auto operator<=>(const NodeId&) const = default;
 };

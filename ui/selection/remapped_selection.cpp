@@ -24,7 +24,7 @@ bool holds(const Report& report, int stage, int unit) {
   return chunk_of(report, stage, segment, unit > 0 && unit < last ? unit - 1 : -1) >= 0;
 }
 
-// Of the graph: the same layer, and in it what has the same name.
+// Finds the same layer, and in this layer the op or block with the same name.
 Selection remapNode(Selection selection, const Report& before, const Report& now) {
   const int last_before = units_in(before) - 1, last = units_in(now) - 1;
   if (selection.unit < 0 || selection.unit > last_before) return {};
@@ -49,7 +49,7 @@ Selection remapNode(Selection selection, const Report& before, const Report& now
   for (int stage = 0;
        stage < stages && (selection.stage >= stages || !holds(now, selection.stage, selection.unit)); ++stage)
     if (holds(now, stage, selection.unit)) selection.stage = stage;
-  selection.span = -1;  // of another step
+  selection.span = -1;  // the span index belongs to the earlier step
   return selection.stage < stages ? selection : Selection{};
 }
 
@@ -81,8 +81,8 @@ Selection remapToStage(const Selection& selection, const Report& report, int sta
                               : flops_group(row.kind) == selection.flops);
       });
       break;
-    case SelectionKind::Memory:  // a stage that has none of it says why; a step that has none of it does not
-                                 // know it
+    case SelectionKind::Memory:  // a stage without the category still explains the category; a step without
+                                 // it has no text
       there = report.memory && any(report.memory->stages, [&](const StageMemory& memory) {
                 return memory.at_peak[static_cast<size_t>(selection.memory)] > 0;
               });
@@ -138,7 +138,7 @@ Selection remapToDesign(const Selection& selection, const SimulatedReport& from,
       stage >= static_cast<int>(there.report->stages.size()))
     return {};
   SpanKey key = key_of(*from.simulation, selection.stage, selection.span);
-  // Chunks of one number hold other layers where a stage has more or fewer of them.
+  // With another number of chunks, the same chunk index holds other layers.
   const auto chunks = [](const SimulatedReport& of, int on) {
     return of.report->stages[static_cast<size_t>(on)].chunks.size();
   };
@@ -146,7 +146,7 @@ Selection remapToDesign(const Selection& selection, const SimulatedReport& from,
   Selection out = selection;
   out.stage = stage;
   out.span = find_span(*there.simulation, stage, key);
-  // A backward in one piece stands for the part that another schedule does first.
+  // A full backward matches the input-gradient part of a split backward.
   if (out.span < 0 && (key.kind == SpanKind::Backward || key.kind == SpanKind::BackwardInput)) {
     key.kind = key.kind == SpanKind::Backward ? SpanKind::BackwardInput : SpanKind::Backward;
     out.span = find_span(*there.simulation, stage, key);

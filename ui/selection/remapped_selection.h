@@ -1,4 +1,5 @@
-// A selection over an edit of the design: things are found again by what they are, not by where they were.
+// Remaps a selection after an edit, to another stage, or to a compared design. Selected things are matched by
+// name and layer, not by index.
 #pragma once
 
 #include <optional>
@@ -9,14 +10,14 @@
 
 namespace shardscape::ui {
 
-// The same of another report; Nothing where it is not there any more. Both valid. Spans are of the step
-// before: see SpanKey.
+// The same thing in another report; Nothing if the report has no such thing. Both reports must be valid.
+// Spans cannot be remapped this way: see SpanKey.
 Selection remapToReport(const Selection& selection, const Report& before, const Report& now);
-// The same of another stage, where it has that: rows and segments of bars. What has its own place in the
-// model stays there.
+// The same row or bar segment of another stage, if the stage has it. Layers, blocks and ops keep their place
+// in the model.
 Selection remapToStage(const Selection& selection, const Report& report, int stage);
 
-// What a span is, whatever else is simulated before it.
+// Identifies a span independently of its index in the simulation.
 struct SpanKey {
   SpanKind kind = SpanKind::Forward;
   StreamKind stream = StreamKind::Compute;
@@ -24,10 +25,11 @@ struct SpanKey {
   std::string name;
 };
 SpanKey key_of(const Simulation& simulation, int stage, int span);
-int find_span(const Simulation& simulation, int stage, const SpanKey& key);  // -1: there is none
+int find_span(const Simulation& simulation, int stage, const SpanKey& key);  // -1: no such span
 
-// The same in the step of another design: of nodes of the graph the same layer, wherever it is there, of all
-// else on that stage; Nothing where it has no such. Simulations may be null: without them there are no spans.
+// The same thing in another design. A node of the graph keeps its layer, on whichever stage that layer is.
+// All else goes to the given stage. Nothing if the design has no such thing. Simulations may be null; then
+// spans are not found.
 struct SimulatedReport {
   const Report* report = nullptr;
   const Simulation* simulation = nullptr;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "graph/gemm_kernels.h"
 #include "memory/memory_timeline.h"
 #include "timing/machine_of.h"
 #include "timing/op_seconds.h"
@@ -12,11 +11,17 @@
 namespace shardscape::ui {
 namespace {
 
+// The op whose seconds count for this op. The GEMMs of a kernel share one op. Other ops of the kernel count
+// for themselves, so that the time of GEMMs marks no pointwise ops.
+OpId gemm_or_op(const Segment& segment, OpId id) {
+  return segment.op(id).kind == OpKind::Einsum ? timed_op(segment, id) : id;
+}
+
 bool is_sync(Phase phase) {
   return phase == Phase::GradReduce || phase == Phase::ParamGather || phase == Phase::Step;
 }
 uint32_t bit_of_time(TimeCategory category) { return 1u << static_cast<unsigned>(category); }
-// Of an op that has seconds: of those that one kernel makes the first alone has.
+// For an op with its own seconds. Of the ops of one kernel, only the first has seconds.
 uint32_t times_of(const OpTime& time) {
   return (time.seconds > 0 ? bit_of_time(time.category) : 0) |
          (time.exposed > 0 ? bit_of_time(time.waits) : 0);
@@ -37,10 +42,10 @@ ResolvedSelection::ResolvedSelection(const Selection& selection, std::shared_ptr
     case SelectionKind::Nothing: return;
     case SelectionKind::Op:
     case SelectionKind::Block:
-    case SelectionKind::Unit: takeNode(); break;
-    case SelectionKind::Span: takeSpan(); break;
+    case SelectionKind::Unit: resolveNode(); break;
+    case SelectionKind::Span: resolveSpan(); break;
     case SelectionKind::Collective:
-    case SelectionKind::Group: takeRows(); break;
+    case SelectionKind::Group: resolveRows(); break;
     case SelectionKind::Memory:
       optimizer_ = selection_.memory == MemoryCategory::Optimizer;
       reduces_ = selection_.memory == MemoryCategory::Gradients;
@@ -60,7 +65,7 @@ ResolvedSelection::ResolvedSelection(const Selection& selection, std::shared_ptr
                               : flops_group(op.kind) == selection_.flops;
       });
       break;
-    case SelectionKind::Time: takeTime(); break;
+    case SelectionKind::Time: resolveTime(); break;
   }
   for (size_t s = 0; s < ops_.size(); ++s)
     for (size_t id = 0; id < ops_[s].size(); ++id) {
@@ -75,7 +80,7 @@ ResolvedSelection::ResolvedSelection(const Selection& selection, std::shared_ptr
   if (gathers_) memory_ |= bit_of(MemoryCategory::Parameters);
 }
 
-// Of the segments that the stage runs.
+// Ops of the segments that the selected stage runs.
 template <typename Wanted>
 void ResolvedSelection::choose(Wanted wanted) {
   const Graph& graph = report_->graph();
@@ -92,8 +97,8 @@ void ResolvedSelection::choose(Wanted wanted) {
   }
 }
 
-// The ops of a node of the graph, in all its units.
-void ResolvedSelection::takeNode() {
+// The ops of a graph node, in all units of the selection.
+void ResolvedSelection::resolveNode() {
   if (selection_.unit < 0 || selection_.unit >= units_in(*report_)) return;
   first_unit_ = selection_.unit;
   end_unit_ = std::min(selection_.unit + std::max(1, selection_.units), units_in(*report_));
@@ -102,13 +107,11 @@ void ResolvedSelection::takeNode() {
   const bool op = selection_.kind == SelectionKind::Op, block = selection_.kind == SelectionKind::Block;
   if (op && (selection_.op < 0 || selection_.op >= static_cast<int>(own.ops.size()))) return;
   if (block && (selection_.block < 0 || selection_.block >= static_cast<int>(own.blocks.size()))) return;
-  std::set<std::string> names;  // layers of other kinds have ops by the same name
+  std::set<std::string> names;  // other kinds of layers have ops with the same names
   if (op) {
-    const std::vector<OpId> kernels = gemm_kernels(own);
-    for (const OpId member : selection_.kernel
-                                 ? kernel_members(kernels, kernels[static_cast<size_t>(selection_.op)])
-                                 : std::vector<OpId>{selection_.op})
-      names.insert(own.op(member).name);
+    names.insert(own.op(selection_.op).name);
+    if (const Kernel* kernel = selection_.kernel ? own.kernel(selection_.op) : nullptr)
+      for (const OpId member : kernel->ops) names.insert(own.op(member).name);
   }
   std::set<int> segments;
   for (int unit = first_unit_; unit < end_unit_; ++unit) segments.insert(segment_of_unit(*report_, unit));
@@ -124,8 +127,8 @@ void ResolvedSelection::takeNode() {
   });
 }
 
-// What is behind one collective, or behind all collectives of a group.
-void ResolvedSelection::takeRows() {
+// The ops and step parts that one collective row, or all rows of a group, count.
+void ResolvedSelection::resolveRows() {
   for (const CollectiveValue& row : report_->stages[static_cast<size_t>(selection_.stage)].collectives) {
     const bool own = row.group == selection_.group &&
                      (selection_.kind == SelectionKind::Group ||
@@ -141,24 +144,20 @@ void ResolvedSelection::takeRows() {
   }
 }
 
-// The ops whose seconds are of a category.
-void ResolvedSelection::takeTime() {
+// The ops whose seconds belong to a time category.
+void ResolvedSelection::resolveTime() {
   optimizer_ = selection_.time == TimeCategory::Optimizer;
   reduces_ = gathers_ = step_ = selection_.time == TimeCategory::DataComm;
   messages_ = selection_.time == TimeCategory::PipelineComm;
   host_ = selection_.time == TimeCategory::Host;
   const OpSeconds seconds = op_seconds(*report_, machine_of(report_->design));
-  std::vector<OpId> kernels;  // of this segment
-  int of = -1;
   choose([&](int s, const Segment& segment, OpId id) {
-    if (std::exchange(of, s) != s) kernels = gemm_kernels(segment);
-    const OpId first = kernels[static_cast<size_t>(id)];
-    return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(first)]) &
+    return (times_of(seconds.ops[static_cast<size_t>(s)][static_cast<size_t>(gemm_or_op(segment, id))]) &
             bit_of_time(selection_.time)) != 0;
   });
 }
 
-void ResolvedSelection::takeSpan() {
+void ResolvedSelection::resolveSpan() {
   if (!simulation_) return;
   const Simulation& simulation = *simulation_;
   const std::vector<Span>& spans = simulation.stages[static_cast<size_t>(selection_.stage)].spans;
@@ -185,7 +184,7 @@ void ResolvedSelection::takeSpan() {
   }
   std::tie(first_unit_, end_unit_) = units_of_chunk(*report_, selection_.stage, span.chunk);
   const std::set<int> segments = segments_of(*report_, selection_.stage, span.chunk);
-  // What is computed again is one box with the backward behind it.
+  // Recomputation and the backward after it are one box.
   const SpanKind kind = span.kind == SpanKind::Recompute ? SpanKind::Backward : span.kind;
   choose([&](int s, const Segment& segment, OpId id) {
     return segments.count(s) && runs_in(kind, segment, id);
@@ -263,7 +262,7 @@ bool ResolvedSelection::memory(int stage, MemoryCategory category) const {
   if (!on(stage)) return false;
   if (selection_.kind == SelectionKind::Memory) return category == selection_.memory;
   if (category != MemoryCategory::Buffers) return memory_ & bit_of(category);
-  // What is alive for a moment only: of the op that runs at the fullest one.
+  // Short-lived tensors: they belong to the op that runs at the peak.
   if (!report_->memory) return false;
   const StageMemory& of = report_->memory->stages[static_cast<size_t>(stage)];
   const bool here = first_unit_ < 0 || unit(unit_of(*report_, of.segment, static_cast<int>(of.layer)));
@@ -280,10 +279,10 @@ void ResolvedSelection::findTimes() const {
   const OpSeconds seconds = op_seconds(*report_, machine_of(report_->design));
   for (size_t s = 0; s < ops_.size(); ++s) {
     if (ops_[s].empty()) continue;
-    const std::vector<OpId> kernels = gemm_kernels(report_->graph().segments[s]);
+    const Segment& segment = report_->graph().segments[s];
     for (size_t id = 0; id < ops_[s].size(); ++id) {
       if (!ops_[s][id]) continue;
-      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(kernels[id])]);
+      *times_ |= times_of(seconds.ops[s][static_cast<size_t>(gemm_or_op(segment, static_cast<OpId>(id)))]);
     }
   }
 }
@@ -337,8 +336,7 @@ bool ResolvedSelection::span(int stage, int index) const {
   }
   if (span.microbatch < 0) return false;
   if (any_ops_) return runs(stage, span.chunk, span.kind);
-  // Collectives of a pass that no op of the graph stands for: messages that are gathered, sums next to the
-  // loss.
+  // Collectives of a pass without an op in the graph: gathered stage messages, and sums around the loss.
   if (!row_ || is_sync(row_->phase)) return false;
   if (row_->phase == Phase::Pipeline) return row_->op == "all_gather";
   const bool forward = span.kind == SpanKind::Forward;

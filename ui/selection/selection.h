@@ -1,5 +1,5 @@
-// What a person has selected, in whichever view. What it stands for, and so what every view marks of it:
-// resolved_selection.h.
+// The thing that a person has selected in some view. resolved_selection.h says which ops it stands for and
+// what the views mark.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace shardscape::ui {
 
-// Op, Block, Unit: of the graph, where they run. Span: a stretch of the timeline. Collective: a row of the
-// Communication view; Group: all of one group of ranks. Memory, Flops, Time: a segment of a bar of theirs,
-// and a row of FLOPs.
+// Op, Block, Unit: a node of the graph on a stage. Span: an interval of the timeline. Collective: a row of
+// the Communication view. Group: all rows of one group of ranks. Memory, Flops, Time: a bar segment of that
+// view. Flops: also a row of the FLOPs table.
 enum class SelectionKind : uint8_t { Nothing, Op, Block, Unit, Span, Collective, Group, Memory, Flops, Time };
 
 struct Selection {
   SelectionKind kind = SelectionKind::Nothing;
-  int stage = -1;          // -1: all of them (Time)
+  int stage = -1;          // -1: all stages (Time)
   int unit = -1, op = -1;  // Op, Block, Unit: as in NodeId
-  int units = 1;           // how many units from this one on, each of which has the same
-  bool kernel = false;     // Op: with all that the same kernel makes
+  int units = 1;           // the number of equal units from this one on
+  bool kernel = false;     // Op: with all ops of the same kernel
   int block = -1;          // Block
   bool backward = false;   // Block
   int span = -1;           // Span, and Op where it was selected in the timeline: index into StageTimes::spans
@@ -34,8 +34,8 @@ struct Selection {
   DType dtype = DType::BF16;      // Collective
   MemoryCategory memory = MemoryCategory::Parameters;
   FlopsGroup flops = FlopsGroup::MatrixProducts;
-  std::optional<std::pair<OpKind, DType>> row;  // Flops: of the group only this kind, in this precision
-  TimeCategory time = TimeCategory::Products;
+  std::optional<std::pair<OpKind, DType>> row;  // Flops: only this kind of op of the group, in this precision
+  TimeCategory time = TimeCategory::MatrixProducts;
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

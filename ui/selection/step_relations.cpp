@@ -69,8 +69,9 @@ bool runs_in(SpanKind kind, const Segment& segment, OpId id) {
 }
 
 bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
-  if (!is_collective(op.kind) || op.phase != row.phase || group_name(op.group) != row.group) return false;
-  // A ring's passes and sums are both sends and receives; they differ in type.
+  if (!is_collective(op.kind) || op.phase != row.phase || group_name(redistribution(op).group) != row.group)
+    return false;
+  // A ring's passes and its sums are both sends and receives. Their types differ.
   if (is_ring(op.kind))
     return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;
   return op_kind_name(op.kind) == row.op;
@@ -115,7 +116,7 @@ uint32_t memory_of(const Segment& segment, OpId id) {
              std::find(tensor.axes.begin(), tensor.axes.end(), Axis::Vocab) != tensor.axes.end())
       bits |= bit_of(MemoryCategory::Logits);
   }
-  for (const auto* saved : {&segment.saved, &segment.saved_whole})
+  for (const auto* saved : {&segment.saved, &segment.saved_without_recompute})
     for (const SavedStorage& one : *saved)
       if (one.saver == id)
         bits |= bit_of(is_loss(op.kind) ? MemoryCategory::Logits : MemoryCategory::Activations);

@@ -1,5 +1,5 @@
-// What of a step belongs together: layers and chunks, ops and the spans that run them, the collectives they
-// are, the memory they fill.
+// Relations between parts of a step: layers and chunks, ops and the spans that run them, ops and collective
+// rows, ops and memory categories.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,24 @@ int unit_of(const Report& report, int segment, int layer);  // layer -1: outside
 int segment_of_unit(const Report& report, int unit);
 int units_in(const Report& report);
 
-// The chunk of a stage that runs this layer of the model (-1: outside of layers, of that segment); -1: none.
+// The chunk of a stage that runs the layer of the model (layer -1: the segment outside of layers). Returns -1
+// if none runs it.
 int chunk_of(const Report& report, int stage, int segment, int layer);
-// Segments that a chunk of a stage runs, and all of a stage.
+// The segments that one chunk of a stage runs, or that the whole stage runs.
 std::set<int> segments_of(const Report& report, int stage, int chunk);
 std::set<int> segments_of(const Report& report, int stage);
 // The units of a chunk: first, and one past the last.
 std::pair<int, int> units_of_chunk(const Report& report, int stage, int chunk);
 
-// Whether spans of that kind run the op.
+// True if spans of the kind run the op.
 bool runs_in(SpanKind kind, const Segment& segment, OpId op);
-// Whether a row of collectives counts the op.
+// True if the collective row counts the op.
 bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row);
-// Whether a span of that name, of the data-parallel stream, is what a row counts.
+// True if the collective row counts spans with this name on the data-parallel stream.
 bool is_of_collective(const std::string& span_name, const CollectiveValue& row);
-bool is_same(const CollectiveValue& a, const CollectiveValue& b);  // as rows, whatever their numbers
+bool is_same(const CollectiveValue& a, const CollectiveValue& b);  // the same row; the numbers may differ
 
-// Categories of memory that hold what the op reads for good, makes or keeps: a bit for each, 1 << category.
+// The memory categories of the op's parameters, outputs and saved tensors. One bit for each: 1 << category.
 uint32_t memory_of(const Segment& segment, OpId op);
 inline uint32_t bit_of(MemoryCategory category) { return 1u << static_cast<unsigned>(category); }
 

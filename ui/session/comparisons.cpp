@@ -12,15 +12,16 @@ namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp", "ep", "microbatch"};
 
-// In what a pinned design differs from the present one, in what the present one differs from any; that first
-// in which the pinned ones differ: "tp 2 · Overlap grad reduce on".
+// The knobs in which a pinned design differs from the present design: "tp 2 · Overlap grad reduce on". For
+// the present design: the knobs in which any pinned design differs. Knobs in which the pinned designs differ
+// from each other come first.
 QString distinguishing_name(const std::vector<ComparedKnob>& differing, const std::vector<Design>& designs,
                             int member) {
   std::vector<std::pair<size_t, QString>> parts;
   for (const ComparedKnob& knob : differing) {
     if (member > 0 && knob.values[static_cast<size_t>(member)] == knob.values[0]) continue;
     const std::set<std::string> values(knob.values.begin() + 1,
-                                       knob.values.end());  // of those that are pinned
+                                       knob.values.end());  // the values of the pinned designs
     const Knob& of = *knob.knob;
     const QString value = displayText(of, QString::fromStdString(knob.values[static_cast<size_t>(member)]));
     parts.emplace_back(values.size(), QString::fromStdString(of.symbol.empty() ? of.label : of.symbol) +
@@ -46,7 +47,7 @@ int Comparisons::find(const Design& design) const {
 bool Comparisons::add(const Design& design, const QString& name) {
   if (full() || find(design) >= 0) return false;
   pinned_.push_back({design, name});
-  work();
+  computeMissing();
   Q_EMIT changed();
   return true;
 }
@@ -65,7 +66,7 @@ std::vector<NamedDesign> Comparisons::named() const {
 void Comparisons::remove(int at) {
   if (at < 0 || at >= size()) return;
   pinned_.erase(pinned_.begin() + at);
-  work();
+  computeMissing();
   Q_EMIT changed();
 }
 
@@ -77,14 +78,15 @@ void Comparisons::clear() {
 }
 
 bool Comparisons::ready() const {
-  return std::all_of(pinned_.begin(), pinned_.end(), [](const PinnedDesign& p) { return p.worked; });
+  return std::all_of(pinned_.begin(), pinned_.end(), [](const PinnedDesign& p) { return p.computed; });
 }
 
-// What is not worked out yet, one after the other; a design that went meanwhile finds no place any more.
-void Comparisons::work() {
+// Computes the pinned designs that have no result, one after the other. The result of a design that was
+// unpinned in the meantime is dropped.
+void Comparisons::computeMissing() {
   std::vector<Design> left;
   for (const PinnedDesign& p : pinned_)
-    if (!p.worked) left.push_back(p.design);
+    if (!p.computed) left.push_back(p.design);
   if (left.empty()) return job_.stop();
   job_.start([this, left = std::move(left)](const NewestJob::Post& post, std::stop_token stop) {
     for (const Design& design : left) {
@@ -93,8 +95,8 @@ void Comparisons::work() {
       post([this, design, made] {
         const int at = find(design);
         if (at < 0) return;
-        pinned_[static_cast<size_t>(at)].made = made;
-        pinned_[static_cast<size_t>(at)].worked = true;
+        pinned_[static_cast<size_t>(at)].result = made;
+        pinned_[static_cast<size_t>(at)].computed = true;
         Q_EMIT changed();
       });
     }
@@ -113,7 +115,7 @@ QString Comparisons::nameOf(const Design& design) {
   return parts.join(QStringLiteral(" · "));
 }
 
-QStringList Comparisons::namesApart(const Design& present) const {
+QStringList Comparisons::distinguishingNames(const Design& present) const {
   std::vector<Design> designs{present};
   for (const PinnedDesign& pinned : pinned_) designs.push_back(pinned.design);
   const std::vector<ComparedKnob> differing = compare_knobs(designs);

@@ -1,5 +1,5 @@
-// Designs that are pinned for comparison with the present one: letters from B on, worked out in the
-// background. What views show of them beyond report and step is made by their ComparisonResults
+// The designs that are pinned for comparison with the present design. They have letters from B on and are
+// computed in the background. Views with further results per pinned design use ComparisonResults
 // (comparison_results.h).
 #pragma once
 
@@ -16,45 +16,45 @@ namespace shardscape::ui {
 struct PinnedDesign {
   Design design;
   QString name;  // "tp 8 · pp 16 · dp 64"
-  bool worked = false;
-  ComparedDesign made = {};  // once it is worked out; of a design that cannot run there is no simulation
+  bool computed = false;
+  ComparedDesign result = {};  // once computed; a design that cannot run has no simulation
 };
 
 class Comparisons : public QObject {
   Q_OBJECT
  public:
-  static constexpr int kMost = 4;  // that bars and tables can show next to the present one
+  static constexpr int kMaxPinned = 4;  // the most that bars and tables can show next to the present design
 
   explicit Comparisons(std::shared_ptr<PlanCache> plans, QObject* parent = nullptr)
       : QObject(parent), plans_(std::move(plans)) {}
   const std::vector<PinnedDesign>& all() const { return pinned_; }
   int size() const { return static_cast<int>(pinned_.size()); }
-  bool full() const { return size() >= kMost; }
-  int find(const Design& design) const;                 // -1: it is not pinned
-  bool add(const Design& design, const QString& name);  // false: there is no room, or it is pinned already
-  void set(const std::vector<NamedDesign>& designs);    // of a document
+  bool full() const { return size() >= kMaxPinned; }
+  int find(const Design& design) const;  // -1: not pinned
+  bool add(const Design& design,
+           const QString& name);  // false: all places are taken, or the design is already pinned
+  void set(const std::vector<NamedDesign>& designs);  // the pinned designs of a document
   std::vector<NamedDesign> named() const;
   void remove(int at);
   void clear();
-  bool ready() const;  // all of them are worked out
+  bool ready() const;  // all pinned designs are computed
 
-  // "A" is the present design, 1 is the first that is pinned.
+  // 0 gives "A", the present design; 1 gives "B", the first pinned design.
   static QString letter(int member) { return QString(QChar(u'A' + member)); }
-  // "Llama 3 70B · tp 8 · pp 16": what designs are told apart by.
+  // "Llama 3 70B · tp 8 · pp 16": the model and the degrees.
   static QString nameOf(const Design& design);
-  // In what each differs from the present one, which comes first with its own values of that: "tp 2 · Overlap
-  // grad reduce on".
-  QStringList namesApart(const Design& present) const;
-  // The stage of another pipeline that stands in the same place: the first with the first, the last with the
-  // last.
+  // The knobs in which each pinned design differs from the present design: "tp 2 · Overlap grad reduce on".
+  // The first entry is the present design with its values of these knobs.
+  QStringList distinguishingNames(const Design& present) const;
+  // The stage of another pipeline at the same relative place: first for first, last for last.
   static int sameStagePlace(int stage, int stages, int of_stages);
 
  Q_SIGNALS:
-  void changed();  // designs came or went, or one was worked out
+  void changed();  // designs were pinned, unpinned or computed
 
  private:
   const std::shared_ptr<PlanCache> plans_;
-  void work();
+  void computeMissing();
   std::vector<PinnedDesign> pinned_;
   NewestJob job_;
 };

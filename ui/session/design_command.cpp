@@ -3,7 +3,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr std::chrono::milliseconds kPause{1500};  // a longer rest between keys starts a new step
+constexpr std::chrono::milliseconds kPause{1500};  // a longer pause between keys starts a new undo step
 
 }  // namespace
 
@@ -14,7 +14,7 @@ DesignCommand::DesignCommand(Session* session, Design after, const QString& text
       after_(std::move(after)),
       knob_(knob),
       edit_(session->edit_),
-      takes_back_(session->taking_back_) {}
+      reverts_(session->reverting_) {}
 
 void DesignCommand::undo() { session_->assign(before_); }
 
@@ -23,7 +23,7 @@ void DesignCommand::redo() { session_->assign(after_); }
 bool DesignCommand::mergeWith(const QUndoCommand* other) {
   const auto* next = static_cast<const DesignCommand*>(other);
   if (next->knob_ != knob_ || next->edit_ != edit_) return false;
-  if (next->when_ - when_ > kPause && !next->takes_back_) return false;
+  if (next->when_ - when_ > kPause && !next->reverts_) return false;
   after_ = next->after_;
   when_ = next->when_;
   setText(next->text());

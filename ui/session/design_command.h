@@ -1,4 +1,4 @@
-// One undoable change of the design. Edits of one knob that follow each other quickly are one step.
+// One undoable change of the design. Quick successive edits of one knob are one undo step.
 #pragma once
 
 #include <QUndoCommand>
@@ -23,8 +23,8 @@ class DesignCommand : public QUndoCommand {
   Design before_, after_;
   QString knob_;
   Clock::time_point when_ = Clock::now();
-  int edit_;         // the session's edit number: a finished edit does not merge with the next
-  bool takes_back_;  // the person takes back what they typed: joins the step however late
+  int edit_;      // the session's edit number: a finished edit does not merge with the next
+  bool reverts_;  // the person reverts the typed text: merges with the step after any pause
 };
 
 }  // namespace shardscape::ui

@@ -12,14 +12,14 @@ std::shared_ptr<const Estimate> make_estimate(std::shared_ptr<const Report> repo
   auto out = std::make_shared<Estimate>();
   out->report = report;
   if (!report->accelerator) {
-    out->why_no_time = "The accelerator \"" + report->design.cluster.accelerator +
-                       "\" is not in the catalogue, so there is no time for a step on it.";
+    out->no_time_reason = "The accelerator \"" + report->design.cluster.accelerator +
+                          "\" is not in the catalogue, so there is no time for a step on it.";
   } else {
     try {
       out->simulation = simulate(*report, stop);
       if (out->simulation) out->pass_times = pass_times_note(*report, *out->simulation);
     } catch (const std::exception& error) {
-      out->why_no_time = std::string("This step could not be simulated: ") + error.what() + ".";
+      out->no_time_reason = std::string("This step could not be simulated: ") + error.what() + ".";
     }
   }
   if (stop.stop_requested()) return nullptr;

@@ -1,5 +1,5 @@
-// What a step takes: the report's schedule simulated on its machine. Made behind the report, which has its
-// memory over time.
+// An estimate: the schedule of a report, simulated on the machine of the design. The worker makes the report
+// first and then the estimate.
 #pragma once
 
 #include <memory>
@@ -14,14 +14,14 @@
 namespace shardscape::ui {
 
 struct Estimate {
-  std::shared_ptr<const Report> report;          // that it is of
-  std::shared_ptr<const Simulation> simulation;  // null: see why_no_time
-  std::string why_no_time;                       // a sentence for the person
-  std::optional<Problem> pass_times;             // a note where the schedule was found for other times
+  std::shared_ptr<const Report> report;          // the simulated report
+  std::shared_ptr<const Simulation> simulation;  // null: see no_time_reason
+  std::string no_time_reason;                    // a sentence that the window shows
+  std::optional<Problem> pass_times;  // a note if the schedule was optimized for other pass durations
   double elapsed_ms = 0;
 };
 
-// Of a valid report. Nothing when stopped; a failure of the program is a sentence.
+// report: valid. Returns null if stopped. A failure of the program is reported in no_time_reason.
 std::shared_ptr<const Estimate> make_estimate(std::shared_ptr<const Report> report, std::stop_token stop);
 
 }  // namespace shardscape::ui

@@ -10,9 +10,9 @@ constexpr int kRestMs = 250;
 }  // namespace
 
 MemoryAdvisor::MemoryAdvisor(QObject* parent) : QObject(parent) {
-  rest_.setSingleShot(true);
-  rest_.setInterval(kRestMs);
-  connect(&rest_, &QTimer::timeout, this, [this] { work(asked_for_, thorough_); });
+  delay_.setSingleShot(true);
+  delay_.setInterval(kRestMs);
+  connect(&delay_, &QTimer::timeout, this, [this] { work(requested_for_, thorough_); });
 }
 
 MemoryAdvisor::~MemoryAdvisor() {
@@ -20,12 +20,12 @@ MemoryAdvisor::~MemoryAdvisor() {
   if (thread_.joinable()) thread_.join();
 }
 
-void MemoryAdvisor::ask(std::shared_ptr<const Estimate> estimate, bool thorough) {
-  if (!estimate || (estimate == asked_for_ && (thorough_ || !thorough))) return;
+void MemoryAdvisor::request(std::shared_ptr<const Estimate> estimate, bool thorough) {
+  if (!estimate || (estimate == requested_for_ && (thorough_ || !thorough))) return;
   thorough_ = thorough;
-  asked_for_ = std::move(estimate);
+  requested_for_ = std::move(estimate);
   thread_.request_stop();
-  rest_.start();
+  delay_.start();
 }
 
 void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool thorough) {
@@ -41,18 +41,18 @@ void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool t
       segments = shardscape::fragmentation(*estimate->report, stop);
       if (thorough) found = memory_advice(*estimate->report, *estimate->report->memory, seconds, stop);
     } catch (const std::exception&) {
-      return;  // there is no advice; nothing else depends on it
+      return;  // no advice is shown; nothing else depends on it
     }
     if (stop.stop_requested()) return;
     QMetaObject::invokeMethod(
         this,
         [this, estimate, found, segments, thorough] {
-          if (estimate != asked_for_) return;
+          if (estimate != requested_for_) return;
           allocator_for_ = estimate;
           fragmentation_ = segments;
           if (thorough) {
-            given_for_ = estimate;
-            given_ = found;
+            advice_for_ = estimate;
+            advice_ = found;
           }
           Q_EMIT ready();
         },

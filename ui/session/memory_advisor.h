@@ -1,5 +1,5 @@
-// What would help where memory is short, with what it costs in time, and what the allocator makes of the
-// step. Made in the background.
+// Computes in the background: changes that make a design fit, with their cost in step time, and the
+// allocator's reserved memory in the step.
 #pragma once
 
 #include <QObject>
@@ -20,26 +20,26 @@ class MemoryAdvisor : public QObject {
  public:
   explicit MemoryAdvisor(QObject* parent = nullptr);
   ~MemoryAdvisor() override;
-  // Once for each estimate, and once more where what was asked for is to be thorough: with what would help,
-  // not only the allocator's use.
-  void ask(std::shared_ptr<const Estimate> estimate, bool thorough = true);
-  const std::vector<MemoryAdvice>& given() const { return given_; }
-  // Of the fullest stage; nullptr: not known yet.
+  // Starts the computation, once per estimate. thorough: advice and the allocator's use; otherwise the
+  // allocator's use alone. A later thorough request for the same estimate computes again.
+  void request(std::shared_ptr<const Estimate> estimate, bool thorough = true);
+  const std::vector<MemoryAdvice>& advice() const { return advice_; }
+  // For the stage with the highest peak; nullptr: not computed yet.
   const Fragmentation* fragmentationOf(const Estimate* estimate) const {
     return estimate && estimate == allocator_for_.get() && fragmentation_ ? &*fragmentation_ : nullptr;
   }
-  bool of(const Estimate* estimate) const { return estimate && estimate == given_for_.get(); }
+  bool isFor(const Estimate* estimate) const { return estimate && estimate == advice_for_.get(); }
 
  Q_SIGNALS:
   void ready();
 
  private:
   void work(const std::shared_ptr<const Estimate>& estimate, bool thorough);
-  std::shared_ptr<const Estimate> asked_for_, given_for_, allocator_for_;
-  bool thorough_ = false;  // asked_for_
-  std::vector<MemoryAdvice> given_;
+  std::shared_ptr<const Estimate> requested_for_, advice_for_, allocator_for_;
+  bool thorough_ = false;  // of the request for requested_for_
+  std::vector<MemoryAdvice> advice_;
   std::optional<Fragmentation> fragmentation_;
-  QTimer rest_;  // who is typing needs the processors
+  QTimer delay_;  // waits for a pause in typing, which needs the processors
   std::jthread thread_;
 };
 

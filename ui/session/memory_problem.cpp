@@ -17,11 +17,8 @@ QString unbroken(QString text) { return text.replace(u' ', QChar(0xA0)); }
 }  // namespace
 
 Problem memoryNote(const std::string& warning) {
-  return {Severity::Note,
-          kMemoryPlace,
-          warning,
-          tr("a setting of the allocator under which it fits, or less memory").toStdString(),
-          {}};
+  return Problem::note(ProblemCode::MemoryMayNotFit, "memory", warning,
+                       tr("a setting of the allocator under which it fits, or less memory").toStdString());
 }
 
 QString adviceEffect(const MemoryAdvice& advice, UnitSystem units) {
@@ -40,13 +37,12 @@ Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& adv
   const QString machine = report.accelerator ? text_of(report.accelerator->name) : tr("accelerator");
   const QString rank = memory.stages.size() > 1 ? tr("a rank of stage %1").arg(memory.peak_stage)
                                                 : tr("a rank");
-  Problem problem;
-  problem.where = kMemoryPlace;
-  problem.what = tr("does not fit: %1 needs %2, %3 more than one %4 has")
-                     .arg(rank, bytes_text(worst.in_use, units),
-                          bytes_text(worst.in_use - memory.capacity, units), machine)
-                     .toStdString();
-  problem.accepted = tr("at most %1").arg(capacity_text(memory.capacity, units)).toStdString();
+  Problem problem(ProblemCode::MemoryExceeded, "memory",
+                  tr("does not fit: %1 needs %2, %3 more than the memory of one %4")
+                      .arg(rank, bytes_text(worst.in_use, units),
+                           bytes_text(worst.in_use - memory.capacity, units), machine)
+                      .toStdString(),
+                  tr("at most %1").arg(capacity_text(memory.capacity, units)).toStdString());
   std::vector<MemoryAdvice> enough = advice;
   std::erase_if(enough, [](const MemoryAdvice& a) { return !a.fits; });
   std::stable_sort(enough.begin(), enough.end(), [](const MemoryAdvice& a, const MemoryAdvice& b) {

@@ -1,5 +1,5 @@
-// That a design does not fit, as a problem of its own kind besides those of validate(): the list of problems
-// and the verdict agree.
+// The problem "does not fit in memory". validate() does not report it. The list of problems and the verdict
+// both use it.
 #pragma once
 
 #include <QString>
@@ -12,17 +12,16 @@
 
 namespace shardscape::ui {
 
-inline constexpr char kMemoryPlace[] = "memory";  // Problem::where
-inline bool isMemoryProblem(const Problem& problem) {
-  return problem.where == kMemoryPlace && problem.severity == Severity::Error;
+inline bool isMemoryProblem(const Problem& problem) { return problem.code == ProblemCode::MemoryExceeded; }
+inline bool isOfMemory(const Problem& problem) {
+  return isMemoryProblem(problem) || problem.code == ProblemCode::MemoryMayNotFit;
 }
-inline bool isOfMemory(const Problem& problem) { return problem.where == kMemoryPlace; }
 
-// Of a report whose memory does not fit. Fixes are the advice that makes it fit, the one that costs least
+// For a report whose memory does not fit. The fixes are the advice that makes the design fit, the least step
 // time first.
 Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& advice, UnitSystem units);
 
-// Of one that fits, but not under every setting of the allocator.
+// For a report that fits, but not under every setting of the allocator.
 Problem memoryNote(const std::string& warning);
 
 // "−64.3 GiB, +31.9 % time": breaks only after the comma.

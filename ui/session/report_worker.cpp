@@ -16,11 +16,9 @@ std::shared_ptr<const Report> made(const Design& design, const std::shared_ptr<P
     auto report = std::make_shared<Report>();
     report->design = design;
     report->cache = plans;
-    report->problems.push_back({Severity::Error,
-                                "program",
+    report->problems.push_back({ProblemCode::InternalError, "program",
                                 std::string("internal error: ") + error.what(),
-                                "please report this design as a bug; undo returns to the previous one",
-                                {}});
+                                "please report this design as a bug; undo returns to the previous one"});
     return report;
   }
 }

@@ -1,5 +1,4 @@
-// One thread that makes reports, and behind each what its step costs: always of the newest design asked for,
-// the one in progress is stopped.
+// One thread that makes a report and then its estimate. A new request stops the request in progress.
 #pragma once
 
 #include <condition_variable>
@@ -25,15 +24,15 @@ class ReportWorker {
   // ready is called on the worker's thread when a result or an estimate can be taken.
   explicit ReportWorker(std::shared_ptr<PlanCache> plans, std::function<void()> ready);
   ~ReportWorker();
-  // Job numbers rise from 1. shown: what the window shows and has no estimate of; made where the design turns
-  // out to have problems, so that nothing older stays.
+  // Returns the job number, from 1 up. shown: the shown report, if it has no estimate yet. If the new design
+  // has problems, the worker makes the estimate of `shown`, so that report and estimate on screen agree.
   uint64_t submit(const Design& design, std::shared_ptr<const Report> shown = nullptr);
-  std::optional<Result> take();  // the newest result not taken yet
-  Result wait(uint64_t job);     // blocks until that job or a newer one is done, and takes it
-  // The newest estimate not taken yet; nothing where its report has problems.
+  std::optional<Result> take();  // the newest result that was not taken yet
+  Result wait(uint64_t job);     // blocks until this job or a newer one is done; takes the result
+  // The newest estimate that was not taken yet. Null if the report has problems.
   std::shared_ptr<const Estimate> takeEstimate();
   std::shared_ptr<const Estimate> waitForEstimate(
-      uint64_t job);  // blocks until that of the job is there; null where it has none
+      uint64_t job);  // blocks until the estimate of the job is made; null if the job has none
 
  private:
   void run(std::stop_token stop);
@@ -48,7 +47,7 @@ class ReportWorker {
   std::optional<Result> result_;
   std::shared_ptr<const Estimate> estimate_;
   uint64_t finished_ = 0;  // the newest job with nothing left to do
-  std::jthread thread_;    // last: starts when all else is there
+  std::jthread thread_;    // last member: starts after all others are initialized
 };
 
 }  // namespace shardscape::ui

@@ -1,6 +1,6 @@
-// The keeper of the window's state: the design with its undo history, the newest report, what is selected.
-// Edits recompute in a worker; a stale result is dropped by its job number. Views listen, and never talk to
-// each other.
+// The design with its undo history, the cache, the jobs that compute it, and their newest results. Each edit
+// starts a job in a worker. A stale result is recognized by its job number and dropped. Views listen to the
+// session and never call each other.
 #pragma once
 
 #include <QObject>
@@ -15,10 +15,6 @@
 
 #include "base/units.h"
 #include "plan/report.h"
-#include "ui/selection/inspection.h"
-#include "ui/selection/remapped_selection.h"
-#include "ui/selection/resolved_selection.h"
-#include "ui/selection/selection.h"
 #include "ui/session/estimate.h"
 
 namespace shardscape {
@@ -38,89 +34,73 @@ class Session : public QObject {
 
   const Design& design() const { return design_; }
   const std::shared_ptr<PlanCache>& plans() const { return plans_; }
-  // The last report that could be computed; while computing, or after an error, the previous one (see
-  // current()).
+  // The last report that could be computed. While computing, or after an error, this is the previous report
+  // (see current()).
   std::shared_ptr<const Report> report() const { return report_; }
   const std::vector<Problem>& problems() const { return problems_; }  // of the present design
-  // And before them those of texts that the design did not take; last, that a design that can be built does
-  // not fit.
+  // All problems in the order of display: rejected texts, problems of the design, and the memory problem of a
+  // design that does not fit.
   std::vector<Problem> allProblems() const;
-  // That a design which fits by its tensors runs out of memory under a setting of PyTorch's allocator. Known
-  // a moment after the estimate.
+  // A note: the tensors fit, but the design runs out of memory under a setting of PyTorch's allocator. The
+  // note comes shortly after the estimate.
   std::optional<Problem> segmentsNote() const;
   bool current() const { return current_; }  // report() is of design()
   bool computing() const { return computing_; }
-  // What the step of a report costs. Comes after its report; until then that of an earlier one (see
-  // estimated()). After an error it comes to be of report(), as everything else that is shown.
+  // The simulated step. It arrives after its report; until then this is an earlier estimate (see
+  // estimated()). After an error this becomes the estimate of report().
   std::shared_ptr<const Estimate> estimate() const { return estimate_; }
   bool estimated() const {
     return current_ && estimate_ && estimate_->report == report_;
   }                                                  // estimate() is of report()
-  MemoryAdvisor* advice() const { return advice_; }  // asked for by itself where a design does not fit
-  Comparisons* comparisons() const {
-    return comparisons_;
-  }  // designs that are pinned for comparison with the present one
+  MemoryAdvisor* advice() const { return advice_; }  // requested automatically if a design does not fit
+  Comparisons* comparisons() const { return comparisons_; }  // the pinned designs
   QUndoStack* undoStack() { return &undo_; }
-  int stage() const { return stage_; }  // selected in any view
-  qint64 rank() const { return rank_; }
   UnitSystem units() const { return units_; }
 
-  // Undoable. On a Problem nothing changes; it is returned for the field to show.
+  // Undoable. If the value is invalid, the design stays and the problem is returned.
   std::optional<Problem> setKnob(const QString& id, const QString& text);
-  // The same for what a person types. A text that is not taken stays a problem until another is, or it is
-  // taken back.
+  // As setKnob(), for typed text. A rejected text stays a problem until an accepted text replaces it or the
+  // person reverts it.
   void typeKnob(const QString& id, const QString& text);
-  bool rejectsAny() const;                           // what is shown is of an earlier text than the form's
-  const Problem* rejected(const QString& id) const;  // what is wrong with the typed text; nullptr: nothing
-  void takeBack(const QString& id);      // the value is again what it was before the person began to type
-  void dropRejected(const QString& id);  // forgets the text; the value stays
-  void applyFix(const Fix& fix);         // one undo step
-  // One undo step. What the model cannot be built with gives way (adapted() says what), and comes back with a
-  // model that it fits.
+  bool hasRejectedText() const;  // some field has a rejected text, so the results are of an earlier text
+  const Problem* rejected(const QString& id) const;  // the problem of the typed text; nullptr: no problem
+  void revertTyping(const QString& id);              // restores the value from before the typing
+  void dropRejected(const QString& id);              // drops the rejected text; the value stays
+  void applyFix(const Fix& fix);                     // one undo step
+  // One undo step. Knobs that do not fit the model are adapted (signal adapted()). A later model that they
+  // fit restores them.
   void applyPreset(const QString& id);
   void adoptModel(const ModelSpec& model, const QString& name, const QString& undo_text);
   void setDesign(const Design& design, const QString& undo_text);
-  void endEdit();                     // the next edit of the same knob is a step of its own
-  void endTyping(const QString& id);  // endEdit(), unless the text is still to be mended
-  void reset(const Design& design);   // another document: no way back
-  void setStage(int stage);           // also selects the stage's first rank
-  void setRank(qint64 rank);          // also selects its stage
+  void endEdit();                     // the next edit of the same knob starts a new undo step
+  void endTyping(const QString& id);  // as endEdit(), unless the text is rejected
+  void reset(const Design& design);   // another document; clears the undo history
   void setUnits(UnitSystem units);
-  // The last search over designs; null: there was none. Belongs to the document.
+  // The last search over designs; null: none. The document stores it.
   std::shared_ptr<const SearchResult> search() const { return search_; }
   void setSearch(std::shared_ptr<const SearchResult> search);
-  // The same selection in every view, on its stage. By: the view that made it, which has shown it already;
-  // null: a link of the inspector. Over an edit it stays where its thing is still there, and goes away where
-  // it is not.
-  void selectInAllViews(const Selection& selection, const QObject* by);
-  const Selection& selection() const { return selection_; }
-  const ResolvedSelection& resolvedSelection() const {
-    return *resolved_selection_;
-  }  // what it stands for in report()
-  std::shared_ptr<const ResolvedSelection> sharedResolvedSelection() const { return resolved_selection_; }
-  void inspect(const Inspection& inspection);
-  const Inspection& inspection() const { return inspection_; }
-  // Blocks until the report of the present design is there (tests, headless pictures).
+  // Blocks until the report of the present design is made (for tests and headless pictures).
   void waitForReport();
-  void waitForEstimate();  // likewise, and until what its step costs is there
+  void waitForEstimate();  // also waits for the estimate
 
  Q_SIGNALS:
   void designChanged();
   void computingChanged();
-  void reportChanged();  // report(), problems() or current() changed
-  void stageChanged();
+  void documentReplaced();  // another document is loaded; the selection must be cleared
+  // report() is new and no view shows it yet; reportChanged() follows. before: the replaced report.
+  void reportArrived(const shardscape::Report* before);
+  void reportChanged();    // report(), problems() or current() changed
+  void estimateArrived();  // estimate() is new and no view shows it yet; estimateChanged() follows
   void estimateChanged();  // estimate() or estimated() changed
-  void selectionChanged(
-      const QObject* by);  // the session: it was remapped after an edit, or to another stage
+  void resultShown();      // every listener of reportChanged() or estimateChanged() has run
   void unitsChanged();
-  void inspectionChanged();
   void rejectedChanged();  // some rejected() changed
   void searchChanged();
   void problemsChanged();                          // allProblems() changed
-  void lengthsDiffer(qint64 context, qint64 seq);  // decode was chosen: it counts the context length, which
-                                                   // is not the sequence length so far
+  void lengthsDiffer(qint64 context, qint64 seq);  // the person chose decode, which uses the context length;
+                                                   // it differs from the sequence length
   void adapted(const QString& model,
-               const QStringList& changes);  // what gave way: "Expert parallel (ep) 64 → 8"
+               const QStringList& changes);  // the adapted knobs: "Expert parallel (ep) 64 → 8"
 
  private:
   friend class DesignCommand;
@@ -130,35 +110,27 @@ class Session : public QObject {
   void deliver();
   void accept(std::shared_ptr<const Report> report);
   void acceptEstimate(std::shared_ptr<const Estimate> estimate);
-  void storeSelection(const Selection& selection);  // without telling
-  bool remapSelection(const Report* before);
-  void moveSelectionToStage();  // to the stage
   Design design_;
   std::shared_ptr<const Report> report_;
   std::vector<Problem> problems_;
-  struct Typed {  // since a person began to type into a field
+  struct Typed {  // the state of a field that a person types into
     QString before;
     std::optional<Problem> problem;
   };
   std::map<QString, Typed> typed_;
-  struct Adopted {  // the design with another model, and what the person had set before
+  struct Adopted {  // the design with the adopted model, and the design as the person had set it
     Design result, wanted;
   };
   std::optional<Adopted> adopted_;
-  // The one cache of this window; whatever it computes, in whichever thread, shares it.
+  // The one cache of the window. All computations in all threads share it.
   const std::shared_ptr<PlanCache> plans_ = std::make_shared<PlanCache>();
   MemoryAdvisor* advice_;
   Comparisons* comparisons_;
   QUndoStack undo_;
-  Inspection inspection_;
-  Selection selection_;
-  std::shared_ptr<const ResolvedSelection> resolved_selection_ = std::make_shared<const ResolvedSelection>();
-  std::optional<SpanKey> span_;  // of a selected span, while its step is simulated anew
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const SearchResult> search_;
-  bool current_ = false, computing_ = false, taking_back_ = false;
-  int stage_ = 0, edit_ = 0;
-  qint64 rank_ = 0;
+  bool current_ = false, computing_ = false, reverting_ = false;
+  int edit_ = 0;
   UnitSystem units_ = UnitSystem::Binary;
   struct Worker;
   std::unique_ptr<Worker> worker_;

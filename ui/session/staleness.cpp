@@ -15,9 +15,9 @@ constexpr double kPale = 0.45;
 
 Staleness::Staleness(const Session* session, Of of, QObject* parent)
     : QObject(parent), session_(session), of_(of) {
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatienceMs);
-  connect(&patience_, &QTimer::timeout, this, [this] { set(true); });
+  dim_delay_.setSingleShot(true);
+  dim_delay_.setInterval(kPatienceMs);
+  connect(&dim_delay_, &QTimer::timeout, this, [this] { set(true); });
   for (const auto signal : {&Session::reportChanged, &Session::computingChanged, &Session::estimateChanged,
                             &Session::rejectedChanged})
     connect(session_, signal, this, &Staleness::follow);
@@ -25,14 +25,14 @@ Staleness::Staleness(const Session* session, Of of, QObject* parent)
 }
 
 void Staleness::follow() {
-  const bool fresh = !session_->rejectsAny() &&
+  const bool fresh = !session_->hasRejectedText() &&
                      (of_ == Of::Report ? session_->current() : session_->estimated());
   const bool coming = session_->computing() || session_->current();
   if (!fresh && coming) {
-    if (!patience_.isActive() && !stale_) patience_.start();
+    if (!dim_delay_.isActive() && !stale_) dim_delay_.start();
     return;
   }
-  patience_.stop();
+  dim_delay_.stop();
   set(!fresh);
 }
 

@@ -1,5 +1,5 @@
-// Whether what a view shows is of an earlier design, long enough to be seen: everything that dims asks one of
-// these, so that all parts of the window dim together.
+// Tells whether a shown result has belonged to an earlier design for long enough that a person notices. All
+// widgets that dim use this class, so that they dim together.
 #pragma once
 
 #include <QObject>
@@ -14,7 +14,7 @@ class Session;
 class Staleness : public QObject {
   Q_OBJECT
  public:
-  enum class Of { Report, Estimate };  // what is shown: fresh as soon as that is of the present design
+  enum class Of { Report, Estimate };  // the shown result: it is fresh once it belongs to the present design
   Staleness(const Session* session, Of of, QObject* parent);
   bool stale() const { return stale_; }
 
@@ -26,11 +26,11 @@ class Staleness : public QObject {
   void set(bool stale);
   const Session* session_;
   Of of_;
-  QTimer patience_;  // quick results come without a flicker
+  QTimer dim_delay_;  // delays dimming, so that quick results do not flicker
   bool stale_ = false;
 };
 
-// The widget is pale while its figures are of an earlier design; readable still.
+// Paints the widget pale but readable while its figures belong to an earlier design.
 void dimWhileStale(QWidget* widget, const Session* session, Staleness::Of of = Staleness::Of::Report);
 void setDimmed(QWidget* widget, bool on);
 

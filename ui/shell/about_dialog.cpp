@@ -19,7 +19,7 @@ void showAbout(QWidget* parent) {
   auto* title = new QLabel(QString("Shardscape %1").arg(QCoreApplication::applicationVersion()), dialog);
   title->setProperty("role", "title");
   auto* text = new QLabel(
-      QDialog::tr("Design-space explorer for distributed training of large language models.\n\n"
+      QDialog::tr("Design-space explorer for distributed training and inference of large language models.\n\n"
                   "Free software under the GNU General Public License, version 3 or later.\n"
                   "Made with Qt %1, QCustomPlot, oneTBB and Protocol Buffers.")
           .arg(qVersion()),

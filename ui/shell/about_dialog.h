@@ -1,4 +1,4 @@
-// Name, version, licence and what the program is made with.
+// The About dialog: name, version, licence and libraries of the program.
 #pragma once
 
 class QWidget;

@@ -14,7 +14,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
     auto* action = new QAction(text, window);
     action->setShortcut(keys);
     action->setCheckable(checkable);
-    window->addAction(action);  // shortcuts work even where no menu shows it
+    window->addAction(action);  // the shortcut works even if no menu shows the action
     return action;
   };
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
@@ -38,8 +38,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   window->addActions({a.undo, a.redo});
   setThemedIcon(a.undo, "undo");
   setThemedIcon(a.redo, "redo");
-  // No shortcut of its own: Ctrl+C goes to whatever has the focus, and only what nobody takes reaches the
-  // window.
+  // Without a shortcut: the focused widget handles Ctrl+C. The window gets the key only if that widget
+  // ignores it.
   a.copy = make(tr("&Copy") + "\tCtrl+C");
 
   a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
@@ -69,7 +69,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.reset_layout = make(tr("&Reset layout"));
 
   a.palette = make(tr("Find a &command"), QKeySequence("Ctrl+K"));
-  a.shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence("F1"));
+  a.documentation = make(tr("&Documentation"), QKeySequence("F1"));
+  a.shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence("Ctrl+F1"));
   a.about = make(tr("&About Shardscape"));
   a.about->setMenuRole(QAction::AboutRole);
   return a;
@@ -85,7 +86,7 @@ QVector<Actions::Group> Actions::groups() const {
           {tr("Edit"), {undo, redo, copy}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
-          {tr("Help"), {palette, shortcuts, about}}};
+          {tr("Help"), {documentation, palette, shortcuts, about}}};
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {

@@ -1,9 +1,11 @@
-// Every action of the window: made here, wired by the main window, shown by menus, bar, palette and shortcut
-// sheet.
+// Every action of the window. makeActions() creates them, the main window connects them; menus, top bar,
+// palette and shortcut sheet show them.
 #pragma once
 
 #include <QAction>
+#include <QStringList>
 #include <QVector>
+#include <iterator>
 
 class QMainWindow;
 class QMenuBar;
@@ -11,10 +13,11 @@ class QUndoStack;
 
 namespace shardscape::ui {
 
+// The views, in the order of their tabs.
+inline constexpr const char* kViewNames[] = {"Graph",         "Memory",   "Compute",
+                                             "Communication", "Timeline", "Explore"};
 inline const QStringList& viewNames() {
-  static const QStringList names{QStringLiteral("Graph"),    QStringLiteral("Memory"),
-                                 QStringLiteral("Compute"),  QStringLiteral("Communication"),
-                                 QStringLiteral("Timeline"), QStringLiteral("Explore")};
+  static const QStringList names(std::begin(kViewNames), std::end(kViewNames));
   return names;
 }
 
@@ -26,7 +29,7 @@ struct Actions {
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
   QAction *form, *inspector, *problems, *machine, *reset_layout;
-  QAction *palette, *shortcuts, *about;
+  QAction *palette, *documentation, *shortcuts, *about;
 
   struct Group {
     QString name;  // "File"

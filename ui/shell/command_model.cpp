@@ -5,7 +5,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Points of a match, less is better; -1: a word is missing.
+// The score of a match, lower is better; -1: a word does not match.
 int score(const Command& command, const QStringList& words) {
   const QString everything = QStringList{command.group, command.title, command.hint, command.keywords}.join(
       ' ');
@@ -13,7 +13,8 @@ int score(const Command& command, const QStringList& words) {
   for (const QString& word : words) {
     if (!everything.contains(word, Qt::CaseInsensitive)) return -1;
     const qsizetype in_title = command.title.indexOf(word, 0, Qt::CaseInsensitive);
-    if (command.keywords.compare(word, Qt::CaseInsensitive) == 0) continue;  // a knob by its very symbol
+    if (command.keywords.compare(word, Qt::CaseInsensitive) == 0)
+      continue;  // the word is the symbol of a knob
     if (in_title == 0)
       points += 1;
     else if (in_title > 0 && !command.title[in_title - 1].isLetterOrNumber())

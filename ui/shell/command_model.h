@@ -1,4 +1,4 @@
-// What the command palette offers, filtered by the words typed, best match first.
+// The commands of the palette, filtered by the typed words, best match first.
 #pragma once
 
 #include <QAbstractListModel>
@@ -11,7 +11,7 @@ struct Command {
   QString group;     // "File", "Model", "Set"
   QString title;     // "Export bundle"
   QString hint;      // shortcut or present value
-  QString keywords;  // found by, not shown
+  QString keywords;  // searched, not shown
   std::function<void()> run;
 };
 

@@ -19,7 +19,7 @@ class CommandDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
 
-  // As wide as the list leaves room for: a width of its own would not know of the scroll bar.
+  // The list sets the width, which depends on the scroll bar.
   QSize sizeHint(const QStyleOptionViewItem&, const QModelIndex&) const override { return {1, 32}; }
 
   void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
@@ -58,7 +58,7 @@ CommandPalette::CommandPalette(QWidget* window)
     : QFrame(window),
       line_(new QLineEdit(this)),
       list_(new QListView(this)),
-      nothing_(new QLabel(tr("Nothing has these words."), this)),
+      no_match_(new QLabel(tr("No match."), this)),
       model_(new CommandModel(this)) {
   setObjectName("command_palette");
   setAutoFillBackground(true);
@@ -69,14 +69,14 @@ CommandPalette::CommandPalette(QWidget* window)
   list_->setFocusPolicy(Qt::NoFocus);
   list_->setUniformItemSizes(true);
   list_->setAccessibleName(tr("Commands"));
-  nothing_->setProperty("role", "secondary");
-  nothing_->setContentsMargins(16, 8, 16, 12);
+  no_match_->setProperty("role", "secondary");
+  no_match_->setContentsMargins(16, 8, 16, 12);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 8);
   layout->setSpacing(4);
   layout->addWidget(line_);
   layout->addWidget(list_);
-  layout->addWidget(nothing_);
+  layout->addWidget(no_match_);
   line_->installEventFilter(this);
   window->installEventFilter(this);
   connect(line_, &QLineEdit::textChanged, this, [this](const QString& text) {
@@ -103,7 +103,7 @@ void CommandPalette::place() {
   const QWidget* window = parentWidget();
   const int rows = std::min(kRows, model_->rowCount());
   list_->setVisible(rows > 0);
-  nothing_->setVisible(rows == 0);
+  no_match_->setVisible(rows == 0);
   list_->setFixedHeight(std::max(1, rows) * 32);
   const int width = std::min(600, window->width() - 40);
   setFixedWidth(width);

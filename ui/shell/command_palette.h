@@ -30,7 +30,7 @@ class CommandPalette : public QFrame {
   void dismiss();
   QLineEdit* line_;
   QListView* list_;
-  QLabel* nothing_;
+  QLabel* no_match_;
   CommandModel* model_;
   QPointer<QWidget> focus_before_;
 };

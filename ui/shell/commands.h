@@ -1,4 +1,4 @@
-// The commands of the palette: every action, every preset, every knob, and the fixes of present problems.
+// Makes the commands of the palette: actions, presets, knobs, and fixes of the design's problems.
 #pragma once
 
 #include <QVector>

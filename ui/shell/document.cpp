@@ -31,9 +31,10 @@ bool Document::mayDiscard() {
   if (!modified()) return true;
   QMessageBox box(QMessageBox::NoIcon, tr("Unsaved changes"), tr("Save the changes to \"%1\"?").arg(title()),
                   QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, window_);
-  box.setInformativeText(session_->undoStack()->isClean()
-                             ? tr("The search over designs, or what is compared, is not in a file yet.")
-                             : tr("The design has changes that are not in a file yet."));
+  box.setInformativeText(
+      session_->undoStack()->isClean()
+          ? tr("The search result or the list of pinned designs has changes that are not saved.")
+          : tr("The design has changes that are not saved."));
   box.setDefaultButton(QMessageBox::Save);
   switch (box.exec()) {
     case QMessageBox::Save: return save();
@@ -59,7 +60,7 @@ void Document::open() {
 }
 
 bool Document::openPath(const QString& path) {
-  auto loaded = load_study(path.toStdString());  // first: a file that cannot be read must not cost any change
+  auto loaded = load_study(path.toStdString());  // read first: an unreadable file must not discard changes
   if (const auto* problem = std::get_if<Problem>(&loaded)) {
     Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
     return false;
@@ -67,9 +68,8 @@ bool Document::openPath(const QString& path) {
   if (!mayDiscard()) return false;
   const Study& study = std::get<Study>(loaded);
   const QFileInfo file(path);
-  path_ = study.of_search
-              ? QString()
-              : file.absoluteFilePath();  // a document is not saved over what a search wrote or reads
+  path_ = study.of_search ? QString()
+                          : file.absoluteFilePath();  // "Save" must not overwrite the file of a search result
   settings::setDesignFolder(file.absolutePath());
   saved_search_ = study.search;
   session_->reset(study.design);
@@ -78,7 +78,7 @@ bool Document::openPath(const QString& path) {
   saved_compared_ = session_->comparisons()->named();
   Q_EMIT changed();
   if (study.lost)
-    Q_EMIT failed(tr("The design was opened, but not all that the same file has besides. %1")
+    Q_EMIT failed(tr("The design was opened, but not everything else in the file. %1")
                       .arg(QString::fromStdString(to_string(*study.lost))));
   else
     Q_EMIT succeeded();

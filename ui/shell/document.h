@@ -1,4 +1,4 @@
-// The design as a file: new, open, save, and the question about changes that are not saved.
+// The design as a file: new, open, save, and the question about unsaved changes.
 #pragma once
 
 #include <QObject>
@@ -19,15 +19,15 @@ class Document : public QObject {
  public:
   Document(Session* session, QWidget* window);
   const QString& path() const { return path_; }  // empty: never saved
-  bool modified() const;                         // the design, its search, or what it is compared with
-  QString title() const;                         // file name, or the design's own
+  bool modified() const;  // unsaved changes of the design, its search, or its pinned designs
+  QString title() const;  // the file name, or the name of the design
   void newDesign();
   void open();                         // asks for a file
-  bool openPath(const QString& path);  // false: failed() said why, or the person kept the present design
+  bool openPath(const QString& path);  // false: failed() was emitted, or the person kept the present design
   bool save();                         // asks for a file the first time
   bool saveAs();
   bool savePath(const QString& path);
-  bool mayDiscard();  // asks where there are changes; true: go on
+  bool mayDiscard();  // asks if there are unsaved changes; true: they may be discarded
 
  Q_SIGNALS:
   void changed();  // path or title
@@ -38,7 +38,7 @@ class Document : public QObject {
   Session* session_;
   QWidget* window_;
   QString path_;
-  std::shared_ptr<const SearchResult> saved_search_;  // as the file has it
+  std::shared_ptr<const SearchResult> saved_search_;  // as in the file
   std::vector<NamedDesign> saved_compared_;           // likewise
 };
 

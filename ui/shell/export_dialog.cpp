@@ -45,7 +45,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       folder_(new QLineEdit(this)),
       name_(new QLineEdit("trace", this)),
       tensors_(new QCheckBox(tr("Write tensor names and sizes (more than doubles a trace)"), this)),
-      durations_(new QCheckBox(tr("Write our durations of compute nodes, which simulators replay"), this)),
+      durations_(new QCheckBox(tr("Include estimated compute times (for replay in simulators)"), this)),
       replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
       size_(new QLabel(this)),
       message_(new QLabel(this)),
@@ -63,7 +63,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   durations_->setChecked(settings::exportDurations());
 
   connect(folder_, &QLineEdit::textChanged, this, [this] {
-    replace_->setChecked(false);  // consent to overwrite one folder is none for another
+    replace_->setChecked(false);  // consent to overwrite holds for one folder only
     refresh();
   });
   connect(folder_, &QLineEdit::textEdited, this, [this] { folder_chosen_ = true; });
@@ -139,7 +139,7 @@ void ExportDialog::build() {
   layout->setSpacing(14);
   layout->addLayout(form);
   layout->addWidget(message_);
-  // Cancel stands by the progress that it ends: a click that comes too late meets no other button.
+  // Cancel is next to the progress bar, so that a late click hits no other button.
   auto* progress = new QGridLayout;
   progress->setHorizontalSpacing(12);
   progress->setVerticalSpacing(6);
@@ -180,7 +180,7 @@ void ExportDialog::browse() {
   const QString parent = QFileInfo(folder_->text()).path();
   const QString chosen = QFileDialog::getExistingDirectory(this, tr("Folder for the bundle"), parent);
   if (chosen.isEmpty()) return;
-  // A folder with other things in it becomes the place of the bundle's own folder.
+  // A folder with other files gets a subfolder for the bundle.
   const bool other_things = !examineTarget(chosen, true).problem.isEmpty();
   setFolder(other_things ? chosen + "/" + slug(text(session_->design().name)) : chosen);
 }
@@ -215,8 +215,7 @@ void ExportDialog::refresh() {
   const TargetState target = examineTarget(folder_->text(), replace_->isChecked());
   replace_->setEnabled(target.bundle_there);
   QString problem = target.problem;
-  if (!ready && !session_->computing())
-    problem = tr("The design has a problem; mend it first. %1").arg(firstProblem(*session_));
+  if (!ready && !session_->computing()) problem = tr("Fix the design first. %1").arg(firstProblem(*session_));
   if (problem.isEmpty() && name_->text().trimmed().isEmpty()) problem = tr("The traces need a name.");
   if (ready) {
     const int64_t bytes = estimate_bundle_bytes(*report, options());
@@ -269,14 +268,14 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
   const auto& done = std::get<ExportSummary>(outcome);
   written_ = text(done.target.string());
   QString nearest;
-  for (const std::string& note : done.nearest) nearest += "\n" + tr("network.yml: %1").arg(text(note));
+  for (const std::string& note : done.substitutions) nearest += "\n" + tr("network.yml: %1").arg(text(note));
   showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
                       .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
                            text(format_bytes(done.bytes, session_->units())),
                            text(format_seconds(done.seconds)), written_) +
                   nearest,
               false);
-  start_->setEnabled(false);  // the folder now holds this very bundle
+  start_->setEnabled(false);  // the folder already holds this bundle
   open_->show();
   open_->setFocus();
 }

@@ -1,4 +1,5 @@
-// Where to write the bundle, how large it gets, and how far it is. Closing it does not stop a running export.
+// The dialog that exports a bundle: folder, options, size and progress. Closing the dialog does not stop a
+// running export.
 #pragma once
 
 #include <QDialog>
@@ -19,7 +20,7 @@ class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   ExportDialog(Session* session, ExportJob* job, QWidget* parent);
-  void setFolder(const QString& folder);  // the person's choice: no longer the one that is suggested
+  void setFolder(const QString& folder);  // chosen by the person; replaces the suggested folder
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -30,7 +31,7 @@ class ExportDialog : public QDialog {
   ExportOptions options() const;
   void browse();
   void start();
-  void refresh();  // what would be written, and whether it can be
+  void refresh();  // updates size, target problems and buttons
   void refreshJob();
   void finish(const ExportJob::Outcome& outcome);
   void showMessage(const QString& text, bool wrong);
@@ -42,7 +43,7 @@ class ExportDialog : public QDialog {
   QProgressBar* progress_;
   QPushButton *browse_, *start_, *cancel_, *close_, *open_;
   bool folder_chosen_ = false;
-  QString written_;  // the folder of the last export that ended well
+  QString written_;  // the folder of the last successful export
 };
 
 }  // namespace shardscape::ui

@@ -15,8 +15,8 @@ ExportJob::Outcome run(const Report& report, const ExportOptions& options, const
   try {
     return export_bundle(report, options, progress, stop);
   } catch (const std::exception& error) {
-    return Problem{
-        Severity::Error, options.target.string(), std::string("the export failed: ") + error.what(), "", {}};
+    return Problem{ProblemCode::ExportFailed, options.target.string(),
+                   std::string("the export failed: ") + error.what()};
   }
 }
 

@@ -1,4 +1,4 @@
-// An export in a thread of its own, with progress and cancel. One at a time.
+// Runs an export in its own thread, with progress and cancel. One export at a time.
 #pragma once
 
 #include <QObject>
@@ -15,7 +15,7 @@ namespace shardscape::ui {
 class ExportJob : public QObject {
   Q_OBJECT
  public:
-  using Outcome = std::variant<ExportSummary, Problem>;
+  using Outcome = Result<ExportSummary>;
   explicit ExportJob(QObject* parent = nullptr);
   ~ExportJob() override;
   bool running() const { return running_; }
@@ -36,7 +36,7 @@ class ExportJob : public QObject {
   bool running_ = false, cancelled_ = false;
   ExportProgress progress_;
   std::mutex mutex_;
-  ExportProgress latest_;             // by the worker, under the mutex
+  ExportProgress latest_;             // written by the worker, guarded by mutex_
   std::atomic<bool> posted_ = false;  // one progress event in the queue at most
   std::jthread thread_;
 };

@@ -1,4 +1,4 @@
-// What can be said of an export's destination before it starts.
+// Checks the destination of an export before the export starts.
 #pragma once
 
 #include <QString>
@@ -14,7 +14,7 @@ struct TargetState {
   QString volume;               // its mount point
 };
 
-// Looks, never writes. The export itself checks again and says what only trying can tell.
+// Reads only. The export checks again and reports errors that appear only when writing.
 TargetState examineTarget(const QString& folder, bool replace);
 
 }  // namespace shardscape::ui

@@ -49,7 +49,7 @@ ImportDialog::ImportDialog(Session* session, ImportResult result, const QString&
   apply_->setProperty("primary", true);
   apply_->setDefault(true);
   apply_->setEnabled(result_.ok());
-  apply_->setToolTip(tr("Takes the model. Parallelism, workload and cluster stay where they fit."));
+  apply_->setToolTip(tr("Applies the model. Parallelism, workload and cluster stay if they fit the model."));
   connect(cancel, &QPushButton::clicked, this, &QDialog::reject);
   connect(apply_, &QPushButton::clicked, this, &ImportDialog::apply);
 

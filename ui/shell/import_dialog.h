@@ -1,5 +1,5 @@
-// What a Hugging Face config.json becomes: the fields that were recognised, assumed and ignored, before it is
-// applied.
+// The preview of an imported Hugging Face config.json: recognised, assumed and ignored fields. "Apply" adopts
+// the model.
 #pragma once
 
 #include <QDialog>
@@ -28,7 +28,7 @@ class ImportDialog : public QDialog {
   void apply();
   Session* session_;
   ImportResult result_;
-  Design design_;  // the present one with the imported model
+  Design design_;  // the present design with the imported model
   QStandardItemModel* model_;
   QTreeView* fields_;
   QPushButton* apply_;

@@ -1,5 +1,5 @@
-// What machine estimates are of: every value of the design's accelerator and network, and what was measured,
-// with sources. Follows the design.
+// The machine of the estimates: every value of the design's accelerator and network, and measurements, with
+// their sources. Follows the design.
 #pragma once
 
 #include <QDialog>
@@ -25,7 +25,7 @@ class MachineDialog : public QDialog {
   MachineModel* model_;
   ChartTable* table_;
   QLabel *title_, *summary_;
-  CopyLabel* source_;  // of the selected row, whole
+  CopyLabel* source_;  // the whole source of the selected row
   int selected_row_ = 0;
 };
 

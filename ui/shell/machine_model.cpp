@@ -33,8 +33,8 @@ void MachineModel::setMachine(const std::vector<MachineSection>& sections) {
           {tr("Amount"), QStringLiteral("amount"), true, {}},
           {tr("Unit"), QStringLiteral("unit"), false, {}},
           {tr("From"), QStringLiteral("origin"), false,
-           tr("Whether the catalogue says it, a knob of this design, a measurement, or the program where "
-              "none does")},
+           tr("The origin of the value: the catalogue, a knob of this design, a measurement, or an "
+              "assumption of the program")},
           {tr("Source"), QStringLiteral("source"), false, {}}},
          std::move(rows));
 }

@@ -14,16 +14,17 @@
 #include <QTabBar>
 #include <QTabWidget>
 #include <QTableView>
+#include <QToolButton>
 #include <QVBoxLayout>
 
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
 #include "ui/form/config_form.h"
+#include "ui/help/help_window.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
-#include "ui/session/memory_problem.h"
 #include "ui/shell/about_dialog.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/commands.h"
@@ -40,6 +41,8 @@
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
+#include "ui/toolkit/icons.h"
+#include "ui/toolkit/segmented_control.h"
 #include "ui/views/communication/communication_view.h"
 #include "ui/views/compute/compute_view.h"
 #include "ui/views/explore/explore_view.h"
@@ -53,14 +56,30 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kProblemsHeight = 180;
-// Form and inspector take their share of the width, within what they can use.
+// Form and inspector get a share of the width, between their least and largest widths.
 int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
 int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
 
-// A local file that is dragged over the window, empty for anything else.
+// The path of a local file that is dragged over the window; empty for other drags.
 QString dragged_file(const QMimeData* data) {
   const QList<QUrl> urls = data->urls();
   return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
+}
+
+// A help button at the right end of the tabs.
+QToolButton* addHelpButton(QTabWidget* tabs) {
+  auto* corner = new QWidget(tabs);
+  auto* button = new QToolButton(corner);
+  button->setObjectName(QStringLiteral("about_view"));
+  button->setProperty("flat", true);
+  button->setAccessibleName(QObject::tr("About this view"));
+  button->setToolTip(QObject::tr("The documentation of this view (F1)"));
+  setThemedIcon(button, QStringLiteral("help"));
+  auto* row = new QHBoxLayout(corner);
+  row->setContentsMargins(0, 0, 12, 6);
+  row->addWidget(button);
+  tabs->setCornerWidget(corner);
+  return button;
 }
 
 }  // namespace
@@ -68,6 +87,7 @@ QString dragged_file(const QMimeData* data) {
 MainWindow::MainWindow(Session* session, QWidget* parent)
     : QMainWindow(parent),
       session_(session),
+      state_(new SelectionState(session, this)),
       job_(new ExportJob(this)),
       document_(new Document(session, this)),
       actions_(makeActions(this, session->undoStack())) {
@@ -84,6 +104,9 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   updateTitle();
 }
 
+// Deletes the views first: they use the selection state.
+MainWindow::~MainWindow() { delete takeCentralWidget(); }
+
 void MainWindow::build() {
   fillMenuBar(menuBar(), actions_);
   auto* page = new QWidget(this);
@@ -94,7 +117,7 @@ void MainWindow::build() {
   form_ = new ConfigForm(session_, columns_);
   centre_ = new QSplitter(Qt::Vertical, columns_);
   side_ = new QStackedWidget(columns_);
-  inspector_ = new InspectorPanel(session_, side_);
+  inspector_ = new InspectorPanel(state_, side_);
   tabs_ = new QTabWidget(centre_);
   problems_ = new ProblemsPanel(session_, centre_);
   status_ = new StatusBar(session_, job_, page);
@@ -103,17 +126,16 @@ void MainWindow::build() {
   tabs_->setDocumentMode(true);
   tabs_->tabBar()->setExpanding(false);
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
-  graph_ = new GraphView(session_, tabs_);
-  timeline_ = new TimelineView(session_, tabs_);
-  explore_ = new ExploreView(session_, new ServingPage(session_), tabs_);
+  graph_ = new GraphView(state_, tabs_);
+  timeline_ = new TimelineView(state_, tabs_);
+  explore_ = new ExploreView(state_, new ServingPage(state_), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
-  QWidget* views[] = {graph_,
-                      new MemoryView(session_, tabs_),
-                      new ComputeView(session_, tabs_),
-                      new CommunicationView(session_, tabs_),
-                      timeline_,
-                      explore_};
+  memory_ = new MemoryView(state_, tabs_);
+  QWidget* views[] = {
+      graph_,    memory_, new ComputeView(state_, tabs_), new CommunicationView(state_, tabs_),
+      timeline_, explore_};
+  static_assert(std::size(views) == std::size(kViewNames), "every name has a view");
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
 
   for (QSplitter* splitter : {columns_, centre_}) {
@@ -134,7 +156,7 @@ void MainWindow::build() {
   layout->addWidget(status_);
   setCentralWidget(page);
   page->setFocusPolicy(Qt::ClickFocus);
-  page->setFocus();  // no field is marked before the person chooses one
+  page->setFocus();  // no field has the focus at the start
 }
 
 void MainWindow::wireFile() {
@@ -152,7 +174,7 @@ void MainWindow::wireFile() {
     exportDialog()->activateWindow();
   });
   connect(actions_.copy, &QAction::triggered, this, [this] {
-    // As if the person had pressed the keys: the focused field or table knows best what to copy.
+    // Sends Ctrl+C to the focused widget, which knows what to copy.
     QKeyEvent press(QEvent::KeyPress, Qt::Key_C, Qt::ControlModifier);
     QApplication::sendEvent(focusWidget() ? focusWidget() : this, &press);
   });
@@ -161,18 +183,18 @@ void MainWindow::wireFile() {
   connect(document_, &Document::changed, this, &MainWindow::updateTitle);
   connect(session_, &Session::designChanged, message_, &MessageBar::endNote);
   connect(session_, &Session::adapted, this, [this](const QString& model, const QStringList& changes) {
-    message_->note(
-        tr("Changed to fit %1: %2. All else is as it was.").arg(model, changes.join(QStringLiteral(", "))),
-        actions_.undo);
+    message_->note(tr("Changed to fit %1: %2. Everything else is unchanged.")
+                       .arg(model, changes.join(QStringLiteral(", "))),
+                   actions_.undo);
   });
-  auto* as_long = new QAction(this);  // the context as long as the sequences were
+  auto* as_long = new QAction(this);  // sets the context length to the sequence length
   connect(as_long, &QAction::triggered, this, [this] {
     session_->setKnob(QStringLiteral("context_length"), QString::number(session_->design().workload.seq));
   });
   connect(session_, &Session::lengthsDiffer, this, [this, as_long](qint64 context, qint64 seq) {
     const QString of_cache = QString::fromStdString(grouped(context)),
                   of_sequences = QString::fromStdString(grouped(seq));
-    message_->note(tr("Decode attends to the context length, %1 tokens; the sequence length of %2 is that of "
+    message_->note(tr("Decode uses the context length, %1 tokens. The sequence length, %2, applies to "
                       "training and prefill.")
                        .arg(of_cache, of_sequences),
                    as_long, tr("Use %1").arg(of_sequences));
@@ -200,7 +222,7 @@ void MainWindow::wireView() {
   connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
   connect(actions_.find, &QAction::triggered, this, [this] {
     if (tabs_->currentWidget() == timeline_) return timeline_->activateSearch();
-    showView(0);
+    tabs_->setCurrentWidget(graph_);
     graph_->activateSearch();
   });
   connect(actions_.filter, &QAction::triggered, this, [this] {
@@ -220,9 +242,9 @@ void MainWindow::wireView() {
           either(&GraphView::zoomOut, &TimelineView::zoomOut, &ExploreView::zoomOut));
   connect(actions_.fit, &QAction::triggered, this,
           either(&GraphView::fit, &TimelineView::fit, &ExploreView::fit));
-  // A link of the inspector leads to the timeline.
-  connect(session_, &Session::selectionChanged, this, [this](const QObject* by) {
-    if (!by && session_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
+  // A link of the inspector opens the timeline.
+  connect(state_, &SelectionState::selectionChanged, this, [this](const QObject* by) {
+    if (!by && state_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
   });
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
   connect(actions_.inspector, &QAction::toggled, side_, &QWidget::setVisible);
@@ -242,10 +264,10 @@ void MainWindow::wireView() {
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
   connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
-    if (id == kMemoryPlace) return showView(1);
     actions_.form->setChecked(true);
     form_->focusKnob(id);
   });
+  connect(problems_, &ProblemsPanel::memoryRequested, this, [this] { tabs_->setCurrentWidget(memory_); });
   connect(session_, &Session::unitsChanged, this, [this] { settings::setUnits(session_->units()); });
   connect(&Theme::instance(), &Theme::changed, this, [this] {
     const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
@@ -254,7 +276,7 @@ void MainWindow::wireView() {
   (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
 }
 
-// What is searched belongs to the pages of a search; all else is inspected.
+// The right panel: the search setup for pages of a search, else the inspector.
 void MainWindow::placeSide() {
   const bool searches = tabs_->currentWidget() == explore_ && !explore_->usesInspector();
   side_->setCurrentWidget(searches ? static_cast<QWidget*>(explore_->setup()) : inspector_);
@@ -283,12 +305,53 @@ void MainWindow::wireCompare() {
 void MainWindow::wireHelp() {
   connect(actions_.palette, &QAction::triggered, this,
           [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
+  connect(actions_.documentation, &QAction::triggered, this, [this] { showHelp(focusedTopic()); });
+  connect(addHelpButton(tabs_), &QToolButton::clicked, this, [this] { showHelp(shownTopic()); });
   connect(actions_.shortcuts, &QAction::triggered, this, [this] {
     auto* sheet = new ShortcutsDialog(actions_, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);
     sheet->show();
   });
   connect(actions_.about, &QAction::triggered, this, [this] { showAbout(this); });
+}
+
+HelpTopic MainWindow::shownTopic() const {
+  QWidget* view = tabs_->currentWidget();
+  if (view == memory_) return HelpTopic::Memory;
+  if (const auto* compute = qobject_cast<ComputeView*>(view))
+    return compute->alternativeShown() ? HelpTopic::Roofline : HelpTopic::Flops;
+  if (const auto* communication = qobject_cast<CommunicationView*>(view))
+    return communication->alternativeShown() ? HelpTopic::Mesh : HelpTopic::Collectives;
+  if (view == timeline_) return HelpTopic::Timeline;
+  if (view != explore_) return HelpTopic::Graph;
+  switch (static_cast<ExploreView::Page>(explore_->pages()->current())) {
+    case ExploreView::Designs: return HelpTopic::Designs;
+    case ExploreView::Compare: return HelpTopic::Compare;
+    case ExploreView::SensitivityTab: return HelpTopic::Sensitivity;
+    case ExploreView::Scaling: return HelpTopic::Scaling;
+    case ExploreView::Serving: return HelpTopic::Serving;
+  }
+  return HelpTopic::Designs;
+}
+
+HelpTopic MainWindow::focusedTopic() const {
+  const QWidget* focused = focusWidget();
+  if (form_->isAncestorOf(focused)) return HelpTopic::Form;
+  if (problems_->isAncestorOf(focused)) return HelpTopic::Problems;
+  return shownTopic();
+}
+
+void MainWindow::showHelp(HelpTopic topic) {
+  if (!help_) {
+    help_ = std::make_unique<HelpWindow>();
+    help_->restoreGeometry(settings::helpGeometry());
+    help_->restoreSplitter(settings::helpSplitterState());
+    connect(help_.get(), &HelpWindow::closed, this, [this] {
+      settings::setHelpGeometry(help_->saveGeometry());
+      settings::setHelpSplitterState(help_->splitterState());
+    });
+  }
+  help_->open(helpLink(topic));
 }
 
 ExportDialog* MainWindow::exportDialog() {
@@ -308,7 +371,7 @@ void MainWindow::showProblems(bool visible) {
   if (visible) problems_->table()->setFocus();
 }
 
-// What no field, table or label has copied for itself: the inspector's text.
+// Copies the inspector's text, if no focused widget handled the copy.
 void MainWindow::copy() { inspector_->copy(); }
 
 void MainWindow::saveView() {
@@ -388,8 +451,9 @@ void MainWindow::rememberLayout() {
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!document_->mayDiscard()) return event->ignore();
-  job_->cancel();  // leaves nothing half written
+  job_->cancel();  // removes the partial bundle
   rememberLayout();
+  if (help_) help_->close();
   event->accept();
 }
 

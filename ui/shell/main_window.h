@@ -1,10 +1,13 @@
-// The window: puts the parts together and wires the actions. What the parts do is theirs.
+// The window: creates the parts and connects the actions. The parts implement their own behaviour.
 #pragma once
 
 #include <QMainWindow>
+#include <memory>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/shell/actions.h"
+#include "ui/shell/help_topics.h"
 #include "ui/toolkit/theme.h"
 
 class QSplitter;
@@ -21,7 +24,9 @@ class ExportDialog;
 class MachineDialog;
 class ExportJob;
 class GraphView;
+class HelpWindow;
 class InspectorPanel;
+class MemoryView;
 class MessageBar;
 class ProblemsPanel;
 class StatusBar;
@@ -33,7 +38,9 @@ class MainWindow : public QMainWindow {
   Q_OBJECT
  public:
   explicit MainWindow(Session* session, QWidget* parent = nullptr);
+  ~MainWindow() override;
   const Actions& actions() const { return actions_; }
+  SelectionState* selection() const { return state_; }
   ConfigForm* form() const { return form_; }
   InspectorPanel* inspector() const { return inspector_; }
   VerdictStrip* verdictStrip() const { return verdict_; }
@@ -45,9 +52,10 @@ class MainWindow : public QMainWindow {
   QTabWidget* tabs() const { return tabs_; }
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
+  HelpWindow* help() const { return help_.get(); }  // null until help is first opened
   void showView(int index);
   void setTheme(Theme::Mode mode);
-  void restoreLayout();  // as the last run left it
+  void restoreLayout();  // restores the layout of the last run
   void resetLayout();
 
  protected:
@@ -63,10 +71,13 @@ class MainWindow : public QMainWindow {
   void wireCompare();
   void placeSide();
   void wireHelp();
+  HelpTopic focusedTopic() const;
+  HelpTopic shownTopic() const;  // the topic of the current view
+  void showHelp(HelpTopic topic);
   void copy();
   void importConfig();                      // asks for a file
   void previewImport(const QString& path);  // of a Hugging Face config.json
-  void openFile(const QString& path);       // a design or a config.json, as its content says
+  void openFile(const QString& path);       // a design or a config.json; the content decides
   void compareFile();
   void saveView();
   void exportTrace();
@@ -74,6 +85,7 @@ class MainWindow : public QMainWindow {
   void updateTitle();
   void rememberLayout();
   Session* session_;
+  SelectionState* state_;
   ExportJob* job_;
   Document* document_;
   Actions actions_;
@@ -87,12 +99,14 @@ class MainWindow : public QMainWindow {
   QSplitter *columns_, *centre_;
   QTabWidget* tabs_;
   GraphView* graph_ = nullptr;
+  MemoryView* memory_ = nullptr;
   TimelineView* timeline_ = nullptr;
   ExploreView* explore_ = nullptr;
-  QStackedWidget* side_;  // the inspector, or what is searched
+  QStackedWidget* side_;  // the inspector, or the search setup
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
   MachineDialog* machine_ = nullptr;
+  std::unique_ptr<HelpWindow> help_;  // not a child, so that the main window can be in front of it
 };
 
 }  // namespace shardscape::ui

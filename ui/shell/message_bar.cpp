@@ -11,15 +11,15 @@
 namespace shardscape::ui {
 
 MessageBar::MessageBar(QWidget* parent)
-    : QFrame(parent), text_(new QLabel(this)), way_out_(new QPushButton(tr("Undo"), this)) {
+    : QFrame(parent), text_(new QLabel(this)), button_(new QPushButton(tr("Undo"), this)) {
   setObjectName("message_bar");
   text_->setWordWrap(true);
   text_->setTextFormat(Qt::PlainText);
   text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  way_out_->setProperty("link", true);
-  way_out_->setObjectName("message_undo");
+  button_->setProperty("link", true);
+  button_->setObjectName("message_undo");
   connect(
-      way_out_, &QPushButton::clicked, this,
+      button_, &QPushButton::clicked, this,
       [this] {
         if (action_) action_->trigger();
       },
@@ -33,7 +33,7 @@ MessageBar::MessageBar(QWidget* parent)
   layout->setContentsMargins(20, 6, 12, 6);
   layout->setSpacing(12);
   layout->addWidget(text_, 1);
-  layout->addWidget(way_out_);
+  layout->addWidget(button_);
   layout->addWidget(close);
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
   hide();
@@ -41,17 +41,17 @@ MessageBar::MessageBar(QWidget* parent)
 
 void MessageBar::show(const QString& text) {
   action_ = nullptr;
-  way_out_->hide();
+  button_->hide();
   text_->setText(text);
   text_->setAccessibleName(text);
   setVisible(!text.isEmpty());
 }
 
-void MessageBar::note(const QString& text, QAction* way_out, const QString& words) {
+void MessageBar::note(const QString& text, QAction* action, const QString& words) {
   show(text);
-  action_ = way_out;
-  way_out_->setText(words);
-  way_out_->show();
+  action_ = action;
+  button_->setText(words);
+  button_->show();
 }
 
 void MessageBar::endNote() {

@@ -1,5 +1,5 @@
-// One line across the window for what went wrong outside the form (a file that cannot be read), or what was
-// changed, or not changed, unasked; goes away by itself with the next success or edit, or by its button.
+// A line across the window for errors outside the form (an unreadable file) and for automatic changes of the
+// design. The next success or edit hides the line, or its button does.
 #pragma once
 
 #include <QFrame>
@@ -15,15 +15,15 @@ class MessageBar : public QFrame {
  public:
   explicit MessageBar(QWidget* parent = nullptr);
   void show(const QString& text);
-  void note(const QString& text, QAction* way_out,
-            const QString& words = tr("Undo"));  // until the next edit; words: of the button
+  void note(const QString& text, QAction* action,
+            const QString& words = tr("Undo"));  // shown until the next edit; words: the button's text
   void endNote();
   QString text() const;
-  QPushButton* wayOut() const { return way_out_; }
+  QPushButton* button() const { return button_; }
 
  private:
   QLabel* text_;
-  QPushButton* way_out_;
+  QPushButton* button_;
   QAction* action_ = nullptr;
 };
 

@@ -12,7 +12,7 @@ PresetBox::PresetBox(Session* session, QWidget* parent)
   setObjectName("preset_box");
   setProperty("preset", true);
   setAccessibleName(tr("Model preset"));
-  setToolTip(tr("Model preset. Parallelism, workload and cluster stay where they fit."));
+  setToolTip(tr("Model preset. Parallelism, workload and cluster stay if they fit the model."));
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   setMinimumContentsLength(22);
   for (const Preset& preset : ModelLibrary::instance().presets()) {
@@ -34,7 +34,7 @@ void PresetBox::showPopup() { popup_->open(currentData().toString()); }
 
 void PresetBox::refresh() {
   const ModelSpec& model = session_->design().model;
-  int index = 0;  // items are in the library's order
+  int index = 0;  // items are in the order of the library
   for (const Preset& preset : ModelLibrary::instance().presets()) {
     const bool here = preset.id == model.preset;
     const QString name = QString::fromStdString(preset.name);

@@ -1,4 +1,5 @@
-// The model presets; says so where the model has been edited since. Drops down a list that can be searched.
+// A box with the model presets and a searchable list. The box shows "edited" if the model differs from its
+// preset.
 #pragma once
 
 #include <QComboBox>

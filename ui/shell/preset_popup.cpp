@@ -75,10 +75,10 @@ PresetPopup::PresetPopup(QWidget* owner)
     : QFrame(owner, Qt::Popup),
       line_(new QLineEdit(this)),
       list_(new QListView(this)),
-      nothing_(new QLabel(tr("No model has these words."), this)),
+      no_match_(new QLabel(tr("No match."), this)),
       model_(new QStandardItemModel(this)) {
   setObjectName("preset_popup");
-  setAttribute(Qt::WA_NoMouseReplay);  // a click on the box closes the list and does not open it again
+  setAttribute(Qt::WA_NoMouseReplay);  // a click on the box closes the list without opening it again
   line_->setObjectName("preset_search");
   line_->setPlaceholderText(tr("Find a model"));
   line_->setAccessibleName(line_->placeholderText());
@@ -89,14 +89,14 @@ PresetPopup::PresetPopup(QWidget* owner)
   list_->setUniformItemSizes(true);
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setAccessibleName(tr("Models"));
-  nothing_->setProperty("role", "secondary");
-  nothing_->setContentsMargins(12, 6, 12, 10);
+  no_match_->setProperty("role", "secondary");
+  no_match_->setContentsMargins(12, 6, 12, 10);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(6, 6, 6, 6);
   layout->setSpacing(4);
   layout->addWidget(line_);
   layout->addWidget(list_);
-  layout->addWidget(nothing_);
+  layout->addWidget(no_match_);
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textChanged, this, [this](const QString& words) {
     fill(words);
@@ -151,7 +151,7 @@ void PresetPopup::move(int rows) {
   if (row <= last && is_heading(model_->index(row, 0))) row += row == 0 ? 1 : step;
   if (row > last) return;
   list_->setCurrentIndex(model_->index(row, 0));
-  if (row == 1) list_->scrollToTop();  // the first heading as well
+  if (row == 1) list_->scrollToTop();  // shows the first heading too
 }
 
 void PresetPopup::choose() {
@@ -165,7 +165,7 @@ void PresetPopup::place() {
   const QWidget* owner = parentWidget();
   const int rows = std::min(kRows, model_->rowCount());
   list_->setVisible(rows > 0);
-  nothing_->setVisible(rows == 0);
+  no_match_->setVisible(rows == 0);
   list_->setFixedHeight(std::max(1, rows) * kRowHeight + 2);
   setFixedWidth(std::max(kWidth, owner->width()));
   adjustSize();

@@ -26,13 +26,13 @@ class PresetPopup : public QFrame {
 
  private:
   void fill(const QString& words);
-  void select(const QString& id);  // the first model where there is none of this id
-  void move(int rows);             // over headings
+  void select(const QString& id);  // the first model if no model has this id
+  void move(int rows);             // skips headings
   void choose();
   void place();
   QLineEdit* line_;
   QListView* list_;
-  QLabel* nothing_;
+  QLabel* no_match_;
   QStandardItemModel* model_;
 };
 

@@ -20,6 +20,12 @@ QString problemPlace(const Problem& problem) {
   return isOfMemory(problem) ? ProblemsModel::tr("Memory") : text(problem.where);
 }
 
+QString problemText(const Problem& problem) {
+  const std::string_view code = code_text(problem.code);
+  return text(to_string(problem)) +
+         QStringLiteral(" [%1]").arg(QLatin1String(code.data(), static_cast<qsizetype>(code.size())));
+}
+
 void ProblemsModel::setProblems(const std::vector<Problem>& problems) {
   beginResetModel();
   problems_ = problems;
@@ -43,7 +49,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
     return iconPixmap(isMemoryProblem(problem) ? "cross"
                       : error                  ? "error"
                                                : "note",
-                      error ? colors.bad : colors.note, 16);  // as the verdict has it
+                      error ? colors.bad : colors.note, 16);  // as in the verdict
   }
   if (role == Qt::ForegroundRole && index.column() == FixColumn) return readable(colors.accent, colors.panel);
   if (role == Qt::FontRole && index.column() == FixColumn)
@@ -52,7 +58,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
   if (role == Qt::AccessibleTextRole && index.column() == Where) {
     return (error ? tr("Error: ") : tr("Note: ")) + problemPlace(problem);
   }
-  if (role == Qt::ToolTipRole && index.column() != FixColumn) return text(to_string(problem));
+  if (role == Qt::ToolTipRole && index.column() != FixColumn) return problemText(problem);
   if (role != Qt::DisplayRole) return {};
   switch (index.column()) {
     case Where: return problemPlace(problem);
@@ -67,7 +73,7 @@ QVariant ProblemsModel::headerData(int section, Qt::Orientation orientation, int
   if (role != Qt::DisplayRole || orientation != Qt::Horizontal) return {};
   switch (section) {
     case Where: return tr("Where");
-    case What: return tr("What is wrong");
+    case What: return tr("Problem");
     case Accepted: return tr("Accepted");
     case FixColumn: return tr("Fix");
     default: return {};

@@ -1,4 +1,4 @@
-// The problems of a design as a table: what, where, what would be accepted, and the first fix.
+// The problems of a design as a table: place, problem, accepted values, and the first fix.
 #pragma once
 
 #include <QAbstractTableModel>
@@ -8,8 +8,11 @@
 
 namespace shardscape::ui {
 
-// A knob goes by its label, "Tensor parallel (tp)"; other places (files) by their own name.
+// The label of a knob, "Tensor parallel (tp)"; the name of any other place (a file).
 QString problemPlace(const Problem& problem);
+// One line with the code at the end: "tp: 32 heads do not split over tp = 5; accepted: ...
+// [heads-indivisible-by-tp]".
+QString problemText(const Problem& problem);
 
 class ProblemsModel : public QAbstractTableModel {
   Q_OBJECT

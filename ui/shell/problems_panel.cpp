@@ -26,7 +26,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
       session_(session),
       model_(new ProblemsModel(this)),
       table_(new QTableView(this)),
-      nothing_(new QLabel(tr("None: the design can be built as it is, and fits."), this)) {
+      empty_label_(new QLabel(tr("No problems: the design is valid and fits."), this)) {
   setObjectName("problems_panel");
   setAttribute(Qt::WA_StyledBackground);
   table_->setObjectName("problems_table");
@@ -44,11 +44,12 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   header->setSectionResizeMode(ProblemsModel::Where, QHeaderView::ResizeToContents);
   header->setSectionResizeMode(ProblemsModel::What, QHeaderView::Stretch);
   header->setSectionResizeMode(ProblemsModel::Accepted, QHeaderView::Stretch);
-  header->setSectionResizeMode(ProblemsModel::FixColumn, QHeaderView::Stretch);  // some change several knobs
+  header->setSectionResizeMode(ProblemsModel::FixColumn,
+                               QHeaderView::Stretch);  // some fixes change several knobs
 
-  nothing_->setProperty("role", "secondary");
-  nothing_->setContentsMargins(11, 0, 0, 0);
-  nothing_->setWordWrap(true);
+  empty_label_->setProperty("role", "secondary");
+  empty_label_->setContentsMargins(11, 0, 0, 0);
+  empty_label_->setWordWrap(true);
   auto* title = new QLabel(tr("Problems"), this);
   title->setProperty("role", "heading");
   auto* close = new QToolButton(this);
@@ -68,7 +69,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
   auto* body = new QHBoxLayout;
   body->setContentsMargins(5, 0, 5, 4);  // cells begin under the title
   body->addWidget(table_);
-  body->addWidget(nothing_, 1, Qt::AlignTop);
+  body->addWidget(empty_label_, 1, Qt::AlignTop);
   layout->addLayout(body);
   setMinimumHeight(150);
 
@@ -77,9 +78,7 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
     if (index.column() == ProblemsModel::FixColumn) applyFirstFix(index.row());
   });
   connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
-    if (index.column() != ProblemsModel::FixColumn) {
-      Q_EMIT knobRequested(QString::fromStdString(model_->problem(index.row()).where));
-    }
+    if (index.column() != ProblemsModel::FixColumn) goTo(model_->problem(index.row()));
   });
   for (const int key : {Qt::Key_Return, Qt::Key_Enter}) {
     auto* enter = new QShortcut(key, table_, nullptr, nullptr, Qt::WidgetShortcut);
@@ -93,11 +92,11 @@ ProblemsPanel::ProblemsPanel(Session* session, QWidget* parent)
 }
 
 void ProblemsPanel::refresh() {
-  if (session_->computing()) return;  // the list of the design before stays until the new one is there
+  if (session_->computing()) return;  // the old list stays until the new list arrives
   model_->setProblems(session_->allProblems());
   const bool any = model_->rowCount() > 0;
   table_->setVisible(any);
-  nothing_->setVisible(!any);
+  empty_label_->setVisible(!any);
   if (any) table_->setCurrentIndex(model_->index(0, 0));
 }
 
@@ -106,8 +105,15 @@ void ProblemsPanel::applyFirstFix(int row) {
   const Problem& problem = model_->problem(row);
   if (problem.fixes.empty()) return;
   const Fix fix = problem.fixes.front();
-  // Resets the model: not from within one of the table's own signals.
+  // Queued: the fix resets the model, which must not happen inside a signal of the table.
   QTimer::singleShot(0, session_, [session = session_, fix] { session->applyFix(fix); });
+}
+
+void ProblemsPanel::goTo(const Problem& problem) {
+  if (isOfMemory(problem))
+    Q_EMIT memoryRequested();
+  else
+    Q_EMIT knobRequested(QString::fromStdString(problem.where));
 }
 
 void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
@@ -120,9 +126,8 @@ void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
   }
   if (!problem.fixes.empty()) menu.addSeparator();
   menu.addAction(isOfMemory(problem) ? tr("Go to the Memory view") : tr("Go to the field"), this,
-                 [&] { Q_EMIT knobRequested(QString::fromStdString(problem.where)); });
-  menu.addAction(tr("Copy"), this,
-                 [&] { QGuiApplication::clipboard()->setText(QString::fromStdString(to_string(problem))); });
+                 [&] { goTo(problem); });
+  menu.addAction(tr("Copy"), this, [&] { QGuiApplication::clipboard()->setText(problemText(problem)); });
   menu.exec(event->globalPos());
 }
 

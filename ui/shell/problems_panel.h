@@ -1,8 +1,10 @@
-// The list of problems above the status bar; Enter or a click on a fix applies it, a double click goes to the
-// field.
+// The list of problems above the status bar. Enter or a click on a fix applies the fix; a double click goes
+// to the field.
 #pragma once
 
 #include <QWidget>
+
+#include "base/problem.h"
 
 class QLabel;
 class QTableView;
@@ -20,6 +22,7 @@ class ProblemsPanel : public QWidget {
 
  Q_SIGNALS:
   void knobRequested(const QString& id);
+  void memoryRequested();
   void closeRequested();
 
  protected:
@@ -28,10 +31,11 @@ class ProblemsPanel : public QWidget {
  private:
   void refresh();
   void applyFirstFix(int row);
+  void goTo(const Problem& problem);
   Session* session_;
   ProblemsModel* model_;
   QTableView* table_;
-  QLabel* nothing_;
+  QLabel* empty_label_;
 };
 
 }  // namespace shardscape::ui

@@ -12,7 +12,7 @@ namespace {
 
 int ends[2] = {-1, -1};
 
-// Only async-signal-safe calls here: the event loop does the rest.
+// Only async-signal-safe calls here. The event loop quits the program.
 void wake(int) {
   const char byte = 1;
   [[maybe_unused]] const ssize_t written = write(ends[0], &byte, 1);

@@ -1,5 +1,4 @@
-// Ctrl+C in the terminal, or the end of the session, closes the program in order: a running export removes
-// what it wrote.
+// Quits the program on SIGINT, SIGTERM and SIGHUP. A running export removes its files first.
 #pragma once
 
 class QObject;

@@ -12,7 +12,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Lets layouts, timers and worker threads come to rest.
+// Waits until layouts, timers and worker threads are idle.
 void waitUntilDrawn(MainWindow& window) {
   QElapsedTimer clock;
   clock.start();
@@ -25,13 +25,10 @@ void waitUntilDrawn(MainWindow& window) {
 
 }  // namespace
 
-std::variant<QStringList, Problem> renderViews(MainWindow& window, const QString& folder) {
+Result<QStringList> renderViews(MainWindow& window, const QString& folder) {
   if (!QDir().mkpath(folder)) {
-    return Problem{Severity::Error,
-                   folder.toStdString(),
-                   "the folder cannot be made",
-                   "a folder that can be written to",
-                   {}};
+    return Problem{ProblemCode::FolderNotWritable, folder.toStdString(), "the folder cannot be made",
+                   "a folder that can be written to"};
   }
   const Theme::Mode mode_before = Theme::instance().mode();
   QStringList files;
@@ -51,11 +48,8 @@ std::variant<QStringList, Problem> renderViews(MainWindow& window, const QString
                                  .arg(size.height());
         const QString path = QDir(folder).absoluteFilePath(name);
         if (!window.grab().save(path)) {
-          return Problem{Severity::Error,
-                         path.toStdString(),
-                         "the picture cannot be written",
-                         "a folder with free space that can be written to",
-                         {}};
+          return Problem{ProblemCode::FileNotWritable, path.toStdString(), "the picture cannot be written",
+                         "a folder with free space that can be written to"};
         }
         files << path;
       }

@@ -1,4 +1,4 @@
-// Pictures of every view of the window, for documentation and for machines without a screen.
+// Draws pictures of every view of the window, for documentation and for machines without a screen.
 #pragma once
 
 #include <QString>
@@ -13,6 +13,6 @@ namespace shardscape::ui {
 class MainWindow;
 
 // Every view, light and dark, at 1280x800 and 2560x1440, as DIR/<view>-<theme>-<size>.png. Returns the files.
-std::variant<QStringList, Problem> renderViews(MainWindow& window, const QString& folder);
+Result<QStringList> renderViews(MainWindow& window, const QString& folder);
 
 }  // namespace shardscape::ui

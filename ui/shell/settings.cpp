@@ -22,7 +22,8 @@ QString folder(const char* key) {
 }
 
 constexpr char kGeometry[] = "window/geometry", kSplitter[] = "window/splitter", kForm[] = "window/form",
-               kInspector[] = "window/inspector";
+               kInspector[] = "window/inspector", kHelp[] = "help/geometry",
+               kHelpSplitter[] = "help/splitter";
 
 }  // namespace
 
@@ -54,9 +55,15 @@ void setFormVisible(bool visible) { write(kForm, visible); }
 bool inspectorVisible() { return read(kInspector, true).toBool(); }
 void setInspectorVisible(bool visible) { write(kInspector, visible); }
 
+QByteArray helpGeometry() { return read(kHelp).toByteArray(); }
+void setHelpGeometry(const QByteArray& geometry) { write(kHelp, geometry); }
+QByteArray helpSplitterState() { return read(kHelpSplitter).toByteArray(); }
+void setHelpSplitterState(const QByteArray& state) { write(kHelpSplitter, state); }
+
 void forgetLayout() {
   QSettings settings = store();
-  for (const char* key : {kGeometry, kSplitter, kForm, kInspector}) settings.remove(QLatin1String(key));
+  for (const char* key : {kGeometry, kSplitter, kForm, kInspector, kHelp, kHelpSplitter})
+    settings.remove(QLatin1String(key));
 }
 
 }  // namespace shardscape::ui::settings

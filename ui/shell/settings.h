@@ -34,6 +34,10 @@ bool formVisible();
 void setFormVisible(bool visible);
 bool inspectorVisible();
 void setInspectorVisible(bool visible);
+QByteArray helpGeometry();  // of the documentation's window
+void setHelpGeometry(const QByteArray& geometry);
+QByteArray helpSplitterState();
+void setHelpSplitterState(const QByteArray& state);
 // Geometry, splitters and panels go back to their defaults.
 void forgetLayout();
 

@@ -55,7 +55,7 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                                   : action->shortcut().toString(QKeySequence::NativeText);
       QString name = action->text().section('\t', 0, 0).remove('&').remove("...");
       if (action == actions.undo || action == actions.redo)
-        name = name.section(' ', 0, 0);  // without what it undoes
+        name = name.section(' ', 0, 0);  // without the name of the undo step
       if (!keys.isEmpty()) rows.push_back({keys, name});
     }
     column[group.actions.contains(actions.find)]->addWidget(section(group.name, rows, this));
@@ -64,29 +64,29 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                {{tr("Up, Down"), tr("Step by one")},
                                 {tr("Page Up, Page Down"), tr("Step by ten")},
                                 {tr("Ctrl+Up, Ctrl+Down"), tr("Double, halve")},
-                                {tr("Escape"), tr("Take back what was typed")}},
+                                {tr("Escape"), tr("Revert the typed text")}},
                                this));
   column[2]->addWidget(section(tr("In the graph"),
                                {{tr("Arrows"), tr("Go to a neighbour")},
                                 {tr("Enter, Space"), tr("Unfold or fold")},
                                 {"+  -", tr("Zoom")},
                                 {tr("F, Home"), tr("Fit, start")},
-                                {tr("N, Shift+N"), tr("What differs from pinned designs")},
+                                {tr("N, Shift+N"), tr("Next, previous difference")},
                                 {tr("Escape"), tr("Select nothing")}},
                                this));
   column[1]->addWidget(section(
       tr("In a chart"),
-      {{tr("Left, Right"), tr("Stage before, next stage")}, {tr("Up, Down"), tr("Part of the bar")}}, this));
+      {{tr("Left, Right"), tr("Previous, next stage")}, {tr("Up, Down"), tr("Part of the bar")}}, this));
   column[0]->addWidget(section(tr("Among designs"),
-                               {{tr("Arrows"), tr("Next point that way")},
-                                {tr("Home"), tr("The best one")},
+                               {{tr("Arrows"), tr("Next point in this direction")},
+                                {tr("Home"), tr("The best design")},
                                 {tr("Enter"), tr("Make it the current design")},
-                                {"+  -  0", tr("Zoom, all of it")},
+                                {"+  -  0", tr("Zoom in, out, fit")},
                                 {tr("Space, Shift+Arrows"), tr("In a filter: one value, several")},
                                 {tr("Ctrl+Enter"), tr("Search, cancel")}},
                                this));
   column[2]->addWidget(section(tr("In the memory curve"),
-                               {{tr("Left, Right"), tr("Action before, next action")},
+                               {{tr("Left, Right"), tr("Previous, next action")},
                                 {"M", tr("Peak of the memory")},
                                 {tr("Enter"), tr("Show it in the timeline")},
                                 {tr("Escape"), tr("Select nothing")}},
@@ -109,8 +109,13 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
                                this));
   column[1]->addWidget(section(
       tr("In a search field"),
-      {{tr("Enter, Shift+Enter"), tr("Next match, match before")}, {tr("Escape"), tr("Clear and leave")}},
-      this));
+      {{tr("Enter, Shift+Enter"), tr("Next, previous match")}, {tr("Escape"), tr("Clear and leave")}}, this));
+  column[1]->addWidget(section(tr("In the documentation"),
+                               {{tr("Ctrl+F"), tr("Search all pages")},
+                                {tr("F3, Shift+F3"), tr("Next, previous match on the page")},
+                                {tr("Alt+Left, Alt+Right"), tr("Back, forward")},
+                                {tr("Escape"), tr("End the search, close")}},
+                               this));
   for (QVBoxLayout* one : column) one->addStretch();
 }
 

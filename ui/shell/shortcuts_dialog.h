@@ -1,4 +1,4 @@
-// The sheet of all keys, made from the actions themselves.
+// The sheet of all keyboard shortcuts. Shortcuts of actions come from the actions.
 #pragma once
 
 #include <QDialog>

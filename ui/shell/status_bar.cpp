@@ -74,7 +74,7 @@ StatusBar::StatusBar(Session* session, ExportJob* job, QWidget* parent)
   connect(job, &ExportJob::progressed, this, &StatusBar::refreshJob);
   connect(job, &ExportJob::finished, this, [this](const ExportJob::Outcome& outcome) {
     refreshJob();
-    if (job_->cancelled()) return showMessage(tr("Export cancelled, nothing was left behind"));
+    if (job_->cancelled()) return showMessage(tr("Export cancelled, no files left"));
     if (const auto* done = std::get_if<ExportSummary>(&outcome)) {
       return showMessage(tr("Exported %1 ranks, %2 in %3")
                              .arg(QString::fromStdString(grouped(done->ranks)),
@@ -104,8 +104,8 @@ void StatusBar::refreshProblems() {
   if (!fits) parts << tr("Does not fit");
   if (errors) parts << (errors == 1 ? tr("1 problem") : tr("%1 problems").arg(errors));
   if (notes) parts << (notes == 1 ? tr("1 note") : tr("%1 notes").arg(notes));
-  problems_->setText(" " +
-                     (parts.isEmpty() ? tr("No problems") : parts.join(", ")));  // off the icon a little
+  problems_->setText(
+      " " + (parts.isEmpty() ? tr("No problems") : parts.join(", ")));  // space between icon and text
   problems_->setToolTip(tr("Show or hide the list of problems"));
   const Colors& colors = Theme::instance().colors();
   problems_->setIcon(errors  ? iconPixmap("error", colors.bad, 14)

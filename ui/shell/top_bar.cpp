@@ -36,7 +36,7 @@ QToolButton* tool_button(QAction* action, QWidget* parent) {
   return button;
 }
 
-// What stands side by side, and what can be done about it.
+// The button with the number of compared designs and the menu of compare actions.
 QPushButton* compare_button(Session* session, const Actions& actions, QWidget* parent) {
   auto* button = new QPushButton(parent);
   button->setObjectName("compare_button");
@@ -49,8 +49,8 @@ QPushButton* compare_button(Session* session, const Actions& actions, QWidget* p
   const auto follow = [button, session] {
     const int pinned = session->comparisons()->size();
     button->setText(pinned == 0 ? TopBar::tr("Compare") : TopBar::tr("Compare %1").arg(pinned + 1));
-    button->setToolTip(pinned == 0 ? TopBar::tr("Pin the present design, go on, and see both side by side")
-                                   : TopBar::tr("%1 designs stand side by side").arg(pinned + 1));
+    button->setToolTip(pinned == 0 ? TopBar::tr("Pin the present design, edit on, and compare both")
+                                   : TopBar::tr("%1 designs are compared").arg(pinned + 1));
   };
   QObject::connect(session->comparisons(), &Comparisons::changed, button, follow);
   follow();

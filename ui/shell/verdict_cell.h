@@ -11,7 +11,7 @@ class VerdictCell : public QWidget {
   Q_OBJECT
  public:
   VerdictCell(const QString& label, QWidget* parent);
-  // "61.3 GiB" is split at its blank: the number is large, the rest and the detail small.
+  // The value "61.3 GiB" is split at its blank: large number, small unit and detail.
   void setValue(const QString& value, const QString& detail = {});
   void setLabel(const QString& label);
   QString text() const;

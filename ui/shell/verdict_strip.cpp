@@ -23,7 +23,8 @@ namespace {
 
 QString text_of(const std::string& utf8) { return QString::fromStdString(utf8); }
 
-// "61.3 GiB" and "80.0 GiB" as "of 80.0 GiB, stage 0"; the unit of the peak too where it is another one.
+// "of 80.0 GiB, stage 0" for a peak of "61.3 GiB". Includes the unit of the peak if the capacity has another
+// unit.
 QString memory_detail(const QString& peak, const QString& capacity, int stages, int stage) {
   const QString unit = peak.section(' ', 1);
   QString text = VerdictStrip::tr("of %1").arg(capacity);
@@ -101,8 +102,9 @@ void VerdictStrip::refresh() {
     showMemory();
     showTime();
   }
-  // A text that is not taken, left to stand, is a design that cannot be built as much as one that is refused.
-  if ((!session_->computing() && !session_->current()) || (session_->rejectsAny() && staleness_->stale())) {
+  // A rejected text that stays in a field counts as a design that cannot be built.
+  if ((!session_->computing() && !session_->current()) ||
+      (session_->hasRejectedText() && staleness_->stale())) {
     showVerdict("error", colors.bad, tr("Cannot be built"));
     setCursor(Qt::PointingHandCursor);
     return;
@@ -127,11 +129,11 @@ void VerdictStrip::showMemory() {
   if (!accelerator) return memory_->setValue(used);
   memory_->setValue(used, memory_detail(used, text_of(format_bytes(memory.capacity, units)),
                                         static_cast<int>(memory.stages.size()), memory.peak_stage));
-  memory_->setToolTip(
-      tr("In use on one %1 of stage %2, which has most: tensors %3, in whole segments %4.\nFullest at: %5.")
-          .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
-               text_of(format_bytes(peak.allocated, units)), text_of(format_bytes(peak.reserved, units)),
-               text_of(peak.moment)));
+  memory_->setToolTip(tr("In use on one %1 of stage %2, the highest of all stages: tensors %3, in whole "
+                         "segments %4.\nPeak at: %5.")
+                          .arg(text_of(accelerator->name), QString::number(memory.peak_stage),
+                               text_of(format_bytes(peak.allocated, units)),
+                               text_of(format_bytes(peak.reserved, units)), text_of(peak.peak_text)));
 }
 
 void VerdictStrip::showTime() {
@@ -139,7 +141,7 @@ void VerdictStrip::showTime() {
   if (!estimate || !estimate->simulation) {
     for (VerdictCell* cell : {step_, mfu_, tokens_, bubble_, exposed_}) {
       cell->setValue(QStringLiteral("–"));
-      cell->setToolTip(estimate ? text_of(estimate->why_no_time) : QString());
+      cell->setToolTip(estimate ? text_of(estimate->no_time_reason) : QString());
     }
     return;
   }
@@ -167,11 +169,11 @@ void VerdictStrip::showTime() {
           .arg(text_of(significant(s.tokens_per_second /
                                    static_cast<double>(std::max<int64_t>(1, estimate->report->ranks))))));
   bubble_->setValue(share(s.bubble));
-  bubble_->setToolTip(tr("Share of the step in which a stage waits for another one, mean over stages."));
+  bubble_->setToolTip(tr("Share of the step in which a stage waits for another stage, mean over stages."));
   if (!training) showInference(*estimate->report, s);
   exposed_->setValue(share(s.exposed));
   exposed_->setToolTip(
-      tr("Share of the step in which nothing is computed because of communication, mean over stages."));
+      tr("Share of the step in which a stage computes nothing because of communication, mean over stages."));
 }
 
 void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {
@@ -191,24 +193,23 @@ void VerdictStrip::showInference(const Report& report, const Simulation& simulat
         tr("Time per output token: from one token of a sequence to the next, %1 sequences at once.")
             .arg(prompts));
   else if (at_once)
-    step_->setToolTip(tr("Time to first token: %1 prompts are read at once, %2 tokens.")
+    step_->setToolTip(tr("Time to first token: %1 prompts are processed at once, %2 tokens.")
                           .arg(prompts, text_of(grouped(report.tokens_per_step))));
   else
-    step_->setToolTip(tr("Time to first token of the last of %1 prompts, which came at once: all %2 tokens "
-                         "have been read. The prompts that are read first have theirs after %3.")
+    step_->setToolTip(tr("Time to first token of the last of %1 prompts that arrive at once, %2 tokens in "
+                         "total. The first prompts have their first token after %3.")
                           .arg(prompts, text_of(grouped(report.tokens_per_step)),
                                text_of(format_seconds(f.first_seconds))));
   tokens_->setValue(text_of(significant(f.tokens_per_gpu)));
   tokens_->setToolTip(
       tr("Of the whole job: %1.").arg(text_of(format_count(static_cast<Wide>(f.tokens_per_second)))));
   bubble_->setValue(text_of(format_bytes(f.kv_cache_bytes, session_->units())));
-  bubble_->setToolTip(
-      tr("Keys and values that a rank of the stage with most of them keeps of all sequences."));
+  bubble_->setToolTip(tr("KV cache of all sequences on one rank, on the stage with the largest KV cache."));
 }
 
 void VerdictStrip::mousePressEvent(QMouseEvent* event) {
   const auto report = session_->report();
-  if (!session_->current() || session_->rejectsAny() || (report && !report->memory->fits) ||
+  if (!session_->current() || session_->hasRejectedText() || (report && !report->memory->fits) ||
       session_->segmentsNote())
     Q_EMIT problemsRequested();
   QWidget::mousePressEvent(event);

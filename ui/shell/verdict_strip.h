@@ -1,4 +1,4 @@
-// The line on top that answers in the first second: does it fit, how long is a step, and what of it is lost.
+// The line on top of the window: does the design fit, how long is a step, and how much of the step is lost.
 #pragma once
 
 #include <QVector>
@@ -24,7 +24,7 @@ class VerdictStrip : public QWidget {
  public:
   explicit VerdictStrip(Session* session, QWidget* parent = nullptr);
   QString verdict() const;  // "Fits"
-  QString text() const;     // everything, for the clipboard
+  QString text() const;     // all figures, for the clipboard
 
  Q_SIGNALS:
   void problemsRequested();

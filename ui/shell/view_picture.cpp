@@ -16,7 +16,7 @@ Picture viewPicture(QWidget* view, const QString& title, const QString& view_nam
   if (const auto* timeline = qobject_cast<TimelineView*>(view)) return timeline->picture();
   if (const auto* explore = qobject_cast<ExploreView*>(view)) return explore->picture();
   auto* graph = qobject_cast<GraphView*>(view);
-  QWidget* drawn = graph ? graph->canvas() : view;  // without the bar above it
+  QWidget* drawn = graph ? graph->canvas() : view;  // without the bar above the canvas
   Picture picture;
   picture.title = title + ", " + view_name.toLower();
   picture.file_name = slug(title) + "-" + view_name.toLower();

@@ -1,4 +1,4 @@
-// What a view offers for saving: a chart its own picture and numbers, any other what it shows at present.
+// The picture of a view for saving: a chart's own picture with numbers, or a drawing of any other widget.
 #pragma once
 
 #include "ui/plot/chart_export.h"
@@ -7,7 +7,7 @@ class QWidget;
 
 namespace shardscape::ui {
 
-// title: of the design; view: "Graph".
+// title: the name of the design; view_name: "Graph".
 Picture viewPicture(QWidget* view, const QString& title, const QString& view_name);
 
 }  // namespace shardscape::ui

@@ -26,13 +26,13 @@ CopyLabel::CopyLabel(const QString& text, QWidget* parent, bool breakable)
   setTextFormat(Qt::PlainText);
   setWordWrap(true);
   setTextInteractionFlags(Qt::TextSelectableByMouse);
-  setContextMenuPolicy(Qt::NoContextMenu);  // the panel's menu has more
+  setContextMenuPolicy(Qt::NoContextMenu);  // the panel has a menu with more commands
 }
 
 QString CopyLabel::cleanSelection() const { return selectedText().remove(kBreak); }
 
 bool CopyLabel::event(QEvent* event) {
-  // Without a selection the panel copies everything.
+  // Without selected text the panel handles the key and copies everything.
   if (event->type() == QEvent::ShortcutOverride && !hasSelectedText()) {
     event->ignore();
     return false;

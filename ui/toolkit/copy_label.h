@@ -1,5 +1,5 @@
-// A label whose text can be selected with mouse and keyboard; long formulas break after operators, and the
-// break marks never reach the clipboard.
+// A label whose text can be selected with mouse and keyboard. Long formulas break after operators; the break
+// marks never reach the clipboard.
 #pragma once
 
 #include <QLabel>

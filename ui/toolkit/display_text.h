@@ -12,8 +12,8 @@ QString knobName(const Knob& knob);
 // "8192" as "8,192", a choice by its label, "true" as "on"; lists and other text stay as they are.
 QString displayText(const Knob& knob, const QString& value);
 
-// What a step's seconds are called: "Step", "TPOT", "TTFT", and in full "Step time", "Time per output token",
-// "Time to first token".
+// The name of the step time in each mode. Heading: "Step", "TPOT", "TTFT". Label: "Step time", "Time per
+// output token", "Time to first token".
 QString stepHeading(Mode mode);
 QString stepLabel(Mode mode);
 

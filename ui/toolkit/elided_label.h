@@ -1,4 +1,4 @@
-// One line of text that ends in "…" where there is no room; the tool tip then has all of it.
+// One line of text that ends in "…" if the label is too narrow. The tool tip then shows the whole text.
 #pragma once
 
 #include <QWidget>
@@ -11,8 +11,8 @@ class ElidedLabel : public QWidget {
   explicit ElidedLabel(QWidget* parent, QFont font, QPalette::ColorRole role = QPalette::WindowText);
   void setText(const QString& text);
   const QString& text() const { return text_; }
-  void setShort(const QString& text);  // said where the whole has no room
-  void setInk(const QColor& ink);      // instead of the palette's; invalid: the palette's again
+  void setShort(const QString& text);  // shown if the whole text has no room
+  void setInk(const QColor& ink);      // an invalid colour restores the palette's
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 

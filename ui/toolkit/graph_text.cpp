@@ -3,12 +3,12 @@
 #include <QStringList>
 #include <algorithm>
 
-#include "graph/gemm_kernels.h"
+#include "graph/kernel_label.h"
 
 namespace shardscape::ui {
 namespace {
 
-// Long sums are shown by their leading term: the rest is in the inspector.
+// A long sum shows its leading term only. The inspector shows the whole sum.
 QString short_formula(const Expr& expr) {
   constexpr qsizetype kRoom = 30;
   const QString whole = qtext(expr.text());
@@ -17,7 +17,8 @@ QString short_formula(const Expr& expr) {
   return plus < 0 ? whole : whole.left(plus) + QStringLiteral(" + …");
 }
 
-// Only what the redistribution changes: the data-parallel shard of the batch would stand on every line.
+// Only the axes that the redistribution changes. Otherwise every line would repeat the data-parallel shard of
+// the batch.
 QString placement_over(const Tensor& tensor, const MeshAxes& axes) {
   const auto is_changed = [&](MeshAxis axis) {
     return std::find(axes.begin(), axes.end(), axis) != axes.end();
@@ -36,7 +37,7 @@ QString qtext(const std::string& text) { return QString::fromStdString(text); }
 QString redistribution_title(const Op& op) {
   const auto name = op_kind_name(op.kind);
   QString text = QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())).replace('_', '-');
-  return op.group.empty() ? text : text + ' ' + qtext(group_name(op.group));
+  return text + ' ' + qtext(group_name(redistribution(op).group));
 }
 
 QString op_title(const Op& op) {
@@ -46,15 +47,14 @@ QString op_title(const Op& op) {
 
 QString kernel_title(const Segment& segment, OpId op) {
   if (segment.op(op).kind != OpKind::Einsum) return op_title(segment.op(op));
-  return qtext(op_kernel_label(segment, op));
+  return qtext(kernel_label(segment, op));
 }
 
 QString otherOpsOfKernel(const Segment& segment, OpId op) {
   QStringList out;
-  if (segment.op(op).kind != OpKind::Einsum) return {};
-  const std::vector<OpId> kernels = gemm_kernels(segment);
-  for (const OpId member : kernel_members(kernels, kernels[static_cast<size_t>(op)]))
-    if (member != op) out << op_title(segment.op(member));
+  if (const Kernel* kernel = segment.kernel(op))
+    for (const OpId member : kernel->ops)
+      if (member != op) out << op_title(segment.op(member));
   return out.join(QStringLiteral(", "));
 }
 
@@ -99,17 +99,19 @@ QString NodeText::detail(const Segment& segment, const Op& op) const {
     return qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"));
   const Tensor* tensor = main_tensor(segment, op);
   if (!tensor) return {};
-  const QString mask = op.window   ? QStringLiteral("sliding ")
-                       : op.causal ? QStringLiteral("causal ")
-                                   : QString();
-  return (op.kind == OpKind::Attention ? mask : QString()) + shape(*tensor);
+  const AttentionAttributes* attention = attention_of(op);
+  const QString mask = !attention          ? QString()
+                       : attention->window ? QStringLiteral("sliding ")
+                       : attention->causal ? QStringLiteral("causal ")
+                                           : QString();
+  return mask + shape(*tensor);
 }
 
 QString NodeText::line(const Segment& segment, TensorId tensor, OpId reader) const {
   const Tensor& t = segment.tensor(tensor);
   for (const OpId side : {t.producer, reader})
     if (side >= 0 && is_redistribution(segment.op(side).kind))
-      return placement_over(t, segment.op(side).group);
+      return placement_over(t, redistribution(segment.op(side)).group);
   if (t.producer >= 0 && shows_shape(segment.op(t.producer))) return {};
   return shape(t);
 }

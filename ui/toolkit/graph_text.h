@@ -14,12 +14,11 @@ QString qtext(const std::string& text);
 QString redistribution_title(const Op& op);
 // "RMS norm", "all-gather tp"
 QString op_title(const Op& op);
-// That of the kernel that makes it: "QKV projection" where its product is one with others.
+// The title of the kernel that runs the op: "QKV projection" for a Q projection that is fused with K and V.
 QString kernel_title(const Segment& segment, OpId op);
-// The ops that the same kernel makes, without this one: "K projection, V projection"; empty where it is
-// alone.
+// The other ops of the same kernel: "K projection, V projection". Empty if the kernel runs one op.
 QString otherOpsOfKernel(const Segment& segment, OpId op);
-// What an op produces first, or reads where it produces nothing.
+// The first output of the op, or its first input if the op has no output.
 const Tensor* main_tensor(const Segment& segment, const Op& op);
 
 class NodeText {
@@ -32,7 +31,8 @@ class NodeText {
   QString detail(const Segment& segment, const Op& op) const;  // second line of a card
   QString flops(const Expr& flops) const;
   QString bytes(const Expr& bytes) const;
-  // On a line from its producer (-1: from outside) to a reader: the placement where it changes, or the shape.
+  // The label on the line from the producer of a tensor to a reader (-1: outside the segment): the placement
+  // if the reader changes the placement, else the shape.
   QString line(const Segment& segment, TensorId tensor, OpId reader) const;
 
  private:

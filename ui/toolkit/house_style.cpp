@@ -17,6 +17,12 @@ QIcon HouseStyle::standardIcon(StandardPixmap which, const QStyleOption* option,
   return icon;
 }
 
+void HouseStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
+                               const QWidget* widget) const {
+  if (element == PE_FrameTabBarBase) return;  // the style sheet draws the line below the tabs
+  QProxyStyle::drawPrimitive(element, option, painter, widget);
+}
+
 int HouseStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
   if (metric == PM_SmallIconSize || metric == PM_ButtonIconSize) return 16;
   return QProxyStyle::pixelMetric(metric, option, widget);
@@ -28,7 +34,7 @@ int HouseStyle::styleHint(StyleHint hint, const QStyleOption* option, const QWid
     case SH_ToolTip_WakeUpDelay: return 500;
     case SH_ComboBox_Popup: return 0;  // a list below the box, not a menu over it
     case SH_DialogButtonBox_ButtonsHaveIcons: return 0;
-    case SH_UnderlineShortcut: return 0;  // Alt and the letter work all the same
+    case SH_UnderlineShortcut: return 0;  // Alt with the letter still works
     default: return QProxyStyle::styleHint(hint, option, widget, data);
   }
 }

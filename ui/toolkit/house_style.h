@@ -1,4 +1,5 @@
-// Fusion with small icons, lists below combo boxes and quick tool tips; the style sheet does the rest.
+// The Fusion style with small icons, lists below combo boxes and quick tool tips. The style sheet sets
+// colours and spacing.
 #pragma once
 
 #include <QProxyStyle>
@@ -10,6 +11,8 @@ class HouseStyle : public QProxyStyle {
  public:
   HouseStyle();
   QIcon standardIcon(StandardPixmap which, const QStyleOption* option = nullptr,
+                     const QWidget* widget = nullptr) const override;
+  void drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                      const QWidget* widget = nullptr) const override;
   int pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const override;
   int styleHint(StyleHint hint, const QStyleOption* option, const QWidget* widget,

@@ -10,9 +10,9 @@ class QAction;
 
 namespace shardscape::ui {
 
-// A square picture of that many logical pixels; "check" is resources/icons/check.svg.
+// A square picture with sides of `size` logical pixels. The name "check" means resources/icons/check.svg.
 QPixmap iconPixmap(const QString& name, const QColor& color, int size, double pixel_ratio = 1.0);
-// In the theme's text colour, paler when disabled.
+// An icon in the theme's text colour, paler when disabled.
 QIcon themedIcon(const QString& name);
 // Keeps the icon in the theme's colour when the theme changes.
 void setThemedIcon(QAction* action, const QString& name);

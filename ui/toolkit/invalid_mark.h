@@ -1,4 +1,4 @@
-// The amber border of a field whose text is not taken.
+// The amber border of a field whose text the design does not accept.
 #pragma once
 
 #include <QStyle>

@@ -20,11 +20,11 @@ IssueLine::IssueLine(QWidget* parent) : QFrame(parent), text_(new QLabel(this)),
   layout->setSpacing(2);
   layout->addWidget(text_);
   layout->addWidget(fix_, 0, Qt::AlignRight);
-  // The mended problem removes this very line: leave the button's own handler first.
+  // The fix removes this line. Therefore the fix runs after the button's handler has returned.
   connect(
       fix_, &QPushButton::clicked, this,
       [this] {
-        if (mend_) mend_();
+        if (apply_fix_) apply_fix_();
       },
       Qt::QueuedConnection);
 }
@@ -38,7 +38,7 @@ void IssueLine::show(const QString& what, const QString& accepted, const QString
   fix_->setText(fix_label);
   fix_->setVisible(!fix_label.isEmpty());
   fix_->setAccessibleDescription(what);
-  mend_ = std::move(fix);
+  apply_fix_ = std::move(fix);
   setVisible(true);
   fitFix();
 }

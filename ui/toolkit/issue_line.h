@@ -1,4 +1,4 @@
-// One amber line under a field: what is wrong, what would be accepted, and a button that mends it.
+// One amber line under a field: the problem, the accepted values, and a button that applies the fix.
 #pragma once
 
 #include <QFrame>
@@ -13,7 +13,7 @@ class IssueLine : public QFrame {
   Q_OBJECT
  public:
   explicit IssueLine(QWidget* parent);
-  // No button where the label is empty.
+  // An empty label means no button.
   void show(const QString& what, const QString& accepted, const QString& fix_label,
             std::function<void()> fix);
   QString text() const;
@@ -27,7 +27,7 @@ class IssueLine : public QFrame {
   QLabel* text_;
   QPushButton* fix_;
   QString fix_label_;
-  std::function<void()> mend_;
+  std::function<void()> apply_fix_;
 };
 
 }  // namespace shardscape::ui

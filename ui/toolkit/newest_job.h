@@ -1,5 +1,4 @@
-// Work in a thread of its own, of which only the newest is wanted: what was started before is stopped and
-// delivers nothing more.
+// A thread that runs only the newest job. Starting a job stops the previous job, whose results are dropped.
 #pragma once
 
 #include <QObject>
@@ -14,7 +13,7 @@ namespace shardscape::ui {
 class NewestJob : public QObject {
   Q_OBJECT
  public:
-  // Runs its argument in the window's thread, unless a newer job has been started meanwhile.
+  // Runs its argument in the window's thread, unless a newer job was started in the meantime.
   using Post = std::function<void(std::function<void()>)>;
   using Work = std::function<void(const Post& post, std::stop_token stop)>;
 
@@ -30,7 +29,7 @@ class NewestJob : public QObject {
   Work pending_;
   uint64_t newest_ = 0;  // written by the window's thread only
   std::stop_source running_;
-  std::jthread thread_;  // last: starts when all else is there
+  std::jthread thread_;  // last member: starts after all others are initialized
 };
 
 }  // namespace shardscape::ui

@@ -7,7 +7,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kRoomy = 200;  // a narrower field has a bare number of matches, and no button that clears it
+constexpr int kRoomy = 200;  // a narrower field shows "3/17" and has no clear button
 constexpr int kClearButton = 24, kEdge = 9, kPadding = 20;
 
 }  // namespace
@@ -18,7 +18,7 @@ SearchField::SearchField(const QStringList& hints, QWidget* parent)
   count_label_->setProperty("role", QStringLiteral("small"));
   count_label_->setAttribute(Qt::WA_TransparentForMouseEvents);
   count_label_->hide();
-  setToolTip(tr("Enter goes to the next match, Shift+Enter to the one before"));
+  setToolTip(tr("Enter goes to the next match, Shift+Enter to the previous match"));
   connect(this, &QLineEdit::textChanged, this, [this] {
     at_ = -1;
     matches_ = 0;
@@ -62,7 +62,7 @@ void SearchField::showCount() {
     words = matches_ == 1 ? tr("1 match") : tr("%L1 matches").arg(matches_);
   count_label_->setText(words);
   count_label_->setVisible(!words.isEmpty());
-  if (isClearButtonEnabled() != roomy) setClearButtonEnabled(roomy);  // Escape clears too
+  if (isClearButtonEnabled() != roomy) setClearButtonEnabled(roomy);  // Escape also clears
   const QSize size = count_label_->sizeHint();
   const int right = width() - kEdge - (roomy ? kClearButton : 0);
   count_label_->setGeometry(right - size.width(), (height() - size.height()) / 2, size.width(),

@@ -1,5 +1,5 @@
-// A field that searches a view: matches are counted inside it, Enter and Shift+Enter go through them, Escape
-// empties it and leaves.
+// A field that searches a view. The field shows the number of matches. Enter and Shift+Enter go through the
+// matches. Escape clears the field and leaves it.
 #pragma once
 
 #include <QLineEdit>
@@ -12,16 +12,16 @@ namespace shardscape::ui {
 class SearchField : public QLineEdit {
   Q_OBJECT
  public:
-  // hints: what can be searched for, longest first; the first that fits is shown.
+  // hints: placeholder texts, longest first. The field shows the first hint that fits.
   SearchField(const QStringList& hints, QWidget* parent);
-  void setMatches(int count);  // of the present words
+  void setMatches(int count);  // for the current text
   QString matchesText() const;
   void activate();  // focused, all selected
 
  Q_SIGNALS:
-  void searched();          // the words changed
+  void searched();          // the text changed
   void entered(int match);  // from 0
-  void left();              // it is empty, and somebody else should have the focus
+  void left();              // the field is empty and gives up the focus
 
  protected:
   void keyPressEvent(QKeyEvent* event) override;

@@ -22,7 +22,7 @@ void SegmentedControl::setLabels(const QStringList& labels) {
   for (QAbstractButton* button : group_->buttons()) {
     group_->removeButton(button);
     button->hide();
-    button->deleteLater();  // it may be in the middle of its own click
+    button->deleteLater();  // the button may still be handling its click
   }
   for (int i = 0; i < labels.size(); ++i) {
     auto* button = new QPushButton(labels[i], this);

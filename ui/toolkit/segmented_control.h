@@ -1,4 +1,4 @@
-// A row of joined buttons of which one is chosen.
+// A row of joined buttons; one of them is active.
 #pragma once
 
 #include <QWidget>
@@ -13,8 +13,8 @@ class SegmentedControl : public QWidget {
   Q_OBJECT
  public:
   SegmentedControl(const QString& accessible_name, const QStringList& labels, QWidget* parent = nullptr);
-  void setLabels(const QStringList&
-                     labels);  // in the place of those before; the chosen index stays where it is still there
+  // Replaces all buttons; the current index stays if it still exists.
+  void setLabels(const QStringList& labels);
   QPushButton* button(int index) const;
   int current() const;
   void setCurrent(int index);

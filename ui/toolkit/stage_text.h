@@ -1,4 +1,4 @@
-// What a stage holds, in words: its layers, and the microbatches in flight on it.
+// Texts about a stage: its layers and its microbatches in flight.
 #pragma once
 
 #include <QString>
@@ -7,9 +7,9 @@
 
 namespace shardscape::ui {
 
-// "8 layers"; with virtual stages the layers of each: "layers 0 … 3 | 16 … 19".
+// "8 layers". With virtual stages, the layers of each chunk: "layers 0 … 3 | 16 … 19".
 QString layers_text(const StageReport& stage);
-// "4 microbatches in flight"; with virtual stages each of them on one chunk: "11 microbatch chunks in
+// "4 microbatches in flight". With virtual stages, pairs of microbatch and chunk: "11 microbatch chunks in
 // flight".
 QString in_flight_text(const StageReport& stage);
 

@@ -5,7 +5,8 @@
 
 #include "ui/toolkit/contrast.h"
 
-// A static library's resources are linked in only where they are named; the macro wants the global namespace.
+// The linker drops the resources of a static library unless they are named. The macro must be in the global
+// namespace.
 static void load_resources() { Q_INIT_RESOURCE(shardscape); }
 
 namespace shardscape::ui {

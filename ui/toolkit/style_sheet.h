@@ -1,4 +1,4 @@
-// The one style sheet, made from a template and the colours of a mode.
+// The style sheet of the window, made from a template and the colours of a theme mode.
 #pragma once
 
 #include <QString>

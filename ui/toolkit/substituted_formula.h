@@ -1,4 +1,4 @@
-// An expression with its numbers put in, in the shape of Expr::text().
+// An expression with numbers in place of symbols, otherwise written as Expr::text() writes it.
 #pragma once
 
 #include <QString>
@@ -8,7 +8,7 @@
 
 namespace shardscape::ui {
 
-// "8·b·S·D" with the report's numbers put in: "8·1·8,192·4,096". Used by every inspector entry.
+// "8·b·S·D" becomes "8·1·8,192·4,096". Every entry of the inspector uses this.
 QString substituted(const Expr& expr, const Binding& binding);
 
 }  // namespace shardscape::ui

@@ -33,7 +33,7 @@ bool enable_tabular(QByteArray& gsub) {
     const qsizetype record = list + 2 + 6 * i;
     if (record + 4 > gsub.size()) return false;
     const QByteArray tag = gsub.mid(record, 4);
-    if (tag == "clig") return false;  // taken: the two would be told apart by nothing
+    if (tag == "clig") return false;  // the new tag is in use: two features would have the same tag
     if (tag != "tnum") continue;
     gsub.replace(record, 4, "clig");
     found = true;
@@ -47,7 +47,7 @@ QByteArray utf16(const QString& text) {
   return bytes;
 }
 
-// A name of equal length, so that no offset changes.
+// Another name with the same length, so that no offset changes.
 QString other_name(const QString& family) {
   QString name = family;
   name[name.size() - 1] = name.endsWith('T') ? QChar('t') : QChar('T');
@@ -70,7 +70,7 @@ QByteArray assembled(const QVector<QPair<QByteArray, QByteArray>>& tables) {
   const qsizetype start = header.size() + tables.size() * 16;
   for (const auto& [tag, data] : tables) {
     header.append(tag);
-    append(header, quint32{0});  // check sums are not looked at
+    append(header, quint32{0});  // Qt does not verify check sums
     append(header, static_cast<quint32>(start + body.size()));
     append(header, static_cast<quint32>(data.size()));
     body.append(data);

@@ -6,7 +6,8 @@
 
 namespace shardscape::ui {
 
-// The family itself where its digits are equal anyway or nothing can be done, else that of the loaded copy.
+// The family of the loaded copy. The given family if its digits already have equal width or the copy cannot
+// be made.
 QString tabularFamily(const QString& family);
 
 }  // namespace shardscape::ui

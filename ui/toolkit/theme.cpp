@@ -144,7 +144,7 @@ QColor Theme::memoryColor(MemoryCategory category) const {
 QColor Theme::timeColor(TimeCategory category) const {
   const Colors& c = colors();
   switch (category) {
-    case TimeCategory::Products: return c.parameters;
+    case TimeCategory::MatrixProducts: return c.parameters;
     case TimeCategory::Attention: return c.optimizer;
     case TimeCategory::MemoryBound: return c.gradients;
     case TimeCategory::TensorComm:
@@ -185,55 +185,16 @@ QColor Theme::designColor(int member) const {
 
 QColor Theme::opColor(OpKind kind) const {
   const Colors& c = colors();
-  switch (kind) {
-    case OpKind::Einsum: return c.parameters;
-    case OpKind::SelectiveScan:
-    case OpKind::Ssd:
-    case OpKind::Attention: return c.optimizer;
-    case OpKind::Embed:
-    case OpKind::PositionAdd: return c.gradients;
-    case OpKind::SwiGlu:
-    case OpKind::GeGlu:
-    case OpKind::CausalConv:
-    case OpKind::GroupRmsNorm:
-    case OpKind::SigmoidGate:
-    case OpKind::SoftmaxTopK:
-    case OpKind::SigmoidTopK:
-    case OpKind::DispatchNodes:
-    case OpKind::Dispatch:
-    case OpKind::CombineNodes:
-    case OpKind::Combine:
-    case OpKind::Dropout:
-    case OpKind::Gelu: return c.buffers;
-    case OpKind::SoftCap:
-    case OpKind::ReduceMax:
-    case OpKind::SumExp:
-    case OpKind::Pick:
-    case OpKind::Nll: return c.logits;
-    case OpKind::AllReduce:
-    case OpKind::AllGather:
-    case OpKind::ReduceScatter:
-    case OpKind::AllToAll:
-    case OpKind::RingPass:
-    case OpKind::RingSum:
-    case OpKind::Slice: return c.communication;
-    case OpKind::RmsNorm:
-    case OpKind::LayerNorm:
-    case OpKind::Rope:
-    case OpKind::Scale:
-    case OpKind::Take:
-    case OpKind::Cast:
-    case OpKind::Quantize:
-    case OpKind::Add:
-    case OpKind::BiasAdd:
-    case OpKind::Concat:
-    case OpKind::CacheWrite:
-    case OpKind::LastToken:
-    case OpKind::MergeParts:
-    case OpKind::Contiguous:
-    case OpKind::Flatten:
-    case OpKind::Unflatten:
-    case OpKind::Optimizer: return c.runtime;
+  if (is_redistribution(kind)) return c.communication;
+  if (is_routing(kind) && !is_relabelling(kind)) return c.buffers;
+  switch (flops_group(kind)) {
+    case FlopsGroup::MatrixProducts: return c.parameters;
+    case FlopsGroup::Attention: return c.optimizer;
+    case FlopsGroup::Activation: return c.buffers;
+    case FlopsGroup::Embedding: return c.gradients;
+    case FlopsGroup::Loss: return c.logits;
+    case FlopsGroup::Pointwise:
+    case FlopsGroup::Optimizer: return c.runtime;
   }
   return c.runtime;
 }

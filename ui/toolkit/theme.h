@@ -31,7 +31,7 @@ class Theme : public QObject {
   QColor memoryColor(MemoryCategory category) const;
   QColor timeColor(TimeCategory category) const;
   QColor spanColor(SpanKind kind) const;
-  QColor designColor(int member) const;  // of designs side by side: 0 is the present one
+  QColor designColor(int member) const;  // of compared designs: 0 is the present design
   QColor opColor(OpKind kind) const;     // matmul, attention, communication, ...
 
   QFont uiFont(double pixel_size = 13, QFont::Weight weight = QFont::Normal) const;  // tabular figures

@@ -15,7 +15,7 @@ ValueScale fitting_scale(double largest, double base, std::span<const char* cons
   return scale;
 }
 
-// As people write it: the sign of differences.
+// With the minus sign "−" (U+2212) in place of the hyphen.
 QString with_minus(const std::string& number) {
   QString text = QString::fromStdString(number);
   if (text.startsWith(u'-')) text[0] = QChar(0x2212);
@@ -29,6 +29,11 @@ ValueScale byte_scale(double largest, UnitSystem units) {
   static constexpr const char* decimal[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB", "YB"};
   return units == UnitSystem::Binary ? fitting_scale(largest, 1024, binary)
                                      : fitting_scale(largest, 1000, decimal);
+}
+
+ValueScale seconds_scale(double largest) {
+  if (largest >= 1) return {1, QStringLiteral("s")};
+  return largest >= 1e-3 ? ValueScale{1e-3, QStringLiteral("ms")} : ValueScale{1e-6, QStringLiteral("µs")};
 }
 
 ValueScale flop_scale(double largest) {

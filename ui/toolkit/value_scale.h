@@ -8,7 +8,7 @@
 
 namespace shardscape::ui {
 
-// One unit for everything that is compared: value / divisor is in unit.
+// One unit for all compared values: value / divisor is in `unit`.
 struct ValueScale {
   double divisor = 1;
   QString unit;
@@ -17,12 +17,15 @@ struct ValueScale {
 
 // The largest unit in which the largest value is at least one; never below the smallest unit.
 ValueScale byte_scale(double largest, UnitSystem units);
+// s, ms or µs.
+ValueScale seconds_scale(double largest);
 ValueScale flop_scale(double largest);
-// The unit below that of the whole, for a list of it and its parts: these are far apart.
+// For a list of a sum and its parts, which differ by orders of magnitude: the next smaller unit than the
+// sum's.
 ValueScale flop_parts_scale(double whole);
 
 QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001", "0"
-QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB": of things that are compared
+QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB", in the shared unit
 QString bytes_text(Wide bytes, UnitSystem units);          // "61.3 GiB"
 QString exact_bytes_text(Wide bytes);                      // "65,820,000,000 bytes"
 QString flops_text(Wide flops);                            // "5.50 PFLOP"
@@ -33,10 +36,10 @@ QString raw_text(Wide value);                              // "131072"
 QString signed_percent_text(double fraction);              // "+12.3 %", "−4.0 %"; "< 0.1 %" either way
 QString percent_text(double fraction);                     // "68.1 %"; "< 0.1 %"
 
-QString capacity_text(Wide bytes, UnitSystem units);  // "80 GiB": whole where it is whole
+QString capacity_text(Wide bytes, UnitSystem units);  // "80 GiB": no decimals for a whole number
 QString counted_text(Wide count, const QString& singular, const QString& plural);  // "1 layer", "8 layers"
 QString text_of(std::string_view text);
-// "reduce_scatter" as people write it.
+// A key as text: "reduce_scatter" becomes "reduce scatter".
 QString words(std::string_view key, QChar between = u' ');
 
 }  // namespace shardscape::ui

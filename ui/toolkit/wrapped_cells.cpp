@@ -16,14 +16,14 @@ WrappedCells::WrappedCells(QTableView* table, int padding)
   table->setItemDelegate(this);
   table->setWordWrap(true);
   table->verticalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
-  // Wider columns need fewer lines; the header does not ask again by itself.
+  // Wider columns need fewer lines. Qt does not measure the rows again by itself.
   connect(
       table->horizontalHeader(), &QHeaderView::sectionResized, table->verticalHeader(),
       [table] { table->verticalHeader()->resizeSections(QHeaderView::ResizeToContents); },
       Qt::QueuedConnection);
 }
 
-// Qt measures as if the padding were room for text, and comes out a line short.
+// Qt measures as if text could fill the padding, and the row becomes one line too low.
 QSize WrappedCells::sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const QSize usual = QStyledItemDelegate::sizeHint(option, index);
   const int width = table_->columnWidth(index.column());

@@ -1,4 +1,4 @@
-// Cells of a table whose text goes on in further lines, in rows as high as their longest text.
+// Table cells with wrapped text. Each row is as high as its longest text needs.
 #pragma once
 
 #include <QStyledItemDelegate>
@@ -10,8 +10,8 @@ namespace shardscape::ui {
 class WrappedCells : public QStyledItemDelegate {
   Q_OBJECT
  public:
-  // Takes the table's delegate and the height of its rows; padding: the style sheet's, on each side of a
-  // cell.
+  // Becomes the delegate of the table and sets the row heights. padding: pixels on each side of a cell, from
+  // the style sheet.
   WrappedCells(QTableView* table, int padding);
   QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override;
 

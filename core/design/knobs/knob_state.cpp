@@ -16,7 +16,7 @@ namespace {
 // Sizes of parts that an architecture may lack.
 struct PartialSize {
   const char* knob;
-  Axis axis;          // the size matters if parameters have this axis
+  Axis axis;          // the size has an effect if parameters have this axis
   const char* parts;  // name of the missing part
 };
 constexpr std::array<PartialSize, 11> kSizes{{{"heads", Axis::Heads, "attention"},
@@ -36,11 +36,11 @@ std::string missing_size(const Design& d, std::string_view knob) {
                                  [&](const PartialSize& s) { return knob == s.knob; });
   if (size == kSizes.end() || uses_axis(d, size->axis)) return "";
   const bool attends = std::string_view(size->parts) == "attention" &&
-                       uses_axis(d, Axis::Heads);  // attention without this size of its own
+                       uses_axis(d, Axis::Heads);  // attention that lacks only this size
   return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->parts;
 }
 
-// The words if the condition holds, otherwise "".
+// The reason if the condition holds, otherwise "".
 std::string when(bool idle, const char* words) { return idle ? words : ""; }
 std::string lacks(const Design& d, bool has, const char* parts) {
   return has ? "" : "the " + d.model.architecture + " architecture has no " + parts;
@@ -49,7 +49,7 @@ std::string lacks(const Design& d, bool has, const char* parts) {
 std::string head_size(const Design& d) {
   if (std::string none = missing_size(d, "head_dim"); !none.empty()) return none;
   return when(uses_axis(d, Axis::KvRank),
-              "latent attention has head sizes of its own: plain, rotated and of values");
+              "latent attention has its own head sizes: non-rotary, rotary and value");
 }
 template <Axis axis>
 std::string latent(const Design& d) {
@@ -58,12 +58,12 @@ std::string latent(const Design& d) {
 std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
 std::string no_ep(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
-  return when(d.parallel.ep == 1, "tokens stay where they are without expert parallelism (ep = 1)");
+  return when(d.parallel.ep == 1, "without expert parallelism (ep = 1), no tokens are sent");
 }
 std::string expert_groups(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   return when(d.parallel.dispatcher != Dispatcher::Flex,
-              "each token is sent once to every expert of it, whatever group that is in");
+              "each token is sent to each of its experts, regardless of groups");
 }
 std::string shared_experts(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
@@ -72,7 +72,7 @@ std::string shared_experts(const Design& d) {
 std::string dense_layers(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
-  return lacks(d, architecture && architecture->lead >= 0, "dense layers before those with experts");
+  return lacks(d, architecture && architecture->lead >= 0, "leading dense layers");
 }
 std::string positions(const Design& d) {
   return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions");
@@ -80,7 +80,7 @@ std::string positions(const Design& d) {
 std::string window(const Design& d) {
   return has_window_layers(d.model.architecture)
              ? ""
-             : "no layer of the " + d.model.architecture + " architecture slides over a window";
+             : "no layer of the " + d.model.architecture + " architecture has sliding-window attention";
 }
 std::string mtp(const Design& d) {
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
@@ -97,19 +97,20 @@ std::string heads_over_tp(const Design& d) {
 std::string no_pp(const Design& d) { return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)"); }
 std::string even_stages(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
-  return when(!d.parallel.stage_layers.empty(), "stage_layers says how many layers each stage has");
+  return when(!d.parallel.stage_layers.empty(), "stage_layers sets the layers of each stage");
 }
 std::string groups(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
   return when(d.parallel.schedule != ScheduleKind::Flexible,
-              "only the flexible schedule groups microbatches at will");
+              "only the flexible schedule has groups of any size");
 }
 std::string pass_plan(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
-  return when(d.parallel.schedule != ScheduleKind::ZbAuto,
-              "only the schedule zb-auto finds its order from pass times");
+  return when(d.parallel.schedule != ScheduleKind::ZbAuto, "only the schedule zb-auto reads pass times");
 }
-std::string no_cp(const Design& d) { return when(d.parallel.cp == 1, "sequences stay whole (cp = 1)"); }
+std::string no_cp(const Design& d) {
+  return when(d.parallel.cp == 1, "there is no context parallelism (cp = 1)");
+}
 std::string context(const Design& d) {
   if (std::string none = no_cp(d); !none.empty()) return none;
   return lacks(d, uses_axis(d, Axis::Heads), "attention");
@@ -122,10 +123,8 @@ std::string ulysses_degree(const Design& d) {
 }
 std::string overlapped_experts(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
-  const ScheduleKind kind = schedule_of(d.parallel);
-  return when(kind != ScheduleKind::DualPipe && kind != ScheduleKind::DualPipeV &&
-                  kind != ScheduleKind::OneFOneBPairs,
-              "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap run a forward beside a backward");
+  return when(!schedule_traits(schedule_of(d.parallel)).overlaps_passes,
+              "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap overlap a forward with a backward");
 }
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
@@ -133,22 +132,15 @@ std::string messages(const Design& d) {
   return when(d.parallel.sequence_parallel, "sequence parallelism has split the messages already");
 }
 
-std::string alone(const Design& d) {
+std::string no_replicas(const Design& d) {
   return when(d.parallel.dp * d.parallel.cp == 1, "there are no replicas (dp = 1)");
 }
-bool megatron(const Design& d) {
-  return d.parallel.sync == SyncStrategy::DdpFlat || d.parallel.sync == SyncStrategy::DistributedOptimizer;
-}
-bool fsdp(const Design& d) {
-  return d.parallel.sync == SyncStrategy::Fsdp1 || d.parallel.sync == SyncStrategy::Fsdp2;
-}
-bool syncs(const Design& d, SyncStrategy first, SyncStrategy last) {
-  return d.parallel.sync >= first && d.parallel.sync <= last;
-}
+bool megatron(const Design& d) { return is_megatron(d.parallel.sync); }
+bool fsdp(const Design& d) { return is_fsdp(d.parallel.sync); }
 std::string paired_exchanges(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
   if (can_pair_exchanges(d.parallel)) return "";
-  if (alone(d).empty() && !megatron(d))
+  if (no_replicas(d).empty() && !megatron(d))
     return "Megatron-core pairs forwards and backwards under its own gradient sync";
   return d.parallel.schedule == ScheduleKind::OneFOneB
              ? "Megatron-core pairs forwards and backwards over several stages (pp = " +
@@ -158,25 +150,26 @@ std::string paired_exchanges(const Design& d) {
 // The reason for knobs of a gradient-sync policy: no replicas, or a policy for which reads() is false.
 template <auto reads>
 std::string of_policy(const Design& d, const char* words) {
-  std::string none = alone(d);
+  std::string none = no_replicas(d);
   return none.empty() ? when(!reads(d), words) : none;
 }
 std::string overlap(const Design& d) {
-  return of_policy<megatron>(d, "it is Megatron's: this gradient sync has an order of its own");
+  return of_policy<megatron>(
+      d, "only Megatron's gradient sync (ddp-flat, distributed-optimizer) has this overlap");
 }
 std::string param_gather(const Design& d) {
   return of_policy<[](const Design& x) {
     return x.parallel.sync == SyncStrategy::DistributedOptimizer && x.parallel.overlap_grad_reduce;
-  }>(d, "only Megatron's distributed optimizer with overlapped gradient reduction gathers ahead");
+  }>(d, "only Megatron's distributed optimizer with overlap_grad_reduce overlaps this gather");
 }
 std::string tp_pieces(const Design& d) {
   if (std::string none = no_tp(d); !none.empty()) return none;
   return when(!d.parallel.sequence_parallel,
-              "products have no gathers and scatters beside them without sequence parallelism");
+              "without sequence parallelism, GEMMs have no gathers and scatters to overlap with");
 }
 std::string megatron_bucket(const Design& d) {
   return of_policy<[](const Design& x) { return megatron(x) && x.parallel.overlap_grad_reduce; }>(
-      d, "only Megatron's overlapped gradient reduction has such buckets");
+      d, "only Megatron's overlapped gradient reduction has these buckets");
 }
 std::string ddp_bucket(const Design& d) {
   return of_policy<[](const Design& x) { return x.parallel.sync == SyncStrategy::DdpBuckets; }>(
@@ -190,13 +183,12 @@ std::string sharding_group(const Design& d) {
 std::string reshard(const Design& d) { return of_policy<fsdp>(d, "this gradient sync does not reshard"); }
 std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
-    return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets ||
-           syncs(x, SyncStrategy::Zero2, SyncStrategy::Zero3);
+    return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets || x.parallel.sync == SyncStrategy::Zero2 ||
+           x.parallel.sync == SyncStrategy::Zero3;
   }>(d, "this gradient sync reduces once a step");
 }
 std::string zero(const Design& d) {
-  return of_policy<[](const Design& x) { return syncs(x, SyncStrategy::Zero0, SyncStrategy::Zero3); }>(
-      d, "sync is not DeepSpeed");
+  return of_policy<[](const Design& x) { return is_deepspeed(x.parallel.sync); }>(d, "sync is not DeepSpeed");
 }
 std::string zero_gather(const Design& d) {
   if (std::string none = zero(d); !none.empty()) return none;
@@ -210,7 +202,7 @@ std::string zero_3(const Design& d) {
 std::string no_links(const Design& d) { return when(world_at_most(d, 2) == 1, "there is a single rank"); }
 std::string no_scaleup(const Design& d) {
   if (std::string none = no_links(d); !none.empty()) return none;
-  return when(scaleup_domain(d) == 1, "each rank is a scale-up domain by itself");
+  return when(scaleup_domain(d) == 1, "each scale-up domain has a single rank");
 }
 std::string no_network(const Design& d) {
   if (std::string none = no_links(d); !none.empty()) return none;
@@ -220,7 +212,7 @@ std::string no_spine(const Design& d) {
   if (std::string none = no_network(d); !none.empty()) return none;
   const Network network = network_of(d);
   if (network.domain < network.node && network.rails > 1) return {};  // only the spine joins the rails
-  if (network.leaf == 0) return "how far leaf switches of this network reach is not known";
+  if (network.leaf == 0) return "the number of ranks per leaf switch of this network is not known";
   return when(world_at_most(d, kMaxWorld) <= network.leaf, "all ranks reach each other over one leaf switch");
 }
 std::string no_pods(const Design& d) {
@@ -229,7 +221,7 @@ std::string no_pods(const Design& d) {
 }
 
 std::string not_selective(const Design& d) {
-  return when(d.workload.recompute != Recompute::Selective, "only selective recompute chooses any");
+  return when(d.workload.recompute != Recompute::Selective, "only selective recompute has modules");
 }
 template <int what>
 std::string not_full(const Design& d) {
@@ -237,18 +229,18 @@ std::string not_full(const Design& d) {
               what == 0 ? "only full recompute has a method" : "only full recompute counts layers");
 }
 std::string checkpoints(const Design& d) {
-  if (d.workload.recompute != Recompute::Full) return "only full recompute keeps the input of layers";
+  if (d.workload.recompute != Recompute::Full) return "only full recompute saves the inputs of layers";
   if (std::string none = no_tp(d); !none.empty()) return none;
   return when(d.parallel.sequence_parallel, "sequence parallelism has split the input of layers already");
 }
 std::string master(const Design& d) {
-  if (d.parallel.sync == SyncStrategy::Fsdp1 && alone(d).empty()) return "FSDP keeps its shards in float32";
-  return when(d.workload.dtype == DType::FP32, "parameters are float32 themselves");
+  if (d.parallel.sync == SyncStrategy::Fsdp1 && no_replicas(d).empty()) return "FSDP stores float32 shards";
+  return when(d.workload.dtype == DType::FP32, "parameters are already float32");
 }
 
-// The rule of a knob: the reason why it has no effect. noted: whether validate() notes a changed value
-// without effect, and then the settings that would give it an effect. Other knobs get no note, because their
-// settings come and go while a person tries degrees and policies.
+// The rule of a knob: the reason why the knob has no effect. noted: whether validate() notes a changed value
+// without effect; `wanted` then names the settings under which the knob has an effect. Other knobs get no
+// note, because they often gain and lose their effect while a person tries degrees and policies.
 struct Rule {
   const char* knob;
   std::string (*why)(const Design&);
@@ -297,7 +289,7 @@ constexpr Rule kRules[] = {
     {"account_for_embedding_in_pipeline_split", even_stages},
     {"account_for_loss_in_pipeline_split", even_stages},
     {"scatter_gather_pipeline", messages, true, "pp and tp of at least 2 without sequence parallelism"},
-    {"sync", alone, true, "dp of at least 2"},
+    {"sync", no_replicas, true, "dp of at least 2"},
     {"overlap_grad_reduce", overlap, true,
      "the gradient sync ddp-flat or distributed-optimizer over dp of at least 2"},
     {"overlap_param_gather", param_gather, true,
@@ -306,7 +298,7 @@ constexpr Rule kRules[] = {
     {"reduce_every_microbatch", every_microbatch, true,
      "the gradient sync ddp-buckets, fsdp1 or fsdp2 over dp of at least 2"},
     {"reshard_after_forward", reshard, true, "the gradient sync fsdp1 or fsdp2 over dp of at least 2"},
-    {"average_loss", alone, true, "dp of at least 2"},
+    {"average_loss", no_replicas, true, "dp of at least 2"},
     {"dp_shard", sharding_group},
     {"bucket_cap_mb", ddp_bucket},
     {"first_bucket_mb", ddp_bucket},
@@ -342,8 +334,8 @@ struct ModeRule {
   const char* why;
 };
 constexpr const char *kGradients = "inference has no gradients to reduce",
-                     *kOneForward = "inference runs forwards only, which no schedule turns into backwards",
-                     *kNothingSaved = "inference keeps no activations for a backward",
+                     *kOneForward = "inference runs only forwards",
+                     *kNothingSaved = "inference saves no activations for a backward",
                      *kNoOptimizer = "inference has no optimizer";
 constexpr ModeRule kTrainingOnly[] = {
     {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
@@ -373,7 +365,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"grad_dtype", kGradients},
     {"average_loss", "inference has no loss"},
     {"gathered_logits", "inference has no loss"},
-    {"dropout", "inference drops nothing"},
+    {"dropout", "inference has no dropout"},
     {"master_weights", kNoOptimizer},
     {"moment_dtype", kNoOptimizer},
     {"offload_optimizer", kNoOptimizer},
@@ -388,18 +380,18 @@ std::string idle_in_mode(const Design& d, std::string_view knob) {
   const Mode mode = d.workload.mode;
   if (knob == "context_length" && mode != Mode::Decode)
     return mode == Mode::Train ? "training has no cache of keys and values"
-                               : "prefill caches the prompts, whose length is seq";
+                               : "the prompts of prefill have the length seq";
   if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
   if (knob == "seq")
     return when(mode == Mode::Decode,
-                "decode makes one token per sequence; the context length counts those before it");
+                "decode computes one token per sequence; context_length sets the length of its context");
   if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode)
-    return "decode attends to the context where the cache has it, and merges the parts";
+    return "in decode, each rank attends to its part of the cache and the results are merged";
   if (knob == "dcp" && mode != Mode::Decode)
     return mode == Mode::Train ? "training has no cache of keys and values"
-                               : "prompts attend to keys that are at hand";
+                               : "prefill does not read cached keys";
   if (knob == "scatter_gather_pipeline" && mode == Mode::Decode)
-    return "messages split a sequence, of which decode has one token";
+    return "messages are split along the sequence, and decode has one token per sequence";
   if (mode == Mode::Train) return "";
   const auto only = std::find_if(std::begin(kTrainingOnly), std::end(kTrainingOnly),
                                  [&](const ModeRule& r) { return knob == r.knob; });
@@ -461,8 +453,8 @@ int64_t least_value(const Design& design, const Knob& knob) {
 void check_without_effect(Checks& checks) {
   struct Noted {
     const Knob* knob;
-    const Rule* rule;  // nullptr: a size, noted if the architecture lacks its part
-    std::string rest;  // default value, which gets no note
+    const Rule* rule;          // nullptr: a size, noted if the architecture lacks its part
+    std::string default_text;  // a default value gets no note
   };
   static const std::vector<Noted> noted = [] {
     std::vector<Noted> out;
@@ -477,17 +469,19 @@ void check_without_effect(Checks& checks) {
   }();
   const Design& design = checks.design;
   if (checks.first_only) return;  // only notes follow
-  if (!checks.sound({"tp", "pp", "dp", "cp"}) ||
+  if (!checks.in_range({"tp", "pp", "dp", "cp"}) ||
       !ModelLibrary::instance().architecture(design.model.architecture))
     return;
-  for (const auto& [knob, rule, rest] : noted) {
+  for (const auto& [knob, rule, default_text] : noted) {
     const std::string why = rule ? rule->why(design) : missing_size(design, knob->id);
-    if (why.empty() || knob_text(design, *knob) == rest || !checks.sound({knob->id})) continue;
+    if (why.empty() || knob_text(design, *knob) == default_text || !checks.in_range({knob->id})) continue;
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
-    fixes.push_back(set_to(knob->id, rest));
-    const std::string accepted = knob->type != KnobType::Boolean ? rest : rest == "true" ? "on" : "off";
-    checks.note(knob->id, why + "; the value has no effect",
+    fixes.push_back(set_to(knob->id, default_text));
+    const std::string accepted = knob->type != KnobType::Boolean ? default_text
+                                 : default_text == "true"        ? "on"
+                                                                 : "off";
+    checks.note(ProblemCode::ValueWithoutEffect, knob->id, why + "; the value has no effect",
                 accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
                 std::move(fixes));
   }

@@ -18,7 +18,7 @@ std::optional<std::string> without_effect(const Design& design, const Knob& knob
 using NoEffectTest = std::function<bool(const Design&)>;
 NoEffectTest no_effect_test(const Knob& knob);
 
-// The new error that the knob would cause with this value: "zero-3 does not go with pipeline stages". nullopt
+// The new error that the knob would cause with this value: "zero-3 does not support pipeline stages". nullopt
 // if the value is possible. Costs as much as two calls of validate().
 std::optional<std::string> impossible_choice(const Design& design, const Knob& knob,
                                              const std::string& value);

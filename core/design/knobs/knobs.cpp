@@ -25,67 +25,77 @@ std::string lower(std::string_view text) {
 
 bool counts_tokens(const Knob& knob) { return knob.unit == "tokens"; }
 
-// Reads the value. Returns the mistake, or "" on success.
-std::string read_integer(const Knob& knob, std::string_view text, int64_t& value) {
+// What is wrong with a text.
+struct Mistake {
+  ProblemCode code;
+  std::string what;
+};
+
+// These functions read the value. They return the mistake, or nothing on success.
+std::optional<Mistake> read_integer(const Knob& knob, std::string_view text, int64_t& value) {
   const NumberText read = parse_number(text, counts_tokens(knob));
   const std::string quoted = "\"" + std::string(text) + "\"";
   switch (read.fault) {
     case NumberFault::None: break;
-    case NumberFault::Empty: return "a value is missing";
-    case NumberFault::NotWhole: return quoted + " is not a whole number";
+    case NumberFault::Empty: return Mistake{ProblemCode::ValueMissing, "a value is missing"};
+    case NumberFault::NotWhole: return Mistake{ProblemCode::NotANumber, quoted + " is not a whole number"};
     case NumberFault::Suffix:
-      return quoted + ": a suffix could mean thousands or 1,024, so it is not taken here";
-    case NumberFault::TooLarge: return quoted + " is out of range";
+      return Mistake{ProblemCode::AmbiguousSuffix,
+                     quoted + ": a suffix could mean thousands or 1,024, so it is not taken here"};
+    case NumberFault::TooLarge: return Mistake{ProblemCode::ValueTooLarge, quoted + " is out of range"};
   }
-  if (read.value < knob.min) return grouped(read.value) + " is too small";
-  if (read.value > knob.max) return grouped(read.value) + " is too large";
+  if (read.value < knob.min)
+    return Mistake{ProblemCode::ValueTooSmall, grouped(read.value) + " is too small"};
+  if (read.value > knob.max)
+    return Mistake{ProblemCode::ValueTooLarge, grouped(read.value) + " is too large"};
   value = read.value;
-  return "";
+  return std::nullopt;
 }
 
-std::string read_decimal(const Knob& knob, std::string_view text, int64_t& value) {
+std::optional<Mistake> read_decimal(const Knob& knob, std::string_view text, int64_t& value) {
   const std::string quoted = "\"" + std::string(text) + "\"";
   const std::optional<int64_t> thousandths = parse_thousandths(text);
-  if (text.empty()) return "a value is missing";
-  if (!thousandths) return quoted + " is not a number with at most three decimals";
-  if (*thousandths < knob.min) return quoted + " is too small";
-  if (*thousandths > knob.max) return quoted + " is too large";
+  if (text.empty()) return Mistake{ProblemCode::ValueMissing, "a value is missing"};
+  if (!thousandths)
+    return Mistake{ProblemCode::NotANumber, quoted + " is not a number with at most three decimals"};
+  if (*thousandths < knob.min) return Mistake{ProblemCode::ValueTooSmall, quoted + " is too small"};
+  if (*thousandths > knob.max) return Mistake{ProblemCode::ValueTooLarge, quoted + " is too large"};
   value = *thousandths;
-  return "";
+  return std::nullopt;
 }
 
-std::string read_list(const Knob& knob, std::string_view text, std::vector<int64_t>& values) {
+std::optional<Mistake> read_list(const Knob& knob, std::string_view text, std::vector<int64_t>& values) {
   values.clear();
-  if (trimmed(text).empty()) return "";
+  if (trimmed(text).empty()) return std::nullopt;
   while (true) {
     const size_t comma = text.find(',');
-    if (std::string wrong = read_integer(knob, trimmed(text.substr(0, comma)), values.emplace_back());
-        !wrong.empty()) {
-      return wrong;
-    }
-    if (comma == std::string_view::npos) return "";
+    if (auto wrong = read_integer(knob, trimmed(text.substr(0, comma)), values.emplace_back())) return wrong;
+    if (comma == std::string_view::npos) return std::nullopt;
     text.remove_prefix(comma + 1);
   }
 }
 
 // Each choice once, in the order of the table.
-std::string read_choices(const Knob& knob, std::string_view text, std::vector<std::string>& values) {
+std::optional<Mistake> read_choices(const Knob& knob, std::string_view text,
+                                    std::vector<std::string>& values) {
   std::vector<bool> chosen(knob.choices.size(), false);
   while (!trimmed(text).empty()) {
     const size_t comma = text.find(',');
     const std::string_view word = trimmed(text.substr(0, comma));
     const std::string* choice = canonical_choice(knob, word);
-    if (!choice) return "there is no \"" + std::string(word) + "\" among the " + lower(knob.label);
+    if (!choice)
+      return Mistake{ProblemCode::UnknownChoice,
+                     "there is no \"" + std::string(word) + "\" among the " + lower(knob.label)};
     for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = chosen[i] || &knob.choices[i].value == choice;
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);
   }
   for (size_t i = 0; i < chosen.size(); ++i)
     if (chosen[i]) values.push_back(knob.choices[i].value);
-  return "";
+  return std::nullopt;
 }
 
-std::string read_value(const Knob& knob, std::string_view text, KnobValue& value) {
+std::optional<Mistake> read_value(const Knob& knob, std::string_view text, KnobValue& value) {
   switch (knob.type) {
     case KnobType::Integer: return read_integer(knob, text, value.emplace<int64_t>());
     case KnobType::Decimal: return read_decimal(knob, text, value.emplace<int64_t>());
@@ -95,19 +105,21 @@ std::string read_value(const Knob& knob, std::string_view text, KnobValue& value
       const std::string word = lower(text);
       const bool yes = word == "true" || word == "on" || word == "yes" || word == "1";
       if (!yes && word != "false" && word != "off" && word != "no" && word != "0") {
-        return "\"" + std::string(text) + "\" is neither true nor false";
+        return Mistake{ProblemCode::NotABoolean, "\"" + std::string(text) + "\" is neither true nor false"};
       }
       value = yes;
-      return "";
+      return std::nullopt;
     }
     case KnobType::Choice: {
       const std::string* choice = canonical_choice(knob, text);
-      if (!choice) return "there is no " + lower(knob.label) + " \"" + std::string(text) + "\"";
+      if (!choice)
+        return Mistake{ProblemCode::UnknownChoice,
+                       "there is no " + lower(knob.label) + " \"" + std::string(text) + "\""};
       value = *choice;
-      return "";
+      return std::nullopt;
     }
   }
-  return "";
+  return std::nullopt;
 }
 
 }  // namespace
@@ -178,10 +190,10 @@ std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_vi
   return std::nullopt;
 }
 
-std::variant<KnobSetting, Problem> read_setting(const Knob& knob, std::string_view text) {
+Result<KnobSetting> read_setting(const Knob& knob, std::string_view text) {
   KnobValue value;
-  if (std::string wrong = read_value(knob, trimmed(text), value); !wrong.empty())
-    return Problem{Severity::Error, knob.id, std::move(wrong), accepted_values(knob), {}};
+  if (auto wrong = read_value(knob, trimmed(text), value))
+    return Problem(wrong->code, knob.id, std::move(wrong->what), accepted_values(knob));
   return KnobSetting(
       [set = knob_access(knob).set, value = std::move(value)](Design& design) { set(design, value); });
 }

@@ -50,7 +50,7 @@ std::string knob_text(const Design& design, const Knob& knob);
 std::optional<Problem> set_knob(Design& design, const Knob& knob, std::string_view text);
 // A parsed value that can be set in many designs.
 using KnobSetting = std::function<void(Design&)>;
-std::variant<KnobSetting, Problem> read_setting(const Knob& knob, std::string_view text);
+Result<KnobSetting> read_setting(const Knob& knob, std::string_view text);
 // The value as a number, for comparisons: integers unchanged, decimals in thousandths, flags as 0 or 1, the
 // index of a choice, the length of a list.
 using KnobNumber = std::function<int64_t(const Design&)>;

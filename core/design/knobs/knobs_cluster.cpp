@@ -41,76 +41,73 @@ void add_cluster(TableWriter& table) {
   table.group(KnobGroup::Cluster);
   table.section("Hardware");
   table.choice(member<cluster, &C::accelerator>(), "accelerator", "Accelerator", accelerator_choices(),
-               "Device of every rank: its memory is the capacity that a design has to fit. Peaks are dense.");
+               "Device of every rank. A design has to fit into its memory. Peaks are dense.");
   table.number(member<cluster, &C::peak_tflops>(), "peak_tflops", "Peak", "", "TFLOP/s", 0, kMaxPeakTflops,
-               "Dense peak of bfloat16 products, for a device that nobody sells yet; FP8 and FP4 keep their "
-               "ratio to it. The accelerator's measured "
-               "efficiencies are scaled. 0: the accelerator's.");
+               "Dense peak of bfloat16 GEMMs, for a device that is not on the market. FP8 and FP4 keep "
+               "their ratio to bfloat16. The accelerator's measured efficiencies are scaled. 0: the "
+               "accelerator's peak.");
   table.number(member<cluster, &C::memory_capacity>(), "memory_capacity", "Memory", "", "GB", 0, kMaxMemoryGb,
-               "Capacity of the device, which a design has to fit. 0: the accelerator's.");
+               "Capacity of the device, into which a design has to fit. 0: the accelerator's capacity.");
   table.number(member<cluster, &C::memory_bandwidth>(), "memory_bandwidth", "Memory bandwidth", "", "GB/s", 0,
-               kMaxLinkRate, "Of the device's memory, 10^9 bytes per second. 0: the accelerator's.");
-  table.number(
-      member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,
-      "Ranks that share the fast links of a node, or of a rack-scale domain such as NVL72. Groups that reach "
-      "beyond run over the network.");
+               kMaxLinkRate,
+               "Bandwidth of the device's memory, 10^9 bytes per second. 0: the accelerator's "
+               "bandwidth.");
+  table.number(member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1,
+               kMaxGpusPerNode,
+               "Ranks that share the fast links of a node, or of a rack-scale domain such as NVL72. "
+               "Groups over several nodes communicate over the network.");
   table.section("Network", true);
   table.choice(member<cluster, &C::network>(), "network", "Network", network_choices(),
-               "Links between accelerators, from the catalogue. The knobs below override single values of "
-               "it; 0 takes them as they are.");
+               "Links between accelerators, from the catalogue. The knobs below override single "
+               "values; 0 means the catalogue's value.");
   table.number(member<cluster, &C::scaleup_domain>(), "scaleup_domain", "Scale-up domain", "", "ranks", 0,
                kMaxWorld,
-               "Ranks that NVLink joins. 0: a node, or the rack of a rack-scale network such as NVL72, of "
-               "which jobs of several racks "
-               "are given segments of 64.");
+               "Ranks that NVLink joins. 0: a node, or the rack of a rack-scale network such as NVL72. "
+               "A job of several racks gets segments of 64 ranks.");
   table.number(member<cluster, &C::scaleup_bandwidth>(), "scaleup_bandwidth", "NVLink bandwidth", "", "GB/s",
                0, kMaxLinkRate,
-               "Of one rank and direction, 10^9 bytes per second: half of what data sheets add up. 450 for "
-               "an H100. 0: the accelerator's.");
+               "NVLink bandwidth of one rank in one direction, 10^9 bytes per second: half of the "
+               "bidirectional rate in data sheets. 450 for an H100. 0: the accelerator's bandwidth.");
   table.number(member<cluster, &C::nic_bandwidth>(), "nic_bandwidth", "NIC bandwidth", "", "Gb/s", 0,
                kMaxLinkRate,
-               "Line rate of the network per rank and direction, 10^9 bits per second: a rank's share of its "
-               "node's NICs. 400 for one NDR "
-               "InfiniBand port each. 0: as in the catalogue.");
+               "Line rate of the network per rank and direction, 10^9 bits per second: a rank's share "
+               "of its node's NICs. 400 for one NDR InfiniBand port per rank. 0: as in the catalogue.");
   table.number(member<cluster, &C::scaleup_latency>(), "scaleup_latency", "NVLink latency", "", "ns", 0,
                kMaxLatencyNs,
-               "Of one hop of a small message inside a domain, what the library does in it included. 0: as "
-               "in the catalogue, else NCCL's "
-               "constant, 600 ns. Measured tables have it in them.");
+               "Latency of one hop of a small message inside a domain, including the time in the "
+               "library. 0: as in the catalogue, otherwise NCCL's constant, 600 ns. Measured tables "
+               "already include the latency.");
   table.number(member<cluster, &C::network_latency>(), "network_latency", "Network latency", "", "ns", 0,
                kMaxLatencyNs,
-               "Of one hop of a small message between domains over one leaf switch, what the library does in "
-               "it included. 0: as in the "
-               "catalogue, else NCCL's constant, 2,700 ns on InfiniBand.");
+               "Latency of one hop of a small message between domains through one leaf switch, "
+               "including the time in the library. 0: as in the catalogue, otherwise NCCL's constant, "
+               "2,700 ns on InfiniBand.");
   table.number(member<cluster, &C::spine_latency>(), "spine_latency", "Spine latency", "", "ns", 0,
                kMaxLatencyNs,
-               "What a hop takes longer that leads from one leaf switch over a spine to another. 0: as in "
-               "the catalogue.");
+               "Additional latency of a hop through a spine switch from one leaf switch to another. 0: "
+               "as in the catalogue.");
   table.number(member<cluster, &C::rails>(), "rails", "Rails", "", "", 0, kMaxGpusPerNode,
-               "NICs of a node that lead to leaf switches of their own. Bandwidth is NIC bandwidth per rank, "
-               "however many there are. Traffic "
-               "to another rail goes over NVLink to the rank on the receiver's rail first (PXN), or over the "
-               "spine where NVLink does not join "
-               "the node; with 1 rail there is none. A leaf switch reaches as many nodes fewer as there are "
-               "rails fewer: what lies beyond is a "
-               "spine away. 0: as in the catalogue.");
+               "NICs of a node that have leaf switches of their own. The knob does not change the NIC "
+               "bandwidth per rank. Traffic to another rail first goes over NVLink to the rank on the "
+               "receiver's rail (PXN), or over the spine if NVLink does not join the node. With 1 "
+               "rail, no traffic changes rails. With fewer rails, a leaf switch reaches proportionally "
+               "fewer nodes, and all other nodes are behind a spine. 0: as in the catalogue.");
   table.decimal(member<cluster, &C::oversubscription>(), "oversubscription", "Oversubscription", 0,
                 kMaxOversubscription,
-                "Bandwidth below the thinnest level of the network over that level's own: 7 where a seventh "
-                "gets through, as between "
-                "Llama 3's pods. 1: full bisection. 0: as in the catalogue.");
+                "Bandwidth below the oversubscribed level of the network / bandwidth of its uplinks: 7 "
+                "between Llama 3's pods, where a seventh of the bandwidth remains. 1: full bisection. "
+                "0: as in the catalogue.");
   table.number(member<cluster, &C::pod_size>(), "pod_size", "Pod size", "", "ranks", 0, kMaxWorld,
-               "Ranks that reach each other without the oversubscribed level. 0: as in the catalogue, else a "
-               "scale-up domain.");
+               "Ranks that reach each other without the oversubscribed level. 0: as in the catalogue, "
+               "otherwise a scale-up domain.");
   table.choice(named<cluster, &C::in_network_reduction, kInNetwork>(), "in_network_reduction",
                "In-network reduction", choices_of(kInNetwork),
-               "Whether switches add up what all-reduces send. auto: inside domains where the network has "
-               "NVLink SHARP, as NCCL does "
-               "unasked; between them only on request.");
+               "Whether switches reduce the data of all-reduces. auto: inside domains where the "
+               "network has NVLink SHARP, as NCCL does by default; between domains only on request.");
   table.choice(named<cluster, &C::collective_algorithm, kAlgorithms>(), "collective_algorithm",
                "Collective algorithm", choices_of(kAlgorithms),
-               "How collectives run. auto takes the fastest of those that NCCL offers; what another "
-               "algorithm cannot do runs as under auto.");
+               "Algorithm of collectives. auto: the fastest algorithm that NCCL offers. A collective "
+               "that the chosen algorithm does not support runs as under auto.");
 }
 
 }  // namespace shardscape

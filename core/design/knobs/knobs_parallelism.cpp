@@ -7,6 +7,9 @@
 namespace shardscape {
 namespace {
 
+using P = ParallelSpec;
+constexpr auto parallel = &Design::parallel;
+
 inline constexpr Named<ContextMode> kContextModes[] = {
     {ContextMode::AllGather, "all-gather", "All-gather K, V"},
     {ContextMode::Ring, "ring", "Ring"},
@@ -66,7 +69,8 @@ constexpr KnobAccess kRankOrder{
 std::vector<KnobChoice> rank_orders() {
   const RankOrder usual;
   std::vector<KnobChoice> choices{{to_string(usual), to_string(usual) + " (default)"}};
-  RankOrder order{{MeshAxis::Pp, MeshAxis::Dp, MeshAxis::Cp, MeshAxis::Tp}};
+  RankOrder order;
+  std::sort(order.fastest_first.begin(), order.fastest_first.end());
   do {
     if (order != usual) choices.push_back({to_string(order), to_string(order)});
   } while (std::next_permutation(order.fastest_first.begin(), order.fastest_first.end()));
@@ -75,204 +79,208 @@ std::vector<KnobChoice> rank_orders() {
   return choices;
 }
 
-}  // namespace
-
-void add_parallelism(TableWriter& table) {
-  using P = ParallelSpec;
-  constexpr auto parallel = &Design::parallel;
-  table.group(KnobGroup::Parallelism);
+void add_model_degrees(TableWriter& table) {
   table.section("Degrees");
-  table.number(
-      member<parallel, &P::tp>(), "tp", "Tensor parallel", "tp", "ranks", 1, kMaxWorld,
-      "Splits heads, FFN and vocabulary over ranks. Divides parameters and matrix products, and costs two "
-      "all-reduces of b S D per layer in forward and two in backward, on the critical path: keep it inside a "
-      "node.");
-  table.number(
-      member<parallel, &P::pp>(), "pp", "Pipeline parallel", "pp", "stages", 1, kMaxWorld,
-      "Splits the layers into stages. Sends only b S D between neighbours, but idles (pp - 1) / (m + pp - 1) "
-      "of the time: it wants many microbatches m.");
+  table.number(member<parallel, &P::tp>(), "tp", "Tensor parallel", "tp", "ranks", 1, kMaxWorld,
+               "Splits heads, FFN and vocabulary over ranks. Divides parameters and GEMMs. Costs two "
+               "all-reduces of b S D per layer in forward and two in backward, on the critical path, "
+               "so groups should stay inside a node.");
+  table.number(member<parallel, &P::pp>(), "pp", "Pipeline parallel", "pp", "stages", 1, kMaxWorld,
+               "Splits the layers into stages. Neighbours exchange only b S D, but each stage idles "
+               "(pp - 1) / (m + pp - 1) of the time. Many microbatches m keep this share small.");
   table.number(member<parallel, &P::cp>(), "cp", "Context parallel", "cp", "ranks", 1, kMaxWorld,
-               "Ranks that share one sequence: each holds seq/cp tokens of every activation. Attention then "
-               "gathers K and V, "
-               "passes them round a ring, or exchanges heads for tokens, in every layer; Mamba-2 mixers "
-               "exchange tokens for groups or "
-               "heads. In decode each keeps 1/cp of the cache of every sequence and attends to it; partial "
-               "results are merged by the sums of "
-               "their softmax. Outside of attention cp splits the sequences of a microbatch if it divides "
-               "their number (LoongServe), else all its "
-               "ranks do the same; windows and the states of mixers stay with the sequences.");
+               "Ranks that share one sequence: each holds seq/cp tokens of every activation. In every "
+               "layer, attention gathers K and V, passes them round a ring, or exchanges heads for "
+               "tokens. Mamba-2 mixers exchange tokens for groups or heads. Decode: each rank keeps "
+               "and attends to 1/cp of the cache of every sequence, and the partial results are merged "
+               "by their softmax sums. Outside of attention, cp splits the sequences of a microbatch "
+               "if cp divides their number (LoongServe); otherwise all ranks of cp repeat the same "
+               "work. Windows and mixer states stay with the sequences.");
+}
+
+void add_context_attention(TableWriter& table) {
   table.section("Context");
   table.choice(named<parallel, &P::context, kContextModes>(), "context", "Context attention",
                choices_of(kContextModes),
-               "How attention sees the whole sequence under context parallelism. all-gather: of K and V. "
-               "ring: blocks of K and V "
-               "go from rank to rank while the one at hand is worked on; a causal mask leaves the first rank "
-               "little and the last "
-               "one all to do. zigzag: rank i holds blocks i and 2 cp - 1 - i of 2 cp, so that all do "
-               "equally much. ulysses: "
-               "tokens are exchanged for heads by all-to-all, which needs KV heads that tp x cp divides. "
-               "ulysses-ring and "
-               "ulysses-zigzag: all-to-all among neighbours, a ring of such groups.");
+               "How attention sees the whole sequence under context parallelism. all-gather: gathers K "
+               "and V. ring: blocks of K and V move from rank to rank while the current block is "
+               "computed; under a causal mask, the first rank has the least work and the last rank the "
+               "most. zigzag: rank i holds blocks i and 2 cp - 1 - i of 2 cp, so all ranks have equal "
+               "work. ulysses: an all-to-all exchanges tokens for heads; tp x cp has to divide the KV "
+               "heads. ulysses-ring and ulysses-zigzag: an all-to-all among neighbours, and a ring "
+               "over these groups.");
   table.number(member<parallel, &P::ulysses_degree>(), "ulysses_degree", "Ulysses degree", "u", "ranks", 0,
                kMaxWorld,
-               "Of ulysses-ring and ulysses-zigzag: neighbours that exchange tokens for heads; cp / u such "
-               "groups form the ring. 0 "
-               "takes as many as the KV heads allow. More of them send less, and over shorter ways.");
+               "Of ulysses-ring and ulysses-zigzag: neighbours that exchange tokens for heads; cp / u "
+               "groups of them form the ring. 0: as many as the KV heads allow. A larger degree sends "
+               "less data over shorter distances.");
   table.number(member<parallel, &P::dcp>(), "dcp", "Decode context parallel", "dcp", "ranks", 1, kMaxWorld,
-               "Of decode: neighbours in a tensor-parallel group that would keep the same KV heads, or "
-               "latents, share their context instead: each "
-               "keeps 1/dcp of the cache (vLLM's -dcp; Helix, arXiv 2507.07120, with tp x cp written as tp). "
-               "Queries of their heads are gathered, each "
-               "attends to its part, and results are reduce-scattered to the heads after a gather of the "
-               "softmax's sums. It costs no ranks. "
-               "At least tp / KV heads; any part of tp where latents are cached.");
+               "Decode: neighbours in a tensor-parallel group that would hold copies of the same KV "
+               "heads or latents split the context instead. Each keeps 1/dcp of the cache (vLLM's "
+               "-dcp; Helix, arXiv 2507.07120, with tp x cp written as tp). The queries of their heads "
+               "are gathered, and each rank attends to its part of the context. The softmax sums are "
+               "gathered and the results are reduce-scattered to the heads. dcp needs no additional "
+               "ranks. At least tp / KV heads; with cached latents any divisor of tp.");
+}
+
+void add_replicas_and_experts(TableWriter& table) {
   table.section("Degrees");
-  table.number(
-      member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
-      "Replicas of the model, each with its share of the batch. All gradients are reduced over them; what "
-      "they shard of parameters and optimizer states is up to the gradient sync.");
+  table.number(member<parallel, &P::dp>(), "dp", "Data parallel", "dp", "replicas", 1, kMaxWorld,
+               "Replicas of the model, each with its share of the batch. All gradients are reduced "
+               "over the replicas. The gradient sync decides whether replicas shard parameters and "
+               "optimizer states.");
   table.section("Experts");
-  table.number(
-      member<parallel, &P::ep>(), "ep", "Expert parallel", "ep", "ranks", 1, kMaxWorld,
-      "Ranks that share the experts of a layer, each holding experts/ep of them. They are taken out of dp x "
-      "cp (and tp, "
-      "where experts have a tensor parallelism of their own), so ep costs no ranks: it divides expert "
-      "parameters and "
-      "turns dispatch and combine into all-to-alls. Expert gradients are reduced over what remains, edp.");
+  table.number(member<parallel, &P::ep>(), "ep", "Expert parallel", "ep", "ranks", 1, kMaxWorld,
+               "Ranks that share the experts of a layer. Each holds experts/ep experts. The ranks are "
+               "those of dp x cp (and of tp, where experts have their own tensor parallelism), so ep "
+               "needs no additional ranks. ep divides expert parameters and makes dispatch and combine "
+               "all-to-alls. Expert gradients are reduced over the remaining ranks, edp.");
   table.number(member<parallel, &P::etp>(), "etp", "Expert tensor parallel", "etp", "ranks", 0, kMaxWorld,
-               "Tensor parallelism of experts: 0 splits them over tp like everything else. Any other degree "
-               "lays ep and etp out over "
-               "the same ranks anew (parallel folding); 1 keeps experts whole, which suits small ones.");
+               "Tensor parallelism of experts. 0: experts are split over tp like all other layers. Any "
+               "other degree gives experts a mesh of their own over the same ranks (parallel folding). "
+               "1: whole experts, which suits small ones.");
   table.choice(named<parallel, &P::dispatcher, kDispatchers>(), "dispatcher", "Token dispatch",
                choices_of(kDispatchers),
-               "How tokens reach their experts. alltoall sends each token to the ranks of its experts; "
-               "alltoall_seq (Megatron-core up "
-               "to 0.8) first trades the sequence split over tp for a split by hidden; allgather gathers all "
-               "tokens of the expert "
-               "group on every rank and reduce-scatters the sums, which pays for few ranks and many experts "
-               "per token. flex (Megatron-core "
-               "with DeepEP) sends a token once to each node that has experts of it, and inside the node to "
-               "their ranks. The ep ranks "
-               "that share a node follow from GPUs per node and rank order. With as many groups of experts "
-               "as nodes a token reaches "
-               "all of its groups, without a limit the mean over balanced routing. Its kernels put slots "
-               "where experts read them: on one node it "
-               "sends what alltoall does, without the kernels that sort pieces by expert.");
-  table.number(member<parallel, &P::dispatch_sms>(), "dispatch_sms", "SMs of dispatch", "", "processors", 0,
+               "How tokens reach their experts. alltoall: sends each token to the ranks of its "
+               "experts. alltoall_seq (Megatron-core up to 0.8): first exchanges the split of the "
+               "sequence over tp for a split by hidden. allgather: gathers all tokens of the expert "
+               "group on every rank and reduce-scatters the sums; this pays off with few ranks and "
+               "many experts per token. flex (Megatron-core with DeepEP): sends a token once to each "
+               "node that has experts of the token, and inside the node to their ranks. GPUs per node "
+               "and rank order decide which ep ranks share a node. With one group of experts per node, "
+               "a token reaches all of its groups; without groups, the mean over balanced routing. The "
+               "kernels of flex write slots in the layout that experts read. On one node, flex sends "
+               "the same bytes as alltoall, without the kernels that sort tokens by expert.");
+  table.number(member<parallel, &P::dispatch_sms>(), "dispatch_sms", "Dispatch SMs", "", "processors", 0,
                kMaxProcessors,
-               "Processors that the kernels of dispatch and combine keep to themselves while a forward and a "
-               "backward overlap (DualPipe, ep_comm_overlap): products "
-               "and attention of the other one have so many fewer meanwhile. 20 in DeepSeek-V3 and as DeepEP "
-               "and Megatron-core's "
-               "moe_deepep_num_sms have it.");
+               "SMs that the kernels of dispatch and combine occupy while a forward and a backward "
+               "overlap (DualPipe, ep_comm_overlap). The GEMMs and attention of the other pass have "
+               "this many fewer SMs meanwhile. 20 in DeepSeek-V3, DeepEP and Megatron-core's "
+               "moe_deepep_num_sms.");
   table.flag(member<parallel, &P::ep_comm_overlap>(), "ep_comm_overlap", "Overlap EP communication",
-             "Of 1F1B: a forward and a backward of other microbatches run at once, so that each hides the "
-             "other's exchanges of experts (Megatron's "
-             "overlap-moe-expert-parallel-comm). Over several stages it wants virtual stages. One more "
-             "microbatch is in flight.");
+             "Of 1F1B: a forward and a backward of different microbatches run concurrently. Each "
+             "hides the expert exchanges of the other (Megatron's overlap-moe-expert-parallel-comm). "
+             "With several stages, virtual stages are required. One more microbatch is in flight.");
+}
+
+void add_sync_policy(TableWriter& table) {
   table.section("Gradient sync");
   table.choice(named<parallel, &P::sync, kSyncStrategies>(), "sync", "Gradient sync",
                choices_of(kSyncStrategies),
-               "What replicas do with gradients, states and parameters. ddp-flat (Megatron) and ddp-buckets "
-               "(PyTorch) keep all "
-               "whole and all-reduce gradients. distributed-optimizer (Megatron) and zero-1 keep 1/dp of the "
-               "optimizer states and "
-               "gather the updated parameters; zero-2 also keeps only its part of the gradients. zero-3, "
-               "fsdp1 and fsdp2 shard "
-               "parameters too, and gather them before each use in forward and backward.");
+               "How replicas treat gradients, optimizer states and parameters. ddp-flat (Megatron) and "
+               "ddp-buckets (PyTorch) replicate all of them and all-reduce gradients. "
+               "distributed-optimizer (Megatron) and zero-1 shard the optimizer states over dp and "
+               "gather the updated parameters. zero-2 also shards the gradients. zero-3, fsdp1 and "
+               "fsdp2 also shard the parameters and gather them before each use in forward and "
+               "backward.");
   table.flag(member<parallel, &P::overlap_grad_reduce>(), "overlap_grad_reduce", "Overlap grad reduce",
-             "Of ddp-flat and distributed-optimizer: gradients are reduced in buckets of at least 40 million "
-             "elements (or a "
-             "million per replica) as the last backward fills them, instead of all at its end.");
+             "Of ddp-flat and distributed-optimizer: the last backward reduces gradients in buckets "
+             "as they fill, instead of all gradients at its end. A bucket has at least 40 million "
+             "elements, or a million per replica.");
   table.flag(member<parallel, &P::overlap_param_gather>(), "overlap_param_gather", "Overlap param gather",
-             "Of distributed-optimizer with overlap_grad_reduce: updated parameters are gathered under the "
-             "next step's first forward, "
-             "bucket by bucket, instead of right after the optimizer. Changes the time of a step only.");
-  add_sync(table);
+             "Of distributed-optimizer with overlap_grad_reduce: updated parameters are gathered "
+             "bucket by bucket during the next step's first forward, instead of right after the "
+             "optimizer. Changes only the step time.");
+}
+
+void add_tensor_options(TableWriter& table) {
   table.section("Degrees");
   table.flag(member<parallel, &P::sequence_parallel>(), "sequence_parallel", "Sequence parallel",
              "Splits norms and the residual stream over the tensor-parallel ranks by sequence. Saves "
-             "activation memory; "
-             "each all-reduce becomes a reduce-scatter and an all-gather of the same volume, and backward "
-             "gathers the "
-             "saved inputs of the first projections once more.");
+             "activation memory. Each all-reduce becomes a reduce-scatter and an all-gather of the "
+             "same volume. The backward gathers the saved inputs of the first projections once more.");
   table.flag(member<parallel, &P::tp_comm_overlap>(), "tp_comm_overlap", "Overlap TP communication",
-             "With sequence parallelism: products run in tp pieces beside the gather of their operand or the "
-             "scatter of their "
-             "result (Megatron's tp-comm-overlap). Changes the time of a step only.");
+             "With sequence parallelism: GEMMs run in tp pieces, concurrently with the gather of "
+             "their operand or the scatter of their result (Megatron's tp-comm-overlap). Changes "
+             "only the step time.");
+}
+
+void add_schedule(TableWriter& table) {
   table.section("Pipeline");
-  table.choice(
-      named<parallel, &P::schedule, kSchedules>(), "schedule", "Pipeline schedule", choices_of(kSchedules),
-      "Order of forward and backward on each stage. GPipe and 1F1B idle equally long; GPipe keeps "
-      "activations of all m "
-      "microbatches, 1F1B of at most pp - p on stage p (counted from 0). With virtual stages 1F1B is "
-      "interleaved; the "
-      "flexible schedule takes any number of microbatches in a row. The others split backwards: the gradient "
-      "of the input "
-      "goes on at once, those of weights fill idle time. ZB-H1 keeps at most pp microbatches on every stage, "
-      "ZB-H2 2 pp - 1; "
-      "ZB-V lays two chunks per stage in a V and keeps as much as 1F1B's first stage; ZB from pass times "
-      "looks for the order that idles "
-      "least under a limit of memory (ZB-1p, ZB-2p). The optimizer still waits for all stages, without the "
-      "validation after the step. DualPipe runs microbatches from both ends, with two copies "
-      "of the parameters; DualPipeV is its half, a V with one copy.");
+  table.choice(named<parallel, &P::schedule, kSchedules>(), "schedule", "Pipeline schedule",
+               choices_of(kSchedules),
+               "Order of forwards and backwards on each stage. GPipe and 1F1B have equal bubbles. "
+               "GPipe saves activations of all m microbatches, 1F1B of at most pp - p on stage p "
+               "(counted from 0). With virtual stages, 1F1B is interleaved; the flexible schedule runs "
+               "groups of any number of microbatches. All other schedules split backwards: the "
+               "gradient of the input is sent on at once, and weight gradients fill bubbles. ZB-H1 "
+               "holds at most pp microbatches on every stage, ZB-H2 2 pp - 1. ZB-V places two chunks "
+               "per stage in a V and holds as much as 1F1B's first stage. ZB from pass times searches "
+               "the order with the smallest bubble under a memory limit (ZB-1p, ZB-2p). The optimizer "
+               "still waits for all stages; the validation after the step is not modelled. DualPipe "
+               "runs microbatches from both ends, with two copies of the parameters. DualPipeV is half "
+               "of DualPipe: a V with one copy.");
   table.number(member<parallel, &P::virtual_stages>(), "virtual_stages", "Virtual stages", "v",
                "chunks per stage", 1, kMaxLayers,
-               "Model chunks on each stage: a microbatch goes v times round the pipeline (interleaved 1F1B). "
-               "The share that "
-               "stages idle falls to (pp - 1) / (v m + pp - 1), at the price of v times the messages and "
-               "more activations "
-               "in flight. Wants layers that split over pp x v, and m in multiples of pp.");
-  table.number(member<parallel, &P::microbatch_group>(), "microbatch_group", "Microbatches in a row", "",
+               "Model chunks on each stage: a microbatch passes the pipeline v times (interleaved "
+               "1F1B). The bubble shrinks to (pp - 1) / (v m + pp - 1) of the step. The number of "
+               "messages grows v times, and more activations are in flight. pp x v has to divide the "
+               "layers, and pp the microbatches m.");
+  table.number(member<parallel, &P::microbatch_group>(), "microbatch_group", "Microbatch group", "",
                "microbatches", 0, kMaxBatch,
-               "Of the flexible schedule: how many microbatches a virtual stage takes before the next one "
-               "has its turn (0: pp, as "
-               "interleaved 1F1B does). More of them wait less for messages and keep more activations; as "
-               "many as there are is "
-               "breadth first. Those that do not fill a group are spread over the others.");
+               "Of the flexible schedule: consecutive microbatches that a virtual stage runs before "
+               "the next virtual stage. 0: pp, as in interleaved 1F1B. Larger groups wait less for "
+               "messages and save more activations. One group of all microbatches is breadth first. "
+               "Microbatches that do not fill a group are spread over the other groups.");
   table.list(pass_plan<&PassPlan::times>(), "pass_times", "Pass times", "us", 0, kMaxPassTime,
-             "equal length of all and messages that take nothing",
-             "Of ZB from pass times: how long a microbatch takes on a stage, as in 18522,18086,9337,601: its "
-             "forward, the gradient of its input, "
-             "those of weights, and a message to the next stage. Only their ratios count. Empty: the first "
-             "three take equally long and messages nothing.");
-  table.number(pass_plan<&PassPlan::most_in_flight>(), "most_in_flight", "Most in flight", "", "microbatches",
-               0, kMaxBatch,
-               "Of ZB from pass times: how many microbatches a stage may hold (0: 2 pp, which is ZB-2p; pp "
-               "is ZB-1p). More fill more of the "
-               "bubble and keep more activations.");
-  table.number(pass_plan<&PassPlan::waiting_percent>(), "waiting_percent", "Counted while weights wait", "",
-               "%", 0, 100,
-               "Of ZB from pass times: what a microbatch counts for between the gradient of its input and "
-               "those of weights, in percent of what it counted "
-               "before. 100 never holds more than most_in_flight; less is closer to the bytes that stay.");
+             "equal length of all passes and messages without duration",
+             "Of ZB from pass times: times of one microbatch on one stage, as in "
+             "18522,18086,9337,601: forward, gradient of the input, weight gradients, message to the "
+             "next stage. Only their ratios have an effect. Empty: the three passes take equal time "
+             "and messages take none.");
+  table.number(pass_plan<&PassPlan::most_in_flight>(), "most_in_flight", "Limit of microbatches in flight",
+               "", "microbatches", 0, kMaxBatch,
+               "Of ZB from pass times: the largest number of microbatches that a stage may hold. 0: 2 "
+               "pp, which is ZB-2p. pp is ZB-1p. A higher limit fills more of the bubble and saves "
+               "more activations.");
+  table.number(pass_plan<&PassPlan::waiting_percent>(), "waiting_percent", "Share of deferred microbatches",
+               "", "%", 0, 100,
+               "Of ZB from pass times: share of a microbatch that counts against the limit between its "
+               "input gradient and its deferred weight gradients. 100: a stage never holds more than "
+               "most_in_flight. A smaller share is closer to the bytes that remain saved.");
+}
+
+void add_stages(TableWriter& table) {
   table.flag(member<parallel, &P::scatter_gather_pipeline>(), "scatter_gather_pipeline",
              "Scatter-gather messages",
-             "Each tensor-parallel rank sends only its share b S D / tp to the next stage, and the receivers "
-             "all-gather it "
-             "over their fast links. With sequence parallelism messages are split already.");
+             "Each tensor-parallel rank sends only its share b S D / tp to the next stage, and the "
+             "receivers all-gather the message over their fast links. With sequence parallelism, "
+             "messages are split already.");
   table.list(member<parallel, &P::stage_layers>(), "stage_layers", "Layers per stage", "layers", 0,
              kMaxLayers, "even split",
-             "Layers of every stage, first to last, as in 7,8,8,9. Empty splits evenly, earlier stages "
-             "taking the rest. "
-             "Fewer layers on the first and last stage make up for embedding and head. With virtual stages "
-             "pp x v numbers "
-             "in the order of the model.");
-  table.flag(
-      member<parallel, &P::account_for_embedding_in_pipeline_split>(),
-      "account_for_embedding_in_pipeline_split", "Embedding as a layer",
-      "When layers are split evenly over stages the embedding counts as one, so that the first (virtual) "
-      "stage has a layer fewer: "
-      "Llama 3 405B has 126 layers for 128 even parts. Megatron's account-for-embedding-in-pipeline-split.");
+             "Layers of every stage, first to last, as in 7,8,8,9. Empty: an even split, in which "
+             "earlier stages take the remainder. Fewer layers on the first and last stage make up "
+             "for embedding and head. With virtual stages, pp x v numbers in the order of the model.");
+  table.flag(member<parallel, &P::account_for_embedding_in_pipeline_split>(),
+             "account_for_embedding_in_pipeline_split", "Embedding as a layer",
+             "The embedding counts as one layer when layers are split evenly over stages, so the "
+             "first (virtual) stage has one layer less. Llama 3 405B splits its 126 layers, "
+             "embedding and head into 128 equal parts. Megatron's "
+             "account-for-embedding-in-pipeline-split.");
   table.flag(member<parallel, &P::account_for_loss_in_pipeline_split>(), "account_for_loss_in_pipeline_split",
              "Head as a layer",
-             "The same of the head and its loss, on the last (virtual) stage. Megatron's "
+             "The head with its loss counts as one layer when layers are split evenly over stages, "
+             "so the last (virtual) stage has one layer less. Megatron's "
              "account-for-loss-in-pipeline-split.");
+}
+
+}  // namespace
+
+void add_parallelism(TableWriter& table) {
+  table.group(KnobGroup::Parallelism);
+  add_model_degrees(table);
+  add_context_attention(table);
+  add_replicas_and_experts(table);
+  add_sync_policy(table);
+  add_sync(table);
+  add_tensor_options(table);
+  add_schedule(table);
+  add_stages(table);
   table.section("Degrees");
-  table.choice(
-      kRankOrder, "rank_order", "Rank order", rank_orders(),
-      "Mesh axes from the fastest to the slowest varying rank. The first axis gets neighbouring ranks and so "
-      "the links inside a node; it changes no size, only which links carry it.");
+  table.choice(kRankOrder, "rank_order", "Rank order", rank_orders(),
+               "Mesh axes from the fastest to the slowest varying rank. Groups along the first axis "
+               "are neighbouring ranks, which share the links inside a node. The order changes no "
+               "sizes, only the links that carry traffic.");
 }
 
 }  // namespace shardscape

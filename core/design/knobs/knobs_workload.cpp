@@ -6,6 +6,9 @@
 namespace shardscape {
 namespace {
 
+using W = WorkloadSpec;
+constexpr auto workload = &Design::workload;
+
 inline constexpr Named<Mode> kModes[] = {{Mode::Train, "train", "Training"},
                                          {Mode::Prefill, "prefill", "Inference: prefill"},
                                          {Mode::Decode, "decode", "Inference: decode"}};
@@ -65,148 +68,145 @@ std::vector<KnobChoice> profiles() {
   return choices;
 }
 
-}  // namespace
-
-void add_workload(TableWriter& table) {
-  using W = WorkloadSpec;
-  constexpr auto workload = &Design::workload;
-  table.group(KnobGroup::Workload);
+void add_batch(TableWriter& table) {
   table.section("Batch");
   table.choice(named<workload, &W::mode, kModes>(), "mode", "Mode", choices_of(kModes),
-               "What a step is. train: forward, backward and optimizer. prefill: the forward of prompts of "
-               "seq tokens, which fills the cache of "
-               "keys and values and leaves the logits of each last token; its time is the time to first "
-               "token of the last prompt. decode: one more token for every "
-               "sequence, whose attention reads the cache; its time is the time per output token.");
+               "Kind of the step. train: forward, backward and optimizer. prefill: the forward of "
+               "prompts of seq tokens, which fills the KV cache and computes the logits of each last "
+               "token. The step time of prefill is the time to first token of the last prompt. decode: "
+               "one more token for every sequence, whose attention reads the cache. The step time of "
+               "decode is the time per output token.");
   table.number(member<workload, &W::seq>(), "seq", "Sequence length", "S", "tokens", 1, kMaxSeq,
-               "Tokens per sequence, of training and of the prompts of prefill; decode has its context "
-               "length. Activations and matrix products grow linearly, attention scores quadratically.");
+               "Tokens per sequence in training, and per prompt in prefill; decode uses the context "
+               "length. Activations and GEMMs grow linearly, attention scores quadratically.");
   table.number(member<workload, &W::context_length>(), "context_length", "Context length", "C", "tokens", 1,
                kMaxSeq,
-               "Of decode: tokens of a sequence that the attention of its new token sees, itself included. "
-               "So many keys and values the cache "
-               "holds after the step; layers with a window keep those of the window. Does not follow the "
-               "sequence length.");
+               "Decode: tokens of a sequence that the attention of its new token sees, including the "
+               "new token. The cache holds keys and values of this many tokens after the step; layers "
+               "with a window hold those of the window. Independent of the sequence length.");
   table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
-               "Sequences per step over all replicas: in training of an optimizer step, in inference those "
-               "that are served at once. Has to be a multiple of microbatch x dp.");
+               "Sequences per step over all replicas: per optimizer step in training, or served "
+               "concurrently in inference. Has to be a multiple of microbatch x dp.");
   table.number(member<workload, &W::microbatch>(), "microbatch", "Microbatch", "b", "sequences", 1,
                kMaxMicrobatch,
-               "Sequences that go through a stage at once. Larger ones make larger kernels and more "
-               "activation memory, "
-               "and leave fewer microbatches m = B / (b dp) to fill the pipeline.");
+               "Sequences that pass a stage at once. Larger microbatches have larger kernels and more "
+               "activation memory. They leave fewer microbatches m = B / (b dp) to fill the pipeline.");
+}
+
+void add_precision(TableWriter& table) {
   table.section("Precision");
-  table.choice(
-      named<workload, &W::dtype, kDtypes>(), "dtype", "Data type", choices_of(kDtypes),
-      "Type of parameters and activations. The optimizer keeps a float32 master copy of the parameters and "
-      "two moments, 12 bytes per parameter.");
-  table.choice(named<workload, &W::compute, kComputes>(), "compute", "Matrix products in",
-               choices_of(kComputes),
-               "Precision of the products with weights in layers; embedding, head, router and attention core "
-               "stay as stored. Inputs "
-               "are quantized, and only their quantized copies are kept for the weight gradient and gathered "
-               "under sequence "
-               "parallelism. fp8: a scale per tensor (Transformer Engine, delayed or current scaling). "
-               "fp8-blockwise: float32 scales, "
-               "1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). "
-               "mxfp8: an E8M0 scale per 32. "
-               "nvfp4: half a byte, an E4M3 scale per 16. Weights keep two quantized copies, for forward and "
-               "input gradient.");
-  table.choice(
-      named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type",
-      choices_of(kCacheDtypes),
-      "Type in which inference keeps keys and values, or the latents they are made of; states of mixers stay "
-      "in the data type. fp8, with a "
-      "scale per tensor, halves cache and traffic; the products of attention stay in the data type.");
+  table.choice(named<workload, &W::dtype, kDtypes>(), "dtype", "Data type", choices_of(kDtypes),
+               "Type of parameters and activations. The optimizer keeps a float32 master copy of the "
+               "parameters and two moments, 12 bytes per parameter.");
+  table.choice(named<workload, &W::compute, kComputes>(), "compute", "GEMM precision", choices_of(kComputes),
+               "Precision of GEMMs with weights inside layers. Embedding, head, router and attention "
+               "core stay in the data type. Inputs are quantized. Only the quantized copies are saved "
+               "for the weight gradient and gathered under sequence parallelism. fp8: one scale per "
+               "tensor (Transformer Engine, delayed or current scaling). fp8-blockwise: float32 "
+               "scales, 1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, "
+               "section 3.3). mxfp8: an E8M0 scale per 32. nvfp4: half a byte per number, an E4M3 "
+               "scale per 16. Weights have two quantized copies, for forward and input gradient.");
+  table.choice(named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type",
+               choices_of(kCacheDtypes),
+               "Type in which inference caches keys and values, or latents. Mixer states stay in the "
+               "data type. fp8, with one scale per tensor, halves cache and traffic. The GEMMs of "
+               "attention stay in the data type.");
   table.choice(named<workload, &W::dispatch_dtype, kDispatchDtypes>(), "dispatch_dtype", "Dispatch type",
                choices_of(kDispatchDtypes),
-               "Type in which tokens travel to their experts. fp8 halves that all-to-all; the experts' "
-               "results come back as stored "
-               "(DeepSeek-V3, arXiv 2412.19437, section 3.3.3).");
-  table.choice(
-      named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type", choices_of(kGradDtypes),
-      "Type in which gradients are accumulated over microbatches and reduced over replicas. bf16 halves both "
-      "memory and traffic, at a loss of precision.");
+               "Type in which tokens are sent to their experts. fp8 halves this all-to-all. The "
+               "results of experts return in the data type (DeepSeek-V3, arXiv 2412.19437, section "
+               "3.3.3).");
+  table.choice(named<workload, &W::grad_dtype, kGradDtypes>(), "grad_dtype", "Gradient type",
+               choices_of(kGradDtypes),
+               "Type in which gradients are accumulated over microbatches and reduced over replicas. "
+               "bf16 halves both memory and traffic, at a loss of precision.");
   table.flag(member<workload, &W::master_weights>(), "master_weights", "Master weights",
-             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without "
-             "them it updates the "
-             "parameters themselves. Megatron's --main-params-dtype. FSDP and float32 training have them as "
-             "their parameters.");
+             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. "
+             "Without copies, the optimizer updates the parameters themselves. Megatron's "
+             "--main-params-dtype. FSDP and float32 training have float32 parameters anyway.");
   table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type",
                choices_of(kMomentDtypes),
                "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
-               "(DeepSeek-V3 keeps bf16), 2 in fp8 "
-               "with a scale per tensor. Megatron's --exp-avg-dtype and --exp-avg-sq-dtype.");
+               "(bf16 in DeepSeek-V3), 2 in fp8 with one scale per tensor. Megatron's --exp-avg-dtype "
+               "and --exp-avg-sq-dtype.");
+}
+
+void add_logits_and_slots(TableWriter& table) {
   table.section("Kernels");
-  table.number(
-      member<workload, &W::vocab_multiple>(), "vocab_multiple", "Vocabulary multiple", "", "entries", 1,
-      kMaxVocabMultiple,
-      "The vocabulary is padded to a multiple of this times tp, so that every rank holds equally many and "
-      "well-aligned rows. 1 pads only as far as tp needs.");
+  table.number(member<workload, &W::vocab_multiple>(), "vocab_multiple", "Vocabulary multiple", "", "entries",
+               1, kMaxVocabMultiple,
+               "The vocabulary is padded to a multiple of this number times tp, so that every rank "
+               "holds equally many, well-aligned rows. 1: padded only to a multiple of tp.");
   table.flag(member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
-             "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes the loss "
-             "there, as code without "
-             "a vocabulary-parallel loss does. Keeps b S V values in float32 instead of 1/tp of them.");
+             "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes "
+             "the loss there, as code without a vocabulary-parallel loss does. Saves b S V values in "
+             "float32 instead of 1/tp of them.");
   table.section("Experts");
   table.decimal(member<workload, &W::capacity_factor>(), "capacity_factor", "Capacity factor", 0, 1000000,
-                "Slots of an expert as a multiple of its even share of the tokens; tokens beyond are "
-                "dropped. 0 drops none.");
+                "Slots of an expert as a multiple of its even share of the tokens. Tokens beyond the "
+                "slots are dropped. 0: no limit, no dropped tokens.");
   table.flag(member<workload, &W::pad_to_capacity>(), "pad_to_capacity", "Pad to capacity",
-             "Every expert computes all slots of its capacity, filled or not: sizes never change, at the "
-             "price of the empty ones.");
+             "Every expert computes all slots of its capacity, filled or not. Sizes never change, "
+             "but empty slots cost time.");
   table.decimal(member<workload, &W::load_imbalance>(), "load_imbalance", "Load imbalance", 1000, 1000000,
-                "Tokens of the fullest expert over the even share. What is shown is then for a rank whose "
-                "experts all get that many, "
-                "and dispatch and combine carry as much.");
+                "Tokens of the busiest expert / even share. Results then describe a rank whose experts "
+                "all receive this many tokens, and dispatch and combine send as many.");
   table.section("Kernels");
   table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
-             "Drops activations at random where the architecture says so (embedding, residual branches, "
-             "attention scores). "
-             "Keeps a mask of one byte per element for the backward.");
+             "Drops activations at random where the architecture has dropout (embedding, residual "
+             "branches, attention scores). Saves a mask of one byte per element for the backward.");
+}
+
+void add_recompute_and_offload(TableWriter& table) {
   table.section("Recompute and offload");
   table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
-               "What is computed again before the backward instead of being kept. Selective repeats chosen "
-               "modules, by "
-               "default the core of the attention; full keeps only the input of layers and repeats their "
-               "forward, collectives "
-               "included.");
+               "Tensors that the backward recomputes instead of reading saved ones. Selective: chosen "
+               "modules run again, by default the attention core. Full: only the inputs of layers are "
+               "saved, and the forward of layers runs again, collectives included.");
   table.choices(kRecomputeModules, "recompute_modules", "Recompute modules", recompute_module_choices(),
-                "What selective recompute repeats, as in Megatron-core. core_attn, mlp, moe and "
-                "shared_experts are checkpointed: "
-                "input and result stay. layernorm, mlp_act, moe_act and mla_up_proj throw away their result "
-                "too and make it again "
-                "for the backward of what read it.");
+                "Modules that selective recompute runs again, as in Megatron-core. core_attn, mlp, moe "
+                "and shared_experts are checkpointed: input and result stay saved. layernorm, mlp_act, "
+                "moe_act and mla_up_proj also discard their result and recompute it for the backward of "
+                "the ops that read it.");
   table.choice(named<workload, &W::recompute_method, kRecomputeMethods>(), "recompute_method",
                "Recompute method", choices_of(kRecomputeMethods),
-               "Which layers full recompute repeats. uniform: all, in groups of recompute_num_layers that "
-               "keep one input each; the "
-               "backward of a group holds the activations of all its layers. block: the first "
-               "recompute_num_layers layers of "
-               "each virtual stage one by one, while the others keep everything.");
+               "Layers that full recompute runs again. uniform: all layers, in groups of "
+               "recompute_num_layers that save one input each. The backward of a group holds the "
+               "activations of all its layers. block: the first recompute_num_layers layers of each "
+               "virtual stage one by one; the other layers save everything.");
   table.number(member<workload, &W::recompute_num_layers>(), "recompute_num_layers", "Recompute layers", "",
                "layers", 1, kMaxLayers,
-               "Of full recompute: layers of a group (uniform) or layers per virtual stage that are repeated "
+               "Of full recompute: layers per group (uniform), or recomputed layers per virtual stage "
                "(block).");
   table.flag(member<workload, &W::distribute_saved_activations>(), "distribute_saved_activations",
              "Distribute checkpoints",
-             "Under full recompute without sequence parallelism every tensor-parallel rank keeps 1/tp of a "
-             "layer's input and "
-             "gathers it before the replay: one more all-gather of b S D per layer.");
+             "Under full recompute without sequence parallelism, every tensor-parallel rank saves "
+             "1/tp of a layer's input and gathers it before the replay: one more all-gather of b S D "
+             "per layer.");
   table.flag(member<workload, &W::offload_optimizer>(), "offload_optimizer", "Offload optimizer",
-             "Optimizer states live in host memory and the host updates the parameters (ZeRO-Offload, arXiv "
-             "2101.06840; Megatron's "
-             "--optimizer-cpu-offload): every step gradients go out and updated parameters come back.");
+             "The host stores the optimizer states and updates the parameters (ZeRO-Offload, arXiv "
+             "2101.06840; Megatron's --optimizer-cpu-offload). Every step, gradients move to the "
+             "host and updated parameters move back.");
   table.number(member<workload, &W::offload_activations>(), "offload_activations", "Offload activations", "",
                "layers", 0, kMaxLayers,
-               "The first so many layers of each virtual stage keep what their backward needs in host "
-               "memory: stored after the "
-               "forward of the layer, loaded again before its backward, one layer ahead (Transformer Engine, "
-               "CPU offloading). Two "
-               "layers' worth stays on the device, on its way.");
+               "Number of first layers of each virtual stage whose saved tensors are in host memory. "
+               "They are stored after the forward of the layer and loaded before its backward, one "
+               "layer ahead (Transformer Engine, CPU offloading). The device holds the tensors of two "
+               "layers in transfer.");
+}
+
+}  // namespace
+
+void add_workload(TableWriter& table) {
+  table.group(KnobGroup::Workload);
+  add_batch(table);
+  add_precision(table);
+  add_logits_and_slots(table);
+  add_recompute_and_offload(table);
   table.section("Kernels");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
-               "Which kernels run: how ops are fused and what each keeps for its backward. Decides "
-               "activation memory.");
+               "Code base whose kernels run: how ops are fused, and which tensors each op saves for "
+               "its backward. Decides activation memory.");
 }
 
 }  // namespace shardscape

@@ -89,7 +89,7 @@ class Table {
     of_device("memory_gbps", "Memory bandwidth", accelerator_.memory_gbps, "GB/s", "memory_bandwidth",
               c.memory_bandwidth);
     of_device("processors", "SMs or compute units", static_cast<double>(accelerator_.processors), "");
-    of_device("collective_processors", "SMs that a collective keeps",
+    of_device("collective_processors", "SMs that a collective occupies",
               static_cast<double>(accelerator_.collective_processors), "");
     of_device("board_watts", "Power limit", accelerator_.board_watts, "W");
     of_device("price_per_hour", "Price", accelerator_.price_per_hour, "$ per hour");
@@ -110,7 +110,7 @@ class Table {
     constexpr double kBitsPerByte = 8;
     constexpr const char* kNcclRing = "NCCL's constant of rings: NVIDIA/nccl src/graph/tuning.cc @5067397";
     const bool known = !entry_.id.empty();
-    section("Network", known ? entry_.name : "made up");
+    section("Network", known ? entry_.name : "not in the catalogue");
     const bool as_sold = known && c.gpus_per_node == entry_.gpus_per_node;
     of_network("gpus_per_node", "GPUs per node", static_cast<double>(c.gpus_per_node), "", "gpus_per_node",
                {as_sold ? 0 : 1, as_sold});
@@ -120,17 +120,16 @@ class Table {
       add("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", ValueOrigin::Catalogue,
           source_of(entry_.sources, "segment"));
     else
-      of_network(
-          "domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
-          {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "a node, as nothing larger is said"});
+      of_network("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
+                 {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "default: a node"});
     of_network("scaleup_gbps", "NVLink bandwidth", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
                {c.scaleup_bandwidth, entry_.scaleup_gbps > 0, base_.scaleup_gbps > 0,
-                "assumed: nothing is published"});
+                "assumed, because no value is published"});
     constexpr const char* kLinks[] = {"switch", "mesh", "torus-2d", "torus-3d"};
-    const bool said = entry_.links != ScaleupLinks::Switch;
+    const bool stated = entry_.links != ScaleupLinks::Switch;
     add_word("scaleup_links", "Scale-up topology", kLinks[static_cast<size_t>(network_.links)],
-             said ? ValueOrigin::Catalogue : ValueOrigin::Program,
-             said ? source_of(entry_.sources, "scaleup_links") : "taken where nothing else is said");
+             stated ? ValueOrigin::Catalogue : ValueOrigin::Program,
+             stated ? source_of(entry_.sources, "scaleup_links") : "default");
     if (const int64_t links = scaleup_links(network_); links > 1)
       add("scaleup_link_gbps", "One of " + std::to_string(links) + " scale-up links",
           network_.scaleup_gbps / static_cast<double>(links), "GB/s",
@@ -138,18 +137,18 @@ class Table {
           c.scaleup_bandwidth > 0 ? set_by("scaleup_bandwidth") : source_of(entry_.sources, "scaleup_links"));
     of_network("scaleup_efficiency", "NVLink efficiency", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false,
-                "what rings of NCCL reach in the measured table of A100, taken where nothing was measured"});
+                "default: efficiency of NCCL rings in the measured table of A100"});
     of_network("scaleup_latency_us", "NVLink latency", network_.hop.scaleup_us, "us", "scaleup_latency",
                {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
-    of_network("nic_gbps", "NIC bandwidth", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
-               {c.nic_bandwidth, entry_.nic_gbps > 0, base_.nic_gbps > 0, "assumed: nothing is published"});
     of_network(
-        "nic_efficiency", "NIC efficiency", network_.nic_efficiency, "", nullptr,
-        {0, entry_.nic_efficiency > 0, false, "as of HDR InfiniBand, taken where nothing is published"});
+        "nic_gbps", "NIC bandwidth", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
+        {c.nic_bandwidth, entry_.nic_gbps > 0, base_.nic_gbps > 0, "assumed, because no value is published"});
+    of_network("nic_efficiency", "NIC efficiency", network_.nic_efficiency, "", nullptr,
+               {0, entry_.nic_efficiency > 0, false, "default: efficiency of HDR InfiniBand"});
     of_network("rails", "Rails", static_cast<double>(network_.rails), "", "rails",
-               {c.rails, entry_.rails > 0, false, "one for each GPU of a node, as nothing else is said"});
+               {c.rails, entry_.rails > 0, false, "default: one for each GPU of a node"});
     if (network_.leaf > 0)
-      of_network("leaf", "Reach of a leaf switch", static_cast<double>(network_.leaf), "ranks", "rails",
+      of_network("leaf", "Ranks per leaf switch", static_cast<double>(network_.leaf), "ranks", "rails",
                  {c.rails, true});
     of_network("nic_latency_us", "Network latency", network_.hop.nic_us, "us", "network_latency",
                {c.network_latency, entry_.nic_latency_us > 0, false, kNcclRing});
@@ -157,11 +156,10 @@ class Table {
       of_network("spine_latency_us", "Spine latency", network_.hop.spine_us, "us", "spine_latency",
                  {c.spine_latency, entry_.spine_latency_us > 0});
     of_network("oversubscription", "Oversubscription", network_.oversubscription, "", "oversubscription",
-               {c.oversubscription, entry_.oversubscription > 1, false,
-                "full bisection, taken where nothing else is said"});
+               {c.oversubscription, entry_.oversubscription > 1, false, "default: full bisection"});
     if (network_.oversubscription > 1)
       of_network("pod", "Pod", static_cast<double>(network_.pod), "ranks", "pod_size",
-                 {c.pod_size, entry_.pod > 0, false, "a scale-up domain, taken where nothing else is said"});
+                 {c.pod_size, entry_.pod > 0, false, "default: a scale-up domain"});
     of_network("launch_us", "Launch latency", network_.launch_us, "us", nullptr,
                {0, entry_.launch_us > 0, false, kNcclRing});
     switches("nvls", "Reduction in NVSwitch (NVLS)", network_.nvls, entry_.nvls);
@@ -180,21 +178,21 @@ class Table {
     else if (!stated.empty())
       add_word(key, label, word, ValueOrigin::Catalogue, stated);
     else
-      add_word(key, label, word, ValueOrigin::Program, "taken where nothing else is said");
+      add_word(key, label, word, ValueOrigin::Program, "default");
   }
 
   std::string measured_on(const std::string& from, const std::string& source) const {
     if (from == base_.id || from.empty()) return source;
-    const Accelerator* donor = find_accelerator(from);
-    return (donor ? donor->name : from) + ", scaled by peak and bandwidth: " + source;
+    const Accelerator* measured = find_accelerator(from);
+    return (measured ? measured->name : from) + ", scaled by peak and bandwidth: " + source;
   }
 
   void kernel(std::string key, std::string label, const std::string& from, const std::string& source,
               const HeldOut& held) {
-    constexpr const char* kOff = "% off, median";
+    constexpr const char* kOff = "% median error";
     if (from.empty())
       add_word(std::move(key), std::move(label), "not measured", ValueOrigin::Program,
-               source.empty() ? "constants that fit no device in particular" : source);
+               source.empty() ? "generic constants, not fitted to this device" : source);
     else if (held.rows > 0)
       add(std::move(key), std::move(label), held.median_percent, kOff, ValueOrigin::Calibration,
           measured_on(from, source));
@@ -217,7 +215,7 @@ class Table {
       if (peak <= 0) continue;
       const MatmulCalibration& m = *kernels.matmul[static_cast<size_t>(type)];
       const std::string name(dtype_name(type));
-      kernel("matmul." + name, "Products, " + name, m.from,
+      kernel("matmul." + name, "Matrix products, " + name, m.from,
              (m.dtype == type ? "" : "efficiency of " + std::string(dtype_name(m.dtype)) + ": ") + m.source,
              m.held_out);
     }
@@ -233,20 +231,20 @@ class Table {
       const MemoryCalibration& m = *kernels.data.memory;
       if (m.from.empty())
         add("memory.share", "Share of the memory bandwidth", m.share, "", ValueOrigin::Program,
-            "fits no device in particular");
+            "generic constant, not fitted to this device");
       else
         add("memory.share", "Share of the memory bandwidth", m.share, "", ValueOrigin::Calibration,
             measured_on(m.from, m.source));
     }
     if (kernels.data.host_launch_us > 0)
-      add("host.launch_us", "Host's launch of a kernel", kernels.data.host_launch_us, "us",
+      add("host.launch_us", "Kernel launch on the host", kernels.data.host_launch_us, "us",
           ValueOrigin::Calibration, kernels.data.host_source);
     for (const TrainingMatmuls& p : kernels.data.training_products)
       add("training_products." + std::string(dtype_name(p.dtype)),
-          "Peak that power sustains, " + std::string(dtype_name(p.dtype)), p.sustained, "of the peak",
-          ValueOrigin::Calibration, p.source);
+          "Share of the peak under the power limit, " + std::string(dtype_name(p.dtype)), p.sustained,
+          "of the peak", ValueOrigin::Calibration, p.source);
     for (const TrainingFactor& f : kernels.data.training)
-      add("training_factor." + std::string(dtype_name(f.dtype)), "Stretch of kernels in training", f.factor,
+      add("training_factor." + std::string(dtype_name(f.dtype)), "Slowdown of kernels in training", f.factor,
           "times", ValueOrigin::Calibration, f.source);
     for (const KernelFactor& f : kernels.data.attention_kernels)
       add("attention_kernels." + f.kernel, "Attention by " + f.kernel, f.factor, "times as long",

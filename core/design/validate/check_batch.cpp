@@ -25,7 +25,7 @@ std::vector<Fix> split_fixes(const Design& d, int64_t slots) {
 }  // namespace
 
 void check_batch(Checks& checks) {
-  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const Design& d = checks.design;
   const int64_t batch = d.workload.batch, slots = d.workload.microbatch * d.parallel.dp;
   if (batch % slots != 0 && checks.record_first("batch")) return;
@@ -35,19 +35,20 @@ void check_batch(Checks& checks) {
     const std::string wrong = batch < slots ? " is less than one microbatch per replica, "
                                             : " does not split into ";
     // In whole groups of microbatches, as in splits_batch().
-    const int64_t multiple = checks.sound({"pp"}) ? microbatch_multiple(d) : 1;
-    checks.error("batch", "a batch of " + grouped(batch) + wrong + sizes, "a multiple of " + grouped(slots),
+    const int64_t multiple = checks.in_range({"pp"}) ? microbatch_multiple(d) : 1;
+    checks.error(ProblemCode::BatchIndivisible, "batch", "a batch of " + grouped(batch) + wrong + sizes,
+                 "a multiple of " + grouped(slots),
                  split_fixes(d, multiple <= kMaxBatch / slots ? slots * multiple : slots));
     return;
   }
   const int64_t m = batch / slots;
-  if (!checks.sound({"pp", "virtual_stages"})) return;
+  if (!checks.in_range({"pp", "virtual_stages"})) return;
   const int64_t stages = d.parallel.pp * d.parallel.virtual_stages, most = kMaxStageMicrobatches / stages;
   if (m <= most || checks.record_first("batch")) return;
   std::vector<Fix> fixes;
   offer(fixes, "batch", most * slots);
   checks.error(
-      "batch",
+      ProblemCode::TooManyMicrobatches, "batch",
       grouped(m) + " microbatches on " + grouped(stages) + (d.parallel.virtual_stages > 1 ? " virtual" : "") +
           " stages make a step of more than " + grouped(kMaxStageMicrobatches) + " forwards",
       "at most " + grouped(most) + " microbatches: batch up to " + grouped(most * slots), std::move(fixes));

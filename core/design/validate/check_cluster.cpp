@@ -21,28 +21,30 @@ std::vector<Fix> nearest_multiples(std::string_view id, int64_t value, int64_t s
 }
 
 void check_domain(Checks& checks) {
-  if (!checks.sound({"gpus_per_node", "scaleup_domain"})) return;
+  if (!checks.in_range({"gpus_per_node", "scaleup_domain"})) return;
   const int64_t node = checks.design.cluster.gpus_per_node, domain = checks.design.cluster.scaleup_domain;
   if (domain == 0 || domain % node == 0 || node % domain == 0) return;
   std::vector<Fix> fixes = nearest_multiples("scaleup_domain", domain, node);
   fixes.push_back(set_to("scaleup_domain", 0));
-  checks.error("scaleup_domain",
+  checks.error(ProblemCode::DomainCutsNodes, "scaleup_domain",
                "a domain of " + grouped(domain) + " ranks cuts nodes of " + grouped(node) +
                    " GPUs in pieces of unequal size",
-               "a divisor or a multiple of " + grouped(node) + ", or 0 for what the network has",
+               "a divisor or a multiple of " + grouped(node) + ", or 0 for the value of the network",
                std::move(fixes));
 }
 
 void check_pods(Checks& checks) {
-  if (!checks.sound({"oversubscription"})) return;
+  if (!checks.in_range({"oversubscription"})) return;
   const ClusterSpec& c = checks.design.cluster;
   if (c.oversubscription > 0 && c.oversubscription < 1000) {
-    checks.error("oversubscription", thousandths_text(c.oversubscription) + " would widen the network",
-                 "1 for full bisection, more for less of it, or 0 for what the network has",
-                 {set_to("oversubscription", 1), set_to("oversubscription", 0)});
+    checks.error(
+        ProblemCode::OversubscriptionBelowOne, "oversubscription",
+        thousandths_text(c.oversubscription) + " would mean more bandwidth above the level than below",
+        "1 for full bisection, above 1 for less bandwidth, or 0 for the value of the network",
+        {set_to("oversubscription", 1), set_to("oversubscription", 0)});
     return;
   }
-  if (!checks.sound(
+  if (!checks.in_range(
           {"gpus_per_node", "accelerator", "network", "scaleup_domain", "pod_size", "tp", "pp", "dp", "cp"}))
     return;
   const int64_t domain = scaleup_domain(checks.design);
@@ -51,41 +53,41 @@ void check_pods(Checks& checks) {
   std::vector<Fix> fixes = nearest_multiples("pod_size", c.pod_size, domain);
   fixes.push_back(set_to("pod_size", 0));
   checks.error(
-      "pod_size",
+      ProblemCode::PodCutsDomain, "pod_size",
       "the edge of a pod of " + grouped(c.pod_size) + " ranks cuts a scale-up domain of " + grouped(domain),
-      "a multiple of " + grouped(domain) + ", or 0 for what the network has", std::move(fixes));
+      "a multiple of " + grouped(domain) + ", or 0 for the value of the network", std::move(fixes));
 }
 
 void check_switches(Checks& checks) {
   if (checks.first_only) return;  // only notes follow
-  if (!checks.sound({"accelerator", "network", "in_network_reduction", "collective_algorithm"})) return;
+  if (!checks.in_range({"accelerator", "network", "in_network_reduction", "collective_algorithm"})) return;
   const ClusterSpec& c = checks.design.cluster;
   const NetworkEntry* entry = catalogue_network(c);
   const Accelerator* accelerator = find_accelerator(c.accelerator);
   if (entry && accelerator && c.network != "auto" &&
       std::find(entry->accelerators.begin(), entry->accelerators.end(), c.accelerator) ==
           entry->accelerators.end()) {
-    checks.note(
-        "network",
-        entry->name + " is not sold with " + accelerator->name + "; their links are taken as if it were",
-        "auto for the accelerator's usual network", {set_to("network", std::string("auto"))});
+    checks.note(ProblemCode::NetworkOfOtherAccelerator, "network",
+                entry->name + " is not sold with " + accelerator->name +
+                    "; the links of this network are assumed nevertheless",
+                "auto for the accelerator's usual network", {set_to("network", std::string("auto"))});
   }
   const bool nvls = entry && entry->nvls, sharp = entry && entry->sharp;
   const std::string whose = entry ? entry->name : "the network";
   const bool lacks_nvls = c.in_network_reduction == InNetworkReduction::Nvls && !nvls;
   if (lacks_nvls || (c.in_network_reduction == InNetworkReduction::Sharp && !(nvls && sharp))) {
-    checks.note("in_network_reduction",
-                std::string(!nvls ? "NVLink switches that add up are not part of "
-                                  : "network switches that add up are not part of ") +
-                    whose + "; they are taken as if they were",
+    checks.note(ProblemCode::NetworkWithoutReduction, "in_network_reduction",
+                std::string(!nvls ? "NVLink switches with reduction are not part of "
+                                  : "network switches with reduction are not part of ") +
+                    whose + "; they are assumed nevertheless",
                 "auto", {set_to("in_network_reduction", std::string("auto"))});
   }
   const bool any = c.in_network_reduction == InNetworkReduction::Auto
                        ? nvls
                        : c.in_network_reduction != InNetworkReduction::None;
   if (c.collective_algorithm == CollectiveAlgorithm::InNetwork && !any) {
-    checks.note("collective_algorithm",
-                "no switch of this network adds up, so that collectives run as under auto",
+    checks.note(ProblemCode::CollectiveWithoutReduction, "collective_algorithm",
+                "no switch of this network reduces, so collectives run as under auto",
                 "auto, or an in-network reduction (nvls or sharp)",
                 {set_to("in_network_reduction", std::string("nvls")),
                  set_to("collective_algorithm", std::string("auto"))});

@@ -14,17 +14,18 @@ Fix gather_instead() { return set_to("context", std::string("all-gather")); }
 // Whether the degree divides cp and the heads.
 bool check_ulysses_degree(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"ulysses_degree", "heads"})) return false;
+  if (!checks.in_range({"ulysses_degree", "heads"})) return false;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp, degree = d.parallel.ulysses_degree,
                 kv = d.model.kv_heads;
   const Fix automatic = set_to("ulysses_degree", 0);
   if (degree > 0 && cp % degree != 0) {
-    checks.error("ulysses_degree", grouped(degree) + " ranks do not divide cp = " + grouped(cp),
+    checks.error(ProblemCode::UlyssesDegreeNotInCp, "ulysses_degree",
+                 grouped(degree) + " ranks do not divide cp = " + grouped(cp),
                  "a divisor of " + grouped(cp) + ", or 0", {automatic});
     return false;
   }
   if (degree > 1 && (kv % (tp * degree) != 0 || d.model.heads % (tp * degree) != 0)) {
-    checks.error("ulysses_degree",
+    checks.error(ProblemCode::UlyssesKvHeadsIndivisible, "ulysses_degree",
                  grouped(kv) + " KV heads do not spread over tp x u = " + grouped(tp * degree) + " ranks",
                  "u such that tp x u divides the KV heads, or 0", {automatic});
     return false;
@@ -45,7 +46,7 @@ void check_ring(Checks& checks) {
     offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
     fixes.push_back(
         set_to("context", std::string(d.parallel.context == ContextMode::Zigzag ? "ring" : "ulysses-ring")));
-    checks.error("seq",
+    checks.error(ProblemCode::ZigzagSeqIndivisible, "seq",
                  "a zigzag ring cannot cut " + grouped(seq) + " tokens into " + grouped(2 * ring) +
                      " blocks, two for each of its ranks",
                  "a multiple of " + grouped(parts), std::move(fixes));
@@ -57,22 +58,21 @@ void check_ring(Checks& checks) {
     fixes.push_back(set_to("context", std::string("ulysses")));
   fixes.push_back(gather_instead());
   if (has_sinks(d.model.architecture)) {
-    checks.error("context",
-                 "a ring joins the softmax of blocks of keys, each of which would count the sinks of the " +
+    checks.error(ProblemCode::RingWithSinks, "context",
+                 "a ring merges the softmax of blocks of keys, and each block would count the sinks of the " +
                      d.model.architecture +
                      " architecture: Transformer Engine refuses them with cp_comm_type p2p and a2a+p2p",
                  "ulysses (a2a), or all-gather", std::move(fixes));
-  } else if (checks.sound({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture)) {
+  } else if (checks.in_range({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture)) {
     fixes.push_back(set_to("window", 0));
-    checks.error(
-        "context",
-        "a ring passes on whole blocks, whatever a sliding window of " + grouped(d.model.window) +
-            " tokens sees of them: Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p",
-        "ulysses (a2a), all-gather (all_gather), or no window", std::move(fixes));
+    checks.error(ProblemCode::RingWithWindow, "context",
+                 "a ring sends whole blocks, more than a sliding window of " + grouped(d.model.window) +
+                     " tokens reads: Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p",
+                 "ulysses (a2a), all-gather (all_gather), or no window", std::move(fixes));
   }
   // A ring merges the results of blocks by their log-sum-exp. Kernels that store whole rows of scores cannot
   // do so.
-  const KernelProfile* profile = checks.sound({"profile"})
+  const KernelProfile* profile = checks.in_range({"profile"})
                                      ? ModelLibrary::instance().profile(d.workload.profile)
                                      : nullptr;
   const KernelRule* rule = profile ? profile->rule("attention") : nullptr;
@@ -81,11 +81,11 @@ void check_ring(Checks& checks) {
   const bool blockwise = rule->saves_output && any([](const KernelStat& s) { return s.name == "lse"; }) &&
                          !any([](const KernelStat& s) { return s.replaces >= 0; });
   if (!blockwise)
-    checks.error("context",
+    checks.error(ProblemCode::RingWithUnfusedAttention, "context",
                  "the attention of the kernel profile " + profile->id +
-                     " keeps the scores of whole rows, which cannot be joined from the blocks of a ring; "
-                     "Transformer Engine runs context parallelism without its unfused attention",
-                 "a profile whose attention works by blocks, such as flash, or all-gather or ulysses",
+                     " stores the scores of whole rows, which cannot be merged from the blocks of a ring; "
+                     "Transformer Engine has no context parallelism for unfused attention",
+                 "a profile with blockwise attention, such as flash, or all-gather or ulysses",
                  {set_to("profile", std::string("flash")), gather_instead()});
 }
 
@@ -96,7 +96,7 @@ void check_context(Checks& checks) {
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp, seq = d.workload.seq;
   const bool exchanges = d.parallel.context == ContextMode::UlyssesRing ||
                          d.parallel.context == ContextMode::UlyssesZigzag;
-  if (!checks.sound({"cp", "tp", "seq", "kv_heads"}) || cp == 1 || d.workload.mode == Mode::Decode) return;
+  if (!checks.in_range({"cp", "tp", "seq", "kv_heads"}) || cp == 1 || d.workload.mode == Mode::Decode) return;
   const Fix off = set_to("cp", 1);
   // The residual stream is split over cp, and over tp inside cp under sequence parallelism.
   const int64_t parts = cp * (d.parallel.sequence_parallel ? tp : 1);
@@ -105,16 +105,16 @@ void check_context(Checks& checks) {
     offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
     fixes.push_back(off);
     checks.error(
-        "seq",
+        ProblemCode::SeqIndivisibleByCp, "seq",
         "context parallelism cannot split " + grouped(seq) + " tokens into " + grouped(parts) + " parts",
         "a multiple of " + grouped(parts), std::move(fixes));
   }
   if (!uses_axis(d, Axis::Heads)) return;
   if (d.parallel.context == ContextMode::Ulysses && d.model.kv_heads % (tp * cp) != 0)
-    checks.error("cp",
+    checks.error(ProblemCode::UlyssesKvHeadsIndivisible, "cp",
                  "Ulysses cannot spread " + grouped(d.model.kv_heads) +
                      " KV heads over tp x cp = " + grouped(tp * cp) + " ranks",
-                 "tp x cp that divides the KV heads, or a way that leaves heads where they are",
+                 "tp x cp that divides the KV heads, or a context mode that does not exchange heads",
                  {gather_instead(), off});
   if (!exchanges || check_ulysses_degree(checks)) check_ring(checks);
 }

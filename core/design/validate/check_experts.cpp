@@ -32,63 +32,67 @@ bool calls_block(const Architecture& architecture, bool (*fits)(const BlockTempl
 void check_dense_model(Checks& checks, const std::string& architecture) {
   const Design& d = checks.design;
   if (d.model.experts > 0)
-    checks.error("experts", "the " + architecture + " architecture has no layer with experts",
+    checks.error(ProblemCode::ExpertsInDenseModel, "experts",
+                 "the " + architecture + " architecture has no layer with experts",
                  "0, or a mixture-of-experts architecture", {set_to("experts", 0)});
   if (d.parallel.ep > 1)
-    checks.error("ep", "the model has no experts to spread over ep = " + grouped(d.parallel.ep) + " ranks",
-                 "1", {set_to("ep", 1)});
+    checks.error(ProblemCode::EpInDenseModel, "ep",
+                 "the model has no experts to spread over ep = " + grouped(d.parallel.ep) + " ranks", "1",
+                 {set_to("ep", 1)});
 }
 
 void check_routing(Checks& checks, const std::string& architecture) {
   const ModelSpec& m = checks.design.model;
-  if (!checks.sound({"experts", "experts_per_token", "expert_ffn"})) return;
+  if (!checks.in_range({"experts", "experts_per_token", "expert_ffn"})) return;
   if (m.experts == 0) {
-    checks.error("experts",
+    checks.error(ProblemCode::ExpertsMissing, "experts",
                  "the " + architecture + " architecture routes tokens to experts, but there are none",
                  "at least 1", {set_to("experts", 8)});
     return;
   }
   if (m.experts_per_token < 1 || m.experts_per_token > m.experts)
-    checks.error(
-        "experts_per_token",
-        grouped(m.experts_per_token) + " of " + grouped(m.experts) + " experts cannot be picked for a token",
-        "1 to " + grouped(m.experts),
-        {set_to("experts_per_token", std::clamp<int64_t>(m.experts_per_token, 1, m.experts))});
+    checks.error(ProblemCode::ExpertsPerTokenOutOfRange, "experts_per_token",
+                 grouped(m.experts_per_token) + " of " + grouped(m.experts) +
+                     " experts cannot be selected for a token",
+                 "1 to " + grouped(m.experts),
+                 {set_to("experts_per_token", std::clamp<int64_t>(m.experts_per_token, 1, m.experts))});
   if (m.expert_ffn < 1)
-    checks.error("expert_ffn", "experts have no inner width", "at least 1",
+    checks.error(ProblemCode::ExpertFfnMissing, "expert_ffn", "the inner width of experts is 0", "at least 1",
                  {set_to("expert_ffn", std::max<int64_t>(1, m.ffn))});
-  if (m.dense_layers > 0 && m.dense_layers >= m.layers && checks.sound({"layers", "dense_layers"}))
-    checks.note("dense_layers", "all " + grouped(m.layers) + " layers are dense ones: no layer has experts",
+  if (m.dense_layers > 0 && m.dense_layers >= m.layers && checks.in_range({"layers", "dense_layers"}))
+    checks.note(ProblemCode::AllLayersDense, "dense_layers",
+                "all " + grouped(m.layers) + " layers are dense: no layer has experts",
                 "less than " + grouped(m.layers), {set_to("dense_layers", 0)});
 }
 
-// Groups of experts that limit the choice of a token.
+// The groups from which a token selects its experts.
 void check_groups(Checks& checks) {
   const ModelSpec& m = checks.design.model;
-  if (!checks.sound({"experts", "experts_per_token", "expert_groups", "groups_per_token"}) || m.experts == 0)
+  if (!checks.in_range({"experts", "experts_per_token", "expert_groups", "groups_per_token"}) ||
+      m.experts == 0)
     return;
   const Fix no_limit = both(set_to("expert_groups", 1), set_to("groups_per_token", 1));
   if (m.experts % m.expert_groups != 0)
     checks.error(
-        "expert_groups",
+        ProblemCode::ExpertGroupsIndivisible, "expert_groups",
         grouped(m.experts) + " experts do not split into " + grouped(m.expert_groups) + " equal groups",
         "a divisor of " + grouped(m.experts) + ": " + or_list(divisors(m.experts)), {no_limit});
   else if (m.groups_per_token > m.expert_groups)
-    checks.error("groups_per_token",
-                 "a token cannot pick " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) +
+    checks.error(ProblemCode::GroupsPerTokenOutOfRange, "groups_per_token",
+                 "a token cannot select " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) +
                      " groups of experts",
                  "1 to " + grouped(m.expert_groups), {set_to("groups_per_token", m.expert_groups)});
   else if (const int64_t reach = m.groups_per_token * (m.experts / m.expert_groups);
            m.experts_per_token > reach && m.experts_per_token <= m.experts)
-    checks.error("groups_per_token",
-                 "picking from " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) +
+    checks.error(ProblemCode::GroupsHoldTooFewExperts, "groups_per_token",
+                 "selection from " + grouped(m.groups_per_token) + " of " + grouped(m.expert_groups) +
                      " groups leaves " + grouped(reach) + " experts, fewer than the " +
-                     grouped(m.experts_per_token) + " that a token picks",
+                     grouped(m.experts_per_token) + " that a token selects",
                  "more groups per token, or no limit",
                  {set_to("groups_per_token", m.expert_groups), no_limit});
   else if (limits_groups(m) && m.groups_per_token > m.experts_per_token)
-    checks.error("groups_per_token",
-                 "a token that picks " + grouped(m.experts_per_token) + " experts cannot have some of " +
+    checks.error(ProblemCode::GroupsExceedExpertsPerToken, "groups_per_token",
+                 "a token with " + grouped(m.experts_per_token) + " experts cannot select from " +
                      grouped(m.groups_per_token) + " groups",
                  "1 to " + grouped(m.experts_per_token),
                  {set_to("groups_per_token", m.experts_per_token), no_limit});
@@ -99,8 +103,8 @@ void check_nodes(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
   if (p.dispatcher != Dispatcher::Flex || d.model.experts == 0) return;
-  if (!checks.sound({"dispatcher", "tp", "pp", "dp", "cp", "ep", "etp", "gpus_per_node", "experts",
-                     "experts_per_token", "expert_groups", "groups_per_token"}))
+  if (!checks.in_range({"dispatcher", "tp", "pp", "dp", "cp", "ep", "etp", "gpus_per_node", "experts",
+                        "experts_per_token", "expert_groups", "groups_per_token"}))
     return;
   const int64_t stage = p.dp * p.cp * p.tp;
   if (stage > kMaxWorld / p.pp || stage % (p.ep * p.expert_tp()) != 0 || d.model.experts % p.ep != 0)
@@ -108,34 +112,35 @@ void check_nodes(Checks& checks) {
   const Fix by_expert = set_to("dispatcher", std::string("alltoall"));
   const int64_t nodes = ep_nodes(d), per_node = d.cluster.gpus_per_node;
   if (nodes == 0)
-    checks.error("dispatcher",
-                 "groups of ep = " + grouped(p.ep) + " ranks lie unevenly over nodes of " +
+    checks.error(ProblemCode::EpUnevenOverNodes, "dispatcher",
+                 "groups of ep = " + grouped(p.ep) + " ranks are spread unevenly over nodes of " +
                      grouped(per_node) +
-                     ", or between other ranks: "
-                     "a token has no one rank per node to be sent to",
-                 "an ep that the ranks of it on a node divide, or the dispatcher alltoall", {by_expert});
+                     ", or not contiguous: "
+                     "no single rank per node receives a token",
+                 "an ep that is a multiple of its ranks per node, or the dispatcher alltoall", {by_expert});
   else if (limits_groups(d.model) && !groups_fit_nodes(d.model, nodes))
-    checks.error(
-        "dispatcher",
-        grouped(d.model.expert_groups) + " groups of experts lie unevenly over " + grouped(nodes) + " nodes",
-        "as many groups as nodes, a multiple or a divisor of them, or the dispatcher alltoall", {by_expert});
+    checks.error(ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher",
+                 grouped(d.model.expert_groups) + " groups of experts are spread unevenly over " +
+                     grouped(nodes) + " nodes",
+                 "a multiple or a divisor of the nodes, or the dispatcher alltoall", {by_expert});
   // Megatron-core's flex dispatcher asserts this.
   if (d.workload.pad_to_capacity)
-    checks.error(
-        "pad_to_capacity",
-        "slots that are filled up cannot be sent once per node: Megatron-core's flex dispatcher has none",
-        "off, or another dispatcher", {set_to("pad_to_capacity", std::string("false")), by_expert});
+    checks.error(ProblemCode::FlexWithPadding, "pad_to_capacity",
+                 "padded slots cannot be sent once per node: Megatron-core's flex dispatcher does not pad",
+                 "off, or another dispatcher", {set_to("pad_to_capacity", std::string("false")), by_expert});
 }
 
 void check_mesh(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
-  if (!checks.sound({"ep", "etp", "tp", "dp", "cp", "experts", "expert_ffn"}) || d.model.experts == 0) return;
+  if (!checks.in_range({"ep", "etp", "tp", "dp", "cp", "experts", "expert_ffn"}) || d.model.experts == 0)
+    return;
   if (d.model.experts % p.ep != 0) {
     std::vector<Fix> fixes;
     for (int64_t ep : divisors(d.model.experts))
       if (ep < p.ep && (p.dp * p.cp * p.tp) % (ep * p.expert_tp()) == 0) fixes = {set_to("ep", ep)};
-    checks.error("ep", grouped(d.model.experts) + " experts do not split over ep = " + grouped(p.ep),
+    checks.error(ProblemCode::ExpertsIndivisibleByEp, "ep",
+                 grouped(d.model.experts) + " experts do not split over ep = " + grouped(p.ep),
                  "a divisor of " + grouped(d.model.experts) + ": " + or_list(divisors(d.model.experts)),
                  std::move(fixes));
   }
@@ -148,19 +153,20 @@ void check_mesh(Checks& checks) {
       if (ep < p.ep && d.model.experts % ep == 0 && covered % (ep * (p.folds_experts() ? p.etp : 1)) == 0)
         fixes = {set_to("ep", ep)};
     if (fixes.empty()) fixes.push_back(both(set_to("ep", 1), set_to("etp", 0)));
-    checks.error("ep",
+    checks.error(ProblemCode::EpIndivisibleRanks, "ep",
                  std::string(p.folds_experts() ? "ep x etp = " : "ep = ") + grouped(wanted) +
-                     " ranks cannot be taken evenly out of " + over + " = " + grouped(covered),
+                     " ranks do not divide " + over + " = " + grouped(covered),
                  "a divisor of " + grouped(covered) + ": " + or_list(divisors(covered)), std::move(fixes));
   }
   if (d.model.expert_ffn % p.expert_tp() != 0)
-    checks.error(p.etp > 0 ? "etp" : "tp",
+    checks.error(ProblemCode::ExpertFfnIndivisible, p.etp > 0 ? "etp" : "tp",
                  "an expert FFN size of " + grouped(d.model.expert_ffn) + " does not split over " +
                      grouped(p.expert_tp()),
                  "a divisor of " + grouped(d.model.expert_ffn), {set_to("etp", 1)});
   const int64_t shared = d.model.shared_experts * d.model.expert_ffn;
   if (shared % p.tp != 0)
-    checks.error("tp", "shared experts " + grouped(shared) + " wide do not split over tp = " + grouped(p.tp),
+    checks.error(ProblemCode::SharedExpertsIndivisibleByTp, "tp",
+                 "shared experts " + grouped(shared) + " wide do not split over tp = " + grouped(p.tp),
                  "a divisor of " + grouped(shared), {set_to("tp", 1)});
 }
 
@@ -168,60 +174,63 @@ void check_mesh(Checks& checks) {
 // splits them, and this program does, too.
 void check_expert_bias(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
-  if (!checks.sound({"etp", "tp"}) || p.expert_tp() == 1) return;
+  if (!checks.in_range({"etp", "tp"}) || p.expert_tp() == 1) return;
   Fix whole = set_to("etp", 1);
   if (p.tp > 1 && !p.sequence_parallel)
     whole = both(std::move(whole), set_to("sequence_parallel", std::string("true")));
   if (p.dispatcher == Dispatcher::AllToAllSeq)
     whole = both(std::move(whole), set_to("dispatcher", std::string("alltoall")));
-  checks.note("etp",
+  checks.note(ProblemCode::ExpertBiasSplit, "etp",
               "experts with biases that are split over " + grouped(p.expert_tp()) +
-                  " ranks are summed before the last bias, by an all-reduce "
-                  "of all slots; Megatron-core refuses them",
+                  " ranks need an all-reduce of all slots before the last "
+                  "bias; Megatron-core refuses such experts",
               "1", {std::move(whole)});
 }
 
 void check_dispatcher(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
-  if (!checks.sound({"dispatcher", "tp", "etp", "hidden"}) || d.model.experts == 0) return;
+  if (!checks.in_range({"dispatcher", "tp", "etp", "hidden"}) || d.model.experts == 0) return;
   const Fix by_tokens = set_to("dispatcher", std::string("alltoall"));
   if (p.folds_experts() && p.tp > 1 && !p.sequence_parallel)
-    checks.error("etp", "a tensor parallelism of experts unlike tp needs tokens that are split over tp",
+    checks.error(ProblemCode::EtpWithoutSequenceParallel, "etp",
+                 "an expert tensor parallelism other than tp needs tokens that are split over tp",
                  "sequence parallelism, or 0",
                  {set_to("sequence_parallel", std::string("true")), set_to("etp", 0)});
   const int64_t sent = d.model.hidden / (p.dispatcher == Dispatcher::AllToAllSeq ? p.tp : 1);
   if (d.workload.dispatch_dtype == DispatchPrecision::FP8 && p.ep > 1 &&
       sent % quantization_block(DType::FP8Block) != 0)
-    checks.error("dispatch_dtype",
+    checks.error(ProblemCode::DispatchBlocksIndivisible, "dispatch_dtype",
                  "tokens of " + grouped(sent) + " numbers do not split into blocks of " +
                      grouped(quantization_block(DType::FP8Block)) + " with a scale each",
-                 "a hidden size that is a multiple of it, or same",
+                 "a hidden size that is a multiple of the block, or same",
                  {set_to("dispatch_dtype", std::string("same"))});
   if (p.dispatcher != Dispatcher::AllToAllSeq) return;
   if (p.folds_experts())
-    checks.error("dispatcher",
-                 "this all-to-all splits tokens over tp by hidden, so experts are split over tp too",
+    checks.error(ProblemCode::AllToAllSeqWithEtp, "dispatcher",
+                 "alltoall_seq splits tokens over tp by hidden, so experts have to be split over tp, too",
                  "etp 0, or another dispatcher", {by_tokens, set_to("etp", 0)});
   else if (d.model.hidden % p.tp != 0)
-    checks.error("dispatcher",
-                 "this all-to-all cannot split a hidden size of " + grouped(d.model.hidden) +
+    checks.error(ProblemCode::AllToAllSeqHiddenIndivisible, "dispatcher",
+                 "alltoall_seq cannot split a hidden size of " + grouped(d.model.hidden) +
                      " over tp = " + grouped(p.tp),
-                 "a tp that divides it, or another dispatcher", {by_tokens});
+                 "a tp that divides the hidden size, or another dispatcher", {by_tokens});
 }
 
 void check_capacity(Checks& checks) {
   const WorkloadSpec& w = checks.design.workload;
-  if (!checks.sound({"capacity_factor"}) || !w.pad_to_capacity || w.capacity_factor > 0) return;
+  if (!checks.in_range({"capacity_factor"}) || !w.pad_to_capacity || w.capacity_factor > 0) return;
   checks.error(
-      "pad_to_capacity", "there is no capacity to pad to", "a capacity factor above 0, or off",
+      ProblemCode::PaddingWithoutCapacity, "pad_to_capacity", "there is no capacity to pad to",
+      "a capacity factor above 0, or off",
       {set_to("capacity_factor", std::string("1")), set_to("pad_to_capacity", std::string("false"))});
 }
 
 void check_kernels(Checks& checks) {
   const KernelProfile* profile = ModelLibrary::instance().profile(checks.design.workload.profile);
   if (!profile || profile->rule("dispatch")) return;
-  checks.error("profile", "the kernel profile " + profile->id + " has no kernels for mixture of experts",
+  checks.error(ProblemCode::ProfileWithoutExperts, "profile",
+               "the kernel profile " + profile->id + " has no kernels for mixture of experts",
                "a profile with a rule for dispatch, such as flash",
                {set_to("profile", std::string("flash"))});
 }

@@ -12,18 +12,18 @@ namespace {
 // Sequence parallelism splits tokens over tp; in decode, these are tokens of different sequences.
 void check_tokens(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.parallel.sequence_parallel || !checks.sound({"tp", "microbatch"}) ||
+  if (!d.parallel.sequence_parallel || !checks.in_range({"tp", "microbatch"}) ||
       d.workload.microbatch % d.parallel.tp == 0)
     return;
   const int64_t b = d.workload.microbatch, tp = d.parallel.tp, wanted = (b / tp + 1) * tp;
   std::vector<Fix> fixes{set_to("sequence_parallel", std::string("false"))};
-  if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
+  if (checks.in_range({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
     fixes.push_back(both(set_to("microbatch", wanted),
                          set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) *
                                              wanted * d.parallel.dp)));
-  checks.error("sequence_parallel",
-               "sequence parallelism splits the new tokens of a microbatch, one of each of its " +
-                   grouped(b) + " sequences, which tp = " + grouped(tp) + " does not divide",
+  checks.error(ProblemCode::DecodeTokensIndivisibleByTp, "sequence_parallel",
+               "sequence parallelism splits the new tokens of a microbatch, one per sequence: " + grouped(b) +
+                   " tokens do not split over tp = " + grouped(tp),
                "off, or a microbatch that is a multiple of " + grouped(tp), std::move(fixes));
 }
 
@@ -32,10 +32,10 @@ void check_parts(Checks& checks) {
   const Design& d = checks.design;
   const int64_t dcp = d.parallel.dcp, tp = d.parallel.tp, kv = d.model.kv_heads,
                 length = d.workload.context_length;
-  if (!checks.sound({"cp", "dcp"}) || !uses_axis(d, Axis::Heads)) return;
+  if (!checks.in_range({"cp", "dcp"}) || !uses_axis(d, Axis::Heads)) return;
   const int64_t parts = d.parallel.cp * dcp;
   const Fix off = set_to("dcp", 1);
-  if (dcp > 1 && checks.sound({"tp", "kv_heads"})) {
+  if (dcp > 1 && checks.in_range({"tp", "kv_heads"})) {
     // The ranks of a dcp group share the same KV heads, so the KV heads must divide evenly over tp / dcp
     // groups. vLLM asserts that tp / dcp is at least the number of KV heads; here a group may also hold
     // several KV heads.
@@ -49,7 +49,7 @@ void check_parts(Checks& checks) {
           next != accepted.end())
         fixes.push_back(set_to("dcp", *next));
       fixes.push_back(off);
-      checks.error("dcp",
+      checks.error(ProblemCode::DcpIndivisible, "dcp",
                    tp % dcp != 0 ? "tp = " + grouped(tp) + " ranks do not split into groups of " +
                                        grouped(dcp) + " that share a context"
                                  : grouped(kv) + " KV heads do not split over tp / dcp = " +
@@ -58,15 +58,15 @@ void check_parts(Checks& checks) {
       return;
     }
     if (has_sinks(d.model.architecture))
-      checks.error("dcp",
-                   "a rank that attends for the heads of its neighbours has the sinks of its own alone",
-                   "1, and the context over cp, which merges whole heads", {off});
+      checks.error(ProblemCode::DcpWithSinks, "dcp",
+                   "a rank computes the heads of its neighbours, but has only the sinks of its own heads",
+                   "1, with the context split over cp, which merges whole heads", {off});
   }
-  if (checks.sound({"context_length"}) && length % parts != 0) {
+  if (checks.in_range({"context_length"}) && length % parts != 0) {
     std::vector<Fix> fixes;
     offer(fixes, "context_length", length >= parts ? length / parts * parts : parts);
     fixes.push_back(dcp == 1 ? set_to("cp", 1) : d.parallel.cp == 1 ? off : both(set_to("cp", 1), off));
-    checks.error("context_length",
+    checks.error(ProblemCode::ContextIndivisible, "context_length",
                  "a context of " + grouped(length) + " tokens does not split over " +
                      (dcp > 1 ? "cp x dcp = " : "cp = ") + grouped(parts),
                  "a multiple of " + grouped(parts), std::move(fixes));
@@ -77,9 +77,9 @@ void check_parts(Checks& checks) {
 void check_repeated(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, b = d.workload.microbatch;
-  if (!checks.sound({"cp"}) || cp == 1) return;
+  if (!checks.in_range({"cp"}) || cp == 1) return;
   const Fix off = set_to("cp", 1);
-  if (!checks.sound({"tp", "microbatch", "ep", "etp"}) || cp_splits_sequences(d)) return;
+  if (!checks.in_range({"tp", "microbatch", "ep", "etp"}) || cp_splits_sequences(d)) return;
   const bool routed = d.model.experts > 0 && (d.parallel.ep > 1 || d.parallel.folds_experts());
   const int64_t parts = cp * (d.parallel.sequence_parallel ? d.parallel.tp : 1),
                 wanted = (b / parts + 1) * parts;
@@ -88,7 +88,7 @@ void check_repeated(Checks& checks) {
                     0;  // without cp
   std::vector<Fix> fixes;
   if (routed) fixes.push_back(fits ? off : both(off, both(set_to("ep", 1), set_to("etp", 0))));
-  if (checks.sound({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
+  if (checks.in_range({"batch", "dp"}) && wanted <= kMaxBatch / d.parallel.dp)
     fixes.push_back(both(set_to("microbatch", wanted),
                          set_to("batch", std::max<int64_t>(1, d.workload.batch / (wanted * d.parallel.dp)) *
                                              wanted * d.parallel.dp)));
@@ -96,10 +96,10 @@ void check_repeated(Checks& checks) {
                              " not split over ",
                     accepted = "a multiple of " + grouped(parts);
   if (routed)
-    checks.error("microbatch", tokens + grouped(parts) + " ranks that experts are spread over", accepted,
-                 std::move(fixes));
+    checks.error(ProblemCode::DecodeTokensIndivisibleByEp, "microbatch",
+                 tokens + grouped(parts) + " ranks that share the experts", accepted, std::move(fixes));
   else
-    checks.note("microbatch",
+    checks.note(ProblemCode::CpRepeatsWork, "microbatch",
                 tokens + (parts > cp ? "cp x tp = " : "cp = ") + grouped(parts) +
                     " ranks: outside of attention all ranks of cp do the same work",
                 accepted, std::move(fixes));
@@ -107,13 +107,13 @@ void check_repeated(Checks& checks) {
 
 void check_table(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"positions", "context_length"}) || !uses_axis(d, Axis::Positions) ||
+  if (!checks.in_range({"positions", "context_length"}) || !uses_axis(d, Axis::Positions) ||
       d.model.positions >= d.workload.context_length)
     return;
   std::vector<Fix> fixes;
   offer(fixes, "context_length", d.model.positions);
   offer(fixes, "positions", d.workload.context_length);
-  checks.error("context_length",
+  checks.error(ProblemCode::ContextLongerThanPositions, "context_length",
                "a context of " + grouped(d.workload.context_length) + " tokens is longer than the table of " +
                    grouped(d.model.positions) + " learned positions",
                d.model.positions > 0 ? "at most " + grouped(d.model.positions)
@@ -124,13 +124,13 @@ void check_table(Checks& checks) {
 // Each microbatch reads all weights again. More microbatches than stages do not fill the pipeline better.
 void check_rounds(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"batch", "microbatch", "dp", "pp"})) return;
+  if (!checks.in_range({"batch", "microbatch", "dp", "pp"})) return;
   const int64_t slots = d.parallel.dp * d.parallel.pp, batch = d.workload.batch,
                 m = batch / (d.workload.microbatch * d.parallel.dp);
   if (batch % (d.workload.microbatch * d.parallel.dp) != 0 || m <= d.parallel.pp || batch % slots != 0 ||
       batch / slots > kMaxMicrobatch)
     return;
-  checks.note("microbatch",
+  checks.note(ProblemCode::DecodeMicrobatchesExceedStages, "microbatch",
               "a step of decode reads the weights once for each of its m = B / (b dp) = " + grouped(m) +
                   " microbatches, more than fill " + grouped(d.parallel.pp) +
                   (d.parallel.pp == 1 ? " stage" : " stages"),

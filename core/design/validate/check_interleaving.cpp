@@ -25,7 +25,7 @@ void check_layers(Checks& checks) {
   const int64_t layers = d.model.layers, pp = d.parallel.pp, v = d.parallel.virtual_stages,
                 parts = layers + d.parallel.ends_counted_as_layers();
   // Another check reports more stages than layers.
-  if (!d.parallel.stage_layers.empty() || !checks.sound({"layers"}) || pp > parts || parts % (pp * v) == 0)
+  if (!d.parallel.stage_layers.empty() || !checks.in_range({"layers"}) || pp > parts || parts % (pp * v) == 0)
     return;
   if (checks.record_first("virtual_stages")) return;
   const std::vector<int64_t> accepted = choices(parts, pp);
@@ -46,7 +46,7 @@ void check_layers(Checks& checks) {
   fixes.push_back(without_interleaving(d));
   if (pp * v <= layers && pp * v <= kLongestListOffered)
     fixes.push_back(set_to("stage_layers", list_text(layers_per_virtual_stage(d))));
-  checks.error("virtual_stages",
+  checks.error(ProblemCode::LayersIndivisibleByVirtualStages, "virtual_stages",
                grouped(layers) + " layers" + ends_counted_text(d) +
                    " do not split evenly over pp x virtual stages = " + grouped(pp) + " x " + grouped(v),
                or_list(accepted) + ", or layers per stage with a number for each of the " + grouped(pp * v) +
@@ -56,7 +56,7 @@ void check_layers(Checks& checks) {
 
 void check_groups(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const int64_t pp = d.parallel.pp, slots = d.workload.microbatch * d.parallel.dp,
                 m = d.workload.batch / slots;
   if (d.workload.batch % slots != 0 || m % pp == 0) return;
@@ -65,7 +65,7 @@ void check_groups(Checks& checks) {
   offer(fixes, "batch", m / pp * pp * slots);
   if (m / pp + 1 <= kMaxBatch / slots / pp) offer(fixes, "batch", (m / pp + 1) * pp * slots);
   fixes.push_back(without_interleaving(d));
-  checks.error("batch",
+  checks.error(ProblemCode::MicrobatchesIndivisibleByPp, "batch",
                "interleaved stages take microbatches in groups of pp = " + grouped(pp) +
                    ", but m = B / (b dp) = " + grouped(m),
                "m in multiples of " + grouped(pp), std::move(fixes));
@@ -75,19 +75,19 @@ void check_groups(Checks& checks) {
 
 void check_interleaving(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"virtual_stages", "pp"}) || d.parallel.virtual_stages == 1) return;
+  if (!checks.in_range({"virtual_stages", "pp"}) || d.parallel.virtual_stages == 1) return;
   if (d.parallel.pp == 1) {
     if (checks.record_first("virtual_stages")) return;
-    checks.error("virtual_stages", "virtual stages are rounds through a pipeline, and there is none (pp = 1)",
-                 "1, or pp of at least 2", {without_interleaving(d)});
+    checks.error(ProblemCode::VirtualStagesWithoutPipeline, "virtual_stages",
+                 "virtual stages need a pipeline, and pp = 1", "1, or pp of at least 2",
+                 {without_interleaving(d)});
     return;
   }
   const ScheduleKind kind = d.parallel.schedule;
-  if (kind != ScheduleKind::OneFOneB && kind != ScheduleKind::Flexible &&
-      chunk_layout(kind) != ChunkLayout::Vee) {
+  if (!schedule_traits(kind).interleaves && chunk_layout(kind) != ChunkLayout::Vee) {
     if (checks.record_first("virtual_stages")) return;
     const std::string name = schedule_label(kind);
-    checks.error("virtual_stages",
+    checks.error(ProblemCode::VirtualStagesWithOtherSchedule, "virtual_stages",
                  grouped(d.parallel.virtual_stages) +
                      " virtual stages are interleaved 1F1B, but the schedule is " + name,
                  "1 with " + name + ", or the schedule 1f1b",

@@ -16,7 +16,7 @@ bool llama_has(Axis axis) {
 // e·D channels are divided into heads, and heads into groups.
 void check_heads(Checks& checks) {
   if (!uses_axis(checks.design, Axis::SsmGroups) ||
-      !checks.sound({"hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"}))
+      !checks.in_range({"hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"}))
     return;
   const ModelSpec& m = checks.design.model;
   const int64_t channels = ssm_channels(checks.design);
@@ -32,7 +32,7 @@ void check_heads(Checks& checks) {
         break;
       }
     checks.error(
-        "ssm_head_dim",
+        ProblemCode::SsmHeadsIndivisible, "ssm_head_dim",
         "e D = " + grouped(channels) + " channels do not split into heads of " + grouped(m.ssm_head_dim),
         "a divisor of " + grouped(channels) + ": " + or_list(accepted), std::move(fixes));
     return;
@@ -43,7 +43,7 @@ void check_heads(Checks& checks) {
   std::vector<Fix> fixes;
   offer(fixes, "ssm_groups", *std::prev(std::upper_bound(accepted.begin(), accepted.end(), m.ssm_groups)));
   checks.error(
-      "ssm_groups",
+      ProblemCode::SsmGroupsIndivisible, "ssm_groups",
       grouped(heads) + " heads of e D / P channels cannot form " + grouped(m.ssm_groups) + " groups evenly",
       "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
 }
@@ -55,19 +55,20 @@ void check_heads(Checks& checks) {
 void check_scan_order(Checks& checks) {
   const Design& d = checks.design;
   const int64_t cp = d.parallel.cp, tp = d.parallel.tp;
-  if (!checks.sound({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv))
+  if (!checks.in_range({"cp"}) || cp == 1 || d.workload.mode == Mode::Decode || !uses_axis(d, Axis::SsmConv))
     return;
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
-    checks.error("cp",
-                 "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
-                 "made of all channels: no code base "
-                 "spreads it over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
-                     grouped(cp),
-                 "1, or an architecture with Mamba-2 mixers", {off});
+    checks.error(
+        ProblemCode::Mamba1WithCp, "cp",
+        "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
+        "computed from all channels: no code base "
+        "splits the scan over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
+            grouped(cp),
+        "1, or an architecture with Mamba-2 mixers", {off});
     return;
   }
-  if (!checks.sound({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
+  if (!checks.in_range({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
   const ModelSpec& m = d.model;
   if (m.ssm_groups % tp != 0 || ssm_channels(d) % (m.ssm_head_dim * m.ssm_groups) != 0)
     return;  // other checks report this
@@ -81,11 +82,11 @@ void check_scan_order(Checks& checks) {
   if (accepted.back() > 1) fixes.push_back(set_to("cp", accepted.back()));
   fixes.push_back(off);
   checks.error(
-      "cp",
+      ProblemCode::SsmGroupsIndivisibleByCp, "cp",
       "a tensor-parallel rank has " +
           (groups == 1 ? grouped(heads) + " heads of one mixer group" : grouped(groups) + " mixer groups") +
           ", which cp = " + grouped(cp) +
-          " ranks cannot share out evenly: Megatron-core's MambaContextParallel asserts it of ngroups / tp "
+          " ranks cannot split evenly: Megatron-core's MambaContextParallel asserts this for ngroups / tp "
           "and nheads / tp",
       or_list(accepted), std::move(fixes));
 }

@@ -47,7 +47,7 @@ const Architecture* check_architecture(Checks& checks) {
     if (library.architecture(id) && std::find(known.begin(), known.end(), id) == known.end())
       known.push_back(id);
   }
-  checks.error("architecture",
+  checks.error(ProblemCode::UnknownArchitecture, "architecture",
                "there is no architecture \"" + checks.design.model.architecture + "\" in the model library",
                known.empty() ? "none: no architecture could be read from the data folder"
                              : "one of " + or_list(known));
@@ -55,17 +55,17 @@ const Architecture* check_architecture(Checks& checks) {
 }
 
 void check_positions(Checks& checks, const Architecture& architecture) {
-  if (!checks.sound({"positions", "seq"})) return;
+  if (!checks.in_range({"positions", "seq"})) return;
   const Design& d = checks.design;
   const int64_t positions = d.model.positions, seq = d.workload.seq;
   if (!architecture.uses(Axis::Positions) || positions >= seq || d.workload.mode == Mode::Decode)
     return;  // check_inference.cpp checks decode
   std::vector<Fix> fixes;
   // The longest sequence that fits and still splits over tp under sequence parallelism.
-  const int64_t step = d.parallel.sequence_parallel && checks.sound({"tp"}) ? d.parallel.tp : 1;
+  const int64_t step = d.parallel.sequence_parallel && checks.in_range({"tp"}) ? d.parallel.tp : 1;
   offer(fixes, "seq", positions / step * step);
   offer(fixes, "positions", seq);
-  checks.error("seq",
+  checks.error(ProblemCode::SeqLongerThanPositions, "seq",
                "a sequence of " + grouped(seq) + " tokens is longer than the table of " + grouped(positions) +
                    " learned positions",
                positions > 0 ? "at most " + grouped(positions) : "positions of at least " + grouped(seq),
@@ -86,18 +86,20 @@ void check_latent(Checks& checks, const Architecture& architecture) {
                                     {"value_head_dim", &ModelSpec::value_head_dim, Axis::ValueDim, 128}};
   const ModelSpec& m = checks.design.model;
   for (const Size& size : kSizes) {
-    if (!checks.sound({size.knob})) continue;
+    if (!checks.in_range({size.knob})) continue;
     if (m.*size.field == 0 && architecture.uses(size.axis))
-      checks.error(size.knob,
-                   "the latent attention of the " + architecture.id + " architecture has no size without it",
+      checks.error(ProblemCode::LatentSizeMissing, size.knob,
+                   "the latent attention of the " + architecture.id + " architecture needs this size",
                    "at least 1", {set_to(size.knob, size.usual)});
   }
   if (!architecture.uses(Axis::KvRank)) return;
-  if (checks.sound({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
-    checks.error("rope_head_dim", "a rotation turns pairs, and " + grouped(m.rope_head_dim) + " is odd",
+  if (checks.in_range({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
+    checks.error(ProblemCode::OddRopeHeadDim, "rope_head_dim",
+                 "rotary embedding rotates pairs of numbers, and " + grouped(m.rope_head_dim) + " is odd",
                  "an even number", {set_to("rope_head_dim", m.rope_head_dim + 1)});
-  if (checks.sound({"heads", "kv_heads"}) && m.kv_heads != m.heads)
-    checks.error("kv_heads", "latent attention makes keys and values for all " + grouped(m.heads) + " heads",
+  if (checks.in_range({"heads", "kv_heads"}) && m.kv_heads != m.heads)
+    checks.error(ProblemCode::LatentKvHeadsDiffer, "kv_heads",
+                 "latent attention makes keys and values for all " + grouped(m.heads) + " heads",
                  grouped(m.heads), {set_to("kv_heads", m.heads)});
 }
 
@@ -118,18 +120,19 @@ void check_model(Checks& checks) {
     check_positions(checks, *architecture);
     check_latent(checks, *architecture);
   }
-  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"heads", "kv_heads"})) return;
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.in_range({"heads", "kv_heads"})) return;
   const ModelSpec& model = checks.design.model;
-  const bool told = std::any_of(checks.problems.begin(), checks.problems.end(),
-                                [](const Problem& p) { return p.where == "kv_heads"; });
-  if (model.heads % model.kv_heads == 0 || told) return;
+  const bool mismatch_reported = std::any_of(
+      checks.problems.begin(), checks.problems.end(),
+      [](const Problem& p) { return p.code == ProblemCode::LatentKvHeadsDiffer; });
+  if (model.heads % model.kv_heads == 0 || mismatch_reported) return;
   const std::vector<int64_t> accepted = divisors(model.heads);
   const auto above = std::upper_bound(accepted.begin(), accepted.end(), model.kv_heads);
   std::vector<Fix> fixes;
   if (above != accepted.begin()) offer(fixes, "kv_heads", *std::prev(above));
   if (above != accepted.end()) offer(fixes, "kv_heads", *above);
   checks.error(
-      "kv_heads",
+      ProblemCode::KvHeadsIndivisible, "kv_heads",
       grouped(model.heads) + " query heads cannot share " + grouped(model.kv_heads) + " KV heads evenly",
       "a divisor of " + grouped(model.heads) + ": " + or_list(accepted), std::move(fixes));
 }

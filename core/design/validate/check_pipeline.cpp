@@ -29,7 +29,7 @@ std::string wrong_element(const Design& d) {
     const std::string stage = (d.parallel.virtual_stages > 1 ? "virtual stage " : "stage ") +
                               std::to_string(i);
     if (list[i] < 0) return stage + " has " + grouped(list[i]) + " layers";
-    if (list[i] > kMaxLayers) return stage + " has " + grouped(list[i]) + " layers, more than any model";
+    if (list[i] > kMaxLayers) return stage + " has " + grouped(list[i]) + " layers, more than supported";
     if (list[i] == 0 && i > 0 && i + 1 < list.size())
       return stage + " has no layers, and neither the embedding nor the head";
   }
@@ -44,7 +44,7 @@ void check_list(Checks& checks) {
   const std::string accepted = grouped(pp * v) + " numbers that add up to " + grouped(layers) +
                                ", each at least 1 (first and last: 0), or nothing for an even split";
   if (std::string wrong = wrong_element(d); !wrong.empty()) {
-    checks.error("stage_layers", wrong, accepted, even_split(d));
+    checks.error(ProblemCode::StageLayersInvalid, "stage_layers", wrong, accepted, even_split(d));
     return;
   }
   int64_t sum = 0;
@@ -53,7 +53,7 @@ void check_list(Checks& checks) {
   std::vector<Fix> fixes = even_split(d);
   if (stages != pp * v) {
     const int64_t others = ranks_without(d, "pp");
-    const bool ranks_known = checks.sound({"tp", "dp", "cp"});
+    const bool ranks_known = checks.in_range({"tp", "dp", "cp"});
     const bool whole = sum == layers && !absurd;
     if (v == 1 && whole && ranks_known && others <= kMaxWorld / stages) offer(fixes, "pp", stages);
     if (v > 1 && whole && stages % pp == 0) offer(fixes, "virtual_stages", stages / pp);
@@ -61,10 +61,11 @@ void check_list(Checks& checks) {
                                    ? " virtual stages are listed, but pp x virtual stages = " + grouped(pp) +
                                          " x " + grouped(v)
                                    : " stages are listed, but pp = " + grouped(pp);
-    checks.error("stage_layers", grouped(stages) + listed, accepted, std::move(fixes));
+    checks.error(ProblemCode::StageLayersCount, "stage_layers", grouped(stages) + listed, accepted,
+                 std::move(fixes));
   } else if (absurd || sum != layers) {
     if (!absurd && sum >= 1 && sum <= kMaxLayers) offer(fixes, "layers", sum);
-    checks.error("stage_layers",
+    checks.error(ProblemCode::StageLayersSum, "stage_layers",
                  "the listed stages hold " + (absurd ? "far too many" : grouped(sum)) +
                      " layers, but the model has " + grouped(layers),
                  accepted, std::move(fixes));
@@ -75,7 +76,7 @@ void check_bubble(Checks& checks) {
   const Design& d = checks.design;
   if (checks.first_only) return;  // only a note follows
   // Fewer microbatches than stages cannot be interleaved.
-  if (!checks.sound({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1)
+  if (!checks.in_range({"batch", "microbatch", "dp"}) || d.parallel.pp < 2 || d.parallel.virtual_stages > 1)
     return;
   if (splits_backward(d.parallel.schedule)) return;  // split backwards idle less
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots,
@@ -85,7 +86,7 @@ void check_bubble(Checks& checks) {
   if (pp <= kMaxBatch / slots) offer(fixes, "batch", pp * slots);
   const double idle = static_cast<double>(pp - 1) / static_cast<double>(m + pp - 1);
   checks.note(
-      "batch",
+      ProblemCode::PipelineNotFilled, "batch",
       grouped(m) + (m == 1 ? " microbatch does" : " microbatches do") + " not fill " + grouped(pp) +
           " stages: each idles (pp - 1) / (m + pp - 1) = " + significant(idle * 100, 2) + " % of the step",
       "m = B / (b dp) of at least pp = " + grouped(pp) + ", better several times that", std::move(fixes));
@@ -93,15 +94,15 @@ void check_bubble(Checks& checks) {
 
 void check_messages(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.parallel.scatter_gather_pipeline || !checks.sound({"tp"})) return;
+  if (!d.parallel.scatter_gather_pipeline || !checks.in_range({"tp"})) return;
   const int64_t tp = d.parallel.tp;
   const std::vector<Fix> off{set_to("scatter_gather_pipeline", "false")};
   if (tp == 1 || d.parallel.pp == 1 || d.parallel.sequence_parallel) return;  // no message to split
-  if (!checks.sound({"microbatch", "seq", "hidden"})) return;
+  if (!checks.in_range({"microbatch", "seq", "hidden"})) return;
   const Wide elements = Wide{d.workload.microbatch} * d.workload.seq * d.model.hidden;
   if (elements % tp == 0) return;
   checks.error(
-      "scatter_gather_pipeline",
+      ProblemCode::MessageIndivisibleByTp, "scatter_gather_pipeline",
       "a message of b S D = " + grouped(elements) + " elements does not split over tp = " + grouped(tp),
       "off, or b S D in multiples of tp", off);
 }
@@ -110,7 +111,7 @@ void check_messages(Checks& checks) {
 // get_num_layers_to_build).
 void check_counted_ends(Checks& checks) {
   const Design& d = checks.design;
-  if (!trains(d)) return;  // these are flags of training
+  if (!trains(d)) return;  // only training has these flags
   const int64_t pp = d.parallel.pp, layers = d.model.layers,
                 parts = layers + d.parallel.ends_counted_as_layers();
   if (parts == layers || pp == 1 || pp > parts || parts % pp == 0 || d.parallel.virtual_stages > 1) return;
@@ -120,14 +121,15 @@ void check_counted_ends(Checks& checks) {
   if ((layers + 2) % pp == 0) fixes.push_back(both(set_to(embedding, "true"), set_to(head, "true")));
   if ((layers + 1) % pp == 0) fixes.push_back(both(set_to(embedding, "false"), set_to(head, "true")));
   fixes.push_back(both(set_to(embedding, "false"), set_to(head, "false")));
-  checks.note(d.parallel.account_for_embedding_in_pipeline_split ? embedding : head,
-              grouped(layers) + " layers" + ends_counted_text(d) + " do not split evenly over pp = " +
-                  grouped(pp) + ", which Megatron-LM asks for with this; here the first stages get one more",
-              "layers" + ends_counted_text(d) + " in multiples of " + grouped(pp), std::move(fixes));
+  checks.note(
+      ProblemCode::CountedEndsUneven, d.parallel.account_for_embedding_in_pipeline_split ? embedding : head,
+      grouped(layers) + " layers" + ends_counted_text(d) + " do not split evenly over pp = " + grouped(pp) +
+          ", which Megatron-LM requires with this flag; here the first stages get one more layer",
+      "layers" + ends_counted_text(d) + " in multiples of " + grouped(pp), std::move(fixes));
 }
 
-// Stages of different length are valid, but wait for the longest stage. A note says so, because a divisor may
-// have been meant.
+// Stages of different length are valid, but wait for the longest stage. A note is given, because a divisor
+// may have been meant.
 void check_uneven(Checks& checks) {
   const Design& d = checks.design;
   const int64_t pp = d.parallel.pp, layers = d.model.layers;
@@ -149,13 +151,12 @@ void check_uneven(Checks& checks) {
   for (const int64_t divisor : divisors(layers))
     if (divisor < pp) below = divisor;
   if (pp <= kLongestListOffered)
-    fixes.push_back({"keep them as a list", set_to("stage_layers", list_text(list)).settings});
+    fixes.push_back({"keep this split as a list", set_to("stage_layers", list_text(list)).settings});
   offer(fixes, "pp", below);
-  checks.note("pp",
+  checks.note(ProblemCode::LayersUneven, "pp",
               grouped(layers) + " layers do not split evenly over pp = " + grouped(pp) + ": " + which +
                   grouped(most) + ", the others fewer",
-              "a divisor of " + grouped(layers) + ", or layers per stage that say which have more",
-              std::move(fixes));
+              "a divisor of " + grouped(layers) + ", or a list of layers per stage", std::move(fixes));
 }
 
 }  // namespace
@@ -170,16 +171,16 @@ std::string ends_counted_text(const Design& d) {
 }
 
 void check_pipeline(Checks& checks) {
-  if (!checks.sound({"pp", "virtual_stages"})) return;
+  if (!checks.in_range({"pp", "virtual_stages"})) return;
   check_bubble(checks);
   check_messages(checks);
-  if (!checks.sound({"layers"})) return;
+  if (!checks.in_range({"layers"})) return;
   const Design& d = checks.design;
   if (!d.parallel.stage_layers.empty()) {
     check_list(checks);
   } else if (const int64_t parts = d.model.layers + d.parallel.ends_counted_as_layers();
              d.parallel.pp > parts && !checks.record_first("pp")) {
-    checks.error("pp",
+    checks.error(ProblemCode::MoreStagesThanLayers, "pp",
                  grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers" +
                      ends_counted_text(d),
                  "at most " + grouped(parts), {set_to("pp", parts)});

@@ -11,14 +11,14 @@ namespace shardscape {
 namespace {
 
 bool can_choose_tp(const Checks& checks) {
-  return checks.sound(
+  return checks.in_range(
       {"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "tp", "pp", "dp"});
 }
 
 std::vector<Fix> fewer_ranks(const Checks& checks) {
   const Design& d = checks.design;
   std::vector<Fix> fixes;
-  if (checks.sound({"batch", "microbatch"}))
+  if (checks.in_range({"batch", "microbatch"}))
     offer(fixes, "dp", dp_at_most(d, kMaxWorld / ranks_without(d, "dp")));
   // A list of layers and virtual stages fit only certain numbers of stages.
   if (d.parallel.stage_layers.empty() && d.parallel.virtual_stages == 1)
@@ -36,10 +36,11 @@ std::vector<Fix> fewer_ranks(const Checks& checks) {
 
 // The distance between adjacent ranks of a tensor-parallel group.
 int64_t tp_stride(const ParallelSpec& parallel) {
+  const MeshDegrees degrees{.cp = parallel.cp, .dp = parallel.dp, .pp = parallel.pp};
   int64_t stride = 1;
   for (MeshAxis axis : parallel.order.fastest_first) {
     if (axis == MeshAxis::Tp) break;
-    stride *= axis == MeshAxis::Pp ? parallel.pp : axis == MeshAxis::Dp ? parallel.dp : parallel.cp;
+    stride *= mesh_axis(axis).number(degrees);
   }
   return stride;
 }
@@ -53,17 +54,17 @@ RankOrder tp_first(RankOrder order) {
 // Collectives of tp are on the critical path of every layer.
 void check_nodes(Checks& checks) {
   if (checks.first_only) return;  // only notes follow
-  if (!checks.sound({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node", "accelerator", "network",
-                     "scaleup_domain"}))
+  if (!checks.in_range({"tp", "pp", "dp", "cp", "rank_order", "gpus_per_node", "accelerator", "network",
+                        "scaleup_domain"}))
     return;
   const Design& d = checks.design;
   const int64_t tp = d.parallel.tp, node = scaleup_domain(d), span = tp_stride(d.parallel) * tp;
   if (tp == 1 || d.world() <= node || node % span == 0) return;
-  const std::string slow = " its collectives then run over the network, on the critical path of every layer";
+  const std::string slow = " its collectives run over the network, on the critical path of every layer";
   std::vector<Fix> fixes;
   if (tp <= node && node % tp == 0) {
     const std::string order = to_string(tp_first(d.parallel.order));
-    checks.note("rank_order",
+    checks.note(ProblemCode::TpNotAdjacent, "rank_order",
                 "with the order " + to_string(d.parallel.order) +
                     " the ranks of a tensor-parallel group are on different nodes:" + slow,
                 "tp first, as in " + order, {set_to("rank_order", order)});
@@ -85,23 +86,23 @@ void check_nodes(Checks& checks) {
                                               : " is larger than a node of ") +
                                             grouped(node) + " GPUs:"
                             : rack ? " does not divide the " + grouped(node) +
-                                         " GPUs of a scale-up domain, so that some groups lie on two:"
+                                         " GPUs of a scale-up domain, so some groups span two domains:"
                                    : " does not divide " + grouped(node) +
-                                         " GPUs per node, so that some groups lie on two nodes:";
-  checks.note("tp", "tp = " + grouped(tp) + wrong + slow,
+                                         " GPUs per node, so some groups span two nodes:";
+  checks.note(ProblemCode::TpAcrossNodes, "tp", "tp = " + grouped(tp) + wrong + slow,
               "a divisor of " + grouped(node) + ": " + or_list(divisors(node)), std::move(fixes));
 }
 
 }  // namespace
 
 void check_placement(Checks& checks) {
-  if (!checks.sound({"tp", "pp", "dp", "cp"})) return;
+  if (!checks.in_range({"tp", "pp", "dp", "cp"})) return;
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
   const Wide ranks = Wide(p.tp) * p.pp * p.dp * p.cp;
   if (ranks > kMaxWorld) {
     const std::string cp = p.cp > 1 ? " x " + grouped(p.cp) : "";
-    checks.error("dp",
+    checks.error(ProblemCode::TooManyRanks, "dp",
                  std::string("tp x pp x dp") + (p.cp > 1 ? " x cp" : "") + " = " + grouped(p.tp) + " x " +
                      grouped(p.pp) + " x " + grouped(p.dp) + cp + " makes " + grouped(ranks) + " ranks",
                  "a product of at most " + grouped(kMaxWorld), fewer_ranks(checks));

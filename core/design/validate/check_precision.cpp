@@ -21,35 +21,36 @@ void check_sizes(Checks& checks) {
   const Design& d = checks.design;
   const DType type = compute_dtype(d.workload);
   if (!is_quantized(type) ||
-      !checks.sound({"compute", "tp", "cp", "heads", "head_dim", "hidden", "ffn", "seq", "microbatch"}))
+      !checks.in_range({"compute", "tp", "cp", "heads", "head_dim", "hidden", "ffn", "seq", "microbatch"}))
     return;
   const int64_t tp = d.parallel.tp, rows = wanted(type, true);
   const Fix off = set_to("compute", kStorage);
   const std::string name(dtype_name(type));
   int64_t block = wanted(type, false);
-  const auto features = [&](const char* knob, const char* what, int64_t size, int64_t parts, bool mends) {
+  const auto features = [&](const char* knob, const char* size_name, int64_t size, int64_t parts,
+                            bool fixable) {
     if (size % parts != 0 || size / parts % block == 0)
       return;  // other checks report sizes that do not split at all
     std::vector<Fix> fixes;
-    if (mends) offer(fixes, knob, (size / (parts * block) + 1) * parts * block);
+    if (fixable) offer(fixes, knob, (size / (parts * block) + 1) * parts * block);
     fixes.push_back(off);
-    checks.error(knob,
-                 name + " wants " + what + " in multiples of " + grouped(block) + " on every rank, but " +
-                     grouped(size) +
-                     (parts > 1 ? " over tp = " + grouped(parts) + " makes " + grouped(size / parts) : ""),
+    checks.error(ProblemCode::QuantizedFeaturesIndivisible, knob,
+                 name + " needs " + size_name + " in multiples of " + grouped(block) +
+                     " on every rank, but " + grouped(size) +
+                     (parts > 1 ? " over tp = " + grouped(parts) + " gives " + grouped(size / parts) : ""),
                  "a multiple of " + grouped(parts * block) + ", or compute " + kStorage, std::move(fixes));
   };
   features("hidden", "the hidden size", d.model.hidden, 1, false);
   features("ffn", "the FFN size", d.model.ffn, tp, true);
   if (!uses_axis(d, Axis::KvRank))
     features("heads", "heads x head size", d.model.heads * d.model.head_dim, tp, false);
-  if (uses_axis(d, Axis::Experts) && checks.sound({"experts", "expert_ffn", "shared_experts", "etp"})) {
+  if (uses_axis(d, Axis::Experts) && checks.in_range({"experts", "expert_ffn", "shared_experts", "etp"})) {
     features("expert_ffn", "the FFN size of experts", d.model.expert_ffn, d.parallel.expert_tp(), true);
     if (d.model.expert_ffn % (tp * block) != 0)
       features("expert_ffn", "the width of shared experts", d.model.shared_experts * d.model.expert_ffn, tp,
                false);
   }
-  if (uses_axis(d, Axis::KvRank) && checks.sound({"q_rank", "kv_rank", "value_head_dim"})) {
+  if (uses_axis(d, Axis::KvRank) && checks.in_range({"q_rank", "kv_rank", "value_head_dim"})) {
     features("heads", "heads x value head size", d.model.heads * d.model.value_head_dim, tp, false);
     features("q_rank", "the rank of queries", d.model.q_rank, 1, true);
     features("kv_rank", "the rank of keys and values", d.model.kv_rank, 1, true);
@@ -57,23 +58,24 @@ void check_sizes(Checks& checks) {
   // Only weight gradients contract over tokens, so inference does not restrict the number of tokens. Types
   // with blocks require multiples of the block for all features.
   if (!trains(d)) {
-    if (quantization_block(type) > 1 && checks.sound({"ssm_expand", "ssm_dt_rank"})) {
+    if (quantization_block(type) > 1 && checks.in_range({"ssm_expand", "ssm_dt_rank"})) {
       if (uses_axis(d, Axis::SsmConv))
         features("ssm_expand", "the channels of mixers", ssm_channels(d), tp, false);
       if (uses_axis(d, Axis::SsmDtRank))
         features("ssm_dt_rank", "the rank of the step size", d.model.ssm_dt_rank, 1, true);
     }
-    // A square of weights shares one float32 scale. If inputs form whole blocks, this many outputs fill one
-    // byte of the scale.
-    if (type != DType::FP8Block || !checks.sound({"kv_heads", "rope_head_dim", "nope_head_dim"})) return;
+    // A 128x128 block of weights shares one float32 scale. If inputs form whole blocks, this many outputs
+    // fill one byte of the scale.
+    if (type != DType::FP8Block || !checks.in_range({"kv_heads", "rope_head_dim", "nope_head_dim"})) return;
     block /= dtype_bytes(DType::FP32);
     if (!uses_axis(d, Axis::KvRank)) {
       features("head_dim", "KV heads x head size",
                std::max<int64_t>(1, d.model.kv_heads / tp) * d.model.head_dim, 1, false);
       return;
     }
-    features("rope_head_dim", "the rotated head size", d.model.rope_head_dim, 1, true);
-    features("nope_head_dim", "heads x plain head size", d.model.heads * d.model.nope_head_dim, tp, false);
+    features("rope_head_dim", "the rotary head size", d.model.rope_head_dim, 1, true);
+    features("nope_head_dim", "heads x non-rotary head size", d.model.heads * d.model.nope_head_dim, tp,
+             false);
     return;
   }
   const int64_t parts = d.parallel.cp * (d.parallel.sequence_parallel ? tp : 1), b = d.workload.microbatch,
@@ -83,8 +85,8 @@ void check_sizes(Checks& checks) {
   const int64_t multiple = parts * rows;
   offer(fixes, "seq", seq >= multiple ? seq / multiple * multiple : multiple);
   fixes.push_back(off);
-  checks.error("seq",
-               name + " wants the tokens of a rank in multiples of " + grouped(rows) + ", but b S makes " +
+  checks.error(ProblemCode::QuantizedTokensIndivisible, "seq",
+               name + " needs the tokens of a rank in multiples of " + grouped(rows) + ", but b S gives " +
                    grouped(seq / parts * b),
                "a multiple of " + grouped(multiple) + ", or compute " + kStorage, std::move(fixes));
 }
@@ -97,17 +99,17 @@ bool has_units(const Accelerator& a, DType type) {
 void check_units(Checks& checks) {
   const Design& d = checks.design;
   const DType type = compute_dtype(d.workload);
-  if (checks.first_only || !is_quantized(type) || !checks.sound({"compute", "accelerator"})) return;
+  if (checks.first_only || !is_quantized(type) || !checks.in_range({"compute", "accelerator"})) return;
   const Accelerator* accelerator = find_accelerator(d.cluster.accelerator);
   if (!accelerator || has_units(*accelerator, type)) return;
   std::vector<Fix> fixes;
   if (has_units(*accelerator, DType::FP8)) fixes.push_back(set_to("compute", std::string("fp8")));
   fixes.push_back(set_to("compute", kStorage));
-  checks.note("compute",
+  checks.note(ProblemCode::NoMatrixUnits, "compute",
               accelerator->name + " has no matrix units for " + std::string(dtype_name(type)) +
-                  ": times are those of its next wider type",
-              has_units(*accelerator, DType::FP8) ? "fp8 or storage, or an accelerator that has such units"
-                                                  : "storage, or an accelerator that has such units",
+                  ": times are those of the next wider type",
+              has_units(*accelerator, DType::FP8) ? "fp8 or storage, or an accelerator with these units"
+                                                  : "storage, or an accelerator with these units",
               std::move(fixes));
 }
 

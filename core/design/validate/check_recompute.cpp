@@ -50,35 +50,37 @@ void check_modules(Checks& checks) {
                          missing{static_cast<uint16_t>(w.recompute_modules.bits & ~there.bits)};
   const std::string accepted = "any of " + module_names(there);
   if (w.recompute_modules == RecomputeModules{}) {
-    checks.note("recompute_modules", "selective recompute repeats nothing: no module is chosen", accepted,
+    checks.note(ProblemCode::RecomputeNothing, "recompute_modules",
+                "selective recompute has no effect: no module is chosen", accepted,
                 {set_to("recompute_modules", usual), none});
   } else if (missing != RecomputeModules{}) {
-    checks.note("recompute_modules", "the layers of this model have no " + module_names(missing), accepted,
+    checks.note(ProblemCode::RecomputeModulesAbsent, "recompute_modules",
+                "the layers of this model have no " + module_names(missing), accepted,
                 {useful == RecomputeModules{} ? none : set_to("recompute_modules", module_names(useful))});
   }
 }
 
 void check_groups(Checks& checks) {
-  if (!checks.sound({"recompute", "recompute_method", "recompute_num_layers"})) return;
+  if (!checks.in_range({"recompute", "recompute_method", "recompute_num_layers"})) return;
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
   const int64_t number = w.recompute_num_layers;
   if (w.recompute != Recompute::Full || checks.first_only ||
-      !checks.sound({"layers", "pp", "virtual_stages"}))
+      !checks.in_range({"layers", "pp", "virtual_stages"}))
     return;
   const std::vector<int64_t> chunks = layers_per_virtual_stage(d);
   const int64_t most = chunks.empty() ? 0 : *std::max_element(chunks.begin(), chunks.end());
   if (most < 1 || number <= most) return;
-  checks.note("recompute_num_layers",
+  checks.note(ProblemCode::RecomputeLayersExceedStage, "recompute_num_layers",
               grouped(number) + " layers are more than " + grouped(most) +
-                  ", the most that a stage holds at a time: the rest has no effect",
+                  ", the most that a virtual stage holds: the rest has no effect",
               "1 to " + grouped(most), {set_to("recompute_num_layers", most)});
 }
 
 // Distributed checkpoints are split along the sequence.
 void check_checkpoints(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.workload.distribute_saved_activations || !checks.sound({"tp", "cp", "seq", "recompute"})) return;
+  if (!d.workload.distribute_saved_activations || !checks.in_range({"tp", "cp", "seq", "recompute"})) return;
   if (d.workload.recompute != Recompute::Full || d.parallel.tp == 1 || d.parallel.sequence_parallel)
     return;  // nothing to split
   const Fix off = set_to("distribute_saved_activations", std::string("false"));
@@ -86,7 +88,7 @@ void check_checkpoints(Checks& checks) {
   if (seq % parts == 0) return;
   std::vector<Fix> fixes{off};
   offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
-  checks.error("distribute_saved_activations",
+  checks.error(ProblemCode::CheckpointsIndivisible, "distribute_saved_activations",
                "checkpoints of " + grouped(seq) + " tokens do not split into " + grouped(parts) + " parts",
                "seq that is a multiple of " + grouped(parts) + ", or off", std::move(fixes));
 }

@@ -27,18 +27,18 @@ void check_chunks(Checks& checks) {
   if (chunk_layout(d.parallel.schedule) == ChunkLayout::Vee) {
     if (v == 2 || checks.record_first("virtual_stages")) return;
     checks.error(
-        "virtual_stages",
-        label(d) + " lays two chunks per stage in a V, but virtual stages are " + grouped(v),
+        ProblemCode::VScheduleNeedsTwoChunks, "virtual_stages",
+        label(d) + " needs two virtual stages per stage, but there are " + grouped(v),
         "2, or another schedule",
         {set_to("virtual_stages", 2), v == 1 ? to_1f1b() : both(to_1f1b(), set_to("virtual_stages", 1))});
   } else if (d.parallel.schedule == ScheduleKind::Flexible) {
     if (v == 1)
-      checks.error("virtual_stages",
-                   "the flexible schedule interleaves virtual stages, and there is one per stage",
+      checks.error(ProblemCode::FlexibleNeedsVirtualStages, "virtual_stages",
+                   "the flexible schedule needs several virtual stages per stage, but there is one",
                    "2 or more, or the schedule 1f1b", {set_to("virtual_stages", 2), to_1f1b()});
     if (const int64_t n = d.parallel.microbatch_group;
-        checks.sound({"microbatch_group"}) && n > 0 && n < d.parallel.pp)
-      checks.error("microbatch_group",
+        checks.in_range({"microbatch_group"}) && n > 0 && n < d.parallel.pp)
+      checks.error(ProblemCode::MicrobatchGroupTooSmall, "microbatch_group",
                    "groups of " + grouped(n) + (n == 1 ? " microbatch do" : " microbatches do") +
                        " not fill the pipeline of " + grouped(d.parallel.pp) + " stages",
                    "0 (as many as stages), or at least pp = " + grouped(d.parallel.pp),
@@ -65,9 +65,9 @@ void check_pass_times(Checks& checks) {
               grouped(kMaxPassTime);
   }
   if (wrong.empty() || checks.record_first("pass_times")) return;
-  checks.error("pass_times", wrong,
+  checks.error(ProblemCode::PassTimesInvalid, "pass_times", wrong,
                "four whole numbers as in 18522,18086,9337,601 (forward, gradient of the input, of weights: "
-               "at least 1; message: at least 0), or nothing where passes take equally long",
+               "at least 1; message: at least 0), or nothing for passes of equal time",
                {set_to("pass_times", std::string()), to_1f1b()});
 }
 
@@ -78,9 +78,10 @@ void check_dual_pipe(Checks& checks) {
   const int64_t pp = d.parallel.pp;
   const bool both_ways = kind == ScheduleKind::DualPipe;
   if (both_ways && pp % 2 != 0)
-    checks.error("pp", "DualPipe mirrors one half of the stages in the other, but pp = " + grouped(pp),
+    checks.error(ProblemCode::DualPipeOddStages, "pp",
+                 "DualPipe pairs stages from both ends of the pipeline, but pp = " + grouped(pp),
                  "an even number of stages", {set_to("pp", pp - 1), to_1f1b()});
-  if (!checks.sound({"batch", "microbatch", "dp"})) return;
+  if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, least = 2 * pp;
   if (d.workload.batch % slots != 0 || (m >= least && (!both_ways || m % 2 == 0))) return;
   std::vector<Fix> fixes;
@@ -89,16 +90,16 @@ void check_dual_pipe(Checks& checks) {
   fixes.push_back(chunk_layout(kind) == ChunkLayout::Vee ? both(to_1f1b(), set_to("virtual_stages", 1))
                                                          : to_1f1b());
   const std::string even = both_ways ? "an even number of microbatches, " : "";
-  checks.error("batch",
-               label(d) + " wants " + even + "2 pp = " + grouped(least) +
+  checks.error(ProblemCode::DualPipeMicrobatches, "batch",
+               label(d) + " needs " + even + "2 pp = " + grouped(least) +
                    " or more, but m = B / (b dp) = " + grouped(m),
                "m " + std::string(both_ways ? "even and " : "") + "at least " + grouped(least),
                std::move(fixes));
 }
 
-// FSDP under split backwards, as torch.distributed.pipelining runs it (stage.py, schedules.py; torchtitan's
+// FSDP with split backwards in torch.distributed.pipelining (stage.py, schedules.py; torchtitan's
 // ZBVZeroBubble and DualPipeV, or a list of actions from a file): units of fully_shard, reduced once a step,
-// and every stage of the model on one rank.
+// and every stage of the model on a single rank.
 void check_split_units(Checks& checks) {
   const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
@@ -110,21 +111,21 @@ void check_split_units(Checks& checks) {
     fsdp2 = both(std::move(fsdp2), set_to("reduce_every_microbatch", std::string("false")));
   const Fix sharded_states = set_to("sync", std::string("distributed-optimizer"));
   if (both_ways) {
-    checks.error("sync",
+    checks.error(ProblemCode::FsdpWithBothWays, "sync",
                  label(d) +
-                     " holds every layer on two stages: torch.distributed.pipelining, whose schedules run "
-                     "FSDP with split backwards, gives a stage to one rank",
+                     " holds every layer on two stages, but torch.distributed.pipelining, which runs FSDP "
+                     "with split backwards, places each stage on one rank",
                  "distributed-optimizer, or the schedule dualpipe-v, zb-v or 1f1b",
                  {sharded_states, plain(d)});
   } else if (fsdp1) {
     checks.error(
-        "sync",
-        "FSDP1 frees and reduces a flat unit when autograd has accumulated all its gradients, which " +
-            label(d) + " splits; torch.distributed.pipelining does so with fsdp2 only",
+        ProblemCode::Fsdp1WithSplitBackward, "sync",
+        "FSDP1 reduces and frees a flat unit after autograd has accumulated all its gradients, but " +
+            label(d) + " splits the backward; torch.distributed.pipelining supports only fsdp2",
         "fsdp2, ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b", {fsdp2, plain(d)});
   } else {
     checks.error(
-        "reduce_every_microbatch",
+        ProblemCode::EagerReduceWithSplitBackward, "reduce_every_microbatch",
         "under " + label(d) +
             " torch.distributed.pipelining reduces the gradients of a stage once, after its last backward",
         "off, or the schedule 1f1b", {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
@@ -137,20 +138,21 @@ void check_split(Checks& checks) {
   const ParallelSpec& p = d.parallel;
   if (!splits_backward(p.schedule)) return;
   if (d.workload.offload_activations > 0 && !checks.record_first("offload_activations"))
-    checks.error("offload_activations",
-                 "activations come back from the host for a whole backward, which " + label(d) +
-                     " splits: no code base offloads under such a schedule",
+    checks.error(ProblemCode::OffloadWithSplitBackward, "offload_activations",
+                 "offloaded activations are loaded for a whole backward, which " + label(d) +
+                     " splits: no code base offloads with split backwards",
                  "0, or the schedule 1f1b", {set_to("offload_activations", 0), plain(d)});
-  if (!checks.sound({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
+  if (!checks.in_range({"sync", "dp", "cp"}) || p.dp * p.cp == 1) return;
   check_split_units(checks);
-  if (p.sync >= SyncStrategy::Zero0 && p.sync <= SyncStrategy::Zero3 && !checks.record_first("sync"))
-    checks.error("sync", "DeepSpeed's pipelines do not run " + label(d) + ": its engine knows 1f1b alone",
+  if (is_deepspeed(p.sync) && !checks.record_first("sync"))
+    checks.error(ProblemCode::DeepSpeedWithSplitBackward, "sync",
+                 "DeepSpeed's pipelines do not run " + label(d) + ": its engine has only 1f1b",
                  "ddp-flat, ddp-buckets or distributed-optimizer, or the schedule 1f1b",
                  {set_to("sync", std::string("distributed-optimizer")), plain(d)});
   if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets &&
       chunk_layout(p.schedule) == ChunkLayout::BothWays)
-    checks.error("reduce_every_microbatch",
-                 "the two stages that hold the same parameters under DualPipe meet once a step",
+    checks.error(ProblemCode::EagerReduceWithBothWays, "reduce_every_microbatch",
+                 "under DualPipe, the two stages with the same parameters reduce gradients once a step",
                  "off, or the schedule 1f1b",
                  {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
 }
@@ -160,36 +162,38 @@ void check_pairs(Checks& checks) {
   const Design& d = checks.design;
   const WorkloadSpec& w = d.workload;
   if (schedule_of(d.parallel) != ScheduleKind::OneFOneBPairs || d.model.experts == 0) return;
-  if (!checks.sound({"ep", "sync", "dispatcher", "dtype", "recompute", "mtp_layers"})) return;
-  const auto refuse = [&](const char* what, const std::string& accepted, std::vector<Fix> fixes) {
+  if (!checks.in_range({"ep", "sync", "dispatcher", "dtype", "recompute", "mtp_layers"})) return;
+  const auto refuse = [&](ProblemCode code, const char* what, const std::string& accepted,
+                          std::vector<Fix> fixes) {
     if (checks.record_first("ep_comm_overlap")) return;
     fixes.push_back(set_to("ep_comm_overlap", std::string("false")));
-    checks.error("ep_comm_overlap", std::string("Megatron-core runs forwards and backwards in pairs ") + what,
+    checks.error(code, "ep_comm_overlap",
+                 std::string("Megatron-core runs forwards and backwards in pairs ") + what,
                  "off, or " + accepted, std::move(fixes));
   };
   if (d.parallel.dispatcher != Dispatcher::AllToAll && d.parallel.dispatcher != Dispatcher::Flex)
-    refuse("with the dispatchers alltoall and flex only", "the dispatcher alltoall or flex",
-           {set_to("dispatcher", std::string("alltoall"))});
+    refuse(ProblemCode::PairsDispatcher, "only with the dispatchers alltoall and flex",
+           "the dispatcher alltoall or flex", {set_to("dispatcher", std::string("alltoall"))});
   if (w.recompute == Recompute::Full)
-    refuse("without full recompute only", "recompute selective or none",
+    refuse(ProblemCode::PairsFullRecompute, "only without full recompute", "recompute selective or none",
            {set_to("recompute", std::string("selective")), set_to("recompute", std::string("none"))});
   if (w.recompute == Recompute::Selective && w.recompute_modules.has(RecomputeModule::Moe))
-    refuse("where it does not recompute moe", "modules without moe, such as moe_act",
-           {set_to("recompute_modules", std::string("moe_act"))});
+    refuse(ProblemCode::PairsRecomputeMoe, "only without recompute of moe",
+           "modules without moe, such as moe_act", {set_to("recompute_modules", std::string("moe_act"))});
   if (w.dtype == DType::FP32)
-    refuse("in bfloat16 or float16 only", "the data type bf16 or fp16",
+    refuse(ProblemCode::PairsDataType, "only in bfloat16 or float16", "the data type bf16 or fp16",
            {set_to("dtype", std::string("bf16"))});
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
   if (d.model.mtp_layers > 1 && architecture && !architecture->mtp.lines.empty())
-    refuse("with one module of multi-token prediction at most", "1 or 0 MTP depths",
-           {set_to("mtp_layers", 1)});
+    refuse(ProblemCode::PairsPredictionDepth, "with one module of multi-token prediction at most",
+           "1 or 0 MTP depths", {set_to("mtp_layers", 1)});
 }
 
 }  // namespace
 
 void check_schedule(Checks& checks) {
-  if (checks.sound({"schedule", "pp", "virtual_stages"})) check_pairs(checks);
-  if (!checks.sound({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
+  if (checks.in_range({"schedule", "pp", "virtual_stages"})) check_pairs(checks);
+  if (!checks.in_range({"schedule", "pp", "virtual_stages"}) || checks.design.parallel.pp == 1) return;
   check_chunks(checks);
   check_pass_times(checks);
   check_dual_pipe(checks);

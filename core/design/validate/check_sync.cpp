@@ -8,26 +8,23 @@
 namespace shardscape {
 namespace {
 
-bool fsdp(SyncStrategy s) { return s == SyncStrategy::Fsdp1 || s == SyncStrategy::Fsdp2; }
-bool deepspeed(SyncStrategy s) { return s >= SyncStrategy::Zero0 && s <= SyncStrategy::Zero3; }
-
 Fix sync_to(const char* policy) { return set_to("sync", std::string(policy)); }
 
 // DeepSpeed's pipeline engine supports only ZeRO stages 0 and 1, because it does not reduce gradients between
 // microbatches (deepspeed/runtime/pipe/engine.py, PipelineEngine.__init__).
 void check_deepspeed(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
-  if (!deepspeed(p.sync)) return;
+  if (!is_deepspeed(p.sync)) return;
   if (p.pp > 1 && (p.sync == SyncStrategy::Zero2 || p.sync == SyncStrategy::Zero3)) {
     if (checks.record_first("sync")) return;
     const std::string policy = p.sync == SyncStrategy::Zero2 ? "zero-2" : "zero-3";
-    checks.error("sync",
-                 policy + " does not go with pipeline stages: it reduces gradients after every microbatch",
+    checks.error(ProblemCode::ZeroWithPipeline, "sync",
+                 policy + " does not support pipeline stages: it reduces gradients after every microbatch",
                  "zero-1, fsdp1 or fsdp2, or pp = 1",
                  {sync_to(p.virtual_stages > 1 ? "distributed-optimizer" : "zero-1"), sync_to("fsdp2")});
   } else if (p.virtual_stages > 1 && !checks.record_first("sync")) {
-    checks.error("sync", "DeepSpeed's pipelines have no virtual stages",
-                 "1 virtual stage, or another gradient sync",
+    checks.error(ProblemCode::DeepSpeedWithVirtualStages, "sync",
+                 "DeepSpeed's pipelines have no virtual stages", "1 virtual stage, or another gradient sync",
                  {set_to("virtual_stages", 1), sync_to("distributed-optimizer")});
   }
 }
@@ -37,7 +34,7 @@ void check_deepspeed(Checks& checks) {
 // (parallel_dims.py).
 void check_experts_in_copies(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
-  if (!checks.sound({"ep", "etp", "tp"}) || checks.design.model.experts == 0 ||
+  if (!checks.in_range({"ep", "etp", "tp"}) || checks.design.model.experts == 0 ||
       (p.ep == 1 && !p.folds_experts()))
     return;
   const int64_t copies = p.dp / p.dp_shard, inner = p.cp * (p.folds_experts() ? p.tp : 1),
@@ -57,7 +54,7 @@ void check_experts_in_copies(Checks& checks) {
       break;
     }
   checks.error(
-      "dp_shard",
+      ProblemCode::ExpertsExceedShardGroup, "dp_shard",
       grouped(copies) + " copies of the states do not divide the " + grouped(p.edp()) +
           " replicas of each expert: a copy of ds x cp" + (p.folds_experts() ? " x tp = " : " = ") +
           grouped(p.dp_shard * inner) + " ranks cannot hold all experts spread over " +
@@ -73,14 +70,14 @@ void check_hybrid(Checks& checks) {
   const Fix all = set_to("dp_shard", 0);
   const bool fits = p.dp % p.dp_shard == 0 && p.dp_shard * p.cp > 1;
   const bool megatron = p.sync == SyncStrategy::DistributedOptimizer;
-  if (!fsdp(p.sync) && !megatron) {
+  if (!is_fsdp(p.sync) && !megatron) {
     std::vector<Fix> fixes{all};
     if (fits)
       fixes.insert(fixes.end(), {sync_to("distributed-optimizer"), sync_to("fsdp1"), sync_to("fsdp2")});
-    checks.error("dp_shard",
+    checks.error(ProblemCode::DpShardWithOtherSync, "dp_shard",
                  "only FSDP and Megatron's distributed optimizer shard inside a group of replicas and "
                  "replicate across groups" +
-                     std::string(deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
+                     std::string(is_deepspeed(p.sync) ? " here (DeepSpeed's MiCS is not covered)" : ""),
                  "0, or the gradient sync distributed-optimizer, fsdp1 or fsdp2", std::move(fixes));
     return;
   }
@@ -93,29 +90,33 @@ void check_hybrid(Checks& checks) {
   if (above != sizes.end()) offer(fixes, "dp_shard", *above);
   const std::string accepted = sizes.empty() ? "0" : "0, or a divisor of dp: " + or_list(sizes);
   if (p.dp % p.dp_shard != 0)
-    checks.error("dp_shard", grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard),
-                 accepted, std::move(fixes));
+    checks.error(ProblemCode::DpShardIndivisible, "dp_shard",
+                 grouped(p.dp) + " replicas do not split into groups of " + grouped(p.dp_shard), accepted,
+                 std::move(fixes));
   else
-    checks.error("dp_shard", "groups of one replica shard nothing", accepted, std::move(fixes));
+    checks.error(ProblemCode::DpShardOfOneRank, "dp_shard", "a group of one replica shards nothing", accepted,
+                 std::move(fixes));
 }
 
 }  // namespace
 
 void check_sync(Checks& checks) {
-  if (!checks.sound({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
+  if (!checks.in_range({"sync", "dp", "cp", "pp", "virtual_stages", "dp_shard"})) return;
   const ParallelSpec& p = checks.design.parallel;
   if (p.dp * p.cp == 1) {
     if (p.dp_shard > 1)
-      checks.error("dp_shard", "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
+      checks.error(ProblemCode::DpShardWithoutReplicas, "dp_shard",
+                   "there are no replicas to shard over (dp = 1)", "0", {set_to("dp_shard", 0)});
     return;
   }
   // Otherwise both ends of the pipeline would wait for each other in every microbatch.
-  if (p.reduce_every_microbatch && fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
-    checks.error("reduce_every_microbatch",
-                 "with pipeline stages the two ends reduce tied embeddings after the last microbatch only",
-                 "off, or embeddings that are not tied",
-                 {set_to("reduce_every_microbatch", std::string("false")),
-                  set_to("tied_embeddings", std::string("false"))});
+  if (p.reduce_every_microbatch && is_fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
+    checks.error(
+        ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
+        "with pipeline stages, first and last stage reduce tied embeddings only after the last microbatch",
+        "off, or embeddings that are not tied",
+        {set_to("reduce_every_microbatch", std::string("false")),
+         set_to("tied_embeddings", std::string("false"))});
   check_hybrid(checks);
   check_deepspeed(checks);
 }

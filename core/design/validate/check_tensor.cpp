@@ -10,7 +10,7 @@ namespace {
 // Fixes to values of tp that satisfy all conditions at once, so that a fix never causes another problem.
 std::vector<Fix> tp_fixes(const Checks& checks) {
   std::vector<Fix> fixes;
-  if (!checks.sound({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "pp", "dp"}))
+  if (!checks.in_range({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "pp", "dp"}))
     return fixes;
   const Design& d = checks.design;
   offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
@@ -22,48 +22,53 @@ std::string divisor_of(int64_t n) { return "a divisor of " + grouped(n) + ": " +
 
 void check_heads(Checks& checks) {
   const int64_t heads = checks.design.model.heads, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::Heads) || !checks.sound({"heads", "tp"}) || heads % tp == 0 ||
+  if (!uses_axis(checks.design, Axis::Heads) || !checks.in_range({"heads", "tp"}) || heads % tp == 0 ||
       checks.record_first("tp"))
     return;
-  checks.error("tp", grouped(heads) + " heads do not split over tp = " + grouped(tp), divisor_of(heads),
+  checks.error(ProblemCode::HeadsIndivisibleByTp, "tp",
+               grouped(heads) + " heads do not split over tp = " + grouped(tp), divisor_of(heads),
                tp_fixes(checks));
 }
 
 void check_kv_heads(Checks& checks) {
   const int64_t kv = checks.design.model.kv_heads, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.sound({"kv_heads", "tp"})) return;
+  if (!uses_axis(checks.design, Axis::KvHeads) || !checks.in_range({"kv_heads", "tp"})) return;
   if (kv < tp && tp % kv != 0) {
-    checks.error("tp", grouped(kv) + " KV heads cannot be copied evenly to tp = " + grouped(tp) + " ranks",
+    checks.error(ProblemCode::KvHeadsIndivisibleByTp, "tp",
+                 grouped(kv) + " KV heads cannot be copied evenly to tp = " + grouped(tp) + " ranks",
                  "a divisor or a multiple of " + grouped(kv), tp_fixes(checks));
   } else if (kv >= tp && kv % tp != 0) {
-    checks.error("tp", grouped(kv) + " KV heads do not split over tp = " + grouped(tp), divisor_of(kv),
+    checks.error(ProblemCode::KvHeadsIndivisibleByTp, "tp",
+                 grouped(kv) + " KV heads do not split over tp = " + grouped(tp), divisor_of(kv),
                  tp_fixes(checks));
   }
 }
 
 void check_ffn(Checks& checks) {
   const int64_t ffn = checks.design.model.ffn, tp = checks.design.parallel.tp;
-  if (!uses_axis(checks.design, Axis::Ffn) || !checks.sound({"ffn", "tp"}) || ffn % tp == 0 ||
+  if (!uses_axis(checks.design, Axis::Ffn) || !checks.in_range({"ffn", "tp"}) || ffn % tp == 0 ||
       checks.record_first("tp"))
     return;
   std::vector<Fix> fixes = tp_fixes(checks);
   const int64_t padded = (ffn / tp + 1) * tp;
   if (padded <= kMaxFfn) offer(fixes, "ffn", padded);
-  checks.error("tp", "an FFN size of " + grouped(ffn) + " does not split over tp = " + grouped(tp),
-               divisor_of(ffn), std::move(fixes));
+  checks.error(ProblemCode::FfnIndivisibleByTp, "tp",
+               "an FFN size of " + grouped(ffn) + " does not split over tp = " + grouped(tp), divisor_of(ffn),
+               std::move(fixes));
 }
 
 // Mamba-1 gives each rank channels. Mamba-2 gives each rank whole groups, because the norm after the scan
 // runs within a group.
 void check_scan(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.sound({"hidden", "ssm_expand", "ssm_groups", "tp"})) return;
+  if (!checks.in_range({"hidden", "ssm_expand", "ssm_groups", "tp"})) return;
   const int64_t tp = d.parallel.tp, channels = ssm_channels(d), groups = d.model.ssm_groups;
   if (uses_axis(d, Axis::SsmInner) && channels % tp != 0)
-    checks.error("tp", "e D = " + grouped(channels) + " channels do not split over tp = " + grouped(tp),
+    checks.error(ProblemCode::SsmChannelsIndivisibleByTp, "tp",
+                 "e D = " + grouped(channels) + " channels do not split over tp = " + grouped(tp),
                  divisor_of(channels), tp_fixes(checks));
   if (uses_axis(d, Axis::SsmGroups) && groups % tp != 0)
-    checks.error("tp",
+    checks.error(ProblemCode::SsmGroupsIndivisibleByTp, "tp",
                  grouped(groups) + (groups == 1 ? " group" : " groups") +
                      " of a Mamba-2 mixer cannot be split over tp = " + grouped(tp),
                  divisor_of(groups), tp_fixes(checks));
@@ -71,9 +76,9 @@ void check_scan(Checks& checks) {
 
 void check_sequence(Checks& checks) {
   const Design& d = checks.design;
-  if (!d.parallel.sequence_parallel || !checks.sound({"tp"})) return;
+  if (!d.parallel.sequence_parallel || !checks.in_range({"tp"})) return;
   const int64_t seq = d.workload.seq, tp = d.parallel.tp;
-  if (d.workload.mode == Mode::Decode || !checks.sound({"seq"}) || seq % tp == 0 ||
+  if (d.workload.mode == Mode::Decode || !checks.in_range({"seq"}) || seq % tp == 0 ||
       checks.record_first("seq"))
     return;  // check_inference.cpp checks decode
   std::vector<Fix> fixes;
@@ -81,7 +86,7 @@ void check_sequence(Checks& checks) {
   offer(fixes, "seq", seq >= tp ? seq / tp * tp : tp);
   fixes.push_back(set_to("sequence_parallel", "false"));
   for (Fix& fix : tp_fixes(checks)) fixes.push_back(std::move(fix));
-  checks.error("seq",
+  checks.error(ProblemCode::SeqIndivisibleByTp, "seq",
                "sequence parallelism cannot split " + grouped(seq) + " tokens over tp = " + grouped(tp),
                "a multiple of " + grouped(tp), std::move(fixes));
 }

@@ -15,18 +15,20 @@ namespace shardscape {
 struct Checks {
   const Design& design;
   std::vector<Problem> problems;
-  std::vector<std::string> broken;  // knobs whose own value is out of range
-  bool first_only = false;          // stop at the first violated condition, without texts and fixes
-  std::string first{};              // knob of the first violated condition; empty without one
-  ValidatedParts* known = nullptr;  // see first_error()
+  std::vector<std::string> out_of_range;  // knobs
+  bool first_only = false;                // stop at the first violated condition, without texts and fixes
+  std::string first{};                    // knob of the first violated condition; empty without one
+  ValidatedParts* known = nullptr;        // see first_error()
 
   // Whether the values of all these knobs are in range, so that relations between them can be checked.
-  bool sound(std::initializer_list<std::string_view> ids) const;
-  void error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
+  bool in_range(std::initializer_list<std::string_view> ids) const;
+  void error(ProblemCode code, std::string where, std::string what, std::string accepted,
+             std::vector<Fix> fixes = {});
   // In first_only mode: records the knob of the first violated condition and returns true. Callers then skip
   // texts and fixes.
   bool record_first(std::string_view where);
-  void note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes = {});
+  void note(ProblemCode code, std::string where, std::string what, std::string accepted,
+            std::vector<Fix> fixes = {});
 };
 
 void check_values(Checks& checks);          // every knob on its own; the other checks rely on this one

@@ -27,7 +27,7 @@ std::optional<Design> with(Design design, const std::vector<std::pair<std::strin
 }
 
 // The fix of a problem that leaves the fewest errors; the first of equals. nullopt if there is none.
-std::optional<Design> mended(const Design& design, const Problem& problem) {
+std::optional<Design> best_fix(const Design& design, const Problem& problem) {
   std::vector<Design> ways;
   for (const Fix& fix : problem.fixes)
     if (const auto way = with(design, fix.settings); way && !(*way == design)) ways.push_back(*way);
@@ -57,14 +57,14 @@ void repair_design(Design& design) {
       return;
     }
     std::optional<Design> better;
-    for (size_t i = 0; i < errors.size() && !better; ++i) better = mended(next, errors[i]);
+    for (size_t i = 0; i < errors.size() && !better; ++i) better = best_fix(next, errors[i]);
     if (!better) break;
     next = *better;
   }
   // Fallbacks that suit every model: the default design, or one rank with short sequences.
   Design usual = default_design();
-  Design alone;
-  for (Design* way : {&usual, &alone}) {
+  Design single_rank;
+  for (Design* way : {&usual, &single_rank}) {
     way->name = design.name;
     way->model = design.model;
     if (design.model.positions > 0) way->workload.seq = std::min(way->workload.seq, design.model.positions);

@@ -46,9 +46,9 @@ std::string first_error(const Design& given, ValidatedParts* known) {
   return std::move(checks.first);
 }
 
-bool Checks::sound(std::initializer_list<std::string_view> ids) const {
-  return broken.empty() || std::none_of(ids.begin(), ids.end(), [&](std::string_view id) {
-           return std::find(broken.begin(), broken.end(), id) != broken.end();
+bool Checks::in_range(std::initializer_list<std::string_view> ids) const {
+  return out_of_range.empty() || std::none_of(ids.begin(), ids.end(), [&](std::string_view id) {
+           return std::find(out_of_range.begin(), out_of_range.end(), id) != out_of_range.end();
          });
 }
 
@@ -57,21 +57,22 @@ bool Checks::record_first(std::string_view where) {
   return first_only;
 }
 
-void Checks::error(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+void Checks::error(ProblemCode code, std::string where, std::string what, std::string accepted,
+                   std::vector<Fix> fixes) {
   if (record_first(where)) return;
-  problems.push_back(
-      {Severity::Error, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
+  problems.emplace_back(code, std::move(where), std::move(what), std::move(accepted), std::move(fixes));
 }
 
-void Checks::note(std::string where, std::string what, std::string accepted, std::vector<Fix> fixes) {
+void Checks::note(ProblemCode code, std::string where, std::string what, std::string accepted,
+                  std::vector<Fix> fixes) {
   if (first_only) return;
   problems.push_back(
-      {Severity::Note, std::move(where), std::move(what), std::move(accepted), std::move(fixes)});
+      Problem::note(code, std::move(where), std::move(what), std::move(accepted), std::move(fixes)));
 }
 
 namespace {
 
-// The knobs of one part of the design, with bounds where a number tells the value.
+// The knobs of one part of the design, with bounds where the value is a number.
 struct PartKnobs {
   struct Number {
     int64_t (*of)(const Design&);
@@ -104,9 +105,9 @@ bool in_bounds(const Design& design, const Knob& knob) {
   return value >= least_value(design, knob) && value <= knob.max;
 }
 
-// Whether every value of a part of the design is in range on its own. known: the last part that was.
+// Whether every value of a part of the design is in range. known: caches the last part in range.
 template <KnobGroup group, auto Part, typename Spec>
-bool part_sound(const Design& design, std::optional<Spec>* known) {
+bool part_in_range(const Design& design, std::optional<Spec>* known) {
   static const PartKnobs of = part_knobs(group);
   if (known && *known == design.*Part) return true;
   if (!std::all_of(of.numbers.begin(), of.numbers.end(), [&](const PartKnobs::Number& n) {
@@ -120,25 +121,26 @@ bool part_sound(const Design& design, std::optional<Spec>* known) {
   return true;
 }
 
-bool values_sound(const Design& design, ValidatedParts* known) {
-  return part_sound<KnobGroup::Model, &Design::model>(design, known ? &known->model : nullptr) &&
-         part_sound<KnobGroup::Parallelism, &Design::parallel>(design, known ? &known->parallel : nullptr) &&
-         part_sound<KnobGroup::Workload, &Design::workload>(design, known ? &known->workload : nullptr) &&
-         part_sound<KnobGroup::Cluster, &Design::cluster>(design, known ? &known->cluster : nullptr);
+bool values_in_range(const Design& design, ValidatedParts* known) {
+  return part_in_range<KnobGroup::Model, &Design::model>(design, known ? &known->model : nullptr) &&
+         part_in_range<KnobGroup::Parallelism, &Design::parallel>(design,
+                                                                  known ? &known->parallel : nullptr) &&
+         part_in_range<KnobGroup::Workload, &Design::workload>(design, known ? &known->workload : nullptr) &&
+         part_in_range<KnobGroup::Cluster, &Design::cluster>(design, known ? &known->cluster : nullptr);
 }
 
 }  // namespace
 
 void check_values(Checks& checks) {
   const Design& design = checks.design;
-  if (checks.first_only && values_sound(design, checks.known)) return;
+  if (checks.first_only && values_in_range(design, checks.known)) return;
   for (const Knob& knob : knobs()) {
-    const auto wrong = [&](const std::string& what, std::vector<Fix> fixes) {
-      checks.broken.push_back(knob.id);
+    const auto wrong = [&](ProblemCode code, const std::string& what, std::vector<Fix> fixes) {
+      checks.out_of_range.push_back(knob.id);
       if (checks.record_first(knob.id)) return;
       Knob shown = knob;
       shown.min = least_value(design, knob);
-      checks.error(knob.id, what, accepted_values(shown), std::move(fixes));
+      checks.error(code, knob.id, what, accepted_values(shown), std::move(fixes));
     };
     if (knob.type == KnobType::Integer || knob.type == KnobType::Decimal) {
       const auto words = [&](int64_t value) {
@@ -150,8 +152,9 @@ void check_values(Checks& checks) {
       };
       const int64_t value = knob_integer(design, knob);
       const int64_t least = least_value(design, knob);
-      if (value < least) wrong(words(value) + " is too small", {set(least)});
-      if (value > knob.max) wrong(words(value) + " is too large", {set(knob.max)});
+      if (value < least) wrong(ProblemCode::ValueTooSmall, words(value) + " is too small", {set(least)});
+      if (value > knob.max)
+        wrong(ProblemCode::ValueTooLarge, words(value) + " is too large", {set(knob.max)});
     } else if (knob.type == KnobType::Choice) {
       const std::string text = knob_text(design, knob);
       if (canonical_choice(knob, text)) continue;
@@ -160,7 +163,8 @@ void check_values(Checks& checks) {
         const std::string* usual = canonical_choice(knob, knob_text(Design{}, knob));
         fixes.push_back(set_to(knob.id, usual ? *usual : knob.choices.front().value));
       }
-      wrong(text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known",
+      wrong(ProblemCode::UnknownChoice,
+            text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known",
             std::move(fixes));
     }
   }

@@ -41,7 +41,7 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
     }
   if (s.kind != SegmentKind::Head) {
     if (b_.tensor(out).axes != kStream)
-      fail(section.lines.back(), "the last line leaves " + axes_text(out),
+      fail(ProblemCode::OpAxes, section.lines.back(), "the last line leaves " + axes_text(out),
            "a tensor over batch, seq, hidden");
     out = b_.redistribute(out, b_.stream_placement(kStream), Phase::Forward, "the residual stream");
     if (b_.tensor(out).dtype != b_.stream_dtype()) out = b_.cast(out, b_.stream_dtype(), Phase::Forward);
@@ -49,12 +49,9 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
   s.output = out;
 }
 
-void Assembler::fail(const OpLine& line, const std::string& what, const std::string& accepted) {
-  Problem p;
-  p.where = line.place.file + ":" + std::to_string(line.place.line);
-  p.what = what;
-  p.accepted = accepted;
-  throw GraphError{p};
+void Assembler::fail(ProblemCode code, const OpLine& line, const std::string& what,
+                     const std::string& accepted) {
+  throw GraphError{{code, line.place.file + ":" + std::to_string(line.place.line), what, accepted}};
 }
 
 std::string Assembler::axes_text(TensorId id) {
@@ -73,7 +70,8 @@ TensorId Assembler::lookup(const OpLine& line, const TensorNames& names, const s
   if (it == names.end()) {
     std::string known;
     for (const auto& [other, id] : names) known += (known.empty() ? "" : ", ") + other;
-    fail(line, "\"" + name + "\" is not defined before this line", "one of " + known);
+    fail(ProblemCode::UnknownResult, line, "\"" + name + "\" is not defined before this line",
+         "one of " + known);
   }
   return it->second;
 }
@@ -83,7 +81,8 @@ const BlockTemplate* Assembler::block_of(const OpLine& line) const {
   const auto instead = [&](const std::string& id, const char* key) {
     const BlockTemplate* stand_in = library_.block(id);
     if (!stand_in)
-      fail(line, "\"" + id + "\", which stands in for \"" + line.callee + "\", is no block",
+      fail(ProblemCode::UnknownOp, line,
+           "\"" + id + "\", which stands in for \"" + line.callee + "\", is no block",
            std::string("the id of a block in its \"") + key + "\"");
     return stand_in;
   };
@@ -114,14 +113,14 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   }
   s.blocks.push_back({name, block->id, block->label});
   if (args.size() != block->inputs.size())
-    fail(line,
+    fail(ProblemCode::OpArguments, line,
          line.callee + " takes " + std::to_string(block->inputs.size()) + " inputs, not " +
              std::to_string(args.size()),
          "one argument for each of the block's inputs");
   TensorNames inside{{"tokens", names.at("tokens")}, {"targets", names.at("targets")}};
   for (size_t i = 0; i < args.size(); ++i) {
     if (b_.tensor(args[i]).axes != block->inputs[i].axes)
-      fail(line, "\"" + line.args[i] + "\" is " + axes_text(args[i]),
+      fail(ProblemCode::OpAxes, line, "\"" + line.args[i] + "\" is " + axes_text(args[i]),
            "the axes of the block's input \"" + block->inputs[i].name + "\"");
     inside[block->inputs[i].name] = args[i];
   }
@@ -195,8 +194,9 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
   }
   for (const auto& [name, rest] : left)
     if (!rest.is_zero())
-      fail(*last, "the parts that are taken of \"" + name + "\" leave " + rest.text() + " of it",
-           "parts that make up the whole, in order");
+      fail(ProblemCode::PartsIncomplete, *last,
+           "the parts of \"" + name + "\" leave " + rest.text() + " of the split dimension",
+           "parts that add up to the whole tensor, in order");
 }
 
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,

@@ -1,4 +1,4 @@
-// One line of a block template becomes an op, or the ops that stand for it: quantized GEMMs, dispatch by
+// One line of a block template becomes an op, or several: quantized GEMMs, dispatch by
 // node.
 #include <algorithm>
 #include <utility>
@@ -35,14 +35,14 @@ std::map<char, Axis> Assembler::letter_axes(const OpLine& line, const OpSpec& sp
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = b_.tensor(operands[i]);
     if (spec.in[i].size() != t.axes.size())
-      fail(line,
+      fail(ProblemCode::OpLetters, line,
            "\"" + line.args[i] + "\" has " + std::to_string(t.axes.size()) +
                " dimensions, but its letters are \"" + spec.in[i] + "\"",
            "one letter per dimension");
     for (size_t d = 0; d < t.axes.size(); ++d) {
-      const auto [it, fresh] = axes.emplace(spec.in[i][d], t.axes[d]);
-      if (!fresh && it->second != t.axes[d])
-        fail(line,
+      const auto [it, added_letters] = axes.emplace(spec.in[i][d], t.axes[d]);
+      if (!added_letters && it->second != t.axes[d])
+        fail(ProblemCode::OpLetters, line,
              std::string("letter '") + spec.in[i][d] + "' means both " + std::string(axis_name(it->second)) +
                  " and " + std::string(axis_name(t.axes[d])),
              "one axis per letter");
@@ -70,8 +70,8 @@ TensorId Assembler::quantized_operand(TensorId id, RecomputeModules modules) {
   }
   if (b_.tensor(id).dtype == b_.structure().compute) return id;  // already quantized
   if (const auto it = quantized_.find(id); it != quantized_.end()) return it->second;
-  const TensorId whole = b_.redistribute(id, b_.wished(OpKind::Einsum, b_.tensor(id)), Phase::Forward,
-                                         "Quantize");
+  const TensorId whole = b_.redistribute(id, b_.operand_placement(OpKind::Einsum, b_.tensor(id)),
+                                         Phase::Forward, "Quantize");
   const TensorId result = b_.quantize(whole, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1,
                                       b_.structure().compute);
   b_.segment().ops.back().modules = modules;
@@ -81,134 +81,179 @@ TensorId Assembler::quantized_operand(TensorId id, RecomputeModules modules) {
   return quantized_[id] = result;
 }
 
+// A line of a block template while its op is built.
+struct Assembler::OpDraft {
+  const OpLine& line;
+  const std::string& name;
+  OpKind kind;
+  OpSpec spec;
+  const KernelRule& rule;
+  std::vector<TensorId> operands;
+  std::map<char, Axis> axes{};  // of every letter
+  std::vector<Axis> out_axes{};
+  LetterShards shards{};
+  Placement placement{};  // of the result
+
+  // Whether ranks hold parts of the context. Their results are then merged.
+  bool splits_context() const {
+    return op_traits(kind).family == OpFamily::Attention && !shards.at(attention_values(spec)[1]).empty();
+  }
+};
+
 TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const std::string& name,
                        const std::string& label, RecomputeModules modules) {
   const auto kind = op_kind_from_name(line.callee);
   if (kind == OpKind::Dropout && !b_.structure().dropout) return operands.at(0);
   if (!kind)
-    fail(line, "\"" + line.callee + "\" is neither an op nor a block",
+    fail(ProblemCode::UnknownOp, line, "\"" + line.callee + "\" is neither an op nor a block",
          "an op such as einsum, rms_norm, attention, add, or the id of a block");
   OpSpec spec = checked_spec(line, *kind, operands);
   if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
     if (*kind == OpKind::Dispatch) return dispatch_by_node(line, spec, operands, name, label, modules);
     if (*kind == OpKind::Combine) return combine_by_node(line, spec, operands, name, label, modules);
   }
-  const KernelRule* rule = b_.profile().rule(line.callee);
-  if (!rule)
-    fail(line, "the kernel profile " + b_.profile().id + " has no rule for " + line.callee,
-         "a profile whose \"ops\" has \"" + line.callee + "\"");
-  std::vector<int> kept = rule->saves_inputs;
-  for (const KernelStat& stat : rule->stats)
-    if (stat.replaces != -1) kept.push_back(stat.replaces);
-  for (int operand : kept)
-    if (operand < 0 || operand >= static_cast<int>(operands.size()))
-      fail(line,
-           "the kernel profile " + b_.profile().id + " keeps operand " + std::to_string(operand) + " of " +
-               line.callee,
-           "operands 0 to " + std::to_string(operands.size() - 1));
-  const OpTraits& traits = op_traits(*kind);
-  auto axes = letter_axes(line, spec, operands);
-  const std::string fresh = new_letters(spec);
-  if (spec.axis) {
-    axes.emplace(fresh[0], *spec.axis);
-  } else if (*kind == OpKind::Concat) {
-    axes[fresh[0]] = joined_axis(line, operands);
-  } else {
-    for (size_t i = 0; i < fresh.size(); ++i) axes[fresh[i]] = traits.makes[i];
-  }
-  std::vector<Axis> out_axes;
-  for (char letter : spec.out) out_axes.push_back(axes.at(letter));
-
-  const bool quantized = quantizes(*kind, operands, out_axes);
-  if (quantized)
-    for (TensorId& id : operands) id = quantized_operand(id, modules);
-  MeshAxes partial;
-  LetterShards shards;
-  if (is_routing(*kind)) {
-    shards = b_.route(*kind, spec, operands, partial, label);
-  } else if (*kind == OpKind::Add && sum_partial_operands(spec, operands)) {
-    partial = b_.tensor(operands[0]).placement.partial;
-    for (size_t d = 0; d < spec.in[0].size(); ++d)
-      shards[spec.in[0][d]] = b_.tensor(operands[0]).placement.shards[d];
-  } else {
-    shards = b_.align(*kind, spec, operands, {}, Phase::Forward, label);
-  }
-  Placement placement = SegmentBuilder::result_placement(spec.out, shards, partial);
-  if (!placement.partial.empty() && traits.accumulates_max) placement.reduce = Reduce::Max;
-
+  OpDraft draft{line, name, *kind, std::move(spec), checked_rule(line, operands), std::move(operands)};
+  name_axes(draft);
   Op made;
+  if (quantizes(*kind, draft.operands, draft.out_axes)) {
+    made.compute = b_.structure().compute;
+    for (TensorId& id : draft.operands) id = quantized_operand(id, modules);
+  }
+  place(draft, label);
   made.name = name;
   made.label = label;
   made.kind = *kind;
   made.block = static_cast<int>(b_.segment().blocks.size()) - 1;
-  made.inputs = operands;
-  if (quantized) made.compute = b_.structure().compute;
+  made.inputs = draft.operands;
   // Norms before attention and MLP belong to the layernorm module; norms of single heads do not.
-  made.modules = modules_of(line.callee, modules,
-                            out_axes == std::vector<Axis>{Axis::Batch, Axis::Seq, Axis::Hidden});
-  made.spec = spec.text();
-  // In decode, the new token comes after all cached tokens, so no mask applies.
-  const bool masks = b_.structure().mode != Mode::Decode;
-  made.causal = spec.causal && masks;
-  made.window = spec.window && b_.structure().window && masks;
-  made.soft_cap = spec.soft_cap;
-  made.alibi = spec.alibi;
-  made.clamp = spec.clamp;
-  if (*kind == OpKind::Attention && b_.structure().ring) {
-    made.ring = b_.structure().zigzag && spec.causal ? Ring::Zigzag : Ring::Plain;
-    made.label += made.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
-  }
-  // If ranks hold parts of the context, results are merged; the merge counts the sinks.
-  const bool parts = *kind == OpKind::Attention && !shards.at(attention_values(spec)[1]).empty();
-  const TensorId sinks = parts && operands.size() > 3 ? operands[3] : -1;
+  made.modules = modules_of(line.callee, modules, draft.out_axes == kStream);
+  made.spec = draft.spec.text();
+  made.attributes = draft.spec.attributes;
+  if (auto* attention = std::get_if<AttentionAttributes>(&made.attributes)) adapt(*attention, made.label);
+  made.recomputed_in_backward = recomputed_in_backward(line.output);
+  // The merge counts the sinks.
+  const TensorId sinks = draft.splits_context() && draft.operands.size() > 3 ? draft.operands[3] : -1;
   if (sinks >= 0) {
     made.inputs.pop_back();
-    made.spec = OpSpec{{spec.in.begin(), spec.in.end() - 1}, spec.out}.text();
+    made.spec = OpSpec{{draft.spec.in.begin(), draft.spec.in.end() - 1}, draft.spec.out}.text();
   }
+  const TensorId out = add_result(draft, made);
+  const TensorId sums = draft.splits_context() ? made.outputs.back() : -1;
+  b_.add_op(std::move(made));
+  return sums >= 0 ? b_.merge_parts(out, sums, sinks) : in_expected_placement(draft, out);
+}
+
+const KernelRule& Assembler::checked_rule(const OpLine& line, const std::vector<TensorId>& operands) {
+  const KernelRule* rule = b_.profile().rule(line.callee);
+  if (!rule)
+    fail(ProblemCode::ProfileRule, line,
+         "the kernel profile " + b_.profile().id + " has no rule for " + line.callee,
+         "a profile whose \"ops\" has \"" + line.callee + "\"");
+  std::vector<int> operands_read = rule->saves_inputs;
+  for (const KernelStat& stat : rule->stats)
+    if (stat.replaces != -1) operands_read.push_back(stat.replaces);
+  for (int operand : operands_read)
+    if (operand < 0 || operand >= static_cast<int>(operands.size()))
+      fail(ProblemCode::ProfileRule, line,
+           "the kernel profile " + b_.profile().id + " saves operand " + std::to_string(operand) + " of " +
+               line.callee,
+           "operands 0 to " + std::to_string(operands.size() - 1));
+  return *rule;
+}
+
+void Assembler::name_axes(OpDraft& draft) {
+  draft.axes = letter_axes(draft.line, draft.spec, draft.operands);
+  const std::string added_letters = new_letters(draft.spec);
+  if (draft.spec.axis) {
+    draft.axes.emplace(added_letters[0], *draft.spec.axis);
+  } else if (draft.kind == OpKind::Concat) {
+    draft.axes[added_letters[0]] = joined_axis(draft.line, draft.operands);
+  } else {
+    for (size_t i = 0; i < added_letters.size(); ++i)
+      draft.axes[added_letters[i]] = op_traits(draft.kind).makes[i];
+  }
+  for (char letter : draft.spec.out) draft.out_axes.push_back(draft.axes.at(letter));
+}
+
+void Assembler::place(OpDraft& draft, const std::string& label) {
+  MeshAxes partial;
+  if (is_routing(draft.kind)) {
+    draft.shards = b_.route(draft.kind, draft.spec, draft.operands, partial, label);
+  } else if (draft.kind == OpKind::Add && sum_partial_operands(draft.spec, draft.operands)) {
+    const Placement& first = b_.tensor(draft.operands[0]).placement;
+    partial = first.partial;
+    for (size_t d = 0; d < draft.spec.in[0].size(); ++d) draft.shards[draft.spec.in[0][d]] = first.shards[d];
+  } else {
+    draft.shards = b_.align(draft.kind, draft.spec, draft.operands, {}, Phase::Forward, label);
+  }
+  draft.placement = SegmentBuilder::result_placement(draft.spec.out, draft.shards, partial);
+  if (!draft.placement.partial.empty() && op_traits(draft.kind).accumulates_max)
+    draft.placement.reduce = Reduce::Max;
+}
+
+void Assembler::adapt(AttentionAttributes& attention, std::string& label) {
+  const Structure& s = b_.structure();
+  if (s.ring) {
+    attention.ring = s.zigzag && attention.causal ? Ring::Zigzag : Ring::Plain;
+    label += attention.ring == Ring::Zigzag ? ", zigzag ring" : ", ring";
+  }
+  // In decode, the new token comes after all cached tokens, so no mask applies.
+  const bool masks = s.mode != Mode::Decode;
+  attention.causal = attention.causal && masks;
+  attention.window = attention.window && s.window && masks;
+}
+
+bool Assembler::recomputed_in_backward(const std::string& output) {
   const auto& again = b_.profile().recomputes;
   const std::string in_block = b_.segment().blocks.empty()
                                    ? ""
-                                   : b_.segment().blocks.back().template_id + "." + line.output;
-  made.recomputed_in_backward = std::any_of(again.begin(), again.end(), [&](const std::string& output) {
-    return output == line.output || output == in_block;
-  });
-  const DType type = rule->float_result ? DType::FP32 : result_type(*kind, operands);
-  const TensorId out = b_.add_tensor(name, out_axes, placement, type, TensorRole::Activation);
+                                   : b_.segment().blocks.back().template_id + "." + output;
+  return std::any_of(again.begin(), again.end(),
+                     [&](const std::string& name) { return name == output || name == in_block; });
+}
+
+TensorId Assembler::add_result(const OpDraft& draft, Op& made) {
+  const auto operand = [&](size_t i) -> Tensor& { return b_.tensor(draft.operands[i]); };
+  const DType type = draft.rule.float_result ? DType::FP32 : result_type(draft.kind, draft.operands);
+  const TensorId out = b_.add_tensor(draft.name, draft.out_axes, draft.placement, type,
+                                     TensorRole::Activation);
   made.outputs = {out};
-  if (*kind == OpKind::Concat && std::all_of(operands.begin(), operands.end(), [&](TensorId id) {
-        return b_.tensor(id).role == TensorRole::Cache;
-      })) {
-    b_.tensor(out).role = TensorRole::Cache;  // parts of a cache lie next to each other
-    b_.tensor(out).storage = b_.tensor(operands[0]).storage;
-    b_.tensor(out).dtype = b_.tensor(operands[0]).dtype;
+  if (draft.kind == OpKind::Concat &&
+      std::all_of(draft.operands.begin(), draft.operands.end(),
+                  [&](TensorId id) { return b_.tensor(id).role == TensorRole::Cache; })) {
+    b_.tensor(out).role = TensorRole::Cache;  // parts of a cache are adjacent
+    b_.tensor(out).storage = operand(0).storage;
+    b_.tensor(out).dtype = operand(0).dtype;
   }
-  if (rule->in_place) b_.tensor(out).storage = b_.tensor(operands[0]).storage;
+  if (draft.rule.in_place) b_.tensor(out).storage = operand(0).storage;
   if (b_.structure().trains())  // saved for the backward
-    for (const KernelStat& stat : rule->stats) add_statistics(line, stat, spec, axes, shards, name, made);
-  else if (*kind == OpKind::CausalConv || *kind == OpKind::SelectiveScan || *kind == OpKind::Ssd)
-    b_.add_state(made, spec, axes, shards, name);
-  TensorId sums = -1;
-  if (parts) {
-    std::vector<Axis> lines = out_axes;
+    for (const KernelStat& stat : draft.rule.stats) add_statistics(draft, stat, made);
+  else if (op_traits(draft.kind).state_operand >= 0)
+    b_.add_state(made, draft.spec, draft.axes, draft.shards, draft.name);
+  if (draft.splits_context()) {
+    std::vector<Axis> lines = draft.out_axes;
     lines.back() = Axis::Parts;
-    Placement own = placement;
+    Placement own = draft.placement;
     own.shards.back() = std::exchange(own.partial, {});
-    sums = b_.add_tensor(name + ".lse", lines, std::move(own), DType::FP32, TensorRole::Activation);
-    made.outputs.push_back(sums);
+    made.outputs.push_back(
+        b_.add_tensor(draft.name + ".lse", lines, std::move(own), DType::FP32, TensorRole::Activation));
   }
-  b_.add_op(std::move(made));
-  if (parts) return b_.merge_parts(out, sums, sinks);
+  return out;
+}
+
+TensorId Assembler::in_expected_placement(const OpDraft& draft, TensorId out) {
   // The result of a column-parallel product is gathered to the whole stream, then each rank takes its part.
-  if (*kind == OpKind::Einsum && out_axes == kStream && !b_.tensor(out).placement.shards.back().empty()) {
+  if (draft.kind == OpKind::Einsum && draft.out_axes == kStream &&
+      !b_.tensor(out).placement.shards.back().empty()) {
     Placement whole = b_.tensor(out).placement;
     whole.shards.back().clear();
     return b_.redistribute(b_.redistribute(out, whole, Phase::Forward, "the residual stream"),
                            b_.stream_placement(kStream), Phase::Forward, "the residual stream");
   }
-  if (*kind == OpKind::Dispatch) return to_experts(out);
+  if (draft.kind == OpKind::Dispatch) return to_experts(out);
   // Ulysses: heads spread over cp return to the ranks that hold their part of the sequence.
-  if (*kind == OpKind::Attention && b_.structure().ulysses) {
-    Placement home = b_.stream_placement(out_axes);
+  if (op_traits(draft.kind).family == OpFamily::Attention && b_.structure().ulysses) {
+    Placement home = b_.stream_placement(draft.out_axes);
     home.shards[2] = b_.parameter_rules().of(Axis::Heads);
     return b_.redistribute(out, home, Phase::Forward, "the sequence shards of cp");
   }
@@ -261,10 +306,10 @@ TensorId Assembler::dispatch_by_node(const OpLine& line, const OpSpec& spec,
     b_.segment().ops.back().modules = modules;
   }
   const char choice = unused_letter(*parse_op_spec(to_nodes.spec));
-  const OpLine beside = with(line, OpKind::DispatchNodes, {choices, choices.substr(0, 1) + choice},
-                             rows + choice);
-  const TensorId sent = op(beside, {operands[0], weights}, name + ".weights", label + " of weights to nodes",
-                           modules);
+  const OpLine weights_to_nodes = with(line, OpKind::DispatchNodes, {choices, choices.substr(0, 1) + choice},
+                                       rows + choice);
+  const TensorId sent = op(weights_to_nodes, {operands[0], weights}, name + ".weights",
+                           label + " of weights to nodes", modules);
   copies = b_.redistribute(copies, b_.at_nodes(), Phase::Forward, label);
   at_nodes_[operands[0]] = b_.redistribute(sent, b_.at_nodes(), Phase::Forward, label);
   return op(with(line, OpKind::Dispatch, {node + choices, node + tokens}, slots),
@@ -276,8 +321,8 @@ TensorId Assembler::combine_by_node(const OpLine& line, const OpSpec& spec,
                                     const std::string& label, RecomputeModules modules) {
   const auto weights = at_nodes_.find(operands[1]);
   if (weights == at_nodes_.end())
-    fail(line, "what is combined was not dispatched by the same choices",
-         "the choices of a dispatch before it");
+    fail(ProblemCode::OpArguments, line, "the combined slots were not dispatched by the same choices",
+         "the choices of an earlier dispatch");
   const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
   const OpLine in_node = with(line, OpKind::Combine, {spec.in[0], node + choices}, node + spec.out);
   const TensorId sums = op(in_node, {operands[0], weights->second}, name, label + " in nodes", modules);
@@ -289,11 +334,12 @@ Axis Assembler::joined_axis(const OpLine& line, const std::vector<TensorId>& ope
   for (TensorId id : operands) size += b_.tensor(id).sizes.back();
   const auto axis = axis_of_size(size);
   if (!axis)
-    fail(line, "no axis is as large as " + size.text(), "operands whose last dimensions add up to one");
+    fail(ProblemCode::OpAxes, line, "no axis has the size " + size.text(),
+         "operands whose last dimensions add up to one");
   return *axis;
 }
 
-bool Assembler::attends(const OpSpec& spec) {
+bool Assembler::valid_attention_letters(const OpSpec& spec) {
   const std::string &q = spec.in[0], &k = spec.in[1], &v = spec.in[2];
   const bool own_heads = k.size() == 4;  // otherwise latents, which serve all heads
   return q.size() == 4 && (own_heads || k.size() == 3) && v.size() == k.size() && q.back() == k.back() &&
@@ -303,61 +349,72 @@ bool Assembler::attends(const OpSpec& spec) {
 
 DType Assembler::result_type(OpKind kind, const std::vector<TensorId>& operands) {
   if (op_traits(kind).float_result) return DType::FP32;
-  if (kind == OpKind::Dispatch || kind == OpKind::DispatchNodes)
+  if (op_traits(kind).sends_tokens)
     return b_.tensor(operands[1]).dtype;  // in the type in which tokens are sent
   DType type = b_.structure().dtype;
-  if (kind == OpKind::Add || kind == OpKind::Scale)  // Scale: a weighted loss keeps its type
+  if (op_traits(kind).wide_result)
     for (TensorId id : operands)
       if (dtype_bytes(b_.tensor(id).dtype) > dtype_bytes(type)) type = b_.tensor(id).dtype;
   return type;
 }
 
+std::optional<char> Assembler::wrongly_dropped(const OpSpec& spec, DroppedLetters drops) {
+  if (drops == DroppedLetters::Any) return std::nullopt;
+  const auto allowed = [&](char letter) {
+    return (drops == DroppedLetters::FirstOfSecond && letter == spec.in[1].front()) ||
+           (drops == DroppedLetters::LastOfSecond && letter == spec.in[1].back());
+  };
+  for (const std::string& in : spec.in)
+    for (char letter : in)
+      if (spec.out.find(letter) == std::string::npos && !allowed(letter)) return letter;
+  return std::nullopt;
+}
+
 OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
-  const auto spec = parse_op_spec(line.spec);
+  auto spec = parse_op_spec(line.spec);
   if (!spec)
-    fail(line, "the letters \"" + line.spec + "\" cannot be read",
+    fail(ProblemCode::OpLetters, line, "the letters \"" + line.spec + "\" cannot be read",
          "letters per operand and of the result, such as bsd,df->bsf");
   const int wanted = op_traits(kind).operands, given = static_cast<int>(operands.size());
   const bool count_ok = wanted < 0 ? given >= 2
                                    : given >= wanted && given <= wanted + op_traits(kind).optional;
   if (!count_ok || spec->in.size() != operands.size())
-    fail(line,
+    fail(ProblemCode::OpArguments, line,
          line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " +
              std::to_string(spec->in.size()),
          (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) +
              " arguments with letters for each");
-  const size_t fresh = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
-  if (new_letters(*spec).size() != fresh)
-    fail(line,
+  const size_t added_letters = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
+  if (new_letters(*spec).size() != added_letters)
+    fail(ProblemCode::OpLetters, line,
          "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
-         fresh == 0 ? "none" : std::to_string(fresh) + " of them");
+         added_letters == 0 ? "none" : std::to_string(added_letters) + " letters");
   if (kind == OpKind::Concat)
     for (const std::string& in : spec->in)
       if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
-        fail(line, "concat cannot use the letters \"" + line.spec + "\"",
-             "bshn,bsr->bshe: the last dimensions are joined, the first ones alike; "
-             "an operand with fewer is repeated along the others");
-  if (!op_traits(kind).reduces && kind != OpKind::Attention && kind != OpKind::Concat && !is_routing(kind)) {
-    const bool rows = kind == OpKind::PositionAdd;
-    for (const std::string& in : spec->in)
-      for (char letter : in)
-        if (spec->out.find(letter) == std::string::npos && !(rows && letter == spec->in[1][0]) &&
-            !(kind == OpKind::SigmoidGate && letter == spec->in[1].back()))
-          fail(line, std::string("letter '") + letter + "' is missing from the result of " + line.callee,
-               "a result with all letters: only einsum, embed and the reductions sum over letters");
-  }
-  if (!spec->plain() && (spec->clamp ? kind != OpKind::SwiGlu : kind != OpKind::Attention))
-    fail(line, "\"" + line.spec + "\" has words after the letters",
+        fail(ProblemCode::OpLetters, line, "concat cannot use the letters \"" + line.spec + "\"",
+             "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; "
+             "an operand with fewer dimensions is repeated along the others");
+  if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
+    fail(ProblemCode::OpLetters, line,
+         std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
+         "a result with all letters: only einsum, embed and the reductions sum over letters");
+  const OpAttributes none{}, defaults = default_attributes(kind);
+  if (spec->attributes.index() == none.index()) spec->attributes = defaults;
+  if (spec->attributes.index() != defaults.index())
+    fail(ProblemCode::OpLetters, line, "\"" + line.spec + "\" has words after the letters",
          "letters only: causal, window, soft_cap and alibi belong to attention, clamp to swiglu");
   if ((kind == OpKind::Take) != spec->axis.has_value() ||
       (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
-    fail(line, line.callee + " cannot use \"" + line.spec + "\"",
-         "bsk->bsn; ssm_state: take, and no other op, puts a letter of another axis in the place of one of "
-         "its operand's");
-  if (spec->window && !spec->causal)
-    fail(line, "a window without causal is not known", "bshe,btge,btge->bshe; causal, window");
-  if (kind == OpKind::Attention && !attends(*spec))
-    fail(line, "attention cannot use the letters \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line, line.callee + " cannot use \"" + line.spec + "\"",
+         "bsk->bsn; ssm_state: only take replaces a letter of its operand by a letter of another "
+         "axis");
+  const auto* attention = std::get_if<AttentionAttributes>(&spec->attributes);
+  if (attention && attention->window && !attention->causal)
+    fail(ProblemCode::OpLetters, line, "a window needs a causal mask",
+         "bshe,btge,btge->bshe; causal, window");
+  if (attention && !valid_attention_letters(*spec))
+    fail(ProblemCode::OpLetters, line, "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; one sink per head "
          "may follow, bshe,btge,btge,h->bshe; latents that serve all heads have none, bshl,btl,btr->bshr");
@@ -373,10 +430,10 @@ bool Assembler::sum_partial_operands(const OpSpec& spec, const std::vector<Tenso
                      [&](const std::string& letters) { return letters == spec.in[0]; });
 }
 
-void Assembler::add_statistics(const OpLine& line, const KernelStat& stat, const OpSpec& spec,
-                               const std::map<char, Axis>& axes, const LetterShards& shards,
-                               const std::string& name, Op& op) {
-  if (!b_.checkpoint_policy(stat)) return;
+void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op& op) {
+  const OpSpec& spec = draft.spec;
+  const LetterShards& shards = draft.shards;
+  if (!b_.has_statistic(stat)) return;
   if (stat.when.rfind("sharded:", 0) == 0) {
     const auto it = shards.find(stat.when.back());
     if (it == shards.end() || it->second.empty()) return;
@@ -392,11 +449,11 @@ void Assembler::add_statistics(const OpLine& line, const KernelStat& stat, const
     std::erase_if(over, [&](char letter) { return spec.in.back().find(letter) != std::string::npos; });
   }
   for (char letter : over) {
-    const auto it = axes.find(letter);
-    if (it == axes.end())
-      fail(line,
-           std::string("the profile's \"") + stat.name + "\" runs over '" + letter +
-               "', which this op does not have",
+    const auto it = draft.axes.find(letter);
+    if (it == draft.axes.end())
+      fail(ProblemCode::ProfileRule, draft.line,
+           std::string("the profile's \"") + stat.name + "\" has the letter '" + letter +
+               "', which this op lacks",
            "letters of the op");
     stat_axes.push_back(it->second);
     const auto at = shards.find(letter);
@@ -406,11 +463,12 @@ void Assembler::add_statistics(const OpLine& line, const KernelStat& stat, const
   if (stat.dtype_of >= 0) type = b_.tensor(op.inputs.at(static_cast<size_t>(stat.dtype_of))).dtype;
   const auto tokens = std::find(stat_axes.begin(), stat_axes.end(), Axis::Seq) - stat_axes.begin();
   if (stat.chunk > 0 && tokens == static_cast<std::ptrdiff_t>(stat_axes.size()))
-    fail(line, "the profile's \"" + stat.name + "\" has chunks of no sequence",
+    fail(ProblemCode::ProfileRule, draft.line,
+         "the profile's \"" + stat.name + "\" has chunks, but no sequence",
          "the sequence's letter in \"over\"");
   for (int copy = 0; copy < stat.copies; ++copy) {
     op.outputs.push_back(
-        b_.add_tensor(name + "." + stat.name, stat_axes, placement, type, TensorRole::Statistic));
+        b_.add_tensor(draft.name + "." + stat.name, stat_axes, placement, type, TensorRole::Statistic));
     if (stat.chunk == 0) continue;
     Tensor& t = b_.tensor(op.outputs.back());
     t.sizes[static_cast<size_t>(tokens)] = Expr(chunk_count_symbol(stat.chunk));

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -19,7 +21,8 @@ class Assembler {
   void run(const SectionTemplate& section, const SectionTemplate& mtp);
 
  private:
-  [[noreturn]] static void fail(const OpLine& line, const std::string& what, const std::string& accepted);
+  [[noreturn]] static void fail(ProblemCode code, const OpLine& line, const std::string& what,
+                                const std::string& accepted);
 
   std::string axes_text(TensorId id);
 
@@ -60,8 +63,24 @@ class Assembler {
   // bytes move; all GEMMs that read the tensor share the copy.
   TensorId quantized_operand(TensorId id, RecomputeModules modules);
 
+  // Adds the ops of a line and returns their result. The steps follow in order.
   TensorId op(const OpLine& line, std::vector<TensorId> operands, const std::string& name,
               const std::string& label, RecomputeModules modules);
+  struct OpDraft;
+  // The profile's rule for the line. Fails if there is none, or if the rule saves operands that the line
+  // lacks.
+  const KernelRule& checked_rule(const OpLine& line, const std::vector<TensorId>& operands);
+  void name_axes(OpDraft& draft);
+  // Redistributes the operands; sets the shards of every letter and the placement of the result.
+  void place(OpDraft& draft, const std::string& label);
+  // Attributes and label of an attention as this structure runs it: masks of decode, a ring.
+  void adapt(AttentionAttributes& attention, std::string& label);
+  // Whether the profile recomputes this output in the backward instead of saving it.
+  bool recomputed_in_backward(const std::string& output);
+  // Adds the outputs of the op: result, statistics or state, and softmax sums of a part of the context.
+  TensorId add_result(const OpDraft& draft, Op& made);
+  // The result in the placement that the following lines expect.
+  TensorId in_expected_placement(const OpDraft& draft, TensorId out);
 
   // Quantized GEMMs read slots that were quantized at the experts. With an FP8 dispatch, tokens are quantized
   // before they move (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
@@ -84,20 +103,22 @@ class Assembler {
   // The axis whose size is the sum of the joined dimensions.
   Axis joined_axis(const OpLine& line, const std::vector<TensorId>& operands);
 
-  static bool attends(const OpSpec& spec);
+  static bool valid_attention_letters(const OpSpec& spec);
 
   // A sum has the type of its widest operand, so that a wide residual stream stays wide.
   DType result_type(OpKind kind, const std::vector<TensorId>& operands);
 
+  // The first letter that the result lacks and must have.
+  static std::optional<char> wrongly_dropped(const OpSpec& spec, DroppedLetters drops);
+
+  // Spec of the line with the attributes of the kind.
   OpSpec checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands);
 
   // Operands with the same Partial placement are added before the reduction, so that one reduction serves all
   // of them.
   bool sum_partial_operands(const OpSpec& spec, const std::vector<TensorId>& operands);
 
-  void add_statistics(const OpLine& line, const KernelStat& stat, const OpSpec& spec,
-                      const std::map<char, Axis>& axes, const LetterShards& shards, const std::string& name,
-                      Op& op);
+  void add_statistics(const OpDraft& draft, const KernelStat& stat, Op& op);
 
   SegmentBuilder& b_;
   const ModelLibrary& library_;

@@ -1,10 +1,10 @@
 // Differentiates the placed forward graph. A redistribution is an identity between two placements: its
-// adjoint follows from redistributing each gradient to the placement of its tensor. An operand that was
-// Replicate next to a sharded operand gets a Partial gradient, by the rule that makes forward contractions
-// Partial.
+// adjoint redistributes each gradient to the placement of its tensor. The gradient of a Replicate operand
+// next to a sharded operand is Partial, by the same rule that makes forward contractions Partial.
 #include <algorithm>
 #include <map>
 
+#include "graph/op_traits.h"
 #include "graph/segment_builder.h"
 
 namespace shardscape {
@@ -31,8 +31,8 @@ class Differentiator {
     return role != TensorRole::Constant && role != TensorRole::Statistic;
   }
 
-  // Whether the tensor is a block of a ring. Gradients of ring blocks are summed on the way, in float32.
-  bool travels(TensorId id) const {
+  // Whether the tensor is a block that moves round a ring. Each rank adds to its gradient, in float32.
+  bool is_ring_block(TensorId id) const {
     const OpId producer = s_.tensor(id).producer;
     return producer >= 0 && s_.op(producer).kind == OpKind::RingPass;
   }
@@ -42,9 +42,9 @@ class Differentiator {
     const bool weight = source.role == TensorRole::Parameter;
     const DType type = is_quantized(source.dtype) ? b_.structure().dtype : source.dtype;
     const TensorId id = b_.add_tensor(source.name + ".grad" + suffix, source.axes, std::move(placement),
-                                      weight        ? b_.structure().grad_dtype
-                                      : travels(of) ? DType::FP32
-                                                    : type,
+                                      weight              ? b_.structure().grad_dtype
+                                      : is_ring_block(of) ? DType::FP32
+                                                          : type,
                                       weight ? TensorRole::ParameterGradient : TensorRole::Gradient);
     b_.tensor(id).gradient_of = of;
     return id;
@@ -55,16 +55,15 @@ class Differentiator {
     contributions_[static_cast<size_t>(of)].push_back(gradient);
   }
 
-  // Axes along which a gradient stays Partial through the backward of its tensor's producer, which is linear
+  // Axes along which a gradient stays Partial before the backward of its tensor's producer, which is linear
   // in the gradient. Part of a declared group (replicas of KV heads): the operand's own gradient is summed
   // over the whole group anyway. Routing: the reduction of the smaller result moves fewer bytes.
-  MeshAxes riding(TensorId of, const Placement& target, const MeshAxes& open) const {
+  MeshAxes axes_left_partial(TensorId of, const Placement& target, const MeshAxes& open) const {
     if (s_.tensor(of).producer < 0) return {};
     MeshAxes out;
     // RoPE and the convolution of B and C: their backward runs before the gradients of the heads that share
     // the operand are added.
-    const OpKind producer = s_.op(s_.tensor(of).producer).kind;
-    if (is_routing(producer) || producer == OpKind::Rope || producer == OpKind::CausalConv) {
+    if (op_traits(s_.op(s_.tensor(of).producer).kind).accepts_partial_gradient) {
       for (MeshAxis axis : open)
         if (target.shard_dim(axis) < 0) out.push_back(axis);
     } else if (std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
@@ -92,7 +91,7 @@ class Differentiator {
     op.block = block_of(of);
     std::string letters;
     for (size_t d = 0; d < source.axes.size(); ++d) letters += static_cast<char>('a' + d);
-    OpSpec spec{std::vector<std::string>(all.size(), letters), letters, false};
+    OpSpec spec{std::vector<std::string>(all.size(), letters), letters};
     op.spec = spec.text();
     const TensorId result = gradient_tensor(of, s_.tensor(all[0]).placement, ".total");
     op.outputs = {result};
@@ -137,13 +136,14 @@ class Differentiator {
     TensorId sum = summed(of, target);
     if (sum < 0 || s_.tensor(of).role == TensorRole::Parameter) return sum;
     // A gradient that only quantized GEMMs read is quantized before it is gathered, if it is not Partial.
-    const OpId maker = s_.tensor(of).producer;
+    const OpId producing_op = s_.tensor(of).producer;
     const auto& axes = s_.tensor(of).axes;
     const bool sent = b_.structure().fp8_dispatch ||
                       std::find(axes.begin(), axes.end(), Axis::Slots) == axes.end();
-    if (sent && maker >= 0 && is_quantized(s_.op(maker).compute) && s_.tensor(sum).placement.partial.empty())
-      sum = quantized(sum, s_.op(maker).block);
-    target.partial = riding(of, target, s_.tensor(sum).placement.partial);
+    if (sent && producing_op >= 0 && is_quantized(s_.op(producing_op).compute) &&
+        s_.tensor(sum).placement.partial.empty())
+      sum = quantized(sum, s_.op(producing_op).block);
+    target.partial = axes_left_partial(of, target, s_.tensor(sum).placement.partial);
     const std::string consumer = s_.tensor(of).producer >= 0
                                      ? "the backward of " + s_.op(s_.tensor(of).producer).label
                                      : std::string("the section before");
@@ -153,36 +153,37 @@ class Differentiator {
   // The tensor that the backward reads for a forward operand. A gathered operand is saved before its
   // all-gather (smaller) and gathered again; others are saved as they are, or recomputed where the profile
   // says so.
-  TensorId kept(TensorId id) {
+  TensorId saved_operand(TensorId id) {
     const OpId producer = s_.tensor(id).producer;
-    // Tokens gathered for experts are saved gathered: only tensor-parallel layers gather their input again.
+    // Tokens that are gathered for experts are saved after the gather: only tensor-parallel layers gather
+    // again.
     const std::vector<Axis>& axes = s_.tensor(id).axes;
     const bool routed = std::any_of(axes.begin(), axes.end(),
                                     [](Axis axis) { return axis == Axis::Slots || axis == Axis::Tokens; });
     if (producer >= 0 && producer < s_.backward_begin && s_.op(producer).kind == OpKind::RingPass)
       return s_.op(producer).outputs.size() > 1 ? s_.op(producer).outputs[1] : s_.op(producer).inputs[0];
     const auto stays_gathered = [&](const Op& gather) {
-      return b_.profile().saves_gathered && gather.group == MeshAxes{MeshAxis::Tp};
+      return b_.profile().saves_gathered && redistribution(gather).group == MeshAxes{MeshAxis::Tp};
     };
     if (!routed && producer >= 0 && producer < s_.backward_begin &&
         s_.op(producer).kind == OpKind::AllGather && !stays_gathered(s_.op(producer)))
-      return made(s_.op(producer).inputs[0]);
-    return made(id);
+      return saved_or_recomputed(s_.op(producer).inputs[0]);
+    return saved_or_recomputed(id);
   }
-  TensorId made(TensorId id) {
+  TensorId saved_or_recomputed(TensorId id) {
     const OpId producer = s_.tensor(id).producer;
-    return producer >= 0 && s_.op(producer).recomputed_in_backward ? again(producer) : id;
+    return producer >= 0 && s_.op(producer).recomputed_in_backward ? recomputed_output(producer) : id;
   }
 
   // Repeats, once, a forward op that its kernel recomputes within the backward. Only the first output is
   // recomputed; the others (statistics) are saved.
-  TensorId again(OpId id) {
-    const auto known = again_.find(id);
-    if (known != again_.end()) return known->second;
+  TensorId recomputed_output(OpId id) {
+    const auto known = recomputed_.find(id);
+    if (known != recomputed_.end()) return known->second;
     Op op = s_.op(id);
     for (TensorId& in : op.inputs) {
       const Placement placement = s_.tensor(in).placement;
-      in = b_.redistribute(kept(in), placement, Phase::Backward, op.label + ", again");
+      in = b_.redistribute(saved_operand(in), placement, Phase::Backward, op.label + ", again");
     }
     op.name += ".again";
     op.label += ", again";
@@ -194,10 +195,10 @@ class Differentiator {
                                           first.role);
     op.outputs = {result};
     b_.add_op(std::move(op));
-    return again_[id] = result;
+    return recomputed_[id] = result;
   }
 
-  struct Wanted {
+  struct WantedGradient {
     int operand;  // operand whose gradient is wanted
     std::string letters;
   };
@@ -205,24 +206,24 @@ class Differentiator {
   // Shards of the gradient's letters. Ranks may hold more of a parameter than they read (sinks of heads that
   // Ulysses spreads). Its gradient then has the shards that ranks hold and is Partial over the ranks that
   // read different parts.
-  LetterShards as_held(TensorId of, const std::string& letters, const LetterShards& shards) const {
+  LetterShards stored_shards(TensorId of, const std::string& letters, const LetterShards& shards) const {
     constexpr char kNoLetter = '\0';  // axes that shard it make the gradient Partial
     LetterShards out = shards;
     const Tensor& t = s_.tensor(of);
     if (t.role != TensorRole::Parameter) return out;
     for (size_t d = 0; d < letters.size(); ++d) {
-      const MeshAxes &held = t.placement.shards[d], read = out[letters[d]];
-      if (read.size() <= held.size() || !std::equal(held.begin(), held.end(), read.begin())) continue;
-      out[kNoLetter].insert(out[kNoLetter].end(), read.begin() + static_cast<std::ptrdiff_t>(held.size()),
+      const MeshAxes &stored = t.placement.shards[d], read = out[letters[d]];
+      if (read.size() <= stored.size() || !std::equal(stored.begin(), stored.end(), read.begin())) continue;
+      out[kNoLetter].insert(out[kNoLetter].end(), read.begin() + static_cast<std::ptrdiff_t>(stored.size()),
                             read.end());
-      out[letters[d]] = held;
+      out[letters[d]] = stored;
     }
     return out;
   }
 
-  // Replaces the mixers' parts of cp by cp as a whole in a Partial placement: the sync plan reduces gradients
-  // over whole cp.
-  void name_whole_cp(MeshAxes& partial) const {
+  // Replaces the mixers' parts of cp by cp in a Partial placement, because the sync plan reduces gradients
+  // over cp.
+  void merge_mixer_cp(MeshAxes& partial) const {
     const MeshAxes of_mixers = mixer_cp_axes(b_.structure()), whole = cp_axes(b_.structure());
     const auto has = [&](MeshAxis axis) {
       return std::find(partial.begin(), partial.end(), axis) != partial.end();
@@ -235,38 +236,35 @@ class Differentiator {
     std::sort(partial.begin(), partial.end());
   }
 
-  void emit(const Op& forward, OpId forward_id, OpKind kind, const OpSpec& align_spec,
-            std::vector<TensorId> inputs, const std::vector<Wanted>& wanted, const LetterShards& seed,
-            GradRole role, const std::string& suffix, const std::vector<TensorId>& statistics) {
+  // Adds the backward op of the forward's kind that makes the wanted gradients.
+  void add_backward_op(const Op& forward, OpId forward_id, const OpSpec& align_spec,
+                       std::vector<TensorId> inputs, const std::vector<WantedGradient>& wanted,
+                       const LetterShards& seed, GradRole role, const std::string& suffix,
+                       const std::vector<TensorId>& statistics) {
     MeshAxes also_partial = s_.tensor(inputs[0]).placement.partial;
     const std::string label = forward.label + (role == GradRole::Weight ? ", weight gradient" : ", gradient");
-    const LetterShards shards = b_.align(kind, align_spec, inputs, seed, Phase::Backward, label);
+    const LetterShards shards = b_.align(forward.kind, align_spec, inputs, seed, Phase::Backward, label);
     inputs.insert(inputs.end(), statistics.begin(), statistics.end());
     Op op;
     op.name = forward.name + ".grad" + suffix;
     op.label = label;
-    op.kind = kind;
+    op.kind = forward.kind;
     op.phase = Phase::Backward;
     op.grad = role;
     op.block = forward.block;
     op.inputs = inputs;
     op.forward = forward_id;
-    op.causal = forward.causal;
-    op.window = forward.window;
-    op.soft_cap = forward.soft_cap;
+    op.attributes = forward.attributes;
     op.compute = forward.compute;
-    op.alibi = forward.alibi;
-    op.clamp = forward.clamp;
-    op.ring = forward.ring;
     op.operand = wanted.size() == 1 ? wanted[0].operand : -1;
     OpSpec spec = align_spec;
     spec.out = wanted[0].letters;
     op.spec = spec.text();
-    for (const Wanted& w : wanted) {
+    for (const WantedGradient& w : wanted) {
       const TensorId of = forward.inputs[static_cast<size_t>(w.operand)];
-      Placement placement = SegmentBuilder::result_placement(w.letters, as_held(of, w.letters, shards),
+      Placement placement = SegmentBuilder::result_placement(w.letters, stored_shards(of, w.letters, shards),
                                                              also_partial);
-      if (s_.tensor(of).role == TensorRole::Parameter) name_whole_cp(placement.partial);
+      if (s_.tensor(of).role == TensorRole::Parameter) merge_mixer_cp(placement.partial);
       const TensorId out = gradient_tensor(of, placement, "");
       op.outputs.push_back(out);
       contribute(of, out);
@@ -276,70 +274,74 @@ class Differentiator {
 
   void backward_of(OpId id) {
     const Op forward = s_.op(id);
-    const TensorId out = forward.outputs[0];
-    if (forward.kind == OpKind::ReduceMax) return;  // its gradient cancels in log-sum-exp
-    if (forward.kind == OpKind::RingPass) return;   // send_home made its gradient together with the attention
-    if (is_collective(forward.kind) || forward.kind == OpKind::Slice) {
-      Placement target = s_.tensor(out).placement;
-      target.partial.clear();
-      TensorId sum = summed(out, target);
-      if (sum < 0) return;
-      // The exchange back comes before any other sum.
-      if (forward.kind == OpKind::AllToAll) {
-        Placement home = s_.tensor(forward.inputs[0]).placement;
-        home.partial.clear();
-        home.partial = riding(forward.inputs[0], home, s_.tensor(sum).placement.partial);
-        sum = b_.redistribute(sum, home, Phase::Backward, "the backward of " + forward.label);
-      }
-      contribute(forward.inputs[0], sum);
-      // Redistributions are differentiated in the reverse order of the forward, unless other contributions
-      // come first.
-      if (consumers(forward.inputs[0]) != 1) return;
-      const TensorId moved = gradient(forward.inputs[0]);
-      // A tensor that was gathered and then sliced gets its gradient back by the same steps.
-      const OpId maker = s_.tensor(forward.inputs[0]).producer;
-      if (forward.kind == OpKind::Slice && maker >= 0 && s_.op(maker).kind == OpKind::AllGather &&
-          s_.op(maker).group == forward.group)
-        contributions_[static_cast<size_t>(forward.inputs[0])] = {moved};
-      return;
-    }
-    if (forward.kind == OpKind::Take) return take(forward, id);
-    const TensorId g = gradient(out);
+    const GradientRule rule = op_traits(forward.kind).gradient;
+    // Rules that accept a Partial gradient come first.
+    if (rule == GradientRule::None) return;
+    if (rule == GradientRule::Redistribution) return redistribution_back(forward);
+    if (rule == GradientRule::Part) return part_back(forward, id);
+    const TensorId g = gradient(forward.outputs[0]);
     if (g < 0) return;
     const OpSpec spec = *parse_op_spec(forward.spec);
-    switch (forward.kind) {
-      case OpKind::Cast:
-      case OpKind::Contiguous:
-      case OpKind::Add: return pass_on(forward, g);
-      // straight-through: treated as the identity
-      case OpKind::Quantize: return contribute(forward.inputs[0], g);
-      case OpKind::Einsum:
+    switch (rule) {
+      case GradientRule::None:
+      case GradientRule::Redistribution:
+      case GradientRule::Part: return;
+      case GradientRule::Identity: return copy_to_operands(forward, g);
+      case GradientRule::StraightThrough: return contribute(forward.inputs[0], g);
+      case GradientRule::Contraction:
         return einsum(forward, id, spec, is_quantized(forward.compute) ? quantized(g, forward.block) : g);
-      case OpKind::BiasAdd:
-      case OpKind::PositionAdd:
+      case GradientRule::ToParameter:
         contribute(forward.inputs[0], g);
         return reduce_to_parameter(forward, id, spec, g);
-      case OpKind::Embed: {
+      case GradientRule::Lookup: {
         const LetterShards seed = parameter_seed(forward.inputs[1], spec.in[1]);
-        return emit(forward, id, forward.kind, {{spec.out, spec.in[0]}, spec.in[1], false},
-                    {g, kept(forward.inputs[0])}, {{1, spec.in[1]}}, seed, GradRole::Weight, "_w",
-                    statistics(forward));
+        return add_backward_op(forward, id, {{spec.out, spec.in[0]}, spec.in[1]},
+                               {g, saved_operand(forward.inputs[0])}, {{1, spec.in[1]}}, seed,
+                               GradRole::Weight, "_w", statistics(forward));
       }
-      default: is_routing(forward.kind) ? routing(forward, id, spec, g) : pointwise(forward, id, spec, g);
+      case GradientRule::Routing: return routing(forward, id, spec, g);
+      case GradientRule::OneKernel: break;
     }
-    if (forward.ring == Ring::None) return;
+    pointwise(forward, id, spec, g);
+    if (ring_of(forward) == Ring::None) return;
     for (TensorId in : forward.inputs)
-      if (travels(in)) send_home(s_.op(s_.tensor(in).producer));
+      if (is_ring_block(in)) ring_pass_back(s_.op(s_.tensor(in).producer));
   }
 
-  // The adjoint of a ring pass: sends the gradients of a block to its owner, in step with the attention's
-  // backward.
-  void send_home(const Op pass) {
+  // A redistribution is an identity between two placements.
+  void redistribution_back(const Op& forward) {
+    const TensorId in = forward.inputs[0];
+    Placement target = s_.tensor(forward.outputs[0]).placement;
+    target.partial.clear();
+    TensorId sum = summed(forward.outputs[0], target);
+    if (sum < 0) return;
+    // The all-to-all of the backward comes before any other sum.
+    if (forward.kind == OpKind::AllToAll) {
+      Placement original = s_.tensor(in).placement;
+      original.partial.clear();
+      original.partial = axes_left_partial(in, original, s_.tensor(sum).placement.partial);
+      sum = b_.redistribute(sum, original, Phase::Backward, "the backward of " + forward.label);
+    }
+    contribute(in, sum);
+    // Redistributions are differentiated in the reverse order of the forward, unless other contributions come
+    // first.
+    if (consumers(in) != 1) return;
+    const TensorId moved = gradient(in);
+    // The gradient of a tensor that was gathered and then sliced takes the same steps in reverse.
+    const OpId producing_op = s_.tensor(in).producer;
+    if (forward.kind == OpKind::Slice && producing_op >= 0 && s_.op(producing_op).kind == OpKind::AllGather &&
+        redistribution(s_.op(producing_op)).group == redistribution(forward).group)
+      contributions_[static_cast<size_t>(in)] = {moved};
+  }
+
+  // The adjoint of a ring pass: sends the gradients of a block to its owner, together with the steps of the
+  // attention's backward.
+  void ring_pass_back(const Op pass) {
     const TensorId partial = contributions_[static_cast<size_t>(pass.outputs[0])].back();
     Placement target = s_.tensor(partial).placement;
-    std::erase_if(target.partial, [&](MeshAxis axis) {
-      return std::find(pass.group.begin(), pass.group.end(), axis) != pass.group.end();
-    });
+    const MeshAxes& group = redistribution(pass).group;
+    std::erase_if(target.partial,
+                  [&](MeshAxis axis) { return std::find(group.begin(), group.end(), axis) != group.end(); });
     target.shards = s_.tensor(pass.inputs[0]).placement.shards;
     contribute(pass.inputs[0],
                b_.redistribute(partial, target, Phase::Backward, "the rank that owns the block"));
@@ -358,13 +360,12 @@ class Differentiator {
     op.block = forward.block;
     op.forward = id;
     op.inputs = {g};
-    OpSpec shape{{spec.out}, "", false};
+    OpSpec shape{{spec.out}, ""};
     for (int operand : rule->saves_inputs) {
       op.inputs.push_back(forward.inputs[static_cast<size_t>(operand)]);
       shape.in.push_back(spec.in[static_cast<size_t>(operand)]);
     }
-    for (size_t i = forward.kind == OpKind::Dispatch || forward.kind == OpKind::DispatchNodes ? 1 : 0;
-         i < forward.inputs.size(); ++i) {
+    for (size_t i = op_traits(forward.kind).sends_tokens ? 1 : 0; i < forward.inputs.size(); ++i) {
       if (!differentiable(forward.inputs[i])) continue;
       Placement p = s_.tensor(forward.inputs[i]).placement;
       MeshAxes partial = s_.tensor(g).placement.partial;
@@ -408,7 +409,7 @@ class Differentiator {
   }
 
   // Every operand of a sum gets the gradient unchanged, in its own type.
-  void pass_on(const Op& forward, TensorId g) {
+  void copy_to_operands(const Op& forward, TensorId g) {
     std::map<DType, TensorId> typed{{s_.tensor(g).dtype, g}};
     for (TensorId in : forward.inputs) {
       const DType type = is_quantized(s_.tensor(in).dtype) ? b_.structure().dtype : s_.tensor(in).dtype;
@@ -419,7 +420,7 @@ class Differentiator {
 
   // The gradient of the whole is the gradient of the part, zero elsewhere. A Partial gradient stays Partial:
   // one reduction serves all parts.
-  void take(const Op& forward, OpId id) {
+  void part_back(const Op& forward, OpId id) {
     Placement target = s_.tensor(forward.outputs[0]).placement;
     target.partial.clear();
     const TensorId sum = summed(forward.outputs[0], target);
@@ -428,41 +429,42 @@ class Differentiator {
     const Tensor& whole = s_.tensor(forward.inputs[0]);
     OpSpec back{{spec.out}, spec.in[0]};
     back.axis = whole.axes[spec.in[0].find_first_not_of(spec.out)];
-    emit(forward, id, OpKind::Take, back, {sum}, {{0, spec.in[0]}}, {}, GradRole::Input, "", {});
+    add_backward_op(forward, id, back, {sum}, {{0, spec.in[0]}}, {}, GradRole::Input, "", {});
   }
 
   // The gradient of an einsum is two einsums.
   void einsum(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     for (int i = 0; i < 2; ++i) {
-      const TensorId mine = forward.inputs[static_cast<size_t>(i)],
+      const TensorId operand = forward.inputs[static_cast<size_t>(i)],
                      other = forward.inputs[static_cast<size_t>(1 - i)];
-      if (!differentiable(mine)) continue;
+      if (!differentiable(operand)) continue;
       const std::string &letters = spec.in[static_cast<size_t>(i)],
                         &others = spec.in[static_cast<size_t>(1 - i)];
-      const bool weight = s_.tensor(mine).role == TensorRole::Parameter;
-      emit(forward, id, OpKind::Einsum, {{spec.out, others}, letters, false},
-           {g, kept(stand_in(forward, 1 - i, other))}, {{i, letters}}, parameter_seed(mine, letters),
-           weight ? GradRole::Weight : GradRole::Input, weight ? "_w" : "_x", {});
+      const bool weight = s_.tensor(operand).role == TensorRole::Parameter;
+      add_backward_op(forward, id, {{spec.out, others}, letters},
+                      {g, saved_operand(router_copy(forward, 1 - i, other))}, {{i, letters}},
+                      parameter_seed(operand, letters), weight ? GradRole::Weight : GradRole::Input,
+                      weight ? "_w" : "_x", {});
     }
     if (!b_.profile().reduce_per_consumer) return;
     for (TensorId in : forward.inputs)
-      if (differentiable(in) && s_.tensor(in).role != TensorRole::Parameter) reduce_alone(in);
+      if (differentiable(in) && s_.tensor(in).role != TensorRole::Parameter) reduce_consumer_gradient(in);
   }
 
-  // The router's copy of an operand in its own precision, where the profile states one; otherwise `id`.
-  TensorId stand_in(const Op& forward, int operand, TensorId id) const {
+  // The copy of an operand in the router's precision, if the profile has one; otherwise `id`.
+  TensorId router_copy(const Op& forward, int operand, TensorId id) const {
     if (forward.outputs.size() < 2) return id;
     size_t at = 1;
     for (const KernelStat& stat : b_.profile().rule(std::string(kRouterRule))->stats) {
-      if (!b_.checkpoint_policy(stat)) continue;
+      if (!b_.has_statistic(stat)) continue;
       if (stat.replaces == operand) return forward.outputs[at];
       at += static_cast<size_t>(stat.copies);
     }
     return id;
   }
 
-  // For profiles that do not sum first: reduces the gradient of this consumer on its own.
-  void reduce_alone(TensorId of) {
+  // For profiles with reduce_per_consumer: reduces the gradient of this consumer alone.
+  void reduce_consumer_gradient(TensorId of) {
     Placement target = s_.tensor(of).placement;
     if (!target.partial.empty()) return;
     TensorId& last = contributions_[static_cast<size_t>(of)].back();
@@ -473,17 +475,17 @@ class Differentiator {
   // position table serves position p, so its rows are never split.
   void reduce_to_parameter(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     const std::string& letters = spec.in[1];
-    emit(forward, id, forward.kind, {{spec.out}, letters, false}, {g}, {{1, letters}},
-         parameter_seed(forward.inputs[1], letters), GradRole::Weight, "_w", statistics(forward));
+    add_backward_op(forward, id, {{spec.out}, letters}, {g}, {{1, letters}},
+                    parameter_seed(forward.inputs[1], letters), GradRole::Weight, "_w", statistics(forward));
   }
 
   // One kernel makes the gradients of all operands: norms, rotary, attention, activations, steps of the loss.
   void pointwise(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
     const KernelRule* rule = b_.profile().rule(std::string(template_name(forward.kind)));
     std::vector<TensorId> inputs{g};
-    OpSpec align_spec{{spec.out}, spec.out, false};
+    OpSpec align_spec{{spec.out}, spec.out};
     auto read = [&](int operand) {
-      inputs.push_back(kept(forward.inputs[static_cast<size_t>(operand)]));
+      inputs.push_back(saved_operand(forward.inputs[static_cast<size_t>(operand)]));
       align_spec.in.push_back(spec.in[static_cast<size_t>(operand)]);
     };
     std::vector<bool> reads(forward.inputs.size(), false);
@@ -491,9 +493,8 @@ class Differentiator {
       for (int operand : rule->saves_inputs) reads[static_cast<size_t>(operand)] = true;
     if (rule)
       for (const KernelStat& stat : rule->stats)
-        if (stat.replaces >= 0 && b_.checkpoint_policy(stat))
-          reads[static_cast<size_t>(stat.replaces)] = false;
-    std::vector<Wanted> wanted;
+        if (stat.replaces >= 0 && b_.has_statistic(stat)) reads[static_cast<size_t>(stat.replaces)] = false;
+    std::vector<WantedGradient> wanted;
     for (size_t i = 0; i < forward.inputs.size(); ++i) {
       const bool parameter = s_.tensor(forward.inputs[i]).role == TensorRole::Parameter;
       if (reads[i] || parameter) read(static_cast<int>(i));
@@ -502,31 +503,31 @@ class Differentiator {
     }
     if (wanted.empty()) return;
     std::vector<TensorId> extra = statistics(forward);
-    if (rule && rule->saves_output) extra.insert(extra.begin(), kept(forward.outputs[0]));
+    if (rule && rule->saves_output) extra.insert(extra.begin(), saved_operand(forward.outputs[0]));
     // The index space is that of the forward op: letters that only unread operands have keep their shards.
     // Where a statistic replaces KV heads, they follow the heads of the queries.
-    const bool all = b_.exchanges(forward.kind) ||
-                     (forward.kind == OpKind::Attention &&
+    const bool all = b_.is_mixer_under_cp(forward.kind) ||
+                     (op_traits(forward.kind).family == OpFamily::Attention &&
                       !std::all_of(reads.begin(), reads.end(), [](bool read) { return read; }));
     LetterShards seed;
     for (size_t i = 0; i < forward.inputs.size(); ++i)
       if (all || !reads[i])
         for (size_t d = 0; d < spec.in[i].size(); ++d)
           seed.emplace(spec.in[i][d], s_.tensor(forward.inputs[i]).placement.shards[d]);
-    emit(forward, id, forward.kind, align_spec, inputs, wanted, seed, GradRole::Input, "", extra);
+    add_backward_op(forward, id, align_spec, inputs, wanted, seed, GradRole::Input, "", extra);
   }
 
   bool is_maximum(TensorId id) const {
     OpId producer = s_.tensor(id).producer;
     while (producer >= 0 && s_.op(producer).kind == OpKind::AllReduce)
       producer = s_.tensor(s_.op(producer).inputs[0]).producer;
-    return producer >= 0 && s_.op(producer).kind == OpKind::ReduceMax;
+    return producer >= 0 && op_traits(s_.op(producer).kind).accumulates_max;
   }
 
   SegmentBuilder& b_;
   Segment& s_;
   std::vector<std::vector<TensorId>> contributions_;
-  std::map<OpId, TensorId> again_;          // forward op -> its repeated result
+  std::map<OpId, TensorId> recomputed_;     // forward op -> its repeated result
   std::map<TensorId, TensorId> quantized_;  // gradient -> its quantized copy
 };
 

@@ -136,14 +136,15 @@ class Recomputer {
     const MeshAxes& tp = b_.parameter_rules().of(Axis::Heads);
     share.shards[1].insert(share.shards[1].end(), tp.begin(), tp.end());
     b_.begin_backward();
-    const TensorId kept = b_.redistribute(s_.input, share, Phase::Forward,
-                                          "the checkpoint of the " + s_.name);
+    const TensorId share_of_input = b_.redistribute(s_.input, share, Phase::Forward,
+                                                    "the checkpoint of the " + s_.name);
     s_.backward_begin = static_cast<OpId>(s_.ops.size());
-    const TensorId gathered = b_.redistribute(kept, whole, Phase::Backward, "the replay of the " + s_.name);
+    const TensorId gathered = b_.redistribute(share_of_input, whole, Phase::Backward,
+                                              "the replay of the " + s_.name);
     for (OpId id = forward_end_; id < static_cast<OpId>(s_.ops.size()); ++id)
       s_.ops[static_cast<size_t>(id)].scope = OpScope::Checkpoint;
     b_.tensor(gathered).repeat_of = s_.input;
-    again_[s_.input] = gathered;
+    replayed_tensors_[s_.input] = gathered;
   }
 
   // The region of the forward op that this op differentiates; for a redistribution, the region of the first
@@ -166,9 +167,9 @@ class Recomputer {
                : kNoRegion;
   }
   TensorId read(TensorId id, int reader) const {
-    if (source_of(id, reader) == kNoRegion && !(id == s_.input && again_.contains(id))) return id;
-    const auto it = again_.find(id);
-    return it == again_.end() ? id : it->second;
+    if (source_of(id, reader) == kNoRegion && !(id == s_.input && replayed_tensors_.contains(id))) return id;
+    const auto it = replayed_tensors_.find(id);
+    return it == replayed_tensors_.end() ? id : it->second;
   }
 
   void replay(int index) {
@@ -186,12 +187,12 @@ class Recomputer {
       op.label += ", again";
       op.forward = id;
       for (TensorId& in : op.inputs) in = read(in, index);
-      for (TensorId& out : op.outputs) out = second(out);
+      for (TensorId& out : op.outputs) out = replayed_tensor(out);
       b_.add_op(std::move(op));
     }
   }
 
-  TensorId second(TensorId of) {
+  TensorId replayed_tensor(TensorId of) {
     const Tensor first = s_.tensor(of);
     const TensorId id = b_.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype,
                                       first.role);
@@ -199,7 +200,7 @@ class Recomputer {
     s_.storages[static_cast<size_t>(fresh)].bytes = s_.storages[static_cast<size_t>(first.storage)].bytes;
     b_.tensor(id).storage = storages_.try_emplace(first.storage, fresh).first->second;
     b_.tensor(id).repeat_of = of;
-    again_[of] = id;
+    replayed_tensors_[of] = id;
     return id;
   }
 
@@ -207,8 +208,8 @@ class Recomputer {
   Segment& s_;
   OpId forward_end_ = 0;
   std::vector<Region> regions_;
-  std::vector<int> region_;             // region of every forward op
-  std::map<TensorId, TensorId> again_;  // forward tensor -> recomputed tensor
+  std::vector<int> region_;                        // region of every forward op
+  std::map<TensorId, TensorId> replayed_tensors_;  // forward tensor -> recomputed tensor
   // forward storage -> recomputed storage, so that views stay views
   std::map<StorageId, StorageId> storages_;
 };

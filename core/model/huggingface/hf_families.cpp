@@ -18,14 +18,14 @@ struct Family {
 
 void tied(Family& f, bool fallback) {
   f.model.tied_embeddings = f.in.flag("tie_word_embeddings", "tied embeddings", fallback,
-                                      "what this family does where the file is silent");
+                                      "the default of this family");
 }
 
 // The head size hidden / heads. Without "head_dim" in the file, the heads must divide the hidden size.
 int64_t even_head_dim(Family& f, const char* hidden_key) {
   const ModelSpec& m = f.model;
   if (m.hidden % m.heads != 0)
-    f.in.problem(hidden_key,
+    f.in.problem(ProblemCode::HfSizesContradict, hidden_key,
                  "the hidden size " + std::to_string(m.hidden) + " does not split over " +
                      std::to_string(m.heads) + " heads",
                  "a multiple of the heads, or a head size in \"head_dim\"");
@@ -47,7 +47,7 @@ void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_defaul
   if (inner)
     f.in.size(inner, "intermediate_size");
   else if (!f.in.absent("intermediate_size"))
-    f.in.ignore("intermediate_size", "of layers without experts, which there are none of");
+    f.in.ignore("intermediate_size", "size of dense layers, which this model lacks");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, tied_by_default);
   if (!f.in.absent("max_position_embeddings"))
@@ -87,7 +87,7 @@ void mistral(Family& f) {
   silu(f);
   if (f.in.null("sliding_window")) {
     f.model.architecture = "llama";
-    return f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
+    return f.in.recognise("sliding_window", "no window: every layer attends to the whole sequence");
   }
   f.model.architecture = "mistral";
   f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
@@ -97,12 +97,12 @@ void mistral(Family& f) {
 void switched_window(Family& f) {
   if (f.in.value("use_sliding_window") && *f.in.value("use_sliding_window") == json(true)) {
     f.in.assume("use_sliding_window", "false",
-                "a window on the upper layers only has no block: all layers see the whole sequence");
+                "a window on upper layers only has no block: all layers attend to the whole sequence");
   } else if (!f.in.absent("use_sliding_window")) {
-    f.in.recognise("use_sliding_window", "every layer sees the whole sequence");
+    f.in.recognise("use_sliding_window", "every layer attends to the whole sequence");
   }
   for (const char* key : {"sliding_window", "max_window_layers", "layer_types"})
-    if (!f.in.absent(key)) f.in.ignore(key, "no layer slides over a window");
+    if (!f.in.absent(key)) f.in.ignore(key, "no layer has sliding-window attention");
 }
 
 void qwen2(Family& f) {
@@ -128,23 +128,23 @@ void gemma(Family& f) {
 }
 
 void cap(Family& f, const char* key, const char* what) {
-  if (f.in.absent(key))
-    return f.in.assume(key, "on", std::string(what) + ": what this family does where the file is silent");
+  if (f.in.absent(key)) return f.in.assume(key, "on", std::string(what) + ": the default of this family");
   if (f.in.null(key))
     return f.in.assume(key, "on",
-                       std::string(what) + " is off in the file, but belongs to the blocks of this family");
+                       std::string(what) + " is off in the file, but the blocks of this family have it");
   f.in.recognise(key, what);
 }
 
 // Requires that sliding and full attention alternate. An absent key means the same.
-void windows_take_turns(Family& f) {
+void windows_alternate(Family& f) {
   const json* types = f.in.value("layer_types");
   if (!types || types->is_null()) return;
   bool alternate = types->is_array();
   for (size_t i = 0; alternate && i < types->size(); ++i)
     alternate = (*types)[i] == (i % 2 == 0 ? "sliding_attention" : "full_attention");
-  if (alternate) return f.in.recognise("layer_types", "sliding and full attention take turns");
-  f.in.problem("layer_types", "the layers do not alternate between sliding and full attention",
+  if (alternate) return f.in.recognise("layer_types", "sliding and full attention alternate");
+  f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types",
+               "the layers do not alternate between sliding and full attention",
                "sliding_attention, full_attention, sliding_attention, ...");
 }
 
@@ -156,7 +156,7 @@ void gemma2(Family& f) {
   f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
   cap(f, "attn_logit_softcapping", "soft cap of the attention scores");
   cap(f, "final_logit_softcapping", "soft cap of the logits");
-  windows_take_turns(f);
+  windows_alternate(f);
 }
 // Sizes of latent attention. The number of KV heads equals the number of heads.
 void latent_sizes(Family& f) {
@@ -169,10 +169,10 @@ void latent_sizes(Family& f) {
   f.model.head_dim = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
   f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
   f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kUsual);
-  if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "the parts of a head say it");
+  if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "follows from the parts of a head");
   f.model.kv_heads = f.model.heads;
   if (!f.in.absent("num_key_value_heads"))
-    f.in.ignore("num_key_value_heads", "every head has its own key and value, made from the latent");
+    f.in.ignore("num_key_value_heads", "every head has its own key and value, projected from the latent");
 }
 
 // Reads a number that may be 0; an absent key also means 0.
@@ -196,9 +196,9 @@ bool deepseek_experts(Family& f) {
   count(f, &ModelSpec::shared_experts, "n_shared_experts", "no shared experts");
   count(f, &ModelSpec::dense_layers, "first_k_dense_replace", "every layer has experts");
   if (!f.in.absent("moe_layer_freq") &&
-      f.in.number("moe_layer_freq", "layers from one with experts to the next", 1, "every layer") != 1)
-    f.in.problem("moe_layer_freq",
-                 "layers with and without experts that take turns have no blocks in this family", "1");
+      f.in.number("moe_layer_freq", "period of layers with experts", 1, "every layer") != 1)
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_freq",
+                 "alternating layers with and without experts have no blocks in this family", "1");
   return true;
 }
 
@@ -222,9 +222,10 @@ void mixtral(Family& f) {
   silu(f);
   routed_experts(f, "num_local_experts", "num_experts", 8, 2);
   if (f.in.value("sliding_window") && !f.in.null("sliding_window"))
-    f.in.problem("sliding_window", "a sliding window has no block in this family", "null");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "sliding_window",
+                 "a sliding window has no block in this family", "null");
   else if (!f.in.absent("sliding_window"))
-    f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
+    f.in.recognise("sliding_window", "no window: every layer attends to the whole sequence");
 }
 
 // Experts of Qwen: every layer has experts, with a width of their own.
@@ -232,13 +233,13 @@ void qwen_experts(Family& f, int64_t experts, int64_t per_token, int64_t width) 
   routed_experts(f, "num_experts", "num_local_experts", experts, per_token);
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size", width, "the default of this family");
   const bool steps = !f.in.absent("decoder_sparse_step") && !f.in.null("decoder_sparse_step");
-  if (steps &&
-      f.in.number("decoder_sparse_step", "layers from one with experts to the next", 1, "every layer") != 1)
-    f.in.problem("decoder_sparse_step",
-                 "layers with and without experts that take turns have no blocks in this family", "1");
+  if (steps && f.in.number("decoder_sparse_step", "period of layers with experts", 1, "every layer") != 1)
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "decoder_sparse_step",
+                 "alternating layers with and without experts have no blocks in this family", "1");
   const json* dense = f.in.value("mlp_only_layers");
   if (dense && !dense->is_null() && !(dense->is_array() && dense->empty()))
-    f.in.problem("mlp_only_layers", "layers without experts have no block in this family", "an empty list");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "mlp_only_layers",
+                 "layers without experts have no block in this family", "an empty list");
   else if (dense)
     f.in.recognise("mlp_only_layers", "every layer has experts");
 }
@@ -256,7 +257,7 @@ void qwen2_moe(Family& f) {
   f.model.shared_experts = shared / width;
   if (shared % width == 0) return;
   const int64_t below = std::max<int64_t>(1, shared / width) * width;
-  f.in.problem("shared_expert_intermediate_size",
+  f.in.problem(ProblemCode::HfSizesContradict, "shared_expert_intermediate_size",
                "shared experts " + std::to_string(shared) +
                    " wide are not a whole number of experts, which are " + std::to_string(width) + " wide",
                "a multiple of " + std::to_string(width) + ", such as " + std::to_string(below));
@@ -278,22 +279,22 @@ void gpt_oss(Family& f) {
   f.in.only("attention_bias", true, "attention without biases has no block in this family");
   routed_experts(f, "num_local_experts", "num_experts", 128, 4);
   const json* again = f.in.value("experts_per_token");
-  const int64_t picked = f.model.experts_per_token;
-  if (again && !again->is_null() && *again != json(picked))
-    f.in.problem("experts_per_token",
-                 "it is not what \"num_experts_per_tok\" says, " + std::to_string(picked),
-                 std::to_string(picked));
+  const int64_t per_token = f.model.experts_per_token;
+  if (again && !again->is_null() && *again != json(per_token))
+    f.in.problem(ProblemCode::HfSizesContradict, "experts_per_token",
+                 "it differs from \"num_experts_per_tok\", " + std::to_string(per_token),
+                 std::to_string(per_token));
   else if (again)
     f.in.ignore("experts_per_token", "\"num_experts_per_tok\" says it");
   if (f.in.null("sliding_window"))
-    f.in.recognise("sliding_window", "no window: every layer sees the whole sequence");
+    f.in.recognise("sliding_window", "no window: every layer attends to the whole sequence");
   else
     f.in.size(&ModelSpec::window, "sliding_window", 128, "the default of this family");
-  windows_take_turns(f);
+  windows_alternate(f);
   for (const char* key : {"swiglu_limit", "swiglu_alpha"})
     if (!f.in.absent(key)) f.in.ignore(key, "a constant of the experts' activation");
   if (!f.in.absent("initial_context_length"))
-    f.in.ignore("initial_context_length", "constants of the rotation change no size");
+    f.in.ignore("initial_context_length", "constants of the rotary embedding change no size");
 }
 
 // DeepSeek MoE, DeepSeek-V2, DeepSeek-V3 and Kimi K2.
@@ -317,7 +318,7 @@ void deepseek(Family& f) {
   count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
   const bool experts = deepseek_experts(f);
   const bool sigmoid = f.in.text_or("scoring_func", "softmax") == "sigmoid";
-  if (!f.in.absent("scoring_func")) f.in.recognise("scoring_func", "how the router scores experts");
+  if (!f.in.absent("scoring_func")) f.in.recognise("scoring_func", "scoring of the router");
   f.model.architecture = !latent    ? (experts ? "deepseek-moe" : "llama")
                          : !experts ? "latent"
                          : sigmoid  ? "deepseek3"
@@ -334,8 +335,7 @@ void mpt(Family& f) {
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, true);
   const bool no_bias = f.in.flag("no_bias", "no biases", true, "the default of this family");
-  const bool alibi = f.in.flag("attn_config.alibi", "positions as a penalty on distance (ALiBi)", false,
-                               "the default of this family");
+  const bool alibi = f.in.flag("attn_config.alibi", "ALiBi positions", false, "the default of this family");
   f.context = f.in.number("max_seq_len", alibi ? "longest sequence" : "learned positions (Smax)", 2048,
                           "the default of this family");
   if (alibi && !f.in.absent("learned_pos_emb"))
@@ -346,18 +346,19 @@ void mpt(Family& f) {
   f.in.only("attn_config.prefix_lm", false, "attention to a whole prefix has no block");
   const std::string type = f.in.text_or("attn_config.attn_type", "multihead_attention");
   if (type != "multihead_attention")
-    f.in.problem("attn_config.attn_type",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "attn_config.attn_type",
                  "\"attn_type\" is \"" + type + "\", which has no block in this family",
                  "multihead_attention");
   else if (!f.in.absent("attn_config.attn_type"))
-    f.in.recognise("attn_config.attn_type", "as the blocks of this family have it");
+    f.in.recognise("attn_config.attn_type", "as in the blocks of this family");
   if (alibi && no_bias) {
     f.model.architecture = "mpt";
   } else if (learned && !no_bias) {
     f.model.architecture = "gpt";
     f.model.positions = f.context;
   } else {
-    f.in.problem("no_bias", "this combination of biases and positions has no blocks",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "no_bias",
+                 "this combination of biases and positions has no blocks",
                  "ALiBi without biases (\"alibi\": true, \"no_bias\": true), or learned positions with "
                  "biases (\"alibi\": false, "
                  "\"no_bias\": false)");
@@ -376,7 +377,7 @@ void mixer_sizes(Family& f, int64_t state) {
   f.in.only("use_bias", false, kNoBias);
   f.in.only("use_conv_bias", true, "a convolution without a bias has no block in this family");
   for (const char* same : {"d_model", "n_layer"})
-    if (!f.in.absent(same)) f.in.ignore(same, "the names of this family say it");
+    if (!f.in.absent(same)) f.in.ignore(same, "follows from other keys of this family");
 }
 
 int64_t step_rank(const Family& f) { return (f.model.hidden + 15) / 16; }
@@ -408,8 +409,9 @@ void jamba(Family& f) {
                                     {"attn_layer_offset", 4},
                                     {"expert_layer_period", 2},
                                     {"expert_layer_offset", 1}}) {
-    if (f.in.number(key, "place among the layers", wanted, "the default of this family") != wanted)
-      f.in.problem(key, "layers in another order have no architecture", std::to_string(wanted));
+    if (f.in.number(key, "position of the layer", wanted, "the default of this family") != wanted)
+      f.in.problem(ProblemCode::HfUnsupportedVariant, key, "layers in another order have no architecture",
+                   std::to_string(wanted));
   }
   f.in.only("mamba_proj_bias", false, kNoBias);
   f.in.only("mamba_conv_bias", true, "a convolution without a bias has no block in this family");
@@ -422,7 +424,8 @@ void mamba(Family& f) {
   for (const char* inner : {"intermediate_size", "d_inner"}) {
     if (f.in.absent(inner) || f.in.null(inner)) continue;
     if (f.in.number(inner, "channels (e D)") != f.model.ssm_expand * f.model.hidden)
-      f.in.problem(inner, std::string("\"") + inner + "\" is not expand x hidden size",
+      f.in.problem(ProblemCode::HfSizesContradict, inner,
+                   std::string("\"") + inner + "\" is not expand x hidden size",
                    std::to_string(f.model.ssm_expand * f.model.hidden));
   }
   tied(f, true);
@@ -435,7 +438,7 @@ void mamba2_heads(Family& f, const char* heads_key) {
   const int64_t heads = f.in.number(heads_key, "heads (e D / P)", channels / f.model.ssm_head_dim,
                                     "channels / head size");
   if (heads * f.model.ssm_head_dim != channels)
-    f.in.problem(heads_key,
+    f.in.problem(ProblemCode::HfSizesContradict, heads_key,
                  std::to_string(heads) + " heads of " + std::to_string(f.model.ssm_head_dim) +
                      " channels are not expand x hidden size",
                  "heads x head size = " + std::to_string(channels));
@@ -459,7 +462,8 @@ void mamba_ssm(Family& f) {
   const bool second = layer == "Mamba2";
   f.model.architecture = second ? "mamba2" : "mamba";
   if (!second && layer != "Mamba1")
-    f.in.problem("ssm_cfg.layer", "the mixer \"" + layer + "\" has no block", "Mamba1 or Mamba2");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "ssm_cfg.layer",
+                 "the mixer \"" + layer + "\" has no block", "Mamba1 or Mamba2");
   const int64_t hidden = f.in.size(&ModelSpec::hidden, "d_model");
   f.in.size(&ModelSpec::layers, "n_layer");
   const int64_t multiple = f.in.number("pad_vocab_size_multiple", "the vocabulary is padded to a multiple", 8,
@@ -480,11 +484,12 @@ void mamba_ssm(Family& f) {
   f.in.only("rms_norm", true, "layer norms have no block in this family");
   const json* attention = f.in.value("attn_layer_idx");
   if (attention && !attention->empty())
-    f.in.problem("attn_layer_idx", "some layers are attention, which this family has no block for",
-                 "an empty list");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "attn_layer_idx",
+                 "attention layers have no block in this family", "an empty list");
   const json* inner = f.in.value("d_intermediate");
   if (inner && *inner != json(0))
-    f.in.problem("d_intermediate", "an MLP behind each mixer has no block in this family", "0");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "d_intermediate",
+                 "an MLP after each mixer has no block in this family", "0");
   for (const auto& [key, note] : {std::pair{"attn_layer_idx", "no attention"},
                                   {"d_intermediate", "no MLP"},
                                   {"attn_cfg", "no attention"}})

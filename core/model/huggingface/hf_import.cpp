@@ -26,19 +26,18 @@ bool has_experts(const json& root) {
 void refuse_type(const json& root, const std::string& type, HfReader& reader) {
   const std::string accepted = "one of " + known_types();
   if (type.empty())
-    reader.problem("model_type",
-                   "\"model_type\" is missing or not a text: the file does not say what the model is",
-                   accepted);
+    reader.problem(ProblemCode::HfUnknownType, "model_type",
+                   "\"model_type\" is missing or not a text: the model type is unknown", accepted);
   else if (has_experts(root))
-    reader.problem("model_type", "\"" + type + "\" is a mixture of experts, which is not supported yet",
-                   accepted);
+    reader.problem(ProblemCode::HfUnsupportedType, "model_type",
+                   "\"" + type + "\" is a mixture of experts, which is not supported yet", accepted);
   else if (root.contains("text_config"))
-    reader.problem(
-        "model_type",
-        "\"" + type + "\" is made of several models; only language models on their own can be imported",
-        accepted);
+    reader.problem(ProblemCode::HfUnsupportedType, "model_type",
+                   "\"" + type + "\" consists of several models; only single language models can be imported",
+                   accepted);
   else
-    reader.problem("model_type", "the model type \"" + type + "\" is not known", accepted);
+    reader.problem(ProblemCode::HfUnknownType, "model_type", "the model type \"" + type + "\" is not known",
+                   accepted);
 }
 
 // Takes the name of a preset with equal sizes, otherwise the last part of the path in the file.
@@ -87,11 +86,9 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
   } catch (const DataError& error) {
     result.problems.push_back(error.problem);
   } catch (const json::exception& error) {
-    result.problems.push_back({Severity::Error,
-                               where,
+    result.problems.push_back({ProblemCode::JsonValueUnreadable, where,
                                std::string("the file holds a value that cannot be read: ") + error.what(),
-                               "a config.json as Hugging Face publishes it",
-                               {}});
+                               "a config.json as Hugging Face publishes it"});
   }
   return result;
 }

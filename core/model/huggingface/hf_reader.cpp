@@ -7,8 +7,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr int64_t kMost = int64_t{1}
-                          << 31;  // larger numbers are taken for mistakes; knobs have narrower limits
+constexpr int64_t kMost = int64_t{1} << 31;  // larger numbers are rejected; knobs have narrower limits
 
 struct Size {
   int64_t ModelSpec::*field;
@@ -25,8 +24,8 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},
                        {&ModelSpec::window, "sliding window (W)"},
                        {&ModelSpec::q_rank, "rank of the queries (Rq)"},
                        {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
-                       {&ModelSpec::nope_head_dim, "plain part of a head (En)"},
-                       {&ModelSpec::rope_head_dim, "rotated part of a head (Er)"},
+                       {&ModelSpec::nope_head_dim, "non-rotary part of a head (En)"},
+                       {&ModelSpec::rope_head_dim, "rotary part of a head (Er)"},
                        {&ModelSpec::value_head_dim, "head size of values (Ev)"},
                        {&ModelSpec::mtp_layers, "depths of multi-token prediction"},
                        {&ModelSpec::ssm_state, "state per channel (N)"},
@@ -39,7 +38,7 @@ const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},
                        {&ModelSpec::experts, "experts (X)"},
                        {&ModelSpec::experts_per_token, "experts per token (K)"},
                        {&ModelSpec::expert_groups, "groups of experts"},
-                       {&ModelSpec::groups_per_token, "groups that a token picks experts from"},
+                       {&ModelSpec::groups_per_token, "groups from which a token selects experts"},
                        {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"},
                        {&ModelSpec::shared_experts, "shared experts"},
                        {&ModelSpec::dense_layers, "dense layers first"}};
@@ -53,31 +52,31 @@ const Reason kReasons[] = {
     {"token_id", "token numbers change no size"},
     {"torch_dtype", "the data type is set in the workload"},
     {"dtype", "the data type is set in the workload"},
-    {"rope", "constants of the rotation change no size"},
+    {"rope", "constants of the rotary embedding change no size"},
     {"max_position_embeddings", "rotary positions need no table"},
     {"pdrop", "dropout is set in the workload"},
     {"dropout", "dropout is set in the workload"},
-    {"init", "how weights are initialised changes no size"},
+    {"init", "the initialisation of weights changes no size"},
     {"_eps", "a constant"},
     {"scal", "a constant"},
     {"softmax", "a constant"},
     {"transformers_version", "the version of the program that wrote the file"},
-    {"architectures", "the model type decides; the head is taken to predict the next token"},
-    {"auto_map", "where the original code lies"},
+    {"architectures", "the model type decides; a next-token head is assumed"},
+    {"auto_map", "location of the original code"},
     {"_name_or_path", "a name"},
     {"cache", "inference only"},
     {"alibi", "a constant"},
     {"norm_type", "which kernel normalises"},
     {"aux_loss", "a constant"},
-    {"seq_aux", "how the balance of experts is judged changes no size"},
-    {"norm_topk_prob", "whether the weights of a token's experts add up to one changes no size"},
+    {"seq_aux", "the balance loss of experts changes no size"},
+    {"norm_topk_prob", "the normalisation of routing weights changes no size"},
     {"ep_size", "parallelism is set apart"},
-    {"n_group", "which experts may be picked together changes no size"},
-    {"topk_", "which experts may be picked together changes no size"},
+    {"n_group", "limits on the selection of experts change no size"},
+    {"topk_", "limits on the selection of experts change no size"},
     {"verbose", "what a call prints"},
     {"pretraining_tp", "parallelism is set apart"},
     {"tokenizer", "the vocabulary size decides"},
-    {"quantization", "parameters are taken in the workload's data type"},
+    {"quantization", "the workload's data type decides the type of parameters"},
     {"summary", "of another head"},
     {"task_specific", "text generation only"},
     {"label", "of another head"},
@@ -92,7 +91,7 @@ const Reason kReasons[] = {
 std::string reason_for(const std::string& key) {
   for (const Reason& reason : kReasons)
     if (key.find(reason.part) != std::string::npos) return reason.why;
-  return "not known here; check that it does not change the model";
+  return "unknown key; check whether the key changes the model";
 }
 
 }  // namespace
@@ -118,27 +117,25 @@ std::string HfReader::shown(const std::string& key) const {
 }
 
 void HfReader::recognise(const std::string& key, const std::string& note) {
-  taken_.insert(key);
+  read_keys_.insert(key);
   result_.recognised.push_back({key, shown(key), note});
 }
 
 void HfReader::assume(const std::string& key, const std::string& value, const std::string& note) {
-  taken_.insert(key);
+  read_keys_.insert(key);
   result_.assumed.push_back({key, value, note});
 }
 
 void HfReader::ignore(const std::string& key, const std::string& note) {
-  taken_.insert(key);
+  read_keys_.insert(key);
   result_.ignored.push_back({key, shown(key), note});
 }
 
-void HfReader::problem(const std::string& key, const std::string& what, const std::string& accepted) {
-  taken_.insert(key);
-  Problem p;
-  p.where = file_.name() + ":" + std::to_string(file_.line_of(key.substr(key.rfind('.') + 1)));
-  p.what = what;
-  p.accepted = accepted;
-  result_.problems.push_back(std::move(p));
+void HfReader::problem(ProblemCode code, const std::string& key, const std::string& what,
+                       const std::string& accepted) {
+  read_keys_.insert(key);
+  const int line = file_.line_of(key.substr(key.rfind('.') + 1));
+  result_.problems.emplace_back(code, file_.name() + ":" + std::to_string(line), what, accepted);
 }
 
 int64_t HfReader::take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
@@ -148,7 +145,7 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
   constexpr const char* kAccepted = "a whole number from 1 to 2,147,483,648";
   if (!found || found->is_null()) {
     if (!fallback) {
-      problem(key, quoted + ", the " + becomes + ", is missing", kAccepted);
+      problem(ProblemCode::HfSizeMissing, key, quoted + ", the " + becomes + ", is missing", kAccepted);
       return 1;
     }
     assume(key, std::to_string(*fallback), becomes + ": " + reason);
@@ -157,7 +154,7 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
   const bool whole = found->is_number_integer() &&
                      (!found->is_number_unsigned() || found->get<uint64_t>() <= uint64_t{kMost});
   if (!whole || found->get<int64_t>() < 1 || found->get<int64_t>() > kMost) {
-    problem(key, quoted + ", the " + becomes + ", is " + shown(key), kAccepted);
+    problem(ProblemCode::HfSizeInvalid, key, quoted + ", the " + becomes + ", is " + shown(key), kAccepted);
     return 1;
   }
   recognise(key, becomes);
@@ -183,7 +180,8 @@ bool HfReader::flag(const char* key, const char* becomes, bool fallback, const c
     return fallback;
   }
   if (!found->is_boolean()) {
-    problem(key, std::string("\"") + key + "\" is " + shown(key), "true or false");
+    problem(ProblemCode::HfFlagInvalid, key, std::string("\"") + key + "\" is " + shown(key),
+            "true or false");
     return fallback;
   }
   recognise(key, becomes);
@@ -192,11 +190,12 @@ bool HfReader::flag(const char* key, const char* becomes, bool fallback, const c
 
 void HfReader::only(const char* key, bool accepted, const char* why) {
   const json* found = value(key);
-  taken_.insert(key);
+  read_keys_.insert(key);
   if (!found || found->is_null()) return;
   if (found->is_boolean() && found->get<bool>() == accepted)
-    return recognise(key, "as the blocks of this family have it");
-  problem(key, std::string("\"") + key + "\" is " + shown(key) + ": " + why, accepted ? "true" : "false");
+    return recognise(key, "as in the blocks of this family");
+  problem(ProblemCode::HfUnsupportedVariant, key,
+          std::string("\"") + key + "\" is " + shown(key) + ": " + why, accepted ? "true" : "false");
 }
 
 void HfReader::activation(std::initializer_list<const char*> keys,
@@ -204,18 +203,18 @@ void HfReader::activation(std::initializer_list<const char*> keys,
   const char* given = nullptr;
   for (const char* key : keys)
     if (!given && !absent(key) && !null(key)) given = key;
-  const char* said = given ? given : *keys.begin();
+  const char* present = given ? given : *keys.begin();
   for (const char* key : keys)
-    if (key != said && !absent(key))
-      ignore(key, null(key) ? "not set" : std::string("\"") + said + "\" says it");
-  if (!given) return assume(said, fallback, "activation function: what this family uses");
+    if (key != present && !absent(key))
+      ignore(key, null(key) ? "not set" : "follows from \"" + std::string(present) + "\"");
+  if (!given) return assume(present, fallback, "activation function: the default of this family");
   const json* found = value(given);
   const bool good = found->is_string() && std::any_of(accepted.begin(), accepted.end(),
                                                       [&](const char* word) { return *found == word; });
   if (good) return recognise(given, "activation function");
   std::string list;
   for (const char* word : accepted) list += (list.empty() ? "" : ", ") + std::string(word);
-  problem(given,
+  problem(ProblemCode::HfUnsupportedVariant, given,
           std::string("\"") + given + "\" is " + shown(given) +
               ", but the MLP of this family has another activation",
           list);
@@ -228,17 +227,17 @@ std::string HfReader::text_or(const std::string& key, const std::string& fallbac
 
 void HfReader::ignore_rest() {
   for (const auto& [key, member] : file_.root().items()) {
-    const bool taken = taken_.count(key) > 0;
-    if (taken && !member.is_object()) continue;
+    const bool read = read_keys_.count(key) > 0;
+    if (read && !member.is_object()) continue;
     const std::string prefix = key + ".";
-    const auto inside = taken_.lower_bound(prefix);
-    const bool opened = member.is_object() && inside != taken_.end() && inside->rfind(prefix, 0) == 0;
+    const auto inside = read_keys_.lower_bound(prefix);
+    const bool opened = member.is_object() && inside != read_keys_.end() && inside->rfind(prefix, 0) == 0;
     if (!opened) {
-      if (!taken) ignore(key, reason_for(key));
+      if (!read) ignore(key, reason_for(key));
       continue;
     }
     for (const auto& [inner, ignored] : member.items())
-      if (!taken_.count(prefix + inner)) ignore(prefix + inner, reason_for(inner));
+      if (!read_keys_.count(prefix + inner)) ignore(prefix + inner, reason_for(inner));
   }
 }
 

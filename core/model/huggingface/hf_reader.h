@@ -39,7 +39,8 @@ class HfReader {
   void recognise(const std::string& key, const std::string& note);
   void assume(const std::string& key, const std::string& value, const std::string& note);
   void ignore(const std::string& key, const std::string& note);
-  void problem(const std::string& key, const std::string& what, const std::string& accepted);
+  void problem(ProblemCode code, const std::string& key, const std::string& what,
+               const std::string& accepted);
   // Lists every key that was not read as ignored, with the reason if there is one.
   void ignore_rest();
 
@@ -49,7 +50,7 @@ class HfReader {
   std::string shown(const std::string& key) const;
   const JsonFile& file_;
   ImportResult& result_;
-  std::set<std::string> taken_;
+  std::set<std::string> read_keys_;
 };
 
 // The type of files of the Mamba authors, which have no "model_type" but a "ssm_cfg".

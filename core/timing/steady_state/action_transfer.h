@@ -39,9 +39,9 @@ struct ActionTransfer {
   explicit ActionTransfer(const Play& play);
 
   static double after(const Row& row, const std::array<double, kFroms>& ends) {
-    double out = kNever;
-    for (size_t i = 0; i < ends.size(); ++i) out = std::max(out, row[i] + ends[i]);
-    return out;
+    static_assert(kFroms == 4);
+    return std::max(std::max(row[0] + ends[0], row[1] + ends[1]),
+                    std::max(row[2] + ends[2], row[3] + ends[3]));
   }
 };
 

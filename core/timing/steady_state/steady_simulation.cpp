@@ -22,6 +22,7 @@ class SteadySimulation {
         play_(play),
         timeline_(timeline),
         stages_(static_cast<size_t>(order.stages)),
+        slowed_(stages_.size()),
         gathered_(gathers_ ? stages_.size() : 0),
         sent_(static_cast<size_t>(order.messages)),
         stretches_(gathers_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
@@ -51,9 +52,8 @@ class SteadySimulation {
       }
       if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
         play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      // Earlier reductions or gathers still run and slow the action down.
-      const bool slowed = !gathers_ && play_.sync(a.stage).beside() > 0;
-      if (!microbatches_repeat_ || slowed || (a.first && play_.gathers_ahead(a.stage)) ||
+      if (!microbatches_repeat_ || slowed_[static_cast<size_t>(a.stage)] ||
+          (a.first && play_.gathers_ahead(a.stage)) ||
           (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
         one_by_one(a, s);
       else if (gathers_)
@@ -272,6 +272,7 @@ class SteadySimulation {
     SteadyStage& s = stages_[static_cast<size_t>(stage)];
     s.last = timeline_.end_of(timeline_.last(stage, StreamKind::Compute));
     s.launched = timeline_.launched(stage);
+    slowed_[static_cast<size_t>(stage)] = !gathers_ && play_.sync(stage).beside() > 0;
     if (!gathers_) return;
     s.data = timeline_.end_of(timeline_.last(stage, StreamKind::DataComm));
     s.units = transfers_of(stage).place(play_.sync(stage).units());
@@ -361,6 +362,7 @@ class SteadySimulation {
   StepSimulator& play_;
   Timeline& timeline_;
   std::vector<SteadyStage> stages_;
+  std::vector<uint8_t> slowed_;       // by stage: collectives still run and slow the next action down
   std::vector<int> representatives_;  // StageReport::representative
   std::vector<Gathered> gathered_;    // by representative stage
   std::vector<SteadyMessage> sent_;   // by message
@@ -369,16 +371,14 @@ class SteadySimulation {
 
 }  // namespace
 
-StepNumbers steady_simulation(Report& report, const Machine& machine, LayerTable& table,
+StepNumbers steady_simulation(const Report& report, const Machine& machine, LayerTable& table,
                               const std::stop_token& stop) {
-  const int64_t microbatches = report.microbatches;
   for (int rounds = 1; !stop.stop_requested(); rounds *= 3) {
-    const auto order = action_order(report.design.parallel, static_cast<int>(microbatches), rounds,
+    const auto order = action_order(report.design.parallel, static_cast<int>(report.microbatches), rounds,
                                     *report.cache, stop);
     if (!order) break;
-    report.microbatches = order->microbatches;
     Timeline timeline(order->stages, false);
-    StepSimulator play(report, machine, table, timeline);
+    StepSimulator play(report, order->microbatches, machine, table, timeline);
     const bool alike = play.microbatches_repeat();
     SteadySimulation brief(report, *order, play, timeline, alike);
     brief.run(stop);
@@ -386,7 +386,7 @@ StepNumbers steady_simulation(Report& report, const Machine& machine, LayerTable
     play.finish();
     Simulation rest;
     timeline.finish(rest);
-    return brief.numbers(rest, microbatches);
+    return brief.numbers(rest, report.microbatches);
   }
   return {};
 }

@@ -48,9 +48,8 @@ struct WarmUpState {
   std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received
 };
 
-// Simulates the step. Leaves the number of simulated microbatches in the report. All numbers are 0 when
-// stopped.
-StepNumbers steady_simulation(Report& report, const Machine& machine, LayerTable& table,
+// Simulates the step. All numbers are 0 when stopped.
+StepNumbers steady_simulation(const Report& report, const Machine& machine, LayerTable& table,
                               const std::stop_token& stop);
 
 }  // namespace shardscape

@@ -1,11 +1,24 @@
 #include "timing/steady_state/step_numbers.h"
 
 #include "design/expert_nodes.h"
+#include "design/fields.h"
 #include "timing/machine_of.h"
 #include "timing/steady_state/steady_simulation.h"
 
 namespace shardscape {
 namespace {
+
+void add_to(CacheKey& key, const GroupSpan& span) {
+  const auto& [ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, crosses_rails,
+               torus] = span;
+  for (const int64_t word :
+       {ranks, per_domain, domain_count, most_per_domain, pods, leaf_switches, int64_t{crosses_rails}})
+    key.add(word);
+  for (const auto& [side_ranks, reach] : torus) {
+    key.add(side_ranks);
+    key.add(reach);
+  }
+}
 
 std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machine& machine) {
   CacheKey key;
@@ -16,21 +29,12 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   for (const bool word : {structure.split_backward, structure.recompute_block, structure.recompute_groups})
     key.add(int64_t{word});  // parts and classes of layers
   for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
-  key.add(int64_t{report.design.parallel.tp_comm_overlap});
+  add_fields<&FieldUses::layer_seconds>(key, report.design);
   key.add(int64_t{moves_tokens_in_place(report.design)});  // within one node it is not part of the structure
   key.add(report.ring_position.value_or(-1));
   add_to(key, machine);
   const DeviceMesh mesh = device_mesh(report.design);
-  for (const MeshAxes& axes : reads->groups) {
-    const GroupSpan span = span_of(mesh, axes, machine.network);
-    for (const int64_t word : {span.ranks, span.per_domain, span.touched, span.fullest, span.pods,
-                               span.leaves, int64_t{span.unlike}})
-      key.add(word);
-    for (const TorusSide& side : span.torus) {
-      key.add(side.ranks);
-      key.add(side.reach);
-    }
-  }
+  for (const MeshAxes& axes : reads->groups) add_to(key, span_of(mesh, axes, machine.network));
   const auto make = [&] {
     auto made = std::make_shared<LayerTable>(report, machine);
     made->fill_all();
@@ -42,18 +46,10 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
 
 }  // namespace
 
-StepNumbers step_numbers(Report& outline, const std::stop_token& stop) {
+StepNumbers step_numbers(const Report& outline, const std::stop_token& stop) {
   const Machine machine = machine_of(outline.design);
   LayerTable table(shared_table(outline, machine));
-  const int64_t microbatches = outline.microbatches;
-  StepNumbers out;
-  try {
-    out = steady_simulation(outline, machine, table, stop);
-  } catch (...) {
-    outline.microbatches = microbatches;  // other designs use this bound plan too
-    throw;
-  }
-  outline.microbatches = microbatches;
+  StepNumbers out = steady_simulation(outline, machine, table, stop);
   if (out.step_seconds == 0) return out;
   const StepRates rates = step_rates(outline, machine, out.step_seconds);
   out.tokens_per_second = rates.tokens_per_second;

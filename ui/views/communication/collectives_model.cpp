@@ -12,8 +12,8 @@ QString formula_text(const Quantity& quantity) {
   return QString::fromStdString(quantity.formula ? quantity.formula->text() : std::string());
 }
 
-// Bytes of the same collective on another design's stage: of several of the same name the one in the
-// same place.
+// Bytes of the same collective on another design's stage. Of several equal collectives, the one at the same
+// position.
 std::optional<double> bytes_there(const StageReport& of, size_t row, const StageReport& other) {
   const auto same_collective = [&](const CollectiveValue& a) {
     const CollectiveValue& b = of.collectives[row];
@@ -70,17 +70,16 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
        QStringLiteral("Ranks that take part, by mesh axis")},
       {QStringLiteral("Size"), QStringLiteral("group size"), true, QStringLiteral("Ranks in the group")},
       {QStringLiteral("Type"), QStringLiteral("dtype"), false, {}},
-      {QStringLiteral("Count"), QStringLiteral("count"), true,
-       QStringLiteral("Times in a step, for one rank")},
+      {QStringLiteral("Count"), QStringLiteral("count"), true, QStringLiteral("Calls per step of one rank")},
       {QStringLiteral("Elements"), QStringLiteral("elements"), true,
-       QStringLiteral("Elements of the full buffers of all of them together"), true},
+       QStringLiteral("Elements of the full buffers, all calls together"), true},
       {scale.unit, QStringLiteral("bytes"), true,
-       QStringLiteral("Bytes of the full buffers of all of them together")},
+       QStringLiteral("Bytes of the full buffers, all calls together")},
       {QStringLiteral("Formula (bytes)"), QStringLiteral("formula (bytes)"), false, {}}};
   for (const OtherDesign& other : others)
     for (TableColumn& column :
          comparisonColumns(other.member, {}, QStringLiteral("bytes"),
-                           tr("The same on the stage in the same place of its pipeline")))
+                           tr("The same collective on the stage at the same relative place of its pipeline")))
       columns.push_back(std::move(column));
   assign(std::move(columns), std::move(rows));
 }

@@ -1,5 +1,5 @@
-// Every collective and transfer of one rank in a step, with sizes of the full buffers; in a comparison,
-// theirs.
+// The table of all collectives and transfers of one rank in a step, with sizes of the full buffers. In a
+// comparison also the bytes of the compared designs.
 #pragma once
 
 #include <memory>
@@ -18,11 +18,11 @@ class CollectivesModel : public TableModel {
 
   using TableModel::TableModel;
   struct OtherDesign {
-    int member = 1;  // as Comparisons::letter counts
+    int member = 1;  // 1 is design B, see Comparisons::letter
     std::shared_ptr<const Report> report;
   };
-  // Of a compared design, counted from 0: bytes of the same on the stage in the same place, the
-  // difference and that in percent.
+  // The first of the columns of a compared design (index from 0): bytes on the stage at the same relative
+  // place, difference, difference in percent.
   static int bytes(int others) { return Formula + 1 + kComparisonCells * others; }
   // Rows follow the order of StageReport::collectives.
   void setReport(const Report& report, int stage, UnitSystem units,

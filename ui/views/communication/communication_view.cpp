@@ -1,15 +1,11 @@
 #include "ui/views/communication/communication_view.h"
 
-#include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/inspector/communication_inspection.h"
-#include "ui/plot/chart_notice.h"
 #include "ui/plot/stage_chart.h"
 #include "ui/selection/collective_selection.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/segmented_control.h"
 #include "ui/views/communication/collectives_model.h"
 #include "ui/views/communication/mesh_view.h"
 #include "ui/views/communication/rank_groups.h"
@@ -17,48 +13,27 @@
 namespace shardscape::ui {
 namespace {
 
-// Those that can run.
+// The pinned designs that can run.
 std::vector<CollectivesModel::OtherDesign> pinned(const Comparisons& comparisons) {
   std::vector<CollectivesModel::OtherDesign> out;
   for (int i = 0; i < comparisons.size(); ++i)
-    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].made; of.simulation)
+    if (const ComparedDesign& of = comparisons.all()[static_cast<size_t>(i)].result; of.simulation)
       out.push_back({i + 1, of.report});
   return out;
 }
 
 }  // namespace
 
-CommunicationView::CommunicationView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
+CommunicationView::CommunicationView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Communication of one rank in a step, by stage"), QStringLiteral("communication"),
                 parent),
       model_(new CollectivesModel(this)),
-      switch_(new SegmentedControl(tr("Picture"), {tr("Bars"), tr("Mesh")}, this)) {
-  controls()->addWidget(switch_);
-  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setMeshShown(index == 1); });
+      mesh_(new MeshView(state, this)) {
   start(model_, {CollectivesModel::Stage});
-  mesh_ = new MeshView(session, this);
-  mesh_->hide();
-  auto* column = qobject_cast<QVBoxLayout*>(layout());
-  column->insertWidget(column->indexOf(chart()) + 1, mesh_, 1);
-  notice()->raise();  // lies over the mesh too
+  setAlternative(tr("Mesh"), tr("Groups of the mesh"), mesh_);
 }
 
-void CommunicationView::setMeshShown(bool shown) {
-  switch_->setCurrent(shown ? 1 : 0);
-  if (shown == mesh_shown_) return;
-  mesh_shown_ = shown;
-  chart()->setVisible(!shown);
-  mesh_->setVisible(shown);
-  setTitle(shown ? tr("Who is in whose group") : tr("Communication of one rank in a step, by stage"));
-  explainAgain();
-}
-
-void CommunicationView::explainAgain() {
-  if (mesh_shown_)
-    mesh_->explain();
-  else
-    ChartPage::explainAgain();
-}
+void CommunicationView::explainAgain() { alternativeShown() ? mesh_->explain() : ChartPage::explainAgain(); }
 
 Selection CommunicationView::selectionOfBar(const Report& report, int stage, int series) const {
   Selection selection;
@@ -69,7 +44,7 @@ Selection CommunicationView::selectionOfBar(const Report& report, int stage, int
 }
 
 Selection CommunicationView::selectionOfRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return selectionOfCollective(stage, stage.collectives[static_cast<size_t>(row)]);
 }
 
@@ -79,13 +54,13 @@ bool CommunicationView::marksSeries(const Report& report, const ResolvedSelectio
 }
 
 bool CommunicationView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return static_cast<size_t>(row) < stage.collectives.size() &&
          resolved.collective(stage.stage, stage.collectives[static_cast<size_t>(row)]);
 }
 
 Picture CommunicationView::picture() const {
-  return mesh_shown_ ? mesh_->picture(pictureName(u"mesh")) : ChartPage::picture();
+  return alternativeShown() ? mesh_->picture(pictureName(u"mesh")) : ChartPage::picture();
 }
 
 BarData CommunicationView::bars(const Report& report) const {
@@ -113,11 +88,11 @@ BarData CommunicationView::bars(const Report& report) const {
 }
 
 void CommunicationView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), session()->units(), pinned(*session()->comparisons()));
+  model_->setReport(report, state()->stage(), session()->units(), pinned(*session()->comparisons()));
 }
 
 QString CommunicationView::caption(const Report& report) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return tr("Stage %1: %2 in full buffers")
       .arg(QString::number(stage.stage), bytes_text(stage.bytes_sent_total, session()->units()));
 }
@@ -135,7 +110,7 @@ Inspection CommunicationView::inspectBar(const Report& report, int stage, int se
 }
 
 Inspection CommunicationView::inspectRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return inspect_collective(report, stage, stage.collectives[static_cast<size_t>(row)], session()->units());
 }
 

@@ -1,5 +1,5 @@
-// Bytes that one rank of each stage communicates in a step, by group, or the mesh with the selected rank's
-// groups; and every collective of the selected stage.
+// The Communication view: bytes that one rank of each stage communicates in a step, by group, or the mesh
+// with the groups of the selected rank. The table lists all collectives of the selected stage.
 #pragma once
 
 #include "ui/plot/chart_page.h"
@@ -8,16 +8,13 @@ namespace shardscape::ui {
 
 class CollectivesModel;
 class MeshView;
-class SegmentedControl;
 
 class CommunicationView : public ChartPage {
   Q_OBJECT
  public:
-  explicit CommunicationView(Session* session, QWidget* parent = nullptr);
+  explicit CommunicationView(SelectionState* state, QWidget* parent = nullptr);
   CollectivesModel* model() const { return model_; }
   MeshView* mesh() const { return mesh_; }
-  bool meshShown() const { return mesh_shown_; }
-  void setMeshShown(bool shown);
   Picture picture() const override;
 
  protected:
@@ -26,6 +23,7 @@ class CommunicationView : public ChartPage {
   QString caption(const Report& report) const override;
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
+  bool rowsAreStages() const override { return false; }
   Inspection inspectRow(const Report& report, int row) const override;
   Selection selectionOfBar(const Report& report, int stage, int series) const override;
   Selection selectionOfRow(const Report& report, int row) const override;
@@ -36,9 +34,7 @@ class CommunicationView : public ChartPage {
 
  private:
   CollectivesModel* model_;
-  SegmentedControl* switch_;
-  MeshView* mesh_ = nullptr;
-  bool mesh_shown_ = false;
+  MeshView* mesh_;
 };
 
 }  // namespace shardscape::ui

@@ -1,24 +1,15 @@
 #include "ui/views/communication/mesh_canvas.h"
 
-#include <QHelpEvent>
-#include <QKeyEvent>
-#include <QToolTip>
 #include <algorithm>
 
 #include "plan/rank_mesh.h"
-#include "ui/toolkit/arrow_keys.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/communication/mesh_text.h"
 
 namespace shardscape::ui {
 
-MeshCanvas::MeshCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setAccessibleName(tr("Mesh of all ranks"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+MeshCanvas::MeshCanvas(QWidget* parent) : Canvas(QString(), tr("Mesh of all ranks"), parent) {}
 
 void MeshCanvas::setMesh(std::shared_ptr<const Report> report, std::vector<RankGroup> groups, qint64 selected,
                          int chosen) {
@@ -37,7 +28,7 @@ void MeshCanvas::setMesh(std::shared_ptr<const Report> report, std::vector<RankG
 QString MeshCanvas::sentence() const { return grid_ ? mesh_sentence(*grid_, selected_, groups_) : QString(); }
 
 MeshDrawing MeshCanvas::drawing() const {
-  return {grid_.get(), &groups_, selected_, chosen_, hasFocus(), Theme::instance().colors().ground, {}};
+  return {grid_.get(), &groups_, selected_, chosen_, hasFocus(), Theme::instance().colors().ground};
 }
 
 MeshLayout MeshCanvas::meshLayout() const {
@@ -46,21 +37,15 @@ MeshLayout MeshCanvas::meshLayout() const {
   return layout;
 }
 
-void MeshCanvas::paint(QPaintDevice& device, QSize size, double scale, const QString& title) const {
-  QPainter painter;
-  if (!painter.begin(&device)) return;
-  painter.scale(scale, scale);
+void MeshCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!grid_) return;
   MeshDrawing of = drawing();
-  of.title = title;
   of.focused = false;
-  of.ground = Theme::instance().colors().panel;
-  painter.fillRect(QRectF(QPointF(), QSizeF(size)), of.ground);
-  if (grid_) paint_mesh(&painter, QRectF(QPointF(), QSizeF(size)).adjusted(16, 12, -16, -10), of, window_);
+  of.ground = ground;
+  paint_mesh(&painter, rect, of, window_);
 }
 
-void MeshCanvas::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  if (!grid_) return;
+void MeshCanvas::paintWindow(QPainter& painter, const QRect&) {
   window_ = paint_mesh(&painter, rect(), drawing(), window_).window();
 }
 
@@ -81,7 +66,7 @@ std::optional<qint64> MeshCanvas::rankAt(const QPointF& point) const {
   const std::optional<MeshBlock> block = layout.blockAt(point);
   if (!block) return std::nullopt;
   qint64 rank = layout.firstRank(*block);
-  membersIn(*block, layout, &rank);  // a member of the group where there is one
+  membersIn(*block, layout, &rank);  // the first member of the shown group in the block, if any
   return rank;
 }
 
@@ -98,71 +83,56 @@ QString MeshCanvas::tipAt(const QPointF& point) const {
   return block_tip(*grid_, layout, *block, membersIn(*block, layout, nullptr), name);
 }
 
-bool MeshCanvas::event(QEvent* event) {
-  if (keep_arrow_keys(event, {Qt::Key_PageUp, Qt::Key_PageDown})) return true;
-  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
-  return QWidget::event(event);
+void MeshCanvas::click(const QPointF& at, Qt::KeyboardModifiers) {
+  if (const std::optional<qint64> rank = rankAt(at)) Q_EMIT rankSelected(*rank);
 }
 
-void MeshCanvas::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-  if (const std::optional<qint64> rank = rankAt(event->position())) Q_EMIT rankSelected(*rank);
+// Moves along a line of cells, and from its end into the next column.
+void MeshCanvas::goSideways(MeshPlace& place, const MeshLayout& layout, int64_t step) const {
+  const int64_t per_line = layout.cellsPerLine(), columns = grid_->columns(), line = place.cell / per_line,
+                end = std::min<int64_t>(grid_->cells(), (line + 1) * per_line);
+  place.cell += step;
+  if (place.cell >= line * per_line && place.cell < end) return;
+  const bool stays = place.column + step < 0 || place.column + step >= columns;
+  if (!stays) place.column += step;
+  place.cell = (step > 0) == stays ? end - 1 : line * per_line;
 }
 
-void MeshCanvas::mouseMoveEvent(QMouseEvent* event) {
-  const QString tip = tipAt(event->position());
-  setCursor(tip.isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
-  if (tip.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(event->globalPosition().toPoint(),
-                       QStringLiteral("<div style='white-space:pre'>%1</div>").arg(tip), this);
-}
-
-void MeshCanvas::leaveEvent(QEvent*) { QToolTip::hideText(); }
-
-void MeshCanvas::keyPressEvent(QKeyEvent* event) {
-  if (!grid_) return QWidget::keyPressEvent(event);
-  const MeshLayout layout = meshLayout();
-  const int64_t per_line = layout.cellsPerLine(), cells = grid_->cells(), columns = grid_->columns();
-  MeshPlace place = grid_->place(selected_);
-  // Left and right run along a line of cells and on into the next column; up and down along the lines and
-  // stages.
-  const auto sideways = [&](int64_t step) {
-    const int64_t line = place.cell / per_line, end = std::min(cells, (line + 1) * per_line);
-    place.cell += step;
-    if (place.cell >= line * per_line && place.cell < end) return;
-    const bool stays = place.column + step < 0 || place.column + step >= columns;
-    if (!stays) place.column += step;
-    place.cell = (step > 0) == stays ? end - 1 : line * per_line;
-  };
-  const auto upright = [&](int64_t step) {
-    const int64_t next = place.cell + step * per_line, across = place.cell % per_line;
-    if (next >= 0 && next < cells) {
-      place.cell = next;
-    } else if (place.stage + step >= 0 && place.stage + step < grid_->stages()) {
-      place.stage += step;
-      const int64_t last = (cells - 1 - across) / per_line * per_line + across;
-      place.cell = step > 0 ? across : last;
-    }
-  };
-  switch (event->key()) {
-    case Qt::Key_Left: sideways(-1); break;
-    case Qt::Key_Right: sideways(+1); break;
-    case Qt::Key_Up: upright(-1); break;
-    case Qt::Key_Down: upright(+1); break;
-    case Qt::Key_PageUp: place.column = std::max<int64_t>(0, place.column - layout.shownColumns()); break;
-    case Qt::Key_PageDown: place.column = std::min(columns - 1, place.column + layout.shownColumns()); break;
-    case Qt::Key_Home: place.column = 0; break;
-    case Qt::Key_End: place.column = columns - 1; break;
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-    case Qt::Key_Space: break;  // shows the group in the inspector again
-    default: return QWidget::keyPressEvent(event);
+// Moves along lines of cells, and from the last line into the next stage.
+void MeshCanvas::goUpright(MeshPlace& place, const MeshLayout& layout, int64_t step) const {
+  const int64_t per_line = layout.cellsPerLine(), cells = grid_->cells(), next = place.cell + step * per_line,
+                across = place.cell % per_line;
+  if (next >= 0 && next < cells) {
+    place.cell = next;
+  } else if (place.stage + step >= 0 && place.stage + step < grid_->stages()) {
+    place.stage += step;
+    const int64_t last = (cells - 1 - across) / per_line * per_line + across;
+    place.cell = step > 0 ? across : last;
   }
-  QToolTip::hideText();  // it tells of another rank soon
+}
+
+bool MeshCanvas::go(Way way, Qt::KeyboardModifiers) {
+  const MeshLayout layout = meshLayout();
+  const int64_t last = grid_->columns() - 1;
+  MeshPlace place = grid_->place(selected_);
+  switch (way) {
+    case Way::Left: goSideways(place, layout, -1); break;
+    case Way::Right: goSideways(place, layout, +1); break;
+    case Way::Up: goUpright(place, layout, -1); break;
+    case Way::Down: goUpright(place, layout, +1); break;
+    case Way::PageUp: place.column = std::max<int64_t>(0, place.column - layout.shownColumns()); break;
+    case Way::PageDown: place.column = std::min<int64_t>(last, place.column + layout.shownColumns()); break;
+    case Way::First: place.column = 0; break;
+    case Way::Last: place.column = last; break;
+  }
   Q_EMIT rankSelected(grid_->rank(place));
+  return true;
+}
+
+// Enter shows the group in the inspector again.
+bool MeshCanvas::activate() {
+  Q_EMIT rankSelected(selected_);
+  return true;
 }
 
 }  // namespace shardscape::ui

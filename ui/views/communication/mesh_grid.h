@@ -1,4 +1,4 @@
-// The device mesh as a sheet: a row per pipeline stage, a column per replica (dp x cp), a cell per tp rank in
+// The device mesh as a table: a row per pipeline stage, a column per replica (dp x cp), a cell per tp rank in
 // a column.
 #pragma once
 

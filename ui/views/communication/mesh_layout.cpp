@@ -7,7 +7,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kColumnGap = 8, kStageGap = 8, kCellHeight = 22;
-constexpr double kMostCellWidth = 84, kMostCellHeight = 40;  // of a mesh with room to spare
+constexpr double kMostCellWidth = 84, kMostCellHeight = 40;  // the largest cells, in pixels
 constexpr double kLeastBlock = 4, kMostBlock = 12, kBandGap = 2;
 constexpr double kOverviewShare = 0.42, kBetween = 14;
 constexpr int64_t kMostPerLine = 8;  // cells of a column next to each other
@@ -18,7 +18,7 @@ int64_t fitting(double room, double each) {
   return std::max<int64_t>(1, static_cast<int64_t>(std::floor(room / each)));
 }
 
-// Stays where it was while the selected one is inside; else the selected one comes to the middle.
+// The first shown index: unchanged while `selected` is visible, else `selected` moves to the middle.
 int64_t first_shown(int64_t before, int64_t selected, int64_t shown, int64_t all) {
   const bool inside = selected >= before && selected < before + shown;
   return std::clamp<int64_t>(inside ? before : selected - shown / 2, 0, all - shown);

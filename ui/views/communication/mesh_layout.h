@@ -1,5 +1,5 @@
-// Where the mesh is drawn: ranks around the selected one as labelled cells and, where not all fit, all of
-// them as blocks.
+// The layout of the mesh: labelled cells for the ranks around the selected rank, and blocks for all ranks if
+// not all fit as cells.
 #pragma once
 
 #include <QRectF>
@@ -9,12 +9,13 @@
 
 namespace shardscape::ui {
 
-// First stage, column and line of cells that have a cell; kept while the selected rank stays inside.
+// The first stage, column and line that are drawn as cells. Unchanged while the selected rank is visible.
 struct MeshWindow {
   int64_t stage = 0, column = 0, line = 0;
 };
 
-// Ranks that one block of the overview stands for: of some stages, consecutive in the order of the sheet.
+// A block of the overview. It represents consecutive ranks (in the order of the table) of the stages of one
+// band.
 struct MeshBlock {
   int64_t band = 0, index = 0;
   friend bool operator==(const MeshBlock&, const MeshBlock&) = default;
@@ -25,7 +26,7 @@ class MeshLayout {
   MeshLayout(const MeshGrid& grid, const QRectF& area, double widest_rank, int64_t selected,
              const MeshWindow& before);
 
-  bool whole() const { return whole_; }  // every rank has a cell: no overview
+  bool whole() const { return whole_; }  // every rank has a cell; there is no overview
   const MeshWindow& window() const { return window_; }
   int64_t shownStages() const { return shown_stages_; }
   int64_t shownColumns() const { return shown_columns_; }
@@ -36,7 +37,7 @@ class MeshLayout {
   QRectF columnHeading(int64_t column) const;
   QRectF stageHeading(int64_t stage) const;
   QRectF line(int64_t stage, int64_t line) const;  // of cells, over all shown columns
-  QRectF cell(const MeshPlace& place) const;       // null where it is not shown
+  QRectF cell(const MeshPlace& place) const;       // null: the cell is not shown
   std::optional<int64_t> rankAt(const QPointF& point) const;
 
   QRectF overview() const { return overview_; }

@@ -13,8 +13,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kTitleLine = 26, kLegendLine = 22, kSwatch = 12;
-constexpr double kHairlineBlock = 6;  // blocks as large as this get a line between nodes
+constexpr double kLegendLine = 22, kSwatch = 12;
+constexpr double kHairlineBlock = 6;  // blocks of at least this size have a line between nodes
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshView", text); }
 
@@ -83,7 +83,8 @@ class MeshPainter {
     for (int64_t band = 0; band < layout_.bands(); ++band) blocks(band);
     bandLabels();
     window();
-    // Members over the grounds, in one pass: there may be as many as ranks.
+    // Members above the node grounds, in one pass, because a group may have as many members as there are
+    // ranks.
     if (group_) {
       std::map<std::pair<int64_t, int64_t>, bool> marked;
       for (const int64_t rank : group_->ranks) {
@@ -107,7 +108,7 @@ class MeshPainter {
     p_.setBrush(Qt::NoBrush);
   }
 
-  // The longest of some texts that has room.
+  // The first of the texts that fits.
   QString fitted(const QStringList& texts, double room) const {
     const QFontMetricsF metrics(p_.font());
     for (const QString& text : texts) {
@@ -135,8 +136,8 @@ class MeshPainter {
       }
     }
     const double top = layout_.line(stage, line).top();
-    // By the number of the node, and always other than the neighbour's: a line may hold every second node
-    // only.
+    // Alternates by the number of the node. Neighbouring nodes always differ, even if a line has only every
+    // second node.
     bool strong = grid_.node(ranks.front().first) % 2 == 0;
     for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
       strong = !strong;
@@ -180,7 +181,7 @@ class MeshPainter {
                                                                              : rect;
   }
 
-  // Blocks of one node next to each other are one rectangle; where a block has many nodes the ground is even.
+  // Neighbouring blocks of one node are one rectangle. Blocks with several nodes have one ground colour.
   void blocks(int64_t band) {
     const auto node_of = [&](int64_t index) -> int64_t {
       const MeshBlock block{band, index};
@@ -229,7 +230,7 @@ class MeshPainter {
     draw(selected, true);
   }
 
-  // The part that the cells show.
+  // A frame around the part that is shown as cells.
   void window() {
     const MeshWindow& w = layout_.window();
     const int64_t last_line = std::min(grid_.cells(),
@@ -261,8 +262,7 @@ MeshLayout paint_mesh(QPainter* painter, const QRectF& rect, const MeshDrawing& 
                       const MeshWindow& before) {
   const QFont font = Theme::instance().uiFont(13), small = Theme::instance().uiFont(11.5, QFont::DemiBold);
   const QString sentence = mesh_sentence(*drawing.grid, drawing.selected, *drawing.groups);
-  double top = rect.top() + (drawing.title.isEmpty() ? 0 : kTitleLine);
-  const QRectF words = QFontMetricsF(font).boundingRect(QRectF(rect.left(), top, rect.width(), 200),
+  const QRectF words = QFontMetricsF(font).boundingRect(QRectF(rect.left(), rect.top(), rect.width(), 200),
                                                         Qt::TextWordWrap, sentence);
   const QRectF legend(rect.left(), words.bottom() + 3, rect.width(), kLegendLine);
   const double widest = QFontMetricsF(small).horizontalAdvance(QString::number(drawing.grid->ranks() - 1));
@@ -271,12 +271,6 @@ MeshLayout paint_mesh(QPainter* painter, const QRectF& rect, const MeshDrawing& 
   if (!painter) return layout;
   const Colors& colors = Theme::instance().colors();
   painter->fillRect(rect, drawing.ground);
-  if (!drawing.title.isEmpty()) {
-    painter->setFont(Theme::instance().uiFont(14, QFont::DemiBold));
-    painter->setPen(colors.text);
-    painter->drawText(QRectF(rect.left(), rect.top(), rect.width(), kTitleLine - 6),
-                      Qt::AlignLeft | Qt::AlignVCenter, drawing.title);
-  }
   painter->setFont(font);
   painter->setPen(colors.text);
   painter->drawText(words, Qt::TextWordWrap, sentence);

@@ -13,13 +13,12 @@ struct MeshDrawing {
   const MeshGrid* grid = nullptr;
   const std::vector<RankGroup>* groups = nullptr;
   int64_t selected = 0;
-  int chosen = -1;  // index of the group that is shown
+  int chosen = -1;  // the index of the shown group
   bool focused = false;
   QColor ground;
-  QString title;  // of an export; the window has its own
 };
 
-// Paints into the rectangle and returns where things lie; with a null painter it only lays out.
+// Paints into the rectangle and returns the layout. A null painter means layout only.
 MeshLayout paint_mesh(QPainter* painter, const QRectF& rect, const MeshDrawing& drawing,
                       const MeshWindow& before);
 

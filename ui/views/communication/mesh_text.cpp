@@ -12,11 +12,11 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr size_t kMostListed = 16;  // members by number in the inspector
+constexpr size_t kMostListed = 16;  // the most members that the inspector lists
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshText", text); }
 
-// Ranks are names: without thousands separators, as in the rank field.
+// Rank numbers are names: no thousands separators, as in the rank field.
 QString rank_name(int64_t rank) { return QString::number(rank); }
 
 QString nodes_text(const MeshGrid& grid, const RankGroup& group) {
@@ -24,7 +24,7 @@ QString nodes_text(const MeshGrid& grid, const RankGroup& group) {
   return tr("over %1").arg(counted_text(group.nodes, tr("node"), tr("nodes")));
 }
 
-// The distance from member to member, 0 where it is not the same everywhere.
+// The distance between neighbouring members; 0 if the distances differ.
 int64_t stride_of(const RankGroup& group) {
   const int64_t stride = group.ranks[1] - group.ranks[0];
   for (size_t i = 2; i < group.ranks.size(); ++i) {
@@ -42,16 +42,18 @@ QString axes_text(const GroupRole& role) {
 QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& group) {
   QStringList lines{group_reason(group.name)};
   if (!group.takesPart())
-    return tr("Only the first and the last stage hold the shared table. Select a rank of one of them.");
+    return tr(
+        "Only the first and the last stage hold the shared table. Select a rank of one of these stages.");
   if (!group.role.embedding && !group.role.mirror)
-    lines << tr("Its ranks differ in %1 only; ranks are numbered in the order %2, fastest first.")
-                 .arg(axes_text(group.role), text_of(to_string(report.design.parallel.order)));
+    lines
+        << tr("The ranks of this group differ in %1 only. Ranks are numbered in the order %2, fastest first.")
+               .arg(axes_text(group.role), text_of(to_string(report.design.parallel.order)));
   if (const int64_t stride = stride_of(group); stride == 1)
-    lines << tr("They are consecutive ranks.");
+    lines << tr("The ranks are consecutive.");
   else if (stride > 1)
-    lines << tr("They are %1 ranks apart.").arg(grouped_text(stride));
+    lines << tr("Neighbouring members are %1 ranks apart.").arg(grouped_text(stride));
   lines << (group.nodes == 1
-                ? tr("All of them are in one node: nothing crosses the network between nodes.")
+                ? tr("All ranks are in one node: nothing crosses the network between nodes.")
                 : tr("A node has %1 consecutive ranks, so this group crosses the network between nodes.")
                       .arg(grouped_text(grid.gpusPerNode())));
   lines.removeAll(QString());
@@ -61,7 +63,8 @@ QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& g
 void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
   const MeshPlace place = grid.place(rank);
   const PipelineLayout places = pipeline_layout(report.design.parallel);
-  // Of all chunks; where they lie in a V, or run both ways, they have different ones.
+  // The neighbours of all chunks. In V schedules and bidirectional schedules, chunks have different
+  // neighbours.
   const auto neighbours = [&](bool above) -> QString {
     QStringList names;
     for (int64_t chunk = 0; chunk < places.chunks; ++chunk) {
@@ -82,11 +85,11 @@ void add_neighbours(const Report& report, const MeshGrid& grid, int64_t rank, In
 void add_place(const Report& report, const MeshGrid& grid, int64_t rank, Inspection& inspection) {
   const QStringList places = text_of(rank_text(report, rank)).split(QStringLiteral(" | "));
   inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), places.first()});
-  if (places.size() > 1) inspection.rows.append({tr("Among experts"), places.last()});
-  inspection.rows.append({tr("Its node"), tr("node %1, GPU %2 of %3")
-                                              .arg(grid.node(rank))
-                                              .arg(rank % grid.gpusPerNode() + 1)
-                                              .arg(std::min(grid.gpusPerNode(), grid.ranks()))});
+  if (places.size() > 1) inspection.rows.append({tr("Place on the expert mesh"), places.last()});
+  inspection.rows.append({tr("Node"), tr("node %1, GPU %2 of %3")
+                                          .arg(grid.node(rank))
+                                          .arg(rank % grid.gpusPerNode() + 1)
+                                          .arg(std::min(grid.gpusPerNode(), grid.ranks()))});
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// What the mesh says in words: the sentence above it, tool tips, the inspector, the file of all ranks.
+// Texts of the mesh: the sentence above the mesh, tool tips, the inspector, the CSV of all ranks.
 #pragma once
 
-#include "ui/session/session.h"
+#include "ui/selection/inspection.h"
 #include "ui/views/communication/mesh_layout.h"
 #include "ui/views/communication/rank_groups.h"
 
@@ -16,8 +16,7 @@ QString block_tip(const MeshGrid& grid, const MeshLayout& layout, const MeshBloc
 Inspection inspect_rank_group(const Report& report, const MeshGrid& grid, int64_t rank,
                               const RankGroup& group);
 Inspection inspect_lone_rank(const Report& report, const MeshGrid& grid, int64_t rank);
-// One line per rank: where it is, and the first rank of each of its groups, by which groups can be told
-// apart.
+// One line per rank: its coordinates, and the first rank of each of its groups as an identifier of the group.
 QString mesh_csv(const Report& report, const MeshGrid& grid);
 
 }  // namespace shardscape::ui

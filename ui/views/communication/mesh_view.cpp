@@ -22,8 +22,6 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr QSize kLeastPicture(720, 360);
-
 QIcon swatch(const QColor& color, double scale) {
   QPixmap pixmap(QSize(12, 12) * scale);
   pixmap.setDevicePixelRatio(scale);
@@ -33,19 +31,21 @@ QIcon swatch(const QColor& color, double scale) {
   return QIcon(pixmap);
 }
 
-// The first rank of the stage that stands in the same place as the selected one.
-int64_t matching_rank(const Session& session, const Report& of) {
+// The first rank of the stage at the same relative place as the selected stage.
+int64_t matching_rank(const SelectionState& state, const Report& of) {
+  const Session& session = *state.session();
   const int stages = session.report() ? static_cast<int>(session.report()->stages.size()) : 1;
   return mesh_of(of).with(
       0, MeshAxis::Pp,
-      Comparisons::sameStagePlace(session.stage(), stages, static_cast<int>(of.stages.size())));
+      Comparisons::sameStagePlace(state.stage(), stages, static_cast<int>(of.stages.size())));
 }
 
 }  // namespace
 
-MeshView::MeshView(Session* session, QWidget* parent)
+MeshView::MeshView(SelectionState* state, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       row_(new QHBoxLayout),
       buttons_(new QButtonGroup(this)),
       canvas_(new MeshCanvas(this)) {
@@ -60,28 +60,28 @@ MeshView::MeshView(Session* session, QWidget* parent)
   column->addWidget(canvas_, 1);
   connect(buttons_, &QButtonGroup::buttonClicked, this,
           [this](QAbstractButton* button) { selectGroup(button->property("group").toString()); });
-  connect(session_, &Session::selectionChanged, this, &MeshView::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &MeshView::followSelection);
   connect(canvas_, &MeshCanvas::rankSelected, this, [this](qint64 rank) {
     explained_ = true;
     if (choice_->member() == 0) {
-      session_->setRank(rank);
+      state_->setRank(rank);
     } else {
       rank_ = rank;
       refresh();
     }
     explain();
   });
-  // The ranks of another design are others: its first one on the stage in the same place.
+  // Another design has other ranks: select the first rank of the stage at the same relative place.
   connect(choice_, &DesignChoice::changed, this, [this] {
-    if (const auto of = choice_->report(); choice_->member() > 0 && of) rank_ = matching_rank(*session_, *of);
+    if (const auto of = choice_->report(); choice_->member() > 0 && of) rank_ = matching_rank(*state_, *of);
     refresh();
     if (isVisible()) explain();
   });
   connect(session_->comparisons(), &Comparisons::changed, this, &MeshView::refresh);
   connect(session_, &Session::reportChanged, this, &MeshView::refresh);
-  connect(session_, &Session::stageChanged, this, &MeshView::refresh);
-  connect(session_, &Session::inspectionChanged, this, [this] {
-    if (!explaining_) explained_ = false;  // the inspector went elsewhere
+  connect(state_, &SelectionState::stageChanged, this, &MeshView::refresh);
+  connect(state_, &SelectionState::inspectionChanged, this, [this] {
+    if (!explaining_) explained_ = false;  // another view filled the inspector
   });
   connect(&Theme::instance(), &Theme::changed, this, &MeshView::refresh);
   refresh();
@@ -100,7 +100,7 @@ void MeshView::refresh() {
   if (!report || !report->valid() || report->stages.empty() || !isVisibleTo(parentWidget())) return;
   const bool follows = explained_;
   std::vector<RankGroup> groups = groups_of_rank(*report, rank());
-  // A group that the design no longer has gives way to the first one.
+  // If the design no longer has the chosen group, the first group is shown.
   int chosen = -1;
   for (size_t i = 0; i < groups.size(); ++i) {
     if (text_of(groups[i].name) == chosen_) chosen = static_cast<int>(i);
@@ -120,7 +120,7 @@ void MeshView::fillChips() {
   for (qsizetype i = 0; same && i < before.size(); ++i)
     same = before[i]->property("group").toString() == text_of(groups[static_cast<size_t>(i)].name);
   if (!same) {
-    // Buttons that may be in the middle of their own click go when it is over.
+    // deleteLater(), because a button may still be handling its click.
     for (QAbstractButton* button : before) {
       buttons_->removeButton(button);
       button->hide();
@@ -154,16 +154,16 @@ void MeshView::fillChips() {
   }
 }
 
-qint64 MeshView::rank() const { return choice_->member() == 0 ? session_->rank() : rank_; }
+qint64 MeshView::rank() const { return choice_->member() == 0 ? state_->rank() : rank_; }
 
 void MeshView::countOthers() {
   others_.clear();
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (int member = 0; member <= static_cast<int>(pinned.size()); ++member) {
-    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].made.report;
+    const auto of = member == 0 ? session_->report() : pinned[static_cast<size_t>(member - 1)].result.report;
     if (member == choice_->member() || !of || !of->valid()) continue;
     Other& other = others_.emplace_back(Other{member, {}});
-    for (const RankGroup& group : groups_of_rank(*of, matching_rank(*session_, *of)))
+    for (const RankGroup& group : groups_of_rank(*of, matching_rank(*state_, *of)))
       if (group.takesPart()) other.sizes[group.name] = group.ranks.size();
   }
 }
@@ -191,25 +191,26 @@ void MeshView::setGroup(const QString& name) {
   refresh();
 }
 
-// In all views.
+// Selects the group in all views.
 void MeshView::selectGroup(const QString& name) {
   setGroup(name);
   if (!session_->report() || !session_->report()->valid()) return;
   Selection selection;
   selection.kind = SelectionKind::Group;
-  selection.stage = session_->stage();
+  selection.stage = state_->stage();
   selection.group = name.toStdString();
-  session_->selectInAllViews(remapToStage(selection, *session_->report(), selection.stage),
-                             this);  // the others show the present design, which may have no such group
+  state_->selectInAllViews(remapToStage(selection, *session_->report(), selection.stage),
+                           this);  // other views show the present design, which may lack the group
 }
 
-// The first group that is selected; the one that is shown where it is among them, or none is.
+// Shows the selected group. Keeps the shown group if it is one of several selected groups or if none is
+// selected.
 void MeshView::followSelection(const QObject* by) {
   if (by == this || choice_->member() > 0) return;
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || !report->valid()) return;
   const auto is_selected = [&](const std::string& name) {
-    return session_->resolvedSelection().group(session_->stage(), name);
+    return state_->resolvedSelection().group(state_->stage(), name);
   };
   if (is_selected(chosen_.toStdString())) return;
   for (const RankGroup& group : groups_of_rank(*report, rank()))
@@ -233,17 +234,11 @@ void MeshView::explain() {
   if (chosen >= 0)
     for (const QString& other : othersOf(canvas_->groups()[static_cast<size_t>(chosen)].name))
       out.rows.append({tr("ranks of this group in %1").arg(other.left(1)), other.mid(3)});
-  session_->inspect(out);
+  state_->inspect(out);
 }
 
 Picture MeshView::picture(const QString& file_name) const {
-  Picture picture;
-  picture.title = tr("Who is in whose group");
-  picture.file_name = file_name;
-  picture.size = canvas_->size().expandedTo(kLeastPicture);
-  picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
-    canvas_->paint(device, size, scale, tr("Who is in whose group"));
-  };
+  Picture picture = canvas_->picture(tr("Groups of the mesh"), file_name);
   if (canvas_->grid()) picture.csv = [this] { return mesh_csv(*choice_->report(), *canvas_->grid()); };
   return picture;
 }

@@ -1,5 +1,5 @@
-// The mesh with the selected rank's groups: buttons choose the group that is shown, the inspector tells of
-// it.
+// The mesh with the groups of the selected rank. Buttons choose the shown group; the inspector explains the
+// group.
 #pragma once
 
 #include <QWidget>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 
 class QButtonGroup;
@@ -23,13 +24,13 @@ struct RankGroup;
 class MeshView : public QWidget {
   Q_OBJECT
  public:
-  explicit MeshView(Session* session, QWidget* parent = nullptr);
+  explicit MeshView(SelectionState* state, QWidget* parent = nullptr);
   MeshCanvas* canvas() const { return canvas_; }
-  QString group() const { return chosen_; }  // that is shown: "tp"
+  QString group() const { return chosen_; }  // the shown group: "tp"
   void setGroup(const QString& name);
   QList<QPushButton*> chips() const;
-  DesignChoice* designChoice() const { return choice_; }  // whose mesh is shown
-  void explain();                                         // the shown group in the inspector
+  DesignChoice* designChoice() const { return choice_; }  // the design whose mesh is shown
+  void explain();                                         // shows the chosen group in the inspector
   Picture picture(const QString& file_name) const;
 
  protected:
@@ -42,22 +43,23 @@ class MeshView : public QWidget {
   void fillChips();
   void countOthers();
   int chosenIndex() const;
-  qint64 rank() const;  // that is selected: of the present design the session's
+  qint64 rank() const;  // the selected rank; for the present design the rank of the selection state
   QStringList othersOf(
-      const std::string& group) const;  // "B: 4": how many ranks the same group has in the other designs
+      const std::string& group) const;  // "B: 4": the number of ranks of the same group in the other designs
+  SelectionState* state_;
   Session* session_;
   QHBoxLayout* row_;
   QButtonGroup* buttons_;
   DesignChoice* choice_;
   qint64 rank_ = 0;  // in the mesh of a pinned design
   struct Other {
-    int member = 0;                       // as Comparisons::letter counts
-    std::map<std::string, size_t> sizes;  // of the groups that its rank takes part in
+    int member = 0;                       // 1 is design B, see Comparisons::letter
+    std::map<std::string, size_t> sizes;  // number of ranks, by name of the group
   };
-  std::vector<Other> others_;  // designs that are not shown: their ranks in the same place of the pipeline
+  std::vector<Other> others_;  // group sizes of the designs that are not shown
   MeshCanvas* canvas_;
   QString chosen_;
-  bool explained_ = false;  // the inspector is about this mesh
+  bool explained_ = false;  // the inspector shows this mesh's group
   bool explaining_ = false;
 };
 

@@ -1,17 +1,26 @@
 #include "ui/views/communication/rank_groups.h"
 
 #include <algorithm>
+#include <optional>
+#include <string_view>
 
 #include "plan/rank_mesh.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr MeshAxis kAllAxes[] = {
-    MeshAxis::TpKv,     MeshAxis::TpRep,     MeshAxis::TpOuter, MeshAxis::TpContext, MeshAxis::Tp,
-    MeshAxis::CpRing,   MeshAxis::CpUlysses, MeshAxis::Cp,      MeshAxis::DpRep,     MeshAxis::DpShard,
-    MeshAxis::Dp,       MeshAxis::Etp,       MeshAxis::EpNode,  MeshAxis::EpLocal,   MeshAxis::Ep,
-    MeshAxis::EdpShard, MeshAxis::Edp,       MeshAxis::Pp};
+// The axis with the longest name that the text starts with ("tp_kv" is one axis, not tp and kv). Two axes
+// share the name of expert replicas: one for experts with tp, one for experts with etp (folded).
+std::optional<MeshAxis> axis_at(std::string_view text, bool folded) {
+  std::optional<MeshAxis> found;
+  for (const MeshAxisRow& row : kMeshAxes) {
+    if (!text.starts_with(row.name) || (row.name.size() < text.size() && text[row.name.size()] != '_'))
+      continue;
+    const size_t known = found ? mesh_axis_name(*found).size() : 0;
+    if (row.name.size() > known || (folded && row.name.size() == known)) found = row.axis;
+  }
+  return found;
+}
 
 void count_nodes(RankGroup& group, int64_t gpus_per_node) {
   group.nodes = 0;
@@ -48,20 +57,14 @@ std::vector<std::string> group_names(const Report& report) {
   return groups;
 }
 
-GroupRole group_role(const std::string& name) {
+GroupRole group_role(const std::string& name, bool folded) {
   if (name == "embedding") return {{}, true};
   if (name == "mirror") return {{}, false, true};
   GroupRole role;
-  // Longer names first: tp_kv is one axis, not tp and something else.
-  for (size_t at = 0; at < name.size();) {
-    const auto axis = std::find_if(std::begin(kAllAxes), std::end(kAllAxes), [&](MeshAxis a) {
-      const std::string_view text = mesh_axis_name(a);
-      const size_t end = at + text.size();
-      return name.compare(at, text.size(), text) == 0 && (end == name.size() || name[end] == '_');
-    });
-    if (axis == std::end(kAllAxes)) return {};
+  for (size_t at = 0; at < name.size(); at += mesh_axis_name(role.axes.back()).size() + 1) {
+    const std::optional<MeshAxis> axis = axis_at(std::string_view(name).substr(at), folded);
+    if (!axis) return {};
     role.axes.push_back(*axis);
-    at += mesh_axis_name(*axis).size() + 1;
   }
   return role;
 }
@@ -72,14 +75,7 @@ std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank) {
   for (const std::string& name : group_names(report)) {
     RankGroup group;
     group.name = name;
-    group.role = group_role(name);
-    // Two axes have each of these names: replicas of experts that are split over tp as all else is, and of
-    // those that are not.
-    if (report.design.parallel.folds_experts()) {
-      std::replace(group.role.axes.begin(), group.role.axes.end(), MeshAxis::Edp, MeshAxis::EdpFolded);
-      std::replace(group.role.axes.begin(), group.role.axes.end(), MeshAxis::EdpShard,
-                   MeshAxis::EdpShardFolded);
-    }
+    group.role = group_role(name, report.design.parallel.folds_experts());
     const bool known = group.role.embedding || group.role.mirror ? mesh.degree(MeshAxis::Pp) > 1
                                                                  : mesh.group_size(group.role.axes) > 1;
     if (!known) continue;

@@ -1,5 +1,4 @@
-// Who is in whose group: the ranks around one rank, along every group that the design's collectives use. No
-// Qt in here.
+// The groups of one rank: for every group that the design's collectives use, its member ranks. No Qt.
 #pragma once
 
 #include <string>
@@ -11,19 +10,20 @@
 namespace shardscape::ui {
 
 struct RankGroup {
-  std::string name;  // as the collectives have it: "tp", "dp_cp", "embedding"
+  std::string name;  // as in the collectives: "tp", "dp_cp", "embedding"
   GroupRole role;
-  std::vector<int64_t> ranks;  // ascending; only the rank itself where its stage has no part in this group
+  std::vector<int64_t> ranks;  // ascending; only the rank itself if its stage is not in this group
   int64_t nodes = 1, fewest_per_node = 1, most_per_node = 1;
   bool contains(int64_t rank) const;
   bool takesPart() const { return ranks.size() > 1; }
 };
 
-// Every group of a report's collectives, in the order of the house for mesh axes, then the others by name.
+// All groups of a report's collectives: mesh axes in their fixed order, then other groups by name.
 std::vector<std::string> group_names(const Report& report);
-// "dp_cp" is {Dp, Cp}; of a name that is no mesh axis the role is empty.
-GroupRole group_role(const std::string& name);
-// Without groups of one rank.
+// The mesh axes of a group: "dp_cp" is {Dp, Cp}. Empty for a name without mesh axes. folded: experts have
+// their own tensor parallelism (etp).
+GroupRole group_role(const std::string& name, bool folded);
+// The groups of a rank, without groups of one rank.
 std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank);
 
 }  // namespace shardscape::ui

@@ -15,20 +15,20 @@ QString reason(FlopsGroup group, Phase phase) {
   const bool backward = phase == Phase::Backward;
   switch (group) {
     case FlopsGroup::MatrixProducts:
-      return backward ? tr("Each matrix product of the forward pass has two in the backward pass, of the "
-                           "same size: one for the gradient of "
-                           "its input, one for the gradient of its weights.")
+      return backward ? tr("Each matrix product of the forward pass has two matrix products of the same size "
+                           "in the backward pass: one for the gradient of its input, one for the gradient of "
+                           "its weights.")
                       : tr("Two FLOPs, a multiplication and an addition, for each term of each matrix "
                            "product with weights.");
     case FlopsGroup::Attention:
-      return backward
-                 ? tr("The counted figure has the scores computed again, as a flash kernel does, next to "
-                      "the gradients of queries, "
-                      "keys and values. The useful one leaves out what the causal mask discards.")
-                 : tr("Scores and their weighted sum grow with the square of the sequence. Counted is "
-                      "the full square; useful leaves "
-                      "out what the causal mask discards.");
-    case FlopsGroup::Activation: return tr("A few FLOPs for each element between the products of the MLP.");
+      return backward ? tr("Counted FLOPs include the gradients of queries, keys and values, and the "
+                           "recomputation of scores in a flash kernel. Useful FLOPs leave out scores that "
+                           "the causal mask discards.")
+                      : tr("Scores and their weighted sum grow with the square of the sequence length. "
+                           "Counted FLOPs are the full square. Useful FLOPs leave out scores that the causal "
+                           "mask discards.");
+    case FlopsGroup::Activation:
+      return tr("A few FLOPs for each element between the matrix products of the MLP.");
     case FlopsGroup::Embedding:
       return backward ? tr("The gradient of a table look-up adds each token's row.")
                       : tr("A table look-up for each token.");
@@ -113,19 +113,18 @@ Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
   const auto heaviest = std::max_element(
       report.stages.begin(), report.stages.end(),
       [](const StageReport& a, const StageReport& b) { return a.flops_total < b.flops_total; });
-  inspection.why_title = tr("Counted or useful?");
+  inspection.why_title = tr("What do counted and useful mean?");
   inspection.why = tr(
-      "Counted are whole products, of attention and of all slots of experts too. Useful leaves out what "
-      "masks discard, what is computed again, "
-      "and slots beyond an even share of the routed tokens: those that are padded, or only the busiest "
-      "expert has.");
+      "Counted FLOPs include the full square of attention and all slots of experts. Useful FLOPs leave out "
+      "masked scores, recomputation, and expert slots beyond an even share of the routed tokens (padding, "
+      "and the excess of the busiest expert).");
   if (report.stages.size() > 1) {
     const double part = to_double(stage.flops_total) / std::max(1.0, to_double(heaviest->flops_total));
     if (part > 0.9995) {  // prints as 100.0 %
       inspection.why += tr(
-          " No stage computes noticeably more than this one, so it sets the pace of the pipeline.");
+          " No stage computes noticeably more than this stage, so this stage sets the pace of the pipeline.");
     } else {
-      inspection.why += tr(" It computes %1 of what stage %2 does, which sets the pace of the pipeline.")
+      inspection.why += tr(" It computes %1 of the FLOPs of stage %2, which sets the pace of the pipeline.")
                             .arg(percent_text(part))
                             .arg(heaviest->stage);
     }

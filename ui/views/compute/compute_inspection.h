@@ -1,8 +1,8 @@
-// What the inspector says about FLOPs: formula, numbers put in, value, and where they come from.
+// Inspector texts about FLOPs: formula, formula with numbers, value, and the origin of the FLOPs.
 #pragma once
 
 #include "plan/report.h"
-#include "ui/session/session.h"
+#include "ui/selection/inspection.h"
 #include "ui/views/compute/flops_bars.h"
 
 namespace shardscape::ui {

@@ -3,14 +3,11 @@
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "ui/inspector/node_inspection.h"
-#include "ui/plot/chart_notice.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/stage_chart.h"
-#include "ui/toolkit/segmented_control.h"
 #include "ui/views/compute/compute_inspection.h"
 #include "ui/views/compute/flops_bars.h"
 #include "ui/views/compute/roofline_canvas.h"
@@ -18,11 +15,11 @@
 
 namespace shardscape::ui {
 
-ComputeView::ComputeView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
+ComputeView::ComputeView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
       model_(new FlopsModel(this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
             auto made = std::make_shared<ComparedRoofline>();
             made->stage = Comparisons::sameStagePlace(stage.first, stage.second,
@@ -32,9 +29,6 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
             return made->roofline.points.empty() ? nullptr : made;
           },
           [this] { fillRoofline(); }) {
-  switch_ = new SegmentedControl(tr("Picture"), {tr("Bars"), tr("Roofline")}, this);
-  controls()->addWidget(switch_);
-  connect(switch_, &SegmentedControl::chosen, this, [this](int index) { setRooflineShown(index == 1); });
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const QString& tip, FlopsConvention convention) {
     auto* button = new QPushButton(text, this);
@@ -46,12 +40,12 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
     return button;
   };
   counted_ = add(tr("Counted"),
-                 tr("Full products, whatever masks spare the kernels, and all slots of experts; scores "
-                    "computed again in the backward pass"),
+                 tr("FLOPs of full matrix products, with masked scores, all slots of experts, and scores "
+                    "recomputed in the backward pass"),
                  FlopsConvention::Counted);
   useful_ = add(
       tr("Useful"),
-      tr("Without what masks discard, what is computed again, and slots of experts beyond the routed tokens"),
+      tr("FLOPs without masked scores, recomputation, and slots of experts beyond the routed tokens"),
       FlopsConvention::Useful);
   counted_->setChecked(true);
   start(model_, {FlopsModel::Stage});
@@ -60,46 +54,27 @@ ComputeView::ComputeView(Session* session, QWidget* parent)
   roofline_table_->setAccessibleName(tr("Table: operations under the roofline"));
   roofline_model_ = new RooflineModel(this);
   roofline_table_->setTable(roofline_model_);
-  auto* column = qobject_cast<QVBoxLayout*>(layout());
-  column->insertWidget(column->indexOf(chart()) + 1, roofline_, 1);
-  column->addWidget(roofline_table_);
-  roofline_->hide();
-  roofline_table_->hide();
-  notice()->raise();  // lies over the roofline too
+  setAlternative(tr("Roofline"), tr("Roofline of one rank"), roofline_, roofline_table_, {counted_, useful_});
   connect(roofline_, &RooflineCanvas::pointSelected, this, &ComputeView::selectPoint);
   connect(roofline_table_, &ChartTable::rowSelected, this, [this](int row) {
     roofline_->setSelectedItem(static_cast<int>(roofline_->data().points.size()) - 1 - row);
     selectPoint();
   });
-  for (const auto signal : {&Session::reportChanged, &Session::stageChanged, &Session::unitsChanged})
-    connect(session, signal, this, &ComputeView::fillRoofline);
-}
-
-void ComputeView::setRooflineShown(bool shown) {
-  switch_->setCurrent(shown ? 1 : 0);
-  if (shown == roofline_shown_) return;
-  roofline_shown_ = shown;
-  for (QWidget* widget :
-       {static_cast<QWidget*>(chart()), static_cast<QWidget*>(counted_), static_cast<QWidget*>(useful_)})
-    widget->setVisible(!shown);
-  setTableWanted(!shown);
-  for (QWidget* widget : {static_cast<QWidget*>(roofline_), static_cast<QWidget*>(roofline_table_)})
-    widget->setVisible(shown);
-  setTitle(shown ? tr("Roofline of one rank") : tr("Compute of one rank in a step, by stage"));
-  fillRoofline();
-  explainAgain();
+  for (const auto signal : {&Session::reportChanged, &Session::unitsChanged})
+    connect(session(), signal, this, &ComputeView::fillRoofline);
+  connect(state, &SelectionState::stageChanged, this, &ComputeView::fillRoofline);
 }
 
 void ComputeView::fillRoofline() {
-  if (!roofline_shown_ || !filled()) return;
-  const int stage = std::clamp(session()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
+  if (!alternativeShown() || !filled()) return;
+  const int stage = std::clamp(state()->stage(), 0, static_cast<int>(filled()->stages.size()) - 1);
   Roofline data = shardscape::ui::roofline(*filled(), stage);
   if (data.accelerator)
     setTitle(tr("Roofline of %1, stage %2").arg(QString::fromStdString(data.accelerator->name)).arg(stage));
   if (isVisible()) comparison_.show({stage, static_cast<int>(filled()->stages.size())});
   std::vector<ComparedRoofline> others;
   for (const auto& one : comparison_.all()) {
-    others.push_back(*one.made);
+    others.push_back(*one.result);
     others.back().member = one.member;
   }
   roofline_model_->setRoofline(*filled(), data, session()->units(), others);
@@ -125,28 +100,28 @@ void ComputeView::resizeEvent(QResizeEvent* event) {
   fitRoofline();
 }
 
-void ComputeView::explainAgain() { roofline_shown_ ? explainPoint() : ChartPage::explainAgain(); }
+void ComputeView::explainAgain() { alternativeShown() ? explainPoint() : ChartPage::explainAgain(); }
 
-// The op everywhere else: in all layers of the stage that have it.
+// Selects the op in all views: in all layers of the stage that have the op.
 void ComputeView::selectPoint() {
   const int selected = roofline_->selected();
   if (selected < 0 || !filled()) return;
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
-  const auto [first, end] = units_with(*filled(), session()->stage(), point);
+  const auto [first, end] = units_with(*filled(), state()->stage(), point);
   if (first < 0) return;
   Selection selection;
   selection.kind = SelectionKind::Op;
-  selection.stage = session()->stage();
+  selection.stage = state()->stage();
   selection.unit = first;
   selection.units = end - first;
   selection.op = point.op;
   selection.kernel = true;
-  session()->selectInAllViews(selection, this);
+  state()->selectInAllViews(selection, this);
   markPoints();
   explainPoint();
 }
 
-// Points of what is selected in any view: one is selected here too, several are marked.
+// Marks the points that belong to the selection of any view. A single point is selected.
 void ComputeView::markPoints() {
   if (!filled() || filled() != session()->report().get()) return;
   std::vector<int> marked, rows;
@@ -154,9 +129,9 @@ void ComputeView::markPoints() {
   const int last = static_cast<int>(points.size()) - 1;
   for (int i = 0; i <= last; ++i) {
     const auto& of = points[static_cast<size_t>(i)].ops;
-    const bool belongs = session()->resolvedSelection().on(session()->stage()) &&
+    const bool belongs = state()->resolvedSelection().on(state()->stage()) &&
                          std::any_of(of.begin(), of.end(), [&](const auto& op) {
-                           return session()->resolvedSelection().op(op.first, op.second);
+                           return state()->resolvedSelection().op(op.first, op.second);
                          });
     if (belongs) marked.push_back(i);
   }
@@ -169,10 +144,10 @@ void ComputeView::markPoints() {
 
 void ComputeView::followSelection(const QObject* by) {
   ChartPage::followSelection(by);
-  if (by == this || !roofline_shown_) return;
+  if (by == this || !alternativeShown()) return;
   roofline_->setSelectedItem(-1);
   markPoints();
-  if (isVisible() && by != session()) explainPoint();
+  if (isVisible() && by != state()) explainPoint();
 }
 
 void ComputeView::explainPoint() {
@@ -182,16 +157,16 @@ void ComputeView::explainPoint() {
     return ChartPage::explainAgain();
   const RooflinePoint& point = roofline_->data().points[static_cast<size_t>(selected)];
   const GraphTree tree(session()->report());
-  const int unit = units_with(*filled(), session()->stage(), point).first;
+  const int unit = units_with(*filled(), state()->stage(), point).first;
   if (unit < 0) return;
-  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, session()->stage()), 1, Passes::Both,
+  Inspection out = inspect_node(tree, tree.op_node(unit, point.op, state()->stage()), 1, Passes::Both,
                                 session()->units());
   out.title = roofline_title(*filled(), point);
   const QVector<QPair<QString, QString>> rates{
       {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
       {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},
       {tr("achieved"), flops_text(static_cast<Wide>(point.rate())) + QStringLiteral("/s")},
-      {tr("of what the roof allows"),
+      {tr("share of the roof"),
        percent_text(point.rate() / std::max(1.0, roofline_->data().attainable(point)))}};
   out.rows = rates + out.rows;
   for (const ComparedRoofline& other : roofline_->others()) {
@@ -204,7 +179,7 @@ void ComputeView::explainPoint() {
                                     .arg(QString::fromStdString(format_seconds(seconds)),
                                          signed_percent_text(seconds / point.seconds - 1))});
   }
-  session()->inspect(out);
+  state()->inspect(out);
 }
 
 Selection ComputeView::selectionOfBar(const Report& report, int stage, int series) const {
@@ -218,11 +193,10 @@ Selection ComputeView::selectionOfBar(const Report& report, int stage, int serie
 }
 
 Selection ComputeView::selectionOfRow(const Report& report, int row) const {
-  const FlopsValue& of = report.stages[static_cast<size_t>(session()->stage())]
-                             .flops[static_cast<size_t>(row)];
+  const FlopsValue& of = stageOf(report).flops[static_cast<size_t>(row)];
   Selection selection;
   selection.kind = SelectionKind::Flops;
-  selection.stage = session()->stage();
+  selection.stage = state()->stage();
   selection.flops = flops_group(of.kind);
   selection.phase = of.phase;
   selection.row = {of.kind, of.compute};
@@ -236,19 +210,14 @@ bool ComputeView::marksSeries(const Report& report, const ResolvedSelection& res
 }
 
 bool ComputeView::marksRow(const Report& report, const ResolvedSelection& resolved, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return static_cast<size_t>(row) < stage.flops.size() &&
          resolved.flops(stage.stage, stage.flops[static_cast<size_t>(row)]);
 }
 
 Picture ComputeView::picture() const {
-  Picture picture = ChartPage::picture();
-  if (!roofline_shown_) return picture;
-  picture.file_name = pictureName(u"roofline");
-  picture.size = roofline_->size().expandedTo({720, 420});
-  picture.paint = titled(picture.title, [this](QPainter& painter, const QRectF& area, const QColor& ground) {
-    roofline_->paint(painter, area, ground);
-  });
+  if (!alternativeShown()) return ChartPage::picture();
+  Picture picture = roofline_->picture(title(), pictureName(u"roofline"));
   picture.csv = [this] { return csv_text(*roofline_model_); };
   return picture;
 }
@@ -269,11 +238,11 @@ BarData ComputeView::bars(const Report& report) const {
 }
 
 void ComputeView::fillTable(const Report& report) {
-  model_->setReport(report, session()->stage(), convention_);
+  model_->setReport(report, state()->stage(), convention_);
 }
 
 QString ComputeView::caption(const Report& report) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return tr("Stage %1: %2 counted, %3 useful")
       .arg(QString::number(stage.stage), flops_text(stage.flops_total), flops_text(stage.useful_flops_total));
 }
@@ -291,7 +260,7 @@ Inspection ComputeView::inspectBar(const Report& report, int stage, int series) 
 }
 
 Inspection ComputeView::inspectRow(const Report& report, int row) const {
-  const StageReport& stage = report.stages[static_cast<size_t>(session()->stage())];
+  const StageReport& stage = stageOf(report);
   return inspect_flops(stage, stage.flops[static_cast<size_t>(row)]);
 }
 

@@ -1,5 +1,5 @@
-// FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful; or its ops under the
-// roofline.
+// The Compute view: FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful.
+// Alternatively, the ops of a stage under the roofline.
 #pragma once
 
 #include <utility>
@@ -15,19 +15,16 @@ namespace shardscape::ui {
 
 class RooflineCanvas;
 class RooflineModel;
-class SegmentedControl;
 
 class ComputeView : public ChartPage {
   Q_OBJECT
  public:
-  explicit ComputeView(Session* session, QWidget* parent = nullptr);
+  explicit ComputeView(SelectionState* state, QWidget* parent = nullptr);
   FlopsModel* model() const { return model_; }
   FlopsConvention convention() const { return convention_; }
   void setConvention(FlopsConvention convention);
   RooflineCanvas* roofline() const { return roofline_; }
   ChartTable* rooflineTable() const { return roofline_table_; }
-  bool rooflineShown() const { return roofline_shown_; }
-  void setRooflineShown(bool shown);
   Picture picture() const override;
 
  protected:
@@ -36,6 +33,7 @@ class ComputeView : public ChartPage {
   QString caption(const Report& report) const override;
   QString csv(const Report& report) const override;
   Inspection inspectBar(const Report& report, int stage, int series) const override;
+  bool rowsAreStages() const override { return false; }
   Inspection inspectRow(const Report& report, int row) const override;
   Selection selectionOfBar(const Report& report, int stage, int series) const override;
   Selection selectionOfRow(const Report& report, int row) const override;
@@ -43,6 +41,7 @@ class ComputeView : public ChartPage {
                    int series) const override;
   bool marksRow(const Report& report, const ResolvedSelection& resolved, int row) const override;
   void explainAgain() override;
+  void alternativeToggled() override { fillRoofline(); }
   void followSelection(const QObject* by) override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
@@ -54,13 +53,11 @@ class ComputeView : public ChartPage {
   void explainPoint();
   void markPoints();
   FlopsModel* model_;
-  SegmentedControl* switch_ = nullptr;
   ComparisonResults<ComparedRoofline, std::pair<int, int>>
-      comparison_;  // by the selected stage and how many there are
+      comparison_;  // key: the selected stage, the number of stages
   RooflineCanvas* roofline_ = nullptr;
   RooflineModel* roofline_model_ = nullptr;
   ChartTable* roofline_table_ = nullptr;
-  bool roofline_shown_ = false;
   QPushButton* counted_;
   QPushButton* useful_;
   FlopsConvention convention_ = FlopsConvention::Counted;

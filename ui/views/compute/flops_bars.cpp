@@ -14,10 +14,11 @@ constexpr FlopsGroup kGroups[] = {FlopsGroup::MatrixProducts, FlopsGroup::Attent
                                   FlopsGroup::Embedding,      FlopsGroup::Loss,      FlopsGroup::Pointwise,
                                   FlopsGroup::Optimizer};
 
-// Below this part of the tallest bar a segment is thinner than a line: the table has it, the legend does not.
+// A segment below this share of the tallest bar is thinner than a line. The table shows it, the legend does
+// not.
 constexpr double kLeastInLegend = 0.004;
 
-// The kind whose colour stands for the whole group.
+// The colour of the group's main kind of op.
 QColor group_color(FlopsGroup group) {
   const Theme& theme = Theme::instance();
   switch (group) {
@@ -96,7 +97,7 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
     });
     if (visible) data.legend.push_back({flops_group_label(group), group_color(group)});
   }
-  // The pattern tells the phase, whatever the colour.
+  // The fill pattern shows the phase.
   for (const Phase phase : phases) {
     if (phase == Phase::Forward || phase == Phase::Recompute || phase == Phase::Backward) {
       data.legend.push_back({words(phase_name(phase)), Theme::instance().colors().secondary, fill_of(phase)});

@@ -1,4 +1,4 @@
-// How the many kinds of op become few segments of a bar: groups of kinds, forward below backward.
+// Joins the many kinds of ops into few bar segments: groups of kinds, forward below backward.
 #pragma once
 
 #include <vector>
@@ -16,9 +16,9 @@ struct FlopsSegment {
   friend bool operator==(const FlopsSegment&, const FlopsSegment&) = default;
 };
 
-// The segments that any stage has, bottom to top; the order of BarData::series.
+// The segments of all stages, bottom to top, in the order of BarData::series.
 std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention);
-// Rows of a stage that a segment is made of.
+// The FLOPs rows of a stage that belong to a segment.
 std::vector<const FlopsValue*> flops_rows(const StageReport& stage, const FlopsSegment& segment);
 BarData flops_bars(const Report& report, FlopsConvention convention);
 

@@ -6,7 +6,7 @@
 
 namespace shardscape::ui {
 
-// Counted: full products. Useful: exact under masks, of the tokens routed.
+// Counted: full matrix products. Useful: without masked scores, for routed tokens only.
 enum class FlopsConvention { Counted, Useful };
 
 class FlopsModel : public TableModel {
@@ -16,7 +16,7 @@ class FlopsModel : public TableModel {
   enum Column { Stage, Kind, PhaseName, Counted, Useful, Share, Formula };
 
   using TableModel::TableModel;
-  // Share and formula are of the convention. Rows follow the order of StageReport::flops.
+  // convention: the FLOPs of the columns Share and Formula. Rows follow the order of StageReport::flops.
   void setReport(const Report& report, int stage, FlopsConvention convention);
 };
 

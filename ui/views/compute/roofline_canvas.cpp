@@ -1,17 +1,13 @@
 #include "ui/views/compute/roofline_canvas.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
 
-#include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
+#include "ui/plot/axis_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/graph_text.h"
 #include "ui/toolkit/theme.h"
@@ -21,8 +17,9 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 62, kTop = 24, kRight = 24, kBottom = 34;
-constexpr int kNamed = 6;      // points with their names next to them, at most
-constexpr size_t kTried = 24;  // of the longest, those whose names may find a place
+constexpr double kTera = 1e12, kApart = 40;  // divisor of the vertical axis; pixels between ticks
+constexpr int kNamed = 6;                    // the most points with names
+constexpr size_t kTried = 24;                // the longest points that are tried for a name
 
 QString rate_text(double flops_per_second) {
   return flops_text(static_cast<Wide>(flops_per_second)) + QStringLiteral("/s");
@@ -30,16 +27,6 @@ QString rate_text(double flops_per_second) {
 
 QString roof_label(const Roof& roof) {
   return QStringLiteral("%1, %2").arg(rate_text(roof.peak), text_of(dtype_name(roof.compute)));
-}
-
-QString power_text(int exponent) {
-  if (exponent >= 0 && exponent <= 4)
-    return grouped_text(static_cast<Wide>(std::llround(std::pow(10, exponent))));
-  if (exponent < 0 && exponent >= -2) return QString::number(std::pow(10, exponent));
-  QString digits = QString::number(std::abs(exponent)), raised;
-  const char16_t signs[] = u"⁰¹²³⁴⁵⁶⁷⁸⁹";
-  for (const QChar c : digits) raised += QChar(signs[c.digitValue()]);
-  return QStringLiteral("10") + (exponent < 0 ? QStringLiteral("⁻") : QString()) + raised;
 }
 
 }  // namespace
@@ -52,19 +39,18 @@ QString roofline_title(const Report& report, const RooflinePoint& point) {
 
 struct RooflineCanvas::Axes {
   QRectF plot;
-  int x0 = -1, x1 = 4, y0 = 10, y1 = 15;  // powers of ten
-  double x(double value) const { return plot.left() + plot.width() * (std::log10(value) - x0) / (x1 - x0); }
-  double y(double value) const {
-    return plot.bottom() - plot.height() * (std::log10(value) - y0) / (y1 - y0);
-  }
+  AxisScale across, upright;  // FLOPs per byte, FLOPs per second; whole powers of ten at both ends
+  double x(double value) const { return plot.left() + plot.width() * across.share(value); }
+  double y(double value) const { return plot.bottom() - plot.height() * upright.share(value); }
+  QPointF at(const RooflinePoint& point) const { return {x(point.intensity()), y(point.rate())}; }
+  double left() const { return std::pow(10, across.low); }
+  double right() const { return std::pow(10, across.high); }
 };
 
-RooflineCanvas::RooflineCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setObjectName(QStringLiteral("roofline"));
-  setAccessibleName(tr("Roofline: operations by FLOPs per byte and FLOPs per second"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
+RooflineCanvas::RooflineCanvas(QWidget* parent)
+    : Canvas(QStringLiteral("roofline"), tr("Roofline: operations by FLOPs per byte and FLOPs per second"),
+             parent) {
+  setMessage(tr("There is no roofline: the accelerator of this design is not in the catalogue."));
 }
 
 void RooflineCanvas::setRoofline(std::shared_ptr<const Report> report, Roofline roofline) {
@@ -113,15 +99,18 @@ RooflineCanvas::Axes RooflineCanvas::axes(const QRectF& rect) const {
   };
   take(data_);
   for (const ComparedRoofline& other : others_) take(other.roofline);
-  axes.x0 = static_cast<int>(std::floor(std::log10(low) - 0.05));
-  axes.x1 = static_cast<int>(std::ceil(std::log10(high) + 0.05));
-  axes.y0 = static_cast<int>(std::floor(std::log10(least) - 0.05));
-  axes.y1 = static_cast<int>(std::ceil(std::log10(most) + 0.05));
+  // Whole decades, a little beyond all points.
+  const auto decades = [](double from, double to, double divisor) {
+    return log_scale(std::pow(10, std::floor(std::log10(from) - 0.05)),
+                     std::pow(10, std::ceil(std::log10(to) + 0.05)), 10, divisor);
+  };
+  axes.across = decades(low, high, 1);
+  axes.upright = decades(least, most, kTera);
   return axes;
 }
 
 double RooflineCanvas::radius(const RooflinePoint& point) const {
-  double most = data_.points.back().seconds;  // the longest is the last
+  double most = data_.points.back().seconds;  // the longest point is the last
   for (const ComparedRoofline& other : others_) most = std::max(most, other.roofline.points.back().seconds);
   return 3.5 + 6.5 * std::sqrt(point.seconds / most);
 }
@@ -129,77 +118,68 @@ double RooflineCanvas::radius(const RooflinePoint& point) const {
 QPointF RooflineCanvas::place(int point) const {
   const Axes axes = this->axes(QRectF(rect()));
   const RooflinePoint& of = data_.points[static_cast<size_t>(point)];
-  return {axes.x(of.intensity()), axes.y(of.rate())};
+  return axes.at(of);
 }
 
 QPointF RooflineCanvas::comparedPointPlace(size_t others, int point) const {
   const Axes axes = this->axes(QRectF(rect()));
   const RooflinePoint& of = others_[others].roofline.points[static_cast<size_t>(point)];
-  return {axes.x(of.intensity()), axes.y(of.rate())};
+  return axes.at(of);
 }
 
-// The backward is a square: not by colour alone.
+// Backward points are squares, so that colour is not the only difference.
 void RooflineCanvas::paintMark(QPainter& painter, const Axes& axes, const Report& report,
                                const RooflinePoint& point) const {
   const double r = radius(point);
-  const QPointF at(axes.x(point.intensity()), axes.y(point.rate()));
+  const QPointF at = axes.at(point);
   if (report.graph().segments[static_cast<size_t>(point.segment)].op(point.op).phase == Phase::Forward)
     painter.drawEllipse(at, r, r);
   else
     painter.drawRoundedRect(QRectF(at.x() - r * 0.88, at.y() - r * 0.88, r * 1.76, r * 1.76), 1.5, 1.5);
 }
 
-// Other designs: points in outline, in their colours; roofs where their machine has others.
+// Compared designs: outlined points in the design's colour; also their roofs if their machine differs.
 void RooflineCanvas::paintComparedDesigns(QPainter& painter, const Axes& axes, const QColor& ground) const {
   painter.setBrush(Qt::NoBrush);
   for (const ComparedRoofline& other : others_) {
-    const QColor ink = Theme::instance().designColor(other.member);
-    // Accelerators of one name have the same figures: changed figures are in the name.
+    // Accelerators with equal names have equal figures, because changed figures are part of the name.
     const auto& there = other.roofline.accelerator;
     const bool other_machine = !there != !data_.accelerator ||
                                (there && there->name != data_.accelerator->name);
     if (other_machine && !other.roofline.roofs.empty()) {
       const Roof& roof = other.roofline.roofs.front();
-      const double ridge = other.roofline.ridge(roof), left = std::pow(10, axes.x0),
-                   right = std::pow(10, axes.x1);
-      painter.setPen(QPen(ink, 1.4, Qt::DashLine));
+      const double ridge = other.roofline.ridge(roof), left = axes.left(), right = axes.right();
+      painter.setPen(design_pen(other.member, 1.4, true));
       painter.drawLine(QPointF(axes.x(left), axes.y(left * other.roofline.bandwidth)),
                        QPointF(axes.x(ridge), axes.y(roof.peak)));
       painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(right), axes.y(roof.peak)));
-      painter.setPen(readable(ink, ground));
-      painter.drawText(
-          QPointF(axes.x(right) - 4 -
-                      QFontMetricsF(painter.font()).horizontalAdvance(Comparisons::letter(other.member)),
-                  axes.y(roof.peak) - 4),
-          Comparisons::letter(other.member));
+      paint_letter_at(painter, QPointF(axes.x(right) - 12, axes.y(roof.peak) - 4), other.member, ground);
     }
-    std::set<int> same;  // as what is marked
+    std::set<int> same;  // the points that match a marked point
     for (const int of : marked_)
       same.insert(same_point(*report_, data_.points[static_cast<size_t>(of)], other));
     for (int i = 0; i < static_cast<int>(other.roofline.points.size()); ++i) {
-      painter.setPen(QPen(ink, same.count(i) ? 3 : 1.5));
+      painter.setPen(design_pen(other.member, same.count(i) ? 3 : 1.5));
       paintMark(painter, axes, *other.report, other.roofline.points[static_cast<size_t>(i)]);
     }
   }
 }
 
-// From the selected op to where the others run it.
+// Lines from the selected op to the same op of the compared designs.
 void RooflineCanvas::paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const {
   const RooflinePoint& point = data_.points[static_cast<size_t>(selected_)];
-  const QPointF from(axes.x(point.intensity()), axes.y(point.rate()));
+  const QPointF from = axes.at(point);
   for (const ComparedRoofline& other : others_) {
     const int same = same_point(*report_, point, other);
     if (same < 0) continue;
     const RooflinePoint& there = other.roofline.points[static_cast<size_t>(same)];
-    const QPointF to(axes.x(there.intensity()), axes.y(there.rate()));
-    const QColor ink = Theme::instance().designColor(other.member);
+    const QPointF to = axes.at(there);
     painter.setBrush(Qt::NoBrush);
-    painter.setPen(QPen(ink, 1.2));
+    painter.setPen(design_pen(other.member, 1.2));
     painter.drawLine(from, to);
-    painter.setPen(QPen(ink, 2.6));
+    painter.setPen(design_pen(other.member, 2.6));
     paintMark(painter, axes, *other.report, there);
-    painter.setPen(readable(ink, ground));
-    painter.drawText(to + QPointF(radius(there) + 4, -4), Comparisons::letter(other.member));
+    paint_letter_at(painter, to + QPointF(radius(there) + 4, -4), other.member, ground);
   }
 }
 
@@ -207,16 +187,16 @@ QString RooflineCanvas::comparedText(const RooflinePoint& of) const {
   QString text;
   for (const ComparedRoofline& other : others_) {
     const int same = same_point(*report_, of, other);
-    const QString letter = Comparisons::letter(other.member);
     if (same < 0) {
-      text += tr("\n%1: no such op on stage %2").arg(letter).arg(other.stage);
+      text += u'\n' + of_design(other.member, tr("no such op on stage %1").arg(other.stage));
       continue;
     }
     const RooflinePoint& there = other.roofline.points[static_cast<size_t>(same)];
-    text += tr("\n%1: %2, %3, %4, %5 FLOPs per byte")
-                .arg(letter, QString::fromStdString(format_seconds(there.seconds)),
-                     signed_percent_text(there.seconds / of.seconds - 1), rate_text(there.rate()),
-                     QString::fromStdString(significant(there.intensity())));
+    text += u'\n' + of_design(other.member, tr("%1, %2, %3, %4 FLOPs per byte")
+                                                .arg(QString::fromStdString(format_seconds(there.seconds)),
+                                                     signed_percent_text(there.seconds / of.seconds - 1),
+                                                     rate_text(there.rate()),
+                                                     QString::fromStdString(significant(there.intensity()))));
   }
   return text;
 }
@@ -225,14 +205,14 @@ QString RooflineCanvas::cacheLabel() const {
   return tr("cache, %1 MB").arg(QString::fromStdString(significant(data_.cache_bytes * 1e-6)));
 }
 
-// Of what fits into the cache, and where its name stands: where the slope comes into the plot.
+// The roof of ops that fit into the cache, and the place of its label, where the slope enters the plot.
 std::optional<std::pair<QLineF, QRectF>> RooflineCanvas::cacheRoof(const Axes& axes,
                                                                    const QFontMetricsF& metrics) const {
   const bool any = std::any_of(data_.points.begin(), data_.points.end(),
                                [&](const RooflinePoint& point) { return data_.cached(point); });
   if (!any || data_.roofs.empty()) return std::nullopt;
   const double peak = data_.roofs.front().peak,
-               left = std::max(std::pow(10, axes.x0), std::pow(10, axes.y0) / data_.cache_bandwidth);
+               left = std::max(axes.left(), std::pow(10, axes.upright.low) / data_.cache_bandwidth);
   const QLineF slope(QPointF(axes.x(left), axes.y(left * data_.cache_bandwidth)),
                      QPointF(axes.x(peak / data_.cache_bandwidth), axes.y(peak)));
   const QSizeF size(metrics.horizontalAdvance(cacheLabel()) + 4, metrics.height());
@@ -243,24 +223,13 @@ std::optional<std::pair<QLineF, QRectF>> RooflineCanvas::cacheRoof(const Axes& a
 }
 
 void RooflineCanvas::paintGrid(QPainter& painter, const QRectF& rect, const Axes& axes) const {
-  const Colors& colors = Theme::instance().colors();
-  for (int e = axes.x0; e <= axes.x1; ++e) {
-    const double x = axes.x(std::pow(10, e));
-    painter.fillRect(QRectF(std::round(x), axes.plot.top(), 1, axes.plot.height()), colors.line);
-    painter.setPen(colors.secondary);
-    painter.drawText(QRectF(x - 40, axes.plot.bottom() + 3, 80, 14), Qt::AlignCenter, power_text(e));
-  }
-  for (int e = axes.y0; e <= axes.y1; ++e) {
-    const double y = axes.y(std::pow(10, e));
-    painter.fillRect(QRectF(axes.plot.left(), std::round(y), axes.plot.width(), 1), colors.line);
-    painter.setPen(colors.secondary);
-    painter.drawText(QRectF(rect.left(), y - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter,
-                     power_text(e - 12));
-  }
+  painter.setPen(Theme::instance().colors().secondary);
   painter.drawText(QRectF(rect.left(), rect.top(), 200, 16), Qt::AlignLeft | Qt::AlignVCenter,
                    tr("TFLOP/s, achieved"));
   painter.drawText(QRectF(axes.plot.left(), axes.plot.bottom() + 17, axes.plot.width(), 16), Qt::AlignCenter,
                    tr("FLOPs per byte of memory"));
+  paint_x_axis(painter, axes.across, axes.plot, kApart);
+  paint_y_axis(painter, axes.upright, axes.plot, kLeft);
 }
 
 void RooflineCanvas::paintRoofs(QPainter& painter, const Axes& axes, const QColor& ground) const {
@@ -269,7 +238,7 @@ void RooflineCanvas::paintRoofs(QPainter& painter, const Axes& axes, const QColo
   const QColor ink = readable(colors.accent, ground);
   bool slope = false;
   for (const Roof& roof : data_.roofs) {
-    const double ridge = data_.ridge(roof), left = std::pow(10, axes.x0), right = std::pow(10, axes.x1);
+    const double ridge = data_.ridge(roof), left = axes.left(), right = axes.right();
     painter.setPen(QPen(ink, 1.6));
     painter.drawLine(QPointF(axes.x(ridge), axes.y(roof.peak)), QPointF(axes.x(right), axes.y(roof.peak)));
     if (!slope)
@@ -293,34 +262,20 @@ void RooflineCanvas::paintRoofs(QPainter& painter, const Axes& axes, const QColo
   }
 }
 
-// Shapes of the two directions, and whose the points in outline are.
+// The legend: shapes of the two directions, and letters of the compared designs.
 void RooflineCanvas::paintLegend(QPainter& painter, const QRectF& rect, const Axes& axes) const {
   const Colors& colors = Theme::instance().colors();
-  const QFont small = Theme::instance().uiFont(11);
-  const QFontMetricsF metrics(small);
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
-  painter.setPen(Qt::NoPen);
-  painter.setBrush(colors.secondary);
   const double y = rect.top() + 8, right = axes.plot.right();
-  double x = right - 150;
-  painter.setFont(small);
-  for (auto it = others_.rbegin(); it != others_.rend(); ++it) {
-    const QString letter = Comparisons::letter(it->member);
-    x -= metrics.horizontalAdvance(letter);
-    painter.setPen(colors.secondary);
-    painter.drawText(QPointF(x, y + 4), letter);
-    x -= 10;
-    painter.setPen(QPen(Theme::instance().designColor(it->member), 1.5));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawEllipse(QPointF(x, y), 4, 4);
-    x -= 16;
-  }
+  painter.setFont(Theme::instance().uiFont(11));
+  const std::vector<int> members = members_of(others_);
+  paint_design_legend(painter, QPointF(right - 150 - design_legend_width(members.size()), y), members,
+                      DesignSign::Ring);
   painter.setPen(Qt::NoPen);
   painter.setBrush(colors.secondary);
   painter.drawEllipse(QPointF(right - 132, y), 4, 4);
   painter.drawRoundedRect(QRectF(right - 66, y - 4, 8, 8), 1.5, 1.5);
-  painter.setFont(small);
   painter.setPen(colors.secondary);
   painter.drawText(QPointF(right - 124, y + 4), tr("forward"));
   painter.drawText(QPointF(right - 54, y + 4), tr("backward"));
@@ -329,13 +284,6 @@ void RooflineCanvas::paintLegend(QPainter& painter, const QRectF& rect, const Ax
 
 void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
-  if (data_.points.empty()) {
-    painter.setFont(Theme::instance().uiFont());
-    painter.setPen(colors.secondary);
-    painter.drawText(rect.adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap,
-                     tr("There is no roofline: the accelerator of this design is not in the catalogue."));
-    return;
-  }
   const Axes axes = this->axes(rect);
   const QFont small = Theme::instance().uiFont(11);
   painter.save();
@@ -359,7 +307,7 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(colors.accent, 2));
     const double r = radius(point) + 3;
-    painter.drawEllipse(QPointF(axes.x(point.intensity()), axes.y(point.rate())), r, r);
+    painter.drawEllipse(axes.at(point), r, r);
   };
   for (const int of : marked_) ring(of);
   if (selected_ >= 0) ring(selected_);
@@ -367,8 +315,8 @@ void RooflineCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& 
   paintLegend(painter, rect, axes);
 }
 
-// The longest have their names next to them, or at the end of a thin line where there is no room; never over
-// a point, the roof or another name. What finds no place is in the table.
+// Names of the longest points, next to the point or at the end of a thin line. A name never covers a point,
+// the roof or another name. Names without a place are only in the table.
 void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(Theme::instance().uiFont(11));
@@ -376,7 +324,7 @@ void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColo
   std::vector<QPointF> places;
   for (const RooflinePoint& point : data_.points) {
     const double r = radius(point) + 1;
-    places.emplace_back(axes.x(point.intensity()), axes.y(point.rate()));
+    places.push_back(axes.at(point));
     taken.emplace_back(places.back() - QPointF(r, r), QSizeF(2 * r, 2 * r));
   }
   for (const Roof& roof : data_.roofs) {
@@ -423,11 +371,8 @@ void RooflineCanvas::paintNames(QPainter& painter, const Axes& axes, const QColo
       names.push_back(box);
       taken.push_back(box.adjusted(-3, 0, 3, 0));
       named.insert(text);
-      QColor veil = ground;
-      veil.setAlphaF(0.8f);
-      painter.fillRect(box, veil);
       painter.setPen(colors.text);
-      painter.drawText(QPointF(box.left(), box.top() + metrics.ascent()), text);
+      paint_veiled_text(painter, box, text, ground);
       return;
     }
   };
@@ -456,9 +401,8 @@ QString RooflineCanvas::tipAt(const QPointF& point) const {
     const auto other = comparedPointAt(point);
     if (!other) return {};
     const ComparedRoofline& whose = others_[other->first];
-    return tr("%1: %2").arg(
-        Comparisons::letter(whose.member),
-        describe(*whose.report, whose.roofline, whose.roofline.points[static_cast<size_t>(other->second)]));
+    return of_design(whose.member, describe(*whose.report, whose.roofline,
+                                            whose.roofline.points[static_cast<size_t>(other->second)]));
   }
   const RooflinePoint& of = data_.points[static_cast<size_t>(i)];
   return describe(*report_, data_, of) + comparedText(of);
@@ -470,25 +414,16 @@ QString RooflineCanvas::describe(const Report& report, const Roofline& roofline,
   const double memory = of.intensity() * roofline.bandwidth;
   QString why;
   if (of.rate() > roofline.attainable(of))
-    why = tr("\nabove its roof: fused with another op, it moves less than by itself");
+    why = tr("\nabove its roof: fused with another op, so it moves fewer bytes");
   else if (of.rate() > memory)
-    why = tr("\nfaster than memory: it fits into the cache, which brings %1 times as much")
+    why = tr("\nfaster than memory: the data fits into the cache, which has %1 times the bandwidth")
               .arg(QString::fromStdString(significant(roofline.cache_bandwidth / roofline.bandwidth)));
-  return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of what the roof allows")
+  return tr("%1, %2\n%3 in %4: %5\n%6 FLOPs per byte; %7 of the roof")
              .arg(roofline_title(report, of), words(phase_name(op.phase)),
                   flops_text(static_cast<Wide>(of.flops)), QString::fromStdString(format_seconds(of.seconds)),
                   rate_text(of.rate()), QString::fromStdString(significant(of.intensity())),
                   percent_text(of.rate() / std::max(1.0, roofline.attainable(of)))) +
          why;
-}
-
-void RooflineCanvas::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  const Colors& colors = Theme::instance().colors();
-  paint(painter, QRectF(rect()), colors.ground);
-  if (!hasFocus() || !keyboard_ || selected_ >= 0) return;
-  painter.setPen(QPen(colors.accent, 1));
-  painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
 
 std::optional<std::pair<size_t, int>> RooflineCanvas::comparedPointAt(const QPointF& point) const {
@@ -500,34 +435,29 @@ std::optional<std::pair<size_t, int>> RooflineCanvas::comparedPointAt(const QPoi
   return std::nullopt;
 }
 
-// The point of the present design that does the same; -1: none does.
-int RooflineCanvas::sameHere(size_t others, int point) const {
+// The point of the same op in the present design; -1: none.
+int RooflineCanvas::matchingPoint(size_t others, int point) const {
   for (size_t i = 0; i < data_.points.size(); ++i)
     if (same_point(*report_, data_.points[i], others_[others]) == point) return static_cast<int>(i);
   return -1;
 }
 
-void RooflineCanvas::mousePressEvent(QMouseEvent* event) {
-  int point = at(event->position());
-  if (const auto other = point < 0 ? comparedPointAt(event->position()) : std::nullopt)
-    point = sameHere(other->first, other->second);
-  if (event->button() != Qt::LeftButton || point < 0) return QWidget::mousePressEvent(event);
+void RooflineCanvas::select(int point) {
   setSelectedItem(point);
   Q_EMIT pointSelected(point);
 }
 
-void RooflineCanvas::mouseMoveEvent(QMouseEvent* event) {
-  const QString tip = tipAt(event->position());
-  setCursor(tip.isEmpty() ? Qt::ArrowCursor : Qt::PointingHandCursor);
-  tip.isEmpty() ? QToolTip::hideText() : QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+void RooflineCanvas::click(const QPointF& position, Qt::KeyboardModifiers) {
+  int point = at(position);
+  if (const auto other = point < 0 ? comparedPointAt(position) : std::nullopt)
+    point = matchingPoint(other->first, other->second);
+  if (point >= 0) select(point);
 }
 
 // Left and right go by FLOPs per byte, up and down by FLOPs per second.
-void RooflineCanvas::keyPressEvent(QKeyEvent* event) {
-  const int key = event->key();
-  const bool across = key == Qt::Key_Left || key == Qt::Key_Right,
-             upright = key == Qt::Key_Up || key == Qt::Key_Down;
-  if (data_.points.empty() || (!across && !upright)) return QWidget::keyPressEvent(event);
+bool RooflineCanvas::go(Way way, Qt::KeyboardModifiers) {
+  const bool across = way == Way::Left || way == Way::Right;
+  if (!across && way != Way::Up && way != Way::Down) return false;
   std::vector<int> order(data_.points.size());
   std::iota(order.begin(), order.end(), 0);
   const auto value = [&](int i) {
@@ -535,21 +465,14 @@ void RooflineCanvas::keyPressEvent(QKeyEvent* event) {
                   : data_.points[static_cast<size_t>(i)].rate();
   };
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return value(a) < value(b); });
-  auto here = std::find(order.begin(), order.end(), selected_);
-  const int by = key == Qt::Key_Left || key == Qt::Key_Down ? -1 : 1;
+  const auto here = std::find(order.begin(), order.end(), selected_);
+  const int by = way == Way::Left || way == Way::Down ? -1 : 1;
   const auto last = static_cast<std::ptrdiff_t>(order.size()) - 1;
   const std::ptrdiff_t next = here == order.end()
                                   ? (by > 0 ? 0 : last)
                                   : std::clamp<std::ptrdiff_t>(here - order.begin() + by, 0, last);
-  setSelectedItem(order[static_cast<size_t>(next)]);
-  Q_EMIT pointSelected(selected_);
-}
-
-bool RooflineCanvas::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  follow_focus(this, event, keyboard_);
-  return QWidget::event(event);
+  select(order[static_cast<size_t>(next)]);
+  return true;
 }
 
 }  // namespace shardscape::ui

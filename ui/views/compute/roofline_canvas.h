@@ -1,35 +1,35 @@
-// The roofline as a picture: selected by mouse and keys, painted on any device.
+// The roofline chart: points are selected by mouse and keys; painted on any device.
 #pragma once
 
 #include <QFontMetricsF>
 #include <QLineF>
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <utility>
 
+#include "ui/plot/canvas.h"
 #include "ui/views/compute/roofline_data.h"
 
 namespace shardscape::ui {
 
-class RooflineCanvas : public QWidget {
+class RooflineCanvas : public Canvas {
   Q_OBJECT
  public:
   explicit RooflineCanvas(QWidget* parent = nullptr);
   void setRoofline(std::shared_ptr<const Report> report, Roofline roofline);
-  void setComparedDesigns(std::vector<ComparedRoofline> others);  // their points in outline, on the same axes
+  void setComparedDesigns(std::vector<ComparedRoofline> others);  // outlined points on the same axes
   const std::vector<ComparedRoofline>& others() const { return others_; }
   const Roofline& data() const { return data_; }
   void setSelectedItem(int point);  // -1: none
   int selected() const { return selected_; }
-  void setMarked(std::vector<int> points);  // that belong to what is selected in any view
+  void setMarked(std::vector<int> points);  // points that belong to the selection of any view
   const std::vector<int>& marked() const { return marked_; }
   QPointF place(int point) const;
   QPointF comparedPointPlace(size_t others, int point) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   QString describe(const Report& report, const Roofline& roofline,
-                   const RooflinePoint& of) const;  // a point in words
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+                   const RooflinePoint& of) const;  // a point as text
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 180}; }
 
@@ -37,11 +37,10 @@ class RooflineCanvas : public QWidget {
   void pointSelected(int point);
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return !data_.points.empty(); }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
 
  private:
   struct Axes;
@@ -52,21 +51,22 @@ class RooflineCanvas : public QWidget {
   void paintMark(QPainter& painter, const Axes& axes, const Report& report, const RooflinePoint& point) const;
   void paintComparedDesigns(QPainter& painter, const Axes& axes, const QColor& ground) const;
   void paintLinks(QPainter& painter, const Axes& axes, const QColor& ground) const;
-  QString comparedText(const RooflinePoint& of) const;  // how the others run it, a line for each
+  // The same op in the compared designs, a line for each.
+  QString comparedText(const RooflinePoint& of) const;
   void paintNames(QPainter& painter, const Axes& axes, const QColor& ground) const;
   QString cacheLabel() const;
   std::optional<std::pair<QLineF, QRectF>> cacheRoof(const Axes& axes, const QFontMetricsF& metrics) const;
   double radius(const RooflinePoint& point) const;
   int at(const QPointF& point) const;
   std::optional<std::pair<size_t, int>> comparedPointAt(
-      const QPointF& point) const;  // whose, and which of its points
-  int sameHere(size_t others, int point) const;
+      const QPointF& point) const;  // index of the compared design, and of its point
+  void select(int point);           // emits pointSelected()
+  int matchingPoint(size_t others, int point) const;
   std::shared_ptr<const Report> report_;
   Roofline data_;
   std::vector<ComparedRoofline> others_;
   int selected_ = -1;
   std::vector<int> marked_;
-  bool keyboard_ = false;
 };
 
 QString roofline_title(const Report& report, const RooflinePoint& point);  // "QKV projection"

@@ -5,7 +5,6 @@
 #include <set>
 #include <tuple>
 
-#include "graph/gemm_kernels.h"
 #include "performance/calibration.h"
 #include "timing/machine_of.h"
 #include "timing/op_seconds.h"
@@ -26,7 +25,7 @@ int same_point(const Report& report, const RooflinePoint& point, const ComparedR
     return of.graph().segments[static_cast<size_t>(at.segment)];
   };
   const Segment& mine = segment(report, point);
-  int found = -1;  // layers of several kinds share ops, of which one stands for all
+  int found = -1;  // different kinds of layers share ops, and one point represents all of them
   for (size_t i = 0; i < other.roofline.points.size(); ++i) {
     const RooflinePoint& there = other.roofline.points[i];
     const Segment& theirs = segment(*other.report, there);
@@ -56,7 +55,7 @@ Roofline roofline(const Report& report, int stage) {
   if (!report.accelerator) return out;
   out.accelerator = report.accelerator;
   out.bandwidth = report.accelerator->memory_gbps * 1e9;
-  // Half as much again as the cache holds still finds some of it there (memory_model.h).
+  // Tensors up to 1.5 times the cache size are partly served from the cache (memory_model.h).
   if (const auto& memory = kernels_of(*report.accelerator).data.memory;
       memory && memory->cache_mb > 0 && memory->cache_share > 1) {
     out.cache_bytes = 1.5e6 * memory->cache_mb;
@@ -66,33 +65,26 @@ Roofline roofline(const Report& report, int stage) {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   std::set<DType> precisions;
   std::map<std::tuple<std::string, double, double>, size_t>
-      seen;  // layers of several kinds share most of their ops
+      seen;  // different kinds of layers share most of their ops
   for (const int s : segments_of(report, stage)) {
     const Segment& segment = report.graph().segments[static_cast<size_t>(s)];
     const std::vector<OpTime>& seconds = times.ops[static_cast<size_t>(s)];
-    const std::vector<OpId> kernels = gemm_kernels(segment);
-    for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id) {
-      const Op& op = segment.op(id);
-      if (is_redistribution(op.kind) || kernels[static_cast<size_t>(id)] != id) continue;
-      // Kernels of attention skip what the mask discards.
-      const Expr& flops = op.kind == OpKind::Attention ? op.useful_flops : op.flops;
+    for (const Kernel& kernel : segment.kernels) {
+      const Op& op = segment.op(kernel.op);
+      if (is_redistribution(op.kind)) continue;
       RooflinePoint point{s,
-                          id,
-                          number(flops, of.binding),
-                          number(op.read_bytes + op.written_bytes, of.binding),
-                          seconds[static_cast<size_t>(id)].seconds,
+                          kernel.op,
+                          0,
+                          number(kernel.moved_bytes, of.binding),
+                          seconds[static_cast<size_t>(kernel.op)].seconds,
                           op.compute,
                           {}};
-      for (const OpId member : kernel_members(kernels, id)) {
-        point.ops.emplace_back(s, member);
-        if (member == id) continue;
-        const Op& with = segment.op(member);
-        double bytes = number(with.read_bytes + with.written_bytes, of.binding);
-        for (const TensorId input : with.inputs)  // read once
-          if (std::find(op.inputs.begin(), op.inputs.end(), input) != op.inputs.end())
-            bytes -= number(local_bytes(segment.tensor(input)), of.binding);
-        point.flops += number(with.flops, of.binding);
-        point.bytes += std::max(0.0, bytes);
+      for (const OpId id : kernel.ops) {
+        const Op& member = segment.op(id);
+        // Attention kernels skip masked tiles.
+        point.flops += number(member.kind == OpKind::Attention ? member.useful_flops : member.flops,
+                              of.binding);
+        point.ops.emplace_back(s, id);
       }
       if (point.flops <= 0 || point.bytes <= 0 || point.seconds <= 0) continue;
       const auto [known, made] = seen.try_emplace({op.name, point.flops, point.bytes}, out.points.size());

@@ -1,5 +1,4 @@
-// Ops of the graph under the roofline of their machine: FLOPs per byte against FLOPs per second. No widgets
-// in here.
+// Ops of the graph under the roofline of their machine: FLOPs per second over FLOPs per byte. No widgets.
 #pragma once
 
 #include <memory>
@@ -16,7 +15,7 @@ struct RooflinePoint {
   double flops = 0, bytes = 0, seconds = 0;  // of one run on one rank
   DType compute = DType::BF16;
   std::vector<std::pair<int, int>>
-      ops;  // segment and op: all that it stands for, parts of the kernel and layers of other kinds
+      ops;  // (segment, op) of all ops of the point: the ops of a kernel, in all kinds of layers
   double intensity() const { return flops / bytes; }
   double rate() const { return flops / seconds; }
 };
@@ -27,34 +26,34 @@ struct Roof {
 };
 
 struct Roofline {
-  std::shared_ptr<const Accelerator> accelerator;  // null: none that is known
+  std::shared_ptr<const Accelerator> accelerator;  // null: unknown accelerator
   double bandwidth = 0;                            // bytes per second
-  double cache_bytes = 0, cache_bandwidth = 0;     // what moves fewer bytes than that is served from a faster
-                                                   // cache, by measurements; 0: not known
-  std::vector<Roof> roofs;            // of every precision that an op computes in, the highest first
-  std::vector<RooflinePoint> points;  // what takes longest last, so that it is drawn on top
+  double cache_bytes = 0, cache_bandwidth = 0;  // ops that move fewer bytes are served from the faster cache,
+                                                // by measurements; 0: unknown
+  std::vector<Roof> roofs;                      // one per precision of the ops, the highest first
+  std::vector<RooflinePoint> points;            // by seconds; the longest is last and drawn on top
   double ridge(const Roof& roof) const { return roof.peak / bandwidth; }
   bool cached(const RooflinePoint& point) const { return point.bytes <= cache_bytes; }
-  // FLOPs per second under its roof: the peak, or what memory brings, or the cache to those that fit into it.
+  // FLOPs per second that the roof allows: the peak, or intensity times the bandwidth of memory or cache.
   double attainable(const RooflinePoint& point) const;
 };
 
-// That of a compared design, with what its points are of.
+// The roofline of a compared design, with its report.
 struct ComparedRoofline {
-  int member = 1;  // as Comparisons::letter counts
+  int member = 1;  // 1 is design B, see Comparisons::letter
   int stage = 0;
   std::shared_ptr<const Report> report;
   Roofline roofline;
 };
-// The point of the same op in another design's; -1: it has none. Ops match by name in segments of one name.
+// The point of the same op in another design's roofline; -1: none. Ops match by name in segments of the same
+// name.
 int same_point(const Report& report, const RooflinePoint& point, const ComparedRoofline& other);
 
-// Units of a stage that have the point's op: from the first to one past the last of the same kind of layer;
-// -1: none has.
+// The units of a stage with the point's op: the first, and one past the last of the same kind of layer; -1:
+// none.
 std::pair<int, int> units_with(const Report& report, int stage, const RooflinePoint& point);
 
-// Ops of a stage that compute, each once; those that only communicate have no place here. Empty without a
-// known accelerator.
+// The compute ops of a stage, each once, without communication. Empty if the accelerator is unknown.
 Roofline roofline(const Report& report, int stage);
 
 }  // namespace shardscape::ui

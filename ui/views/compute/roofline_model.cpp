@@ -44,11 +44,12 @@ void RooflineModel::setRoofline(const Report& report, const Roofline& roofline, 
       {tr("Takes"), QStringLiteral("seconds"), true, {}},
       {tr("TFLOP/s"), QStringLiteral("TFLOP per second"), true, {}, true},
       {tr("Of roof"), QStringLiteral("share of attainable"), true,
-       tr("Of the lower of the peak and FLOPs per byte times what memory brings, or the cache to those that "
-          "fit into it. What is fused with another op can pass it")}};
+       tr("Share of the roof: the lower of the peak and FLOPs per byte times the bandwidth (of the cache for "
+          "ops that fit into it). Fused ops can exceed the roof")}};
   for (const ComparedRoofline& other : others)
-    for (TableColumn& column : comparisonColumns(other.member, tr("takes"), QStringLiteral("seconds"),
-                                                 tr("On the stage in the same place of its pipeline")))
+    for (TableColumn& column :
+         comparisonColumns(other.member, tr("takes"), QStringLiteral("seconds"),
+                           tr("On the stage at the same relative place of its pipeline")))
       columns.push_back(std::move(column));
   assign(std::move(columns), std::move(rows));
 }

@@ -1,4 +1,4 @@
-// Ops under the roofline: FLOPs, bytes, both rates, and how far each is below its roof.
+// The table of ops under the roofline: FLOPs, bytes, seconds, rates, and the share of the roof.
 #pragma once
 
 #include "ui/plot/comparison_cells.h"
@@ -12,10 +12,10 @@ class RooflineModel : public TableModel {
   enum Column { Operation, PhaseName, Type, Flops, Bytes, Intensity, Seconds, Rate, OfRoof };
 
   using TableModel::TableModel;
-  // Rows follow the points from last to first: what takes longest on top.
+  // Rows follow the points from last to first: the longest op is on top.
   void setRoofline(const Report& report, const Roofline& roofline, UnitSystem units,
                    const std::vector<ComparedRoofline>& others = {});
-  // Of a compared design, counted from 0: what it takes, the difference and that in percent.
+  // The first of the columns of a compared design (index from 0): seconds, difference, difference in percent.
   static int takes(int others) { return OfRoof + 1 + kComparisonCells * others; }
 };
 

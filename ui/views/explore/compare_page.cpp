@@ -15,6 +15,7 @@
 #include "ui/inspector/memory_inspection.h"
 #include "ui/inspector/step_inspection.h"
 #include "ui/plot/chart_table.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
@@ -26,7 +27,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18, kBarsShare = 0.42;  // of the height, at most
+constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18,
+                 kBarsShare = 0.42;  // shares of the height, at most
 constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10, kLowPage = 640;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
@@ -38,14 +40,19 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   return cell;
 }
 
-// Parts of different wholes have the same names.
+// Parts of step time and of memory can have equal names.
 QString prefix_of(const ComparedFigure& figure) {
-  if (figure.group == "Where the step goes, mean over stages") return ComparePage::tr("Step: ");
-  if (figure.group == "Memory of the fullest rank") return ComparePage::tr("Memory: ");
+  switch (figure.group) {
+    case FigureGroup::StepParts: return ComparePage::tr("Step: ");
+    case FigureGroup::Memory: return ComparePage::tr("Memory: ");
+    case FigureGroup::Size:
+    case FigureGroup::Time:
+    case FigureGroup::Collectives: return {};
+  }
   return {};
 }
 
-// The letter of a design behind a square in its colour.
+// A square in the design's colour with its letter.
 class Badge : public QWidget {
  public:
   Badge(int member, QWidget* parent) : QWidget(parent), member_(member) { setFixedSize(34, kMemberHeight); }
@@ -90,17 +97,17 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
   for (const ComparedFigure& figure : figures) {
     std::vector<TableCell>& row = rows.emplace_back();
     const double now = figure.values[0];
-    row.push_back(text_cell(text(figure.group)));
+    row.push_back(text_cell(group_text(figure.group)));
     TableCell name = text_cell(prefix_of(figure) + text(figure.label), text(figure.id));
-    name.tip = text(figure.group) + QStringLiteral(": ") + text(figure.label);
+    name.tip = group_text(figure.group) + QStringLiteral(": ") + text(figure.label);
     row.push_back(std::move(name));
     row.push_back(figure_cell(figure.kind, now, units));
     for (size_t member = 1; member < figure.values.size(); ++member) {
-      const double by = figure.by(member);
+      const double by = figure.change(member);
       TableCell difference = figure_cell(figure.kind, by, units);
       if (by > 0) difference.text.prepend(u'+');
       if (by == 0 || figure.kind == FigureKind::Share)
-        difference.text = text(figure.difference(member));  // points, not percent of percent
+        difference.text = text(figure.difference(member));  // percentage points, not percent of percent
       TableCell percent = text_cell(text(figure.percent(member)));
       percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
@@ -109,22 +116,22 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
       row.push_back(std::move(percent));
     }
   }
-  std::vector<TableColumn> columns{{tr("Of"), QStringLiteral("group"), false, {}},
+  std::vector<TableColumn> columns{{tr("Group"), QStringLiteral("group"), false, {}},
                                    {tr("Figure"), QStringLiteral("figure"), false, {}},
                                    {tr("A"), QStringLiteral("A"), true, tr("The present design")}};
   for (int member = 1; member < designs; ++member) {
     const QString letter = Comparisons::letter(member);
     columns.push_back({letter, letter, true, {}});
     columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true,
-                       tr("%1 less the present design").arg(letter)});
-    columns.push_back(
-        {tr("%"), letter + QStringLiteral(" less A (%)"), true, tr("That in percent of the present design")});
+                       tr("%1 minus the present design").arg(letter)});
+    columns.push_back({tr("%"), letter + QStringLiteral(" less A (%)"), true,
+                       tr("The difference in percent of the present design")});
   }
   assign(std::move(columns), std::move(rows));
 }
 
-ComparePage::ComparePage(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), comparisons_(session->comparisons()) {
+ComparePage::ComparePage(SelectionState* state, QWidget* parent)
+    : QWidget(parent), state_(state), session_(state->session()), comparisons_(session_->comparisons()) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
@@ -160,10 +167,10 @@ ComparePage::ComparePage(Session* session, QWidget* parent)
   connect(session_, &Session::designChanged, this, &ComparePage::refresh);
   connect(session_, &Session::estimateChanged, this, &ComparePage::refresh);
   connect(session_, &Session::unitsChanged, this, &ComparePage::refresh);
-  connect(session_, &Session::selectionChanged, this, &ComparePage::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &ComparePage::followSelection);
   connect(bars_, &GroupedBars::figureSelected, this, &ComparePage::selectFigure);
   connect(bars_, &GroupedBars::cleared, this, [this] {
-    session_->selectInAllViews({}, this);
+    state_->selectInAllViews({}, this);
     markSelected();
     explain();
   });
@@ -184,15 +191,14 @@ QWidget* ComparePage::makeMessage() {
   auto* rows = new QVBoxLayout(page);
   rows->addStretch(1);
   auto* words = new QLabel(
-      tr("Up to four designs are compared with the present one here. Pin the present design and go on "
-         "editing, "
-         "select one among the designs of a search and press \"Compare\", or take one from a file."),
+      tr("This page compares up to four designs with the present design. Pin the present design and edit on, "
+         "select a design of a search and press \"Compare\", or add a design from a file."),
       page);
   words->setProperty("role", "secondary");
   words->setAlignment(Qt::AlignCenter);
   words->setWordWrap(true);
   words->setFixedWidth(520);
-  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  auto* middle = new QHBoxLayout;  // a layout supports height-for-width, an alignment does not
   middle->addStretch(1);
   middle->addWidget(words);
   middle->addStretch(1);
@@ -201,7 +207,7 @@ QWidget* ComparePage::makeMessage() {
   auto* line = new QHBoxLayout;
   line->addStretch(1);
   auto* pin = button(tr("Pin the present design"), QStringLiteral("pin_present"),
-                     tr("It stays as it is while you go on (Ctrl+D)"), page);
+                     tr("Keeps a copy of the design while you edit (Ctrl+D)"), page);
   auto* file = button(tr("Compare with a file..."), QStringLiteral("compare_file"), {}, page);
   connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested);
   connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested);
@@ -213,16 +219,15 @@ QWidget* ComparePage::makeMessage() {
   return page;
 }
 
-// "9.29 s · 77.1 GiB · MFU 25.2 %", or why there are no figures.
+// "9.29 s · 77.1 GiB · MFU 25.2 %", or the reason why there are no figures.
 QString ComparePage::stateOf(int member) const {
   const std::shared_ptr<const Estimate> now = session_->estimate();
   ComparedDesign of;
   if (member == 0 && now)
     of = {now->report, now->simulation};
   else if (member > 0)
-    of = comparisons_->all()[static_cast<size_t>(member - 1)].made;
-  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].worked)
-    return tr("working it out…");
+    of = comparisons_->all()[static_cast<size_t>(member - 1)].result;
+  if (member > 0 && !comparisons_->all()[static_cast<size_t>(member - 1)].computed) return tr("computing…");
   if (!of.simulation) {
     const bool why = of.report && !of.report->problems.empty();
     return why ? tr("cannot run: %1").arg(text(of.report->problems.front().what)) : tr("no step");
@@ -241,7 +246,7 @@ std::vector<Design> ComparePage::designs() const {
   return out;
 }
 
-// A line for each design; rebuilt, as they come and go as a whole.
+// A line for each design. All lines are rebuilt on every change.
 void ComparePage::fillMembers() {
   const QWidget* focused = QApplication::focusWidget();
   const bool inside = focused && body_->isAncestorOf(focused) &&
@@ -249,12 +254,12 @@ void ComparePage::fillMembers() {
   const QString line_before = inside ? focused->parentWidget()->objectName() : QString(),
                 name_before = inside ? focused->objectName() : QString();
   while (QLayoutItem* item = members_->takeAt(0)) {
-    // A button that is in the middle of its own click goes when it is over.
+    // deleteLater(), because a button may still be handling its click.
     item->widget()->hide();
     item->widget()->deleteLater();
     delete item;
   }
-  const QStringList names_apart = comparisons_->namesApart(session_->design());
+  const QStringList names_apart = comparisons_->distinguishingNames(session_->design());
   for (int member = 0; member <= comparisons_->size(); ++member) {
     auto* line = new QWidget(body_);
     line->setObjectName(QStringLiteral("member_") + Comparisons::letter(member));
@@ -286,22 +291,22 @@ void ComparePage::fillMembers() {
     };
     if (member == 0) {
       auto* pin = link(tr("Pin"), QStringLiteral("pin_now"),
-                       tr("Stays as it is while you edit the design (Ctrl+D)"));
+                       tr("Keeps a copy of the design while you edit (Ctrl+D)"));
       pin->setEnabled(!comparisons_->full() && comparisons_->find(session_->design()) < 0);
-      auto* file = link(tr("Add a file"), QStringLiteral("add_file"),
-                        tr("A saved design to compare with the present one"));
+      auto* file = link(tr("Add a file"), QStringLiteral("add_file"), tr("Compare with a saved design"));
       file->setEnabled(!comparisons_->full());
       connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested, Qt::QueuedConnection);
       connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested, Qt::QueuedConnection);
     } else {
       auto* take = link(tr("Make current"), QStringLiteral("take_compared"),
-                        tr("Takes the place of the present design; Undo brings that back"));
+                        tr("Replaces the present design; Undo reverts this"));
       auto* drop = link(tr("Remove"), QStringLiteral("drop_compared"), {});
       connect(
           take, &QPushButton::clicked, this,
           [this, member] {
             if (member <= comparisons_->size())
-              Q_EMIT taken(Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
+              Q_EMIT makeCurrentRequested(
+                  Design(comparisons_->all()[static_cast<size_t>(member - 1)].design));
           },
           Qt::QueuedConnection);
       connect(
@@ -324,7 +329,7 @@ void ComparePage::refresh() {
   const std::shared_ptr<const Estimate> now = session_->estimate();
   std::vector<ComparedDesign> made{now && now->simulation ? ComparedDesign{now->report, now->simulation}
                                                           : ComparedDesign{}};
-  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.made);
+  for (const PinnedDesign& pinned : comparisons_->all()) made.push_back(pinned.result);
   const auto count = static_cast<int>(made.size());
   knobs_model_->setKnobs(compare_knobs(designs()), count);
   figures_ = compare_figures(made);
@@ -335,7 +340,7 @@ void ComparePage::refresh() {
   fitHeights();
 }
 
-// A part of the step's time or of the fullest rank's memory is the same selection as in other views.
+// Parts of the step time and of the peak memory are selections that other views share.
 std::optional<Selection> ComparePage::selectionFor(const ComparedFigure& figure) const {
   Selection selection;
   for (int c = 0; c < kTimeCategoryCount; ++c) {
@@ -357,7 +362,7 @@ std::optional<Selection> ComparePage::selectionFor(const ComparedFigure& figure)
 void ComparePage::selectFigure(int figure) {
   const std::optional<Selection> selection = selectionFor(figures_[static_cast<size_t>(figure)]);
   if (!selection) return;
-  session_->selectInAllViews(*selection, this);
+  state_->selectInAllViews(*selection, this);
   for (const GroupedBars::Row& row : bars_->rows())
     if (row.figure == figure)
       scroll_->ensureVisible(0, static_cast<int>(row.area.center().y()), 0,
@@ -373,7 +378,7 @@ void ComparePage::followSelection(const QObject* by) {
 }
 
 void ComparePage::markSelected() {
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   std::vector<int> marked;
   int own = -1;
   for (size_t i = 0; i < figures_.size(); ++i) {
@@ -385,20 +390,20 @@ void ComparePage::markSelected() {
     marked.push_back(static_cast<int>(i));
     if (*selection == resolved.selection()) own = static_cast<int>(i);
   }
-  // A row that stands for no part stays where a person has put it.
+  // A row without a shared selection stays selected.
   if (!marked.empty() || !table_->hasFocus()) table_->showRow(own, marked);
   bars_->setMarked(std::move(marked));
 }
 
 void ComparePage::explain() {
   if (!isVisible()) return;
-  const Selection& selection = session_->selection();
+  const Selection& selection = state_->selection();
   const auto estimate = session_->estimate();
   const auto figure = std::find_if(figures_.begin(), figures_.end(),
                                    [&](const ComparedFigure& of) { return selectionFor(of) == selection; });
   if (selection.kind == SelectionKind::Nothing || figure == figures_.end() || !estimate ||
       !estimate->simulation || estimate->report != session_->report())
-    return session_->inspect({});
+    return state_->inspect({});
   const Report& report = *estimate->report;
   Inspection out = selection.kind == SelectionKind::Time
                        ? inspect_category(*estimate->simulation, selection.time)
@@ -411,13 +416,13 @@ void ComparePage::explain() {
                      figure_text(figure->kind, figure->values[member], session_->units()) +
                          (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent)});
   }
-  session_->inspect(out);
+  state_->inspect(out);
 }
 
 void ComparePage::showEvent(QShowEvent* event) {
   QWidget::showEvent(event);
   refresh();
-  if (comparisons_->size() == 0) session_->inspect({});
+  if (comparisons_->size() == 0) state_->inspect({});
 }
 
 void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }
@@ -431,18 +436,13 @@ void ComparePage::fitHeights() {
 }
 
 Picture ComparePage::picture() const {
-  Picture picture;
   const QString name = text(session_->design().name);
   QStringList letters{tr("A present")};
   for (int member = 1; member <= comparisons_->size(); ++member)
     letters << Comparisons::letter(member) + u' ' + comparisons_->all()[static_cast<size_t>(member - 1)].name;
-  picture.title = tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; ")));
-  picture.file_name = slug(name) + QStringLiteral("-compared");
+  Picture picture = bars_->picture(tr("%1, compared: %2").arg(name, letters.join(QStringLiteral("; "))),
+                                   slug(name) + QStringLiteral("-compared"));
   picture.size = QSize(std::max(900, bars_->width()), bars_->fullHeight() + 60);
-  picture.paint = titled(picture.title,
-                         [bars = bars_](QPainter& painter, const QRectF& area, const QColor& ground) {
-                           bars->paint(painter, area, ground);
-                         });
   picture.csv = [model = model_] { return csv_text(*model); };
   return picture;
 }

@@ -1,5 +1,5 @@
-// Designs side by side, the present one first: who they are, which knobs differ, groups of bars, and all
-// numbers with their difference.
+// The Compare page: the present design and the pinned designs, the knobs that differ, groups of bars, and all
+// figures with their differences.
 #pragma once
 
 #include <QWidget>
@@ -20,9 +20,10 @@ namespace shardscape::ui {
 class ChartTable;
 class Comparisons;
 class GroupedBars;
+class SelectionState;
 class Session;
 
-// Knobs whose values differ: one row each, a column per design.
+// The table of knobs whose values differ: a row per knob, a column per design.
 class DifferingKnobsModel : public TableModel {
   Q_OBJECT
  public:
@@ -30,12 +31,12 @@ class DifferingKnobsModel : public TableModel {
   void setKnobs(const std::vector<ComparedKnob>& knobs, int designs);
 };
 
-// Every figure of all designs, with the difference to the present one and that in percent.
+// The table of all figures of all designs, with differences to the present design, absolute and in percent.
 class ComparisonModel : public TableModel {
   Q_OBJECT
  public:
   enum Column { Group, Figure, Present };
-  // Of a pinned design, from 1 on.
+  // The columns of a pinned design; member is 1 or higher.
   static int value(int member) { return Present + 3 * member - 2; }
   static int difference(int member) { return value(member) + 1; }
   static int percent(int member) { return value(member) + 2; }
@@ -46,7 +47,7 @@ class ComparisonModel : public TableModel {
 class ComparePage : public QWidget {
   Q_OBJECT
  public:
-  explicit ComparePage(Session* session, QWidget* parent = nullptr);
+  explicit ComparePage(SelectionState* state, QWidget* parent = nullptr);
   const std::vector<ComparedFigure>& figures() const { return figures_; }
   GroupedBars* bars() const { return bars_; }
   ChartTable* table() const { return table_; }
@@ -55,9 +56,10 @@ class ComparePage : public QWidget {
   Picture picture() const;
 
  Q_SIGNALS:
-  void taken(const shardscape::Design& design);  // shall be the current one
-  void pinRequested();                           // the present design
-  void fileRequested();                          // a design of a file
+  // The person makes this design the present design.
+  void makeCurrentRequested(const shardscape::Design& design);
+  void pinRequested();   // the present design
+  void fileRequested();  // the person adds a design from a file
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -70,13 +72,14 @@ class ComparePage : public QWidget {
   void followSelection(const QObject* by);
   void selectFigure(int figure);
   void markSelected();
-  void explain();  // in the inspector: the figure that is selected, in all designs
+  void explain();  // shows the selected figure of all designs in the inspector
   std::optional<Selection> selectionFor(
-      const ComparedFigure& figure) const;  // nothing of figures that stand for no part of a step
+      const ComparedFigure& figure) const;  // empty for figures that are no part of step time or memory
   void fillMembers();
   std::vector<Design> designs() const;  // the present one first
   QString stateOf(int member) const;
   void fitHeights();
+  SelectionState* state_;
   Session* session_;
   Comparisons* comparisons_;
   std::vector<ComparedFigure> figures_;

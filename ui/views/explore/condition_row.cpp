@@ -24,7 +24,7 @@ ConditionRow::ConditionRow(const QString& text, QWidget* parent)
   field_->setToolTip(help);
   field_->setAcceptDrops(false);
   auto* drop = new QPushButton(QString(QChar(0x00D7)), this);
-  drop->setAccessibleName(tr("Drop this condition"));
+  drop->setAccessibleName(tr("Remove this condition"));
   drop->setToolTip(drop->accessibleName());
   drop->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 24px; max-width: 24px; }"));
   auto* line = new QHBoxLayout;

@@ -1,5 +1,5 @@
-// A condition that designs have to meet: a line of text, a button that drops it, and what is wrong with it
-// below.
+// A condition that designs must meet: a line of text, a button that removes the condition, and a line below
+// for a problem.
 #pragma once
 
 #include <QWidget>

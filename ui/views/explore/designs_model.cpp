@@ -20,7 +20,7 @@ QString raw_label(const ValueColumn& column) {
   return column.id;
 }
 
-// Long headings in two lines, broken near the middle.
+// Breaks a long heading near the middle into two lines.
 QString wrapped(const QString& heading) {
   constexpr int kShort = 9;
   if (heading.size() <= kShort) return heading;

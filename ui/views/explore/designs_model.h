@@ -1,5 +1,4 @@
-// The best designs that pass the filters: a column per figure and dimension, first what designs are judged
-// by.
+// The table of the best designs that pass the filters: a column per figure and dimension, objectives first.
 #pragma once
 
 #include <memory>
@@ -20,7 +19,7 @@ class DesignsModel : public TableModel {
   void clear();
   int designAt(int table_row) const;    // a row of the ExploreRows; -1: none
   int tableRowOf(int row) const;        // -1: not in the table
-  int tableColumnOf(int column) const;  // of a column of the ExploreRows; -1: there is none
+  int tableColumnOf(int column) const;  // the table column of a column of the ExploreRows; -1: none
 
  private:
   std::vector<int> shown_, order_;

@@ -23,10 +23,10 @@ namespace {
 
 enum Box { X, Y, Colour, Shape };
 constexpr double kTableShare = 0.27,
-                 kLowTableShare = 0.22;  // of the height, at most; the latter on a low page
+                 kLowTableShare = 0.22;  // shares of the height, at most; the second on a low page
 constexpr int kLeastTable = 92,
-              kLowPage = 620;  // below the latter the scatter wants what filters and table can spare
-// Figures that stay out of the table until they are asked for.
+              kLowPage = 620;  // on a page lower than kLowPage, filters and table shrink for the scatter
+// Figures that are hidden in the table until the person shows them.
 constexpr const char* kRarelyWanted[] = {"headroom", "cost", "energy", "gpus", "model_tflops"};
 
 }  // namespace
@@ -64,12 +64,12 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   layout->addWidget(table_);
 
   connect(scatter_, &ScatterCanvas::rowSelected, this, &DesignsPage::selectDesign);
-  connect(scatter_, &ScatterCanvas::taken, this, &DesignsPage::taken);
+  connect(scatter_, &ScatterCanvas::makeCurrentRequested, this, &DesignsPage::makeCurrentRequested);
   connect(filters_, &FilterStrips::changed, this, &DesignsPage::filter);
   connect(table_, &ChartTable::rowSelected, this, [this](int row) { selectDesign(model_->designAt(row)); });
   connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
     if (const int row = model_->designAt(table_->sorted()->mapToSource(index).row()); row >= 0)
-      Q_EMIT taken(row);
+      Q_EMIT makeCurrentRequested(row);
   });
   const auto restyle = [this] { kept_->setInk(Theme::instance().colors().secondary); };
   connect(&Theme::instance(), &Theme::changed, this, restyle);
@@ -123,23 +123,22 @@ QWidget* DesignsPage::makeCaption() {
   };
   row->addWidget(kept_, 1);
   row->addWidget(selection_text_, 1);
-  clear_ = add(tr("Clear filters"), QStringLiteral("clear_filters"),
-               tr("All designs that were kept pass again"));
+  clear_ = add(tr("Clear filters"), QStringLiteral("clear_filters"), tr("Removes all filters"));
   clear_->setProperty("link", true);
-  columns_ = add(tr("Columns"), QStringLiteral("choose_columns"), tr("Which columns the table has"));
+  columns_ = add(tr("Columns"), QStringLiteral("choose_columns"), tr("Choose the columns of the table"));
   columns_->setProperty("link", true);
   columns_menu_ = new QMenu(columns_);
   connect(columns_menu_, &QMenu::aboutToShow, this, &DesignsPage::fillColumnsMenu);
   connect(columns_, &QPushButton::clicked, this,
           [this] { columns_menu_->popup(columns_->mapToGlobal(QPoint(0, columns_->height()))); });
-  connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::clear);
+  connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::openAll);
   compare_ = add(tr("Compare"), QStringLiteral("compare_design"), {});
-  take_ = add(tr("Make current"), QStringLiteral("take_design"), {});
+  make_current_ = add(tr("Make current"), QStringLiteral("take_design"), {});
   connect(compare_, &QPushButton::clicked, this, [this] {
     if (selected_row_ >= 0) Q_EMIT compareRequested(selected_row_);
   });
-  connect(take_, &QPushButton::clicked, this, [this] {
-    if (selected_row_ >= 0) Q_EMIT taken(selected_row_);
+  connect(make_current_, &QPushButton::clicked, this, [this] {
+    if (selected_row_ >= 0) Q_EMIT makeCurrentRequested(selected_row_);
   });
   return caption;
 }
@@ -164,7 +163,8 @@ void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_sea
   fitHeights();
 }
 
-// Columns of the present search; where it lacks one that was chosen, another takes its place.
+// Fills the boxes with the columns of the search. If the search lacks a chosen column, a default column
+// replaces it.
 void DesignsPage::fillBoxes() {
   for (int i = 0; i < 4; ++i) {
     QComboBox* box = boxes_[i];
@@ -193,7 +193,7 @@ void DesignsPage::fillBoxes() {
   fitBoxes();
 }
 
-// Room goes where the words are long.
+// Boxes with long texts get more width.
 void DesignsPage::fitBoxes() {
   auto* row = static_cast<QHBoxLayout*>(tools_->layout());
   for (QComboBox* box : boxes_)
@@ -230,7 +230,7 @@ void DesignsPage::filter() {
                              .arg(grouped_text(filters_->passed()), grouped_text(rows_->rows()))
                        : tr("%1 designs kept").arg(grouped_text(rows_->rows()));
     text += static_cast<int64_t>(rows_->rows()) >= result.counts.timed
-                ? tr(": all that were timed")
+                ? tr(": all timed designs")
                 : tr(" of %1 timed: the front, the best %2, the best of each value, and a random sample")
                       .arg(grouped_text(result.counts.timed),
                            grouped_text(static_cast<Wide>(result.best.size())));
@@ -296,7 +296,7 @@ void DesignsPage::showSelectedDesign() {
   selection_text_->setText(any ? rows_->figures(selected_row_, units_) + QStringLiteral(" · ") +
                                      rows_->name(selected_row_)
                                : QString());
-  for (QPushButton* button : {compare_, take_}) {
+  for (QPushButton* button : {compare_, make_current_}) {
     button->setVisible(rows_ && rows_->rows() > 0);
     button->setEnabled(any);
   }
@@ -304,12 +304,11 @@ void DesignsPage::showSelectedDesign() {
   kept_->setVisible(!any);
   const QString tip = any ? QString() : tr(": select a design first");
   compare_->setEnabled(any && comparable_);
-  compare_->setToolTip(comparable_ ? tr("Side by side with the present design (C)") + tip
-                                   : tr("As many designs are compared with the present one as there may be: "
-                                        "remove one of them first"));
-  take_->setToolTip(
-      any ? tr("This design takes the place of the present one; Undo brings that back (double click, Enter)")
-          : tr("Takes the place of the present design") + tip);
+  compare_->setToolTip(comparable_ ? tr("Compare with the present design (C)") + tip
+                                   : tr("The comparison is full: remove a pinned design first"));
+  make_current_->setToolTip(
+      any ? tr("Replaces the present design by this design; Undo reverts this (double click, Enter)")
+          : tr("Replaces the present design") + tip);
 }
 
 void DesignsPage::setComparable(bool room) {
@@ -353,7 +352,7 @@ bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
     }
     if (watched == table_ && (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) &&
         table_->currentIndex().isValid()) {
-      Q_EMIT taken(selected_row_);
+      Q_EMIT makeCurrentRequested(selected_row_);
       return true;
     }
   }

@@ -1,4 +1,5 @@
-// The designs that a search kept: as points, by filters and in a table, all of them linked.
+// The Designs page: the designs that a search kept, as a scatter plot, filters and a table. A selection is
+// shared by all three.
 #pragma once
 
 #include <QSet>
@@ -23,15 +24,13 @@ class DesignsPage : public QWidget {
   Q_OBJECT
  public:
   explicit DesignsPage(QWidget* parent = nullptr);
-  // same_search: more of what is shown already; the design that is selected stays.
+  // same_search: further rows of the shown search; the selected design stays.
   void setRows(std::shared_ptr<const ExploreRows> rows, bool same_search);
   const std::shared_ptr<const ExploreRows>& rows() const { return rows_; }
   void setUnits(UnitSystem units);
   void setMessage(const QString& message) { scatter_->setMessage(message); }
-  void setDimmed(bool dimmed) { scatter_->setDimmed(dimmed); }
-  void setComparable(bool room);  // whether one more can be compared with the present design
-  // Figures by column id of the present design and behind it those that are pinned; what is not known of one
-  // is not in there.
+  void setComparable(bool room);  // true: another design can be pinned
+  // Figures by column id: of the present design, then of the pinned designs. Unknown figures are absent.
   void setMarked(const std::vector<QHash<QString, double>>& figures);
   int selectedRow() const { return selected_row_; }  // -1: none
   void selectDesign(int row);
@@ -45,7 +44,7 @@ class DesignsPage : public QWidget {
   void fit() { scatter_->fit(); }
 
  Q_SIGNALS:
-  void taken(int row);
+  void makeCurrentRequested(int row);
   void compareRequested(int row);
   void axesChanged();
 
@@ -71,16 +70,17 @@ class DesignsPage : public QWidget {
   UnitSystem units_ = UnitSystem::Binary;
   QWidget* tools_;
   QComboBox* boxes_[4] = {};
-  QString chosen_[4];  // column ids, kept over searches
+  QString chosen_[4];  // column ids, the same for later searches
   ScatterCanvas* scatter_;
   FilterStrips* filters_;
   ElidedLabel *kept_, *selection_text_;
-  QPushButton *clear_, *columns_, *compare_, *take_;
+  QPushButton *clear_, *columns_, *compare_, *make_current_;
   QMenu* columns_menu_;
   ChartTable* table_ = nullptr;
   DesignsModel* model_;
   QSet<QString> hidden_,
-      chosen_columns_;  // by the person: columns that are left out, and usual ones that are not
+      chosen_columns_;  // columns that the person hides; columns that the person shows although hidden by
+                        // default
   std::vector<QHash<QString, double>> marked_;
   int selected_row_ = -1;
   bool comparable_ = true;

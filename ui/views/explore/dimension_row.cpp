@@ -17,11 +17,11 @@
 namespace shardscape::ui {
 namespace {
 
-// A field is as wide as its values, the name has the rest. Without a tick there is room for a wide one.
+// The field is as wide as its values; the name gets the rest. A row without a tick has room for a wide field.
 constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22,
               kBetween = 6;
-constexpr int kTightField = 70;       // gives way to a long name down to this
-constexpr double kFieldShare = 0.42;  // of a wide row, at most
+constexpr int kTightField = 70;       // the least width of the field next to a long name
+constexpr double kFieldShare = 0.42;  // the most of a wide row
 
 }  // namespace
 
@@ -75,7 +75,7 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
 
 void DimensionRow::fitField() {
   const int room = width() - name_->sizeHint().width() - kBetween -
-                   (tick_ ? kTickWidth + kBetween : 0);  // next to the whole name
+                   (tick_ ? kTickWidth + kBetween : 0);  // the room next to the whole name
   const int wanted = std::max(tick_ ? kMostField : kWideField, static_cast<int>(width() * kFieldShare));
   const int least = tick_ ? kLeastField : kTightField,
             most = std::max(least, std::min(wanted, std::max(kTightField, room)));
@@ -88,7 +88,7 @@ void DimensionRow::resizeEvent(QResizeEvent* event) {
   fitField();
 }
 
-// A click on the name ticks, or goes to the field.
+// A click on the name toggles the tick, or focuses the field.
 bool DimensionRow::eventFilter(QObject* watched, QEvent* event) {
   if (watched == name_ && event->type() == QEvent::MouseButtonPress)
     tick_ ? tick_->toggle() : field_->setFocus(Qt::MouseFocusReason);

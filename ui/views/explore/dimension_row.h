@@ -1,5 +1,4 @@
-// A dimension of the space: a tick, its name, and the values that it runs over, with one line where these
-// cannot be read.
+// A dimension of the search space: a tick, its name, its values, and a line below for a problem.
 #pragma once
 
 #include <QWidget>
@@ -19,7 +18,7 @@ class IssueLine;
 class DimensionRow : public QWidget {
   Q_OBJECT
  public:
-  // id: of a knob, "model" or "gpus". Without a tick the row is always in use.
+  // id: a knob id, "model" or "gpus". A row without a tick is always used.
   DimensionRow(const QString& id, const QString& label, const QString& help, bool ticked_by_person,
                QWidget* parent);
   const QString& id() const { return id_; }
@@ -27,7 +26,7 @@ class DimensionRow : public QWidget {
   void setUsed(bool used);
   QString values() const;
   void setValues(const QString& values);
-  // The values are taken: what "keep" goes back to.
+  // The values are valid. "Keep" restores these values later.
   void accept();
   void refuse(const Problem& problem);
   bool refused() const;

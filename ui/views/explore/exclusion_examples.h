@@ -1,4 +1,4 @@
-// For each reason why designs of a space are invalid, what one of them is told.
+// For each reason why designs of a space are invalid: the problem text of one such design.
 #pragma once
 
 #include <map>
@@ -9,8 +9,8 @@
 
 namespace shardscape::ui {
 
-// By the knob of SearchCounts::invalid. Looks at designs drawn from all of the space; reasons that are rare
-// may have no example.
+// Keys are the knobs of SearchCounts::invalid. Draws random designs of the space; a rare reason may have no
+// example.
 std::map<std::string, std::string> exclusionExamples(const Space& space, const SearchCounts& counts,
                                                      std::stop_token stop = {});
 

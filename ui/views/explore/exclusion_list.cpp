@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "design/knobs/knobs.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -34,7 +33,7 @@ void ExclusionList::setExamples(const std::map<std::string, std::string>& exampl
   update();
 }
 
-// An example takes as many lines as it wants: it is what the person would have to mend.
+// An example may take several lines, because it says what the person must fix.
 int ExclusionList::rowHeight(const Reason& reason, int width) const {
   if (reason.example.isEmpty()) return kRow;
   const QFontMetrics metrics(Theme::instance().uiFont(11));
@@ -58,7 +57,7 @@ void ExclusionList::setCounts(const SearchCounts& counts) {
   for (const auto& [id, n] : counts.invalid) {
     const Knob* knob = find_knob(id);
     const QString label = knob ? QString::fromStdString(knob->label) : QString::fromStdString(id);
-    Reason reason{label, tr("%1 is the first thing that is wrong with these designs").arg(label), id};
+    Reason reason{label, tr("The first problem of these designs is %1").arg(label), id};
     reason.count = n;
     if (const auto it = examples_.find(id); it != examples_.end())
       reason.example = QString::fromStdString(it->second);
@@ -70,12 +69,12 @@ void ExclusionList::setCounts(const SearchCounts& counts) {
   for (const auto& [text, n] : counts.excluded)
     add(QString::fromStdString(text), tr("Do not meet the condition %1").arg(QString::fromStdString(text)),
         n);
-  add(tr("Does not fit in memory"), tr("Valid, but more memory than the GPU has, with the margin"),
+  add(tr("Does not fit in memory"), tr("Valid, but memory plus margin exceeds the GPU's memory"),
       counts.too_large);
   for (const auto& [text, n] : counts.unknown)
-    add(QString::fromStdString(text), tr("They fit, but what designs are ranked by is not known of them"), n);
-  add(tr("The same as another design"), tr("What differs has no effect on these designs"), counts.repeated,
-      false);
+    add(QString::fromStdString(text), tr("They fit, but their objective is unknown"), n);
+  add(tr("The same as another design"), tr("The knobs that differ have no effect on these designs"),
+      counts.repeated, false);
   std::stable_sort(reasons_.begin(), reasons_.end(),
                    [](const Reason& a, const Reason& b) { return a.count > b.count; });
   QStringList words;
@@ -102,7 +101,7 @@ void ExclusionList::paintEvent(QPaintEvent*) {
   if (reasons_.empty()) {
     painter.setPen(colors.secondary);
     painter.drawText(rect(), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-                     tr("A search says here why designs are left out."));
+                     tr("A search shows here why designs are left out."));
     return;
   }
   double top = 0;
@@ -148,8 +147,10 @@ QString ExclusionList::tipAt(const QPointF& point) const {
 }
 
 bool ExclusionList::event(QEvent* event) {
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  return QWidget::event(event);
+  if (event->type() != QEvent::ToolTip) return QWidget::event(event);
+  const auto* help = static_cast<QHelpEvent*>(event);
+  QToolTip::showText(help->globalPos(), tipAt(help->pos()), this);  // no text hides the tip
+  return true;
 }
 
 }  // namespace shardscape::ui

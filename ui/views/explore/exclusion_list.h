@@ -1,4 +1,4 @@
-// Why designs of a space are left out: one bar per reason, the most frequent first.
+// The reasons why designs of a space are left out: one bar per reason, the most frequent first.
 #pragma once
 
 #include <QWidget>
@@ -16,14 +16,14 @@ class ExclusionList : public QWidget {
   explicit ExclusionList(QWidget* parent = nullptr);
   void setCounts(const SearchCounts& counts);
   void setExamples(const std::map<std::string, std::string>&
-                       examples);  // by knob, of the designs counted: what one of them is told
+                       examples);  // by knob: the problem text of one left-out design
   void clear();
   struct Reason {
     QString label, tip;
-    std::string knob = {};  // whose value is refused; empty for other reasons
+    std::string knob = {};  // the knob with the invalid value; empty for other reasons
     int64_t count = 0;
     QString example = {};
-    bool left_out = true;  // false: designs that are as good as others (the same again)
+    bool left_out = true;  // false: duplicates of other designs
   };
   const std::vector<Reason>& reasons() const { return reasons_; }
   QString tipAt(const QPointF& point) const;

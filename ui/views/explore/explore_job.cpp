@@ -7,10 +7,10 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kBetweenRows = 0.4;  // seconds; points come in steps, counts more often
+constexpr double kBetweenRows = 0.4;  // seconds between updates of rows; counts are updated more often
 
 Problem failed(const std::exception& error) {
-  return {Severity::Error, "search", std::string("the search failed: ") + error.what(), "", {}};
+  return {ProblemCode::SearchFailed, "search", std::string("the search failed: ") + error.what()};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ void ExploreJob::count(const SpaceSpec& spec) {
 
 void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
   if (running_) return;
-  if (search_thread_.joinable()) search_thread_.join();  // it has ended: running_ is its last word
+  if (search_thread_.joinable()) search_thread_.join();  // the thread has ended: it clears running_ last
   running_ = true;
   cancelled_ = dropped_ = false;
   progress_ = latest_ = {};
@@ -96,7 +96,7 @@ void ExploreJob::post(const SearchProgress& p) {
   now.seconds_left = p.seconds_left;
   std::shared_ptr<const ExploreRows> rows;
   if (!posted_ && (rows_seconds_ == 0 || p.seconds - rows_seconds_ > kBetweenRows)) {
-    rows = ExploreRows::of(std::make_shared<const SearchResult>(p.keeper.result()));
+    rows = ExploreRows::of(std::make_shared<const SearchResult>(p.collector.result()));
     rows_seconds_ = p.seconds;
   }
   {
@@ -115,7 +115,7 @@ void ExploreJob::post(const SearchProgress& p) {
           progress_ = latest_;
           fresh.swap(latest_rows_);
         }
-        if (!running_ || dropped_) return;  // what came of it is there already
+        if (!running_ || dropped_) return;  // the final result has arrived
         if (fresh) {
           rows_ = std::move(fresh);
           Q_EMIT rowsChanged();

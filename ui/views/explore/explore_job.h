@@ -1,5 +1,5 @@
-// The search over designs in threads of its own: counts spaces as they are edited, searches one at a time.
-// Nothing waits for it.
+// Runs the search over designs in its own threads: counts spaces while they are edited, and runs one search
+// at a time. No call blocks.
 #pragma once
 
 #include <QObject>
@@ -21,10 +21,10 @@ class ExploreJob : public QObject {
  public:
   explicit ExploreJob(QObject* parent = nullptr);
 
-  // How large the space is. The newest spec is the one that is counted; counted() or rejected() follows.
+  // Counts the designs of the space. A newer spec replaces the older; countChanged() follows.
   void count(const SpaceSpec& spec);
-  const std::optional<ValidCount>& counted() const { return counted_; }  // nothing while it is not known
-  const std::optional<Problem>& problem() const { return problem_; }     // of the spec last counted
+  const std::optional<ValidCount>& counted() const { return counted_; }  // empty while unknown
+  const std::optional<Problem>& problem() const { return problem_; }     // of the last counted spec
   bool counting() const { return counting_; }
 
   struct Progress {
@@ -35,21 +35,21 @@ class ExploreJob : public QObject {
   void run(const SpaceSpec& spec, const SearchOptions& options);
   void cancel();  // returns at once; finished() follows
   bool running() const { return running_; }
-  bool cancelled() const { return cancelled_; }                       // the last search was
+  bool cancelled() const { return cancelled_; }                       // the last search was cancelled
   const std::optional<Problem>& failure() const { return failure_; }  // of the last search
   const Progress& progress() const { return progress_; }
   // "412,000 designs · 51,000 per second · 12 s left"
   QString progressText() const;
-  // What is kept so far, or of the last search; null: there is none.
+  // The kept designs so far, or of the last search; null: none.
   std::shared_ptr<const ExploreRows> rows() const { return rows_; }
-  void setResult(std::shared_ptr<const SearchResult> result);  // of a document, or null
+  void setResult(std::shared_ptr<const SearchResult> result);  // the result of a document, or null
 
  Q_SIGNALS:
   void countChanged();  // counted(), counting() or problem()
   void started();
   void progressed();
   void rowsChanged();
-  void finished();  // failure() says why there is nothing, rows() what came of it
+  void finished();  // see failure() and rows()
 
  private:
   void post(const SearchProgress& progress);
@@ -59,13 +59,14 @@ class ExploreJob : public QObject {
   bool counting_ = false;
   // Searching.
   std::mutex mutex_;
-  bool running_ = false, cancelled_ = false, dropped_ = false;  // dropped: another result took its place
+  bool running_ = false, cancelled_ = false,
+       dropped_ = false;  // dropped: setResult() replaced the running search
   std::optional<Problem> failure_;
   Progress progress_, latest_;  // latest_ and latest_rows_ under the mutex
   std::shared_ptr<const ExploreRows> rows_, latest_rows_;
-  std::atomic<bool> posted_ = false;  // one event in the queue at most
-  double rows_seconds_ = 0;           // of the search when rows were last made
-  std::jthread search_thread_;        // last: starts when all else is there
+  std::atomic<bool> posted_ = false;  // at most one event in the queue
+  double rows_seconds_ = 0;           // seconds of the search when rows were last updated
+  std::jthread search_thread_;        // last member: starts after all others are initialized
 };
 
 }  // namespace shardscape::ui

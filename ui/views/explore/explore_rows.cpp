@@ -20,7 +20,7 @@ struct Figure {
   double (*of)(const Evaluation&);  // nullptr: the objective
 };
 
-// Objectives in the order in which people ask for them, and what else is known of a design.
+// Objectives by importance, then other figures of a design.
 constexpr Figure kFigures[] = {
     {"step_time", "step", Measure::Seconds, "", Better::Less, nullptr, nullptr},
     {"memory", "memory", Measure::Bytes, "", Better::Less, nullptr, nullptr},
@@ -46,7 +46,7 @@ ValueColumn axis_column(const SpaceAxis& axis) {
   ValueColumn column;
   column.id = QString::fromStdString(axis.id);
   column.label = QString::fromStdString(axis.label);
-  // A key is how people call a knob among each other, but for those that take a sentence.
+  // The heading is the knob's id, except for long ids.
   const QString key = words(axis.id), named = column.label.left(1).toLower() + column.label.mid(1);
   column.heading = axis.knob && !axis.knob->symbol.empty() ? QString::fromStdString(axis.knob->symbol)
                    : named.size() < key.size()             ? named
@@ -178,7 +178,7 @@ QString ExploreRows::name(int row, int most) const {
   for (const ValueColumn& column : columns_) {
     if (!column.axis() || parts.size() == most) break;
     const QString value = column.choices.value(static_cast<int>(column.values[static_cast<size_t>(row)]));
-    // Names of choices speak for themselves; numbers and switches need theirs.
+    // Values of choices need no name; numbers and switches need the name of their knob.
     const bool bare = !column.numeric && value != QStringLiteral("on") && value != QStringLiteral("off");
     if (value == QStringLiteral("off")) continue;
     parts << (bare ? value : value == QStringLiteral("on") ? column.heading : column.heading + u' ' + value);

@@ -1,5 +1,5 @@
-// What a search kept, as table, scatter and filters read it: a row per design, a column per dimension and
-// figure.
+// The designs that a search kept, for table, scatter and filters: a row per design, a column per dimension
+// and figure.
 #pragma once
 
 #include <QString>
@@ -14,19 +14,19 @@
 
 namespace shardscape::ui {
 
-// Why a design is kept; one may be several.
+// The reasons why a design is kept; a set of flags.
 enum Kept : uint8_t { kBest = 1, kFront = 2, kGroup = 4, kSample = 8 };
 
 class ExploreRows {
  public:
-  // Rows by the objective of the search, the best first.
+  // Sorts rows by the objective of the search, the best first.
   static std::shared_ptr<const ExploreRows> of(std::shared_ptr<const SearchResult> result);
 
   const SearchResult& result() const { return *result_; }
   const std::shared_ptr<const SearchResult>& shared() const { return result_; }
   const std::vector<ValueColumn>& columns() const { return columns_; }
   const ValueColumn& column(int column) const { return columns_[static_cast<size_t>(column)]; }
-  int column(const QString& id) const;  // -1: there is none
+  int column(const QString& id) const;  // -1: none
   int rows() const { return static_cast<int>(points_.size()); }
   Wide index(int row) const { return points_[static_cast<size_t>(row)]->index; }
   int rowOf(Wide index) const;  // -1: not kept
@@ -40,7 +40,7 @@ class ExploreRows {
     return valueText(columns_[static_cast<size_t>(column)], value(row, column), units);
   }
   static QString valueText(const ValueColumn& column, double value, UnitSystem units);
-  // "tp 8 · pp 16 · selective": of the dimensions.
+  // The values of the dimensions: "tp 8 · pp 16 · selective".
   QString name(int row, int most = 99) const;
   // "9.84 s · 61.3 GiB · MFU 41.2 %"
   QString figures(int row, UnitSystem units) const;
@@ -52,8 +52,8 @@ class ExploreRows {
   std::vector<uint8_t> kept_;
 };
 
-// Rows that no other beats in both columns, by the first; only among those that pass. Nothing where a column
-// has no better.
+// The Pareto front of two columns among the passing rows, sorted by the first column. Empty if a column has
+// no better direction.
 std::vector<int> front_of(const ExploreRows& rows, int x, int y, const std::vector<char>& passing);
 
 }  // namespace shardscape::ui

@@ -14,8 +14,10 @@
 #include "serving/inference.h"
 #include "ui/plot/save_menu.h"
 #include "ui/plot/view_page.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
+#include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/segmented_control.h"
@@ -29,21 +31,20 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr QSize kLeastPicture(960, 540);
 constexpr const char* kDegrees[] = {"tp", "cp", "pp", "dp"};
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
 }  // namespace
 
-ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
+ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      session_(state->session()),
       job_(new ExploreJob(this)),
-      setup_(new SetupPanel(session, job_, this)),
+      setup_(new SetupPanel(session_, job_, this)),
       serving_(serving) {
   setObjectName(QStringLiteral("explore_view"));
-  setup_->setVisible(false);  // until the window has a place for it
+  setup_->setVisible(false);  // until the window places the panel
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(16, 10, 16, 12);
   layout->setSpacing(0);
@@ -57,7 +58,7 @@ ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
   layout->addSpacing(4);
   stack_ = new QStackedWidget(this);
   designs_ = new DesignsPage(stack_);
-  compare_ = new ComparePage(session_, stack_);
+  compare_ = new ComparePage(state, stack_);
   sensitivity_ = new SensitivityPage(SensitivityPage::Kind::Sensitivity, session_, stack_);
   scaling_ = new SensitivityPage(SensitivityPage::Kind::Scaling, session_, stack_);
   for (QWidget* page :
@@ -83,12 +84,12 @@ ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
     showState();
     showMarked();
   });
-  connect(designs_, &DesignsPage::taken, this, &ExploreView::makeCurrent);
+  connect(designs_, &DesignsPage::makeCurrentRequested, this, &ExploreView::makeCurrent);
   connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
     session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
     showPage(Compare);
   });
-  connect(compare_, &ComparePage::taken, this,
+  connect(compare_, &ComparePage::makeCurrentRequested, this,
           [this](const Design& design) { session_->setDesign(design, tr("compared design")); });
   connect(compare_, &ComparePage::pinRequested, this, &ExploreView::pinPresent);
   connect(compare_, &ComparePage::fileRequested, this, &ExploreView::fileRequested);
@@ -99,7 +100,7 @@ ExploreView::ExploreView(Session* session, ViewPage* serving, QWidget* parent)
     pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
   });
   for (ViewPage* page : {static_cast<ViewPage*>(sensitivity_), static_cast<ViewPage*>(scaling_), serving_})
-    connect(page, &ViewPage::taken, this,
+    connect(page, &ViewPage::makeCurrentRequested, this,
             [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
   connect(designs_, &DesignsPage::axesChanged, this, [this] {
     const auto& rows = job_->rows();
@@ -125,8 +126,7 @@ QWidget* ExploreView::makeTop() {
   heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
   row->addWidget(heading_, 1);
   pages_ = new SegmentedControl(
-      tr("What to see"), {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving")},
-      top);
+      tr("Page"), {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving")}, top);
   pages_->setObjectName(QStringLiteral("explore_pages"));
   row->addWidget(pages_);
   auto* save = new QPushButton(tr("Save"), top);
@@ -144,7 +144,7 @@ QWidget* ExploreView::makeTop() {
   return top;
 }
 
-// The panel has the button; where it is hidden (F7) the button is here.
+// The panel has the Search button. While the panel is hidden (F7) the button is in this view.
 bool ExploreView::eventFilter(QObject* watched, QEvent* event) {
   if (watched == setup_ && (event->type() == QEvent::Show || event->type() == QEvent::Hide)) showRun();
   return QWidget::eventFilter(watched, event);
@@ -155,8 +155,9 @@ void ExploreView::showRun() {
   run_->setText(run.text());
   run_->setToolTip(run.toolTip());
   run_->setEnabled(run.isEnabled());
-  run_->setShortcut(setup_->isVisible() ? QKeySequence()
-                                        : QKeySequence(Qt::CTRL | Qt::Key_Return));  // a new text drops it
+  run_->setShortcut(setup_->isVisible()
+                        ? QKeySequence()
+                        : QKeySequence(Qt::CTRL | Qt::Key_Return));  // setText() clears the shortcut
   run_->setVisible(isVisible() && !setup_->isVisible() && !usesInspector());
   if (run_->property("primary") != run.property("primary")) {
     run_->setProperty("primary", run.property("primary"));
@@ -176,13 +177,13 @@ bool ExploreView::usesInspector() const {
   return stack_->currentWidget() == compare_ || stack_->currentWidget() == serving_;
 }
 
-// Another document has another search, or none.
+// Another document has another search result, or none.
 void ExploreView::followSearch() {
   const auto& search = session_->search();
   if (search == (job_->rows() ? job_->rows()->shared() : nullptr)) return;
   same_search_ = false;
   job_->setResult(search);
-  search ? setup_->take(*search) : setup_->offerUsual();
+  search ? setup_->showSpaceOf(*search) : setup_->offerDefaults();
 }
 
 void ExploreView::followRows() {
@@ -193,12 +194,12 @@ void ExploreView::followRows() {
 
 QString ExploreView::heading() const {
   const QString design = text(session_->design().name);
-  if (stack_->currentWidget() == compare_) return tr("Designs side by side");
+  if (stack_->currentWidget() == compare_) return tr("Comparison of designs");
   if (stack_->currentWidget() == sensitivity_) return tr("Sensitivity of %1").arg(design);
   if (stack_->currentWidget() == scaling_) return tr("How %1 scales").arg(design);
   if (stack_->currentWidget() == serving_) return tr("Serving %1").arg(design);
   const auto& rows = job_->rows();
-  if (!rows) return tr("Which design to run");
+  if (!rows) return tr("Search for designs");
   const SearchCounts& counts = rows->result().counts;
   if (counts.enumerated == 0)
     return tr("%1 designs to search").arg(grouped_text(rows->result().space->size()));
@@ -215,7 +216,7 @@ QString ExploreView::shortHeading() const {
   return tr("%1 of %2 fit").arg(grouped_text(counts.timed), grouped_text(counts.enumerated));
 }
 
-// Of other numbers of GPUs than the present design has, or than the panel asks for.
+// True if the result is for other numbers of GPUs than the present design or the panel has.
 bool ExploreView::otherGpus() const {
   if (!job_->rows()) return false;
   const SpaceSpec& spec = job_->rows()->result().space->spec();
@@ -227,7 +228,7 @@ bool ExploreView::otherGpus() const {
                        known->end());
 }
 
-// A search is of the present design where both are the same but for what varies.
+// A result is stale unless its space and the present design's space differ only in varied knobs.
 bool ExploreView::stale() const {
   if (!job_->rows()) return false;
   if (otherGpus()) return true;
@@ -250,40 +251,40 @@ void ExploreView::showState() {
   const bool running = job_->running(), old = !running && stale();
   QString note;
   if (job_->failure() && !running) note = text(job_->failure()->what);
-  // One that cannot be built has no number of GPUs.
+  // An invalid design has no number of GPUs.
   else if (!running && job_->rows() && !session_->computing() && !session_->current())
     note = tr(
-        "The present design cannot be built as it is, so it is none of these points: Problems say why, "
-        "and any of these can take its place.");
+        "The present design cannot be built, so it is not among these points. The list of problems says why; "
+        "any point can replace the design.");
   else if (old && otherGpus()) {
     const SpaceSpec& searched = job_->rows()->result().space->spec();
-    note = tr("These designs were searched on %1 GPUs. The present design has %2, and the panel asks for %3: "
-              "search again to compare like with like.")
+    note = tr("These results are for %1 GPUs. The present design uses %2, and the search panel asks for %3. "
+              "Search again to compare equal numbers of GPUs.")
                .arg(text(searched.ranks()), grouped_text(session_->design().world()),
                     text(setup_->spec().gpus));
   } else if (old)
     note = tr(
-        "These designs were searched for another model, workload or cluster than the present one. Search "
-        "again to compare like with like.");
+        "These results are for another model, workload or cluster than the present design. Search again for "
+        "the present design.");
   else if (!running && job_->rows() && job_->cancelled())
-    note = tr("The search was cancelled: these are the designs that it had come to.");
+    note = tr("The search was cancelled. These are the designs that it reached.");
   if (running && run_->isVisible()) note = job_->progressText();
   if (stack_->currentWidget() != designs_) note.clear();
   note_->setText(note);
   note_->setVisible(!note.isEmpty());
-  designs_->setDimmed(old);
+  setDimmed(designs_->scatter(), old);
   if (running && (!job_->rows() || job_->rows()->rows() == 0))
     designs_->setMessage(tr("Searching…"));
   else if (job_->rows() && job_->rows()->result().counts.enumerated > 0)
-    designs_->setMessage(tr("No design of this space can be run. \"Left out\" in the panel says why."));
+    designs_->setMessage(tr("No design of this space can run. \"Left out\" in the panel says why."));
   else
-    designs_->setMessage(tr(
-        "Say in the panel which knobs vary and over which values, then search: every valid design that fits "
-        "becomes a point here."));
+    designs_->setMessage(
+        tr("Choose in the panel which knobs vary, then press Search. Every valid design that fits appears "
+           "here as a point."));
   showRun();
 }
 
-// The present design, and those that are pinned, among what was found.
+// Marks the present design and the pinned designs among the results.
 void ExploreView::showMarked() {
   const auto figures_of = [](const Report& report, const Simulation& step) {
     double seconds = step.step_seconds, tokens = step.tokens_per_second;
@@ -313,8 +314,9 @@ void ExploreView::showMarked() {
     if (session_->estimated() && session_->estimate()->simulation)
       figures.front() = figures_of(*session_->estimate()->report, *session_->estimate()->simulation);
     for (const PinnedDesign& pinned : session_->comparisons()->all())
-      figures.push_back(pinned.made.simulation ? figures_of(*pinned.made.report, *pinned.made.simulation)
-                                               : QHash<QString, double>());
+      figures.push_back(pinned.result.simulation
+                            ? figures_of(*pinned.result.report, *pinned.result.simulation)
+                            : QHash<QString, double>());
   }
   designs_->setMarked(figures);
 }
@@ -348,15 +350,9 @@ void ExploreView::showEvent(QShowEvent* event) {
 Picture ExploreView::picture() const {
   if (stack_->currentWidget() == compare_) return compare_->picture();
   if (const auto* page = qobject_cast<ViewPage*>(stack_->currentWidget())) return page->picture();
-  Picture picture;
   const QString name = text(session_->design().name);
+  Picture picture = designs_->scatter()->picture(heading(), slug(name) + QStringLiteral("-explore"));
   picture.title = tr("%1, designs").arg(name);
-  picture.file_name = slug(name) + QStringLiteral("-explore");
-  picture.size = designs_->scatter()->size().expandedTo(kLeastPicture);
-  picture.paint = titled(
-      heading(), [canvas = designs_->scatter()](QPainter& painter, const QRectF& area, const QColor& ground) {
-        canvas->paint(painter, area, ground);
-      });
   if (const auto& rows = job_->rows()) {
     picture.csv = [rows] { return text(result_csv(rows->result())); };
     picture.json = [rows] { return QByteArray::fromStdString(result_json(rows->result())); };

@@ -1,5 +1,4 @@
-// The search over designs: what is searched, what came of it, a design of it compared with the present one,
-// the sensitivity of the present one, how it scales and how it serves.
+// The Explore view: the search over designs, and pages for comparison, sensitivity, scaling and serving.
 #pragma once
 
 #include <QWidget>
@@ -19,6 +18,7 @@ class ElidedLabel;
 class SensitivityPage;
 class SaveMenu;
 class SegmentedControl;
+class SelectionState;
 class Session;
 class SetupPanel;
 class ViewPage;
@@ -26,9 +26,9 @@ class ViewPage;
 class ExploreView : public QWidget {
   Q_OBJECT
  public:
-  // Serving: a page that the view shows among its own; the view owns it.
-  ExploreView(Session* session, ViewPage* serving, QWidget* parent = nullptr);
-  // Stands next to the view, where the inspector is next to other views; the window places it.
+  // serving: the serving page; the view owns it.
+  ExploreView(SelectionState* state, ViewPage* serving, QWidget* parent = nullptr);
+  // The search panel. The window places it where other views have the inspector.
   SetupPanel* setup() const { return setup_; }
   ExploreJob* job() const { return job_; }
   DesignsPage* designs() const { return designs_; }
@@ -44,14 +44,14 @@ class ExploreView : public QWidget {
   void zoomIn();
   void zoomOut();
   void fit();
-  void makeCurrent(int row);   // of the designs; one undo step
-  void pinPresent();           // to compare with what comes of it
-  bool usesInspector() const;  // the page that is shown is about the present design, not about a search
-  bool stale() const;          // the designs are of another space than the present design's
+  void makeCurrent(int row);   // makes a row of the results the present design; one undo step
+  void pinPresent();           // pins the present design
+  bool usesInspector() const;  // the shown page is about the present design, not about a search
+  bool stale() const;          // the results are for another space than the present design's
 
  Q_SIGNALS:
   void pageShown();
-  void fileRequested();  // a design of a file to compare with
+  void fileRequested();  // the person adds a design from a file to the comparison
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -80,7 +80,7 @@ class ExploreView : public QWidget {
   SensitivityPage *sensitivity_, *scaling_;
   ViewPage* serving_;
   SaveMenu* save_menu_;
-  QPushButton* run_;  // while the panel is away
+  QPushButton* run_;  // shown while the panel is hidden
   bool same_search_ = false;
 };
 

@@ -1,16 +1,13 @@
 #include "ui/views/explore/filter_strips.h"
 
-#include <QHelpEvent>
-#include <QMouseEvent>
+#include <QKeyEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <map>
 
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
+#include "ui/plot/axis_scale.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -20,19 +17,15 @@ namespace {
 
 constexpr int kFigureBins = 24, kMostBins = 48;
 constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kTallBars = 28, kFlatBars = 16, kBelow = 8;
-constexpr double kDecades = 20;
 constexpr const char* kFigures[] = {"step_time", "memory", "mfu"};
 
 uint64_t all_of(size_t bins) { return bins >= 64 ? ~uint64_t{0} : (uint64_t{1} << bins) - 1; }
 
 }  // namespace
 
-FilterStrips::FilterStrips(QWidget* parent) : QWidget(parent), bars_(kTallBars) {
-  setObjectName(QStringLiteral("filters"));
-  setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Filters: which values designs may have"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+FilterStrips::FilterStrips(QWidget* parent)
+    : Canvas(QStringLiteral("filters"), tr("Filters: which values designs may have"), parent),
+      bars_(kTallBars) {}
 
 void FilterStrips::setRows(std::shared_ptr<const ExploreRows> rows) {
   std::map<QString, std::pair<QStringList, uint64_t>> before;
@@ -53,7 +46,7 @@ void FilterStrips::setRows(std::shared_ptr<const ExploreRows> rows) {
       strip.column = c;
       const auto bins = static_cast<size_t>(
           column.axis() ? std::min<qsizetype>(kMostBins, column.choices.size()) : kFigureBins);
-      strip.logarithmic = !column.axis() && column.low > 0 && column.high > kDecades * column.low;
+      strip.logarithmic = !column.axis() && spans_decades(column.low, column.high);
       strip.open.assign(bins, 0);
       strip.mask = all_of(bins);
       const auto place = [&](double value) { return strip.logarithmic ? std::log(value) : value; };
@@ -129,7 +122,7 @@ void FilterStrips::recount() {
   update();
 }
 
-void FilterStrips::tell() {
+void FilterStrips::notifyChanged() {
   recount();
   describe();
   Q_EMIT changed();
@@ -147,20 +140,25 @@ void FilterStrips::brush(int strip, int first, int last) {
   uint64_t mask = 0;
   for (int bin = std::min(first, last); bin <= std::max(first, last); ++bin) mask |= uint64_t{1} << bin;
   of.mask = mask;
-  tell();
+  notifyChanged();
 }
 
 void FilterStrips::toggle(int strip, int bin) {
   Strip& of = strips_[static_cast<size_t>(strip)];
   const uint64_t bit = uint64_t{1} << bin, all = all_of(of.open.size());
-  of.mask = of.mask == all ? bit : of.mask ^ bit;  // the first one that is chosen stands alone
+  of.mask = of.mask == all ? bit : of.mask ^ bit;  // the first chosen bin is the only one
   if (of.mask == 0) of.mask = all;
-  tell();
+  notifyChanged();
 }
 
-void FilterStrips::clear() {
+void FilterStrips::open(Strip& strip) {
+  strip.mask = all_of(strip.open.size());
+  notifyChanged();
+}
+
+void FilterStrips::openAll() {
   for (Strip& strip : strips_) strip.mask = all_of(strip.open.size());
-  tell();
+  notifyChanged();
 }
 
 QRectF FilterStrips::area(int strip) const {
@@ -202,9 +200,7 @@ QString FilterStrips::binText(const Strip& strip, int first, int last) const {
   return text(edge(first)) + QStringLiteral(" … ") + text(edge(last + 1));
 }
 
-void FilterStrips::paintEvent(QPaintEvent*) {
-  if (!rows_) return;
-  QPainter painter(this);
+void FilterStrips::paintWindow(QPainter& painter, const QRect&) {
   const Colors& colors = Theme::instance().colors();
   const QFont small = Theme::instance().uiFont(11), strong = Theme::instance().uiFont(11, QFont::DemiBold);
   const QColor out = mixed(colors.ground, colors.secondary, 0.22),
@@ -215,7 +211,7 @@ void FilterStrips::paintEvent(QPaintEvent*) {
     const bool brushed = strip.mask != all_of(strip.open.size());
     const int most = std::max(1, *std::max_element(strip.open.begin(), strip.open.end()));
     QString heading = rows_->column(strip.column).heading;
-    if (brushed) {  // a stretch says from where to where
+    if (brushed) {  // a range shows its ends
       const int first = std::countr_zero(strip.mask), last = 63 - std::countl_zero(strip.mask);
       const bool stretch = std::popcount(strip.mask) == last - first + 1;
       heading += u' ' +
@@ -240,7 +236,7 @@ void FilterStrips::paintEvent(QPaintEvent*) {
                      : out);
     }
     painter.fillRect(QRectF(all.left(), all.bottom(), all.width(), 1), colors.line);
-    if (hasFocus() && keyboard_ && s == at_strip_) {
+    if (focusShown() && s == at_strip_) {
       painter.fillRect(QRectF(all.left(), all.bottom(), all.width(), 1), colors.accent);
       const QRectF box = barRect(s, at_bin_);
       painter.fillRect(QRectF(box.left(), box.bottom() + 1, std::max(4.0, box.width()), 3), colors.accent);
@@ -268,96 +264,86 @@ QString FilterStrips::tipAt(const QPointF& point) const {
            grouped_text(strip.open[static_cast<size_t>(at.bin)]), grouped_text(rows_->rows()));
 }
 
-void FilterStrips::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-  const Hit at = hit(event->position());
+void FilterStrips::click(const QPointF& point, Qt::KeyboardModifiers held) {
+  pressed_ = {};
+  const Hit at = hit(point);
   if (at.strip < 0) return;
-  keyboard_ = false;
   at_strip_ = at.strip;
   at_bin_ = anchor_ = at.bin;
-  if (event->modifiers() & Qt::ControlModifier) return toggle(at.strip, at.bin);
+  if (held & Qt::ControlModifier) return toggle(at.strip, at.bin);
   pressed_ = at;
-  const Strip& strip = strips_[static_cast<size_t>(at.strip)];
-  if (strip.mask == uint64_t{1} << at.bin) {  // a click on what is left alone opens the strip again
-    strips_[static_cast<size_t>(at.strip)].mask = all_of(strip.open.size());
-    return tell();
-  }
+  Strip& strip = strips_[static_cast<size_t>(at.strip)];
+  if (strip.mask == uint64_t{1} << at.bin)
+    return open(strip);  // a click on the only chosen bin clears the brush
   brush(at.strip, at.bin, at.bin);
 }
 
-void FilterStrips::mouseMoveEvent(QMouseEvent* event) {
-  if (pressed_.strip < 0) return;
+bool FilterStrips::drag(const QPointF& to) {
+  if (pressed_.strip < 0) return false;
   const QRectF all = area(pressed_.strip);
-  const int bin = std::clamp(
-      static_cast<int>((event->position().x() - all.left()) / all.width() * bins(pressed_.strip)), 0,
-      bins(pressed_.strip) - 1);
-  if (bin == at_bin_) return;
-  at_bin_ = bin;
-  brush(pressed_.strip, pressed_.bin, bin);
+  const int bin = std::clamp(static_cast<int>((to.x() - all.left()) / all.width() * bins(pressed_.strip)), 0,
+                             bins(pressed_.strip) - 1);
+  if (bin != at_bin_) brush(pressed_.strip, pressed_.bin, at_bin_ = bin);
+  return true;
 }
 
-void FilterStrips::mouseReleaseEvent(QMouseEvent*) { pressed_ = {}; }
-
-void FilterStrips::mouseDoubleClickEvent(QMouseEvent* event) {
-  const Hit at = hit(event->position());
-  if (at.strip < 0) return clear();
-  Strip& strip = strips_[static_cast<size_t>(at.strip)];
-  strip.mask = all_of(strip.open.size());
-  pressed_ = {};
-  tell();
+void FilterStrips::doubleClick(const QPointF& point) {
+  const Hit at = hit(point);
+  at.strip < 0 ? openAll() : open(strips_[static_cast<size_t>(at.strip)]);
 }
 
-void FilterStrips::keyPressEvent(QKeyEvent* event) {
-  if (strips_.empty()) return QWidget::keyPressEvent(event);
-  keyboard_ = true;
-  const bool shift = event->modifiers() & Qt::ShiftModifier;
-  const auto move = [&](int by) {
-    at_bin_ += by;
-    if (at_bin_ < 0 && at_strip_ > 0)
-      at_bin_ = bins(--at_strip_) - 1;
-    else if (at_bin_ >= bins(at_strip_) && at_strip_ + 1 < strips()) {
-      ++at_strip_;
-      at_bin_ = 0;
-    }
-    at_bin_ = std::clamp(at_bin_, 0, bins(at_strip_) - 1);
-    anchor_ = at_bin_;
-  };
-  switch (event->key()) {
-    case Qt::Key_Left:
-    case Qt::Key_Right: {
-      const int by = event->key() == Qt::Key_Left ? -1 : 1;
-      if (!shift) {
-        move(by);
-        break;
+void FilterStrips::step(int by) {
+  at_bin_ += by;
+  if (at_bin_ < 0 && at_strip_ > 0)
+    at_bin_ = bins(--at_strip_) - 1;
+  else if (at_bin_ >= bins(at_strip_) && at_strip_ + 1 < strips()) {
+    ++at_strip_;
+    at_bin_ = 0;
+  }
+  at_bin_ = anchor_ = std::clamp(at_bin_, 0, bins(at_strip_) - 1);
+}
+
+bool FilterStrips::go(Way way, Qt::KeyboardModifiers held) {
+  switch (way) {
+    case Way::Left:
+    case Way::Right: {
+      const int by = way == Way::Left ? -1 : 1;
+      if (held & Qt::ShiftModifier) {
+        at_bin_ = std::clamp(at_bin_ + by, 0, bins(at_strip_) - 1);
+        brush(at_strip_, anchor_, at_bin_);
+        return true;
       }
-      at_bin_ = std::clamp(at_bin_ + by, 0, bins(at_strip_) - 1);
-      return brush(at_strip_, anchor_, at_bin_);
+      step(by);
+      break;
     }
-    case Qt::Key_Up:
-    case Qt::Key_Down:
-      at_strip_ = std::clamp(at_strip_ + (event->key() == Qt::Key_Up ? -1 : 1), 0, strips() - 1);
+    case Way::Up:
+    case Way::Down:
+      at_strip_ = std::clamp(at_strip_ + (way == Way::Up ? -1 : 1), 0, strips() - 1);
       at_bin_ = anchor_ = std::min(at_bin_, bins(at_strip_) - 1);
       break;
-    case Qt::Key_Home: at_bin_ = anchor_ = 0; break;
-    case Qt::Key_End: at_bin_ = anchor_ = bins(at_strip_) - 1; break;
-    case Qt::Key_Space: return toggle(at_strip_, at_bin_);
-    case Qt::Key_Escape:
-      strips_[static_cast<size_t>(at_strip_)].mask = all_of(
-          strips_[static_cast<size_t>(at_strip_)].open.size());
-      return tell();
-    case Qt::Key_Backspace:
-    case Qt::Key_Delete: return clear();
-    default: return QWidget::keyPressEvent(event);
+    case Way::First: at_bin_ = anchor_ = 0; break;
+    case Way::Last: at_bin_ = anchor_ = bins(at_strip_) - 1; break;
+    case Way::PageUp:
+    case Way::PageDown: return false;
   }
   describe();
-  update();
+  return true;
 }
 
-bool FilterStrips::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  follow_focus(this, event, keyboard_);
-  return QWidget::event(event);
+bool FilterStrips::activate() {
+  toggle(at_strip_, at_bin_);
+  return true;
+}
+
+bool FilterStrips::clear() {
+  open(strips_[static_cast<size_t>(at_strip_)]);
+  return true;
+}
+
+bool FilterStrips::otherKey(const QKeyEvent& event) {
+  if (event.key() != Qt::Key_Backspace && event.key() != Qt::Key_Delete) return false;
+  openAll();
+  return true;
 }
 
 }  // namespace shardscape::ui

@@ -1,27 +1,27 @@
-// One small histogram per dimension and main figure. Values are brushed by mouse or keys; designs pass that
-// lie in all brushes. Each histogram counts what passes all others, so that it shows what another choice
-// would let in.
+// Filters: one small histogram per dimension and main figure. Mouse or keys brush values; a design passes if
+// it is inside all brushes. Each histogram counts the designs that pass all other strips, which shows the
+// effect of another brush.
 #pragma once
 
-#include <QWidget>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "ui/plot/canvas.h"
 #include "ui/views/explore/explore_rows.h"
 
 namespace shardscape::ui {
 
-class FilterStrips : public QWidget {
+class FilterStrips : public Canvas {
   Q_OBJECT
  public:
   explicit FilterStrips(QWidget* parent = nullptr);
-  // Brushes stay on dimensions that the new rows have with the same values.
+  // Brushes stay on dimensions that have the same values in the new rows.
   void setRows(std::shared_ptr<const ExploreRows> rows);
   void setUnits(UnitSystem units);
-  void setFlat(bool flat);  // where there is little height
+  void setFlat(bool flat);  // lower strips, for low pages
   bool filtering() const;
-  std::vector<char> passing() const;  // per row; empty: all pass
+  std::vector<char> passing() const;  // [row]; empty: all pass
   int passed() const { return passed_; }
   int strips() const { return static_cast<int>(strips_.size()); }
   int strip(const QString& column) const;  // -1: there is none
@@ -31,9 +31,9 @@ class FilterStrips : public QWidget {
   }  // designs that pass all other strips
   bool allowed(int strip, int bin) const;
   QRectF barRect(int strip, int bin) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   void brush(int strip, int first, int last);  // these bins only
-  void clear();
+  void openAll();
   int heightFor(int width) const;
   QSize sizeHint() const override;
 
@@ -41,13 +41,16 @@ class FilterStrips : public QWidget {
   void changed();
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return !strips_.empty(); }
+  void paintWindow(QPainter& painter, const QRect& exposed) override;  // pictures contain no filters
+  QRectF focusFrame() const override { return {}; }                    // the current bin shows the focus
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  bool drag(const QPointF& to) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
+  bool otherKey(const QKeyEvent& event) override;
 
  private:
   struct Strip {
@@ -64,8 +67,10 @@ class FilterStrips : public QWidget {
   Hit hit(const QPointF& point) const;
   QString binText(const Strip& strip, int first, int last) const;
   void toggle(int strip, int bin);
+  void open(Strip& strip);  // clears the brush of a strip
+  void step(int by);        // to the next bin, or into the next strip
   void recount();
-  void tell();
+  void notifyChanged();
   void describe();
   std::shared_ptr<const ExploreRows> rows_;
   std::vector<Strip> strips_;
@@ -73,7 +78,6 @@ class FilterStrips : public QWidget {
   UnitSystem units_ = UnitSystem::Binary;
   int passed_ = 0, at_strip_ = 0, at_bin_ = 0, anchor_ = 0;
   double bars_;  // height of the tallest
-  bool keyboard_ = false;
   Hit pressed_;
 };
 

@@ -1,34 +1,29 @@
 #include "ui/views/explore/grouped_bars.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
-// A bar and what follows until the next: the value next to it is as high as both.
+// Heights of a bar and of the gap below it; the value text is as high as both.
 constexpr double kBar = 9, kPitch = 14, kBetweenRows = 10, kTitle = 24, kBetween = 28, kLabel = 150,
                  kLetter = 14, kValue = 62;
-// Groups that are drawn: parts of a whole, with one unit.
-constexpr const char* kDrawn[] = {"Where the step goes, mean over stages", "Memory of the fullest rank"};
-
-bool drawn(const ComparedFigure& figure) {
-  return std::any_of(std::begin(kDrawn), std::end(kDrawn),
-                     [&](const char* group) { return figure.group == group; });
-}
-
-QString group_of(const ComparedFigure& figure) { return QString::fromStdString(figure.group); }
+// The groups that are drawn: parts of a sum, with one unit.
+constexpr FigureGroup kDrawn[] = {FigureGroup::StepParts, FigureGroup::Memory};
 
 }  // namespace
+
+QString group_text(FigureGroup group) {
+  const std::string_view label = figure_group_label(group);
+  return QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size()));
+}
 
 QString figure_text(FigureKind kind, double value, UnitSystem units) {
   if (std::isnan(value)) return QStringLiteral("-");
@@ -46,21 +41,18 @@ QString figure_text(FigureKind kind, double value, UnitSystem units) {
   return {};
 }
 
-GroupedBars::GroupedBars(QWidget* parent) : QWidget(parent) {
-  setObjectName(QStringLiteral("grouped_bars"));
-  setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Designs side by side: where the step goes, and what memory holds"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+GroupedBars::GroupedBars(QWidget* parent)
+    : Canvas(QStringLiteral("grouped_bars"), tr("Compared designs: step time and memory by part"), parent) {}
 
 void GroupedBars::setFigures(std::vector<ComparedFigure> figures, UnitSystem units) {
   figures_ = std::move(figures);
   marked_.clear();
-  here_ = -1;
+  focused_row_ = -1;
   units_ = units;
   groups_.clear();
-  for (const ComparedFigure& figure : figures_)
-    if (const QString group = group_of(figure); drawn(figure) && !groups_.contains(group)) groups_ << group;
+  for (const FigureGroup group : kDrawn)
+    if (std::any_of(figures_.begin(), figures_.end(), [&](const auto& f) { return f.group == group; }))
+      groups_.push_back(group);
   setMinimumHeight(fullHeight());
   updateGeometry();
   update();
@@ -73,7 +65,7 @@ int GroupedBars::designs() const {
 double GroupedBars::rowHeight() const { return designs() * kPitch + kBetweenRows; }
 
 double GroupedBars::columnWidth(const QRectF& rect) const {
-  const auto columns = static_cast<double>(std::max<qsizetype>(1, groups_.size()));
+  const auto columns = static_cast<double>(std::max<size_t>(1, groups_.size()));
   return (rect.width() - kBetween * (columns - 1)) / columns;
 }
 
@@ -83,15 +75,15 @@ std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
   std::vector<Row> rows;
   const double wide = columnWidth(rect), label = std::min(kLabel, wide * 0.36),
                track = std::max(20.0, wide - label - kLetter - kValue);
-  for (int g = 0; g < groups_.size(); ++g) {
+  for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
     double most = 0;
     for (const ComparedFigure& figure : figures_)
-      if (group_of(figure) == groups_[g])
+      if (figure.group == groups_[static_cast<size_t>(g)])
         for (double value : figure.values) most = std::max(most, std::isnan(value) ? 0 : value);
     double y = rect.top() + kTitle;
     const double left = rect.left() + g * (wide + kBetween);
     for (size_t f = 0; f < figures_.size(); ++f) {
-      if (group_of(figures_[f]) != groups_[g]) continue;
+      if (figures_[f].group != groups_[static_cast<size_t>(g)]) continue;
       Row row{g, static_cast<int>(f), QRectF(left, y, wide, rowHeight()), {}};
       for (int d = 0; d < designs(); ++d) {
         const double value = figures_[f].values[static_cast<size_t>(d)];
@@ -109,11 +101,10 @@ std::vector<GroupedBars::Row> GroupedBars::rowsIn(const QRectF& rect) const {
 }
 
 int GroupedBars::fullHeight() const {
-  qsizetype most = 0;
-  for (const QString& group : groups_)
-    most = std::max<qsizetype>(most,
-                               std::count_if(figures_.begin(), figures_.end(),
-                                             [&](const ComparedFigure& f) { return group_of(f) == group; }));
+  std::ptrdiff_t most = 0;
+  for (const FigureGroup group : groups_)
+    most = std::max(most, std::count_if(figures_.begin(), figures_.end(),
+                                        [&](const ComparedFigure& f) { return f.group == group; }));
   return static_cast<int>(kTitle + static_cast<double>(most) * rowHeight() + 4);
 }
 
@@ -123,48 +114,54 @@ void GroupedBars::setMarked(std::vector<int> figures) {
   update();
 }
 
-void GroupedBars::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
+void GroupedBars::click(const QPointF& at, Qt::KeyboardModifiers) {
   const std::vector<Row> all = rows();
   const auto hit = std::find_if(all.begin(), all.end(),
-                                [&](const Row& row) { return row.area.contains(event->position()); });
+                                [&](const Row& row) { return row.area.contains(at); });
   if (hit == all.end()) return Q_EMIT cleared();
-  here_ = static_cast<int>(hit - all.begin());
+  focused_row_ = static_cast<int>(hit - all.begin());
   Q_EMIT figureSelected(hit->figure);
 }
 
-void GroupedBars::keyPressEvent(QKeyEvent* event) {
+void GroupedBars::goTo(int row) {
   const std::vector<Row> all = rows();
-  const int last = static_cast<int>(all.size()) - 1;
-  if (event->key() == Qt::Key_Escape) return Q_EMIT cleared();
-  int next = here_;
-  switch (event->key()) {
-    case Qt::Key_Up: next = here_ < 0 ? 0 : here_ - 1; break;
-    case Qt::Key_Down: next = here_ + 1; break;
-    case Qt::Key_Home: next = 0; break;
-    case Qt::Key_End: next = last; break;
-    case Qt::Key_Return:
-    case Qt::Key_Space: next = std::max(0, here_); break;
-    default: return QWidget::keyPressEvent(event);
-  }
-  if (last < 0) return;
-  here_ = std::clamp(next, 0, last);
-  setAccessibleDescription(tipAt(all[static_cast<size_t>(here_)].area.center()));
-  Q_EMIT figureSelected(all[static_cast<size_t>(here_)].figure);
+  focused_row_ = std::clamp(row, 0, static_cast<int>(all.size()) - 1);
+  setAccessibleDescription(tipAt(all[static_cast<size_t>(focused_row_)].area.center()));
+  Q_EMIT figureSelected(all[static_cast<size_t>(focused_row_)].figure);
 }
 
-void GroupedBars::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
-  const Colors& colors = Theme::instance().colors();
+bool GroupedBars::go(Way way, Qt::KeyboardModifiers) {
+  switch (way) {
+    case Way::Up: goTo(std::max(0, focused_row_ - 1)); return true;
+    case Way::Down: goTo(focused_row_ + 1); return true;
+    case Way::First: goTo(0); return true;
+    case Way::Last: goTo(static_cast<int>(figures_.size())); return true;
+    case Way::Left:
+    case Way::Right:
+    case Way::PageUp:
+    case Way::PageDown: break;
+  }
+  return false;
+}
+
+bool GroupedBars::activate() {
+  goTo(focused_row_);
+  return true;
+}
+
+bool GroupedBars::clear() {
+  Q_EMIT cleared();
+  return true;
+}
+
+void GroupedBars::paintWindow(QPainter& painter, const QRect& exposed) {
+  Canvas::paintWindow(painter, exposed);
   painter.setBrush(Qt::NoBrush);
-  painter.setPen(QPen(colors.text, 1.6));  // as segments of bars elsewhere
+  painter.setPen(
+      QPen(Theme::instance().colors().text, 1.6));  // the same frame as for bar segments of other charts
   for (const Row& row : rows())
     if (std::find(marked_.begin(), marked_.end(), row.figure) != marked_.end())
       for (const QRectF& bar : row.bars) painter.drawRect(bar.adjusted(-1, -1, 1, 1));
-  if (!hasFocus() || here_ >= 0) return;
-  painter.setPen(QPen(colors.accent, 1));
-  painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
 }
 
 void GroupedBars::paint(QPainter& painter, const QRectF& rect, const QColor&) const {
@@ -176,9 +173,10 @@ void GroupedBars::paint(QPainter& painter, const QRectF& rect, const QColor&) co
   painter.save();
   painter.setFont(strong);
   painter.setPen(colors.text);
-  for (int g = 0; g < groups_.size(); ++g)
+  for (int g = 0; g < static_cast<int>(groups_.size()); ++g)
     painter.drawText(QRectF(rect.left() + g * (wide + kBetween), rect.top(), wide, kTitle - 4),
-                     Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(groups_[g], Qt::ElideRight, wide));
+                     Qt::AlignLeft | Qt::AlignVCenter,
+                     metrics.elidedText(group_text(groups_[static_cast<size_t>(g)]), Qt::ElideRight, wide));
   for (const Row& row : rowsIn(rect)) {
     const ComparedFigure& figure = figures_[static_cast<size_t>(row.figure)];
     painter.fillRect(QRectF(row.area.left(), row.area.top(), row.area.width(), 1), colors.line);
@@ -212,21 +210,12 @@ QString GroupedBars::tipAt(const QPointF& point) const {
     for (int d = 0; d < designs(); ++d) {
       const QString percent = d > 0 ? QString::fromStdString(figure.percent(static_cast<size_t>(d)))
                                     : QString();
-      lines << QStringLiteral("%1: %2").arg(
-                   Comparisons::letter(d),
-                   figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_)) +
+      lines << of_design(d, figure_text(figure.kind, figure.values[static_cast<size_t>(d)], units_)) +
                    (percent.isEmpty() ? QString() : QStringLiteral(", ") + percent);
     }
     return lines.join(u'\n');
   }
   return {};
-}
-
-bool GroupedBars::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  return QWidget::event(event);
 }
 
 }  // namespace shardscape::ui

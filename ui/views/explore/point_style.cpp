@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kMostColours = 6;  // that are told apart; more values become a ramp
+constexpr int kMostColours = 6;  // the most distinct colours; more values become a ramp
 
 std::array<QColor, kMostColours> palette() {
   const Colors& c = Theme::instance().colors();
@@ -25,7 +25,7 @@ void PointStyle::set(const ExploreRows& rows, int colour, int shape, UnitSystem 
     colour_title_ = column.heading;
     ramp_ = !column.axis() || column.choices.size() > kMostColours;
     colour_.assign(count, 0);
-    // A logarithmic ramp where values span decades, as an axis would be.
+    // The ramp is logarithmic if values span decades, as an axis is.
     const bool logarithmic = !column.axis() && column.low > 0 && column.high > 20 * column.low;
     const auto at = [&](double value) { return logarithmic ? std::log(value) : value; };
     const double low = column.known() ? at(column.low) : 0, span = column.known() ? at(column.high) - low : 0;

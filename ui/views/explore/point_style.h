@@ -1,4 +1,4 @@
-// Colour and shape of points by a third and a fourth column, and the words of their legend.
+// Colour and shape of points by a third and a fourth column, and the texts of their legend.
 #pragma once
 
 #include <QColor>
@@ -23,7 +23,7 @@ class PointStyle {
     return ramp_ ? kRampSteps : std::max<int>(1, static_cast<int>(colour_words_.size()));
   }
   QColor color(int colour) const;      // by the present theme
-  bool ramp() const { return ramp_; }  // colours stand for a range, not for single values
+  bool ramp() const { return ramp_; }  // colours are a continuous range, not single values
   const QStringList& colourWords() const { return colour_words_; }  // per colour, or the two ends of the ramp
   const QStringList& shapeWords() const { return shape_words_; }    // per shape
   const QString& colourTitle() const { return colour_title_; }

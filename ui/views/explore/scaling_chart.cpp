@@ -1,15 +1,12 @@
 #include "ui/views/explore/scaling_chart.h"
 
-#include <QHelpEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/axis_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -18,6 +15,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 38, kReach = 9;
+constexpr double kGpusApart = 58, kMargin = 0.04;  // pixels between ticks; of the axis
 
 }  // namespace
 
@@ -27,12 +25,9 @@ double per_gpu(const ScalePoint& p) {
              : 0;
 }
 
-ScalingChart::ScalingChart(QWidget* parent) : QWidget(parent) {
-  setObjectName(QStringLiteral("scaling_chart"));
-  setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("Tokens per second and GPU over the number of GPUs"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+ScalingChart::ScalingChart(QWidget* parent)
+    : Canvas(QStringLiteral("scaling_chart"), tr("Tokens per second per GPU over the number of GPUs"),
+             parent) {}
 
 void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now,
                              Mode mode) {
@@ -41,6 +36,7 @@ void ScalingChart::setPoints(std::vector<ScalePoint> strong, std::vector<ScalePo
   now_ = gpus_now;
   mode_ = mode;
   selected_ = -1;
+  setMessage(tr("No number of GPUs gives a valid design."));
   fitAxes();
 }
 
@@ -50,29 +46,30 @@ void ScalingChart::setComparedDesigns(std::vector<OtherDesign> others) {
 }
 
 void ScalingChart::fitAxes() {
-  low_ = 1e9;
-  high_ = 0;
-  most_ = 0;
-  const auto take = [this](const std::vector<ScalePoint>& line) {
+  double fewest = 1e18, largest = 1, fastest = 0;
+  const auto take = [&](const std::vector<ScalePoint>& line) {
     for (const ScalePoint& p : line) {
       if (per_gpu(p) <= 0) continue;
-      low_ = std::min(low_, std::log2(static_cast<double>(p.gpus)));
-      high_ = std::max(high_, std::log2(static_cast<double>(p.gpus)));
-      most_ = std::max(most_, per_gpu(p));
+      fewest = std::min(fewest, static_cast<double>(p.gpus));
+      largest = std::max(largest, static_cast<double>(p.gpus));
+      fastest = std::max(fastest, per_gpu(p));
     }
   };
   for (const Line line : {Strong, Weak}) {
     take(lines_[line]);
     for (const OtherDesign& other : others_) take(other.lines[line]);
   }
+  x_ = log_scale(std::min(fewest, largest), largest, 2);
+  const double margin = kMargin * std::max(1.0, x_.high - x_.low);
+  x_.from = x_.low - margin;
+  x_.to = std::max(x_.high, x_.low + 1) + margin;
+  y_ = linear_scale(0, (1 + 2 * kMargin) * fastest);
   update();
 }
 
 QPointF ScalingChart::placeIn(const QRectF& plot, const ScalePoint& p) const {
-  const double span = std::max(1.0, high_ - low_);
-  return {plot.left() +
-              plot.width() * (std::log2(static_cast<double>(p.gpus)) - low_ + 0.04 * span) / (span * 1.08),
-          plot.bottom() - plot.height() * per_gpu(p) / (1.08 * std::max(1e-9, most_))};
+  return {plot.left() + plot.width() * x_.share(static_cast<double>(p.gpus)),
+          plot.bottom() - plot.height() * y_.share(per_gpu(p))};
 }
 
 QPointF ScalingChart::place(Line line, int point) const {
@@ -90,13 +87,8 @@ void ScalingChart::select(Line line, int point) {
   }
 }
 
-void ScalingChart::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
-}
-
-// Alone, lines are told apart by colour and shape; in a comparison colours tell designs apart, and weak
-// scaling is dashed.
+// Without pinned designs, colour and shape distinguish the lines. In a comparison, colours distinguish
+// designs, and weak scaling is dashed.
 QColor ScalingChart::ink(Line line) const {
   const Colors& colors = Theme::instance().colors();
   if (!others_.empty()) return Theme::instance().designColor(0);
@@ -104,29 +96,11 @@ QColor ScalingChart::ink(Line line) const {
 }
 
 void ScalingChart::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
-  const Colors& colors = Theme::instance().colors();
   painter.drawText(QRectF(rect.left() + 4, rect.top() + 8, 260, 16), Qt::AlignLeft | Qt::AlignVCenter,
                    tr("Tokens per second and GPU"));
   painter.drawText(QRectF(plot.left(), plot.bottom() + 20, plot.width(), 16), Qt::AlignCenter, tr("GPUs"));
-  const double power = std::pow(10, std::floor(std::log10(most_ / 4))), rough = most_ / 4 / power,
-               step = power * (rough < 2   ? 1
-                               : rough < 5 ? 2
-                                           : 5);
-  for (double value = 0; value <= most_ * 1.08; value += step) {
-    const double y = std::round(plot.bottom() - plot.height() * value / (1.08 * most_));
-    painter.fillRect(QRectF(plot.left(), y, plot.width(), 1), colors.line);
-    painter.drawText(QRectF(rect.left(), y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter,
-                     grouped_text(static_cast<Wide>(std::llround(value))));
-  }
-  const int every = std::max(
-      1, static_cast<int>(std::ceil((high_ - low_ + 1) * 58 / std::max(1.0, plot.width()))));
-  for (int e = static_cast<int>(std::ceil(low_)); e <= high_ + 1e-9; e += every) {
-    ScalePoint at;
-    at.gpus = int64_t{1} << e;
-    const double x = placeIn(plot, at).x();
-    painter.fillRect(QRectF(std::round(x), plot.top(), 1, plot.height()), colors.line);
-    painter.drawText(QRectF(x - 40, plot.bottom() + 4, 80, 15), Qt::AlignCenter, grouped_text(at.gpus));
-  }
+  paint_y_axis(painter, y_, plot, kLeft);
+  paint_x_axis(painter, x_, plot, kGpusApart);
 }
 
 void ScalingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
@@ -148,19 +122,11 @@ void ScalingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
       painter.drawEllipse(QPointF(x + 3.5, y), 3.8, 3.8);
     x -= 18;
   };
-  entry(tr("weak: the batch grows along"), Weak);
-  entry(tr("strong: the batch stays"), Strong);
-  // Whose the lines are, behind the name of the axis.
-  x = rect.left() + 4 + metrics.horizontalAdvance(tr("Tokens per second and GPU")) + 24;
-  const auto whose = [&](int member) {
-    painter.setPen(QPen(Theme::instance().designColor(member), 2));
-    painter.drawLine(QPointF(x, y), QPointF(x + 14, y));
-    painter.setPen(colors.secondary);
-    painter.drawText(QPointF(x + 19, y + 4), Comparisons::letter(member));
-    x += 42;
-  };
-  if (!others_.empty()) whose(0);
-  for (const OtherDesign& other : others_) whose(other.member);
+  entry(tr("weak: batch grows with GPUs"), Weak);
+  entry(tr("strong: batch is constant"), Strong);
+  if (others_.empty()) return;  // in a comparison: the legend of designs after the name of the axis
+  const double left = rect.left() + 28 + metrics.horizontalAdvance(tr("Tokens per second and GPU"));
+  paint_design_legend(painter, QPointF(left, y), members_of(others_, {0}));
 }
 
 void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
@@ -171,11 +137,6 @@ void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
   painter.save();
   painter.setFont(small);
   painter.setPen(colors.secondary);
-  if (most_ <= 0) {
-    painter.drawText(rect, Qt::AlignCenter, tr("No number of GPUs gives a valid design."));
-    painter.restore();
-    return;
-  }
   paintAxes(painter, rect, plot);
   painter.setRenderHint(QPainter::Antialiasing);
   if (now_ > 0) {
@@ -212,7 +173,7 @@ void ScalingChart::paintLine(QPainter& painter, const QRectF& plot, const std::v
   for (size_t i = 0; i < points.size(); ++i) {
     const ScalePoint& p = points[i];
     if (per_gpu(p) <= 0) continue;
-    // What does not fit is hollow.
+    // Points that do not fit are hollow.
     painter.setPen(QPen(ink, 1.6));
     painter.setBrush(p.evaluation.feasibility == Feasibility::Fits ? ink : ground);
     const QPointF at = placeIn(plot, p);
@@ -251,56 +212,64 @@ QString ScalingChart::tipAt(const QPointF& point) const {
         const auto same = std::find_if(
             other.lines[line].begin(), other.lines[line].end(),
             [&](const ScalePoint& o) { return o.gpus == p.gpus && per_gpu(o) > 0; });
-        const QString letter = Comparisons::letter(other.member);
-        out += same == other.lines[line].end()
-                   ? tr("\n%1: not on so many GPUs").arg(letter)
-                   : tr("\n%1: %2 tokens/s per GPU, %3")
-                         .arg(letter, grouped_text(static_cast<Wide>(std::llround(per_gpu(*same)))),
-                              signed_percent_text(per_gpu(*same) / per_gpu(p) - 1));
+        out += u'\n' + of_design(other.member,
+                                 same == other.lines[line].end()
+                                     ? tr("invalid on this number of GPUs")
+                                     : tr("%1 tokens/s per GPU, %2")
+                                           .arg(grouped_text(static_cast<Wide>(std::llround(per_gpu(*same)))),
+                                                signed_percent_text(per_gpu(*same) / per_gpu(p) - 1)));
       }
       return out;
     }
   for (const OtherDesign& other : others_)
     for (const Line line : {Strong, Weak})
       for (const ScalePoint& p : other.lines[line])
-        if (hit(p)) return Comparisons::letter(other.member) + QStringLiteral(": ") + text(line, p);
+        if (hit(p)) return of_design(other.member, text(line, p));
   return {};
 }
 
-void ScalingChart::mousePressEvent(QMouseEvent* event) {
+void ScalingChart::click(const QPointF& at, Qt::KeyboardModifiers) {
   for (const Line line : {Strong, Weak})
     for (size_t i = 0; i < lines_[line].size(); ++i)
-      if (per_gpu(lines_[line][i]) > 0 &&
-          (place(line, static_cast<int>(i)) - event->position()).manhattanLength() <= kReach)
+      if (per_gpu(lines_[line][i]) > 0 && (place(line, static_cast<int>(i)) - at).manhattanLength() <= kReach)
         return select(line, static_cast<int>(i));
   select(line_, -1);
 }
 
-void ScalingChart::keyPressEvent(QKeyEvent* event) {
-  const auto step = [this](int by) {
-    const auto& line = lines_[line_];
-    for (int i = selected_ + by; i >= 0 && i < static_cast<int>(line.size()); i += by)
-      if (per_gpu(line[static_cast<size_t>(i)]) > 0) return select(line_, i);
-  };
-  switch (event->key()) {
-    case Qt::Key_Left: return step(-1);
-    case Qt::Key_Right: return step(1);
-    case Qt::Key_Up:
-    case Qt::Key_Down: {
-      line_ = line_ == Strong ? Weak : Strong;
-      const int before = selected_;
-      selected_ = std::min(before, static_cast<int>(lines_[line_].size())) - 1;
-      return step(1);
-    }
-    case Qt::Key_Escape: return select(line_, -1);
-    default: QWidget::keyPressEvent(event);
-  }
+// Moves along the line and skips points that cannot run.
+void ScalingChart::step(int by) {
+  const auto& line = lines_[line_];
+  for (int i = selected_ + by; i >= 0 && i < static_cast<int>(line.size()); i += by)
+    if (per_gpu(line[static_cast<size_t>(i)]) > 0) return select(line_, i);
 }
 
-bool ScalingChart::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  return QWidget::event(event);
+bool ScalingChart::go(Way way, Qt::KeyboardModifiers) {
+  switch (way) {
+    case Way::Left: step(-1); return true;
+    case Way::Right: step(1); return true;
+    case Way::Up:
+    case Way::Down:
+      line_ = line_ == Strong ? Weak : Strong;
+      selected_ = std::min(selected_, static_cast<int>(lines_[line_].size())) - 1;
+      step(1);
+      return true;
+    case Way::First:
+      selected_ = -1;
+      step(1);
+      return true;
+    case Way::Last:
+      selected_ = static_cast<int>(lines_[line_].size());
+      step(-1);
+      return true;
+    case Way::PageUp:
+    case Way::PageDown: break;
+  }
+  return false;
+}
+
+bool ScalingChart::clear() {
+  select(line_, -1);
+  return true;
 }
 
 }  // namespace shardscape::ui

@@ -1,37 +1,38 @@
-// The same design on more or fewer GPUs: tokens per second and GPU, with the batch as it is (strong) and
-// growing along (weak).
+// The present design on more or fewer GPUs: tokens per second and GPU, with constant batch (strong scaling)
+// and with the batch proportional to GPUs (weak scaling). Painted: points that do not fit are hollow;
+// QCustomPlot has hollow points only for whole lines.
 #pragma once
 
-#include <QPainter>
-#include <QWidget>
 #include <vector>
 
 #include "explore/sensitivity.h"
+#include "ui/plot/axis_scale.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
 double per_gpu(const ScalePoint& point);  // tokens per second; 0: not timed
 
-class ScalingChart : public QWidget {
+class ScalingChart : public Canvas {
   Q_OBJECT
  public:
   explicit ScalingChart(QWidget* parent = nullptr);
   enum Line { Strong, Weak };
   void setPoints(std::vector<ScalePoint> strong, std::vector<ScalePoint> weak, int64_t gpus_now, Mode mode);
-  // Of designs that are pinned for comparison with the present one, on the same axes.
+  // The lines of pinned designs, on the same axes.
   struct OtherDesign {
-    int member = 1;                    // as Comparisons::letter counts
-    std::vector<ScalePoint> lines[2];  // as Line counts
+    int member = 1;                    // 1 is design B, see Comparisons::letter
+    std::vector<ScalePoint> lines[2];  // by Line
   };
   void setComparedDesigns(std::vector<OtherDesign> others);
   const std::vector<OtherDesign>& others() const { return others_; }
   const std::vector<ScalePoint>& points(Line line) const { return lines_[line]; }
   QPointF place(Line line, int point) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   void select(Line line, int point);  // -1: none
   int selected() const { return selected_; }
   Line selectedLine() const { return line_; }
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 280}; }
   QSize minimumSizeHint() const override { return {320, 140}; }
 
@@ -39,14 +40,16 @@ class ScalingChart : public QWidget {
   void pointSelected(int line, int point);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return y_.high > 0; }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool clear() override;
 
  private:
   QPointF placeIn(const QRectF& plot, const ScalePoint& point) const;
   void fitAxes();
+  void step(int by);
   QString text(Line line, const ScalePoint& point) const;
   QColor ink(Line line) const;  // of the present design
   void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
@@ -57,7 +60,7 @@ class ScalingChart : public QWidget {
   std::vector<OtherDesign> others_;
   int64_t now_ = 0;
   Mode mode_ = Mode::Train;
-  double low_ = 3, high_ = 17, most_ = 1;  // powers of two; tokens per second and GPU
+  AxisScale x_, y_ = linear_scale(0, 0);  // GPUs; tokens per second and GPU
   int selected_ = -1;
   Line line_ = Strong;
 };

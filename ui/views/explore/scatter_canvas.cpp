@@ -9,10 +9,10 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 60, kTop = 26, kRight = 18, kBottom = 40;
-constexpr double kJitter = 0.3;       // of a place on an ordinal axis, to each side
-constexpr double kLeastShare = 1e-4;  // of an axis, that a view shows
+constexpr double kJitter = 0.3;       // share of the distance between values of an ordinal axis, to each side
+constexpr double kLeastShare = 1e-4;  // the least visible share of an axis
 
-// The same for the same design, whatever else is shown.
+// A pseudo-random offset that depends on the design only.
 float jitter(Wide index, uint32_t salt) {
   uint64_t h = static_cast<uint64_t>(index) * 0x9E3779B97F4A7C15u + salt * 0xBF58476D1CE4E5B9u;
   h = (h ^ (h >> 31)) * 0x94D049BB133111EBu;
@@ -22,13 +22,8 @@ float jitter(Wide index, uint32_t salt) {
 
 }  // namespace
 
-ScatterCanvas::ScatterCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setObjectName(QStringLiteral("scatter"));
-  setAccessibleName(tr("Designs by two of their figures"));
-  connect(&Theme::instance(), &Theme::changed, this, &ScatterCanvas::stale);
-}
+ScatterCanvas::ScatterCanvas(QWidget* parent)
+    : Canvas(QStringLiteral("scatter"), tr("Designs by two of their figures"), parent) {}
 
 QRectF ScatterCanvas::plotOf(const QRectF& rect) const {
   return rect.adjusted(kLeft, kTop, -kRight, -kBottom);
@@ -38,7 +33,7 @@ void ScatterCanvas::setRows(std::shared_ptr<const ExploreRows> rows, const Colum
                             bool same_search) {
   const bool keep = same_search && columns == columns_ && !at_home_ && rows_;
   rows_ = std::move(rows);
-  if (!(columns == columns_)) marked_.clear();  // they have other figures there
+  if (!(columns == columns_)) marked_.clear();  // marks have other figures in the new columns
   columns_ = columns;
   passing_.clear();
   selected_ = hovered_ = -1;
@@ -103,17 +98,6 @@ void ScatterCanvas::setUnits(UnitSystem units) {
   if (units == units_) return;
   units_ = units;
   layOut(!at_home_);
-}
-
-void ScatterCanvas::setMessage(const QString& message) {
-  message_ = message;
-  update();
-}
-
-void ScatterCanvas::setDimmed(bool dimmed) {
-  if (dimmed == dimmed_) return;
-  dimmed_ = dimmed;
-  update();
 }
 
 void ScatterCanvas::setMarked(std::vector<Marked> marked) {
@@ -251,7 +235,7 @@ int ScatterCanvas::rowAt(const QPointF& point) const {
   return best;
 }
 
-// The nearest point that lies that way.
+// Selects the nearest point in this direction.
 void ScatterCanvas::step(int dx, int dy) {
   if (!rows_ || xs_.empty()) return;
   if (selected_ < 0) return select(front_.empty() ? 0 : front_.front());

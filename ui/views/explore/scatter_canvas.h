@@ -1,19 +1,19 @@
-// Designs as points over two columns, with the line of those that no other beats. Hovered, selected and taken
-// by mouse and keys.
+// A scatter plot of designs over two columns, with the Pareto front as a line. Points are hovered, selected
+// and made current by mouse and keys.
 #pragma once
 
 #include <QImage>
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "ui/plot/axis_scale.h"
+#include "ui/plot/canvas.h"
 #include "ui/views/explore/point_style.h"
 
 namespace shardscape::ui {
 
-class ScatterCanvas : public QWidget {
+class ScatterCanvas : public Canvas {
   Q_OBJECT
  public:
   explicit ScatterCanvas(QWidget* parent = nullptr);
@@ -22,27 +22,24 @@ class ScatterCanvas : public QWidget {
     int x = -1, y = -1, colour = -1, shape = -1;
     friend bool operator==(const Columns&, const Columns&) = default;
   };
-  // Null: there is nothing to show. same_search: more of the same, so that what is zoomed to stays.
+  // Null: nothing to show. same_search: further rows of the shown search; the zoom stays.
   void setRows(std::shared_ptr<const ExploreRows> rows, const Columns& columns, bool same_search);
-  void setPassing(std::vector<char> passing);  // per row, of the filters; empty: all
+  void setPassing(std::vector<char> passing);  // [row], from the filters; empty: all pass
   void setUnits(UnitSystem units);
-  void setMessage(const QString& message);  // said where there is nothing to show
-  void setDimmed(bool dimmed);              // of another design
-  // Where the present design lies and those that are pinned for comparison; without those of which it is not
-  // known.
+  // The places of the present design and the pinned designs, if their values are known.
   struct Marked {
-    int member = 0;  // as Comparisons::letter counts
+    int member = 0;  // 0 is the present design, see Comparisons::letter
     QPointF values;
   };
   void setMarked(std::vector<Marked> marked);
   const std::vector<Marked>& marked() const { return marked_; }
   QPointF markedPlace(size_t at) const;  // in the widget
-  void setSelected(int row);             // without telling; -1: none
+  void setSelected(int row);             // emits no signal; -1: none
   int selected() const { return selected_; }
-  void select(int row);  // and tells
+  void select(int row);  // emits rowSelected()
   void reveal(int row);
-  void zoomBy(double factor);  // about the selected point, or the middle
-  void fit();
+  void zoomBy(double factor) override;
+  void fit() override;
   bool atHome() const { return at_home_; }
   const std::vector<int>& front() const { return front_; }  // rows
   const Columns& columns() const { return columns_; }
@@ -52,28 +49,34 @@ class ScatterCanvas : public QWidget {
   QRectF plot() const { return plotOf(QRectF(rect())); }
   int rowAt(const QPointF& point) const;  // -1: none
   int hovered() const { return hovered_; }
-  void setHovered(int row);  // also of another view; -1: none
+  void setHovered(int row);  // also called by the table; -1: none
   bool passes(int row) const { return passing_.empty() || passing_[static_cast<size_t>(row)]; }
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  QString tipAt(const QPointF&) const override { return {}; }  // the chart paints a card instead
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 160}; }
 
  Q_SIGNALS:
-  void rowSelected(int row);  // -1: nothing any more
-  void taken(int row);        // shall become the current design
+  void rowSelected(int row);           // -1: nothing
+  void makeCurrentRequested(int row);  // the person makes this design the present design
   void hoveredChanged(int row);
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
+  bool ready() const override { return rows_ && !xs_.empty(); }
+  bool viewMoves() const override { return true; }
+  void themeChanged() override { stale(); }
+  void paintWindow(QPainter& painter, const QRect& exposed) override;
+  QRectF focusFrame() const override { return plot().adjusted(-0.5, -0.5, 0.5, -0.5); }
+  bool hover(const QPointF& at, bool has_tip) override;
+  void leave() override { setHovered(-1); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  void pan(const QPointF& pixels) override;
+  void zoomAt(double factor, const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
   void resizeEvent(QResizeEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseReleaseEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void wheelEvent(QWheelEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
 
  private:
   QRectF plotOf(const QRectF& rect) const;
@@ -81,16 +84,14 @@ class ScatterCanvas : public QWidget {
   QPointF markedPlaceIn(const QRectF& plot, const Marked& marked) const;
   void layOut(bool keep_view);
   void filtered();
-  void stale();  // points have to be drawn again
+  void stale();  // the image of points must be drawn again
   double radius() const;
-  void zoomAt(double factor, const QPointF& at);
-  void pan(const QPointF& pixels);
   void keepInReach();
   void step(int dx, int dy);
   void describe();
-  // Points into an image once, and a grid to find them by.
+  // Draws the points into an image, and fills a grid for hit tests.
   void drawPoints(const QRectF& plot) const;
-  void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
+  void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
   void paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
   void paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintFront(QPainter& painter, const QRectF& plot, const QColor& ground) const;
@@ -105,14 +106,12 @@ class ScatterCanvas : public QWidget {
   std::vector<char> passing_;
   std::vector<int> front_;
   std::vector<Marked> marked_;
-  double capacity_ = 0;  // bytes, where all designs have the same; 0: not known
+  double capacity_ = 0;  // bytes, if all designs have the same capacity; 0: unknown
   UnitSystem units_ = UnitSystem::Binary;
-  QString message_;
   int selected_ = -1, hovered_ = -1;
-  bool at_home_ = true, dimmed_ = false, pressed_ = false, dragging_ = false, keyboard_ = false;
-  QPointF pressed_at_, last_at_;
-  mutable QImage image_;                  // of the points, empty: to be drawn
-  mutable std::vector<int> cell_, next_;  // first row of a cell, next row of the same; -1: none
+  bool at_home_ = true;
+  mutable QImage image_;                  // the drawn points; empty: must be drawn
+  mutable std::vector<int> cell_, next_;  // first row of a grid cell; next row in the same cell; -1: none
   mutable int grid_columns_ = 0, grid_rows_ = 0;
 };
 

@@ -1,10 +1,11 @@
-// What the scatter looks like.
+// Drawing of the scatter plot.
 #include <QPainter>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
 
-#include "ui/plot/design_letter.h"
+#include "ui/plot/axis_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
@@ -17,7 +18,7 @@ namespace {
 constexpr double kCell = 12, kEdge = 5;  // pixels of the grid, and around the plot in the image
 constexpr double kOpacity = 0.82;
 
-// A point as it lies in an image, premultiplied.
+// The image of one point, with premultiplied alpha.
 QImage sprite(int shape, double radius, const QColor& color, double scale) {
   const int size = 2 * static_cast<int>(std::ceil((1.35 * radius + 1) * scale)) + 1;
   QImage image(size, size, QImage::Format_ARGB32_Premultiplied);
@@ -48,9 +49,6 @@ void blend(QImage& onto, const QImage& what, int x, int y) {
     }
   }
 }
-
-// Room for the numbers of the upright axis.
-double left_of(const QRectF& plot, const QRectF& rect) { return plot.left() - rect.left(); }
 
 }  // namespace
 
@@ -88,7 +86,7 @@ void ScatterCanvas::drawPoints(const QRectF& plot) const {
       if (passing_[row]) continue;
       if (const QPointF at = place_of(row); inside(at)) put(out, at);
     }
-  for (size_t row = xs_.size(); row-- > 0;) {  // the best lie on top
+  for (size_t row = xs_.size(); row-- > 0;) {  // the best designs are drawn last, on top
     if (!passing_.empty() && !passing_[row]) continue;
     const QPointF at = place_of(row);
     if (!inside(at)) continue;
@@ -104,42 +102,24 @@ void ScatterCanvas::drawPoints(const QRectF& plot) const {
   }
 }
 
-void ScatterCanvas::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  const Colors& colors = Theme::instance().colors();
-  if (!rows_ || rows_->rows() == 0 || xs_.empty()) {
-    painter.setFont(Theme::instance().uiFont());
-    painter.setPen(colors.secondary);
-    painter.drawText(rect().adjusted(32, 24, -32, -24), Qt::AlignCenter | Qt::TextWordWrap, message_);
-    return;
-  }
+void ScatterCanvas::paintWindow(QPainter& painter, const QRect&) {
+  const QColor& ground = Theme::instance().colors().ground;
   const QRectF area = plot();
   if (image_.isNull()) drawPoints(area);
-  paintAxes(painter, QRectF(rect()), area, colors.ground);
-  paintLegend(painter, QRectF(rect()), area, colors.ground);
+  paintAxes(painter, QRectF(rect()), area);
+  paintLegend(painter, QRectF(rect()), area, ground);
   painter.drawImage(area.topLeft() - QPointF(kEdge, kEdge), image_);
-  paintLimit(painter, area, colors.ground);
-  paintFront(painter, area, colors.ground);
-  if (dimmed_) {
-    QColor veil = colors.ground;
-    veil.setAlphaF(0.45f);
-    painter.fillRect(area.adjusted(-kEdge, -kEdge, kEdge, kEdge), veil);
-  }
-  paintMarks(painter, area, colors.ground);
-  const int shown = hovered_ >= 0 ? hovered_ : keyboard_ && hasFocus() ? selected_ : -1;
+  paintLimit(painter, area, ground);
+  paintFront(painter, area, ground);
+  paintMarks(painter, area, ground);
+  const int shown = hovered_ >= 0 ? hovered_ : focusShown() ? selected_ : -1;
   if (shown >= 0 && area.adjusted(-2, -2, 2, 2).contains(place(shown))) paintCard(painter, area, shown);
-  if (hasFocus() && keyboard_) {
-    painter.setRenderHint(QPainter::Antialiasing, false);
-    painter.setPen(QPen(colors.accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(area.adjusted(-0.5, -0.5, 0.5, -0.5));
-  }
 }
 
 void ScatterCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
-  if (!rows_ || xs_.empty()) return;
+  if (!ready()) return;
   const QRectF area = plotOf(rect);
-  paintAxes(painter, rect, area, ground);
+  paintAxes(painter, rect, area);
   paintLegend(painter, rect, area, ground);
   painter.save();
   painter.setRenderHint(QPainter::Antialiasing);
@@ -160,37 +140,16 @@ void ScatterCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& g
   paintMarks(painter, area, ground);
 }
 
-void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot,
-                              const QColor& ground) const {
+void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
+  constexpr double kLeastApart = 56, kMostApart = 140;
   const Colors& colors = Theme::instance().colors();
-  const QFont small = Theme::instance().uiFont(11);
-  const QFontMetricsF metrics(small);
   painter.save();
-  painter.setFont(small);
-  const QColor line = mixed(ground, colors.line, 0.8);
-  double widest = 40;
-  if (x_.ordinal)
-    for (const QString& choice : x_.choices)
-      widest = std::max(widest, metrics.horizontalAdvance(choice) + 12);
-  double right_of_last = -1e9;
-  for (const AxisTick& tick : ticks_of(x_, plot.width(), std::max(56.0, std::min(widest, 140.0)))) {
-    const double x = plot.left() + plot.width() * (tick.place - x_.from) / (x_.to - x_.from);
-    painter.fillRect(QRectF(std::round(x), plot.top(), 1, plot.height()), line);
-    const QString text = metrics.elidedText(tick.text, Qt::ElideRight, 140);
-    const double half = metrics.horizontalAdvance(text) / 2;
-    if (x - half < right_of_last + 6) continue;
-    right_of_last = x + half;
-    painter.setPen(colors.secondary);
-    painter.drawText(QRectF(x - half - 2, plot.bottom() + 4, 2 * half + 4, 15), Qt::AlignCenter, text);
-  }
-  for (const AxisTick& tick : ticks_of(y_, plot.height(), 34)) {
-    const double y = plot.bottom() - plot.height() * (tick.place - y_.from) / (y_.to - y_.from);
-    painter.fillRect(QRectF(plot.left(), std::round(y), plot.width(), 1), line);
-    painter.setPen(colors.secondary);
-    painter.drawText(QRectF(rect.left(), y - 8, left_of(plot, rect) - 8, 16),
-                     Qt::AlignRight | Qt::AlignVCenter,
-                     metrics.elidedText(tick.text, Qt::ElideRight, left_of(plot, rect) - 10));
-  }
+  painter.setFont(Theme::instance().uiFont(11));
+  const QFontMetricsF metrics(painter.font());
+  double widest = kLeastApart;
+  for (const QString& choice : x_.choices) widest = std::max(widest, metrics.horizontalAdvance(choice) + 12);
+  paint_x_axis(painter, x_, plot, std::min(widest, kMostApart));
+  paint_y_axis(painter, y_, plot, plot.left() - rect.left());
   painter.fillRect(QRectF(plot.left(), std::round(plot.bottom()), plot.width(), 1), colors.line);
   painter.fillRect(QRectF(std::round(plot.left()), plot.top(), 1, plot.height()), colors.line);
   painter.setPen(colors.secondary);
@@ -200,7 +159,8 @@ void ScatterCanvas::paintAxes(QPainter& painter, const QRectF& rect, const QRect
   painter.restore();
 }
 
-// From the right: colours, then shapes, as far as there is room next to the name of the upright axis.
+// The legend from the right: colours, then shapes, as far as there is room next to the title of the vertical
+// axis.
 void ScatterCanvas::paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot,
                                 const QColor&) const {
   const Colors& colors = Theme::instance().colors();
@@ -277,7 +237,7 @@ void ScatterCanvas::paintFront(QPainter& painter, const QRectF& plot, const QCol
   painter.restore();
 }
 
-// What the memory of the GPU is: over the points, which may lie where its words stand.
+// The line of the GPU's memory capacity, drawn above the points because they may be under its label.
 void ScatterCanvas::paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const {
   const QFont small = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(small);
@@ -302,11 +262,8 @@ void ScatterCanvas::paintLimit(QPainter& painter, const QRectF& plot, const QCol
       painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y));
       place = QRectF(plot.left() + 2, y + 2, wide, 15);
     }
-    QColor veil = ground;
-    veil.setAlphaF(0.8f);
-    painter.fillRect(place, veil);
     painter.setPen(bad);
-    painter.drawText(place, Qt::AlignCenter, text);
+    paint_veiled_text(painter, place, text, ground);
   };
   limit(columns_.x, true);
   limit(columns_.y, false);
@@ -320,37 +277,20 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
   painter.setClipRect(plot.adjusted(-10, -10, 10, 10));
   painter.setBrush(Qt::NoBrush);
   for (const Marked& marked : marked_) {
-    // Far beyond all points it would squeeze them into a corner: it is said at the edge where it lies.
+    // A design far outside the range of points is marked at the edge, because an axis up to it would squeeze
+    // the points.
     const QPointF there = markedPlaceIn(plot, marked);
     const QPointF at(std::clamp(there.x(), plot.left(), plot.right()),
                      std::clamp(there.y(), plot.top(), plot.bottom()));
     const bool beyond = !plot.adjusted(-2, -2, 2, 2).contains(there);
     if (beyond && !at_home_) continue;
-    if (marked_.size() > 1 ||
-        marked.member > 0) {  // above all points, with an edge that parts it from those of its colour
-      const QRectF box(at - QPointF(7.5, 7.5), QSizeF(15, 15));
-      painter.setPen(Qt::NoPen);
-      painter.setBrush(ground);
-      painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 5, 5);
-      paint_design_letter(painter, box, Comparisons::letter(marked.member),
-                          Theme::instance().designColor(marked.member), ground);
-      painter.setBrush(Qt::NoBrush);
-      continue;
+    if (marked_.size() > 1 || marked.member > 0) {
+      paint_design_mark(painter, at, marked.member, ground);
+    } else {
+      paint_present_mark(painter, at, plot, beyond ? tr("current, beyond") : tr("current"), ground);
     }
-    painter.setPen(QPen(colors.text, 1.6));
-    painter.setBrush(ground);
-    painter.drawPath(point_shape(3, 4.6).translated(at));
-    painter.setBrush(Qt::NoBrush);
-    const QFont font = Theme::instance().uiFont(11, QFont::DemiBold);
-    painter.setFont(font);
-    const QString text = beyond ? tr("current, beyond") : tr("current");
-    const double width = QFontMetricsF(font).horizontalAdvance(text);
-    const double x = at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10;
-    QColor veil = ground;
-    veil.setAlphaF(0.75f);
-    painter.fillRect(QRectF(x - 2, at.y() - 7, width + 4, 14), veil);
-    painter.drawText(QPointF(x, at.y() + 4), text);
   }
+  painter.setBrush(Qt::NoBrush);
   const auto ring = [&](int row, double width, double gap) {
     painter.setPen(QPen(colors.accent, width));
     painter.drawEllipse(placeIn(plot, row), radius() + gap, radius() + gap);
@@ -376,8 +316,8 @@ void ScatterCanvas::paintCard(QPainter& painter, const QRectF& plot, int row) co
   for (int column : {columns_.x, columns_.y, columns_.colour}) add(column);
   lines.removeDuplicates();
   if (std::find(front_.begin(), front_.end(), row) != front_.end())
-    lines << tr("On the front: nothing kept is better in both");
-  // The name of many dimensions takes several lines.
+    lines << tr("On the front: no kept design is better in both figures");
+  // A name with many dimensions takes several lines.
   const double most = std::min(360.0, plot.width() - 60);
   QStringList name;
   for (const QString& part : rows_->name(row).split(QStringLiteral(" · "))) {

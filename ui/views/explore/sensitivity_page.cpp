@@ -44,13 +44,13 @@ std::shared_ptr<const SensitivityPageResult> computeSensitivityPage(const Design
   return out;
 }
 
-// What a change does to tokens per second; nothing where that was not timed.
+// The relative change of tokens per second; empty if a step was not timed.
 std::optional<double> gain_of(const Sensitivity& of, const Neighbour& n) {
   if (of.now.tokens_per_second <= 0 || !n.evaluation.timed()) return std::nullopt;
   return n.evaluation.tokens_per_second / of.now.tokens_per_second - 1;
 }
 
-// Of the same knob and value; nullptr: it has no such neighbour.
+// The change of the same knob to the same value; nullptr: none.
 const Neighbour* same_change(const Sensitivity& of, const Knob& knob, const std::string& value) {
   for (const KnobSensitivity& k : of.knobs)
     for (const Neighbour& n : k.neighbours)
@@ -93,20 +93,22 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
     }
   std::vector<TableColumn> columns{
       {tr("Knob"), QStringLiteral("knob"), false, {}},
-      {tr("Is"), QStringLiteral("value"), false, {}},
-      {tr("Would be"), QStringLiteral("neighbour"), false, {}},
+      {tr("Value"), QStringLiteral("value"), false, {}},
+      {tr("Changed to"), QStringLiteral("neighbour"), false, {}},
       {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode), true},
       {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
       {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
       {tr("Fits"), QStringLiteral("fits"), false, {}},
-      {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that have to follow")}};
+      {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that must change too")}};
   for (const Tornado::OtherDesign& other : others) {
     const QString letter = Comparisons::letter(other.member);
     columns.push_back(
         {tr("%1\ntokens/s").arg(letter), letter + QStringLiteral(" change of tokens per second (share)"),
-         true, tr("What the same value does to %1; - where that is its value, or not valid").arg(letter)});
+         true,
+         tr("Effect of the same value on %1; - if %1 already has the value, or if it is invalid")
+             .arg(letter)});
     columns.push_back({tr("%1\nmemory").arg(letter), letter + QStringLiteral(" memory (bytes)"), true,
-                       tr("With the same value")});
+                       tr("Memory with the same value")});
   }
   assign(std::move(columns), std::move(rows));
 }
@@ -159,7 +161,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
   for (const ScalingChart::OtherDesign& other : others)
     for (TableColumn& column :
          comparisonColumns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"),
-                           tr("Per GPU, on as many GPUs")))
+                           tr("Per GPU, on the same number of GPUs")))
       columns.push_back(std::move(column));
   assign(std::move(columns), std::move(rows));
 }
@@ -178,14 +180,14 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(8);
   auto* top = new QHBoxLayout;
-  lead_ = new QLabel(this);
-  lead_->setProperty("role", "small");
-  top->addWidget(lead_, 1);
+  intro_ = new QLabel(this);
+  intro_->setProperty("role", "small");
+  top->addWidget(intro_, 1);
   if (kind == Kind::Sensitivity) {
-    what_ = new SegmentedControl(tr("What changes"), {tr("Time"), tr("Memory")}, this);
-    what_->setObjectName(QStringLiteral("sensitivity_what"));
-    connect(what_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
-    top->addWidget(what_);
+    measure_switch_ = new SegmentedControl(tr("Measure"), {tr("Time"), tr("Memory")}, this);
+    measure_switch_->setObjectName(QStringLiteral("sensitivity_what"));
+    connect(measure_switch_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
+    top->addWidget(measure_switch_);
   }
   layout->addLayout(top);
   message_ = new QLabel(this);
@@ -199,12 +201,12 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     sensitivity_model_ = new SensitivityModel(this);
     table_->setAccessibleName(tr("Table: every single change"));
     table_->setTable(sensitivity_model_);
-    connect(tornado_, &Tornado::taken, this, [this](int row) {
+    connect(tornado_, &Tornado::makeCurrentRequested, this, [this](int row) {
       if (const Neighbour* best = tornado_->best(row)) {
         const Knob& knob = *result_->sensitivity
                                 ->knobs[static_cast<size_t>(tornado_->rows()[static_cast<size_t>(row)].knob)]
                                 .knob;
-        Q_EMIT taken(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
+        Q_EMIT makeCurrentRequested(Design(best->design), tr("set %1").arg(text(knob.label).toLower()));
       }
     });
   } else {
@@ -251,11 +253,10 @@ void SensitivityPage::refresh() {
 void SensitivityPage::fill() {
   const bool any = ready_;
   message_->setVisible(!any);
-  message_->setText(session_->current() ? tr("Working it out…") : tr("This wants a valid design."));
-  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob changed at a time, all others as they are")
+  message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
+  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
                                                   : tr("The present design with more or fewer replicas");
-  lead_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being worked out").arg(lead)
-                                             : lead);
+  intro_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
   table_->setVisible(any);
   if (tornado_) tornado_->setVisible(any);
   if (chart_) chart_->setVisible(any);
@@ -266,10 +267,11 @@ void SensitivityPage::fill() {
 
 void SensitivityPage::fillTornado() {
   std::vector<Tornado::OtherDesign> others;
-  for (const auto& one : comparison_.all()) others.push_back({one.member, one.made->sensitivity});
-  tornado_->setSensitivity(result_->sensitivity,
-                           what_->current() == 1 ? SensitivityMeasure::Memory : SensitivityMeasure::Time,
-                           session_->units());
+  for (const auto& one : comparison_.all()) others.push_back({one.member, one.result->sensitivity});
+  tornado_->setSensitivity(
+      result_->sensitivity,
+      measure_switch_->current() == 1 ? SensitivityMeasure::Memory : SensitivityMeasure::Time,
+      session_->units());
   tornado_->setComparedDesigns(others);
   sensitivity_model_->setSensitivity(*result_->sensitivity, design_.workload.mode, others, session_->units());
 }
@@ -277,12 +279,12 @@ void SensitivityPage::fillTornado() {
 void SensitivityPage::fillScaling() {
   std::vector<ScalingChart::OtherDesign> others;
   for (const auto& one : comparison_.all())
-    others.push_back({one.member, {one.made->strong, one.made->weak}});
+    others.push_back({one.member, {one.result->strong, one.result->weak}});
   const std::vector<ScalePoint>& strong = result_->strong;
   chart_->setPoints(strong, result_->weak, design_.world(), design_.workload.mode);
   chart_->setComparedDesigns(others);
   scaling_model_->setPoints(strong, result_->weak, design_.workload.mode, others, session_->units());
-  // The first sizes may be too few for the design: the table begins with one that can run.
+  // The first sizes may be too small for the design: the table scrolls to the first size that can run.
   const auto runs = std::find_if(strong.begin(), strong.end(),
                                  [](const ScalePoint& p) { return p.evaluation.timed(); });
   if (runs != strong.end())
@@ -296,17 +298,12 @@ void SensitivityPage::showEvent(QShowEvent* event) {
 }
 
 Picture SensitivityPage::picture() const {
-  Picture picture;
   const bool tornado = kind_ == Kind::Sensitivity;
   const QString name = text(session_->design().name);
-  picture.title = (tornado ? tr("%1, sensitivity") : tr("%1, scaling")).arg(name);
-  picture.file_name = slug(name) + (tornado ? QStringLiteral("-sensitivity") : QStringLiteral("-scaling"));
-  const QWidget* drawn = tornado ? static_cast<const QWidget*>(tornado_) : chart_;
-  picture.size = drawn->size().expandedTo(QSize(900, 480));
-  picture.paint = titled(
-      picture.title, [this, tornado](QPainter& painter, const QRectF& area, const QColor& ground) {
-        tornado ? tornado_->paint(painter, area, ground) : chart_->paint(painter, area, ground);
-      });
+  const Canvas* drawn = tornado ? static_cast<const Canvas*>(tornado_) : chart_;
+  Picture picture = drawn->picture(
+      (tornado ? tr("%1, sensitivity") : tr("%1, scaling")).arg(name),
+      slug(name) + (tornado ? QStringLiteral("-sensitivity") : QStringLiteral("-scaling")));
   picture.csv = [this, tornado] {
     return csv_text(tornado ? static_cast<const TableModel&>(*sensitivity_model_) : *scaling_model_);
   };

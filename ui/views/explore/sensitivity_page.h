@@ -1,4 +1,5 @@
-// The sensitivity of the present design: a tornado of single changes, and how it scales; each with its table.
+// Two pages about the present design: sensitivity (a tornado chart of single changes) and scaling. Each has a
+// table.
 #pragma once
 
 #include <memory>
@@ -19,12 +20,12 @@ class ChartTable;
 class SegmentedControl;
 class Session;
 
-// Every change of every knob with what comes of it.
+// The table of all single changes and their effects.
 class SensitivityModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  // In a comparison: what the same change does to them.
+  // others: compared designs; columns show the effect of the same change.
   void setSensitivity(const Sensitivity& of, Mode mode, const std::vector<Tornado::OtherDesign>& others,
                       UnitSystem units);
 };
@@ -33,18 +34,18 @@ class ScalingModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  // In a comparison: tokens per second and GPU on as many GPUs.
+  // others: compared designs; columns show tokens per second and GPU on the same number of GPUs.
   void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, Mode mode,
                  const std::vector<ScalingChart::OtherDesign>& others, UnitSystem units);
 };
 
-// What either page works out of a design.
+// The result that a page computes for a design.
 struct SensitivityPageResult {
   std::shared_ptr<const Sensitivity> sensitivity;
   std::vector<ScalePoint> strong, weak;
 };
 
-// Computes while it is visible, always of the present design.
+// Computes while it is visible, always for the present design.
 class SensitivityPage : public ViewPage {
   Q_OBJECT
  public:
@@ -53,8 +54,8 @@ class SensitivityPage : public ViewPage {
   Tornado* tornado() const { return tornado_; }
   ScalingChart* chart() const { return chart_; }
   ChartTable* table() const { return table_; }
-  bool ready() const { return ready_; }                         // shows the present design
-  bool comparisonReady() const { return comparison_.ready(); }  // and all that are pinned
+  bool ready() const { return ready_; }  // the shown result belongs to the present design
+  bool comparisonReady() const { return comparison_.ready(); }  // the pinned designs are computed too
   Picture picture() const override;
 
  protected:
@@ -68,12 +69,12 @@ class SensitivityPage : public ViewPage {
   Kind kind_;
   Session* session_;
   NewestJob job_;
-  Design design_;  // that is worked out, or shown
+  Design design_;  // the design that is being computed, or shown
   bool started_ = false, ready_ = false;
   std::shared_ptr<const SensitivityPageResult> result_;
   ComparisonResults<SensitivityPageResult> comparison_;
-  QLabel* lead_;
-  SegmentedControl* what_ = nullptr;
+  QLabel* intro_;
+  SegmentedControl* measure_switch_ = nullptr;
   QLabel* message_;
   Tornado* tornado_ = nullptr;
   ScalingChart* chart_ = nullptr;

@@ -68,7 +68,7 @@ QLineEdit* number_field(const QString& name, const QString& placeholder, const Q
   return field;
 }
 
-// The number in a field; nothing: it is none, or out of range. An empty field is 0.
+// The number in a field. Empty: not a number, or out of range. An empty field is 0.
 std::optional<double> number_in(const QLineEdit* field, double most) {
   QString digits = field->text().trimmed();
   digits.remove(u',').remove(u'%').remove(u'$');
@@ -81,17 +81,14 @@ std::optional<double> number_in(const QLineEdit* field, double most) {
 
 std::optional<Problem> problem_of(const QString& id, const std::string& values, const Design& base) {
   const std::string name = id.toStdString();
-  if (name == kModelAxis) return std::nullopt;  // the space says
+  if (name == kModelAxis) return std::nullopt;  // the space checks the model axis
   Knob knob = *find_knob(name == kGpusAxis ? "dp" : name);
   if (is_all(values)) {
     const bool degree = name == "tp" || name == "pp" || name == "dp" || name == "cp";
     if (degree) return std::nullopt;
     if (name == kGpusAxis)
-      return Problem{Severity::Error,
-                     name,
-                     "all numbers of GPUs are too many",
-                     "a number, a list such as 1024,2048, or a range such as 8..4096*2",
-                     {}};
+      return Problem{ProblemCode::TooManyValues, name, "\"all\" would be too many numbers of GPUs",
+                     "a number, a list such as 1024,2048, or a range such as 8..4096*2"};
     auto all = all_values(knob, base);
     if (auto* problem = std::get_if<Problem>(&all)) return *problem;
     return std::nullopt;
@@ -109,7 +106,7 @@ SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
       job_(job),
       front_x_(find_objective("memory")),
       front_y_(find_objective("step_time")) {
-  setObjectName(QStringLiteral("inspector_panel"));  // looks like the panel whose place it takes
+  setObjectName(QStringLiteral("inspector_panel"));  // the same style as the inspector, which it replaces
   setAttribute(Qt::WA_StyledBackground);
   setMinimumWidth(264);
   pages_ = new SegmentedControl(tr("Setup"), {tr("Space"), tr("Left out")}, this);
@@ -149,7 +146,8 @@ SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
   });
   connect(session_, &Session::designChanged, this, &SetupPanel::followDesign);
   connect(job_, &ExploreJob::countChanged, this, &SetupPanel::showCount);
-  connect(job_, &ExploreJob::started, this, [this] { reasons_->setExamples({}); });  // those of another space
+  connect(job_, &ExploreJob::started, this,
+          [this] { reasons_->setExamples({}); });  // the examples belong to another space
   for (const auto signal : {&ExploreJob::started, &ExploreJob::progressed, &ExploreJob::finished})
     connect(job_, signal, this, &SetupPanel::showRun);
   connect(job_, &ExploreJob::rowsChanged, this, [this] {
@@ -160,7 +158,7 @@ SetupPanel::SetupPanel(Session* session, ExploreJob* job, QWidget* parent)
     reasons_->setCounts(job_->rows()->result().counts);
     if (!job_->running()) findExamples();
   });
-  offerUsual();
+  offerDefaults();
   showRun();
 }
 
@@ -170,8 +168,8 @@ QWidget* SetupPanel::makeSpace() {
   rows->setContentsMargins(16, 4, 16, 16);
   rows->setSpacing(6);
   gpus_ = new DimensionRow(QString::fromLatin1(kGpusAxis), tr("GPUs"),
-                           tr("Ranks of the job, which the degrees of parallelism multiply to: a number, a "
-                              "list such as 1024,2048, or a range such as 8..4096*2"),
+                           tr("Ranks of the job, the product of the parallel degrees: a number, a list such "
+                              "as 1024,2048, or a range such as 8..4096*2"),
                            false, page);
   connect(gpus_, &DimensionRow::edited, this, &SetupPanel::changed);
   rows->addWidget(gpus_);
@@ -193,7 +191,7 @@ QWidget* SetupPanel::makeSpace() {
 
   rows->addWidget(group_label(tr("Keep if"), page));
   margin_ = number_field(QStringLiteral("memory_margin"), tr("0 %"),
-                         tr("Share of the GPU's memory that has to stay free, in percent"), page);
+                         tr("Share of the GPU's memory that must stay free, in percent"), page);
   rows->addWidget(labelled(tr("Memory left free, %"), margin_, page));
   condition_rows_ = new QVBoxLayout;
   condition_rows_->setSpacing(4);
@@ -215,7 +213,7 @@ QWidget* SetupPanel::makeSpace() {
   return page;
 }
 
-// What designs are ranked by, and how many are looked at.
+// The objective, prices, and the method of the search.
 void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
   rows->addWidget(group_label(tr("Search"), page));
   objective_ = new QComboBox(page);
@@ -226,24 +224,23 @@ void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
   }
   objective_->setCurrentIndex(find_objective("tokens_per_gpu"));
   objective_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
-  objective_->setToolTip(tr("What designs are ranked by"));
+  objective_->setToolTip(tr("The objective that ranks designs"));
   auto* ranked = labelled(tr("Best by"), objective_, page);
   static_cast<QHBoxLayout*>(ranked->layout())->setStretch(0, 0);
   static_cast<QHBoxLayout*>(ranked->layout())->setStretch(1, 1);
   rows->addWidget(ranked);
   price_ = number_field(QStringLiteral("price"), tr("catalogue"),
-                        tr("Dollars per GPU and hour; empty: as the catalogue has it, where it has any"),
-                        page);
+                        tr("Dollars per GPU and hour. Empty: the price of the catalogue, if any"), page);
   rows->addWidget(labelled(tr("Price, $ per GPU hour"), price_, page));
   method_ = new QComboBox(page);
   method_->setObjectName(QStringLiteral("search_method"));
   method_->addItems({tr("Every design"), tr("Guided")});
   method_->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
   method_->setToolTip(
-      tr("Guided: a local search from many starts, for spaces that are too large to go through"));
-  rows->addWidget(labelled(tr("Look at"), method_, page));
+      tr("Guided: a local search from many starts, for spaces that are too large for a full search"));
+  rows->addWidget(labelled(tr("Method"), method_, page));
   budget_ = number_field(QStringLiteral("budget"), grouped_text(kBudget),
-                         tr("Designs that a guided search times at most"), page);
+                         tr("The most designs that a guided search times"), page);
   budget_row_ = labelled(tr("Designs to time"), budget_, page);
   budget_row_->setVisible(false);
   rows->addWidget(budget_row_);
@@ -335,7 +332,7 @@ DimensionRow* SetupPanel::addDimension(const QString& id, const QString& values,
     const QString help = knob ? QStringLiteral("<p><b>%1</b></p><p>%2</p><p>%3</p>")
                                     .arg(label.toHtmlEscaped(), text(knob->help).toHtmlEscaped(),
                                          tr("Values: %1").arg(text(values_help(*knob))).toHtmlEscaped())
-                              : tr("Presets between commas, as the list at the top names them, or all");
+                              : tr("Names of presets separated by commas, or all");
     made = new DimensionRow(id, label, help, true, dimension_rows_->parentWidget());
     connect(made, &DimensionRow::edited, this, &SetupPanel::changed);
     dimensions_ << made;
@@ -364,7 +361,7 @@ void SetupPanel::clearDimensions() {
   dimensions_.clear();
 }
 
-// What is wrong with designs that are left out, by an example of each kind.
+// Finds an example for each reason why designs are left out.
 void SetupPanel::findExamples() {
   examples_.start([this, result = job_->rows()->shared()](const NewestJob::Post& post, std::stop_token stop) {
     auto found = exclusionExamples(*result->space, result->counts, stop);
@@ -372,12 +369,12 @@ void SetupPanel::findExamples() {
   });
 }
 
-void SetupPanel::offerUsual() {
+void SetupPanel::offerDefaults() {
   const Design& design = session_->design();
   const int64_t ranks = std::max<int64_t>(1, design.world());
   const auto usual = usual_dimensions(design, ranks, {});
   gpus_->setValues(QString::number(ranks));
-  // Rows that stay keep their place, so that nothing flickers while a design is edited.
+  // Rows that stay keep their widgets, so that the panel does not flicker while a design is edited.
   const bool same = std::equal(
       usual.begin(), usual.end(), dimensions_.begin(), dimensions_.end(),
       [](const auto& d, const DimensionRow* row) { return row->id() == text(d.first); });
@@ -388,7 +385,7 @@ void SetupPanel::offerUsual() {
   countLater();
 }
 
-void SetupPanel::take(const SearchResult& result) {
+void SetupPanel::showSpaceOf(const SearchResult& result) {
   const SpaceSpec& of = result.space->spec();
   gpus_->setValues(text(of.ranks()));
   clearDimensions();
@@ -430,12 +427,12 @@ SpaceSpec SetupPanel::spec() const {
 
 SearchOptions SetupPanel::options() const {
   SearchOptions options;
-  options.keep.objective = objective_->currentIndex();
-  options.keep.front_x = front_x_;
-  options.keep.front_y = front_y_;
-  options.keep.top = kBestKept;
-  options.keep.sample = kSampled;
-  options.keep.price_per_hour = number_in(price_, 1e6).value_or(0);
+  options.result.objective = objective_->currentIndex();
+  options.result.front_x = front_x_;
+  options.result.front_y = front_y_;
+  options.result.top = kBestKept;
+  options.result.sample = kSampled;
+  options.result.price_per_hour = number_in(price_, 1e6).value_or(0);
   if (method_->currentIndex() == GuidedSearch) {
     const auto budget = static_cast<int64_t>(number_in(budget_, 1e12).value_or(0));
     options.guided = Guided{1, budget > 0 ? budget : kBudget};
@@ -482,7 +479,7 @@ void SetupPanel::showEvent(QShowEvent* event) {
 }
 
 void SetupPanel::followDesign() {
-  if (usual_ && !job_->running()) return offerUsual();
+  if (usual_ && !job_->running()) return offerDefaults();
   check();
   countLater();
 }
@@ -491,7 +488,7 @@ QString SetupPanel::sizeText() const { return job_->counted() ? text(job_->count
 
 void SetupPanel::showCount() {
   const std::optional<ValidCount>& counted = job_->counted();
-  // What the space as a whole refuses is said at the field that it names, or here.
+  // A problem of the whole space is shown at the field that the problem names, else below.
   const std::optional<Problem>& problem = job_->problem() ? job_->problem() : job_->failure();
   QString refusal;
   if (margin_wrong_)
@@ -511,8 +508,8 @@ void SetupPanel::showCount() {
   refusal_->setText(refusal);
   refusal_->setVisible(!refusal.isEmpty());
   if (!counted || !ready()) {
-    size_->setText(ready() && job_->counting() ? tr("Counting…") : tr("No space"));
-    valid_->setText(ready() && job_->counting() ? QString(QChar(0x2009)) : tr("Mend what is marked"));
+    size_->setText(ready() && job_->counting() ? tr("Counting…") : tr("Nothing to search"));
+    valid_->setText(ready() && job_->counting() ? QString(QChar(0x2009)) : tr("Fix the marked field"));
     return;
   }
   const Wide valid = static_cast<Wide>(counted->valid);
@@ -528,8 +525,8 @@ void SetupPanel::showRun() {
   progress_->setVisible(running);
   progress_text_->setVisible(running);
   run_->setText(running ? tr("Cancel") : tr("Search"));
-  run_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));  // a new text drops it
-  run_->setToolTip(running ? tr("Stops at once; what was found stays (Ctrl+Enter)")
+  run_->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Return));  // setText() clears the shortcut
+  run_->setToolTip(running ? tr("Stops at once and keeps the results so far (Ctrl+Enter)")
                            : tr("Times every valid design that fits (Ctrl+Enter)"));
   if (run_->property("primary").toBool() == running) {
     run_->setProperty("primary", !running);

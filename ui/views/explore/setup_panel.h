@@ -1,5 +1,5 @@
-// What to search: the knobs that vary and their values, GPUs, conditions, what designs are ranked by; its
-// size as it is edited, and the button that runs it. Besides, why designs were left out.
+// The search panel: varied knobs with their values, GPUs, conditions and the objective; the size of the
+// space, and the button that runs the search. A second page lists why designs were left out.
 #pragma once
 
 #include <QList>
@@ -33,13 +33,13 @@ class SetupPanel : public QWidget {
   Q_OBJECT
  public:
   SetupPanel(Session* session, ExploreJob* job, QWidget* parent = nullptr);
-  SpaceSpec spec() const;  // of the present design
+  SpaceSpec spec() const;  // the space around the present design
   SearchOptions options() const;
-  void setFront(int x, int y);            // places in objectives(): what the next search keeps the front of
-  void take(const SearchResult& result);  // shows what was searched
-  void offerUsual();                      // dimensions that are worth varying for the present design
-  bool usual() const { return usual_; }   // nobody has changed what is offered
-  DimensionRow* row(const QString& id) const;  // nullptr: not in the list
+  void setFront(int x, int y);  // indices in objectives(): the next search keeps the front of these two
+  void showSpaceOf(const SearchResult& result);  // shows the space of a search result
+  void offerDefaults();                          // offers default dimensions for the present design
+  bool usual() const { return usual_; }          // the offered dimensions are unchanged
+  DimensionRow* row(const QString& id) const;    // nullptr: not in the list
   DimensionRow* addDimension(const QString& id, const QString& values, bool used);
   ConditionRow* addCondition(const QString& text);
   const QList<ConditionRow*>& conditions() const { return conditions_; }
@@ -48,12 +48,12 @@ class SetupPanel : public QWidget {
   QLineEdit* marginField() const { return margin_; }
   ExclusionList* reasons() const { return reasons_; }
   QString sizeText() const;  // "1,031,448, of which 82,508 valid"
-  bool ready() const;        // nothing is refused
+  bool ready() const;        // no field is invalid
   void runOrCancel();
 
  Q_SIGNALS:
   void edited();
-  void runChanged();  // what the button says, or whether it can be pressed
+  void runChanged();  // the button's text, or whether it is enabled
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -65,8 +65,8 @@ class SetupPanel : public QWidget {
   QWidget* makeFooter();
   void fillAddMenu(QMenu* menu);
   void clearDimensions();
-  void changed();  // by the person
-  void check();    // each field for itself
+  void changed();  // the person changed the space
+  void check();    // checks each field separately
   void countLater();
   void showCount();
   void showRun();
@@ -89,7 +89,7 @@ class SetupPanel : public QWidget {
   ElidedLabel* progress_text_;
   QProgressBar* progress_;
   QPushButton* run_;
-  QTimer pause_;  // between the last key and counting
+  QTimer pause_;  // delay from the last key to counting
   int front_x_, front_y_;
   bool usual_ = true, margin_wrong_ = false, price_wrong_ = false, budget_wrong_ = false;
 };

@@ -1,15 +1,11 @@
 #include "ui/views/explore/tornado.h"
 
-#include <QHelpEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/theme.h"
@@ -19,21 +15,16 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kRow = 30, kBar = 14, kTop = 24;
-constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // of the width
-constexpr double kThin = 7, kThinBar = 5;              // of another design, below the bar
-constexpr double kLeastTime = 5e-4;                    // changes below these are none
+constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // shares of the width
+constexpr double kThin = 7, kThinBar = 5;              // heights for compared designs, below the bar
+constexpr double kLeastTime = 5e-4;                    // smaller changes count as none
 constexpr double kLeastMemory = 1 << 20;
 
 }  // namespace
 
-Tornado::Tornado(QWidget* parent) : QWidget(parent) {
-  setObjectName(QStringLiteral("tornado"));
-  setFocusPolicy(Qt::StrongFocus);
-  setAccessibleName(tr("What one knob changes"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+Tornado::Tornado(QWidget* parent) : Canvas(QStringLiteral("tornado"), tr("Effect of single knobs"), parent) {}
 
-// Of tokens per second as a share, of memory in bytes.
+// The change: of tokens per second as a share, of memory in bytes.
 double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const {
   if (measure_ == SensitivityMeasure::Memory)
     return static_cast<double>(neighbour.evaluation.memory - of.now.memory);
@@ -42,7 +33,7 @@ double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const 
              : 0;
 }
 
-// Nothing of a knob that a design does not have, or that has no effect on it.
+// Zero for a knob that the design lacks, or that has no effect on the design.
 Tornado::Range Tornado::range(const Sensitivity& of, const Knob& knob) const {
   Range out;
   for (const KnobSensitivity& k : of.knobs)
@@ -84,7 +75,7 @@ void Tornado::fillRows() {
   }
   std::stable_sort(rows_.begin(), rows_.end(),
                    [&](const Row& a, const Row& b) { return swing(a) > swing(b); });
-  update();
+  setMessage(sensitivity_ ? tr("No single knob changes this.") : QString());
 }
 
 double Tornado::rowHeight() const { return kRow + kThin * static_cast<double>(others_.size()); }
@@ -142,12 +133,7 @@ const Neighbour* Tornado::best(int row) const {
   return found;
 }
 
-void Tornado::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
-}
-
-// Room for names and values, and the scale of the bars: of the first rows.
+// The widths of names and values, and the scale of the bars, for the first `count` rows.
 Tornado::Axis Tornado::axisOf(int count, double width) const {
   const QFontMetricsF metrics(Theme::instance().uiFont(12)), small_metrics(Theme::instance().uiFont(11));
   double least = 0, most = 0;
@@ -159,8 +145,8 @@ Tornado::Axis Tornado::axisOf(int count, double width) const {
       most = std::max(most, other.high);
     }
   }
-  // Room at both ends for the words of the values.
-  // Names as wide as the widest, if there is room; the words of values likewise.
+  // Both ends have room for the texts of the values. Names and texts get the width of the widest, if there is
+  // room.
   double widest = 0, widest_words = 0;
   for (int i = 0; i < count; ++i) {
     const Row& row = rows_[static_cast<size_t>(i)];
@@ -176,7 +162,7 @@ Tornado::Axis Tornado::axisOf(int count, double width) const {
   return {least, most, label, scale, zero};
 }
 
-// What the two sides mean, and whose the thin bars are.
+// The heading: the meaning of the two sides, and the legend of compared designs.
 void Tornado::paintHeading(QPainter& painter, const Axis& axis, double width) const {
   const Colors& colors = Theme::instance().colors();
   const QFont small = Theme::instance().uiFont(11);
@@ -190,16 +176,8 @@ void Tornado::paintHeading(QPainter& painter, const Axis& axis, double width) co
   if (axis.most > 0)
     painter.drawText(QRectF(axis.zero + 8, 0, 192, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter,
                      time ? tr("more tokens per second") : tr("more memory"));
-  double x = width - 4;  // whose the thin bars are, from the right
-  for (auto it = others_.rbegin(); it != others_.rend(); ++it) {
-    const QString letter = Comparisons::letter(it->member);
-    x -= small_metrics.horizontalAdvance(letter);
-    painter.drawText(QRectF(x, 0, 30, kTop - 6), Qt::AlignLeft | Qt::AlignVCenter, letter);
-    x -= 14;
-    painter.fillRect(QRectF(x, (kTop - 6 - kThinBar) / 2, 10, kThinBar),
-                     Theme::instance().designColor(it->member));
-    x -= 12;
-  }
+  const std::vector<int> members = members_of(others_);
+  paint_design_legend(painter, QPointF(width - design_legend_width(members.size()), (kTop - 6) / 2), members);
 }
 
 void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width, const QColor& ground) const {
@@ -207,7 +185,8 @@ void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width,
   const QFont plain = Theme::instance().uiFont(12), small = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(plain), small_metrics(small);
   const bool time = measure_ == SensitivityMeasure::Time;
-  const QColor good = colors.parameters, bad = colors.activations;  // told apart by their side, too
+  const QColor good = colors.parameters,
+               bad = colors.activations;  // the side of a bar distinguishes them too
   const Row& row = rows_[static_cast<size_t>(i)];
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(row.knob)];
   const QRectF whole(0, kTop + i * rowHeight(), width, rowHeight()), line(0, whole.top(), width, kRow);
@@ -252,21 +231,13 @@ void Tornado::paintRow(QPainter& painter, int i, const Axis& axis, double width,
 }
 
 void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
-  if (!sensitivity_) return;
+  if (rows_.empty()) return;
   const Colors& colors = Theme::instance().colors();
   painter.save();
   painter.translate(rect.topLeft());
   painter.setRenderHint(QPainter::Antialiasing);
   const int count = std::min<int>(static_cast<int>(rows_.size()),
                                   std::max(1, static_cast<int>((rect.height() - kTop) / rowHeight())));
-  if (count == 0 || rows_.empty()) {
-    painter.setFont(Theme::instance().uiFont(12));
-    painter.setPen(colors.secondary);
-    painter.drawText(QRectF(0, 0, rect.width(), rect.height()), Qt::AlignCenter,
-                     tr("No knob changes this by itself."));
-    painter.restore();
-    return;
-  }
   const Axis axis = axisOf(count, rect.width());
   paintHeading(painter, axis, rect.width());
   for (int i = 0; i < count; ++i) paintRow(painter, i, axis, rect.width(), ground);
@@ -276,8 +247,8 @@ void Tornado::paint(QPainter& painter, const QRectF& rect, const QColor& ground)
 }
 
 QString Tornado::tipAt(const QPointF& point) const {
-  const int at = static_cast<int>(std::floor((point.y() - kTop) / rowHeight()));
-  if (!sensitivity_ || point.y() < kTop || at >= static_cast<int>(rows_.size())) return {};
+  const int at = rowAt(point);
+  if (at < 0) return {};
   const KnobSensitivity& of = sensitivity_->knobs[static_cast<size_t>(rows_[static_cast<size_t>(at)].knob)];
   QStringList lines{tr("%1 is %2. With")
                         .arg(QString::fromStdString(of.knob->label),
@@ -300,7 +271,6 @@ QString Tornado::tipAt(const QPointF& point) const {
   }
   for (size_t b = 0; b < others_.size(); ++b) {
     const Range& other = rows_[static_cast<size_t>(at)].others[b];
-    const QString letter = Comparisons::letter(others_[b].member);
     const auto what = [&](int neighbour, double by) -> QString {
       for (const KnobSensitivity& k : others_[b].sensitivity->knobs)
         if (k.knob == of.knob && neighbour >= 0)
@@ -311,44 +281,46 @@ QString Tornado::tipAt(const QPointF& point) const {
     };
     QStringList parts{what(other.low_at, other.low), what(other.high_at, other.high)};
     parts.removeAll(QString());
-    lines << letter + QStringLiteral(": ") +
-                 (parts.isEmpty() ? tr("no change") : parts.join(QStringLiteral(", ")));
+    lines << of_design(others_[b].member,
+                       parts.isEmpty() ? tr("no change") : parts.join(QStringLiteral(", ")));
   }
-  if (best(at)) lines << tr("Double click or Enter takes the best of these that fits");
+  if (best(at)) lines << tr("Double click or Enter applies the best of these that fits");
   return lines.join(u'\n');
 }
 
-void Tornado::mousePressEvent(QMouseEvent* event) {
-  const int at = static_cast<int>(std::floor((event->position().y() - kTop) / rowHeight()));
-  keyboard_ = false;
-  select(event->position().y() >= kTop && at < shown() ? at : -1);
+int Tornado::rowAt(const QPointF& point) const {
+  const int at = static_cast<int>(std::floor((point.y() - kTop) / rowHeight()));
+  return point.y() >= kTop && at < shown() ? at : -1;
 }
 
-void Tornado::mouseDoubleClickEvent(QMouseEvent*) {
-  if (selected_ >= 0 && best(selected_)) Q_EMIT taken(selected_);
-}
+void Tornado::click(const QPointF& at, Qt::KeyboardModifiers) { select(rowAt(at)); }
 
-void Tornado::keyPressEvent(QKeyEvent* event) {
-  if (rows_.empty()) return QWidget::keyPressEvent(event);
+void Tornado::doubleClick(const QPointF&) { activate(); }
+
+bool Tornado::go(Way way, Qt::KeyboardModifiers) {
   const int last = shown() - 1;
-  switch (event->key()) {
-    case Qt::Key_Up: return select(std::max(0, selected_ - 1));
-    case Qt::Key_Down: return select(std::min(last, selected_ + 1));
-    case Qt::Key_Home: return select(0);
-    case Qt::Key_End: return select(last);
-    case Qt::Key_Escape: return select(-1);
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (selected_ >= 0 && best(selected_)) Q_EMIT taken(selected_);
-      return;
-    default: QWidget::keyPressEvent(event);
+  switch (way) {
+    case Way::Up: select(std::max(0, selected_ - 1)); return true;
+    case Way::Down: select(std::min(last, selected_ + 1)); return true;
+    case Way::First: select(0); return true;
+    case Way::Last: select(last); return true;
+    case Way::Left:
+    case Way::Right:
+    case Way::PageUp:
+    case Way::PageDown: break;
   }
+  return false;
 }
 
-bool Tornado::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  return QWidget::event(event);
+// Applies the best change of the row.
+bool Tornado::activate() {
+  if (selected_ >= 0 && best(selected_)) Q_EMIT makeCurrentRequested(selected_);
+  return true;
+}
+
+bool Tornado::clear() {
+  select(-1);
+  return true;
 }
 
 }  // namespace shardscape::ui

@@ -1,67 +1,67 @@
-// One knob changed at a time: how much faster or slower the step gets, or how much more or less memory it
-// takes; the most first.
+// A tornado chart of single changes: the change of tokens per second or of memory per knob, the largest
+// first.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <vector>
 
 #include "base/units.h"
 #include "explore/sensitivity.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
 enum class SensitivityMeasure { Time, Memory };
 
-class Tornado : public QWidget {
+class Tornado : public Canvas {
   Q_OBJECT
  public:
   explicit Tornado(QWidget* parent = nullptr);
   void setSensitivity(std::shared_ptr<const Sensitivity> sensitivity, SensitivityMeasure measure,
                       UnitSystem units);
-  // Of designs that are pinned for comparison with the present one: the same knobs of theirs, as thin bars
-  // below.
+  // The same knobs of pinned designs, as thin bars below.
   struct OtherDesign {
-    int member = 1;  // as Comparisons::letter counts
+    int member = 1;  // 1 is design B, see Comparisons::letter
     std::shared_ptr<const Sensitivity> sensitivity;
   };
   void setComparedDesigns(std::vector<OtherDesign> others);
   struct Range {
     double low = 0, high = 0;       // change: shares of tokens per second, or bytes
-    int low_at = -1, high_at = -1;  // neighbours that make it; -1: no change that way
+    int low_at = -1, high_at = -1;  // the changes with these effects; -1: none in this direction
   };
   struct Row : Range {
-    int knob = 0;               // place in the sensitivity's
-    std::vector<Range> others;  // of each compared design
+    int knob = 0;               // index in the sensitivity's knobs
+    std::vector<Range> others;  // one per compared design
   };
   const std::vector<Row>& rows() const { return rows_; }
-  int shown() const;  // rows that there is room for
+  int shown() const;  // number of rows that fit
   QRectF rowRect(int row) const;
-  QString tipAt(const QPointF& point) const;
+  QString tipAt(const QPointF& point) const override;
   int selected() const { return selected_; }
   void select(int row);
-  // The design that the best change of the row makes: the fastest that fits, the smallest; nullptr: none is
-  // better.
+  // The best change of the row: the fastest that fits, or the smallest memory; nullptr: none is better.
   const Neighbour* best(int row) const;
   QString changeText(double change) const;
-  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const;  // for an export
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 320}; }
   QSize minimumSizeHint() const override { return {320, 120}; }
 
  Q_SIGNALS:
   void rowSelected(int row);
-  void taken(int row);
+  void makeCurrentRequested(int row);
 
  protected:
-  void paintEvent(QPaintEvent* event) override;
-  bool event(QEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return !rows_.empty(); }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
 
  private:
   struct Axis {
-    double least = 0, most = 0;  // of all bars
+    double least = 0, most = 0;  // ends of all bars
     double label = 0;            // pixels of the names
     double scale = 1, zero = 0;  // pixels per unit, and where zero is
   };
@@ -74,13 +74,13 @@ class Tornado : public QWidget {
   QString nameOf(const Row& row) const;                               // "Microbatch size: 1"
   QString valueText(const Row& row, int neighbour, double by) const;  // "2 +3.1 %, too large"
   double rowHeight() const;
+  int rowAt(const QPointF& point) const;  // -1: none
   std::shared_ptr<const Sensitivity> sensitivity_;
   SensitivityMeasure measure_ = SensitivityMeasure::Time;
   UnitSystem units_ = UnitSystem::Binary;
   std::vector<Row> rows_;
   std::vector<OtherDesign> others_;
   int selected_ = -1;
-  bool keyboard_ = false;
 };
 
 }  // namespace shardscape::ui

@@ -16,7 +16,7 @@ constexpr double kPortStep = 26, kTwoWay = 24, kArrow = 4;
 
 using Points = std::vector<QPointF>;
 
-// One wire while its ends are settled: points from the upper to the lower end.
+// One wire while its ends are being placed: points from the upper to the lower end.
 struct Run {
   Points points;
 };
@@ -40,7 +40,8 @@ QPainterPath path_of(const Points& points, bool up, bool arrow) {
   return path;
 }
 
-// Edge of the layered graph for every distinct pair of pieces; two more nodes stand for the sheet's edges.
+// Makes the layered graph: one edge for each distinct pair of pieces, and two more nodes for the upper and
+// lower edge of the sheet.
 struct Layered {
   std::vector<LayoutNode> nodes;
   std::vector<LayoutEdge> edges;
@@ -48,8 +49,8 @@ struct Layered {
   int entry = -1, exit = -1;
 };
 
-// Where the flow passes through a piece, from its left edge: frames are lined up by their lines, not by their
-// middles.
+// The distance from a piece's left edge to its flow line. Frames are aligned by their flow lines, not by
+// their centres.
 double axis_of(const Piece& piece, bool up) {
   if (!piece.inside) return piece.rect.width() / 2;
   const double top = piece.inside->top[up], bottom = piece.inside->bottom[up];
@@ -94,7 +95,7 @@ Layered layered_graph(const Sheet& sheet, const std::vector<Link>& links, const 
     if (lower >= 0) has_upper[static_cast<size_t>(lower)] = true;
     if (upper >= 0) has_lower[static_cast<size_t>(upper)] = true;
   }
-  // Unseen edges keep the sheet's edges outermost and the picture in one part.
+  // Invisible edges keep the sheet's edges outermost and the graph connected.
   for (int piece = 0; piece < pieces; ++piece) {
     if (graph.entry >= 0 && !has_upper[static_cast<size_t>(piece)]) edge(graph.entry, piece);
     if (graph.exit >= 0 && !has_lower[static_cast<size_t>(piece)]) edge(piece, graph.exit);
@@ -102,7 +103,7 @@ Layered layered_graph(const Sheet& sheet, const std::vector<Link>& links, const 
   return graph;
 }
 
-// Where a piece's own lines meet its upper or lower side; negative where it does not care.
+// The x position at which lines must meet the upper or lower side of a piece; negative: anywhere.
 double fixed_port(const Piece& piece, bool lower_side, bool up, bool two_way) {
   if (piece.inside) {
     const double* ports = lower_side ? piece.inside->bottom : piece.inside->top;
@@ -111,7 +112,7 @@ double fixed_port(const Piece& piece, bool lower_side, bool up, bool two_way) {
   return two_way ? piece.rect.center().x() + (up ? kTwoWay : -kTwoWay) : -1;
 }
 
-// Moves one end of a run sideways, together with the straight stretch inside its own layer.
+// Moves one end of a run sideways, together with the straight part inside its layer.
 void move_end(Points& points, bool upper, double x) {
   const size_t n = points.size();
   const size_t end = upper ? 0 : n - 1, next = upper ? 1 : n - 2;
@@ -119,13 +120,13 @@ void move_end(Points& points, bool upper, double x) {
   points[end].setX(x);
 }
 
-// Lines that arrive side by side are spread over a card's edge; those of one tensor leave from one point.
+// Spreads the ends of lines over a card's edge. Lines of one tensor leave from one point.
 void spread(const Sheet& sheet, const std::vector<Link>& links, std::vector<Run>& runs, size_t piece,
             bool lower_side) {
   struct End {
     size_t link;
     double far_x;
-    TensorId tensor;  // -1 for readers: each has an end of its own
+    TensorId tensor;  // -1 for readers: each line has its own end
   };
   std::vector<End> ends;
   for (size_t i = 0; i < links.size(); ++i) {
@@ -135,7 +136,7 @@ void spread(const Sheet& sheet, const std::vector<Link>& links, std::vector<Run>
     const bool leaves = link.from == static_cast<int>(piece);
     ends.push_back(
         {i, lower_side ? runs[i].points.back().x() : runs[i].points.front().x(), leaves ? link.tensor : -1});
-    if (runs[i].points.size() > 2) {  // a long line is sorted by its first bend
+    if (runs[i].points.size() > 2) {  // long lines are sorted by their first bend
       const auto& p = runs[i].points;
       ends.back().far_x = lower_side ? p[std::min<size_t>(2, p.size() - 1)].x()
                                      : p[p.size() - std::min<size_t>(3, p.size())].x();
@@ -155,7 +156,7 @@ void spread(const Sheet& sheet, const std::vector<Link>& links, std::vector<Run>
   const QRectF rect = sheet.pieces[piece].rect;
   const double centre = rect.center().x(), count = static_cast<double>(ports.size());
   const double step = std::min(kPortStep, (rect.width() - 24) / std::max(1.0, count));
-  // A line that comes straight keeps the middle; without one the ends stand evenly about it.
+  // A straight line keeps the middle. Without a straight line the ends are centred.
   double first = -(count - 1) / 2;
   for (size_t port = 0; port < ports.size(); ++port)
     if (std::abs(ends[ports[port].front()].far_x - centre) < 1) first = -static_cast<double>(port);
@@ -178,7 +179,7 @@ void settle_ends(const Sheet& sheet, const std::vector<Link>& links, std::vector
       const double x = fixed_port(sheet.pieces[static_cast<size_t>(piece)], lower_side, link.up, two_way);
       if (x >= 0) move_end(runs[i].points, lower_side, x);
     }
-    // Where both directions pass, each crosses the sheet's edge straight.
+    // With both directions, each crosses the sheet's edge straight.
     if (two_way && upper < 0) move_end(runs[i].points, true, runs[i].points.back().x());
     if (two_way && lower < 0) move_end(runs[i].points, false, runs[i].points.front().x());
   }
@@ -190,8 +191,7 @@ TextLine make_line(const QString& text, QPointF at) {
   TextLine line{text, QStaticText(text), at};
   line.drawn.setTextFormat(Qt::PlainText);
   line.drawn.setPerformanceHint(QStaticText::AggressiveCaching);
-  // Not prepared here: glyphs belong to the thread that draws them, and it lays the text out when it first
-  // does.
+  // The text is not prepared here: glyphs belong to the drawing thread, which prepares the text on first use.
   return line;
 }
 
@@ -274,7 +274,7 @@ void extend_to_edges(Sheet& part, double above, double below) {
 void join_lines(Sheet& sheet) {
   for (const Wire& wire : sheet.wires) {
     sheet.lines.addPath(wire.path);
-    // A chord per piece of the path: curves and arrow heads are not seen from far.
+    // A straight line per path element: from far, curves and arrow heads are invisible.
     QPointF last;
     for (int i = 0; i < wire.path.elementCount(); ++i) {
       const QPainterPath::Element e = wire.path.elementAt(i);

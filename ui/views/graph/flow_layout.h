@@ -9,7 +9,7 @@
 namespace shardscape::ui {
 
 struct Link {
-  int from = -1, to = -1;  // pieces; -1: beyond the sheet
+  int from = -1, to = -1;  // indices of pieces; -1: outside the sheet
   bool up = false;
   int segment = -1;
   TensorId tensor = -1;
@@ -21,7 +21,8 @@ struct FlowGaps {
   double between = 24, below = 32;
 };
 
-// Wants sizes in the rects of sheet.pieces. False when stopped.
+// Places the pieces and routes the links. The rects of sheet.pieces must have their sizes. Returns false if
+// stopped.
 bool arrange(Sheet& sheet, const std::vector<Link>& links, const FlowGaps& gaps, const QFont& label_font,
              const std::stop_token& stop);
 // Moves everything of another sheet into this one.

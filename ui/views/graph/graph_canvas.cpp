@@ -1,6 +1,5 @@
 #include "ui/views/graph/graph_canvas.h"
 
-#include <QPaintEvent>
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
@@ -16,11 +15,9 @@ constexpr double kLeastZoom = 0.004, kMostZoom = 3, kMargin = 24;
 }
 
 GraphCanvas::GraphCanvas(GraphScene* scene, QWidget* parent)
-    : QWidget(parent), scene_(scene), mini_map_(new MiniMap(this)) {
-  setObjectName(QStringLiteral("graph_canvas"));
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setAccessibleName(tr("Graph of the design"));
+    : Canvas(QStringLiteral("graph_canvas"), tr("Graph of the design"), parent),
+      scene_(scene),
+      mini_map_(new MiniMap(this)) {
   setMinimumSize(240, 160);
   mini_map_->hide();
   connect(scene_, &GraphScene::sheetChanged, this, &GraphCanvas::takeSheet);
@@ -30,16 +27,17 @@ GraphCanvas::GraphCanvas(GraphScene* scene, QWidget* parent)
     at_home_ = false;
     moved();
   });
-  connect(&Theme::instance(), &Theme::changed, this, [this] {
-    mini_map_->setSheet(sheet_, scene_->fonts());
-    update();
-  });
+}
+
+void GraphCanvas::themeChanged() {
+  mini_map_->setSheet(sheet_, scene_->fonts());
+  update();
 }
 
 std::optional<Spot> GraphCanvas::exactly(const NodeId& id) const {
   if (!sheet_ || id.level == NodeLevel::Root) return std::nullopt;
   auto spot = locate(*sheet_, id);
-  // A card of a run of layers stands for each of them.
+  // A card of a run of layers represents each of the layers.
   const bool in_run = spot && spot->id.level == NodeLevel::Unit && id.level == NodeLevel::Unit;
   return spot && (spot->id == id || in_run) ? spot : std::nullopt;
 }
@@ -63,24 +61,24 @@ QPointF GraphCanvas::wirePoint(int segment, TensorId tensor) const {
 }
 
 void GraphCanvas::takeSheet(bool other_graph) {
-  // What a person looks at stays where it is: the node acted on, else the selected one, else what is in the
-  // middle.
-  if (!still_ && sheet_ && !at_home_) {
+  // Keeps a node in place: the node that was acted on, else the selected node, else the node in the middle.
+  if (!anchor_ && sheet_ && !at_home_) {
     auto spot = exactly(selected_);
     if (!spot || !view_.map(spot->rect).intersects(QRectF(rect())))
       spot = spot_at(*sheet_, view_.unmap(QRectF(rect()).center()));
-    if (spot) still_ = {spot->id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
+    if (spot) anchor_ = {spot->id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
   }
   sheet_ = scene_->sheet();
   if (other_graph && renamed_) {
-    if (still_ && still_->first == selected_ && renamed_->level != NodeLevel::Root) still_->first = *renamed_;
+    if (anchor_ && anchor_->first == selected_ && renamed_->level != NodeLevel::Root)
+      anchor_->first = *renamed_;
     selected_ = *std::exchange(renamed_, std::nullopt);
   }
   wire_.reset();
   mini_map_->setSheet(sheet_, scene_->fonts());
-  if (at_home_ && !still_) {
+  if (at_home_ && !anchor_) {
     goHome();
-  } else if (const auto held = std::exchange(still_, std::nullopt)) {
+  } else if (const auto held = std::exchange(anchor_, std::nullopt)) {
     if (const auto spot = locate(*sheet_, held->first)) {
       view_.origin = held->second - QPointF(spot->rect.center().x(), spot->rect.top()) * view_.zoom;
       at_home_ = false;
@@ -89,7 +87,7 @@ void GraphCanvas::takeSheet(bool other_graph) {
   if (std::exchange(reveal_next_, {}) == selected_ && selected_.level != NodeLevel::Root) {
     if (const auto spot = exactly(selected_)) bringIntoView(spot->rect);
   }
-  // A run of layers that was unfolded has become its first layer.
+  // An unfolded run of layers is replaced by its first layer.
   if (const auto spot = exactly(selected_);
       spot && spot->id == selected_ &&
       spot->piece->units != std::exchange(selected_units_, spot->piece->units))
@@ -99,7 +97,7 @@ void GraphCanvas::takeSheet(bool other_graph) {
 
 void GraphCanvas::goHome() {
   if (!sheet_ || sheet_->size.isEmpty()) return;
-  // Readable first: the top of a graph that is larger than the view, not all of it in dots.
+  // At the start a large graph shows its top at a readable zoom, not the whole graph as dots.
   const double wide = (width() - 2 * kMargin) / sheet_->size.width(),
                high = (height() - 2 * kMargin) / sheet_->size.height();
   constexpr double kStillReadable = 0.8;
@@ -122,9 +120,9 @@ void GraphCanvas::fit() {
 
 void GraphCanvas::zoomBy(double factor) { zoomAt(factor, QRectF(rect()).center()); }
 
-void GraphCanvas::zoomAt(double factor, QPointF at) {
+void GraphCanvas::zoomAt(double factor, const QPointF& at) {
   const double zoom = std::clamp(view_.zoom * factor, kLeastZoom, kMostZoom);
-  // Whole size is drawn sharpest: steps that pass it stop there.
+  // Zoom 1 is sharpest: a zoom step across 1 stops at 1.
   const double settled = (view_.zoom < 1 && zoom > 1) || (view_.zoom > 1 && zoom < 1) ||
                                  std::abs(zoom - 1) < 0.02
                              ? 1
@@ -172,7 +170,7 @@ void GraphCanvas::bringIntoView(const QRectF& scene) {
   QPointF shift;
   if (far) {
     shift = room.center() - target.center();
-  } else {  // a short move; the upper left matters where it does not fit
+  } else {  // a short move; if the node does not fit, its upper left corner is shown
     if (target.right() > room.right()) shift.setX(room.right() - target.right());
     if (target.left() + shift.x() < room.left()) shift.setX(room.left() - target.left());
     if (target.bottom() > room.bottom()) shift.setY(room.bottom() - target.bottom());
@@ -183,9 +181,9 @@ void GraphCanvas::bringIntoView(const QRectF& scene) {
   moved();
 }
 
-void GraphCanvas::holdStill(const NodeId& id) {
+void GraphCanvas::keepInPlace(const NodeId& id) {
   if (const auto spot = exactly(id))
-    still_ = {id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
+    anchor_ = {id, view_.map(QPointF(spot->rect.center().x(), spot->rect.top()))};
 }
 
 void GraphCanvas::setHits(const SearchHits& hits) {
@@ -204,12 +202,12 @@ void GraphCanvas::setDifferences(std::vector<DifferenceMarks> differences) {
 }
 
 void GraphCanvas::toggle(const NodeId& id) {
-  holdStill(id);
+  keepInPlace(id);
   if (scene_->isExpanded(id))
     scene_->collapse(id);
   else
     scene_->expand(id);
-  if (!scene_->pending()) still_.reset();
+  if (!scene_->pending()) anchor_.reset();
 }
 
 void GraphCanvas::select(const NodeId& id) {
@@ -239,7 +237,7 @@ void GraphCanvas::reveal(const NodeId& id) {
   }
   selected_ = reveal_next_ = id;
   selected_units_ = 1;
-  // The words for the inspector are the same whether or not the sheet is there yet.
+  // The inspector's text does not depend on the sheet.
   Q_EMIT nodeSelected(id, 1);
 }
 
@@ -250,9 +248,9 @@ void GraphCanvas::describe(const Spot& spot) {
   if (spot.id.level == NodeLevel::Op)
     for (const DifferenceMarks& marks : differences_) {
       if (marks.otherwise.has_op(spot.piece->segment, spot.id.op))
-        text += tr(", %1 does it otherwise or not at all").arg(marks.letter);
+        text += tr(", different or missing in %1").arg(marks.letter);
       else if (marks.sized.has_op(spot.piece->segment, spot.id.op))
-        text += tr(", of other size in %1").arg(marks.letter);
+        text += tr(", other size in %1").arg(marks.letter);
     }
   if (spot.piece->expandable) text += spot.piece->inside ? tr(", unfolded") : tr(", folded");
   setAccessibleDescription(text);
@@ -260,33 +258,31 @@ void GraphCanvas::describe(const Spot& spot) {
 
 void GraphCanvas::resizeEvent(QResizeEvent* event) {
   if (at_home_) return goHome();
-  // A wider view shows more on both sides.
+  // A wider view shows more on both sides of its centre.
   if (event->oldSize().width() > 0)
     view_.origin.rx() += (event->size().width() - event->oldSize().width()) / 2.0;
   moved();
 }
 
-void GraphCanvas::paintEvent(QPaintEvent* event) {
-  QPainter painter(this);
+void GraphCanvas::paintWindow(QPainter& painter, const QRect& exposed) {
   const Colors& colors = Theme::instance().colors();
-  painter.fillRect(event->rect(), colors.ground);
-  if (!sheet_) return;
+  painter.fillRect(exposed, colors.ground);
   PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_, &differences_, &selected_ops_};
   if (wire_) {
     marks.selected_wire = wire_->wire;
     marks.selected_wire_around = wire_->around;
   }
-  paint_sheet(painter, *sheet_, view_, event->rect(), scene_->fonts(), marks);
+  paint_sheet(painter, *sheet_, view_, exposed, scene_->fonts(), marks);
   paintSavedEdges(painter);
-  if (scene_->late()) {  // what is shown is not what was asked for last
+  if (scene_->late()) {  // the shown sheet is older than the last request
     QColor veil = colors.ground;
     veil.setAlphaF(0.5f);
-    painter.fillRect(event->rect(), veil);
+    painter.fillRect(exposed, veil);
   }
-  if (hasFocus() && keyboard_ && selected_.level == NodeLevel::Root && !wire_) {
-    painter.setPen(QPen(colors.accent, 1));
-    painter.drawRect(QRectF(rect()).adjusted(0.5, 0.5, -1, -1));
-  }
+}
+
+QRectF GraphCanvas::focusFrame() const {
+  return selected_.level == NodeLevel::Root && !wire_ ? Canvas::focusFrame() : QRectF();
 }
 
 void GraphCanvas::paintSavedEdges(QPainter& painter) const {
@@ -303,7 +299,7 @@ void GraphCanvas::paintSavedEdges(QPainter& painter) const {
   for (const SavedEdge& edge : saved_edges(segment, selected_.op)) {
     const auto from = locate(*sheet_, tree.op_node(selected_.unit, edge.from, selected_.stage)),
                to = locate(*sheet_, tree.op_node(selected_.unit, edge.to, selected_.stage));
-    // Both ends must be on the sheet, each in a card of its own.
+    // Both ends must be on the sheet, on different cards.
     if (!from || !to || from->piece == to->piece || from->id.level <= NodeLevel::Unit ||
         to->id.level <= NodeLevel::Unit)
       continue;

@@ -1,69 +1,38 @@
 // Mouse and keys of the graph canvas.
-#include <QApplication>
-#include <QMouseEvent>
-#include <QWheelEvent>
-#include <cmath>
+#include <QKeyEvent>
 
-#include "ui/toolkit/canvas_events.h"
 #include "ui/views/graph/graph_canvas.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr double kReadable = 0.6;  // zoom below which words are too small to read
+constexpr double kReadable = 0.6;  // below this zoom texts are too small to read
 
 }  // namespace
 
-void GraphCanvas::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton) return;
-  pressed_ = true;
-  dragging_ = false;
-  pressed_at_ = last_at_ = event->position();
-}
-
-void GraphCanvas::mouseMoveEvent(QMouseEvent* event) {
-  const QPointF at = event->position();
-  if (pressed_) {
-    if (!dragging_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
-      dragging_ = true;
-      setCursor(Qt::ClosedHandCursor);
-    }
-    if (dragging_) {
-      view_.origin += at - last_at_;
-      at_home_ = false;
-      moved();
-    }
-    last_at_ = at;
-    return;
-  }
-  const auto spot = sheet_ ? spot_at(*sheet_, view_.unmap(at)) : std::nullopt;
+bool GraphCanvas::hover(const QPointF& at, bool) {
+  const auto spot = spot_at(*sheet_, view_.unmap(at));
   const bool card = spot && !spot->piece->inside;
   const bool title = spot && spot->piece->inside &&
                      at.y() < view_.map(spot->rect).top() + kTitleBar * view_.zoom;
   const NodeId hovered = card || title ? spot->id : NodeId();
-  setCursor(card || title ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  if (hovered == hovered_) return;
+  if (!(hovered == hovered_)) update();
   hovered_ = hovered;
-  update();
+  return card || title;
 }
 
-void GraphCanvas::mouseReleaseEvent(QMouseEvent* event) {
-  if (!pressed_) return;
-  pressed_ = false;
-  if (dragging_)
-    setCursor(Qt::ArrowCursor);
-  else if (event->button() == Qt::LeftButton)
-    click(event->position());
-  dragging_ = false;
-}
-
-void GraphCanvas::leaveEvent(QEvent*) {
+void GraphCanvas::leave() {
   hovered_ = {};
   update();
 }
 
-void GraphCanvas::click(QPointF at) {
-  if (!sheet_) return;
+void GraphCanvas::pan(const QPointF& pixels) {
+  view_.origin -= pixels;
+  at_home_ = false;
+  moved();
+}
+
+void GraphCanvas::click(const QPointF& at, Qt::KeyboardModifiers) {
   const QPointF scene = view_.unmap(at);
   const auto spot = spot_at(*sheet_, scene);
   const bool on_frame = spot && spot->piece->inside;
@@ -85,13 +54,6 @@ void GraphCanvas::click(QPointF at) {
     return;
   }
   clearSelection();
-}
-
-void GraphCanvas::wheelEvent(QWheelEvent* event) {
-  const double steps = event->pixelDelta().isNull() ? event->angleDelta().y() / 120.0
-                                                    : event->pixelDelta().y() / 60.0;
-  if (steps != 0) zoomAt(std::pow(1.2, steps), event->position());
-  event->accept();
 }
 
 void GraphCanvas::step(Step step) {
@@ -123,37 +85,45 @@ void GraphCanvas::step(Step step) {
   bringIntoView(to->rect);
 }
 
-void GraphCanvas::keyPressEvent(QKeyEvent* event) {
-  constexpr double kZoomStep = 1.25;
-  if (event->matches(QKeySequence::Find)) {
-    Q_EMIT searchRequested();
-    return;
+bool GraphCanvas::go(Way way, Qt::KeyboardModifiers) {
+  switch (way) {
+    case Way::Up: step(Step::Up); return true;
+    case Way::Down: step(Step::Down); return true;
+    case Way::Left: step(Step::Left); return true;
+    case Way::Right: step(Step::Right); return true;
+    case Way::First: goHome(); return true;
+    case Way::Last:
+    case Way::PageUp:
+    case Way::PageDown: break;
   }
-  switch (event->key()) {
-    case Qt::Key_Up: return step(Step::Up);
-    case Qt::Key_Down: return step(Step::Down);
-    case Qt::Key_Left: return step(Step::Left);
-    case Qt::Key_Right: return step(Step::Right);
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-    case Qt::Key_Space:
-      if (const auto spot = exactly(selected_); spot && spot->piece->expandable) toggle(spot->id);
-      return;
-    case Qt::Key_Asterisk:
-      if (selected_.level != NodeLevel::Root) holdStill(selected_);
-      return scene_->expandAll(selected_);
-    case Qt::Key_Plus:
-    case Qt::Key_Equal: return zoomBy(kZoomStep);
-    case Qt::Key_Minus: return zoomBy(1 / kZoomStep);
-    case Qt::Key_N: return Q_EMIT differenceRequested(event->modifiers() & Qt::ShiftModifier ? -1 : 1);
-    case Qt::Key_F: return fit();
-    case Qt::Key_Home: return goHome();
-    case Qt::Key_Escape: return clearSelection();
-    default: QWidget::keyPressEvent(event);
-  }
+  return false;
 }
 
-// The whole title of a card whose words were cut.
+bool GraphCanvas::activate() {
+  if (const auto spot = exactly(selected_); spot && spot->piece->expandable) toggle(spot->id);
+  return true;
+}
+
+bool GraphCanvas::clear() {
+  clearSelection();
+  return true;
+}
+
+bool GraphCanvas::otherKey(const QKeyEvent& event) {
+  if (event.matches(QKeySequence::Find)) {
+    Q_EMIT searchRequested();
+  } else if (event.key() == Qt::Key_Asterisk) {
+    if (selected_.level != NodeLevel::Root) keepInPlace(selected_);
+    scene_->expandAll(selected_);
+  } else if (event.key() == Qt::Key_N) {
+    Q_EMIT differenceRequested(event.modifiers() & Qt::ShiftModifier ? -1 : 1);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// The whole title of a card with elided text.
 QString GraphCanvas::tipAt(const QPointF& point) const {
   if (!sheet_ || !scene_->tree()) return {};
   const auto spot = spot_at(*sheet_, view_.unmap(point));
@@ -162,12 +132,6 @@ QString GraphCanvas::tipAt(const QPointF& point) const {
   if (view_.zoom >= kReadable && !cut(spot->piece->title.text) && !cut(spot->piece->detail.text)) return {};
   return spot->piece->title.text + u'\n' + spot->piece->detail.text + u'\n' +
          scene_->tree()->place_text(spot->id);
-}
-
-bool GraphCanvas::event(QEvent* event) {
-  if (show_tip(this, event, [this](QPoint at) { return tipAt(at); })) return true;
-  follow_focus(this, event, keyboard_);
-  return QWidget::event(event);
 }
 
 }  // namespace shardscape::ui

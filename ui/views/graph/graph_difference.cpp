@@ -35,10 +35,15 @@ bool same_number(const Expr& a, const Side& of, const Expr& b, const Side& other
   return p && q ? *p == *q : p == q && a == b;
 }
 
+MeshAxes group_of(const Op& op) {
+  const Redistribution* by = redistribution_of(op);
+  return by ? by->group : MeshAxes{};
+}
+
 OpDiffers compared_op(const Side& a, const Side& b) {
-  const bool same_computation = a.op.kind == b.op.kind && a.op.group == b.op.group &&
+  const bool same_computation = a.op.kind == b.op.kind && group_of(a.op) == group_of(b.op) &&
                                 a.op.compute == b.op.compute && a.op.spec == b.op.spec &&
-                                a.op.ring == b.op.ring &&
+                                ring_of(a.op) == ring_of(b.op) &&
                                 a.op.recomputed_in_backward == b.op.recomputed_in_backward &&
                                 a.op.inputs.size() == b.op.inputs.size() &&
                                 a.op.outputs.size() == b.op.outputs.size();
@@ -65,7 +70,8 @@ OpDiffers compared_op(const Side& a, const Side& b) {
 GraphDifference graph_difference(const Report& of, const Report& other) {
   GraphDifference out;
   const Graph &graph = of.graph(), &there = other.graph();
-  std::vector<size_t> found(there.segments.size(), 0);  // ops of the other graph that match one of this
+  std::vector<size_t> found(there.segments.size(),
+                            0);  // number of matched ops, per segment of the other graph
   for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
     const Segment& segment = graph.segments[static_cast<size_t>(s)];
     const int match = matching_segment(graph, s, there);
@@ -103,10 +109,10 @@ GraphDifference graph_difference(const Report& of, const Report& other) {
 QString difference_text(const QString& letter, const GraphDifference& difference) {
   QStringList parts;
   if (difference.same()) parts << tr("the same ops");
-  if (difference.placed > 0) parts << tr("%1 placed otherwise").arg(difference.placed);
+  if (difference.placed > 0) parts << tr("%1 placed differently").arg(difference.placed);
   if (difference.missing > 0) parts << tr("%1 only here").arg(difference.missing);
   if (difference.more > 0) parts << tr("%1 only in %2").arg(difference.more).arg(letter);
-  if (difference.sized > 0) parts << tr("%1 of other size").arg(difference.sized);
+  if (difference.sized > 0) parts << tr("%1 with other sizes").arg(difference.sized);
   if (difference.stages != difference.stages_there) parts << tr("%1 stages").arg(difference.stages_there);
   return tr("%1: %2").arg(letter, parts.join(QStringLiteral(", ")));
 }

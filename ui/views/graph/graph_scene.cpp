@@ -10,8 +10,8 @@
 namespace shardscape::ui {
 namespace {
 
-// A font caches the engine of the thread that uses it: the worker gets fonts that share nothing with the
-// window's.
+// A font caches the font engine of the thread that uses it. The worker therefore gets deep copies of the
+// window's fonts.
 SheetFonts own_copy(SheetFonts fonts) {
   for (QFont* font : {&fonts.title, &fonts.plain, &fonts.detail, &fonts.caption, &fonts.note}) {
     font->setUnderline(true);  // any change detaches
@@ -23,7 +23,7 @@ SheetFonts own_copy(SheetFonts fonts) {
 }  // namespace
 
 GraphScene::GraphScene(QObject* parent) : QObject(parent) {
-  constexpr int kLateAfterMs = 90;  // shorter waits would only flicker
+  constexpr int kLateAfterMs = 90;  // shorter delays would flicker
   late_timer_.setSingleShot(true);
   late_timer_.setInterval(kLateAfterMs);
   connect(&late_timer_, &QTimer::timeout, this, [this] {
@@ -44,7 +44,7 @@ void GraphScene::updateFonts() {
 }
 
 void GraphScene::setReport(std::shared_ptr<const Report> report) {
-  if (!report || !report->valid()) return;  // the last picture stays
+  if (!report || !report->valid()) return;  // the last graph stays
   tree_ = std::make_shared<const GraphTree>(std::move(report));
   for (; known_stages_ < tree_->stages(); ++known_stages_) expanded_.insert(tree_->stage_node(known_stages_));
   known_stages_ = tree_->stages();
@@ -53,7 +53,7 @@ void GraphScene::setReport(std::shared_ptr<const Report> report) {
 }
 
 void GraphScene::keepValid() {
-  // Ids name places, not contents: those that still exist stay unfolded under a changed design.
+  // Node ids are positions. Ids that still exist in the new design stay unfolded.
   Expanded kept;
   for (const NodeId& id : expanded_) {
     if (id.level == NodeLevel::Stage && id.stage < tree_->stages()) kept.insert(id);

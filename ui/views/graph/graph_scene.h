@@ -1,4 +1,5 @@
-// What the graph view shows, apart from where: the tree, what is unfolded, options, and the newest sheet.
+// The content of the graph view without its position: the tree, the unfolded nodes, options, and the newest
+// sheet.
 #pragma once
 
 #include <QObject>
@@ -14,28 +15,28 @@ class GraphScene : public QObject {
  public:
   explicit GraphScene(QObject* parent = nullptr);
 
-  void setReport(std::shared_ptr<const Report> report);  // a valid one, or null
+  void setReport(std::shared_ptr<const Report> report);  // valid, or null
   void setPasses(Passes passes);
   void setNumbers(bool numbers);
   void setUnits(UnitSystem units);
   void updateFonts();
 
-  // A folded run of layers unfolds its first one.
+  // Unfolding a folded run of layers unfolds its first layer.
   void expand(const NodeId& id);
-  void expandPath(const NodeId& id);  // every container of it
+  void expandPath(const NodeId& id);  // all containers of the node
   void expandAll(const NodeId& below);
   void collapse(const NodeId& id);
   bool isExpanded(const NodeId& id) const { return expanded_.count(id) > 0; }
   bool canExpand(const NodeId& id) const;
 
-  // Of the sheet that is shown: one report behind while a new layout is under way.
+  // The tree of the shown sheet, which is one report behind during a layout.
   const GraphTree* tree() const { return shown_tree_.get(); }
   std::shared_ptr<const Sheet> sheet() const { return sheet_; }
   const SheetOptions& options() const { return options_; }
-  const SheetFonts& fonts() const { return fonts_; }  // those of the sheet
+  const SheetFonts& fonts() const { return fonts_; }  // the fonts of the sheet
   const Expanded& expanded() const { return expanded_; }
   bool pending() const { return job_ != shown_job_; }
-  bool late() const { return late_; }  // pending for long enough that the old picture should look old
+  bool late() const { return late_; }  // pending for so long that the view dims the old sheet
   void waitForSheet();                 // tests, headless pictures
 
  Q_SIGNALS:

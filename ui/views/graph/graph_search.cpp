@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Everything that a person might call the op by.
+// All texts by which a person may search for the op.
 QString haystack(const Segment& segment, OpId id, const NodeText& text) {
   const Op& op = segment.op(id);
   const auto kind = op_kind_name(op.kind);
@@ -18,7 +18,7 @@ QString haystack(const Segment& segment, OpId id, const NodeText& text) {
                     qtext(op.name),
                     QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size())),
                     qtext(op.spec)};
-  if (!op.group.empty()) parts << qtext(group_name(op.group));
+  if (const Redistribution* by = redistribution_of(op)) parts << qtext(group_name(by->group));
   if (op.block >= 0) parts << qtext(segment.blocks[static_cast<size_t>(op.block)].label);
   for (const TensorId tensor : op.outputs) {
     const Tensor& t = segment.tensor(tensor);
@@ -57,7 +57,7 @@ GraphSearchResult search_ops(const GraphTree& tree, const SheetOptions& options,
 std::vector<NodeId> stops_of(const GraphTree& tree, const Expanded& expanded,
                              const std::vector<std::vector<OpId>>& found) {
   std::vector<NodeId> stops;
-  // A folded run of layers is entered at its first: the others hold the same.
+  // A folded run of layers has a stop at its first layer only, because all layers are equal.
   bool in_run = false;
   int run_stage = -1;
   for (int unit = 0; unit < tree.units(); ++unit) {

@@ -11,16 +11,16 @@ namespace shardscape::ui {
 
 struct GraphSearchResult {
   SearchHits hits;
-  // Where the search steps through, in order: every unfolded unit, and the first of each run of equal folded
-  // layers.
+  // The nodes that the search steps through, in order: hits in every unfolded unit, and in the first layer of
+  // each folded run.
   std::vector<NodeId> stops;
 };
 
-// All words must be found, in any order and case.
+// Finds ops whose texts contain all words, in any order and case.
 GraphSearchResult search_ops(const GraphTree& tree, const SheetOptions& options, const Expanded& expanded,
                              const QString& words);
 
-// Where stepping through these ops of each segment stops, in the order of the model.
+// The nodes at which stepping through the found ops stops, in the order of the model. found: [segment] ops.
 std::vector<NodeId> stops_of(const GraphTree& tree, const Expanded& expanded,
                              const std::vector<std::vector<OpId>>& found);
 

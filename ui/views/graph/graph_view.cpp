@@ -21,13 +21,14 @@
 
 namespace shardscape::ui {
 
-GraphView::GraphView(Session* session, QWidget* parent)
+GraphView::GraphView(SelectionState* state, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       scene_(new GraphScene(this)),
       canvas_(new GraphCanvas(scene_, this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::shared_ptr<const Report>& present, std::stop_token) {
             return std::make_shared<const Differences>(
                 Differences{graph_difference(*present, *of.report), graph_difference(*of.report, *present)});
@@ -53,12 +54,12 @@ GraphView::GraphView(Session* session, QWidget* parent)
     inspectAgain();
   });
   connect(scene_, &GraphScene::sheetChanged, this, [this](bool other_graph) {
-    inspected_wire_ = {};  // the canvas lets go of it too
+    inspected_wire_ = {};  // the canvas clears its selected line too
     if (!other_graph) return;
-    if (showsPresent()) {  // it may stand elsewhere, or nowhere
+    if (showsPresent()) {  // the node may have moved or vanished
       const NodeLevel before = std::exchange(inspected_, canvas_->selected()).level;
       if (before != NodeLevel::Root && inspected_.level == NodeLevel::Root && isVisible())
-        session_->inspect({});
+        state_->inspect({});
     }
     search();
     markDifferences();
@@ -78,10 +79,10 @@ GraphView::GraphView(Session* session, QWidget* parent)
     inspected_ = {};
     inspected_wire_ = {};
     if (following_) return;
-    if (!follow_next_) session_->selectInAllViews({}, this);
-    session_->inspect({});
+    if (!follow_next_) state_->selectInAllViews({}, this);
+    state_->inspect({});
   });
-  connect(session_, &Session::selectionChanged, this, &GraphView::followSelection);
+  connect(state_, &SelectionState::selectionChanged, this, &GraphView::followSelection);
   connect(canvas_, &GraphCanvas::searchRequested, this, &GraphView::activateSearch);
   auto* find = new QShortcut(QKeySequence::Find, this, nullptr, nullptr, Qt::WidgetWithChildrenShortcut);
   connect(find, &QShortcut::activated, this, &GraphView::activateSearch);
@@ -113,7 +114,8 @@ QWidget* GraphView::makeBar() {
   search_field_->setMinimumWidth(110);
   search_field_->setMaximumWidth(260);
   connect(search_field_, &SearchField::searched, this, &GraphView::search);
-  // Unfolding a layer makes the next folded one a stop of its own; the list is kept until the words change.
+  // Unfolding a layer adds a stop at the next folded layer. The list of stops is kept until the search text
+  // changes.
   connect(search_field_, &SearchField::entered, this,
           [this](int match) { canvas_->reveal(found_.stops[static_cast<size_t>(match)]); });
   connect(search_field_, &SearchField::left, canvas_, [this] { canvas_->setFocus(Qt::OtherFocusReason); });
@@ -125,7 +127,7 @@ QWidget* GraphView::makeBar() {
     button->setObjectName(name);
     button->setAccessibleName(tip);
     button->setToolTip(tip);
-    // A sign needs no room for words.
+    // Buttons with a sign are narrow.
     if (text.size() == 1)
       button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
     connect(button, &QPushButton::clicked, this, action);
@@ -160,12 +162,12 @@ QWidget* GraphView::makeDifferenceBar() {
     row->addWidget(button);
     return button;
   };
-  previous_ = add(QString(QChar(0x2191)), tr("The difference before (Shift+N)"), -1);
+  previous_ = add(QString(QChar(0x2191)), tr("The previous difference (Shift+N)"), -1);
   next_ = add(QString(QChar(0x2193)), tr("The next difference (N)"), 1);
   return bar;
 }
 
-// The report whose graph is drawn; null: it is of neither, or the chosen one's is still laid out.
+// The report of the drawn graph; null while the chosen design's graph is being laid out.
 std::shared_ptr<const Report> GraphView::shown() const {
   for (const auto& report : {session_->report(), choice_->report()})
     if (scene_->tree() && report.get() == &scene_->tree()->report()) return report;
@@ -176,19 +178,19 @@ bool GraphView::showsPresent() const {
   return scene_->tree() && &scene_->tree()->report() == session_->report().get();
 }
 
-std::vector<GraphView::Against> GraphView::against() const {
-  std::vector<Against> out;
+std::vector<GraphView::ComparedGraph> GraphView::comparedGraphs() const {
+  std::vector<ComparedGraph> out;
   const Report* shown = scene_->tree() ? &scene_->tree()->report() : nullptr;
   for (const auto& one : comparison_.all()) {
     if (shown == compared_.get())
-      out.push_back({one.member, &one.made->from, one.design.report});
+      out.push_back({one.member, &one.result->from, one.design.report});
     else if (shown == one.design.report.get())
-      return {{0, &one.made->to, compared_}};
+      return {{0, &one.result->to, compared_}};
   }
   return out;
 }
 
-// The chosen design's graph; what was selected is again, where it is there too.
+// Shows the chosen design's graph and selects the same node, if the graph has it.
 void GraphView::showChosen() {
   const std::shared_ptr<const Report> report = choice_->report();
   if (!report || !report->valid()) return;
@@ -202,9 +204,9 @@ void GraphView::showChosen() {
       select_next_ = node;
       canvas_->rename(node);
     } else {
-      const QScopedValueRollback<bool> guard(following_, true);  // what is selected elsewhere stays so
+      const QScopedValueRollback<bool> guard(following_, true);  // the selection of other views stays
       canvas_->clearSelection();
-      session_->inspect({});
+      state_->inspect({});
     }
   }
   inspected_ = {};
@@ -221,11 +223,11 @@ void GraphView::markDifferences() {
   std::vector<DifferenceMarks> marks;
   QStringList words;
   stops_.clear();
-  const std::vector<Against> others = against();
+  const std::vector<ComparedGraph> others = comparedGraphs();
   if (const GraphTree* tree = scene_->tree(); tree && !others.empty()) {
     const auto segments = tree->graph().segments.size();
     std::vector<std::vector<OpId>> otherwise(segments), sized(segments);
-    for (const Against& other : others) {
+    for (const ComparedGraph& other : others) {
       DifferenceMarks of{
           Comparisons::letter(other.member), Theme::instance().designColor(other.member), {}, {}};
       words << difference_text(of.letter, *other.difference);
@@ -243,7 +245,7 @@ void GraphView::markDifferences() {
         }
       marks.push_back(std::move(of));
     }
-    // Sizes are stepped through where nothing else differs.
+    // N steps through size differences only if there are no other differences.
     stops_ = stops_of(*tree, scene_->expanded(), otherwise);
     if (stops_.empty()) stops_ = stops_of(*tree, scene_->expanded(), sized);
   }
@@ -258,7 +260,7 @@ void GraphView::stepDifference(int by) {
   const auto count = static_cast<int>(stops_.size());
   const int next = at == stops_.end() ? (by > 0 ? 0 : count - 1)
                                       : (static_cast<int>(at - stops_.begin()) + by + count) % count;
-  const NodeId node = stops_[static_cast<size_t>(next)];  // revealing makes the list anew
+  const NodeId node = stops_[static_cast<size_t>(next)];  // reveal() rebuilds the list
   canvas_->reveal(node);
 }
 
@@ -266,7 +268,7 @@ void GraphView::addComparedValues(Inspection& to, const NodeId& id) const {
   if (id.level != NodeLevel::Op) return;
   const GraphTree& tree = *scene_->tree();
   const int segment = tree.segment_of(id.unit);
-  for (const Against& other : against()) {
+  for (const ComparedGraph& other : comparedGraphs()) {
     to.more_title = tr("In the other designs");
     to.more.append(
         {Comparisons::letter(other.member),
@@ -281,7 +283,7 @@ void GraphView::zoomOut() { canvas_->zoomBy(1 / 1.25); }
 
 void GraphView::activateSearch() { search_field_->activate(); }
 
-// The graph of a pinned design stays while the present one is edited.
+// The graph of a pinned design stays while the present design is edited.
 void GraphView::takeReport() {
   offerPasses();
   const std::shared_ptr<const Report> report = session_->report();
@@ -289,7 +291,7 @@ void GraphView::takeReport() {
   if (report->valid() && !(scene_->tree() && showsPresent())) {
     const GraphTree tree(report);
     const bool stage = inspected_.level == NodeLevel::Stage && inspected_.stage < tree.stages();
-    canvas_->rename(stage ? inspected_ : nodeOf(session_->selection(), tree));
+    canvas_->rename(stage ? inspected_ : nodeOf(state_->selection(), tree));
   }
   scene_->setReport(report);
 }
@@ -314,18 +316,18 @@ NodeId GraphView::nodeOf(const Selection& selection, const GraphTree& tree) {
   }
 }
 
-// Every op that belongs to what is selected; of a node by itself the frame around it says so. In the graph of
-// another design what is the same there.
+// Marks every op that belongs to the selection. A selected node has its own frame instead. In the graph of
+// another design, marks the same ops.
 void GraphView::markSelected() {
   SelectedOps marks;
-  std::shared_ptr<const ResolvedSelection> resolved = session_->sharedResolvedSelection();
+  std::shared_ptr<const ResolvedSelection> resolved = state_->sharedResolvedSelection();
   const std::shared_ptr<const Report> report = scene_->tree() ? shown() : nullptr;
   if (report && !showsPresent() && session_->report()) {
-    const int stage = Comparisons::sameStagePlace(session_->stage(),
+    const int stage = Comparisons::sameStagePlace(state_->stage(),
                                                   static_cast<int>(session_->report()->stages.size()),
                                                   static_cast<int>(report->stages.size()));
     resolved = std::make_shared<const ResolvedSelection>(
-        remapToDesign(session_->selection(), {session_->report().get(), nullptr}, {report.get(), nullptr},
+        remapToDesign(state_->selection(), {session_->report().get(), nullptr}, {report.get(), nullptr},
                       stage),
         report, nullptr);
   }
@@ -344,7 +346,7 @@ void GraphView::markSelected() {
   canvas_->setSelectedOps(std::move(marks));
 }
 
-// Inference has forwards alone.
+// Inference has forward passes only.
 void GraphView::offerPasses() {
   const std::shared_ptr<const Report> report = choice_->member() == 0 ? session_->report()
                                                                       : choice_->report();
@@ -352,7 +354,7 @@ void GraphView::offerPasses() {
   for (const Passes passes : {Passes::Backward, Passes::Both}) {
     QPushButton* button = passes_->button(static_cast<int>(passes));
     button->setEnabled(backward);
-    button->setToolTip(backward ? QString() : tr("Inference has no backward: it keeps nothing for one"));
+    button->setToolTip(backward ? QString() : tr("Inference has no backward pass"));
   }
   if (backward || passes_->current() == static_cast<int>(Passes::Forward)) return;
   passes_->setCurrent(static_cast<int>(Passes::Forward));
@@ -387,19 +389,19 @@ void GraphView::selectNode(const NodeId& id, int units) {
   if (!scene_->tree()) return;
   if (!following_ && isVisible() && showsPresent()) {
     inspected_ = id;
-    session_->selectInAllViews(selectionFor(id, units), this);
-    if (id.level == NodeLevel::Stage) session_->setStage(id.stage);
+    state_->selectInAllViews(selectionFor(id, units), this);
+    if (id.level == NodeLevel::Stage) state_->setStage(id.stage);
   } else if (!following_ && isVisible() && choice_->member() > 0 &&
              shown().get() == choice_->report().get()) {
-    // The same of the present design, in all views; the very node that is selected already may stand for more
-    // there.
+    // Selects the same node of the present design in all views. A selection of this node stays, because it
+    // may also cover equal layers.
     inspected_ = id;
     const Selection here = remapToDesign(selectionFor(id, units), {shown().get(), nullptr},
                                          {session_->report().get(), nullptr}, 0);
-    if (const Selection& now = session_->selection(); now.kind != here.kind || now.unit != here.unit ||
-                                                      now.op != here.op || now.block != here.block ||
-                                                      now.backward != here.backward)
-      session_->selectInAllViews(here, this);
+    if (const Selection& now = state_->selection(); now.kind != here.kind || now.unit != here.unit ||
+                                                    now.op != here.op || now.block != here.block ||
+                                                    now.backward != here.backward)
+      state_->selectInAllViews(here, this);
   }
   inspectNode(id, units);
 }
@@ -409,28 +411,28 @@ void GraphView::inspectNode(const NodeId& id, int units) {
   inspected_ = id;
   inspected_units_ = units;
   inspected_wire_ = {};
-  if (!isVisible()) return;  // the inspector is another view's
+  if (!isVisible()) return;  // another view fills the inspector
   Inspection of = inspect_node(*scene_->tree(), id, units, scene_->options().passes, session_->units());
   if (!difference_bar_->isHidden() && choice_->member() > 0)
     of.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), of.title);
   addComparedValues(of, id);
-  session_->inspect(of);
+  state_->inspect(of);
 }
 
 void GraphView::followSelection(const QObject* by) {
   markSelected();
-  if (by == this || by == session_ || !scene_->tree()) return;  // the session: takeReport has seen to it
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  if (by == this || by == state_ || !scene_->tree()) return;  // state_: takeReport() has handled this
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   const Selection& selection = resolved.selection();
   const bool leads = selection.kind == SelectionKind::Op || selection.kind == SelectionKind::Block ||
                      selection.kind == SelectionKind::Unit || selection.kind == SelectionKind::Collective;
-  if (choice_->member() > 0) {  // of the present design
+  if (choice_->member() > 0) {  // the selection is of the present design
     if (!leads) return;
     follow_next_ = true;
     choice_->setMember(0);
     return;
   }
-  if (!showsPresent()) {  // still laid out
+  if (!showsPresent()) {  // the present graph is still being laid out
     follow_next_ = true;
     return;
   }
@@ -455,7 +457,7 @@ void GraphView::inspectWire(const WireSpot& spot) {
                                                : tr("between stages");
   inspected_wire_ = inspect_tensor(*scene_->tree(), spot.wire->segment, spot.wire->tensor, where,
                                    spot.wire->transfer, session_->units());
-  session_->inspect(inspected_wire_);
+  state_->inspect(inspected_wire_);
 }
 
 void GraphView::showEvent(QShowEvent* event) {
@@ -465,8 +467,8 @@ void GraphView::showEvent(QShowEvent* event) {
 }
 
 void GraphView::showSelection() {
-  // A line is a thing of the drawing it was selected in; its words hold as long as the drawing.
-  session_->inspect(inspected_.level == NodeLevel::Root ? inspected_wire_ : Inspection{});
+  // A selected line belongs to the current drawing. Its text is valid as long as the drawing.
+  state_->inspect(inspected_.level == NodeLevel::Root ? inspected_wire_ : Inspection{});
   inspectAgain();
 }
 

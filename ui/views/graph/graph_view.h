@@ -1,10 +1,11 @@
-// The graph of the design: a bar with directions, notation, search and zoom above the canvas. Where designs
-// are pinned, a second bar: whose graph is shown, and what differs in the others.
+// The Graph view: a bar with directions, notation, search and zoom above the canvas. With pinned designs, a
+// second bar chooses the shown design and counts the differences to the others.
 #pragma once
 
 #include <QWidget>
 #include <memory>
 
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparison_results.h"
 #include "ui/session/session.h"
 #include "ui/views/graph/graph_canvas.h"
@@ -24,7 +25,7 @@ class SegmentedControl;
 class GraphView : public QWidget {
   Q_OBJECT
  public:
-  explicit GraphView(Session* session, QWidget* parent = nullptr);
+  explicit GraphView(SelectionState* state, QWidget* parent = nullptr);
 
   void activateSearch();
   void fit() { canvas_->fit(); }
@@ -34,15 +35,15 @@ class GraphView : public QWidget {
   GraphScene* scene() { return scene_; }
   GraphCanvas* canvas() { return canvas_; }
   DesignChoice* designChoice() { return choice_; }
-  bool compared() const { return comparison_.ready(); }  // to all that are pinned
-  void stepDifference(int by);                           // to the next one that is marked, or the one before
+  bool compared() const { return comparison_.ready(); }  // with all pinned designs
+  void stepDifference(int by);  // by: 1 for the next marked difference, -1 for the previous
 
  protected:
   void showEvent(QShowEvent* event) override;
 
  private:
   struct Differences {
-    GraphDifference from, to;  // of the present design to another, and back
+    GraphDifference from, to;  // from the present design to another, and from the other design to the present
   };
   QWidget* makeBar();
   QWidget* makeDifferenceBar();
@@ -51,26 +52,28 @@ class GraphView : public QWidget {
   bool showsPresent() const;
   void showChosen();
   void markDifferences();
-  // What is compared with the graph that is shown: letter, difference, the other report; none while another
-  // layout is under way.
-  struct Against {
+  // A design that the shown graph is compared with. comparedGraphs() is empty while the graph of another
+  // design is being laid out.
+  struct ComparedGraph {
     int member = 0;
     const GraphDifference* difference = nullptr;
     std::shared_ptr<const Report> report;
   };
-  std::vector<Against> against() const;
+  std::vector<ComparedGraph> comparedGraphs() const;
   void addComparedValues(Inspection& to, const NodeId& id) const;
   void search();
-  void selectNode(const NodeId& id, int units);  // by the person: in all views
+  void selectNode(const NodeId& id, int units);  // selected by the person: selects in all views
   void inspectNode(const NodeId& id, int units);
   void inspectWire(const WireSpot& spot);
   void inspectAgain();
-  void followSelection(const QObject* by);  // what was selected in another view
+  void followSelection(const QObject* by);  // shows a selection of another view
   void markSelected();
   static NodeId nodeOf(const Selection& selection, const GraphTree& tree);
-  static Selection selectionFor(const NodeId& id, int units);  // Nothing of a stage
+  static Selection selectionFor(const NodeId& id, int units);  // Nothing for a stage node
   std::shared_ptr<const Report> shown() const;
-  void showSelection();  // in the inspector, which another view may have had
+  void showSelection();  // fills the inspector when this view becomes visible
+
+  SelectionState* state_;
 
   Session* session_;
   GraphScene* scene_;
@@ -82,15 +85,15 @@ class GraphView : public QWidget {
   ElidedLabel* difference_words_ = nullptr;
   QPushButton *previous_ = nullptr, *next_ = nullptr;
   ComparisonResults<Differences, std::shared_ptr<const Report>> comparison_;
-  std::shared_ptr<const Report> compared_;  // with the pinned ones
-  std::vector<NodeId> stops_;               // that differ
-  std::optional<NodeId> select_next_;       // of a graph that is still laid out
-  bool follow_next_ = false;                // the session's, when the present graph is back
+  std::shared_ptr<const Report> compared_;  // the present report that comparison_ belongs to
+  std::vector<NodeId> stops_;               // nodes with differences
+  std::optional<NodeId> select_next_;       // to select once the graph is laid out
+  bool follow_next_ = false;  // follow the shared selection once the present graph is shown again
   GraphSearchResult found_;
-  NodeId inspected_;  // to be told anew when the numbers change
+  NodeId inspected_;  // to inspect again when the numbers change
   int inspected_units_ = 1;
   bool following_ = false;
-  Inspection inspected_wire_;  // of the selected line between nodes
+  Inspection inspected_wire_;  // the text of the selected line between nodes
 };
 
 }  // namespace shardscape::ui

@@ -1,4 +1,4 @@
-// Lays out in a thread of its own; a newer request stops the one before, whose result is never seen.
+// Lays out graphs in its own thread. A newer request stops the current one, whose result is dropped.
 #pragma once
 
 #include <QObject>
@@ -18,7 +18,7 @@ struct LayoutRequest {
   SheetFonts fonts;
   Expanded expanded;
   quint64 job = 0;
-  quint64 generation = 0;  // tree and options: sheets are kept while it stays
+  quint64 generation = 0;  // number of the tree and options; the worker reuses sheets while it is unchanged
 };
 
 class LayoutWorker : public QObject {

@@ -1,4 +1,4 @@
-// The whole graph in a corner, with the part that the view shows.
+// An overview of the whole graph in a corner, with a frame around the visible part.
 #pragma once
 
 #include <QPixmap>
@@ -14,7 +14,7 @@ class MiniMap : public QWidget {
  public:
   explicit MiniMap(QWidget* parent);
   void setSheet(std::shared_ptr<const Sheet> sheet, const SheetFonts& fonts);  // also after a change of theme
-  void setShown(const QRectF& scene_rect);                                     // what the view shows
+  void setShown(const QRectF& scene_rect);                                     // the visible part
   QSize wantedSize(const QSize& view) const;                                   // a small part of the view
 
  Q_SIGNALS:

@@ -1,5 +1,5 @@
-// The laid-out inside of one container, in its own coordinates. Immutable once built; equal layers share one
-// sheet, which is stamped wherever such a layer stands.
+// The laid-out content of one container, in its own coordinates. Immutable once built. Equal layers share one
+// sheet, which is stamped once per layer.
 #pragma once
 
 #include <QFont>
@@ -29,14 +29,14 @@ struct SheetFonts {
 struct TextLine {
   QString text;
   QStaticText drawn;
-  QPointF at;  // top left, relative to what it belongs to
+  QPointF at;  // top left, relative to the piece or sheet
 };
 
 enum class PieceShape : uint8_t { Card, Pill, Frame };
 
 struct Piece {
-  NodeId id;         // on a stamped sheet: stage and unit are those of the unit it is stamped for
-  int units = 1;     // a card may stand for a run of equal layers
+  NodeId id;         // on a shared sheet without stage and unit; full_id() adds those of the container
+  int units = 1;     // the number of equal layers that a card represents
   int segment = -1;  // of the unit; -1 for stages
   PieceShape shape = PieceShape::Card;
   int kind = -1;  // OpKind of an op
@@ -47,7 +47,7 @@ struct Piece {
   QPointF inside_at;                    // relative to rect
 };
 
-// A tensor on its way between two pieces, or over the sheet's edge (-1).
+// A line for a tensor between two pieces, or to the sheet's edge (-1).
 struct Wire {
   int upper = -1, lower = -1;
   bool up = false;  // flows upwards: gradients
@@ -66,13 +66,13 @@ struct Sheet {
   std::vector<Piece> pieces;
   std::vector<Wire> wires;
   std::vector<TextLine> captions;
-  // Where lines pass the sheet's edge, by direction: [0] downwards, [1] upwards.
+  // The x at which lines cross the sheet's edge, by direction: [0] downwards, [1] upwards.
   double top[2] = {0, 0}, bottom[2] = {0, 0};
   QPainterPath lines;            // all wires with their arrow heads, as one item
-  QVector<QLineF> coarse_lines;  // the same for far away
+  QVector<QLineF> coarse_lines;  // simplified lines for small zooms
   int nodes = 0;                 // pieces here and in every sheet below
 };
 
-inline constexpr double kTitleBar = 30;  // of a frame
+inline constexpr double kTitleBar = 30;  // height of a frame's title, pixels
 
 }  // namespace shardscape::ui

@@ -14,9 +14,9 @@ namespace {
 constexpr FlowGaps kOpGaps{24, 32}, kUnitGaps{24, 28}, kStageGaps{24, 40};
 constexpr double kLaneGap = 56, kLaneCaption = 22;
 
-// A stage's own summary next to its name.
+// The summary of a stage next to its name.
 QString stage_detail(const PipelineLayout& places, const StageReport& stage) {
-  // The ranges of several chunks leave no room for more.
+  // With several chunks, the ranges of layers take all the room.
   if (stage.chunks.size() > 1) {
     const bool twice = places.layout == ChunkLayout::BothWays;
     return layers_text(stage) +
@@ -215,7 +215,8 @@ Piece SheetBuilder::op_piece(int segment, bool backward, int block, OpId id) con
 
 void SheetBuilder::make_card(Piece& piece, const QString& title, const QString& detail, double min_width,
                              double height) const {
-  constexpr double kMost = 320, kPad = 14, kStep = 40;  // few widths make a calm column
+  constexpr double kMost = 320, kPad = 14,
+                   kStep = 40;  // widths are multiples of kStep, so that columns look even
   const double chevron = piece.expandable ? 16 : 0;
   const QFontMetricsF bold(fonts_.title), mono(fonts_.detail);
   const double wanted = std::max(bold.horizontalAdvance(title), mono.horizontalAdvance(detail)) + 2 * kPad +
@@ -232,14 +233,14 @@ void SheetBuilder::make_card(Piece& piece, const QString& title, const QString& 
 
 void SheetBuilder::make_frame(Piece& piece, const QString& title, const QString& detail,
                               std::shared_ptr<const Sheet> inside) const {
-  if (!inside) return;  // stopped: the whole is thrown away
+  if (!inside) return;  // stopped: the caller drops the result
   constexpr double kSide = 20, kTitleLeft = 30;
   const QFontMetricsF plain(fonts_.plain), caption(fonts_.note);
   const double title_width = plain.horizontalAdvance(title);
   const double bar = kTitleLeft + title_width +
                      (detail.isEmpty() ? 0 : 10 + caption.horizontalAdvance(detail)) + kSide;
   const double width = std::max(inside->size.width() + 2 * kSide, bar);
-  constexpr double kAir = 6;  // below the title, where no line comes in
+  constexpr double kAir = 6;  // below the title, if no line enters from above
   const auto any = [&](auto passes) {
     return std::any_of(inside->wires.begin(), inside->wires.end(), passes);
   };
@@ -270,7 +271,7 @@ std::shared_ptr<Sheet> SheetBuilder::flow_sheet(int segment, bool backward,
   std::set<std::tuple<int, int, TensorId>> known;
   const auto link = [&](int from, int to, TensorId tensor, OpId reader) {
     if (from == to || !known.insert({from, to, tensor}).second) return;
-    // The line outside the container says it already.
+    // The line outside the container has the label.
     const QString label = from < 0 || to < 0 ? QString() : text_.line(of, tensor, reader);
     links.push_back({from, to, backward, segment, tensor, false, label});
   };
@@ -280,7 +281,7 @@ std::shared_ptr<Sheet> SheetBuilder::flow_sheet(int segment, bool backward,
     for (const TensorId tensor : of.ops[i].inputs) {
       const Tensor& t = of.tensor(tensor);
       const bool from_lane = t.producer >= 0 && same_lane(t.producer);
-      // Saved activations are no lines here: they are drawn for what is selected.
+      // Saved activations have no lines on the sheet. The canvas draws them for the selected op.
       const bool from_outside = t.producer < 0 &&
                                 (tensor == passed_in || (!backward && t.role == TensorRole::Input));
       if (!from_lane && !from_outside) continue;
@@ -302,7 +303,7 @@ std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, boo
                                             bool transfer) const {
   std::vector<Link> links;
   const StageBoundary boundary = stage_boundary(tree_.graph());
-  // The line below piece i carries the residual stream down, and its gradient up.
+  // The line below piece i carries the residual stream down and its gradient up.
   const auto between = [&](int upper, int lower) {
     const NodeId& id = chain[static_cast<size_t>(upper < 0 ? lower : upper)].id;
     const int unit = id.level == NodeLevel::Stage
@@ -313,7 +314,7 @@ std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, boo
     if (unit < 0) return;
     const int segment = tree_.segment_of(unit);
     const Segment& of = tree_.segment(segment);
-    // From one chunk of a stage to its next the stream passes other stages.
+    // Between two chunks of a stage, the stream passes other stages.
     const bool round = !transfer && upper >= 0 && lower >= 0 &&
                        chain[static_cast<size_t>(lower)].id.unit != unit + 1;
     const bool sent = transfer || round;

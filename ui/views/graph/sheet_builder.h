@@ -1,4 +1,5 @@
-// Lays out what is unfolded of a graph tree. Sheets of equal units are made once and kept between calls.
+// Lays out the unfolded nodes of a graph tree. Equal units share one sheet, which the cache keeps between
+// calls.
 #pragma once
 
 #include <map>
@@ -23,21 +24,21 @@ struct SheetOptions {
 
 using Expanded = std::set<NodeId>;
 
-// Sheets of units by segment and unfolded blocks; valid for one graph tree, one set of options.
+// Sheets of units by segment and unfolded blocks; valid for one graph tree and one set of options.
 using SheetCache = std::map<std::pair<int, std::vector<NodeId>>, std::shared_ptr<const Sheet>>;
 
 class SheetBuilder {
  public:
   SheetBuilder(const GraphTree& tree, const SheetOptions& options, const SheetFonts& fonts,
                const Expanded& expanded, SheetCache& cache, std::stop_token stop);
-  // Null when stopped.
+  // The sheet of the whole graph; null if stopped.
   std::shared_ptr<const Sheet> root();
 
  private:
   std::shared_ptr<const Sheet> stage_sheet(int stage);
   std::shared_ptr<const Sheet> unit_sheet(int stage, int unit);
   std::shared_ptr<const Sheet> lane_sheet(int segment, bool backward, const std::set<int>& open_blocks);
-  // Ops of one block, or blocks and ops of a whole lane: children are lists of ops.
+  // The sheet of one block's ops, or of a lane's blocks and ops. children: the ops of each piece.
   std::shared_ptr<Sheet> flow_sheet(int segment, bool backward, const std::vector<LaneChild>& children,
                                     std::vector<Piece> pieces);
   std::vector<Link> chain_links(const std::vector<Piece>& chain, bool before, bool after,

@@ -3,17 +3,17 @@
 #include <array>
 #include <cmath>
 
-#include "ui/plot/design_letter.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-// Below these zooms text cannot be read, and cards are no more than dots.
+// Below these zooms texts are unreadable, and cards are dots.
 constexpr double kDetailZoom = 0.55, kTitleZoom = 0.38, kCardZoom = 0.2, kLineZoom = 0.03;
 constexpr double kCorner = 5, kEdge = 4;
-constexpr double kLetter = 15;  // of a design that differs: pixels
+constexpr double kLetter = 15;  // size of the letter of a different design, pixels
 
 struct Inks {
   QColor panel, frame, frame_line, line, wire, text, secondary, accent, hit, pill, pill_line, plain_pill;
@@ -98,7 +98,7 @@ class Painting {
     const QRectF seen(view_.unmap(clip_.topLeft()) - at, clip_.size() / view_.zoom);
     if (seen.contains(QRectF(QPointF(), sheet.size))) {
       painter_.drawPath(sheet.lines);
-    } else {  // most of a long chain is out of sight, and stroking is what costs
+    } else {  // most of a long chain is outside the view, and stroking is expensive
       QPainterPath visible;
       for (const Wire& wire : sheet.wires)
         if (wire.bounds.adjusted(-2, -2, 2, 2).intersects(seen)) visible.addPath(wire.path);
@@ -159,7 +159,7 @@ class Painting {
       painter_.drawRoundedRect(box, box.height() / 2, box.height() / 2);
     } else {
       painter_.setPen(QPen(inks_.line, 1));
-      // Too small for words, a card says by its colour what it does.
+      // A card that is too small for text shows the colour of its op.
       const bool wordless = view_.zoom < kTitleZoom && piece.kind >= 0;
       painter_.setBrush(wordless ? inks_.mid_kinds[static_cast<size_t>(piece.kind)] : inks_.panel);
       painter_.drawRoundedRect(box, corner, corner);
@@ -178,8 +178,8 @@ class Painting {
     text(piece.detail, rect.topLeft(), piece.shape == PieceShape::Frame ? fonts_.note : fonts_.detail);
   }
 
-  // Frames can be a hundred screens high: only what is near the view is handed to the rasteriser, and corners
-  // out of sight make it a plain rectangle, which fills much faster.
+  // Frames can be a hundred screens high. The painter gets only the part near the view. Without visible
+  // corners it draws a plain rectangle, which is much faster.
   void frame(const QRectF& box, double corner) {
     const double beyond = 4 * corner;
     const QRectF seen = box.intersected(clip_.adjusted(-beyond, -beyond, beyond, beyond));
@@ -256,7 +256,7 @@ class Painting {
     }
   }
 
-  // On the upper right corner, from the right; too small for letters, dots.
+  // Letters at the upper right corner, from the right; dots if letters are too small.
   void letters(const Piece& piece, const QRectF& rect) {
     const QRectF box = view_.map(rect);
     const bool words = view_.zoom >= kTitleZoom;
@@ -301,7 +301,7 @@ class Painting {
   const PaintMarks& marks_;
   const Inks inks_;
   std::vector<std::pair<const Piece*, QRectF>> compared_;
-  std::vector<Ring> rings_;  // drawn last: no neighbour may cover what is marked
+  std::vector<Ring> rings_;  // drawn last, so that no neighbour covers them
   QVector<QLineF> far_lines_;
   std::array<QVector<QRectF>, kOpKindCount + 1> far_cards_;
 };

@@ -1,4 +1,5 @@
-// Draws nested sheets through a view transform: whole words near by, plain rectangles far away.
+// Draws nested sheets through a view transform: with texts at large zooms, as plain rectangles at small
+// zooms.
 #pragma once
 
 #include <QPainter>
@@ -22,7 +23,7 @@ struct ViewTransform {
   QPointF unmap(QPointF widget) const { return (widget - origin) / zoom; }
 };
 
-// Ops that a search found, by segment and op; and blocks, units that hold some.
+// Ops that a search found, by segment and op, and the blocks and segments that contain them.
 class SearchHits {
  public:
   void add(int segment, bool backward, int block, OpId op);
@@ -41,15 +42,15 @@ class SearchHits {
   std::unordered_set<int> segments_;
 };
 
-// Where another design's graph differs: its letter stands on the pieces, filled where the op does otherwise
-// or is not there, in outline where only sizes are others.
+// The differences of another design's graph. Its letter is drawn on different pieces: filled if the op is
+// placed differently or missing, outlined if only sizes differ.
 struct DifferenceMarks {
   QString letter;
   QColor color;
   SearchHits otherwise, sized;
 };
 
-// Ops that belong to what is selected in any view, on the stages and in the units that it is of.
+// Ops that belong to the selection of any view, with the stage and units of the selection.
 struct SelectedOps {
   SearchHits ops;
   int stage = -1;                      // -1: all
@@ -64,7 +65,8 @@ struct PaintMarks {
   NodeId selected, hovered;  // Root: none
   bool focused = false;
   const Wire* selected_wire = nullptr;
-  NodeId selected_wire_around;  // of the many stamps, the one that was selected
+  NodeId selected_wire_around;  // the container of the selected wire: a shared sheet is drawn in several
+                                // containers
   const SearchHits* hits = nullptr;
   const std::vector<DifferenceMarks>* differences = nullptr;
   const SelectedOps* selected_ops = nullptr;

@@ -21,7 +21,7 @@ Spot spot_of(const Sheet& sheet, int index, const NodeId& container, QPointF she
   return {full_id(piece, container), piece.rect.translated(sheet_at), &piece, &sheet, index, sheet_at};
 }
 
-// The innermost spot for which want(spot) holds on the way down.
+// Descends through containers and returns the innermost spot for which want(spot) is true.
 template <class Want>
 std::optional<Spot> descend(const Sheet& root, const Want& want) {
   std::optional<Spot> best;
@@ -73,7 +73,7 @@ void wire_below(const Sheet& sheet, QPointF sheet_at, const NodeId& container, Q
   }
 }
 
-// Down to the first card that the flow meets when it enters from above (or from below).
+// Descends to the first card of the flow that enters from above (or from below).
 Spot enter(Spot spot, bool from_above) {
   while (spot.piece->inside && !spot.piece->inside->pieces.empty()) {
     const Sheet& inside = *spot.piece->inside;
@@ -129,7 +129,7 @@ std::optional<WireSpot> wire_at(const Sheet& root, QPointF point, double reach) 
 std::optional<Spot> first_inside(const Spot& frame) {
   if (!frame.piece->inside || frame.piece->inside->pieces.empty()) return std::nullopt;
   Spot spot = enter(frame, true);
-  // One level only: up from the innermost to the child of the frame.
+  // Returns the direct child of the frame, not the innermost piece.
   const Sheet& inside = *frame.piece->inside;
   const QPointF at = frame.rect.topLeft() + frame.piece->inside_at;
   for (int i = 0; i < static_cast<int>(inside.pieces.size()); ++i) {
@@ -167,7 +167,7 @@ std::optional<Spot> neighbour(const Sheet& root, const Spot& from, Step step) {
       best = other;
   }
   if (best) return enter(*best, down);
-  // Nothing further in this container: go on from the container itself.
+  // No neighbour in this container: continue from the container itself.
   const auto outer = container.level == NodeLevel::Root ? std::nullopt : locate(root, container);
   if (!outer || outer->id != container) return std::nullopt;
   return neighbour(root, *outer, step);

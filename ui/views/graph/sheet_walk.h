@@ -1,4 +1,4 @@
-// Finds things on nested sheets: where a node lies, what lies under a point, which node is next.
+// Queries on nested sheets: the place of a node, the node or wire at a point, the next node.
 #pragma once
 
 #include <optional>
@@ -12,9 +12,9 @@ struct Spot {
   NodeId id;
   QRectF rect;
   const Piece* piece = nullptr;
-  const Sheet* sheet = nullptr;  // that holds it
+  const Sheet* sheet = nullptr;  // the sheet of the piece
   int index = -1;                // in the sheet
-  QPointF sheet_at;              // where that sheet's origin lies in the scene
+  QPointF sheet_at;              // the sheet's origin in the scene
 };
 
 struct WireSpot {
@@ -24,17 +24,18 @@ struct WireSpot {
   NodeId around;  // the container of the sheet
 };
 
-// Stage and unit of a piece are its container's where the sheet is stamped.
+// The full id of a piece. On a shared sheet, stage and unit come from the container.
 NodeId full_id(const Piece& piece, const NodeId& container);
-// The node itself, or the innermost container of it that is on a sheet. Empty for the root.
+// The node, or its innermost container that is on a sheet. Empty for the root.
 std::optional<Spot> locate(const Sheet& root, const NodeId& id);
 std::optional<Spot> spot_at(const Sheet& root, QPointF point);
 std::optional<WireSpot> wire_at(const Sheet& root, QPointF point, double reach);
 
 enum class Step { Up, Down, Left, Right };
-// The neighbour along the lines (up, down) or next to it (left, right); through the edges of containers.
+// The neighbour along the lines (up, down) or next to the piece (left, right), also across the edges of
+// containers.
 std::optional<Spot> neighbour(const Sheet& root, const Spot& from, Step step);
-// The child of a frame that the flow meets first.
+// The first child of a frame in the direction of the flow.
 std::optional<Spot> first_inside(const Spot& frame);
 
 }  // namespace shardscape::ui

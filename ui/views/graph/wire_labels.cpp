@@ -10,7 +10,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Does the segment pass through the rectangle?
+// True if the line segment crosses the rectangle.
 bool passes(QPointF a, QPointF b, const QRectF& rect) {
   if (a.y() > b.y()) std::swap(a, b);
   const double top = std::max(a.y(), rect.top()), bottom = std::min(b.y(), rect.bottom());
@@ -21,7 +21,7 @@ bool passes(QPointF a, QPointF b, const QRectF& rect) {
   return std::max(first, second) >= rect.left() && std::min(first, second) <= rect.right();
 }
 
-// Cards, words already placed and flattened wires: what new words must not lie on.
+// Obstacles for new labels: cards, placed labels and flattened wires.
 struct Obstacles {
   std::vector<QRectF> boxes;
   std::vector<QPolygonF> lines;
@@ -51,7 +51,7 @@ void place_labels(Sheet& sheet, const std::vector<QString>& labels, const QFont&
     Wire& wire = sheet.wires[i];
     if (labels[i].isEmpty() || named.count({wire.source(), labels[i]})) continue;
     const QSizeF size(metrics.horizontalAdvance(labels[i]), metrics.height());
-    // Next to the middle first, then towards either end; right of the line, then left.
+    // Tries the middle of the line first, then towards both ends; first right of the line, then left.
     for (const double part : {0.5, 0.4, 0.6, 0.3, 0.7, 0.2, 0.8}) {
       QPointF on = wire.path.elementAt(0);
       const QPointF last(wire.bounds.center().x(), wire.bounds.bottom());

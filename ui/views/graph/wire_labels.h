@@ -1,4 +1,4 @@
-// Finds room for the words next to the lines; words without room are left out (the inspector has them all).
+// Places labels next to lines. A label without room is left out; the inspector shows its text.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace shardscape::ui {
 
-// One text per wire of the sheet, empty for none. A tensor with several readers is named once.
+// labels: one text per wire of the sheet, may be empty. A tensor with several readers is labelled once.
 void place_labels(Sheet& sheet, const std::vector<QString>& labels, const QFont& font);
 
 }  // namespace shardscape::ui

@@ -1,17 +1,15 @@
 #include "ui/views/memory/memory_curve.h"
 
 #include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "timing/pass_times.h"
+#include "ui/plot/axis_paint.h"
 #include "ui/plot/bar_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -20,11 +18,11 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 48, kRight = 4, kBottom = 18, kHeading = 22, kUnit = 16;
-constexpr double kWhen = 5;  // of the strip that says when what is selected runs
+constexpr double kWhen = 5;  // height of the strip that shows when the selected ops run
 
 constexpr double kNamePlaces[] = {
     0.85, 0.65, 0.45, 0.25, 0.95,
-    0.75, 0.55, 0.35, 0.1};  // of a line that has its name on it, as shares of its length
+    0.75, 0.55, 0.35, 0.1};  // tried places of a name along its line, as shares of the length
 
 int64_t most_of(const std::vector<MemoryPoint>& points) {
   int64_t most = 0;
@@ -46,7 +44,7 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   int64_t most = 0;
   for (const ActionMemory& action : actions) most = std::max(most, total(action.peak));
   const int64_t outside_tensors = estimate.report->memory->stages[static_cast<size_t>(stage)].in_use -
-                                  most;  // that the allocator has not handed out
+                                  most;  // memory that the allocator has not handed out
   double now = 0;
   const auto add = [&](double seconds, const CategoryBytes& bytes, int span) {
     now = std::max(now, seconds);
@@ -61,10 +59,10 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
     if (!when) duration = {static_cast<double>(index), static_cast<double>(index + (pass ? 1 : 0)), -1};
     if (pass) ++index;
     add(duration.begin, action.begin, duration.span);
-    const bool told = ops && duration.span >= 0;
+    const bool has_seconds = ops && duration.span >= 0;
     if (pass)
-      add(told ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
-               : (duration.begin + duration.end) / 2,
+      add(has_seconds ? peak_seconds_of(stage, action.action, action.at, duration, *ops)
+                      : (duration.begin + duration.end) / 2,
           action.peak, duration.span);
     add(duration.end, action.end, duration.span);
   }
@@ -73,13 +71,11 @@ std::vector<MemoryPoint> memory_points(const Estimate& estimate, int stage) {
   return out;
 }
 
-MemoryCurve::MemoryCurve(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
-  setMouseTracking(true);
-  setFocusPolicy(Qt::StrongFocus);
-  setObjectName(QStringLiteral("memory_curve"));
-  setAccessibleName(tr("Memory of the selected stage over one step"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-  connect(session_, &Session::selectionChanged, this, &MemoryCurve::followSelection);
+MemoryCurve::MemoryCurve(SelectionState* state, QWidget* parent)
+    : Canvas(QStringLiteral("memory_curve"), tr("Memory of the selected stage over one step"), parent),
+      state_(state),
+      session_(state->session()) {
+  connect(state_, &SelectionState::selectionChanged, this, &MemoryCurve::followSelection);
 }
 
 void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stage) {
@@ -93,7 +89,7 @@ void MemoryCurve::setEstimate(std::shared_ptr<const Estimate> estimate, int stag
   if (!estimate_) return;
   points_ = memory_points(*estimate_, stage);
   fixed_ = total(memory().fixed);
-  // The moment that the timeline of memory names: of the schedule's actions the first like it.
+  // The peak: the first point with the highest value, as in the report.
   int64_t most = -1;
   for (size_t i = 0; i < points_.size(); ++i)
     if (points_[i].bytes > most) {
@@ -124,7 +120,7 @@ QString MemoryCurve::peakText() const {
   if (!estimate_ || !peak_) return {};
   const MemoryPoint& at = points_[*peak_];
   const QString bytes = bytes_text(at.bytes, session_->units());
-  const QString moment = text_of(memory().moment);
+  const QString moment = text_of(memory().peak_text);
   if (!estimate_->simulation) return tr("peak %1: %2").arg(bytes, moment);
   return tr("peak %1 at %2: %3").arg(bytes, QString::fromStdString(format_seconds(at.seconds)), moment);
 }
@@ -148,7 +144,7 @@ double MemoryCurve::span() const {
   return last;
 }
 
-// One point for each pixel: the most of it.
+// One point for each pixel: the highest value in the pixel.
 QPolygonF MemoryCurve::line(const std::vector<MemoryPoint>& points, const QRectF& plot) const {
   const double highest = top(), seconds = span();
   const auto x = [&](double at) { return plot.left() + plot.width() * at / seconds; };
@@ -167,7 +163,7 @@ QPolygonF MemoryCurve::line(const std::vector<MemoryPoint>& points, const QRectF
   return line;
 }
 
-// Lines with their names on them, where no other name is.
+// Lines of the compared designs, with names at free places.
 void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, const QColor& ground,
                                        const QRectF& taken) const {
   const QFontMetricsF metrics(painter.font());
@@ -178,10 +174,10 @@ void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, co
     lines.push_back(line(other.points, plot));
     painter.setPen(QPen(ground, 3.6));
     painter.drawPolyline(lines.back());
-    painter.setPen(QPen(Theme::instance().designColor(other.member), 1.8));
+    painter.setPen(design_pen(other.member, 1.8));
     painter.drawPolyline(lines.back());
     if (const QPointF end = lines.back().back(); end.x() < plot.right() - 4)
-      painter.drawLine(end - QPointF(0, 5), end + QPointF(0, 5));  // its step is over
+      painter.drawLine(end - QPointF(0, 5), end + QPointF(0, 5));  // marks the end of the step
   }
   painter.setRenderHint(QPainter::Antialiasing, false);
   std::vector<QRectF> names{taken};
@@ -207,17 +203,14 @@ void MemoryCurve::paintComparedDesigns(QPainter& painter, const QRectF& plot, co
       if (!free(above) && !free(below)) continue;
       const QRectF box = free(above) ? above : below;
       names.push_back(box);
-      QColor veil = ground;
-      veil.setAlphaF(0.85f);
-      painter.fillRect(box, veil);
       painter.setPen(readable(Theme::instance().designColor(other.member), ground));
-      painter.drawText(QPointF(box.left() + 3, box.top() + metrics.ascent()), text);
+      paint_veiled_text(painter, box, text, ground);
       break;
     }
   }
 }
 
-// The title, the name of the capacity, and whose the lines are.
+// The title, the name of the capacity, and the legend of designs.
 void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const double highest = top();
@@ -229,7 +222,7 @@ void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QCol
   const QFontMetricsF metrics(small);
   painter.setFont(small);
   painter.setPen(colors.secondary);
-  // Next to the line its name would lie over the curve.
+  // The name is in the heading, because next to its line it would cover the curve.
   double free = rect.right() - kRight;
   const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
   if (capacity > 0 && capacity <= highest) {
@@ -255,37 +248,19 @@ void MemoryCurve::paintHeading(QPainter& painter, const QRectF& rect, const QCol
     if (free - metrics.horizontalAdvance(hint) > least)
       painter.drawText(QRectF(rect.left(), rect.top(), free - rect.left(), kHeading),
                        Qt::AlignRight | Qt::AlignVCenter, hint);
-  } else {  // whose the lines are: not every one has room for its name
-    constexpr double kDash = 14, kEntry = 42;
-    double at = std::max(least, free - kEntry * static_cast<double>(others_.size() + 1));
-    for (size_t i = 0; i <= others_.size(); ++i, at += kEntry) {
-      const int member = i == 0 ? 0 : others_[i - 1].member;
-      painter.fillRect(QRectF(at, rect.top() + kHeading / 2 - 1, kDash, 2),
-                       Theme::instance().designColor(member));
-      painter.drawText(QRectF(at + kDash + 5, rect.top(), 20, kHeading), Qt::AlignLeft | Qt::AlignVCenter,
-                       Comparisons::letter(member));
-    }
+  } else {  // a legend, because some lines have no room for their name
+    const std::vector<int> members = members_of(others_, {0});
+    const double left = std::max(least, free - design_legend_width(members.size()));
+    paint_design_legend(painter, QPointF(left, rect.top() + kHeading / 2), members);
   }
 }
 
 void MemoryCurve::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
   const Colors& colors = Theme::instance().colors();
-  const auto y = [&](double bytes) { return plot.bottom() - plot.height() * bytes / top(); };
-  const double highest = top();
-  const ValueScale scale = byte_scale(highest, session_->units());
+  const ValueScale scale = byte_scale(top(), session_->units());
   painter.drawText(QRectF(rect.left(), plot.top() - kUnit, kLeft - 8, 12), Qt::AlignRight | Qt::AlignVCenter,
                    scale.unit);
-  const double wanted = highest / scale.divisor / std::max(2.0, plot.height() / 34);
-  const double power = std::pow(10, std::floor(std::log10(wanted)));
-  double step = power;
-  for (const double factor : {1.0, 2.0, 5.0, 10.0})
-    if (step = factor * power; step >= wanted) break;
-  for (double value = 0; value * scale.divisor <= highest; value += step) {
-    const double at = y(value * scale.divisor);
-    painter.fillRect(QRectF(plot.left(), std::round(at), plot.width(), 1), colors.line);
-    painter.drawText(QRectF(rect.left(), at - 7, kLeft - 8, 14), Qt::AlignRight | Qt::AlignVCenter,
-                     QString::number(value, 'g', 6));
-  }
+  paint_y_axis(painter, linear_scale(0, top(), scale.divisor), plot, kLeft);
   painter.setPen(colors.secondary);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 3, 60, 14), Qt::AlignLeft | Qt::AlignVCenter,
                    QStringLiteral("0"));
@@ -301,7 +276,7 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   const auto y = [&](double bytes) { return plot.bottom() - plot.height() * bytes / top(); };
   const double highest = top();
   const auto capacity = static_cast<double>(estimate_->report->memory->capacity);
-  // In a comparison the present design has the colour that it has among them everywhere.
+  // In a comparison the curve has the present design's colour (Theme::designColor).
   const QColor own = others_.empty() ? colors.activations : Theme::instance().designColor(0);
   const QPolygonF line = this->line(points_, plot);
   const double base = y(static_cast<double>(fixed_));
@@ -325,13 +300,13 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   if (fixed.height() >= 14) {
     painter.setPen(readable(colors.text, tint));
     painter.drawText(fixed.adjusted(6, 0, -6, 0), Qt::AlignLeft | Qt::AlignVCenter,
-                     tr("there all along: %1").arg(bytes_text(fixed_, session_->units())));
+                     tr("static: %1").arg(bytes_text(fixed_, session_->units())));
   }
   if (capacity > 0 && capacity <= highest) {
     painter.setPen(limit_pen());
     painter.drawLine(QPointF(plot.left(), y(capacity)), QPointF(plot.right(), y(capacity)));
   }
-  // Below the curve: when what is selected runs.
+  // Below the curve: the times at which the selected ops run.
   if (!when_.empty()) {
     painter.fillRect(QRectF(plot.left(), plot.bottom() - kWhen, end - plot.left(), kWhen), ground);
     for (const auto& [first, last] : when_)
@@ -341,7 +316,7 @@ void MemoryCurve::paintCurve(QPainter& painter, const QRectF& plot, const QColor
   }
 }
 
-// The selected action, else the peak: one of them has words.
+// Dots at the selected action and the peak. One has a text: the action, or else the peak.
 void MemoryCurve::paintSpots(QPainter& painter, const QRectF& plot, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
   const auto x = [&](double seconds) { return plot.left() + plot.width() * seconds / span(); };
@@ -362,20 +337,16 @@ void MemoryCurve::paintSpots(QPainter& painter, const QRectF& plot, const QColor
   if (peak_) {
     QPointF at = spot(*peak_, marked_ ? colors.secondary : colors.accent);
     if (marked_) at = spot(*marked_, colors.accent);
-    const QString whose = others_.empty() ? QString() : Comparisons::letter(0) + QStringLiteral(": ");
-    const QString words = whose + (marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": "))
-                                           : peakText());
+    const QString own = marked_ ? text(points_[*marked_]).replace(u'\n', QStringLiteral(": ")) : peakText();
+    const QString words = others_.empty() ? own : of_design(0, own);
     const QString text = metrics.elidedText(words, Qt::ElideRight, plot.width());
     const double width = metrics.horizontalAdvance(text);
     const double left = std::clamp(at.x() + 8, plot.left(), std::max(plot.left(), plot.right() - width));
     const double above = std::max(at.y() - 8, plot.top() - 3);
-    QColor veil = ground;
-    veil.setAlphaF(0.8f);
     const QRectF words_at(left - 3, above - metrics.ascent(), width + 6, metrics.height());
     paintComparedDesigns(painter, plot, ground, words_at);
-    painter.fillRect(words_at, veil);
     painter.setPen(colors.text);
-    painter.drawText(QPointF(left, above), text);
+    paint_veiled_text(painter, words_at, text, ground);
   }
 }
 
@@ -406,8 +377,8 @@ QString MemoryCurve::tipAt(const QPointF& point) const {
   if (others_.empty()) return text(*of);
   const QRectF plot = this->plot(QRectF(rect()));
   const double seconds = (point.x() - plot.left()) / plot.width() * span();
-  return Comparisons::letter(0) + QStringLiteral(": ") +
-         (seconds > points_.back().seconds ? tr("its step is over") : text(*of)) + comparedText(seconds);
+  return of_design(0, seconds > points_.back().seconds ? tr("its step is over") : text(*of)) +
+         comparedText(seconds);
 }
 
 QString MemoryCurve::comparedText(double seconds) const {
@@ -435,15 +406,9 @@ QString MemoryCurve::text(const MemoryPoint& of) const {
   return text + tr("\n%1 of microbatch %2").arg(text_of(span_kind_label(span.kind))).arg(span.microbatch);
 }
 
-void MemoryCurve::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
-  if (!hasFocus() || !keyboard_ || !estimate_) return;
-  painter.setPen(QPen(Theme::instance().colors().accent, 1));
-  painter.drawRect(plot(QRectF(rect())).adjusted(-0.5, -0.5, 0.5, 0.5));
-}
+QRectF MemoryCurve::focusFrame() const { return plot(QRectF(rect())).adjusted(-0.5, -0.5, 0.5, 0.5); }
 
-size_t MemoryCurve::fullestOf(size_t point) const {
+size_t MemoryCurve::peakOfAction(size_t point) const {
   size_t first = point, end = point + 1;
   while (first > 0 && points_[first - 1].span == points_[point].span) --first;
   while (end < points_.size() && points_[end].span == points_[point].span) ++end;
@@ -461,23 +426,23 @@ void MemoryCurve::mark(std::optional<size_t> point) {
   update();
 }
 
-// The action is selected, as if in the timeline. While the next step is simulated it is of the one before,
-// and only marked here.
+// Selects the action, as the timeline does. While a new step is simulated, the point belongs to the earlier
+// step and is only marked.
 void MemoryCurve::selectPoint(size_t point) {
   when_.clear();
-  mark(fullestOf(point));
+  mark(peakOfAction(point));
   if (!ofThisReport()) return;
   Selection selection;
   selection.kind = SelectionKind::Span;
   selection.stage = stage_;
   selection.span = points_[point].span;
-  session_->selectInAllViews(selection, this);
+  state_->selectInAllViews(selection, this);
 }
 
-// A pass that was selected anywhere is marked here; of all else when it runs.
+// Marks a selected action as a point. For any other selection, marks the times at which it runs.
 void MemoryCurve::followSelection(const QObject* by) {
   if (by == this || !estimate_ || !estimate_->simulation || !ofThisReport()) return;
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   const Selection& selection = resolved.selection();
   when_.clear();
   const auto& spans = estimate_->simulation->stages[static_cast<size_t>(stage_)].spans;
@@ -500,58 +465,66 @@ void MemoryCurve::followSelection(const QObject* by) {
   const auto after = std::partition_point(points_.begin(), points_.end(),
                                           [&](const MemoryPoint& p) { return p.seconds <= middle; });
   if (after == points_.begin()) return mark(std::nullopt);
-  mark(fullestOf(static_cast<size_t>(after - points_.begin()) - 1));
+  mark(peakOfAction(static_cast<size_t>(after - points_.begin()) - 1));
 }
 
-void MemoryCurve::mousePressEvent(QMouseEvent* event) {
-  const MemoryPoint* of = at(event->position());
-  if (event->button() != Qt::LeftButton || !of || of->span < 0) return QWidget::mousePressEvent(event);
-  selectPoint(static_cast<size_t>(of - points_.data()));
+bool MemoryCurve::hover(const QPointF& position, bool) {
+  const MemoryPoint* of = at(position);
+  return of && of->span >= 0;
 }
 
-void MemoryCurve::keyPressEvent(QKeyEvent* event) {
-  if (points_.empty() || !estimate_->simulation) return QWidget::keyPressEvent(event);
-  QToolTip::hideText();
-  const auto last = static_cast<std::ptrdiff_t>(points_.size()) - 1;
-  const auto go = [&](std::ptrdiff_t from, int by, int not_span) {
-    for (std::ptrdiff_t i = from; i >= 0 && i <= last; i += by)
-      if (points_[static_cast<size_t>(i)].span >= 0 && points_[static_cast<size_t>(i)].span != not_span)
-        return selectPoint(static_cast<size_t>(i));
-  };
+void MemoryCurve::click(const QPointF& position, Qt::KeyboardModifiers) {
+  if (const MemoryPoint* of = at(position); of && of->span >= 0)
+    selectPoint(static_cast<size_t>(of - points_.data()));
+}
+
+void MemoryCurve::selectNext(std::ptrdiff_t from, int by, int not_span) {
+  for (std::ptrdiff_t i = from; i >= 0 && i < static_cast<std::ptrdiff_t>(points_.size()); i += by)
+    if (const int span = points_[static_cast<size_t>(i)].span; span >= 0 && span != not_span)
+      return selectPoint(static_cast<size_t>(i));
+}
+
+bool MemoryCurve::go(Way way, Qt::KeyboardModifiers) {
+  if (!estimate_->simulation) return false;
   const auto here = static_cast<std::ptrdiff_t>(marked_.value_or(peak_.value_or(0)));
   const int span = marked_ ? points_[*marked_].span : -1;
-  switch (event->key()) {
-    case Qt::Key_Left: return go(here, -1, span);
-    case Qt::Key_Right: return go(here, 1, span);
-    case Qt::Key_Home: return go(0, 1, -1);
-    case Qt::Key_End: return go(last, -1, -1);
-    case Qt::Key_M: return peak_ && points_[*peak_].span >= 0 ? selectPoint(*peak_) : static_cast<void>(0);
-    case Qt::Key_Escape: session_->selectInAllViews({}, this); return mark(std::nullopt);
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-    case Qt::Key_Space: {
-      if (!marked_) return go(here, 1, -1);
-      if (!ofThisReport()) return;
-      const Selection selection = session_->selection();
-      session_->selectInAllViews({}, this);
-      return session_->selectInAllViews(
-          selection, nullptr);  // as a link of the inspector: the window shows the timeline
-    }
-    default: QWidget::keyPressEvent(event);
+  switch (way) {
+    case Way::Left: selectNext(here, -1, span); return true;
+    case Way::Right: selectNext(here, 1, span); return true;
+    case Way::First: selectNext(0, 1, -1); return true;
+    case Way::Last: selectNext(static_cast<std::ptrdiff_t>(points_.size()) - 1, -1, -1); return true;
+    case Way::Up:
+    case Way::Down:
+    case Way::PageUp:
+    case Way::PageDown: break;
   }
+  return false;
 }
 
-void MemoryCurve::mouseMoveEvent(QMouseEvent* event) {
-  const QString tip = tipAt(event->position());
-  if (tip.isEmpty()) return QToolTip::hideText();
-  QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+// Shows the action in the timeline, as a link of the inspector does.
+bool MemoryCurve::activate() {
+  if (!estimate_->simulation) return false;
+  if (!marked_) {
+    selectNext(static_cast<std::ptrdiff_t>(peak_.value_or(0)), 1, -1);
+  } else if (ofThisReport()) {
+    const Selection selection = state_->selection();
+    state_->selectInAllViews({}, this);
+    state_->selectInAllViews(selection, nullptr);
+  }
+  return true;
 }
 
-bool MemoryCurve::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  follow_focus(this, event, keyboard_);
-  return QWidget::event(event);
+bool MemoryCurve::clear() {
+  if (!estimate_->simulation) return false;
+  state_->selectInAllViews({}, this);
+  mark(std::nullopt);
+  return true;
+}
+
+bool MemoryCurve::otherKey(const QKeyEvent& event) {
+  if (event.key() != Qt::Key_M || !estimate_->simulation) return false;
+  if (peak_ && points_[*peak_].span >= 0) selectPoint(*peak_);
+  return true;
 }
 
 }  // namespace shardscape::ui

@@ -17,7 +17,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kCurveOverBars = 190,
-              kLowCurveOverBars = 110;  // pixels, at least; the latter where the view is low
+              kLowCurveOverBars = 110;  // pixels, at least; the second for low views
 constexpr double kCurveShare = 0.28;
 
 std::shared_ptr<const ComparedMemory> curve_of(const ComparedDesign& of, int stage, int stages) {
@@ -33,56 +33,54 @@ std::shared_ptr<const ComparedMemory> curve_of(const ComparedDesign& of, int sta
 
 }  // namespace
 
-MemoryView::MemoryView(Session* session, QWidget* parent)
-    : ChartPage(session, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
+MemoryView::MemoryView(SelectionState* state, QWidget* parent)
+    : ChartPage(state, tr("Memory of one rank, by stage"), QStringLiteral("memory"), parent),
       model_(new StageMemoryModel(this)),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const std::pair<int, int>& stage, std::stop_token) {
             return curve_of(of, stage.first, stage.second);
           },
           [this] { placeComparedDesigns(); }) {
-  curve_ = new MemoryCurve(session, this);
+  curve_ = new MemoryCurve(state, this);
   curve_->hide();
-  auto* staleness = new Staleness(session, Staleness::Of::Estimate, this);
-  // Where the report is stale too, the notice dims all of the view.
-  const auto fade = [this, staleness, session] {
-    setDimmed(curve_, staleness->stale() && session->current());
-  };
+  auto* staleness = new Staleness(session(), Staleness::Of::Estimate, this);
+  // If the report is stale too, the notice dims the whole view.
+  const auto fade = [this, staleness] { setDimmed(curve_, staleness->stale() && session()->current()); };
   connect(staleness, &Staleness::changed, this, fade);
-  connect(session, &Session::reportChanged, this, fade);
+  connect(session(), &Session::reportChanged, this, fade);
   auto* column = qobject_cast<QVBoxLayout*>(layout());
   column->setStretchFactor(chart(), 3);
   column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
   start(model_);
-  connect(session, &Session::estimateChanged, this, &MemoryView::followEstimate);
-  connect(session, &Session::stageChanged, this, &MemoryView::followEstimate);
-  connect(session, &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
+  connect(session(), &Session::estimateChanged, this, &MemoryView::followEstimate);
+  connect(state, &SelectionState::stageChanged, this, &MemoryView::followEstimate);
+  connect(session(), &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
   connect(advice(), &MemoryAdvisor::ready, this, [this] {
     if (isVisible() && showsOwn()) explainAgain();
   });
 }
 
-// A stage's memory over time is only followed while somebody looks. It is of the step that the bars are of:
-// until that is simulated, the curve of an earlier one stays, pale and with the stages that it had.
+// Updates the curve while the view is visible. Until the new step is simulated, the curve of the earlier step
+// stays, pale and with its own stages.
 void MemoryView::followEstimate() {
   const std::shared_ptr<const Estimate> estimate = session()->estimate();
   if (!isVisible() || !estimate || estimate->report != session()->report()) return;
-  curve_->setEstimate(estimate, session()->stage());
-  comparison_.show({session()->stage(), static_cast<int>(estimate->report->stages.size())});
+  curve_->setEstimate(estimate, state()->stage());
+  comparison_.show({state()->stage(), static_cast<int>(estimate->report->stages.size())});
   placeComparedDesigns();
-  if (session()->estimated()) advice()->ask(estimate);
+  if (session()->estimated()) advice()->request(estimate);
 }
 
-// Where no time is known there is no axis to share.
+// Without step times the designs have no common time axis.
 void MemoryView::placeComparedDesigns() {
   std::vector<ComparedMemory> curves;
   if (const auto estimate = session()->estimate(); estimate && estimate->simulation)
     for (const auto& one : comparison_.all()) {
-      curves.push_back(*one.made);
+      curves.push_back(*one.result);
       curves.back().member = one.member;
     }
-  // In a comparison the curve has more to tell, and the bars are narrow.
+  // In a comparison the curve gets more height.
   qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
   curve_->setComparedDesigns(std::move(curves));
   fitCurve();
@@ -107,12 +105,12 @@ void MemoryView::showEvent(QShowEvent* event) {
 Picture MemoryView::picture() const {
   Picture picture = ChartPage::picture();
   if (curve_->isHidden()) return picture;
-  // The stage's curve below the bars, as the view has it.
+  // The picture has the curve below the bars, as the view does.
   const double share = 0.36;
   picture.size.rheight() = static_cast<int>(picture.size.height() / (1 - share));
   picture.paint = [this, share](QPaintDevice& device, QSize size, double scale) {
     const QSize bars(size.width(), static_cast<int>(size.height() * (1 - share)));
-    chart()->paint(device, bars, scale, [&](QPainter& painter) {
+    chart()->paintOn(device, bars, scale, [&](QPainter& painter) {
       const QColor ground = Theme::instance().colors().panel;
       painter.setClipping(false);
       painter.fillRect(QRectF(0, bars.height(), size.width(), size.height() - bars.height()), ground);
@@ -165,17 +163,17 @@ Inspection MemoryView::inspectBar(const Report& report, int stage, int series) c
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   const UnitSystem units = session()->units();
   const bool known = session()->estimated() &&
-                     &report == session()->report().get();  // of compared designs nobody asked
-  const bool advised = known && advice()->of(session()->estimate().get());
+                     &report == session()->report().get();  // the advisor does not compute compared designs
+  const bool advised = known && advice()->isFor(session()->estimate().get());
   const Fragmentation* fragmentation = known ? advice()->fragmentationOf(session()->estimate().get())
                                              : nullptr;
   const Fragmentation* segments = fragmentation && fragmentation->stage == stage ? fragmentation : nullptr;
   Inspection out = series == StageChart::kWholeStage
                        ? inspect_stage_memory(report, of, units, segments)
                        : inspect_memory(report, of, static_cast<MemoryCategory>(series), units);
-  if (!advised || advice()->given().empty()) return out;
+  if (!advised || advice()->advice().empty()) return out;
   out.more_title = tr("What would help");
-  for (const MemoryAdvice& advice : advice()->given())
+  for (const MemoryAdvice& advice : advice()->advice())
     out.more.append({QString::fromStdString(advice.what), adviceEffect(advice, units)});
   return out;
 }

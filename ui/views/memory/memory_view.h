@@ -1,4 +1,4 @@
-// What one rank of each stage holds, against the capacity of the accelerator.
+// The Memory view: memory of one rank of each stage, against the capacity of the accelerator.
 #pragma once
 
 #include <utility>
@@ -15,7 +15,7 @@ class StageMemoryModel;
 class MemoryView : public ChartPage {
   Q_OBJECT
  public:
-  explicit MemoryView(Session* session, QWidget* parent = nullptr);
+  explicit MemoryView(SelectionState* state, QWidget* parent = nullptr);
   StageMemoryModel* model() const { return model_; }
   MemoryCurve* curve() const { return curve_; }
   MemoryAdvisor* advice() const { return session()->advice(); }
@@ -42,7 +42,7 @@ class MemoryView : public ChartPage {
   StageMemoryModel* model_;
   MemoryCurve* curve_ = nullptr;
   ComparisonResults<ComparedMemory, std::pair<int, int>>
-      comparison_;  // by the selected stage and how many there are
+      comparison_;  // key: the selected stage, the number of stages
 };
 
 }  // namespace shardscape::ui

@@ -7,7 +7,7 @@
 namespace shardscape::ui {
 namespace {
 
-// Captions of two words or more are broken, to keep twelve columns next to the form and the inspector.
+// Breaks captions of two words or more, so that twelve columns fit between form and inspector.
 QString narrow(QString label) {
   const qsizetype space = label.indexOf(u' ');
   return space < 0 ? label : label.replace(space, 1, u'\n');
@@ -19,8 +19,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
       {QStringLiteral("Layers"), QStringLiteral("layers"), true,
        QStringLiteral("Transformer layers on the stage")},
       {narrow(QStringLiteral("In flight")), QStringLiteral("microbatches in flight"), true,
-       QStringLiteral(
-           "Microbatches whose forward ran and whose backward has not: their activations are held")},
+       QStringLiteral("Microbatches between their forward and backward passes, whose activations are saved")},
   };
   const auto add = [&](const QString& label) {
     columns.push_back({narrow(label), label.toLower() + QStringLiteral(" (bytes)"), true,
@@ -33,7 +32,7 @@ std::vector<TableColumn> columns_in(const QString& unit, bool offloads) {
   add(QStringLiteral("Free"));
   if (offloads)
     columns.push_back({QStringLiteral("Host"), QStringLiteral("host (bytes)"), true,
-                       QStringLiteral("What one rank keeps in its host's memory, in %1").arg(unit)});
+                       QStringLiteral("Memory that one rank uses on its host, in %1").arg(unit)});
   return columns;
 }
 

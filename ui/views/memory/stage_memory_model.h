@@ -1,4 +1,4 @@
-// One row per pipeline stage: what a rank of it holds at its peak, by category.
+// One row per pipeline stage: the memory of a rank at its peak, by category.
 #pragma once
 
 #include "plan/report.h"
@@ -15,10 +15,10 @@ class StageMemoryModel : public TableModel {
   static constexpr int kFree = kTotal + 1;
 
   using TableModel::TableModel;
-  void setReport(const Report& report, UnitSystem units);  // of an estimate
+  void setReport(const Report& report, UnitSystem units);  // report: with memory
 };
 
-// The unit in which all stages are compared.
+// The common unit of all stages.
 ValueScale memory_scale(const Report& report, UnitSystem units);
 
 }  // namespace shardscape::ui

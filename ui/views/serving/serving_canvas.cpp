@@ -1,14 +1,9 @@
 #include "ui/views/serving/serving_canvas.h"
 
-#include <QMouseEvent>
-#include <QPainter>
 #include <algorithm>
 #include <cstdlib>
 
-#include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
-#include "ui/toolkit/theme.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
@@ -17,12 +12,6 @@ namespace {
 QString rate_text(double rate) { return text_of(significant(rate)); }
 
 }  // namespace
-
-ServingCanvas::ServingCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
 
 void ServingCanvas::setSweep(std::shared_ptr<const ServingSweep> sweep, Mode mode, UnitSystem units) {
   const std::optional<std::pair<int64_t, int64_t>> before = selected_ >= 0 ? std::optional(std::pair(
@@ -84,14 +73,13 @@ void ServingCanvas::select(int at) {
 void ServingCanvas::setHovered(int at) {
   if (at == hovered_) return;
   hovered_ = at;
-  setCursor(at >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
   update();
 }
 
 QString ServingCanvas::tip(int at) const {
   const ServedPoint& p = point(at);
   QString out = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
-  if (p.largest && decodes()) out += tr(", the most that fit");
+  if (p.largest && decodes()) out += tr(", the largest batch that fits");
   if (present_ && present_->batch == p.batch && present_->context == p.context) out += tr(" (current)");
   const SweptPhase &made = p.decode, &read = p.prefill;
   if (made.valid())
@@ -111,14 +99,13 @@ QString ServingCanvas::tip(int at) const {
     out += tr("\nPrefill: %1").arg(text_of(read.problem->what));
   const SweptPhase &of = phase(at), &other_phase = decodes() ? read : made;
   if (of.valid())
-    out += tr("\nMemory %1, of it KV cache %2")
+    out += tr("\nMemory %1, including KV cache %2")
                .arg(bytes_text(of.memory, units_), bytes_text(of.figures.kv_cache_bytes, units_));
   if (of.valid() && !of.fits) out += tr("\nDoes not fit in memory");
   if (other_phase.valid() && !other_phase.fits)
-    out += (decodes() ? tr("\nReading the prompts does not fit: %1") : tr("\nDecode does not fit: %1"))
+    out += (decodes() ? tr("\nPrefill does not fit: %1") : tr("\nDecode does not fit: %1"))
                .arg(bytes_text(other_phase.memory, units_));
   for (const OtherDesign& other : others_) {
-    const QString letter = Comparisons::letter(other.member);
     const auto same = std::find_if(
         other.sweep->points.begin(), other.sweep->points.end(),
         [&](const ServedPoint& o) { return o.batch == p.batch && o.context == p.context; });
@@ -126,12 +113,13 @@ QString ServingCanvas::tip(int at) const {
                                : decodes()                       ? &same->decode
                                                                  : &same->prefill;
     if (!theirs || !theirs->valid()) {
-      out += tr("\n%1: not with this batch").arg(letter);
+      out += u'\n' + of_design(other.member, tr("no point with this batch"));
       continue;
     }
-    out += tr("\n%1: %2 %3, %4 tokens/s per GPU")
-               .arg(letter, decodes() ? tr("TPOT") : tr("TTFT"), seconds_text(theirs->figures.seconds),
-                    rate_text(theirs->figures.tokens_per_gpu));
+    out += u'\n' + of_design(other.member, tr("%1 %2, %3 tokens/s per GPU")
+                                               .arg(decodes() ? tr("TPOT") : tr("TTFT"),
+                                                    seconds_text(theirs->figures.seconds),
+                                                    rate_text(theirs->figures.tokens_per_gpu)));
     if (phase(at).valid())
       out += QStringLiteral(", ") +
              signed_percent_text(theirs->figures.tokens_per_gpu / phase(at).figures.tokens_per_gpu - 1);
@@ -154,25 +142,21 @@ QString ServingCanvas::summary(int at) const {
   return parts.join(QStringLiteral(" · "));
 }
 
-void ServingCanvas::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(painter, QRectF(rect()), Theme::instance().colors().ground);
+QString ServingCanvas::tipAt(const QPointF& at) const {
+  const int point = pointAt(at);
+  return point < 0 ? QString() : tip(point);
 }
 
-void ServingCanvas::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton) return QWidget::mousePressEvent(event);
-  keyboard_ = false;
-  select(pointAt(event->position()));
+bool ServingCanvas::hover(const QPointF& at, bool) {
+  setHovered(pointAt(at));
+  return hovered_ >= 0;
 }
 
-void ServingCanvas::mouseMoveEvent(QMouseEvent* event) { setHovered(pointAt(event->position())); }
+void ServingCanvas::click(const QPointF& at, Qt::KeyboardModifiers) { select(pointAt(at)); }
 
-void ServingCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (const int at = pointAt(event->position()); at >= 0 && event->button() == Qt::LeftButton)
-    Q_EMIT taken(at);
+void ServingCanvas::doubleClick(const QPointF& at) {
+  if (const int point = pointAt(at); point >= 0) Q_EMIT makeCurrentRequested(point);
 }
-
-void ServingCanvas::leaveEvent(QEvent*) { setHovered(-1); }
 
 void ServingCanvas::step(int by) {
   if (selected_ < 0) return select(present_ ? std::max(0, find(present_->batch, present_->context)) : 0);
@@ -181,7 +165,8 @@ void ServingCanvas::step(int by) {
   if (at >= 0 && at < static_cast<std::ptrdiff_t>(order.size())) select(order[static_cast<size_t>(at)]);
 }
 
-// To the nearest batch there; from the largest that fits to the largest that fits.
+// Moves to another context, to its point with the nearest batch. From the largest fitting batch it moves to
+// the largest fitting batch.
 void ServingCanvas::stepContext(int by) {
   if (selected_ < 0) return step(0);
   const int context = contextOf(selected_) + by;
@@ -190,43 +175,35 @@ void ServingCanvas::stepContext(int by) {
   const std::vector<int> order = inOrder(context);
   if (order.empty()) return;
   const auto away = [&](int at) {
-    if (!from.asked && point(at).largest) return std::pair<int, int64_t>(0, 0);
+    if (!from.requested && point(at).largest) return std::pair<int, int64_t>(0, 0);
     return std::pair<int, int64_t>(1, std::llabs(point(at).batch - from.batch));
   };
   select(*std::min_element(order.begin(), order.end(), [&](int a, int b) { return away(a) < away(b); }));
 }
 
-void ServingCanvas::keyPressEvent(QKeyEvent* event) {
-  if (points() == 0) return QWidget::keyPressEvent(event);
-  keyboard_ = true;
-  switch (event->key()) {
-    case Qt::Key_Left: return step(-1);
-    case Qt::Key_Right: return step(1);
-    case Qt::Key_Up: return stepContext(-1);
-    case Qt::Key_Down: return stepContext(1);
-    case Qt::Key_Home:
-    case Qt::Key_End: {
-      const std::vector<int> order = inOrder(selected_ < 0 ? 0 : contextOf(selected_));
-      return select(event->key() == Qt::Key_Home ? order.front() : order.back());
-    }
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (selected_ >= 0) Q_EMIT taken(selected_);
-      return;
-    case Qt::Key_Escape: return select(-1);
-    default: QWidget::keyPressEvent(event);
+bool ServingCanvas::go(Way way, Qt::KeyboardModifiers) {
+  const std::vector<int> order = inOrder(selected_ < 0 ? 0 : contextOf(selected_));
+  switch (way) {
+    case Way::Left: step(-1); return true;
+    case Way::Right: step(1); return true;
+    case Way::Up: stepContext(-1); return true;
+    case Way::Down: stepContext(1); return true;
+    case Way::First: select(order.front()); return true;
+    case Way::Last: select(order.back()); return true;
+    case Way::PageUp:
+    case Way::PageDown: break;
   }
+  return false;
 }
 
-bool ServingCanvas::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (show_tip(this, event, [this](QPoint at) {
-        const int point = pointAt(at);
-        return point < 0 ? QString() : tip(point);
-      }))
-    return true;
-  follow_focus(this, event, keyboard_);
-  return QWidget::event(event);
+bool ServingCanvas::activate() {
+  if (selected_ >= 0) Q_EMIT makeCurrentRequested(selected_);
+  return true;
+}
+
+bool ServingCanvas::clear() {
+  select(-1);
+  return true;
 }
 
 }  // namespace shardscape::ui

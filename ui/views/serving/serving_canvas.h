@@ -1,22 +1,21 @@
-// What pictures of a sweep over batches and contexts have in common: its points, which of them is hovered and
-// selected, where the present design is, and what is pinned for comparison.
+// The base of chart and map of a sweep over batches and contexts: points, hover, selection, the present
+// design and the pinned designs.
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "base/units.h"
 #include "serving/inference.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
-class ServingCanvas : public QWidget {
+class ServingCanvas : public Canvas {
   Q_OBJECT
  public:
-  // The present design itself, which may be cut into other microbatches than the point of its batch and
-  // context.
+  // The present design. It may have other microbatches than the sweep's point of its batch and context.
   struct Present {
     int64_t batch = 0, context = 0;
     InferenceFigures figures;
@@ -25,16 +24,14 @@ class ServingCanvas : public QWidget {
              a.figures.tokens_per_gpu == b.figures.tokens_per_gpu;
     }
   };
-  // The same sweep of a design that is pinned for comparison with the present one, and its own figures where
-  // it is in the same phase.
+  // The sweep of a pinned design, and the design's own figures if its mode is the shown phase.
   struct OtherDesign {
-    int member = 1;  // as Comparisons::letter counts
+    int member = 1;  // 1 is design B, see Comparisons::letter
     std::shared_ptr<const ServingSweep> sweep;
     std::optional<Present> itself;
   };
 
-  // Null: there is nothing to show. What is selected stays where the new sweep has a point of the same batch
-  // and context.
+  // Null: nothing to show. The selection stays if the new sweep has a point of the same batch and context.
   void setSweep(std::shared_ptr<const ServingSweep> sweep, Mode mode, UnitSystem units);
   void setPresent(const std::optional<Present>& present);
   void setComparedDesigns(std::vector<OtherDesign> others);
@@ -45,42 +42,45 @@ class ServingCanvas : public QWidget {
   const SweptPhase& phase(int at) const {
     return mode_ == Mode::Decode ? point(at).decode : point(at).prefill;
   }
-  int find(int64_t batch, int64_t context) const;  // -1: there is no such point
-  void setSelected(int at);                        // without telling; -1: none
+  int find(int64_t batch, int64_t context) const;  // -1: no such point
+  void setSelected(int at);                        // emits no signal; -1: none
   int selected() const { return selected_; }
-  void select(int at);  // and tells
+  void select(int at);  // emits pointSelected()
   int hovered() const { return hovered_; }
-  QString tip(int at) const;                         // all that is known of a point
-  QString summary(int at) const;                     // in one line
+  QString tip(int at) const;                         // all figures of a point
+  QString summary(int at) const;                     // one line of text
   virtual QPointF place(int at) const = 0;           // in the widget
   virtual int pointAt(const QPointF& at) const = 0;  // -1: none
-  virtual void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const = 0;
+  QString tipAt(const QPointF& at) const override;
   QSize sizeHint() const override { return {640, 300}; }
   QSize minimumSizeHint() const override { return {320, 150}; }
 
  Q_SIGNALS:
   void pointSelected(int at);
-  void taken(int at);  // shall become the present design
+  void makeCurrentRequested(int at);  // the person makes this point the present design
 
  protected:
-  explicit ServingCanvas(QWidget* parent);
+  ServingCanvas(const QString& object_name, const QString& accessible_name, QWidget* parent)
+      : Canvas(object_name, accessible_name, parent) {}
   Mode mode() const { return mode_; }
   bool decodes() const { return mode_ == Mode::Decode; }
   UnitSystem units() const { return units_; }
   const ServingSweep* sweep() const { return sweep_.get(); }
   int contexts() const { return sweep_ ? static_cast<int>(sweep_->largest.size()) : 0; }
-  int contextOf(int at) const;  // its place among the contexts
+  int contextOf(int at) const;  // the index of the point's context
   virtual std::vector<int> inOrder(
-      int context) const;    // points of a context as the arrow keys go through them
-  virtual void changed() {}  // the sweep, the mode or the compared designs: before it is painted again
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void mouseDoubleClickEvent(QMouseEvent* event) override;
-  void leaveEvent(QEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
-  bool keyboard_ = false;  // the focus came by keys: it is drawn
+      int context) const;  // the points of a context in the order of the arrow keys
+  virtual void changed() {
+  }  // called before painting after the sweep, the mode or the compared designs changed
+  bool ready() const override { return points() > 0; }
+  QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
+  bool hover(const QPointF& at, bool has_tip) override;
+  void leave() override { setHovered(-1); }
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  void doubleClick(const QPointF& at) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
+  bool clear() override;
 
  private:
   void step(int by);

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "ui/plot/design_letter.h"
+#include "ui/plot/axis_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/plot/point_shape.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
@@ -15,31 +16,28 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 40, kReach = 9, kRadius = 3.8;
-constexpr double kFirstShade = 0.12;  // of the ramp: lighter ones do not stand out from a light ground
+constexpr double kLatencyApart = 64;  // pixels between ticks
+constexpr double kFirstShade = 0.12;  // of the ramp; lighter shades are invisible on a light ground
 
 const SweptPhase& phase_of(const ServedPoint& point, bool decodes) {
   return decodes ? point.decode : point.prefill;
 }
 
-// A word with the ground behind it, where it covers no other one.
+// Draws a label on a patch of ground, if the label covers no other label.
 bool put(QPainter& painter, const QRectF& box, const QString& text, const QColor& ground,
          std::vector<QRectF>& taken) {
   if (std::any_of(taken.begin(), taken.end(), [&](const QRectF& of) { return of.intersects(box); }))
     return false;
   taken.push_back(box);
-  QColor veil = ground;
-  veil.setAlphaF(0.75f);
-  painter.fillRect(box, veil);
-  painter.drawText(box, Qt::AlignCenter, text);
+  paint_veiled_text(painter, box, text, ground);
   return true;
 }
 
 }  // namespace
 
-ServingChart::ServingChart(QWidget* parent) : ServingCanvas(parent) {
-  setObjectName(QStringLiteral("serving_chart"));
-  setAccessibleName(tr("Throughput against latency, by batch and context"));
-}
+ServingChart::ServingChart(QWidget* parent)
+    : ServingCanvas(QStringLiteral("serving_chart"), tr("Throughput against latency, by batch and context"),
+                    parent) {}
 
 bool ServingChart::shows(int at) const {
   if (!phase(at).valid()) return false;
@@ -47,7 +45,7 @@ bool ServingChart::shows(int at) const {
   const bool fits_before = std::any_of(
       sweep()->points.begin(), sweep()->points.end(),
       [&](const ServedPoint& p) { return phase_of(p, decodes()).valid() && phase_of(p, decodes()).fits; });
-  if (!fits_before) return true;  // nothing fits: all of it is what there is to see
+  if (!fits_before) return true;  // nothing fits: show all points
   for (int i = 0; i < at; ++i)
     if (point(i).context == point(at).context && phase(i).valid() && !phase(i).fits) return false;
   return true;
@@ -57,7 +55,7 @@ void ServingChart::changed() {
   ValueColumn x, y;
   x.label = decodes() ? tr("Time per output token") : tr("Time to first token of the last prompt");
   x.measure = Measure::Seconds;
-  y.label = decodes() ? tr("Tokens per second and GPU") : tr("Prompt tokens per second and GPU");
+  y.label = decodes() ? tr("Tokens/s per GPU") : tr("Prompt tokens/s per GPU");
   x.low = y.low = std::numeric_limits<double>::max();
   x.high = y.high = 0;
   const auto take = [&](const InferenceFigures& f) {
@@ -69,6 +67,7 @@ void ServingChart::changed() {
   for (int i = 0; i < points(); ++i)
     if (shows(i)) take(phase(i).figures);
   any_ = x.high > 0;
+  setMessage(sweep() ? tr("No batch of this sweep can run.") : QString());
   if (any_ && present()) take(present()->figures);
   for (const OtherDesign& other : others())
     for (const ServedPoint& p : other.sweep->points)
@@ -122,15 +121,10 @@ int ServingChart::focus() const {
 }
 
 void ServingChart::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  if (!any_) return;
   const QRectF plot = plotOf(rect);
   painter.save();
   painter.setFont(Theme::instance().uiFont(11));
-  if (!any_) {
-    painter.setPen(Theme::instance().colors().secondary);
-    if (sweep()) painter.drawText(rect, Qt::AlignCenter, tr("No batch of these can run."));
-    painter.restore();
-    return;
-  }
   paintAxes(painter, rect, plot);
   painter.setRenderHint(QPainter::Antialiasing);
   painter.save();
@@ -145,24 +139,16 @@ void ServingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
 }
 
 void ServingChart::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
-  const Colors& colors = Theme::instance().colors();
-  painter.setPen(colors.secondary);
+  painter.setPen(Theme::instance().colors().secondary);
   painter.drawText(QRectF(rect.left() + 4, rect.top() + 8, 260, 16), Qt::AlignLeft | Qt::AlignVCenter,
                    y_.title);
   painter.drawText(QRectF(plot.left(), plot.bottom() + 21, plot.width(), 16), Qt::AlignCenter, x_.title);
-  for (const AxisTick& tick : ticks_of(y_, plot.height(), 34)) {
-    const double y = std::round(plot.bottom() - plot.height() * (tick.place - y_.from) / (y_.to - y_.from));
-    painter.fillRect(QRectF(plot.left(), y, plot.width(), 1), colors.line);
-    painter.drawText(QRectF(rect.left(), y - 8, kLeft - 8, 16), Qt::AlignRight | Qt::AlignVCenter, tick.text);
-  }
-  for (const AxisTick& tick : ticks_of(x_, plot.width(), 64)) {
-    const double x = std::round(plot.left() + plot.width() * (tick.place - x_.from) / (x_.to - x_.from));
-    painter.fillRect(QRectF(x, plot.top(), 1, plot.height()), colors.line);
-    painter.drawText(QRectF(x - 40, plot.bottom() + 4, 80, 15), Qt::AlignCenter, tick.text);
-  }
+  paint_y_axis(painter, y_, plot, kLeft);
+  paint_x_axis(painter, x_, plot, kLatencyApart);
 }
 
-// Contexts from the right, and what the signs mean; where there is no room for all of them, every other one.
+// The legend: contexts from the right (every other one if there is no room for all), and the meaning of point
+// shapes.
 void ServingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot,
                                const QColor& ground) const {
   const QFontMetricsF metrics(painter.font());
@@ -192,7 +178,7 @@ void ServingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
     painter.drawText(QPointF(x + 29, y + 4), word(i));
     x += metrics.horizontalAdvance(word(i)) + 30;
   }
-  // Below the axis, at its left: hollow points do not fit.
+  // At the left below the axis: hollow points do not fit.
   const bool hollow = std::any_of(sweep()->points.begin(), sweep()->points.end(), [&](const ServedPoint& p) {
     return phase_of(p, decodes()).valid() && !phase_of(p, decodes()).fits;
   });
@@ -232,28 +218,27 @@ void ServingChart::paintLine(QPainter& painter, const QRectF& plot, int context,
   }
 }
 
-// Of the context in focus alone: lines of all would not be told apart.
+// Only the context in focus, because lines of all contexts would be indistinguishable.
 void ServingChart::paintComparedDesigns(QPainter& painter, const QRectF& plot, const OtherDesign& other,
                                         const QColor& ground) const {
   const int64_t context = sweep()->largest[static_cast<size_t>(focus())].first;
-  const QColor color = Theme::instance().designColor(other.member);
   std::optional<QPointF> before;
   for (const ServedPoint& p : other.sweep->points) {
     const SweptPhase& of = phase_of(p, decodes());
     if (p.context != context || !of.valid()) continue;
     const QPointF at = placeIn(plot, of.figures);
     if (before) {
-      painter.setPen(QPen(color, 1.4, of.fits ? Qt::SolidLine : Qt::DashLine));
+      painter.setPen(design_pen(other.member, 1.4, !of.fits));
       painter.drawLine(*before, at);
     }
-    painter.setPen(QPen(color, 1.4));
-    painter.setBrush(of.fits ? color : ground);
+    painter.setPen(design_pen(other.member, 1.4));
+    painter.setBrush(of.fits ? painter.pen().color() : ground);
     painter.drawEllipse(at, 2.4, 2.4);
     before = at;
   }
 }
 
-// At the last point that fits.
+// The place of the last point that fits.
 std::optional<QPointF> ServingChart::endOf(const QRectF& plot, const OtherDesign& other) const {
   std::optional<QPointF> out;
   for (const ServedPoint& p : other.sweep->points)
@@ -275,7 +260,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
   for (int i = 0; i < points(); ++i)
     if (phase(i).valid())
       taken.push_back(QRectF(placeIn(plot, phase(i).figures) - QPointF(3, 3), QSizeF(6, 6)));
-  // How many fit at most, of the context in focus before the others.
+  // Labels "256 fit" at the largest batches, the context in focus first.
   painter.setPen(colors.text);
   const auto place_label = [&](const QPointF& at, const QString& text, double width,
                                std::initializer_list<QPointF> offsets) {
@@ -301,7 +286,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
     if (context != focus()) most(context);
   painter.setPen(colors.secondary);
   for (const int i : ServingCanvas::inOrder(focus())) {
-    if (!phase(i).valid() || (decodes() && point(i).largest && !point(i).asked)) continue;
+    if (!phase(i).valid() || (decodes() && point(i).largest && !point(i).requested)) continue;
     const QPointF at = placeIn(plot, phase(i).figures);
     if (!plot.adjusted(-2, -2, 2, 2).contains(at)) continue;
     const QString text = grouped_text(point(i).batch);
@@ -312,35 +297,17 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
 
 void ServingChart::paintMarks(QPainter& painter, const QRectF& plot, const QColor& ground) const {
   const Colors& colors = Theme::instance().colors();
-  const auto itself = [&](int member, const QPointF& at) {
-    const QRectF box(at - QPointF(7.5, 7.5), QSizeF(15, 15));
-    painter.setPen(Qt::NoPen);
-    painter.setBrush(ground);
-    painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 5, 5);
-    paint_design_letter(painter, box, Comparisons::letter(member), Theme::instance().designColor(member),
-                        ground);
-  };
   for (const OtherDesign& other : others())
     if (const auto at = endOf(plot, other))
       paint_design_letter(painter, QRectF(*at + QPointF(6, -18), QSizeF(13, 13)),
                           Comparisons::letter(other.member), Theme::instance().designColor(other.member),
                           ground);
   for (const OtherDesign& other : others())
-    if (other.itself) itself(other.member, placeIn(plot, other.itself->figures));
-  if (present() && !others().empty()) {
-    itself(0, placeIn(plot, present()->figures));
-  } else if (present()) {
+    if (other.itself) paint_design_mark(painter, placeIn(plot, other.itself->figures), other.member, ground);
+  if (present()) {
     const QPointF at = placeIn(plot, present()->figures);
-    painter.setPen(QPen(colors.text, 1.6));
-    painter.setBrush(ground);
-    painter.drawPath(point_shape(3, 4.6).translated(at));
-    const QFont plain = painter.font(), strong = Theme::instance().uiFont(11, QFont::DemiBold);
-    painter.setFont(strong);
-    const QString text = tr("current");
-    const double width = QFontMetricsF(strong).horizontalAdvance(text);
-    painter.drawText(
-        QPointF(at.x() + 10 + width > plot.right() ? at.x() - 10 - width : at.x() + 10, at.y() + 4), text);
-    painter.setFont(plain);
+    others().empty() ? paint_present_mark(painter, at, plot, tr("current"), ground)
+                     : paint_design_mark(painter, at, 0, ground);
   }
   painter.setBrush(Qt::NoBrush);
   const auto ring = [&](int at, double width, double gap) {

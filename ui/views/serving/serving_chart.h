@@ -1,5 +1,6 @@
-// Throughput against latency: tokens per second and GPU over the time per output token (or to the first one),
-// a line per context, a point per batch.
+// Throughput over latency: tokens per second and GPU over the time per output token (or to the first token).
+// A line per context, a point per batch. Painted without QCustomPlot: points have different shapes and
+// labels.
 #pragma once
 
 #include "ui/plot/axis_scale.h"
@@ -14,19 +15,19 @@ class ServingChart : public ServingCanvas {
   QPointF place(int at) const override;
   int pointAt(const QPointF& at) const override;
   QPointF presentPlace() const;
-  bool shows(int at) const;  // whether the axes reach to the point: all that fit, and of each context the
-                             // first that does not
+  bool shows(int at) const;  // true if the axes include the point: points that fit, and the first point of
+                             // each context that does not fit
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
 
  protected:
+  bool ready() const override { return any_; }
   void changed() override;
 
  private:
   QRectF plotOf(const QRectF& rect) const;
   QPointF placeIn(const QRectF& plot, const InferenceFigures& figures) const;
   QColor ink(int context) const;
-  int focus() const;  // the context whose batches are written next to its points, and that lines of pinned
-                      // designs are of
+  int focus() const;  // the context with batch labels at its points and with the lines of pinned designs
   void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
   void paintLegend(QPainter& painter, const QRectF& rect, const QRectF& plot, const QColor& ground) const;
   void paintLine(QPainter& painter, const QRectF& plot, int context, const QColor& ground) const;

@@ -37,7 +37,7 @@ Rows prefill_rows(const SweptPhase& of, UnitSystem units) {
   if (!of.valid()) return {{tr("Prefill"), text_of(of.problem->what)}};
   Rows rows{{tr("Time to first token, last prompt"), seconds(of.figures.seconds)}};
   if (of.figures.first_seconds < 0.999 * of.figures.seconds)
-    rows << Row{tr("Of the prompts read first"), seconds(of.figures.first_seconds)};
+    rows << Row{tr("Time to first token, first prompts"), seconds(of.figures.first_seconds)};
   rows << Row{tr("Prompt tokens/s"), whole(of.figures.tokens_per_second)}
        << Row{tr("Prompt tokens/s per GPU"), rate(of.figures.tokens_per_gpu)};
   add_memory(rows, of, units);
@@ -55,7 +55,7 @@ Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, 
   if (now && now->batch == p.batch && now->context == p.context)
     out.subtitle = tr("batch and context of the present design");
   else if (p.largest)
-    out.subtitle = tr("the most of this context that fit in decode");
+    out.subtitle = tr("the largest decode batch of this context that fits");
   const Rows decode = decode_rows(p.decode, units), prefill = prefill_rows(p.prefill, units);
   out.rows = decodes ? decode : prefill;
   for (const ServingCanvas::OtherDesign& other : canvas.others()) {
@@ -67,32 +67,30 @@ Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, 
                                                                  : &same->prefill;
     const QString letter = Comparisons::letter(other.member);
     if (!theirs || !theirs->valid())
-      out.rows << Row{letter, tr("not with this batch")};
+      out.rows << Row{letter, tr("no point with this batch")};
     else
       out.rows << Row{letter,
                       tr("%1, %2 tokens/s per GPU")
                           .arg(seconds(theirs->figures.seconds), rate(theirs->figures.tokens_per_gpu))};
   }
-  out.more_title = decodes ? tr("Reading these prompts") : tr("Decode of these sequences");
+  out.more_title = decodes ? tr("Prefill of these prompts") : tr("Decode of these sequences");
   out.more = decodes ? prefill : decode;
   return out;
 }
 
 Inspection inspect_sweep(const ServingSweep& sweep, Mode mode) {
   Inspection out;
-  out.title = tr("What fits");
-  out.subtitle = tr("sequences that decode can hold, by tokens of each");
+  out.title = tr("Largest decode batch");
+  out.subtitle = tr("by context length");
   for (const auto& [context, batch] : sweep.largest)
     out.rows << Row{tr("%1 tokens").arg(grouped_text(context)),
                     batch > 0 ? tr("%1 sequences").arg(grouped_text(batch)) : tr("none")};
   out.why_title = tr("What is swept?");
-  out.why =
-      mode == Mode::Decode
-          ? tr("Every batch with every context: the time until each sequence has its next token, and how "
-               "many tokens are made. Select a point for its figures; Enter makes it the present design.")
-          : tr("Every batch of prompts with every length: the time until the last has its first token. "
-               "Select "
-               "a point for its figures; Enter makes it the present design.");
+  out.why = mode == Mode::Decode
+                ? tr("Every batch with every context: the time per output token, and the tokens per second. "
+                     "Select a point for its figures; Enter makes the point the present design.")
+                : tr("Every batch of prompts with every length: the time to first token of the last prompt. "
+                     "Select a point for its figures; Enter makes the point the present design.");
   return out;
 }
 

@@ -1,8 +1,8 @@
-// What the inspector says next to a sweep over batches and contexts: of one point both phases, else how many
-// sequences fit.
+// Inspector texts of a sweep over batches and contexts: both phases of one point, or the largest batches that
+// fit.
 #pragma once
 
-#include "ui/session/session.h"
+#include "ui/selection/inspection.h"
 #include "ui/views/serving/serving_canvas.h"
 
 namespace shardscape::ui {

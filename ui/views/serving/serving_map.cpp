@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/plot/axis_scale.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/plot/point_shape.h"
 #include "ui/toolkit/contrast.h"
@@ -15,7 +16,6 @@ namespace {
 
 constexpr double kLeft = 62, kTop = 50, kRight = 4, kBottom = 30, kMostWidth = 76, kMostHeight = 56, kGap = 2,
                  kApart = 8;
-constexpr double kDecades = 20;  // times from low to high from which colours are logarithmic, as axes are
 
 void frame(QPainter& painter, const QRectF& box, const QColor& color, double width) {
   painter.setPen(QPen(color, width));
@@ -25,18 +25,16 @@ void frame(QPainter& painter, const QRectF& box, const QColor& color, double wid
 
 }  // namespace
 
-ServingMap::ServingMap(QWidget* parent) : ServingCanvas(parent) {
-  setObjectName(QStringLiteral("serving_map"));
-  setAccessibleName(tr("Batches across, contexts down"));
-}
+ServingMap::ServingMap(QWidget* parent)
+    : ServingCanvas(QStringLiteral("serving_map"), tr("Batches across, contexts down"), parent) {}
 
 QString ServingMap::label(ServingFigure figure) {
   switch (figure) {
-    case ServingFigure::TokensPerGpu: return tr("Tokens per second and GPU");
+    case ServingFigure::TokensPerGpu: return tr("Tokens/s per GPU");
     case ServingFigure::TimePerToken: return tr("Time per output token");
     case ServingFigure::FirstToken: return tr("Time to first token, last prompt");
     case ServingFigure::FirstTokenEarly: return tr("Time to first token, first prompt");
-    case ServingFigure::Memory: return tr("Memory of the fullest rank");
+    case ServingFigure::Memory: return tr("Memory of the rank with most");
   }
   return {};
 }
@@ -84,40 +82,34 @@ std::optional<double> ServingMap::value(int at) const {
 
 bool ServingMap::fits(int at) const { return ofFigure(at).valid() && ofFigure(at).fits; }
 
-// One unit for all cells; it stands in the title.
-double ServingMap::divisor() const {
-  if (figure_ == ServingFigure::Memory) return byte_scale(high_, units()).divisor;
-  if (figure_ == ServingFigure::TokensPerGpu) return 1;
-  return high_ < 1e-3 ? 1e-6 : high_ < 1 ? 1e-3 : 1;
+// The common unit of all cells; the title shows it.
+ValueScale ServingMap::unit() const {
+  if (figure_ == ServingFigure::Memory) return byte_scale(high_, units());
+  return figure_ == ServingFigure::TokensPerGpu ? ValueScale() : seconds_scale(high_);
 }
 
 QString ServingMap::title() const {
   const QString name = figure_ == ServingFigure::TokensPerGpu && !ServingCanvas::decodes()
-                           ? tr("Prompt tokens per second and GPU")
+                           ? tr("Prompt tokens/s per GPU")
                            : label(figure_);
-  if (figure_ == ServingFigure::TokensPerGpu) return name;
-  if (figure_ == ServingFigure::Memory) return name + QStringLiteral(", ") + byte_scale(high_, units()).unit;
-  return name + QStringLiteral(", ") +
-         (high_ < 1e-3 ? QStringLiteral("µs")
-          : high_ < 1  ? QStringLiteral("ms")
-                       : QStringLiteral("s"));
+  return unit().unit.isEmpty() ? name : name + QStringLiteral(", ") + unit().unit;
 }
 
 QString ServingMap::text(int at) const {
   const auto of = value(at);
-  return of ? text_of(significant(*of / divisor())) : QStringLiteral("–");
+  return of ? text_of(significant(*of / unit().divisor)) : QStringLiteral("–");
 }
 
 void ServingMap::changed() {
   batches_.clear();
-  lone_.assign(static_cast<size_t>(contexts()), -1);
+  largest_points_.assign(static_cast<size_t>(contexts()), -1);
   low_ = high_ = 0;
   for (int i = 0; i < points(); ++i) {
-    if (point(i).asked && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
+    if (point(i).requested && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
       batches_.push_back(point(i).batch);
-    if (point(i).largest) lone_[static_cast<size_t>(contextOf(i))] = i;
+    if (point(i).largest) largest_points_[static_cast<size_t>(contextOf(i))] = i;
   }
-  // Colours are spread over what fits; where nothing does, over all.
+  // Colours span the points that fit, or all points if none fits.
   const bool any = [&] {
     for (int i = 0; i < points(); ++i)
       if (fits(i)) return true;
@@ -133,17 +125,17 @@ void ServingMap::changed() {
 
 std::vector<int> ServingMap::inOrder(int context) const {
   std::vector<int> out = ServingCanvas::inOrder(context);
-  std::stable_partition(out.begin(), out.end(), [&](int at) { return point(at).asked; });
+  std::stable_partition(out.begin(), out.end(), [&](int at) { return point(at).requested; });
   return out;
 }
 
 int ServingMap::columnOf(int at) const {
-  if (!point(at).asked) return static_cast<int>(batches_.size());
+  if (!point(at).requested) return static_cast<int>(batches_.size());
   return static_cast<int>(std::find(batches_.begin(), batches_.end(), point(at).batch) - batches_.begin());
 }
 
 QRectF ServingMap::cellIn(const QRectF& rect, int context, int column) const {
-  const double most = apart() ? kMostWidth + kApart : 0;
+  const double most = hasLargestColumn() ? kMostWidth + kApart : 0;
   const double width = (rect.width() - kLeft - kRight - most) /
                        std::max<double>(1, static_cast<double>(batches_.size()));
   const double height = std::min(kMostHeight, (rect.height() - kTop - kBottom) / std::max(1, contexts()));
@@ -160,10 +152,10 @@ QRectF ServingMap::cellIn(const QRectF& rect, int at) const {
 int ServingMap::pointAt(const QPointF& at) const {
   for (int i = 0; i < points(); ++i)
     if (cell(i).contains(at)) return i;
-  // The most that fit may be one of the batches: its cell at the end stands for the same point.
-  for (int context = 0; apart() && context < contexts(); ++context)
+  // The largest fitting batch may be one of the batches. Its cell in the last column is the same point.
+  for (int context = 0; hasLargestColumn() && context < contexts(); ++context)
     if (cellIn(QRectF(rect()), context, static_cast<int>(batches_.size())).contains(at))
-      return lone_[static_cast<size_t>(context)];
+      return largest_points_[static_cast<size_t>(context)];
   return -1;
 }
 
@@ -173,7 +165,7 @@ void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const Q
   QColor behind = ground;
   painter.setPen(Qt::NoPen);
   if (of && fits(at)) {
-    const bool logarithmic = low_ > 0 && high_ > kDecades * low_;
+    const bool logarithmic = spans_decades(low_, high_);
     const auto place = [&](double v) { return logarithmic ? std::log(v) : v; };
     const double share = high_ > low_ ? (place(*of) - place(low_)) / (place(high_) - place(low_)) : 0.5;
     behind = mixed(ground, ramp_color(std::clamp(share, 0.0, 1.0)), 0.8);
@@ -199,7 +191,7 @@ void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const Q
   painter.drawText(box, Qt::AlignCenter, metrics.elidedText(words, Qt::ElideRight, box.width()));
 }
 
-// Of what the colours are, below the cells. now: the point of the present design, or -1.
+// The legend of the colours, below the cells. now: the point of the present design, or -1.
 void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const {
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(Theme::instance().uiFont(11));
@@ -211,12 +203,12 @@ void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor
     x += metrics.horizontalAdvance(text) + 6;
   };
   if (high_ > 0) {
-    word(text_of(significant(low_ / divisor())));
+    word(text_of(significant(low_ / unit().divisor)));
     for (int i = 0; i < kRampSteps; ++i)
       painter.fillRect(QRectF(x + 5.0 * i, below - 4, 5, 9),
                        mixed(ground, ramp_color(static_cast<double>(i) / (kRampSteps - 1)), 0.8));
     x += 5 * kRampSteps + 6;
-    word(text_of(significant(high_ / divisor())));
+    word(text_of(significant(high_ / unit().divisor)));
     x += 14;
   }
   painter.setPen(Qt::NoPen);
@@ -246,7 +238,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
                    Qt::AlignLeft | Qt::AlignVCenter, title());
   painter.drawText(QRectF(rect.left(), rect.top() + kTop - 20, kLeft - 8, 16),
                    Qt::AlignRight | Qt::AlignVCenter, tr("context"));
-  if (apart()) {
+  if (hasLargestColumn()) {
     const QRectF box = cellIn(rect, 0, most);
     painter.drawText(QRectF(box.left() - 20, rect.top() + kTop - 20, box.width() + 20, 16),
                      Qt::AlignRight | Qt::AlignVCenter, tr("at most"));
@@ -261,7 +253,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
   }
   painter.setFont(small);
   for (int i = 0; i < points(); ++i)
-    if (point(i).asked) paintCell(painter, cellIn(rect, i), i, ground);
+    if (point(i).requested) paintCell(painter, cellIn(rect, i), i, ground);
   for (int context = 0; context < contexts(); ++context) {
     const auto& [tokens, batch] = sweep()->largest[static_cast<size_t>(context)];
     const QRectF row = cellIn(rect, context, 0), box = cellIn(rect, context, most);
@@ -270,7 +262,7 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
     painter.setPen(now ? colors.text : colors.secondary);
     painter.drawText(QRectF(rect.left(), row.top(), kLeft - 8, row.height()),
                      Qt::AlignRight | Qt::AlignVCenter, grouped_text(tokens));
-    if (!apart()) continue;
+    if (!hasLargestColumn()) continue;
     painter.setFont(strong);
     painter.setPen(batch > 0 ? colors.text : colors.bad);
     painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, batch > 0 ? grouped_text(batch) : tr("none"));

@@ -1,7 +1,8 @@
-// A sweep as a table of colours: contexts down, batches across, the most that fit at the end; each cell has
-// its figure written in it.
+// A sweep as a map of colours: contexts down, batches across, the largest fitting batch in the last column.
+// Each cell shows its figure.
 #pragma once
 
+#include "ui/toolkit/value_scale.h"
 #include "ui/views/serving/serving_canvas.h"
 
 namespace shardscape::ui {
@@ -17,9 +18,9 @@ class ServingMap : public ServingCanvas {
   static QString word(ServingFigure figure);   // "TPOT"
   void setFigure(ServingFigure figure);
   ServingFigure figure() const { return figure_; }
-  std::optional<double> value(int at) const;  // nothing where there is none
-  bool fits(int at) const;                    // in the phase that the figure is of
-  QString text(int at) const;                 // as the cell has it: "21.9"
+  std::optional<double> value(int at) const;  // empty: the point has no such figure
+  bool fits(int at) const;                    // in the phase of the figure
+  QString text(int at) const;                 // the text of the cell: "21.9"
   QRectF cell(int at) const { return cellIn(QRectF(rect()), at); }
   QPointF place(int at) const override { return cell(at).center(); }
   int pointAt(const QPointF& at) const override;
@@ -32,18 +33,20 @@ class ServingMap : public ServingCanvas {
  private:
   QRectF cellIn(const QRectF& rect, int at) const;
   QRectF cellIn(const QRectF& rect, int context, int column) const;
-  bool apart() const { return decodes() && !lone_.empty(); }  // the most that fit have a column
-  int columns() const { return static_cast<int>(batches_.size()) + (apart() ? 1 : 0); }
+  bool hasLargestColumn() const {
+    return decodes() && !largest_points_.empty();
+  }  // the largest fitting batches have their own column
+  int columns() const { return static_cast<int>(batches_.size()) + (hasLargestColumn() ? 1 : 0); }
   int columnOf(int at) const;
   const SweptPhase& ofFigure(
-      int at) const;  // times have a phase of their own, all else is of the present one
-  double divisor() const;
+      int at) const;  // the phase of the figure: times belong to one phase, other figures to the shown phase
+  ValueScale unit() const;
   QString title() const;
   void paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const;
   void paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const;
   ServingFigure figure_ = ServingFigure::TokensPerGpu;
-  std::vector<int64_t> batches_;  // that were asked for
-  std::vector<int> lone_;         // per context: the largest that fits; -1: none does
+  std::vector<int64_t> batches_;     // the requested batches
+  std::vector<int> largest_points_;  // per context: the point of the largest fitting batch; -1: none fits
   double low_ = 0, high_ = 0;
 };
 

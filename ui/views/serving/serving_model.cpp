@@ -36,7 +36,7 @@ QString remark_of(const ServedPoint& p, Mode mode) {
   if (!p.decode.fits && !p.prefill.fits) return ServingModel::tr("does not fit");
   if (!p.decode.fits) return ServingModel::tr("decode does not fit");
   if (!p.prefill.fits) return ServingModel::tr("prefill does not fit");
-  if (p.largest && mode == Mode::Decode) return ServingModel::tr("the most that fit");
+  if (p.largest && mode == Mode::Decode) return ServingModel::tr("largest that fits");
   return {};
 }
 
@@ -59,24 +59,25 @@ std::vector<TableColumn> own_columns(const std::vector<std::string>& raw) {
                             ServingModel::tr("Fits"),
                             ServingModel::tr("KV cache"),
                             ServingModel::tr("Remark")};
-  const QString tips[] = {ServingModel::tr("Tokens of each sequence"),
-                          ServingModel::tr("Sequences at once, over all replicas"),
-                          {},
-                          ServingModel::tr("Until the prompts that are read first have their first token"),
-                          ServingModel::tr("Until the last prompt has its first token; all came at once"),
-                          {},
-                          ServingModel::tr("Tokens of prompts that are read per second and GPU"),
-                          {},
-                          {},
-                          {},
-                          ServingModel::tr("Time per output token"),
-                          ServingModel::tr("Made by the whole job"),
-                          ServingModel::tr("Made per second and GPU"),
-                          ServingModel::tr("Sequences of a microbatch of decode"),
-                          ServingModel::tr("In use on the rank that has most, in decode"),
-                          {},
-                          ServingModel::tr("Keys and values on the rank that has most of them"),
-                          {}};
+  const QString tips[] = {
+      ServingModel::tr("Tokens of each sequence"),
+      ServingModel::tr("Sequences at once, over all replicas"),
+      {},
+      ServingModel::tr("Time to first token of the first prompts"),
+      ServingModel::tr("Time to first token of the last prompt, if all prompts arrive at once"),
+      {},
+      ServingModel::tr("Prompt tokens per second and GPU"),
+      {},
+      {},
+      {},
+      ServingModel::tr("Time per output token"),
+      ServingModel::tr("Output tokens per second of the whole job"),
+      ServingModel::tr("Output tokens per second and GPU"),
+      ServingModel::tr("Sequences of a microbatch of decode"),
+      ServingModel::tr("Highest memory in use of all ranks, in decode"),
+      {},
+      ServingModel::tr("Largest KV cache of all ranks"),
+      {}};
   std::vector<TableColumn> columns;
   for (size_t c = 0; c < raw.size(); ++c)
     columns.push_back(

@@ -1,4 +1,4 @@
-// Every point of a sweep as a row: what it takes to read its prompts, and to make its tokens.
+// Every point of a sweep as a row: figures of prefill and decode.
 #pragma once
 
 #include "report/inference_report.h"
@@ -12,11 +12,11 @@ class ServingModel : public TableModel {
   Q_OBJECT
  public:
   using TableModel::TableModel;
-  // In the order of the points; raw values are those of sweep_table(). In a comparison: their tokens per
-  // second and GPU at the same point.
+  // Rows follow the points; raw values equal those of sweep_table(). In a comparison, also the tokens per
+  // second and GPU of the compared designs at the same point.
   void setSweep(const ServingSweep& sweep, Mode mode, const std::vector<ServingCanvas::OtherDesign>& others,
                 UnitSystem units);
-  static QList<int> leftOut(Mode mode);  // columns that only the export wants, or the other phase
+  static QList<int> leftOut(Mode mode);  // columns of the export only, or of the other phase
 };
 
 }  // namespace shardscape::ui

@@ -16,6 +16,7 @@
 #include "explore/values.h"
 #include "report/inference_report.h"
 #include "ui/plot/chart_table.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
@@ -32,10 +33,10 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kTypingMs = 250, kPatienceMs = 150;
-constexpr double kTableShare = 0.34;  // of the height, at most
+constexpr double kTableShare = 0.34;  // the most of the page's height
 constexpr int kLeastTable = 118;
 
-// A point is of any batch and context: these are not what a sweep depends on.
+// Clears batch and context, on which a sweep does not depend.
 Design without_batch(Design design) {
   const WorkloadSpec plain;
   WorkloadSpec& w = design.workload;
@@ -51,7 +52,7 @@ int64_t context_of(const Design& design) {
   return design.workload.mode == Mode::Decode ? design.workload.context_length : design.workload.seq;
 }
 
-// Nothing where that is not known, or of another phase.
+// Empty if the design has no step, or another mode.
 std::optional<ServingCanvas::Present> itself(const Report* report, const Simulation* simulation, Mode mode) {
   if (!report || !simulation || report->design.workload.mode != mode) return std::nullopt;
   return ServingCanvas::Present{report->design.workload.batch, context_of(report->design),
@@ -75,17 +76,18 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> ranges_of(const ServingSwe
   std::pair<std::vector<int64_t>, std::vector<int64_t>> out;
   for (const auto& [context, _] : sweep.largest) out.second.push_back(context);
   for (const ServedPoint& p : sweep.points)
-    if (p.asked && p.context == out.second.front()) out.first.push_back(p.batch);
+    if (p.requested && p.context == out.second.front()) out.first.push_back(p.batch);
   return out;
 }
 
 }  // namespace
 
-ServingPage::ServingPage(Session* session, QWidget* parent)
+ServingPage::ServingPage(SelectionState* state, QWidget* parent)
     : ViewPage(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, const Ranges& ranges, std::stop_token stop) {
             return std::make_shared<const ServingSweep>(
                 sweep(of.report->design, ranges.first, ranges.second, stop, {}, of.report->cache));
@@ -129,16 +131,16 @@ ServingPage::ServingPage(Session* session, QWidget* parent)
   typing_.setSingleShot(true);
   typing_.setInterval(kTypingMs);
   connect(&typing_, &QTimer::timeout, this, &ServingPage::refresh);
-  patience_.setSingleShot(true);
-  patience_.setInterval(kPatienceMs);
-  connect(&patience_, &QTimer::timeout, this, &ServingPage::showState);
+  dim_delay_.setSingleShot(true);
+  dim_delay_.setInterval(kPatienceMs);
+  connect(&dim_delay_, &QTimer::timeout, this, &ServingPage::showState);
   for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)}) {
     connect(canvas, &ServingCanvas::pointSelected, this, &ServingPage::selectPoint);
-    connect(canvas, &ServingCanvas::taken, this, &ServingPage::take);
+    connect(canvas, &ServingCanvas::makeCurrentRequested, this, &ServingPage::makeCurrent);
   }
   connect(table_, &ChartTable::rowSelected, this, &ServingPage::selectPoint);
   connect(table_, &QTableView::doubleClicked, this,
-          [this](const QModelIndex& index) { take(table_->sorted()->mapToSource(index).row()); });
+          [this](const QModelIndex& index) { makeCurrent(table_->sorted()->mapToSource(index).row()); });
   connect(session_, &Session::designChanged, this, &ServingPage::refresh);
   connect(session_, &Session::estimateChanged, this, &ServingPage::showPresent);
   connect(session_, &Session::computingChanged, this, &ServingPage::showState);
@@ -177,12 +179,12 @@ QWidget* ServingPage::makeTools() {
   const QString words = tr(
       "Numbers such as 1,8,64, or a range: 1..64*2 for powers, 1024..8192+1024 for steps.");
   batches_ = field(tr("Batches"), QStringLiteral("serving_batches"),
-                   tr("Sequences that are served at once, over all replicas. %1 Empty: from the smallest "
-                      "that the layout takes, in a dozen steps at most, to past what fits.")
+                   tr("Sequences that are served at once, over all replicas. %1 Empty: up to a dozen "
+                      "batches, from the smallest for this layout to one that no longer fits.")
                        .arg(words));
   contexts_ = field(tr("Contexts"), QStringLiteral("serving_contexts"),
-                    tr("Tokens of each prompt, and of each sequence as its next token is made. %1 Empty: "
-                       "1,024 to 65,536 and the design's own.")
+                    tr("Tokens of each prompt, and tokens before each output token in decode. %1 Empty: "
+                       "1,024 to 65,536, and the context of the design.")
                         .arg(words));
   stop_ = new QPushButton(tools);
   stop_->setObjectName(QStringLiteral("serving_stop"));
@@ -197,7 +199,7 @@ QWidget* ServingPage::makeTools() {
   row->addStretch(0);
   figure_ = new QComboBox(tools);
   figure_->setObjectName(QStringLiteral("serving_figure"));
-  figure_->setAccessibleName(tr("What the map shows"));
+  figure_->setAccessibleName(tr("Figure of the map"));
   for (int i = 0; i < kServingFigureCount; ++i)
     figure_->addItem(ServingMap::word(static_cast<ServingFigure>(i)));
   figure_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -207,10 +209,10 @@ QWidget* ServingPage::makeTools() {
   connect(figure_, &QComboBox::activated, this,
           [this](int index) { map_->setFigure(static_cast<ServingFigure>(index)); });
   row->addWidget(figure_, 1);
-  which_ = new SegmentedControl(tr("Picture"), {tr("Curves"), tr("Map")}, tools);
-  which_->setObjectName(QStringLiteral("serving_which"));
-  connect(which_, &SegmentedControl::chosen, this, &ServingPage::showState);
-  row->addWidget(which_);
+  picture_switch_ = new SegmentedControl(tr("Picture"), {tr("Curves"), tr("Map")}, tools);
+  picture_switch_->setObjectName(QStringLiteral("serving_which"));
+  connect(picture_switch_, &SegmentedControl::chosen, this, &ServingPage::showState);
+  row->addWidget(picture_switch_);
   return tools;
 }
 
@@ -225,10 +227,10 @@ QWidget* ServingPage::makeCaption() {
   selection_text_->setObjectName(QStringLiteral("serving_selected"));
   row->addWidget(limits_, 1);
   row->addWidget(selection_text_, 1);
-  take_ = new QPushButton(tr("Make current"), caption);
-  take_->setObjectName(QStringLiteral("take_point"));
-  connect(take_, &QPushButton::clicked, this, [this] { take(chart_->selected()); });
-  row->addWidget(take_);
+  make_current_ = new QPushButton(tr("Make current"), caption);
+  make_current_->setObjectName(QStringLiteral("take_point"));
+  connect(make_current_, &QPushButton::clicked, this, [this] { makeCurrent(chart_->selected()); });
+  row->addWidget(make_current_);
   return caption;
 }
 
@@ -236,16 +238,16 @@ QWidget* ServingPage::makeInvitation() {
   auto* page = new QWidget(this);
   auto* rows = new QVBoxLayout(page);
   rows->addStretch(1);
-  invitation_ = new QLabel(tr("This design trains. To serve the same model, prompts are read first (prefill: "
-                              "time to first token), then tokens are made one by one "
-                              "(decode: time per output token). In either mode this page shows both, over "
-                              "batches and contexts, and how many sequences fit."),
-                           page);
+  invitation_ = new QLabel(
+      tr("This is a training design. Serving has two phases: prefill processes the prompts (time to first "
+         "token), decode generates tokens one by one (time per output token). In either mode this page shows "
+         "both phases over batches and contexts, and the largest batches that fit."),
+      page);
   invitation_->setProperty("role", "secondary");
   invitation_->setAlignment(Qt::AlignCenter);
   invitation_->setWordWrap(true);
   invitation_->setFixedWidth(520);
-  auto* middle = new QHBoxLayout;  // which asks for the height that the width needs, as an alignment does not
+  auto* middle = new QHBoxLayout;  // a layout supports height-for-width, an alignment does not
   middle->addStretch(1);
   middle->addWidget(invitation_);
   middle->addStretch(1);
@@ -260,8 +262,8 @@ QWidget* ServingPage::makeInvitation() {
     auto* button = new QPushButton(text, page);
     button->setObjectName(QString::fromLatin1(name));
     button->setToolTip(
-        tr("The same batch, in microbatches that fill the pipeline (for decode rounded up to where it "
-           "splits); the sequence length becomes the context. Undo brings training back."));
+        tr("Keeps the batch, in microbatches that fill the pipeline (decode rounds the batch up until it "
+           "splits evenly). The sequence length becomes the context. Undo returns to training."));
     connect(button, &QPushButton::clicked, this, [this, mode = mode] { enter(mode); });
     line->addWidget(button);
   }
@@ -273,18 +275,18 @@ QWidget* ServingPage::makeInvitation() {
 
 Mode ServingPage::mode() const { return session_->design().workload.mode; }
 ServingCanvas* ServingPage::canvas() const {
-  return which_->current() == 1 ? static_cast<ServingCanvas*>(map_) : chart_;
+  return picture_switch_->current() == 1 ? static_cast<ServingCanvas*>(map_) : chart_;
 }
 
 void ServingPage::enter(Mode mode) {
   const Design& now = session_->design();
-  Q_EMIT taken(serving_design(now, mode, now.workload.batch, now.workload.seq),
-               mode == Mode::Decode ? tr("switch to decode") : tr("switch to prefill"));
+  Q_EMIT makeCurrentRequested(serving_design(now, mode, now.workload.batch, now.workload.seq),
+                              mode == Mode::Decode ? tr("switch to decode") : tr("switch to prefill"));
   canvas()->setFocus();
 }
 
-std::optional<ServingPage::Asked> ServingPage::asked() {
-  Asked out{without_batch(session_->design()), {}, {}};
+std::optional<ServingPage::SweepRequest> ServingPage::requestFromFields() {
+  SweepRequest out{without_batch(session_->design()), {}, {}};
   const std::tuple<QLineEdit*, const char*, std::vector<int64_t>*> fields[] = {
       {batches_, "batch", &out.batches}, {contexts_, "context_length", &out.contexts}};
   std::optional<Problem> wrong;
@@ -301,7 +303,7 @@ std::optional<ServingPage::Asked> ServingPage::asked() {
     issue_->setVisible(false);
     return out;
   }
-  issue_->show(text_of(wrong->what), text_of(wrong->accepted), tr("Take the usual ones"), [this] {
+  issue_->show(text_of(wrong->what), text_of(wrong->accepted), tr("Use defaults"), [this] {
     for (QLineEdit* field : {batches_, contexts_})
       if (field->property("knob").isValid()) field->clear();
     refresh();
@@ -309,21 +311,22 @@ std::optional<ServingPage::Asked> ServingPage::asked() {
   return std::nullopt;
 }
 
-// The usual ranges follow the design: they go through its own batch and context, but stay while these are
-// among the points already.
-bool ServingPage::covers(const Asked& asked) const {
-  if (!shown_ || shown_asked_ != asked) return false;
+// Default ranges include the batch and context of the design. The sweep is still valid while these are among
+// its points.
+bool ServingPage::covers(const SweepRequest& request) const {
+  if (!shown_ || shown_request_ != request) return false;
   const auto any = [&](const auto& is) {
     return std::any_of(shown_->points.begin(), shown_->points.end(), is);
   };
   const Design& now = session_->design();
-  return (!asked.batches.empty() ||
+  return (!request.batches.empty() ||
           any([&](const ServedPoint& p) { return p.batch == now.workload.batch; })) &&
-         (!asked.contexts.empty() || any([&](const ServedPoint& p) { return p.context == context_of(now); }));
+         (!request.contexts.empty() ||
+          any([&](const ServedPoint& p) { return p.context == context_of(now); }));
 }
 
 bool ServingPage::ready() const {
-  return shown_ && !working_ && !cancelled_ && issue_->isHidden() && shown_asked_ == asked_;
+  return shown_ && !working_ && !cancelled_ && issue_->isHidden() && shown_request_ == request_;
 }
 
 void ServingPage::refresh() {
@@ -333,29 +336,31 @@ void ServingPage::refresh() {
     working_ = false;
     return fill();
   }
-  const std::optional<Asked> asked = this->asked();
-  if (!asked) return showState();
-  if (covers(*asked)) {
+  const std::optional<SweepRequest> request = requestFromFields();
+  if (!request) return showState();
+  if (covers(*request)) {
     if (working_) job_.stop();
     working_ = cancelled_ = false;
-    asked_ = *asked;
+    request_ = *request;
     return fill();
   }
-  work(*asked);
+  work(*request);
   fill();
 }
 
-void ServingPage::work(const Asked& asked) {
-  asked_ = asked;
+void ServingPage::work(const SweepRequest& request) {
+  request_ = request;
   working_ = true;
   cancelled_ = false;
   done_ = of_ = 0;
-  patience_.start();
-  job_.start([this, asked, design = session_->design(), plans = session_->plans()](
+  dim_delay_.start();
+  job_.start([this, request, design = session_->design(), plans = session_->plans()](
                  const NewestJob::Post& post, std::stop_token stop) {
-    const std::vector<int64_t> contexts = asked.contexts.empty() ? usual_contexts(design) : asked.contexts;
-    const std::vector<int64_t> batches = asked.batches.empty() ? usual_batches(design, contexts, stop, plans)
-                                                               : asked.batches;
+    const std::vector<int64_t> contexts = request.contexts.empty() ? usual_contexts(design)
+                                                                   : request.contexts;
+    const std::vector<int64_t> batches = request.batches.empty()
+                                             ? usual_batches(design, contexts, stop, plans)
+                                             : request.batches;
     auto made = std::make_shared<const ServingSweep>(sweep(
         design, batches, contexts, stop,
         [&](size_t done, size_t of) {
@@ -367,10 +372,10 @@ void ServingPage::work(const Asked& asked) {
         },
         plans));
     if (stop.stop_requested()) return;
-    post([this, made, asked] {
+    post([this, made, request] {
       working_ = false;
       shown_ = made;
-      shown_asked_ = asked;
+      shown_request_ = request;
       fill();
     });
   });
@@ -392,12 +397,12 @@ void ServingPage::fill() {
     std::vector<ServingCanvas::OtherDesign> others;
     for (const auto& one : comparison_.all())
       others.push_back(
-          {one.member, one.made, itself(one.design.report.get(), one.design.simulation.get(), mode())});
+          {one.member, one.result, itself(one.design.report.get(), one.design.simulation.get(), mode())});
     phase_ = shown_;
-    if (mode() != Mode::Decode) {  // how many sequences fit is a question to decode
-      auto asked = std::make_shared<ServingSweep>(*shown_);
-      std::erase_if(asked->points, [](const ServedPoint& p) { return !p.asked; });
-      phase_ = std::move(asked);
+    if (mode() != Mode::Decode) {  // the largest fitting batch is a question of decode
+      auto requested = std::make_shared<ServingSweep>(*shown_);
+      std::erase_if(requested->points, [](const ServedPoint& p) { return !p.requested; });
+      phase_ = std::move(requested);
     }
     const bool fresh = std::exchange(filled_, shown_) != shown_;
     for (ServingCanvas* canvas : {static_cast<ServingCanvas*>(chart_), static_cast<ServingCanvas*>(map_)}) {
@@ -407,10 +412,12 @@ void ServingPage::fill() {
     model_->setSweep(*phase_, mode(), others, session_->units());
     table_->leaveOut(ServingModel::leftOut(mode()));
     fitTable();
-    QMetaObject::invokeMethod(this, &ServingPage::fitTable, Qt::QueuedConnection);  // when it has its width
+    QMetaObject::invokeMethod(this, &ServingPage::fitTable,
+                              Qt::QueuedConnection);  // once the table has its width
     const auto ranges = ranges_of(*shown_);
-    batches_->setPlaceholderText(shown_asked_.batches.empty() ? range_text(ranges.first) : tr("usual"));
-    contexts_->setPlaceholderText(shown_asked_.contexts.empty() ? range_text(ranges.second) : tr("usual"));
+    batches_->setPlaceholderText(shown_request_.batches.empty() ? range_text(ranges.first) : tr("default"));
+    contexts_->setPlaceholderText(shown_request_.contexts.empty() ? range_text(ranges.second)
+                                                                  : tr("default"));
     if (chart_->selected() >= 0)
       table_->showRow(chart_->selected());
     else if (fresh)
@@ -425,7 +432,7 @@ void ServingPage::fitTable() {
   table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare))));
 }
 
-// The table begins with the context of the present design.
+// Scrolls the table to the context of the present design.
 void ServingPage::scrollToPresent() {
   for (size_t row = 0; row < phase_->points.size(); ++row)
     if (phase_->points[row].context == context_of(session_->design()))
@@ -442,20 +449,20 @@ void ServingPage::showPresent() {
 }
 
 void ServingPage::showState() {
-  const bool any = shown_ && !shown_->points.empty(), late = working_ && !patience_.isActive();
+  const bool any = shown_ && !shown_->points.empty(), late = working_ && !dim_delay_.isActive();
   QString text;
   if (working_)
-    text = of_ > 0 ? tr("Working it out: %1 of %2").arg(done_).arg(of_) : tr("Working it out…");
+    text = of_ > 0 ? tr("Computing: %1 of %2").arg(done_).arg(of_) : tr("Computing…");
   else if (cancelled_)
     text = tr("The sweep was cancelled.");
   message_->setText(text);
   pictures_->setCurrentWidget(any ? static_cast<QWidget*>(canvas()) : message_);
-  figure_->setVisible(which_->current() == 1);
+  figure_->setVisible(picture_switch_->current() == 1);
   for (QWidget* widget : {static_cast<QWidget*>(pictures_), static_cast<QWidget*>(table_)})
     setDimmed(widget, any && (late || cancelled_ || !issue_->isHidden()));
   table_->setVisible(any);
   stop_->setVisible(late || cancelled_);
-  stop_->setText(working_ ? tr("Cancel") : tr("Work it out"));
+  stop_->setText(working_ ? tr("Cancel") : tr("Compute"));
   const int at = any ? chart_->selected() : -1;
   QString limits = any && working_ && late ? text : QString();
   if (any && limits.isEmpty()) {
@@ -465,10 +472,9 @@ void ServingPage::showState() {
     if (cancelled_)
       limits = text;
     else if (runs == shown_->points.end())
-      limits = tr("Nothing of this can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
+      limits = tr("No point can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
     else if (!session_->computing() && !session_->current())
-      limits = tr(
-          "The present design cannot be built as it is; a point takes its place by a double click, or Enter");
+      limits = tr("The present design cannot be built. Double click a point or press Enter to replace it");
     else {
       QStringList parts;
       for (const auto& [context, batch] : shown_->largest) {
@@ -488,13 +494,13 @@ void ServingPage::showState() {
   selection_text_->setVisible(at >= 0);
   selection_text_->setText(at >= 0 ? chart_->summary(at) : QString());
   const bool can = at >= 0 && chart_->phase(at).valid();
-  take_->setVisible(any);
-  take_->setEnabled(can);
-  take_->setToolTip(
-      can ? tr("This batch and context take the place of the present ones, in microbatches "
-               "that fill the pipeline (a batch of decode that does not split is rounded up); "
-               "Undo brings these back (double click, Enter)")
-          : tr("Select a point first: its batch and context become those of the present design"));
+  make_current_->setVisible(any);
+  make_current_->setEnabled(can);
+  make_current_->setToolTip(
+      can ? tr("Sets batch and context of the present design to this point, in microbatches that fill the "
+               "pipeline (decode rounds the batch up until it splits evenly). Undo reverts this (double "
+               "click, Enter)")
+          : tr("Select a point first. Its batch and context replace those of the present design"));
 }
 
 void ServingPage::selectPoint(int at) {
@@ -507,17 +513,18 @@ void ServingPage::selectPoint(int at) {
 
 void ServingPage::explain() {
   if (!isVisible()) return;
-  if (trains(session_->design()) || !phase_ || phase_->points.empty()) return session_->inspect({});
+  if (trains(session_->design()) || !phase_ || phase_->points.empty()) return state_->inspect({});
   const int at = chart_->selected();
-  session_->inspect(at >= 0 ? inspect_served_point(*chart_, at, mode(), session_->units())
-                            : inspect_sweep(*phase_, mode()));
+  state_->inspect(at >= 0 ? inspect_served_point(*chart_, at, mode(), session_->units())
+                          : inspect_sweep(*phase_, mode()));
 }
 
-void ServingPage::take(int at) {
+void ServingPage::makeCurrent(int at) {
   if (at < 0 || at >= chart_->points() || !chart_->phase(at).valid()) return;
   const ServedPoint point = chart_->point(at);
-  Q_EMIT taken(serving_design(session_->design(), mode(), point.batch, point.context),
-               tr("batch %1, context %2").arg(grouped_text(point.batch), grouped_text(point.context)));
+  Q_EMIT makeCurrentRequested(
+      serving_design(session_->design(), mode(), point.batch, point.context),
+      tr("batch %1, context %2").arg(grouped_text(point.batch), grouped_text(point.context)));
 }
 
 void ServingPage::setFigure(ServingFigure figure) {
@@ -539,7 +546,7 @@ bool ServingPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched == table_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if ((key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) && table_->currentIndex().isValid()) {
-      take(table_->sorted()->mapToSource(table_->currentIndex()).row());
+      makeCurrent(table_->sorted()->mapToSource(table_->currentIndex()).row());
       return true;
     }
   }
@@ -547,17 +554,12 @@ bool ServingPage::eventFilter(QObject* watched, QEvent* event) {
 }
 
 Picture ServingPage::picture() const {
-  Picture picture;
   const QString name = text_of(session_->design().name);
-  picture.title = mode() == Mode::Decode    ? tr("%1, serving: decode").arg(name)
-                  : mode() == Mode::Prefill ? tr("%1, serving: prefill").arg(name)
-                                            : tr("%1, serving").arg(name);
-  picture.file_name = slug(name) + QStringLiteral("-serving");
-  picture.size = canvas()->size().expandedTo(QSize(900, 480));
-  picture.paint = titled(picture.title,
-                         [of = canvas()](QPainter& painter, const QRectF& area, const QColor& ground) {
-                           of->paint(painter, area, ground);
-                         });
+  Picture picture = canvas()->picture((mode() == Mode::Decode    ? tr("%1, serving: decode")
+                                       : mode() == Mode::Prefill ? tr("%1, serving: prefill")
+                                                                 : tr("%1, serving"))
+                                          .arg(name),
+                                      slug(name) + QStringLiteral("-serving"));
   if (!shown_ || trains(session_->design())) return picture;
   picture.csv = [this] { return csv_text(*model_); };
   picture.json = [sweep = shown_] { return QByteArray::fromStdString(sweep_json(*sweep)); };

@@ -1,5 +1,5 @@
-// Serving: batches and contexts of the present design swept over, as throughput against latency, as a map,
-// and as a table.
+// The serving page: a sweep of the present design over batches and contexts, as a chart of throughput over
+// latency, a map, and a table.
 #pragma once
 
 #include <QTimer>
@@ -26,20 +26,22 @@ class IssueLine;
 class SegmentedControl;
 class ServingChart;
 class ServingModel;
+class SelectionState;
 class Session;
 
-// Works while it is visible, always on the present design; of one that trains it says what serving asks for.
+// Computes while it is visible, always for the present design. For a training design it offers to switch to
+// inference.
 class ServingPage : public ViewPage {
   Q_OBJECT
  public:
-  explicit ServingPage(Session* session, QWidget* parent = nullptr);
+  explicit ServingPage(SelectionState* state, QWidget* parent = nullptr);
   ServingChart* chart() const { return chart_; }
   ServingMap* map() const { return map_; }
   ChartTable* table() const { return table_; }
   ServingModel* model() const { return model_; }
-  // The sweep that is shown; null: none yet.
+  // The shown sweep; null: none yet.
   std::shared_ptr<const ServingSweep> shown() const { return shown_; }
-  bool ready() const;  // shown() is of the present design and of these ranges
+  bool ready() const;  // shown() belongs to the present design and the ranges in the fields
   bool working() const { return working_; }
   bool comparisonReady() const { return comparison_.ready(); }
   void setFigure(ServingFigure figure);
@@ -51,19 +53,20 @@ class ServingPage : public ViewPage {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  struct Asked {                             // what a sweep depends on
-    Design design;                           // but for batch and lengths
-    std::vector<int64_t> batches, contexts;  // empty: the usual ones
-    friend bool operator==(const Asked&, const Asked&) = default;
+  struct SweepRequest {                      // the input of a sweep
+    Design design;                           // without batch and lengths
+    std::vector<int64_t> batches, contexts;  // empty: default ranges
+    friend bool operator==(const SweepRequest&, const SweepRequest&) = default;
   };
   using Ranges = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // batches, contexts
   QWidget* makeTools();
   QWidget* makeCaption();
   QWidget* makeInvitation();
-  std::optional<Asked> asked();  // shows what is wrong with the fields; nothing where something is
-  bool covers(const Asked& asked) const;
+  // Shows the problem of an invalid field; empty if a field is invalid.
+  std::optional<SweepRequest> requestFromFields();
+  bool covers(const SweepRequest& request) const;
   void refresh();
-  void work(const Asked& asked);
+  void work(const SweepRequest& request);
   void cancel();
   void fill();
   void showState();
@@ -71,31 +74,32 @@ class ServingPage : public ViewPage {
   void scrollToPresent();
   void fitTable();
   void selectPoint(int at);
-  void take(int at);
+  void makeCurrent(int at);
   void explain();         // in the inspector
-  void enter(Mode mode);  // from training
+  void enter(Mode mode);  // switches a training design to inference
   Mode mode() const;
   ServingCanvas* canvas() const;
+  SelectionState* state_;
   Session* session_;
   NewestJob job_;
-  QTimer typing_, patience_;  // until what is typed is taken; until what is shown is dimmed: quick sweeps
-                              // come without a flicker
-  Asked asked_, shown_asked_;
+  QTimer typing_, dim_delay_;  // delay until typed ranges are used; delay until an old sweep is dimmed, so
+                               // that quick sweeps do not flicker
+  SweepRequest request_, shown_request_;
   std::shared_ptr<const ServingSweep> shown_, filled_,
-      phase_;  // all; that pictures and table have; what the present phase shows of it
+      phase_;  // the newest sweep; the sweep in pictures and table; the points that the shown phase has
   bool working_ = false, cancelled_ = false;
   size_t done_ = 0, of_ = 0;
   ComparisonResults<ServingSweep, Ranges> comparison_;
   QStackedWidget *stack_, *pictures_;
   QLineEdit *batches_, *contexts_;
   IssueLine* issue_;
-  SegmentedControl* which_;
+  SegmentedControl* picture_switch_;
   QComboBox* figure_;
   ServingChart* chart_;
   ServingMap* map_;
   ElidedLabel *limits_, *selection_text_;
   QLabel *message_, *invitation_;
-  QPushButton *stop_, *take_;
+  QPushButton *stop_, *make_current_;
   ChartTable* table_;
   ServingModel* model_;
 };

@@ -1,15 +1,12 @@
 #include "ui/views/timeline/breakdown_bar.h"
 
-#include <QKeyEvent>
-#include <QMouseEvent>
 #include <QPainter>
-#include <QToolTip>
 #include <algorithm>
 #include <cmath>
 
 #include "ui/plot/bar_paint.h"
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -19,12 +16,13 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kBar = 26, kBetween = 4;
-constexpr double kThin = 12, kBetweenSteps = 5, kNames = 150;  // of the steps of other designs below
-constexpr double kLeastShown = 5e-4;                           // of the step, in the legend; the bar has all
+constexpr double kThin = 12, kBetweenSteps = 5,
+                 kNames = 150;        // bars of compared designs below; room for their names
+constexpr double kLeastShown = 5e-4;  // share of the step; smaller categories are not in the legend
 
 QString short_label(TimeCategory category) {
   switch (category) {
-    case TimeCategory::Products: return BreakdownBar::tr("GEMMs");
+    case TimeCategory::MatrixProducts: return BreakdownBar::tr("GEMMs");
     case TimeCategory::Attention: return BreakdownBar::tr("attention");
     case TimeCategory::MemoryBound: return BreakdownBar::tr("memory-bound");
     case TimeCategory::TensorComm: return BreakdownBar::tr("exposed tp");
@@ -50,15 +48,12 @@ BarSeries time_series(TimeCategory category) {
           hatched ? BarFill::Hatched : BarFill::Solid};
 }
 
-BreakdownBar::BreakdownBar(QWidget* parent) : QWidget(parent) {
+BreakdownBar::BreakdownBar(QWidget* parent)
+    : Canvas(QStringLiteral("breakdown"), tr("Where the time of a step goes"), parent) {
   setFocusPolicy(Qt::TabFocus);
-  setMouseTracking(true);
-  setObjectName(QStringLiteral("breakdown"));
-  setAccessibleName(tr("Where the time of a step goes"));
   QSizePolicy policy(QSizePolicy::Expanding, QSizePolicy::Fixed);
   policy.setHeightForWidth(true);
   setSizePolicy(policy);
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void BreakdownBar::setSeconds(const std::array<double, kTimeCategoryCount>& seconds, double step) {
@@ -86,7 +81,7 @@ double BreakdownBar::longest() const {
   return longest;
 }
 
-// In a comparison a bar is followed by whose it is and how long it takes.
+// In a comparison, each bar is followed by the design's letter and step time.
 double BreakdownBar::room(const QRectF& rect) const {
   return rect.width() - (others_.empty() ? 0 : std::min(kNames, rect.width() / 3));
 }
@@ -136,75 +131,72 @@ std::vector<BreakdownBar::Place> BreakdownBar::places(const QRectF& rect) const 
   return out;
 }
 
-double BreakdownBar::paint(QPainter* painter, const QRectF& rect, const QColor& ground) const {
-  const std::vector<Place> all = places(rect);
+double BreakdownBar::fullHeight(double width) const {
+  const std::vector<Place> all = places(QRectF(0, 0, width, 0));
   if (all.empty()) return kLine + kBetween + kBar;
-  const double bar_bottom = all.front().bar.bottom(),
-               bottom = bar_bottom - rect.top() +
-                        static_cast<double>(others_.size()) * (kThin + kBetweenSteps);
-  if (!painter) return bottom;
-  const Colors& colors = Theme::instance().colors();
-  painter->setFont(legend_font());
-  const double scale = room(rect) / longest(), most = rect.left() + scale * std::min(step_, total());
-  for (const Place& place : all) {
-    const BarSeries series = time_series(place.category);
-    if (!place.legend.isNull()) {
-      fill_bar(*painter,
-               QRectF(place.legend.left(), place.legend.center().y() - kSwatch / 2, kSwatch, kSwatch), series,
-               ground);
-      painter->setPen(static_cast<int>(place.category) == selected_ ? colors.text : colors.secondary);
-      painter->drawText(
-          place.legend.adjusted(kSwatch + kSwatchGap, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
-          series.label + u' ' + percent_text(seconds_[static_cast<size_t>(place.category)] / step_));
-    }
-    QRectF bar = place.bar;
-    if (bar.width() > 3 && bar.right() < most - 0.5) bar.setWidth(bar.width() - 1);
-    fill_bar(*painter, bar, series, ground);
-  }
-  const auto name = [&](int member, double step, double y) {
-    const double x = rect.left() + scale * step + 8;
-    const QString change = member > 0 && step_ > 0
-                               ? QStringLiteral("  ") + signed_percent_text(step / step_ - 1)
-                               : QString();
-    painter->setPen(readable(Theme::instance().designColor(member), ground));
-    painter->drawText(QPointF(x, y + 4), Comparisons::letter(member));
-    painter->setPen(member == 0 ? colors.text : colors.secondary);
-    painter->drawText(QPointF(x + 14, y + 4), seconds_text(step) + change);
-  };
-  if (!others_.empty()) name(0, step_, all.front().bar.center().y());
-  for (size_t i = 0; i < others_.size(); ++i) {
-    const std::vector<QRectF> bars = comparedBarRects(i, rect, bar_bottom);
-    for (int c = 0; c < kTimeCategoryCount; ++c) {
-      const QRectF& bar = bars[static_cast<size_t>(c)];
-      fill_bar(*painter, bar.width() > 3 ? bar.adjusted(0, 0, -1, 0) : bar,
-               time_series(static_cast<TimeCategory>(c)), ground);
-    }
-    name(others_[i].member, others_[i].step, bars.front().center().y());
-  }
-  const auto is_marked = [&](TimeCategory category) {
-    return static_cast<int>(category) == selected_ ||
-           std::find(marked_.begin(), marked_.end(), static_cast<int>(category)) != marked_.end();
-  };
-  for (const Place& place : all)
-    if (is_marked(place.category)) {
-      painter->setPen(QPen(colors.text, 1.6));  // the accent is too near to the colour of products
-      painter->setBrush(Qt::NoBrush);
-      painter->drawRect(place.bar.adjusted(0, 0, -1, 0));
-    }
-  for (size_t i = 0; i < others_.size(); ++i) {
-    const std::vector<QRectF> bars = comparedBarRects(i, rect, bar_bottom);
-    for (int c = 0; c < kTimeCategoryCount; ++c)
-      if (const QRectF& bar = bars[static_cast<size_t>(c)];
-          bar.width() >= 1 && is_marked(static_cast<TimeCategory>(c))) {
-        painter->setPen(QPen(colors.text, 1.4));
-        painter->setBrush(Qt::NoBrush);
-        painter->drawRect(bar.adjusted(0, 0, -1, 0));
-      }
-  }
-  return bottom;
+  return all.front().bar.bottom() + static_cast<double>(others_.size()) * (kThin + kBetweenSteps);
 }
 
-// By category, of a step below the bar.
+void BreakdownBar::paintLegend(QPainter& painter, const Place& place, const QColor& ground) const {
+  const Colors& colors = Theme::instance().colors();
+  const BarSeries series = time_series(place.category);
+  fill_bar(painter, QRectF(place.legend.left(), place.legend.center().y() - kSwatch / 2, kSwatch, kSwatch),
+           series, ground);
+  painter.setPen(static_cast<int>(place.category) == selected_ ? colors.text : colors.secondary);
+  painter.drawText(place.legend.adjusted(kSwatch + kSwatchGap, 0, 4, 0), Qt::AlignLeft | Qt::AlignVCenter,
+                   series.label + u' ' + percent_text(seconds_[static_cast<size_t>(place.category)] / step_));
+}
+
+// The design's letter and step time after a bar.
+void BreakdownBar::paintName(QPainter& painter, int member, double step, const QPointF& at,
+                             const QColor& ground) const {
+  const Colors& colors = Theme::instance().colors();
+  const QString change = member > 0 ? QStringLiteral("  ") + signed_percent_text(step / step_ - 1)
+                                    : QString();
+  paint_letter_at(painter, at + QPointF(8, 4), member, ground);
+  painter.setPen(member == 0 ? colors.text : colors.secondary);
+  painter.drawText(at + QPointF(22, 4), seconds_text(step) + change);
+}
+
+void BreakdownBar::paint(QPainter& painter, const QRectF& rect, const QColor& ground) const {
+  const std::vector<Place> all = places(rect);
+  if (all.empty()) return;
+  const QColor text = Theme::instance().colors().text;
+  painter.setFont(legend_font());
+  const QRectF first = all.front().bar;
+  const double scale = room(rect) / longest(), most = rect.left() + scale * std::min(step_, total());
+  for (const Place& place : all) {
+    if (!place.legend.isNull()) paintLegend(painter, place, ground);
+    QRectF bar = place.bar;
+    if (bar.width() > 3 && bar.right() < most - 0.5) bar.setWidth(bar.width() - 1);
+    fill_bar(painter, bar, time_series(place.category), ground);
+  }
+  if (!others_.empty())
+    paintName(painter, 0, step_, QPointF(rect.left() + scale * step_, first.center().y()), ground);
+  const auto outline = [&](TimeCategory category, const QRectF& bar) {
+    const int c = static_cast<int>(category);
+    if (bar.width() < 1 || (c != selected_ && std::find(marked_.begin(), marked_.end(), c) == marked_.end()))
+      return;
+    painter.setPen(QPen(text, 1.6));  // the accent colour is too similar to the colour of matrix products
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(bar.adjusted(0, 0, -1, 0));
+  };
+  for (size_t i = 0; i < others_.size(); ++i) {
+    const std::vector<QRectF> bars = comparedBarRects(i, rect, first.bottom());
+    for (int c = 0; c < kTimeCategoryCount; ++c) {
+      const QRectF& bar = bars[static_cast<size_t>(c)];
+      fill_bar(painter, bar.width() > 3 ? bar.adjusted(0, 0, -1, 0) : bar,
+               time_series(static_cast<TimeCategory>(c)), ground);
+    }
+    for (int c = 0; c < kTimeCategoryCount; ++c)
+      outline(static_cast<TimeCategory>(c), bars[static_cast<size_t>(c)]);
+    paintName(painter, others_[i].member, others_[i].step,
+              QPointF(rect.left() + scale * others_[i].step, bars.front().center().y()), ground);
+  }
+  for (const Place& place : all) outline(place.category, place.bar);
+}
+
+// The segments of a compared design's bar, by category.
 std::vector<QRectF> BreakdownBar::comparedBarRects(size_t at, const QRectF& rect, double below) const {
   const double scale = room(rect) / longest(),
                y = below + kBetweenSteps + static_cast<double>(at) * (kThin + kBetweenSteps);
@@ -225,7 +217,7 @@ QRectF BreakdownBar::comparedSegmentRect(int at, TimeCategory category) const {
 }
 
 int BreakdownBar::heightForWidth(int width) const {
-  return static_cast<int>(std::ceil(paint(nullptr, QRectF(0, 0, width, 0), {}))) + 2;
+  return static_cast<int>(std::ceil(fullHeight(width))) + 2;
 }
 
 QRectF BreakdownBar::segment(TimeCategory category) const {
@@ -255,66 +247,57 @@ int BreakdownBar::at(const QPointF& point) const {
   return -1;
 }
 
-void BreakdownBar::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  paint(&painter, QRectF(rect()).adjusted(0, 0, -1, 0), Theme::instance().colors().ground);
-  if (hasFocus() && selected_ < 0 && step_ > 0) {
-    painter.setPen(QPen(Theme::instance().colors().accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    const double top = places(QRectF(rect())).front().bar.top();
-    painter.drawRect(QRectF(0.5, top - 0.5, width() - 2, kBar + 1));
-  }
+QRectF BreakdownBar::focusFrame() const {
+  if (selected_ >= 0) return {};
+  const double top = places(QRectF(rect())).front().bar.top();
+  return {0.5, top - 0.5, width() - 2.0, kBar + 1};
 }
 
-void BreakdownBar::mousePressEvent(QMouseEvent* event) {
-  const int category = at(event->position());
-  if (event->button() != Qt::LeftButton || category < 0) return QWidget::mousePressEvent(event);
+void BreakdownBar::select(int category) {
   setSelected(category);
   Q_EMIT categorySelected(category);
 }
 
-void BreakdownBar::mouseMoveEvent(QMouseEvent* event) {
-  const int category = at(event->position());
-  setCursor(category < 0 ? Qt::ArrowCursor : Qt::PointingHandCursor);
-  if (category < 0) return QToolTip::hideText();
-  const double seconds = seconds_[static_cast<size_t>(category)];
-  QString tip = QStringLiteral("%1\n%2, %3")
-                    .arg(text_of(time_category_label(static_cast<TimeCategory>(category))),
-                         seconds_text(seconds), percent_text(seconds / step_));
-  for (const OtherDesign& other : others_) {
-    const double theirs = other.seconds[static_cast<size_t>(category)];
-    tip += QStringLiteral("\n%1: %2, %3")
-               .arg(Comparisons::letter(other.member), seconds_text(theirs),
-                    percent_text(theirs / std::max(other.step, 1e-12)));
-  }
-  QToolTip::showText(event->globalPosition().toPoint(), tip, this);
+void BreakdownBar::click(const QPointF& position, Qt::KeyboardModifiers) {
+  if (const int category = at(position); category >= 0) select(category);
 }
 
-void BreakdownBar::keyPressEvent(QKeyEvent* event) {
+QString BreakdownBar::tipAt(const QPointF& point) const {
+  const int category = at(point);
+  if (category < 0) return {};
+  const auto line = [&](double seconds, double step) {
+    return QStringLiteral("%1, %2").arg(seconds_text(seconds), percent_text(seconds / std::max(step, 1e-12)));
+  };
+  QString tip = text_of(time_category_label(static_cast<TimeCategory>(category))) + u'\n' +
+                line(seconds_[static_cast<size_t>(category)], step_);
+  for (const OtherDesign& other : others_)
+    tip += u'\n' + of_design(other.member, line(other.seconds[static_cast<size_t>(category)], other.step));
+  return tip;
+}
+
+bool BreakdownBar::go(Way way, Qt::KeyboardModifiers) {
   const std::vector<Place> all = places(QRectF(rect()));
-  if (all.empty()) return QWidget::keyPressEvent(event);
-  int at = -1;
-  for (size_t i = 0; i < all.size(); ++i)
-    if (static_cast<int>(all[i].category) == selected_) at = static_cast<int>(i);
   const int last = static_cast<int>(all.size()) - 1;
-  switch (event->key()) {
-    case Qt::Key_Left: at = std::max(0, at - 1); break;
-    case Qt::Key_Right: at = std::min(last, at + 1); break;
-    case Qt::Key_Home: at = 0; break;
-    case Qt::Key_End: at = last; break;
-    case Qt::Key_Return:
-    case Qt::Key_Space: at = std::max(0, at); break;
-    default: return QWidget::keyPressEvent(event);
+  int at = -1;
+  for (int i = 0; i <= last; ++i)
+    if (static_cast<int>(all[static_cast<size_t>(i)].category) == selected_) at = i;
+  switch (way) {
+    case Way::Left: at = std::max(0, at - 1); break;
+    case Way::Right: at = std::min(last, at + 1); break;
+    case Way::First: at = 0; break;
+    case Way::Last: at = last; break;
+    case Way::Up:
+    case Way::Down:
+    case Way::PageUp:
+    case Way::PageDown: return false;
   }
-  setSelected(static_cast<int>(all[static_cast<size_t>(at)].category));
-  Q_EMIT categorySelected(selected_);
+  select(static_cast<int>(all[static_cast<size_t>(at)].category));
+  return true;
 }
 
-bool BreakdownBar::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  if (event->type() == QEvent::FocusIn || event->type() == QEvent::FocusOut) update();
-  return QWidget::event(event);
+bool BreakdownBar::activate() {
+  select(selected_ >= 0 ? selected_ : static_cast<int>(places(QRectF(rect())).front().category));
+  return true;
 }
 
 }  // namespace shardscape::ui

@@ -1,22 +1,23 @@
-// Where the seconds of a step go: one bar that adds up, its legend above it with percent; segments are
-// selected by mouse and keys.
+// The seconds of a step by category: one stacked bar, with a legend in percent above. Segments are selected
+// by mouse and keys.
 #pragma once
 
-#include <QWidget>
 #include <array>
 #include <vector>
 
 #include "timing/simulation.h"
 #include "ui/plot/bar_data.h"
+#include "ui/plot/canvas.h"
 
 namespace shardscape::ui {
 
-class BreakdownBar : public QWidget {
+class BreakdownBar : public Canvas {
   Q_OBJECT
  public:
   explicit BreakdownBar(QWidget* parent = nullptr);
   void setSeconds(const std::array<double, kTimeCategoryCount>& seconds, double step);
-  // Steps of other designs below, thinner and on the same scale; member as Comparisons::letter counts.
+  // The steps of compared designs, as thinner bars below on the same scale. member: 1 is design B, see
+  // Comparisons::letter.
   struct OtherDesign {
     int member = 1;
     std::array<double, kTimeCategoryCount> seconds{};
@@ -24,16 +25,17 @@ class BreakdownBar : public QWidget {
   };
   void setComparedDesigns(std::vector<OtherDesign> others);
   const std::vector<OtherDesign>& others() const { return others_; }
-  QRectF comparedStepRect(int at) const;                            // of a whole step below
-  QRectF comparedSegmentRect(int at, TimeCategory category) const;  // of one category in it
+  QRectF comparedStepRect(int at) const;                            // the bar of a compared design
+  QRectF comparedSegmentRect(int at, TimeCategory category) const;  // one segment of this bar
   double total() const;
-  QRectF segment(TimeCategory category) const;  // null where there is none
+  QRectF segment(TimeCategory category) const;  // null: no such segment
   int selected() const { return selected_; }    // a TimeCategory; -1: none
   void setSelected(int category);
-  void setMarked(std::vector<int> categories);  // that belong to what is selected in any view
+  void setMarked(std::vector<int> categories);  // categories that belong to the selection of any view
   const std::vector<int>& marked() const { return marked_; }
-  // Bar and legend into a rectangle; returns the height.
-  double paint(QPainter* painter, const QRectF& rect, const QColor& ground) const;
+  void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
+  double fullHeight(double width) const;  // height of legend and bars
+  QString tipAt(const QPointF& point) const override;
 
   QSize sizeHint() const override { return {640, heightForWidth(640)}; }
   QSize minimumSizeHint() const override { return {320, heightForWidth(320)}; }
@@ -44,11 +46,11 @@ class BreakdownBar : public QWidget {
   void categorySelected(int category);
 
  protected:
-  bool event(QEvent* event) override;
-  void paintEvent(QPaintEvent* event) override;
-  void mousePressEvent(QMouseEvent* event) override;
-  void mouseMoveEvent(QMouseEvent* event) override;
-  void keyPressEvent(QKeyEvent* event) override;
+  bool ready() const override { return step_ > 0 && total() > 0; }
+  QRectF focusFrame() const override;
+  void click(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool go(Way way, Qt::KeyboardModifiers held) override;
+  bool activate() override;
 
  private:
   struct Place {
@@ -57,9 +59,12 @@ class BreakdownBar : public QWidget {
   };
   std::vector<Place> places(const QRectF& rect) const;
   std::vector<QRectF> comparedBarRects(size_t at, const QRectF& rect, double below) const;
-  int at(const QPointF& point) const;     // a TimeCategory, of whichever step
-  double room(const QRectF& rect) const;  // of the longest step, in pixels
+  int at(const QPointF& point) const;     // the TimeCategory at the point, in any of the bars
+  double room(const QRectF& rect) const;  // width of the longest step, pixels
   double longest() const;
+  void select(int category);  // emits categorySelected()
+  void paintLegend(QPainter& painter, const Place& place, const QColor& ground) const;
+  void paintName(QPainter& painter, int member, double step, const QPointF& at, const QColor& ground) const;
   std::vector<OtherDesign> others_;
   std::array<double, kTimeCategoryCount> seconds_{};
   double step_ = 0;
@@ -67,7 +72,7 @@ class BreakdownBar : public QWidget {
   std::vector<int> marked_;
 };
 
-// As the legend and the bar show a category: colour, and a pattern where two share one.
+// Colour and pattern of a category in legend and bar. Two categories share a colour and differ in pattern.
 BarSeries time_series(TimeCategory category);
 
 }  // namespace shardscape::ui

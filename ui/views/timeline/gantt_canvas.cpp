@@ -16,19 +16,14 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kMargin = 0.012;       // of the step, before and after it
-constexpr double kLeastSeconds = 2e-7;  // that a view shows
-constexpr int kOpsOfAFrame = 1;         // actions whose ops are made for one frame
+constexpr double kMargin = 0.012;       // share of the step, left and right of it
+constexpr double kLeastSeconds = 2e-7;  // the smallest visible range
+constexpr int kOpsOfAFrame = 1;         // the most actions whose ops are computed per frame
 
 }  // namespace
 
-GanttCanvas::GanttCanvas(QWidget* parent) : QWidget(parent) {
-  setFocusPolicy(Qt::StrongFocus);
-  setMouseTracking(true);
-  setObjectName(QStringLiteral("gantt"));
-  setAccessibleName(tr("Timeline of the step: stages, streams and microbatches"));
-  connect(&Theme::instance(), &Theme::changed, this, qOverload<>(&QWidget::update));
-}
+GanttCanvas::GanttCanvas(QWidget* parent)
+    : Canvas(QStringLiteral("gantt"), tr("Timeline of the step: stages, streams and microbatches"), parent) {}
 
 void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::shared_ptr<const Lanes> lanes) {
   const bool same_shape = !steps_.empty() && lanes && steps_.front().lanes->stages() == lanes->stages();
@@ -48,7 +43,7 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   for (const GanttStep& step : steps_) details_.emplace_back().setStep(step.report, step.lanes);
   if (!same_shape || at_home_ || before <= 0) {
     fit();
-  } else {  // the same part of another step
+  } else {  // keep the visible range in the new step
     view_.from *= length() / before;
     view_.seconds *= length() / before;
     keepInReach();
@@ -100,17 +95,6 @@ size_t GanttCanvas::at(int member) const {
   for (size_t i = 0; i < steps_.size(); ++i)
     if (steps_[i].member == member) return i;
   return 0;
-}
-
-void GanttCanvas::setMessage(const QString& message) {
-  message_ = message;
-  update();
-}
-
-void GanttCanvas::setDimmed(bool dimmed) {
-  if (dimmed == dimmed_) return;
-  dimmed_ = dimmed;
-  update();
 }
 
 void GanttCanvas::setCritical(bool on) {
@@ -172,10 +156,10 @@ void GanttCanvas::keepInReach() {
   update();
 }
 
-void GanttCanvas::zoomAt(double factor, double x) {
+void GanttCanvas::zoomAt(double factor, const QPointF& point) {
   if (steps_.empty()) return;
   const GanttLayout layout = ganttLayout();
-  const double at = layout.seconds(std::clamp(x, layout.plot().left(), layout.plot().right()));
+  const double at = layout.seconds(std::clamp(point.x(), layout.plot().left(), layout.plot().right()));
   const double before = view_.seconds;
   view_.seconds = std::clamp(view_.seconds / factor, kLeastSeconds, length() * (1 + 2 * kMargin));
   view_.from = at - (at - view_.from) * view_.seconds / before;
@@ -191,7 +175,7 @@ void GanttCanvas::zoomBy(double factor) {
     const double middle = layout.rect(selected_).center().x();
     if (middle > layout.plot().left() && middle < layout.plot().right()) x = middle;
   }
-  zoomAt(factor, x);
+  zoomAt(factor, QPointF(x, 0));
 }
 
 void GanttCanvas::zoomTo(const ItemRef& ref) {
@@ -245,15 +229,7 @@ GanttMarks GanttCanvas::marks() const {
   return marks;
 }
 
-void GanttCanvas::paintEvent(QPaintEvent*) {
-  QPainter painter(this);
-  const Colors& colors = Theme::instance().colors();
-  if (steps_.empty()) {
-    painter.setFont(Theme::instance().uiFont());
-    painter.setPen(colors.secondary);
-    painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap, message_);
-    return;
-  }
+void GanttCanvas::paintWindow(QPainter& painter, const QRect&) {
   const GanttLayout layout = ganttLayout();
   int made = 0;
   detail_wanted_ = false;
@@ -266,23 +242,17 @@ void GanttCanvas::paintEvent(QPaintEvent*) {
     return detail.placed(ref, from, to);
   };
   paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), steps_,
-                     colors.ground);
+                     Theme::instance().colors().ground);
   paint_gantt(painter, layout, marks(), ops, texts_);
   paintThumb(painter, layout);
-  if (dimmed_) {
-    QColor veil = colors.ground;
-    veil.setAlphaF(0.55f);
-    painter.fillRect(rect(), veil);
-  }
-  if (hasFocus() && keyboard_ && !selected_.valid()) {
-    painter.setPen(QPen(colors.accent, 1));
-    painter.setBrush(Qt::NoBrush);
-    painter.drawRect(layout.plot().adjusted(-0.5, -0.5, 0.5, -0.5));
-  }
   if (detail_wanted_) QMetaObject::invokeMethod(this, qOverload<>(&QWidget::update), Qt::QueuedConnection);
 }
 
-// How far down the rows are scrolled.
+QRectF GanttCanvas::focusFrame() const {
+  return selected_.valid() ? QRectF() : ganttLayout().plot().adjusted(-0.5, -0.5, 0.5, -0.5);
+}
+
+// A scroll bar for the rows.
 void GanttCanvas::paintThumb(QPainter& painter, const GanttLayout& layout) const {
   const double shown = layout.plot().height();
   if (layout.height() <= shown + 1) return;

@@ -1,15 +1,9 @@
 // Mouse and keys of the timeline.
-#include <QApplication>
-#include <QMouseEvent>
-#include <QToolTip>
-#include <QWheelEvent>
+#include <QKeyEvent>
 #include <algorithm>
-#include <cmath>
 
+#include "ui/plot/design_overlay.h"
 #include "ui/session/comparisons.h"
-#include "ui/toolkit/arrow_keys.h"
-#include "ui/toolkit/canvas_events.h"
-#include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/timeline/gantt_canvas.h"
 #include "ui/views/timeline/matching_item.h"
@@ -31,16 +25,15 @@ ItemRef GanttCanvas::matchingItem(const ItemRef& ref, const GanttStep& of) const
   return found;
 }
 
-// What a box is; in a comparison what they have in its place, too.
+// The tip of a box; in a comparison also the matching boxes of the other designs.
 QString GanttCanvas::tipOf(const ItemRef& ref) const {
   QString tip = item_tip(lanesOf(ref), ref);
   if (steps_.size() < 2) return tip;
-  tip = tr("%1: %2").arg(Comparisons::letter(ref.member), tip);
+  tip = of_design(ref.member, tip);
   for (const GanttStep& step : steps_)
     if (step.member != ref.member)
-      tip += u'\n' +
-             tr("%1: %2").arg(Comparisons::letter(step.member),
-                              matchingItemText(lanesOf(ref), ref, *step.lanes, matchingItem(ref, step)));
+      tip += u'\n' + of_design(step.member,
+                               matchingItemText(lanesOf(ref), ref, *step.lanes, matchingItem(ref, step)));
   return tip;
 }
 
@@ -57,92 +50,46 @@ QString GanttCanvas::tipAt(const QPointF& point) const {
   return text + u'\n' + tip;
 }
 
-void GanttCanvas::mousePressEvent(QMouseEvent* event) {
-  if (event->button() != Qt::LeftButton && event->button() != Qt::MiddleButton)
-    return QWidget::mousePressEvent(event);
-  pressed_ = true;
-  dragging_ = false;
-  pressed_at_ = last_at_ = event->position();
-  QToolTip::hideText();
-}
-
-void GanttCanvas::mouseMoveEvent(QMouseEvent* event) {
-  if (steps_.empty()) return;
-  const QPointF at = event->position();
-  if (pressed_) {
-    if (!dragging_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
-      dragging_ = true;
-      setCursor(Qt::ClosedHandCursor);
-    }
-    if (dragging_) {
-      pan(last_at_.x() - at.x());
-      scroll(last_at_.y() - at.y());
-    }
-    last_at_ = at;
-    return;
-  }
+bool GanttCanvas::hover(const QPointF& at, bool) {
   const ItemRef hovered = ganttLayout().at(at);
-  setCursor(hovered.valid() ? Qt::PointingHandCursor : Qt::ArrowCursor);
-  const QString tip = tipAt(at);
-  if (tip.isEmpty())
-    QToolTip::hideText();
-  else
-    QToolTip::showText(event->globalPosition().toPoint(),
-                       QStringLiteral("<div style='white-space:pre'>%1</div>").arg(tip.toHtmlEscaped()),
-                       this);
-  if (hovered == hovered_) return;
+  if (!(hovered == hovered_)) update();
   hovered_ = hovered;
-  update();
+  return hovered.valid();
 }
 
-void GanttCanvas::mouseReleaseEvent(QMouseEvent* event) {
-  if (!pressed_) return QWidget::mouseReleaseEvent(event);
-  pressed_ = false;
-  setCursor(Qt::ArrowCursor);
-  if (std::exchange(dragging_, false) || event->button() != Qt::LeftButton || steps_.empty()) return;
-  const ItemRef ref = ganttLayout().at(event->position());
-  if (ref.valid()) return select(ref, opAt(ref, event->position()));
-  setSelected({});
-  Q_EMIT cleared();
-}
-
-void GanttCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
-  if (steps_.empty()) return;
-  const ItemRef ref = ganttLayout().at(event->position());
-  ref.valid() ? zoomTo(ref) : fit();
-}
-
-void GanttCanvas::leaveEvent(QEvent*) {
-  QToolTip::hideText();
+void GanttCanvas::leave() {
   hovered_ = {};
   update();
 }
 
-void GanttCanvas::wheelEvent(QWheelEvent* event) {
-  const QPointF delta = event->pixelDelta().isNull() ? QPointF(event->angleDelta()) / 120.0
-                                                     : QPointF(event->pixelDelta()) / 60.0;
+void GanttCanvas::click(const QPointF& at, Qt::KeyboardModifiers) {
+  const ItemRef ref = ganttLayout().at(at);
+  ref.valid() ? select(ref, opAt(ref, at)) : static_cast<void>(clear());
+}
+
+void GanttCanvas::doubleClick(const QPointF& at) {
+  const ItemRef ref = ganttLayout().at(at);
+  ref.valid() ? zoomTo(ref) : fit();
+}
+
+// Pans sideways along the step, and up and down along the rows.
+void GanttCanvas::pan(const QPointF& pixels) {
+  if (steps_.empty() || pixels.isNull()) return;
+  view_.from += pixels.x() / ganttLayout().scale();
+  view_.top += pixels.y();
+  if (pixels.x() != 0) at_home_ = false;
+  keepInReach();
+}
+
+void GanttCanvas::wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) {
   constexpr double kLine = 48;
-  event->accept();
-  if (event->modifiers() & Qt::ShiftModifier) return pan(-(delta.y() != 0 ? delta.y() : delta.x()) * kLine);
-  if (event->modifiers() & Qt::ControlModifier) return scroll(-delta.y() * kLine);
-  if (delta.x() != 0) pan(-delta.x() * kLine);
-  if (delta.y() != 0) zoomAt(std::pow(1.25, delta.y()), event->position().x());
+  if (held & Qt::ShiftModifier) return pan({-(notches.y() != 0 ? notches.y() : notches.x()) * kLine, 0});
+  if (held & Qt::ControlModifier) return pan({0, -notches.y() * kLine});
+  pan({-notches.x() * kLine, 0});
+  Canvas::wheel(notches, held, at);
 }
 
-void GanttCanvas::pan(double pixels) {
-  if (steps_.empty() || pixels == 0) return;
-  view_.from += pixels / ganttLayout().scale();
-  at_home_ = false;
-  keepInReach();
-}
-
-void GanttCanvas::scroll(double pixels) {
-  if (steps_.empty() || pixels == 0) return;
-  view_.top += pixels;
-  keepInReach();
-}
-
-// Along the stream; along the ops of a box while one of them is selected.
+// Moves along the stream, or along the ops of a box while an op is selected.
 void GanttCanvas::step(int items) {
   const std::vector<LaneItem>& all = lanesOf(selected_).lane(selected_).items;
   if (op_ >= 0) {
@@ -154,8 +101,8 @@ void GanttCanvas::step(int items) {
   reveal(selected_);
 }
 
-// To the next stage that is shown, or to the next stream of this one.
-void GanttCanvas::climb(int by, bool rows) {
+// Moves to the next shown stage, or to the next stream of the same stage.
+void GanttCanvas::moveToRow(int by, bool rows) {
   const LaneItem& item = lanesOf(selected_).item(selected_);
   const double middle = (item.begin + item.end) / 2;
   const std::vector<StreamLane>& lanes = lanesOf(selected_).of(selected_.stage);
@@ -179,8 +126,8 @@ void GanttCanvas::climb(int by, bool rows) {
   reveal(to);
 }
 
-// To the same box of the next design, or what runs there at that time.
-void GanttCanvas::hop(int by) {
+// Moves to the matching box of the next design, or to the box that runs there at the same time.
+void GanttCanvas::moveToDesign(int by) {
   const auto step = static_cast<int>(at(selected_.member)) + by;
   if (step < 0 || step >= static_cast<int>(steps_.size())) return;
   const GanttStep& of = steps_[static_cast<size_t>(step)];
@@ -203,47 +150,42 @@ ItemRef GanttCanvas::first(double seconds) const {
                       : steps_.front().lanes->nearest(rows.front().stage, StreamKind::Compute, seconds);
 }
 
-void GanttCanvas::keyPressEvent(QKeyEvent* event) {
-  if (steps_.empty()) return QWidget::keyPressEvent(event);
-  constexpr double kZoom = 1.4, kPan = 60;
-  if (event->matches(QKeySequence::Find)) {
-    Q_EMIT searchRequested();
-    return;
+// With a selected box, keys go from box to box. Otherwise they move the view.
+bool GanttCanvas::go(Way way, Qt::KeyboardModifiers held) {
+  constexpr double kPan = 60;
+  const bool shift = held & Qt::ShiftModifier, free = !selected_.valid();
+  const double page = ganttLayout().plot().height();
+  const auto items = [&] { return static_cast<int>(lanesOf(selected_).items()); };
+  switch (way) {
+    case Way::Left: shift || free ? pan({-kPan, 0}) : step(-1); break;
+    case Way::Right: shift || free ? pan({kPan, 0}) : step(1); break;
+    case Way::Up: free ? pan({0, -kPan}) : moveToRow(-1, !shift); break;
+    case Way::Down: free ? pan({0, kPan}) : moveToRow(1, !shift); break;
+    case Way::PageUp: free ? pan({0, -page}) : moveToDesign(-1); break;
+    case Way::PageDown: free ? pan({0, page}) : moveToDesign(1); break;
+    case Way::First: free ? select(first(0)) : step(-items()); break;
+    case Way::Last:
+      if (!free) step(items());
+      break;
   }
-  QToolTip::hideText();
-  const bool shift = event->modifiers() & Qt::ShiftModifier, free = !selected_.valid();
-  switch (event->key()) {
-    case Qt::Key_Left: return shift || free ? pan(-kPan) : step(-1);
-    case Qt::Key_Right: return shift || free ? pan(kPan) : step(1);
-    case Qt::Key_Up: return free ? scroll(-kPan) : climb(-1, !shift);
-    case Qt::Key_Down: return free ? scroll(kPan) : climb(1, !shift);
-    case Qt::Key_PageUp: return free ? scroll(-ganttLayout().plot().height()) : hop(-1);
-    case Qt::Key_PageDown: return free ? scroll(ganttLayout().plot().height()) : hop(1);
-    case Qt::Key_Home: return free ? select(first(0)) : step(-static_cast<int>(lanesOf(selected_).items()));
-    case Qt::Key_End: return free ? static_cast<void>(0) : step(static_cast<int>(lanesOf(selected_).items()));
-    case Qt::Key_Space:
-    case Qt::Key_Return:
-    case Qt::Key_Enter:
-      if (free) return select(first(view_.from));
-      return zoomTo(selected_);
-    case Qt::Key_Plus:
-    case Qt::Key_Equal: return zoomBy(kZoom);
-    case Qt::Key_Minus: return zoomBy(1 / kZoom);
-    case Qt::Key_0:
-    case Qt::Key_F: return fit();
-    case Qt::Key_Escape:
-      setSelected({});
-      Q_EMIT cleared();
-      return;
-    default: QWidget::keyPressEvent(event);
-  }
+  return true;
 }
 
-bool GanttCanvas::event(QEvent* event) {
-  if (keep_arrow_keys(event)) return true;
-  if (event->type() == QEvent::ToolTip) return true;  // shown by moving already
-  follow_focus(this, event, keyboard_);
-  return QWidget::event(event);
+bool GanttCanvas::activate() {
+  selected_.valid() ? zoomTo(selected_) : select(first(view_.from));
+  return true;
+}
+
+bool GanttCanvas::clear() {
+  setSelected({});
+  Q_EMIT cleared();
+  return true;
+}
+
+bool GanttCanvas::otherKey(const QKeyEvent& event) {
+  if (!event.matches(QKeySequence::Find)) return false;
+  Q_EMIT searchRequested();
+  return true;
 }
 
 }  // namespace shardscape::ui

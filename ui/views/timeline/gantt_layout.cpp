@@ -9,7 +9,7 @@ namespace {
 struct Density {
   double compute, thin, thin_gap, gap;
 };
-// From roomy to dense: the first with which all rows fit.
+// Row heights from roomy to dense. The first density with which all rows fit is used.
 constexpr Density kDensities[] = {{32, 10, 3, 30}, {26, 9, 2, 20}, {22, 9, 1, 12},
                                   {20, 6, 1, 8},   {14, 4, 1, 6},  {12, 3, 1, 5}};
 
@@ -118,7 +118,7 @@ int GanttLayout::endRow() const {
 ItemRef GanttLayout::at(const QPointF& point) const {
   if (!plot_.contains(point)) return {};
   for (size_t step = 0; step < steps_.size(); ++step)
-    if (heading(step).contains(point)) return {};  // it may lie over rows
+    if (heading(step).contains(point)) return {};  // the heading may cover rows
   for (int row = firstRow(); row < endRow(); ++row) {
     if (!rowRect(row).contains(point)) continue;
     const GanttRow& shown = rows_[static_cast<size_t>(row)];
@@ -126,10 +126,10 @@ ItemRef GanttLayout::at(const QPointF& point) const {
     for (int l = 0; l < static_cast<int>(lanes.size()); ++l) {
       if (!lane(row, l).adjusted(0, -0.5, 0, thin_gap_).contains(point)) continue;
       const StreamLane& of = lanes[static_cast<size_t>(l)];
-      constexpr double kReach = 2;  // thin boxes can be hit too
+      constexpr double kReach = 2;  // pixels around a box, so that thin boxes can be hit
       size_t i = Lanes::first_after(of, seconds(point.x() - kReach));
       if (i >= of.items.size() || of.items[i].begin > seconds(point.x() + kReach)) return {};
-      // The next one where that is what lies below the cursor.
+      // Takes the next box if the cursor is on it.
       while (i + 1 < of.items.size() && of.items[i].end <= seconds(point.x()) &&
              of.items[i + 1].begin <= seconds(point.x()))
         ++i;

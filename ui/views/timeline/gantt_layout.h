@@ -1,4 +1,4 @@
-// Where the timeline is drawn: steps of designs one below the other, rows of stages, lanes of streams.
+// The layout of the timeline: steps of designs below each other, a row per stage, a lane per stream.
 #pragma once
 
 #include <QRectF>
@@ -11,24 +11,24 @@
 
 namespace shardscape::ui {
 
-// A view of the step: from `from`, `seconds` wide, scrolled down by `top` pixels.
+// The visible part: `seconds` seconds from the time `from`, scrolled down by `top` pixels.
 struct GanttView {
   double from = 0, seconds = 1, top = 0;
 };
 
-// A step among those that are drawn on one axis: the present one first, below it those of designs that are
-// pinned for comparison.
+// One of the steps that are drawn on one axis: first the present design's step, below it the steps of pinned
+// designs.
 struct GanttStep {
-  int member = 0;  // as Comparisons::letter counts
+  int member = 0;  // 0 is the present design, see Comparisons::letter
   QString name;    // "tp 2 · pp 4"
   std::shared_ptr<const Report> report;
   std::shared_ptr<const Lanes> lanes;
-  int only = -1;  // the one stage that is shown; -1: all
+  int only = -1;  // the only shown stage; -1: all stages
 };
 using GanttSteps = std::vector<GanttStep>;
-double longest(const GanttSteps& steps);  // seconds of a step
+double longest(const GanttSteps& steps);  // seconds of the longest step
 
-// A stage that is shown.
+// The row of a shown stage.
 struct GanttRow {
   size_t step = 0;  // index among the steps
   int stage = 0;
@@ -39,25 +39,25 @@ class GanttLayout {
  public:
   GanttLayout(const QRectF& area, const GanttSteps& steps, const GanttView& view);
   const GanttSteps& steps() const { return steps_; }
-  const QRectF& plot() const { return plot_; }  // of the boxes
+  const QRectF& plot() const { return plot_; }  // the area of the boxes
   const GanttView& view() const { return view_; }
   double x(double seconds) const { return plot_.left() + (seconds - view_.from) * scale_; }
   double seconds(double x) const { return view_.from + (x - plot_.left()) / scale_; }
   double scale() const { return scale_; }    // pixels per second
   double height() const { return height_; }  // of all rows
   const std::vector<GanttRow>& rows() const { return rows_; }
-  int rowOf(const ItemRef& ref) const;    // of its stage; -1: that is not shown
-  QRectF rowRect(int row) const;          // over the whole width, labels too
-  QRectF lane(int row, int lane) const;   // of the boxes
+  int rowOf(const ItemRef& ref) const;    // the row of the box's stage; -1: the stage is not shown
+  QRectF rowRect(int row) const;          // the whole width with labels
+  QRectF lane(int row, int lane) const;   // the area of the boxes
   QRectF lane(const ItemRef& ref) const;  // null where the stage is not shown
-  // With whose the step is: above its first row, or on top of the plot while that is scrolled away. Null
-  // where there is one step only.
+  // The heading with the name of the design: above the step's first row, or at the top of the plot while that
+  // row is scrolled away. Null if there is one step only.
   QRectF heading(size_t step) const;
-  QRectF rowsOf(size_t step) const;  // all of them, over the boxes
-  int firstRow() const;              // that can be seen
+  QRectF rowsOf(size_t step) const;  // all rows of the step, in the area of the boxes
+  int firstRow() const;              // the first visible row
   int endRow() const;
   bool laneLabels() const { return thin_ >= 9; }
-  ItemRef at(const QPointF& point) const;  // nothing between boxes
+  ItemRef at(const QPointF& point) const;  // invalid between boxes
   QRectF rect(const ItemRef& ref) const;   // null where the stage is not shown
   static constexpr double kLabels = 74, kAxis = 50, kHeading = 22;
 

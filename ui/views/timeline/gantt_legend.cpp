@@ -32,9 +32,9 @@ void paint_gantt_legend(QPainter& painter, const QRectF& rect, const GanttSteps&
   if (has(Pass::Forward)) entries.push_back({tr("forward"), theme.spanColor(SpanKind::Forward)});
   if (has(Pass::Backward)) entries.push_back({tr("backward"), theme.spanColor(SpanKind::Backward)});
   if (any([](const Lanes& lanes) { return lanes.has_recompute(); }))
-    entries.push_back({tr("computed again"), theme.spanColor(SpanKind::Recompute), BarFill::Dotted});
+    entries.push_back({tr("recompute"), theme.spanColor(SpanKind::Recompute), BarFill::Dotted});
   if (has(Pass::WeightGradient))
-    entries.push_back({tr("weights (w)"), theme.spanColor(SpanKind::BackwardWeight)});
+    entries.push_back({tr("weight grad (w)"), theme.spanColor(SpanKind::BackwardWeight)});
   if (has(Pass::Optimizer)) entries.push_back({tr("optimizer"), theme.spanColor(SpanKind::Optimizer)});
   if (has_stream(StreamKind::DataComm))
     entries.push_back({tr("sync"), theme.spanColor(SpanKind::Collective)});

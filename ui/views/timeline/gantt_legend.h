@@ -1,4 +1,4 @@
-// What the colours and patterns of the timeline's boxes mean.
+// The legend of the colours and patterns of the timeline's boxes.
 #pragma once
 
 #include <QPainter>

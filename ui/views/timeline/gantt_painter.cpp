@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "ui/plot/axis_scale.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
@@ -21,12 +22,13 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Gantt", text); }
 
-constexpr double kAlone = 1.5;      // pixels: thinner boxes are merged
-constexpr double kRounded = 40;     // pixels: wider ones have round corners, where there are few
-constexpr double kParts = 4;        // pixels: parts of a box that are thinner are drawn as their share
-constexpr size_t kMostLinks = 600;  // lines of the critical path between stages
+constexpr double kTickRoom = 90;    // pixels between ticks
+constexpr double kAlone = 1.5;      // pixels; thinner boxes are merged
+constexpr double kRounded = 40;     // pixels; wider boxes have round corners if there are few boxes
+constexpr double kParts = 4;        // pixels; thinner parts of a box are drawn as their share of the box
+constexpr size_t kMostLinks = 600;  // the most lines of the critical path between stages
 
-// What the colours of one frame are.
+// The colours of one frame.
 struct Inks {
   explicit Inks(const QColor& ground) : ground(ground), colors(Theme::instance().colors()) {
     for (int kind = 0; kind <= static_cast<int>(SpanKind::Optimizer); ++kind) {
@@ -47,7 +49,7 @@ struct Inks {
 
 class Painter {
  public:
-  // Of one step.
+  // Draws one step.
   Painter(QPainter& painter, const GanttLayout& layout, size_t step, const Inks& inks,
           const GanttMarks& marks, const OpsOf& ops, LaidOutTexts& texts)
       : p_(painter),
@@ -93,28 +95,23 @@ class Painter {
     heading();
   }
 
-  // What all steps share.
+  // Draws the parts that all steps share.
   static void axis(QPainter& painter, const GanttLayout& layout, const Inks& inks) {
     const QRectF& plot = layout.plot();
-    const double wanted = 90 / layout.scale();
-    const double power = std::pow(10, std::floor(std::log10(std::max(wanted, 1e-12))));
-    double step = power;
-    for (const double factor : {1.0, 2.0, 5.0, 10.0})
-      if (step = factor * power; step >= wanted) break;
-    const double unit = step >= 1 ? 1 : step >= 1e-3 ? 1e-3 : 1e-6;
-    const QString name = unit == 1      ? QStringLiteral("s")
-                         : unit == 1e-3 ? QStringLiteral("ms")
-                                        : QStringLiteral("µs");
-    const int digits = std::max(0, static_cast<int>(std::ceil(-std::log10(step / unit) - 1e-9)));
+    AxisScale scale = linear_scale(layout.view().from,
+                                   std::min(layout.seconds(plot.right()), longest(layout.steps()) * 1.0001));
+    const double pixels = layout.scale() * (scale.to - scale.from);
+    const ValueScale unit = seconds_scale(
+        tick_step(scale.to - scale.from, std::max(2.0, pixels / kTickRoom)));
+    scale.divisor = unit.divisor;
     const QFont font = Theme::instance().uiFont(11);
     const QFontMetricsF metrics(font);
     painter.setFont(font);
-    const double last = std::min(layout.seconds(plot.right()), longest(layout.steps()) * 1.0001);
-    for (double t = std::ceil(layout.view().from / step) * step; t <= last; t += step) {
-      const double x = layout.x(t);
+    for (const AxisTick& tick : ticks_of(scale, pixels, kTickRoom)) {
+      const double x = layout.x(tick.place);
       painter.fillRect(QRectF(std::round(x), plot.top() - 4, 1, plot.height() + 4), inks.colors.line);
       painter.setPen(inks.colors.secondary);
-      const QString label = QString::number(t / unit, 'f', digits) + u' ' + name;
+      const QString label = tick.text + u' ' + unit.unit;
       const double width = metrics.horizontalAdvance(label);
       const double left = std::clamp(x - width / 2, plot.left() - 8,
                                      std::max(plot.left(), plot.right() - width));
@@ -123,7 +120,7 @@ class Painter {
   }
 
  private:
-  // In a comparison a step shows where it ends.
+  // In a comparison, a line shows the end of each step.
   void end() {
     if (l_.steps().size() < 2) return;
     const QRectF rows = l_.rowsOf(step_);
@@ -135,7 +132,7 @@ class Painter {
                 Theme::instance().designColor(of_.member));
   }
 
-  // And says whose it is, and how long it takes.
+  // The heading of a step: the design's letter and name, and the step time.
   void heading() {
     const QRectF rect = l_.heading(step_);
     if (rect.isNull() || rect.bottom() < l_.plot().top() || rect.top() > l_.plot().bottom()) return;
@@ -198,8 +195,8 @@ class Painter {
     }
   }
 
-  // Boxes below a pixel and a half become columns of a pixel: the colour of what fills most of it, pale where
-  // little does.
+  // Boxes thinner than 1.5 pixels become columns of one pixel, in the colour with the largest share, paler if
+  // the column is mostly empty.
   struct Column {
     int64_t x = 0;
     double weight[11] = {};
@@ -312,7 +309,7 @@ class Painter {
     if (lane.height() >= 12) label(item, rect, out);
   }
 
-  // What is computed again is hatched, where it runs; where that cannot be seen, as its share.
+  // Recomputation is hatched where it runs. If its parts are too thin, it is drawn as one share of the box.
   void parts(const ItemRef& ref, const LaneItem& item, const QRectF& rect, double x0, double x1, bool out) {
     const StreamLane& lane = lanes_.lane(ref);
     if ((x1 - x0) / item.count < kParts) {
@@ -347,7 +344,7 @@ class Painter {
   }
 
   void label(const LaneItem& item, const QRectF& box, bool out) {
-    // On the solid part where the share is drawn, on a patch of ground where the parts are.
+    // The text is on the solid part if the share is drawn, else on a patch of ground colour.
     const bool patterned = item.recompute > 0.1, share = patterned && box.width() / item.count < kParts;
     const QRectF rect = share ? box.adjusted(box.width() * item.recompute, 0, 0, 0) : box;
     if (item.microbatch < 0 && rect.width() < 60) return;
@@ -359,8 +356,8 @@ class Painter {
     if (item.pass == Pass::Communication && item.microbatch >= 0) return;
     const bool patch = patterned && !share;
     const double room = rect.width() - (patch ? 40 : 3);
-    // Boxes as wide as each other have all their numbers or none: the longest decides, and whether small ones
-    // do.
+    // All boxes of equal width have their numbers, or none has. The longest number decides, and whether the
+    // tight font is used.
     const double longest = item.microbatch >= 0 ? words_of(longest_ + mark).advance : words_of(text).advance;
     const bool tight = longest > room;
     if (tight && (item.microbatch < 0 || words_of(longest_ + mark, true).advance > room + 1)) return;
@@ -394,7 +391,7 @@ class Painter {
     double painted = -1;
     for (const PlacedOp& op : ops) {
       const double x0 = std::max(l_.x(op.begin), rect.left()), x1 = std::min(l_.x(op.end), rect.right());
-      if (x1 - painted < 0.7) continue;  // below a pixel: the one before it stands for it
+      if (x1 - painted < 0.7) continue;  // thinner than a pixel: the previous op covers it
       const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       const QColor ink = Theme::instance().opColor(of.kind);
       const bool marked = out &&
@@ -413,7 +410,7 @@ class Painter {
                                                   : readable(QColor("#0F1E33"), ink));
       p_.drawText(QPointF(at.left() + 3, at.center().y() + small_metrics_.capHeight() / 2), text);
     }
-    // Whose ops these are stands above them.
+    // The title of the box is above its ops.
     if (top - l_.plot().top() < 2) return;
     QString title = pass_label(item);
     if (item.microbatch >= 0) title += u' ' + QString::number(item.microbatch);
@@ -423,7 +420,7 @@ class Painter {
       p_.drawText(QPointF(std::max(rect.left(), l_.plot().left()) + 2, top - 3), title);
   }
 
-  // Where the critical path goes from one stage to another.
+  // Lines of the critical path from one stage to another.
   void links() {
     const auto& parts = lanes_.simulation().critical;
     const double from = l_.view().from, to = l_.seconds(l_.plot().right());
@@ -477,7 +474,7 @@ class Painter {
     const double bottom = l_.steps().size() > 1
                               ? std::clamp(l_.rowsOf(step_).bottom(), plot.top(), plot.bottom())
                               : plot.bottom();
-    // Not through the words above the rows.
+    // The lines do not cross the headings above the rows.
     const double top = l_.steps().size() > 1 ? std::clamp(l_.heading(step_).bottom(), plot.top(), bottom)
                                              : plot.top();
     p_.fillRect(QRectF(std::round(x), plot.top() - 18, 1.5, 14), ink);
@@ -502,9 +499,9 @@ class Painter {
   LaidOutTexts& texts_;
   QFont font_, small_, tight_;
   QFontMetricsF metrics_, small_metrics_, tight_metrics_;
-  const QString longest_;  // as wide as any number of a microbatch
+  const QString longest_;  // the widest number of a microbatch
   Column column_;
-  std::map<std::pair<int, int>, QString> titles_;  // of ops, by segment and op: the same ones in every layer
+  std::map<std::pair<int, int>, QString> titles_;  // titles of ops by (segment, op), shared by all layers
   Run run_;
 };
 

@@ -1,4 +1,4 @@
-// How the timeline is drawn: boxes down to a level of detail that a pixel can show.
+// Draws the timeline with a level of detail that depends on the zoom.
 #pragma once
 
 #include <QFont>
@@ -20,15 +20,15 @@ struct GanttMarks {
   bool focused = false;
   bool critical = false;  // the critical path is highlighted
   std::function<bool(const ItemRef&)>
-      item_highlighted;  // of what else is selected or searched for; empty: all are the same
+      item_highlighted;  // true for boxes of the selection or search; empty function: no highlight
   std::function<bool(int member, int segment, int op, int layer)> op_highlighted;
-  std::vector<ItemRef> matching;  // the same as the selected box in other designs
-  std::optional<double> peak;     // seconds at which memory of the present design is fullest
+  std::vector<ItemRef> matching;  // boxes of other designs that match the selected box
+  std::optional<double> peak;     // seconds of the memory peak of the present design
   QString peak_label;
   QColor ground;
 };
 
-// Texts of boxes, laid out once: a frame has thousands of numbers. Owned by whoever paints many frames.
+// Laid-out texts of boxes, cached because a frame has thousands of numbers. The widget owns the cache.
 struct LaidOutTexts {
   struct Text {
     QStaticText text;
@@ -38,12 +38,12 @@ struct LaidOutTexts {
     QFont font;
     QHash<QString, Text> texts;
   };
-  std::array<OfFont, 2> fonts;  // usual, tight
+  std::array<OfFont, 2> fonts;  // normal, tight
 };
 
-// Ops of boxes that are wide enough; asked for only there. Empty: none are known yet.
+// Returns the ops of a box. Called for wide boxes only. Empty: not computed yet.
 using OpsOf = std::function<std::vector<PlacedOp>(const ItemRef& ref, double from, double to)>;
-inline constexpr double kLeastForOps = 260;  // pixels of a box
+inline constexpr double kLeastForOps = 260;  // pixels; narrower boxes show no ops
 
 void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
                  LaidOutTexts& texts);

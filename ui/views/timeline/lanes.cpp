@@ -30,7 +30,7 @@ Lanes::Lanes(std::shared_ptr<const Simulation> simulation) : simulation_(std::mo
     int lane_of[kStreamKindCount];
     std::fill(std::begin(lane_of), std::end(lane_of), -1);
     for (const Span& span : spans) lane_of[static_cast<int>(span.stream)] = 0;
-    lane_of[0] = 0;  // the compute stream is there, whatever it does
+    lane_of[0] = 0;  // every stage has a compute stream
     for (int k = 0; k < kStreamKindCount; ++k)
       if (lane_of[k] == 0) {
         lane_of[k] = static_cast<int>(stage.lanes.size());

@@ -1,5 +1,5 @@
-// The simulated step as rows of boxes: of every stage its streams, of the compute stream one box for each
-// action of the schedule. No widgets in here.
+// The simulated step as rows of boxes: the streams of every stage. The compute stream has one box for each
+// action of the schedule. No widgets.
 #pragma once
 
 #include <compare>
@@ -11,30 +11,30 @@
 
 namespace shardscape::ui {
 
-// What a box does; the backward with what it computes again.
+// The kind of a box. Backward includes its recomputation.
 enum class Pass : uint8_t { Forward, Backward, WeightGradient, Optimizer, Communication, Host };
 Pass pass_of(const Span& span);
 
-// Spans of one stream that belong together: an action, or a span of its own.
+// A box: the spans of one action, or a single span.
 struct LaneItem {
   double begin = 0, end = 0;
-  int32_t first = 0, count = 1;  // into StreamLane::spans
+  int32_t first = 0, count = 1;  // range in StreamLane::spans
   Pass pass = Pass::Forward;
   SpanKind kind = SpanKind::Forward;
   int32_t microbatch = -1, chunk = 0, name = -1;
   bool critical = false;
-  double recompute = 0;  // share of it that is computed again
+  double recompute = 0;  // share of recomputation
 };
 
 struct StreamLane {
   StreamKind stream = StreamKind::Compute;
   std::vector<int32_t> spans;   // into StageTimes::spans, by begin
-  std::vector<LaneItem> items;  // by begin; they do not overlap
+  std::vector<LaneItem> items;  // by begin, without overlap
 };
 
 struct ItemRef {
   int stage = -1, lane = -1, item = -1;
-  int member = 0;  // of designs side by side: 0 is the present one
+  int member = 0;  // of compared designs: 0 is the present design
   bool valid() const { return stage >= 0; }
   auto operator<=>(const ItemRef&) const = default;
 };
@@ -53,11 +53,11 @@ class Lanes {
     return simulation_->stages[static_cast<size_t>(stage)].spans[static_cast<size_t>(index)];
   }
   ItemRef of_span(int stage, int span) const;
-  // The action of the schedule; nothing where none was simulated.
+  // The box of an action of the schedule; invalid if there is none.
   ItemRef of_action(int stage, Pass pass, int microbatch, int chunk) const;
-  // The one at that time, or the nearest; of a stream that the stage has.
+  // The box at this time, or the nearest. The stage must have the stream.
   ItemRef nearest(int stage, StreamKind stream, double seconds) const;
-  // The index of the first item that ends after that time.
+  // The index of the first item that ends after this time.
   static size_t first_after(const StreamLane& lane, double seconds);
   size_t items() const { return items_; }
   int chunks() const { return chunks_; }

@@ -16,8 +16,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("MatchingItem", text); }
 
-// What a box is called on its stream. A send is no receive; but a backward in one piece stands for the part
-// that another schedule does first.
+// The identity of a box on its stream. A send does not match a receive. A full backward matches the
+// input-gradient part of a split backward.
 struct Called {
   Pass pass;
   SpanKind kind;
@@ -76,7 +76,7 @@ std::vector<std::vector<ItemRef>> matchingItems(const Lanes& lanes, int stage, c
 }
 
 QString matchingItemText(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there) {
-  if (!there.valid()) return tr("nothing like it");
+  if (!there.valid()) return tr("no such action");
   const LaneItem& mine = lanes.item(ref);
   const LaneItem& item = other.item(there);
   const double takes = mine.end - mine.begin, by = item.end - item.begin;

@@ -1,4 +1,4 @@
-// What a box of one design's timeline is in another's: the same action of the schedule, the same
+// Finds the box in another design's timeline that matches a box: the same action of the schedule, or the same
 // communication.
 #pragma once
 
@@ -9,19 +9,19 @@
 
 namespace shardscape::ui {
 
-// On the stage that stands in the same place of the pipeline (Comparisons::sameStagePlace), on the same
-// stream: does the same, for the same microbatch and chunk, under the same name; where several do, the one in
-// the same place among these. Its member is 0; nothing where there is none.
+// The match is on the stage at the same relative place (Comparisons::sameStagePlace) and on the same stream.
+// It has the same kind, microbatch, chunk and name; of several, the one at the same position. The result's
+// member is 0; invalid if there is no match.
 ItemRef matchingItem(const Lanes& lanes, const ItemRef& ref, const Lanes& other);
 
-// The same for every box of a stage, by lane and item, in one go. None for boxes of chunks where stages have
-// another number of these: they hold other layers.
+// All matches of a stage: [lane][item]. Boxes of chunks have no match if the designs have different numbers
+// of chunks, because these hold other layers.
 std::vector<std::vector<ItemRef>> matchingItems(const Lanes& lanes, int stage, const Lanes& other);
 
-// Chunks of one number hold other layers where a stage has more or fewer of them.
+// True if the designs have different numbers of chunks: equal chunk indices then hold other layers.
 bool chunksHoldOtherLayers(const Lanes& lanes, const LaneItem& item, const Lanes& other);
 
-// "starts at 1.2 s, takes 31 ms, +3.1 %", or that there is none, or that its chunk holds other layers.
+// "starts at 1.2 s, takes 31 ms, +3.1 %". Also says if there is no match, or if the chunk holds other layers.
 QString matchingItemText(const Lanes& lanes, const ItemRef& ref, const Lanes& other, const ItemRef& there);
 
 }  // namespace shardscape::ui

@@ -4,7 +4,7 @@
 
 namespace shardscape::ui {
 namespace {
-constexpr size_t kMostOps = 1 << 20;  // that are kept: as many as many screens show
+constexpr size_t kMostOps = 1 << 20;  // the cache's limit, more than many screens show
 }
 
 void OpDetail::setStep(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes) {

@@ -1,4 +1,4 @@
-// The ops inside a box of the timeline, made when somebody looks that close.
+// The ops inside boxes of the timeline, computed when the zoom shows them.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace shardscape::ui {
 
-// An op in its box: seconds since the step began.
+// An op in its box, in seconds since the start of the step.
 using PlacedOp = OpSpan;
 
 class OpDetail {
  public:
   void setStep(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes);
-  // May take some milliseconds the first time.
+  // The first call for a box may take some milliseconds.
   const std::vector<PlacedOp>& of(const ItemRef& ref);
   bool known(const ItemRef& ref) const { return known_.count(ref) > 0; }
-  // Those that run between first and last of the given times.
+  // The ops that run between the times `from` and `to`.
   std::vector<PlacedOp> placed(const ItemRef& ref, double from, double to);
   std::vector<PlacedOp> placed(const ItemRef& ref) { return of(ref); }
   static bool has_ops(const LaneItem& item) {
@@ -31,7 +31,7 @@ class OpDetail {
   std::shared_ptr<const Lanes> lanes_;
   std::unique_ptr<StepOps> ops_;
   std::map<ItemRef, std::vector<PlacedOp>> known_;
-  size_t kept_ = 0;  // ops in all boxes that are known
+  size_t kept_ = 0;  // number of cached ops
 };
 
 }  // namespace shardscape::ui

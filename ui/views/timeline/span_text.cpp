@@ -69,8 +69,7 @@ QString item_tip(const Lanes& lanes, const ItemRef& ref) {
       item_title(lanes, ref),
       tr("stage %1, %2").arg(ref.stage).arg(text_of(stream_label(lanes.lane(ref).stream)).toLower()),
       tr("starts at %1, takes %2").arg(seconds_text(item.begin), seconds_text(item.end - item.begin))};
-  if (item.recompute > 0)
-    lines << tr("%1 of it computes activations again").arg(percent_text(item.recompute));
+  if (item.recompute > 0) lines << tr("%1 of the time is recomputation").arg(percent_text(item.recompute));
   if (item.critical) lines << tr("on the critical path");
   return lines.join('\n');
 }
@@ -118,8 +117,8 @@ Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& deta
     double busy = 0;
     for (const PlacedOp& op : ops) {
       const Op& of = report.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
-      (is_collective(of.kind) ? exposed[group_name(of.group)] : computed[flops_group(of.kind)]) += op.end -
-                                                                                                   op.begin;
+      (is_collective(of.kind) ? exposed[group_name(redistribution(of).group)]
+                              : computed[flops_group(of.kind)]) += op.end - op.begin;
       busy += op.end - op.begin;
     }
     for (const auto& [group, seconds] : computed)
@@ -127,7 +126,7 @@ Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& deta
     for (const auto& [group, seconds] : exposed)
       out.rows.append({tr("%1 communication, exposed").arg(text_of(group)), seconds_text(seconds)});
     if (takes - busy > 1e-3 * takes) out.rows.append({tr("waits inside"), seconds_text(takes - busy)});
-    if (item.recompute > 0) out.rows.append({tr("computed again"), percent_text(item.recompute)});
+    if (item.recompute > 0) out.rows.append({tr("recompute"), percent_text(item.recompute)});
   }
   if (span.waits_stage >= 0) {
     Selection selection;
@@ -137,9 +136,9 @@ Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& deta
     const Span& before = lanes.span(span.waits_stage, span.waits_span);
     QString text = text_of(span_title(lanes.simulation(), before));
     if (span.waits_stage != ref.stage) text = tr("%1 on stage %2").arg(text).arg(span.waits_stage);
-    out.links.append({before.kind == SpanKind::Send && span.kind == SpanKind::Receive ? tr("is the end of")
-                                                                                      : tr("waits for"),
-                      text, selection});
+    out.links.append(
+        {before.kind == SpanKind::Send && span.kind == SpanKind::Receive ? tr("completes") : tr("waits for"),
+         text, selection});
   } else {
     out.rows.append({tr("waits for"), tr("nothing")});
   }

@@ -1,10 +1,11 @@
-// What the timeline says in words: titles, tool tips, the inspector.
+// Texts of the timeline: titles, tool tips, the inspector.
 #pragma once
 
 #include <QString>
 
+#include "base/units.h"
+#include "ui/selection/inspection.h"
 #include "ui/session/estimate.h"
-#include "ui/session/session.h"
 #include "ui/views/timeline/lanes.h"
 #include "ui/views/timeline/op_detail.h"
 
@@ -20,7 +21,7 @@ QString placed_op_title(const Report& report, const PlacedOp& op);
 Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& detail, const ItemRef& ref,
                         UnitSystem units);
 
-// Which row of the Communication view a span is of: its index among the stage's collectives; -1: none.
+// The row of the Communication view that counts a span: index among the stage's collectives; -1: none.
 int collective_of_span(const StageReport& stage, const Lanes& lanes, int span);
 
 }  // namespace shardscape::ui

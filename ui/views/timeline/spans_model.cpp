@@ -14,15 +14,16 @@ const std::vector<TableColumn>& columns() {
   static const std::vector<TableColumn> all{
       {SpansModel::tr("Stage"), QStringLiteral("stage"), true, {}},
       {SpansModel::tr("Stream"), QStringLiteral("stream"), false, {}},
-      {SpansModel::tr("What"), QStringLiteral("what"), false, {}},
+      {SpansModel::tr("Action"), QStringLiteral("what"), false, {}},
       {SpansModel::tr("Microbatch"), QStringLiteral("microbatch"), true, {}},
       {SpansModel::tr("Chunk"), QStringLiteral("chunk"), true, SpansModel::tr("Virtual stage")},
-      {SpansModel::tr("Starts"), QStringLiteral("start (s)"), true, SpansModel::tr("Since the step began")},
+      {SpansModel::tr("Starts"), QStringLiteral("start (s)"), true,
+       SpansModel::tr("Since the start of the step")},
       {SpansModel::tr("Takes"), QStringLiteral("duration (s)"), true, {}},
       {SpansModel::tr("Critical"), QStringLiteral("critical"), false,
        SpansModel::tr("On the longest path through the step")},
       {SpansModel::tr("Waits for"), QStringLiteral("waits for"), false,
-       SpansModel::tr("What ended last before it could begin")}};
+       SpansModel::tr("The last span to end before this span could start")}};
   return all;
 }
 
@@ -106,7 +107,7 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
   };
   switch (index.column()) {
     case Stage: return number(ref.stage);
-    case Stream: return lane_label(lanes_->lane(ref).stream);  // as next to the rows
+    case Stream: return lane_label(lanes_->lane(ref).stream);  // as in the labels of the rows
     case What:
       return item.name >= 0 ? text_of(lanes_->simulation().names[static_cast<size_t>(item.name)])
                             : pass_label(item).toLower();
@@ -142,8 +143,8 @@ QVariant SpansModel::headerData(int section, Qt::Orientation orientation, int ro
     const int at = (section - takes(0)) / kComparisonCells;
     column = comparisonColumns(
         others_[static_cast<size_t>(at)].member, tr("takes"), QStringLiteral("duration (s)"),
-        tr("The same on the stage in the same place of its pipeline"))[static_cast<size_t>(section -
-                                                                                           takes(at))];
+        tr("The same action on the stage at the same relative place of its pipeline"))[static_cast<size_t>(
+        section - takes(at))];
   }
   switch (role) {
     case Qt::DisplayRole: return column.label;

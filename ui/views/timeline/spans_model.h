@@ -1,5 +1,5 @@
-// What runs on one stage, a row for each box of the timeline; in a comparison, how long they take for the
-// same. Texts are made when they are looked at.
+// The table of one stage's boxes in the timeline. In a comparison also the durations of matching boxes. Texts
+// are made on demand.
 #pragma once
 
 #include <array>
@@ -18,18 +18,18 @@ class SpansModel : public TableModel {
 
   using TableModel::TableModel;
   struct OtherDesign {
-    int member = 1;  // as Comparisons::letter counts
+    int member = 1;  // 1 is design B, see Comparisons::letter
     std::shared_ptr<const Lanes> lanes;
   };
-  // Of a compared design, counted from 0: what it takes, the difference and that in percent.
+  // The columns of a compared design (index from 0): duration, difference, difference in percent.
   static int takes(int others) { return WaitsFor + 1 + kComparisonCells * others; }
   static int difference(int others) { return takes(others) + 1; }
   static int percent(int others) { return takes(others) + 2; }
   void setLanes(std::shared_ptr<const Lanes> lanes, int stage);
   void setLanes(std::shared_ptr<const Lanes> lanes, int stage,
-                const std::vector<OtherDesign>& others);  // of one stage
+                const std::vector<OtherDesign>& others);  // stage: not kAllStages
   ItemRef at(int row) const { return rows_[static_cast<size_t>(row)]; }
-  int rowOf(const ItemRef& ref) const;  // -1: another stage's
+  int rowOf(const ItemRef& ref) const;  // -1: a box of another stage
 
   int rowCount(const QModelIndex& parent = {}) const override;
   int columnCount(const QModelIndex& parent = {}) const override;
@@ -41,9 +41,9 @@ class SpansModel : public TableModel {
   const TableCell& comparisonCell(int row, int column) const;
   struct Compared {
     int member = 1;
-    std::vector<std::optional<double>> takes;  // of the same, per row
+    std::vector<std::optional<double>> takes;  // duration of the matching box, per row
     mutable std::vector<std::optional<std::array<TableCell, kComparisonCells>>>
-        cells;  // per row, once it is looked at
+        cells;  // per row, made on demand
   };
   std::vector<Compared> others_;
   std::vector<ItemRef> rows_;  // by begin, stage by stage

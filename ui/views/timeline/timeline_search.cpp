@@ -51,7 +51,7 @@ TimelineHighlight search_timeline(std::shared_ptr<const Report> report, std::sha
   if (!report || !lanes ||
       (query.words.isEmpty() && query.microbatch < 0 && query.stage < 0 && query.chunk < 0))
     return {};
-  // Words of boxes: few different ones.
+  // Texts of boxes: there are few distinct ones.
   using Kind = std::tuple<SpanKind, Pass, int32_t, StreamKind>;
   auto known = std::make_shared<std::map<Kind, bool>>();
   const auto box_matches = [lanes, query, known](const ItemRef& ref) {
@@ -65,7 +65,7 @@ TimelineHighlight search_timeline(std::shared_ptr<const Report> report, std::sha
       hay += u' ' + QString::fromStdString(lanes->simulation().names[static_cast<size_t>(item.name)]);
     return (*known)[kind] = has_all(hay.toLower(), query.words);
   };
-  // Ops of the graph that the words name.
+  // Ops of the graph that match the words.
   auto ops = std::make_shared<std::set<std::pair<int, int>>>();
   for (size_t s = 0; !query.words.isEmpty() && s < report->graph().segments.size(); ++s) {
     const Segment& segment = report->graph().segments[s];
@@ -105,7 +105,7 @@ TimelineHighlight highlightOf(std::shared_ptr<const ResolvedSelection> resolved,
                               std::shared_ptr<const Lanes> lanes) {
   TimelineHighlight out;
   if (!resolved || !lanes || resolved->nothing() || resolved->selection().kind == SelectionKind::Span)
-    return out;  // a box by itself is framed
+    return out;  // a single selected box has a frame instead
   out.items = [resolved, lanes](const ItemRef& ref) {
     if (!resolved->on(ref.stage)) return false;
     const StreamLane& lane = lanes->lane(ref);

@@ -1,5 +1,4 @@
-// What a person looks for in the timeline: "microbatch 9", "stage 3 backward", "all-gather", "QKV
-// projection".
+// Search in the timeline: "microbatch 9", "stage 3 backward", "all-gather", "QKV projection".
 #pragma once
 
 #include <QString>
@@ -12,10 +11,10 @@
 
 namespace shardscape::ui {
 
-// Of a member's graph (ItemRef::member); layer of its model, -1: outside of layers.
+// True for highlighted ops. member: see ItemRef; layer: of the member's model, -1: outside of layers.
 using OpHighlight = std::function<bool(int member, int segment, int op, int layer)>;
 
-// Which boxes are highlighted, and which ops inside them; empty: all are the same.
+// The highlighted boxes and ops. Empty functions: no highlight.
 struct TimelineHighlight {
   std::function<bool(const ItemRef&)> items;
   OpHighlight ops;
@@ -23,10 +22,10 @@ struct TimelineHighlight {
 
 TimelineHighlight search_timeline(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes,
                                   const QString& words);
-// Of what is selected in any view. Its estimate is that of the lanes.
+// The highlight of the selection of all views. resolved and lanes must belong to the same estimate.
 TimelineHighlight highlightOf(std::shared_ptr<const ResolvedSelection> resolved,
                               std::shared_ptr<const Lanes> lanes);
-// Stage by stage, by begin.
+// The highlighted boxes, stage by stage, by begin.
 std::vector<ItemRef> matches(const Lanes& lanes, const TimelineHighlight& of);
 
 }  // namespace shardscape::ui

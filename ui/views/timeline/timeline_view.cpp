@@ -32,13 +32,13 @@ namespace {
 constexpr double kTableShare = 0.2;  // of the view's height, at most
 constexpr int kLeastTable = 84;
 constexpr QSize kLeastPicture(960, 540);
-constexpr int kFewRows = 8;  // of stages of all designs: these are all shown at first
-enum Whose { AllStages, ThisStage, CriticalPath };
+constexpr int kFewRows = 8;  // up to this number of rows, all stages of all designs are shown at first
+enum TimeScope { AllStages, ThisStage, CriticalPath };
 enum Rows { EveryStage, OneStage };
 
-// What is highlighted in each of the steps, each asked for its own; nothing in one that has nothing of it.
+// Combines the highlights of all steps. A step without its own highlight highlights nothing.
 template <typename Of>
-TimelineHighlight everywhere(const GanttSteps& steps, const Of& of) {
+TimelineHighlight combinedHighlight(const GanttSteps& steps, const Of& of) {
   std::map<int, TimelineHighlight> each;
   for (const GanttStep& step : steps) each[step.member] = of(step);
   const auto any = [&](const auto& has) {
@@ -61,11 +61,12 @@ TimelineHighlight everywhere(const GanttSteps& steps, const Of& of) {
 
 }  // namespace
 
-TimelineView::TimelineView(Session* session, QWidget* parent)
+TimelineView::TimelineView(SelectionState* state, QWidget* parent)
     : QWidget(parent),
-      session_(session),
+      state_(state),
+      session_(state->session()),
       comparison_(
-          session->comparisons(), this,
+          state->session()->comparisons(), this,
           [](const ComparedDesign& of, int, std::stop_token) {
             return std::make_shared<const Lanes>(of.simulation);
           },
@@ -98,14 +99,14 @@ TimelineView::TimelineView(Session* session, QWidget* parent)
   connect(staleness_, &Staleness::changed, this, &TimelineView::fade);
   connect(session_, &Session::estimateChanged, this, &TimelineView::refresh);
   connect(session_, &Session::reportChanged, this, &TimelineView::fade);
-  connect(session_, &Session::stageChanged, this, &TimelineView::followStage);
-  connect(session_, &Session::selectionChanged, this, &TimelineView::followSelection);
+  connect(state_, &SelectionState::stageChanged, this, &TimelineView::followStage);
+  connect(state_, &SelectionState::selectionChanged, this, &TimelineView::followSelection);
   connect(session_, &Session::unitsChanged, this, [this] {
     if (isVisible()) explain();
   });
   connect(canvas_, &GanttCanvas::itemSelected, this, &TimelineView::selectBox);
   connect(canvas_, &GanttCanvas::cleared, this, [this] {
-    session_->selectInAllViews({}, this);
+    state_->selectInAllViews({}, this);
     showSharedSelection();
   });
   connect(canvas_, &GanttCanvas::searchRequested, this, &TimelineView::activateSearch);
@@ -113,11 +114,11 @@ TimelineView::TimelineView(Session* session, QWidget* parent)
     Selection selection;
     selection.kind = SelectionKind::Time;
     selection.time = static_cast<TimeCategory>(category);
-    session_->selectInAllViews(selection, this);
+    state_->selectInAllViews(selection, this);
     showSharedSelection();
   });
   connect(canvas_, &GanttCanvas::comparedItemSelected, this, &TimelineView::selectComparedBox);
-  connect(whose_, &SegmentedControl::chosen, this, &TimelineView::fillBreakdown);
+  connect(time_scope_, &SegmentedControl::chosen, this, &TimelineView::fillBreakdown);
   connect(session_->comparisons(), &Comparisons::changed, this, &TimelineView::fillBreakdown);
   connect(table_, &ChartTable::rowSelected, this, &TimelineView::selectTableRow);
   const auto restyle = [this] { caption_->setInk(Theme::instance().colors().secondary); };
@@ -135,10 +136,10 @@ QWidget* TimelineView::makeTop() {
   heading_->setProperty("role", "heading");
   row->addWidget(heading_);
   row->addStretch(1);
-  whose_ = new SegmentedControl(tr("Whose time"), {tr("All stages"), tr("Stage 0"), tr("Critical path")},
-                                top);
-  whose_->setObjectName(QStringLiteral("whose_time"));
-  row->addWidget(whose_);
+  time_scope_ = new SegmentedControl(tr("Seconds of"), {tr("All stages"), tr("Stage 0"), tr("Critical path")},
+                                     top);
+  time_scope_->setObjectName(QStringLiteral("whose_time"));
+  row->addWidget(time_scope_);
   auto* save = new QPushButton(tr("Save"), top);
   save->setAccessibleName(tr("Save the timeline"));
   save_menu_ = new SaveMenu([this] { return picture(); }, save);
@@ -174,8 +175,8 @@ QWidget* TimelineView::makeTools() {
   rows_ = new SegmentedControl(tr("Rows of each design"), {tr("All stages"), tr("One stage")}, tools);
   rows_->setObjectName(QStringLiteral("timeline_rows"));
   rows_->setToolTip(
-      tr("All stages of every design, or the selected stage of the present one above those in the same place "
-         "of the other pipelines"));
+      tr("All stages of every design, or the selected stage of the present design with the stages at the "
+         "same relative place of the other pipelines"));
   connect(rows_, &SegmentedControl::chosen, this, [this] {
     rows_chosen_ = true;
     showRows();
@@ -185,7 +186,7 @@ QWidget* TimelineView::makeTools() {
   critical_ = new QPushButton(tr("Highlight critical path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
   critical_->setCheckable(true);
-  critical_->setToolTip(tr("What the step waits for: the longest path through it is highlighted"));
+  critical_->setToolTip(tr("Highlights the longest path through the step, which sets the step time"));
   connect(critical_, &QPushButton::toggled, this, [this](bool on) { canvas_->setCritical(on); });
   row->addWidget(critical_);
   const auto add = [&](const QString& text, const QString& name, const QString& tip, auto action) {
@@ -210,7 +211,7 @@ void TimelineView::fit() { canvas_->fit(); }
 
 void TimelineView::activateSearch() { search_field_->activate(); }
 
-// A timeline that nobody looks at is not laid out.
+// An invisible timeline is not updated.
 void TimelineView::refresh() {
   fade();
   if (!isVisible()) return;
@@ -219,16 +220,16 @@ void TimelineView::refresh() {
   estimate_ = session_->estimate();
   lanes_ = estimate_ && estimate_->simulation ? std::make_shared<const Lanes>(estimate_->simulation)
                                               : nullptr;
-  if (!lanes_ && estimate_) canvas_->setMessage(QString::fromStdString(estimate_->why_no_time));
+  if (!lanes_ && estimate_) canvas_->setMessage(QString::fromStdString(estimate_->no_time_reason));
   canvas_->setEstimate(lanes_ ? estimate_ : nullptr, lanes_);
   heading_->setText(lanes_ ? tr("Where %1 go").arg(seconds_text(lanes_->simulation().step_seconds))
                            : tr("Where the time goes"));
   filled_stage_ = -1;
-  linked_ = {};
+  selection_highlight_ = {};
   if (shown_ == Shown::Box) shown_ = Shown::Step;
   canvas_->setSelected({});
   followStage();
-  if (!lanes_) search();  // finds nothing
+  if (!lanes_) search();  // clears the matches
   placeComparedDesigns();
   showSharedSelection();
   explain();
@@ -236,21 +237,21 @@ void TimelineView::refresh() {
 
 void TimelineView::placeComparedDesigns() {
   if (!isVisible() || !lanes_) return;
-  const QStringList apart = session_->comparisons()->namesApart(session_->design());
+  const QStringList names = session_->comparisons()->distinguishingNames(session_->design());
   std::vector<GanttStep> steps;
   for (const auto& one : comparison_.all()) {
     const QString& name = session_->comparisons()->all()[static_cast<size_t>(one.member - 1)].name;
-    steps.push_back({one.member, apart[one.member].isEmpty() ? name : apart[one.member], one.design.report,
-                     one.made, -1});
+    steps.push_back({one.member, names[one.member].isEmpty() ? name : names[one.member], one.design.report,
+                     one.result, -1});
   }
-  canvas_->setComparedDesigns(apart[0].isEmpty() ? Comparisons::nameOf(session_->design()) : apart[0],
+  canvas_->setComparedDesigns(names[0].isEmpty() ? Comparisons::nameOf(session_->design()) : names[0],
                               std::move(steps));
-  if (linked_.items)
-    linked_ = estimate_->report == session_->report()
-                  ? linked()
-                  : TimelineHighlight{};  // of the steps that there are now
+  if (selection_highlight_.items)
+    selection_highlight_ = estimate_->report == session_->report()
+                               ? selectionHighlight()
+                               : TimelineHighlight{};  // highlight in the current steps
   if (shown_ == Shown::Box && !canvas_->selected().valid())
-    showSharedSelection();  // it was a box of a design that may have gone
+    showSharedSelection();  // the selected box's design may have been unpinned
   showRows();
   fillTable();
   search();
@@ -266,33 +267,34 @@ void TimelineView::showRows() {
   const bool choice = steps.size() > 1 && rows > steps.size();
   if (!rows_chosen_) rows_->setCurrent(rows > kFewRows ? OneStage : EveryStage);
   rows_->setVisible(choice);
-  canvas_->setOnly(choice && rows_->current() == OneStage ? session_->stage() : -1);
+  canvas_->setOnly(choice && rows_->current() == OneStage ? state_->stage() : -1);
 }
 
 void TimelineView::fade() {
-  canvas_->setDimmed(staleness_->stale() && session_->current());  // else the notice dims all of the view
+  setDimmed(canvas_, staleness_->stale() && session_->current());  // else the notice dims the whole view
 }
 
 void TimelineView::followStage() {
   if (!isVisible()) return;
-  if (filled_stage_ == session_->stage()) return;
-  filled_stage_ = session_->stage();
-  if (auto* button = whose_->findChildren<QPushButton*>().value(ThisStage))
+  if (filled_stage_ == state_->stage()) return;
+  filled_stage_ = state_->stage();
+  if (auto* button = time_scope_->findChildren<QPushButton*>().value(ThisStage))
     button->setText(tr("Stage %1").arg(filled_stage_));
   showRows();
   fillBreakdown();
   fillTable();
-  if (session_->selection().kind == SelectionKind::Time) showSharedSelection();  // its rows are others
+  if (state_->selection().kind == SelectionKind::Time)
+    showSharedSelection();  // other rows of the table belong to the category
 }
 
 void TimelineView::fillBreakdown() {
   if (!lanes_) return breakdown_->setSeconds({}, 0);
   const auto seconds_of = [this](const Simulation& simulation) {
     std::array<double, kTimeCategoryCount> sum{};
-    if (whose_->current() == CriticalPath) return simulation.critical_seconds;
-    const int stage = Comparisons::sameStagePlace(session_->stage(), lanes_->stages(),
+    if (time_scope_->current() == CriticalPath) return simulation.critical_seconds;
+    const int stage = Comparisons::sameStagePlace(state_->stage(), lanes_->stages(),
                                                   static_cast<int>(simulation.stages.size()));
-    if (whose_->current() == ThisStage) return simulation.stages[static_cast<size_t>(stage)].seconds;
+    if (time_scope_->current() == ThisStage) return simulation.stages[static_cast<size_t>(stage)].seconds;
     for (const StageTimes& of : simulation.stages)
       for (size_t c = 0; c < sum.size(); ++c)
         sum[c] += of.seconds[c] / static_cast<double>(simulation.stages.size());
@@ -302,7 +304,7 @@ void TimelineView::fillBreakdown() {
   std::vector<BreakdownBar::OtherDesign> others;
   const std::vector<PinnedDesign>& pinned = session_->comparisons()->all();
   for (size_t i = 0; i < pinned.size(); ++i)
-    if (const auto& simulation = pinned[i].made.simulation)
+    if (const auto& simulation = pinned[i].result.simulation)
       others.push_back({static_cast<int>(i) + 1, seconds_of(*simulation), simulation->step_seconds});
   breakdown_->setComparedDesigns(std::move(others));
 }
@@ -314,7 +316,7 @@ void TimelineView::fillTable() {
   model_->setLanes(lanes_, filled_stage_, others);
   if (lanes_ && filled_stage_ < lanes_->stages()) {
     const StageTimes& stage = lanes_->simulation().stages[static_cast<size_t>(filled_stage_)];
-    caption_->setText(tr("Stage %1: %2 of communication, %3 of it exposed, %4 of bubble")
+    caption_->setText(tr("Stage %1: %2 of communication (%3 exposed), %4 of bubble")
                           .arg(filled_stage_)
                           .arg(seconds_text(stage.communication), seconds_text(stage.exposed),
                                seconds_text(stage.seconds[static_cast<size_t>(TimeCategory::Bubble)])));
@@ -330,17 +332,18 @@ void TimelineView::fitTable() {
   table_->setFixedHeight(std::max(kLeastTable, table_->heightUpTo(most)));
 }
 
-TimelineHighlight TimelineView::linked() const {
-  return everywhere(canvas_->steps(), [&](const GanttStep& step) {
+TimelineHighlight TimelineView::selectionHighlight() const {
+  return combinedHighlight(canvas_->steps(), [&](const GanttStep& step) {
     return highlightOf(resolvedSelectionIn(step), step.lanes);
   });
 }
 
 void TimelineView::search() {
-  searched_ = lanes_ ? everywhere(canvas_->steps(),
-                                  [&](const GanttStep& step) {
-                                    return search_timeline(step.report, step.lanes, search_field_->text());
-                                  })
+  searched_ = lanes_ ? combinedHighlight(canvas_->steps(),
+                                         [&](const GanttStep& step) {
+                                           return search_timeline(step.report, step.lanes,
+                                                                  search_field_->text());
+                                         })
                      : TimelineHighlight{};
   found_ = lanes_ ? matches(*lanes_, searched_) : std::vector<ItemRef>();
   search_field_->setMatches(static_cast<int>(found_.size()));
@@ -348,8 +351,9 @@ void TimelineView::search() {
 }
 
 void TimelineView::applyHighlight() {
-  const TimelineHighlight& of = searched_.items || !search_field_->text().trimmed().isEmpty() ? searched_
-                                                                                              : linked_;
+  const TimelineHighlight& of = searched_.items || !search_field_->text().trimmed().isEmpty()
+                                    ? searched_
+                                    : selection_highlight_;
   canvas_->setHighlight(of.items, of.ops);
 }
 
@@ -363,8 +367,8 @@ Picture TimelineView::picture() const {
   picture.paint = titled(heading_->text(),
                          [this](QPainter& painter, const QRectF& area, const QColor& ground) {
                            constexpr double kGap = 14;
-                           const double height = breakdown_->paint(
-                               &painter, QRectF(area.left(), area.top(), area.width(), 0), ground);
+                           const double height = breakdown_->fullHeight(area.width());
+                           breakdown_->paint(painter, area, ground);
                            canvas_->paint(painter, area.adjusted(0, height + kGap, 0, 0), ground);
                          });
   if (!lanes_) return picture;

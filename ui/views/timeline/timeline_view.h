@@ -1,11 +1,12 @@
-// A step in time: where its seconds go, what runs when on the streams of every stage, and the spans of the
-// selected stage.
+// The Timeline view: the step time by category, the streams of every stage over time, and a table of the
+// selected stage's spans.
 #pragma once
 
 #include <QWidget>
 #include <memory>
 
 #include "ui/plot/chart_export.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparison_results.h"
 #include "ui/session/session.h"
 #include "ui/views/timeline/timeline_search.h"
@@ -29,22 +30,24 @@ class SpansModel;
 class TimelineView : public QWidget {
   Q_OBJECT
  public:
-  explicit TimelineView(Session* session, QWidget* parent = nullptr);
+  explicit TimelineView(SelectionState* state, QWidget* parent = nullptr);
   GanttCanvas* canvas() const { return canvas_; }
   BreakdownBar* breakdown() const { return breakdown_; }
   ChartTable* table() const { return table_; }
   SpansModel* model() const { return model_; }
   SaveMenu* saveMenu() const { return save_menu_; }
   const Lanes* lanes() const { return lanes_.get(); }
-  bool selectsBox(const ItemRef& ref) const { return linked_.items && linked_.items(ref); }
+  bool selectsBox(const ItemRef& ref) const {
+    return selection_highlight_.items && selection_highlight_.items(ref);
+  }
   bool selectsOp(int member, int segment, int op, int layer) const {
-    return linked_.ops && linked_.ops(member, segment, op, layer);
+    return selection_highlight_.ops && selection_highlight_.ops(member, segment, op, layer);
   }
   std::vector<ItemRef> selectedBoxes() const {
-    return lanes_ ? matches(*lanes_, linked_) : std::vector<ItemRef>();
-  }  // that belong to what is selected
+    return lanes_ ? matches(*lanes_, selection_highlight_) : std::vector<ItemRef>();
+  }  // boxes that belong to the selection
   Picture picture() const;
-  QByteArray trace() const;  // for Perfetto; empty: there is no time yet
+  QByteArray trace() const;  // for Perfetto; empty: no simulated step yet
   void activateSearch();
   void zoomIn();
   void zoomOut();
@@ -62,8 +65,8 @@ class TimelineView : public QWidget {
   void refresh();
   void fade();
   void fillBreakdown();
-  void placeComparedDesigns();  // the steps of pinned designs, or what is there of them
-  void showRows();              // all stages, or the selected one of every design
+  void placeComparedDesigns();  // shows the steps of pinned designs that are computed
+  void showRows();              // all stages, or one stage of every design
   void fillTable();
   void fitTable();
   void followStage();
@@ -72,22 +75,25 @@ class TimelineView : public QWidget {
   void markRows();
   void selectBox(int stage, int span, int op);
   void selectComparedBox();
-  Selection selectionInComparedDesign(const ItemRef& ref,
-                                      const ItemRef& here) const;  // here: the same box of the present design
+  Selection selectionInComparedDesign(
+      const ItemRef& ref,
+      const ItemRef& here) const;  // here: the matching box of the present design
   void selectTableRow(int row);
   void search();
   void applyHighlight();
-  TimelineHighlight linked() const;
+  TimelineHighlight selectionHighlight() const;
   std::shared_ptr<const ResolvedSelection> resolvedSelectionIn(const GanttStep& step) const;
   void markBreakdown();
   void explain();
   Inspection inspectSelected() const;
   void addComparedValues(Inspection& to, const ItemRef& ref) const;
 
+  SelectionState* state_;
+
   Session* session_;
   QLabel* heading_;
-  SegmentedControl *whose_, *rows_;
-  bool rows_chosen_ = false;  // by the person; else by what there is room for
+  SegmentedControl *time_scope_, *rows_;
+  bool rows_chosen_ = false;  // chosen by the person; otherwise the number of rows decides
   BreakdownBar* breakdown_;
   SearchField* search_field_;
   QPushButton* critical_;
@@ -100,7 +106,7 @@ class TimelineView : public QWidget {
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const Lanes> lanes_;
   ComparisonResults<Lanes> comparison_;
-  TimelineHighlight searched_, linked_;
+  TimelineHighlight searched_, selection_highlight_;
   std::vector<ItemRef> found_;
   int filled_stage_ = -1, category_ = -1;
   Shown shown_ = Shown::Step;

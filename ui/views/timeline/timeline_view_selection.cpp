@@ -1,4 +1,4 @@
-// What is selected in the timeline, and what the inspector says of it.
+// Selection in the timeline, and its text in the inspector.
 #include <QVector>
 #include <algorithm>
 #include <utility>
@@ -32,26 +32,25 @@ void TimelineView::selectBox(int stage, int span, int op) {
     selection.op = ops[static_cast<size_t>(op)].op;
     selection.kernel = true;
   }
-  // While the next step is simulated, boxes are of the one before: its places are other things in the graph
-  // of today.
-  if (estimate_->report == session_->report()) session_->selectInAllViews(selection, this);
-  linked_ = {};
+  // While a new step is simulated, boxes belong to the earlier step and do not match the new graph.
+  if (estimate_->report == session_->report()) state_->selectInAllViews(selection, this);
+  selection_highlight_ = {};
   applyHighlight();
   markBreakdown();
   markRows();
   explain();
 }
 
-// Of another design: the same of the present one is selected, in all views.
+// A box of a compared design: selects the matching box of the present design in all views.
 void TimelineView::selectComparedBox() {
   shown_ = Shown::Box;
-  linked_ = {};
+  selection_highlight_ = {};
   const ItemRef ref = canvas_->selected();
   const auto same = std::find_if(canvas_->matching().begin(), canvas_->matching().end(),
                                  [](const ItemRef& one) { return one.member == 0; });
   const ItemRef here = same == canvas_->matching().end() ? ItemRef() : *same;
   if (estimate_->report == session_->report())
-    session_->selectInAllViews(selectionInComparedDesign(ref, here), this);
+    state_->selectInAllViews(selectionInComparedDesign(ref, here), this);
   applyHighlight();
   markBreakdown();
   markRows();
@@ -70,7 +69,7 @@ Selection TimelineView::selectionInComparedDesign(const ItemRef& ref, const Item
     selection.op = ops[static_cast<size_t>(op)].op;
     selection.kernel = true;
     return remapToDesign(selection, {step.report.get(), nullptr}, {session_->report().get(), nullptr},
-                         session_->stage());
+                         state_->stage());
   }
   if (!here.valid()) return selection;
   selection.kind = SelectionKind::Span;
@@ -89,15 +88,15 @@ void TimelineView::followSelection(const QObject* by) {
   if (by != this && isVisible()) showSharedSelection();
 }
 
-// What is selected, here or elsewhere.
+// Shows the selection of any view.
 void TimelineView::showSharedSelection() {
-  const Selection& selection = session_->selection();
+  const Selection& selection = state_->selection();
   if (!lanes_ || estimate_->report != session_->report()) return;
   markBreakdown();
   if (selection.kind == SelectionKind::Span) {
     const ItemRef ref = lanes_->of_span(selection.stage, selection.span);
     if (!ref.valid()) return;
-    linked_ = {};
+    selection_highlight_ = {};
     shown_ = Shown::Box;
     canvas_->setSelected(ref);
     canvas_->reveal(ref);
@@ -107,8 +106,8 @@ void TimelineView::showSharedSelection() {
     return;
   }
   if (selection.kind == SelectionKind::Op && selection.span >= 0 && canvas_->selected().valid())
-    return;  // made here
-  linked_ = linked();
+    return;  // this view made the selection
+  selection_highlight_ = selectionHighlight();
   canvas_->setSelected({});
   shown_ = selection.kind == SelectionKind::Time ? Shown::Category : Shown::Step;
   applyHighlight();
@@ -116,8 +115,8 @@ void TimelineView::showSharedSelection() {
   explain();
 }
 
-// The row of the selected box, or of the same one of the present design; or all that belong to what is
-// selected elsewhere.
+// Marks the row of the selected box (or of its match in the present design), or all rows of another view's
+// selection.
 void TimelineView::markRows() {
   if (const ItemRef& box = canvas_->selected(); box.valid()) {
     const auto same = std::find_if(canvas_->matching().begin(), canvas_->matching().end(),
@@ -127,26 +126,26 @@ void TimelineView::markRows() {
   }
   std::vector<int> rows;
   const int all = model_->rowCount();
-  for (int row = 0; linked_.items && row < all; ++row)
-    if (linked_.items(model_->at(row))) rows.push_back(row);
+  for (int row = 0; selection_highlight_.items && row < all; ++row)
+    if (selection_highlight_.items(model_->at(row))) rows.push_back(row);
   table_->showRow(-1, static_cast<int>(rows.size()) < all ? rows : std::vector<int>());
 }
 
-// The same in a design that stands below: of its stage in the same place, nodes of the graph in the same
-// layer.
+// The selection in a compared design: on the stage at the same relative place, for nodes of the graph in the
+// same layer.
 std::shared_ptr<const ResolvedSelection> TimelineView::resolvedSelectionIn(const GanttStep& step) const {
-  if (step.member == 0) return session_->sharedResolvedSelection();
+  if (step.member == 0) return state_->sharedResolvedSelection();
   const std::shared_ptr<const Simulation> simulation = step.lanes->shared_simulation();
-  const int stage = Comparisons::sameStagePlace(session_->selection().stage, lanes_->stages(),
+  const int stage = Comparisons::sameStagePlace(state_->selection().stage, lanes_->stages(),
                                                 step.lanes->stages());
-  const Selection there = remapToDesign(session_->selection(),
+  const Selection there = remapToDesign(state_->selection(),
                                         {estimate_->report.get(), estimate_->simulation.get()},
                                         {step.report.get(), simulation.get()}, stage);
   return std::make_shared<const ResolvedSelection>(there, step.report, simulation);
 }
 
 void TimelineView::markBreakdown() {
-  const ResolvedSelection& resolved = session_->resolvedSelection();
+  const ResolvedSelection& resolved = state_->resolvedSelection();
   category_ = resolved.selection().kind == SelectionKind::Time ? static_cast<int>(resolved.selection().time)
                                                                : -1;
   std::vector<int> marked;
@@ -156,7 +155,7 @@ void TimelineView::markBreakdown() {
   breakdown_->setMarked(std::move(marked));
 }
 
-// What the other designs have in the place of a box.
+// Adds the matching boxes of the other designs.
 void TimelineView::addComparedValues(Inspection& to, const ItemRef& ref) const {
   if (canvas_->steps().size() < 2) return;
   const Lanes& lanes = *canvas_->stepOf(ref).lanes;
@@ -167,7 +166,7 @@ void TimelineView::addComparedValues(Inspection& to, const ItemRef& ref) const {
       to.more.append({Comparisons::letter(step.member),
                       matchingItemText(lanes, ref, *step.lanes, canvas_->matchingItem(ref, step))});
   if (ref.member == 0) return;
-  // Links lead into the present design.
+  // Links select in the present design only.
   for (const InspectedLink& link : std::exchange(to.links, {})) to.rows.append({link.label, link.text});
 }
 
@@ -206,8 +205,8 @@ Inspection TimelineView::inspectSelected() const {
 
 void TimelineView::explain() {
   if (!isVisible()) return;
-  if (!lanes_) return session_->inspect({});
-  if (shown_ == Shown::Box && canvas_->selected().valid()) return session_->inspect(inspectSelected());
+  if (!lanes_) return state_->inspect({});
+  if (shown_ == Shown::Box && canvas_->selected().valid()) return state_->inspect(inspectSelected());
   const GanttSteps& steps = canvas_->steps();
   if (shown_ == Shown::Category && category_ >= 0) {
     Inspection out = inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_));
@@ -216,14 +215,14 @@ void TimelineView::explain() {
       if (step.member > 0)
         out.more.append({Comparisons::letter(step.member),
                          category_text(step.lanes->simulation(), static_cast<TimeCategory>(category_))});
-    return session_->inspect(out);
+    return state_->inspect(out);
   }
   Inspection out = inspect_step(lanes_->simulation());
   for (const GanttStep& step : steps)
     if (step.member > 0)
       out.rows.append({tr("step of %1").arg(Comparisons::letter(step.member)),
                        stepComparisonText(lanes_->simulation(), step.lanes->simulation())});
-  session_->inspect(out);
+  state_->inspect(out);
 }
 
 }  // namespace shardscape::ui

@@ -1,0 +1,35 @@
+#include "graph/op_attributes.h"
+
+namespace shardscape {
+namespace {
+
+template <typename Attributes>
+struct Word {
+  std::string_view name;
+  bool Attributes::*flag;
+};
+constexpr Word<AttentionAttributes> kAttentionWords[] = {{"causal", &AttentionAttributes::causal},
+                                                         {"window", &AttentionAttributes::window},
+                                                         {"soft_cap", &AttentionAttributes::soft_cap},
+                                                         {"alibi", &AttentionAttributes::alibi}};
+constexpr Word<SwiGluAttributes> kSwiGluWords[] = {{"clamp", &SwiGluAttributes::clamp}};
+
+template <typename Attributes, size_t size>
+bool set(OpAttributes& attributes, std::string_view name, const Word<Attributes> (&words)[size]) {
+  for (const Word<Attributes>& word : words) {
+    if (word.name != name) continue;
+    if (std::holds_alternative<std::monostate>(attributes)) attributes = Attributes{};
+    Attributes* family = std::get_if<Attributes>(&attributes);
+    if (family) family->*word.flag = true;
+    return family != nullptr;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool set_attribute(OpAttributes& attributes, std::string_view word) {
+  return set(attributes, word, kAttentionWords) || set(attributes, word, kSwiGluWords);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,127 @@
+// Properties of op kinds: one row per kind in op_traits.cpp. Passes test these properties and not the kind.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "graph/op_attributes.h"
+#include "graph/op_kind.h"
+#include "model/axis.h"
+
+namespace shardscape {
+
+// The attributes that ops of a kind have (op_attributes.h), and whether kinds are placed by the same rules.
+enum class OpFamily : uint8_t {
+  Plain,
+  Attention,  // operands are queries, keys, values, and sinks if there are any
+  SwiGlu,
+  Routing,        // mixture of experts: tokens to slots of experts and back; the dispatcher places them
+  Redistribution  // collectives and local slices
+};
+
+// Letters that the result of an op may lack.
+enum class DroppedLetters : uint8_t {
+  None,
+  Any,
+  FirstOfSecond,  // operand 1 is a table: its first letter counts the rows
+  LastOfSecond    // operand 1 has one number per row: its last letter
+};
+
+// Letters that must not be sharded (whole_letters in op_spec.h).
+enum class WholeLetters : uint8_t {
+  None,
+  LastOperand,       // normalised dimensions: all letters of the last operand, the norm's parameter
+  InsideGroups,      // as LastOperand, without the first letter, which counts independent groups
+  LastOfFirst,       // rotated pairs: the last letter of operand 0
+  LastOfEach,        // concatenated dimensions: the last letter of every operand
+  KeysAndHeadSizes,  // attention: keys, and the last letter of every operand
+  Sequence,          // a recurrence along the sequence: the second letter of operand 0
+  Cut                // the letter of operand 0 from which a part is taken
+};
+
+// How a pass computes the gradients of the operands (differentiate.cpp).
+enum class GradientRule : uint8_t {
+  None,             // no gradient, or another op makes the gradient
+  OneKernel,        // one kernel makes the gradients of all operands
+  Identity,         // every operand gets the gradient of the result
+  StraightThrough,  // quantization: as Identity, without a cast
+  Contraction,      // the gradient of an einsum is two einsums
+  ToParameter,      // operand 0 gets the gradient; the parameter gets the sum over the letters that it lacks
+  Lookup,           // a table: rows of the gradient are added to the rows of the tokens
+  Part,             // zero outside the part
+  Routing,          // placements of the operands; Partial along axes over which an operand is summed
+  Redistribution    // identity between two placements
+};
+
+// How counted FLOPs follow from shapes (passes/count.cpp). The first five are FLOPs per element from the
+// kernel profile, times a number of elements.
+enum class FlopsRule : uint8_t {
+  Letters,     // index space of the forward op
+  OwnLetters,  // index space of this op: its operands may have other placements than those of the forward op
+  Result,      // result of the forward op: only the rows of the tokens are touched
+  FirstOperand,  // operand 0 of the forward op
+  None,          // no arithmetic
+  Contraction,
+  Attention,
+  Scan,  // SSD in chunks
+  Sum,
+  Merge,
+  Quantize
+};
+
+// How seconds follow from shapes and bytes (core/timing/compiled_ops.cpp). Seconds of collectives follow from
+// the cluster.
+enum class TimeRule : uint8_t {
+  Bytes,      // bound by memory bandwidth
+  ScanBytes,  // as Bytes, counted with attention
+  MatrixProduct,
+  Attention,
+  Scan,    // SSD in chunks
+  Routing  // tokens to slots of experts and back
+};
+
+// Where a mixer op runs under cp.
+enum class MixerSpace : uint8_t {
+  None,         // no op of a mixer, or an op of single tokens
+  SomeHeads,    // convolution and scan: the whole sequence of some of the heads
+  WholeGroups,  // norm over the heads of a group: all heads, where cp splits the sequence
+};
+
+struct OpTraits {
+  OpKind kind;
+  std::string_view name, template_name{};  // op_kind_name, template_name
+  OpFamily family = OpFamily::Plain;
+  FlopsGroup group = FlopsGroup::Pointwise;
+  GradientRule gradient = GradientRule::OneKernel;
+  FlopsRule flops = FlopsRule::Letters;
+  TimeRule time = TimeRule::Bytes;
+  // Kinds of block templates: number of data and parameter operands; -1: two or more. optional: number of
+  // further operands, such as the bias of a layer norm or the sinks of an attention.
+  int operands = 0, optional = 0;
+  DroppedLetters drops = DroppedLetters::None;
+  std::span<const Axis> makes{};  // axes of the letters that only the result has, in order
+  WholeLetters whole = WholeLetters::None;
+  std::optional<CollectiveKind> collective{};
+  MixerSpace mixer = MixerSpace::None;
+  // Inference stores a state for the next step; its last dimension is that of this operand. -1: no state.
+  int state_operand = -1;
+  // Missing letters are maximised instead of summed. The maximum is a constant for the gradient.
+  bool accumulates_max = false;
+  bool float_result = false;  // the result is float32, whatever the type of activations
+  bool wide_result = false;   // the result has the type of its widest operand
+  bool relabels = false;      // other axes for the same elements
+  bool sends_tokens = false;  // operand 0 has choices, without a gradient; operand 1 has the tokens
+  // Reads the whole sequence of the rank's part of cp, although sequence parallelism splits the residual
+  // stream. A key that all heads share is gathered before its rotation.
+  bool inner_sequence = false;
+  bool reads_logits = false;   // a step of the loss: the last letter of operand 0 is the vocabulary
+  bool decides_first = false;  // consumers redistribute their other operands to the placement of the result
+  // The backward is linear in the gradient and accepts a Partial gradient; its result is reduced instead.
+  bool accepts_partial_gradient = false;
+};
+const OpTraits& op_traits(OpKind kind);
+// Attributes of the kind's family, with their defaults.
+OpAttributes default_attributes(OpKind kind);
+
+}  // namespace shardscape

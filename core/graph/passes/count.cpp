@@ -1,0 +1,191 @@
+// Count: the FLOPs of every op, and the bytes that it reads and writes.
+#include <set>
+
+#include "graph/op_traits.h"
+#include "graph/segment_builder.h"
+#include "graph/useful_flops.h"
+
+namespace shardscape {
+namespace {
+
+constexpr int64_t kQuantizeFlops = 2;  // per element: largest absolute value, scaling
+constexpr int64_t kMergeFlops = 3;     // per part of a softmax: maximum, exponential, sum
+// Per element of a clamped SwiGLU: three comparisons, a multiplication, an addition; as many in the backward.
+constexpr int64_t kClampFlops = 5;
+// Copies written: one scaled along the contraction of this GEMM, one along that of the weight gradient.
+constexpr int64_t kQuantizedCopies = 2;
+
+// Product of the local sizes of every letter of the op: its index space on one rank.
+Expr index_space(const Segment& s, const Op& op) {
+  const OpSpec spec = *parse_op_spec(op.spec);
+  std::set<char> seen;
+  Expr out(1);
+  auto take = [&](const std::string& letters, TensorId id) {
+    for (size_t d = 0; d < letters.size(); ++d)
+      if (seen.insert(letters[d]).second) out = out * local_size(s.tensor(id), static_cast<int>(d));
+  };
+  for (size_t i = 0; i < spec.in.size(); ++i) take(spec.in[i], op.inputs[i]);
+  take(spec.out, op.outputs[0]);
+  return out;
+}
+
+// FLOPs of `with_keys` products with keys and `with_values` products with values, over all scores (queries x
+// keys x heads). KV heads are not a separate dimension of the scores.
+Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64_t with_values) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]),
+               &v = s.tensor(forward.inputs[2]);
+  const Expr scores = local_size(q, 0) * local_size(q, 1) * local_size(q, 2) * local_size(k, 1);
+  return Expr(2) * scores *
+         (Expr(with_keys) * local_size(k, last_dim(k)) + Expr(with_values) * local_size(v, last_dim(v)));
+}
+
+// Share of the scores that the kernels of a ring compute: whole blocks of keys; blocks behind all queries are
+// skipped. Rank ic of n computes ic + 1 blocks. Under zigzag it computes its own block and half of each other
+// one (Llama team, arXiv 2407.21783, section 3.3.2, for the layout).
+Expr ring_part(const Segment& s, const Op& op) {
+  static const Expr position{Symbol::intern("ic")};
+  const Tensor& q = s.tensor((op.forward >= 0 ? s.op(op.forward) : op).inputs[0]);
+  const AttentionAttributes& attributes = attention_attributes(op);
+  if (attributes.ring == Ring::None || !attributes.causal) return Expr(1);
+  const Expr ranks = q.sizes[1] / local_size(q, 1);
+  return attributes.ring == Ring::Zigzag ? (ranks + Expr(1)) / (Expr(2) * ranks)
+                                         : (position + Expr(1)) / ranks;
+}
+
+// Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs. With a window of We <= S
+// tokens, the first We queries see 1, 2, ..., We keys and the others We.
+Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
+  const AttentionAttributes& attributes = attention_attributes(forward);
+  if (!attributes.causal || q.sizes[1] != k.sizes[1]) return all;
+  const Expr length = k.sizes[1];  // if ranks hold parts of the queries, the result is the mean over ranks
+  if (attributes.window) {
+    static const Expr reach{Symbol::intern("We")};
+    return all * (Expr(2) * reach * length - reach * reach + reach) / (Expr(2) * length * length);
+  }
+  // All keys before this rank's block, and its own block under the mask.
+  if (attributes.ring == Ring::Plain) {
+    static const Expr position{Symbol::intern("ic")};
+    const Expr block = local_size(q, 1);
+    return all * (Expr(2) * position * block + block + Expr(1)) / (Expr(2) * length);
+  }
+  return all * (length + Expr(1)) / (Expr(2) * length);
+}
+
+// SSD: a scan in chunks of Qe tokens as matrix products (Dao and Gu, arXiv 2405.21060, section 6), with B and
+// C per group and x per head. Forward: C·B within a chunk, its product with x, states of chunks from B and x,
+// results from C and states. Backward: C·B and states again, and two products for each of the four.
+void count_ssd(const Segment& s, Op& op) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const Tensor &x = s.tensor(forward.inputs[0]), &b = s.tensor(forward.inputs[3]);
+  static const Expr chunk{Symbol::intern("Qe")};
+  const bool backward = op.grad != GradRole::None;
+  const Expr scores = Expr(2) * local_elements(b) * chunk, values = Expr(2) * local_elements(x) * chunk;
+  const Expr states = Expr(2) * local_elements(x) * local_size(b, static_cast<int>(b.axes.size()) - 1);
+  op.flops = Expr(backward ? 3 : 1) * scores + Expr(backward ? 2 : 1) * values +
+             Expr(backward ? 5 : 2) * states;
+  // Exact: unmasked scores only, and nothing twice.
+  op.useful_flops = Expr(backward ? 2 : 1) *
+                    ((scores + values) * (chunk + Expr(1)) / (Expr(2) * chunk) + Expr(2) * states);
+}
+
+void count_attention(const Segment& s, Op& op, const KernelProfile& profile) {
+  const bool backward = op.grad != GradRole::None;
+  // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of queries
+  // and keys (Dao et al., arXiv 2205.14135, alg. 4).
+  const KernelRule* rule = profile.rule("attention");
+  op.flops = (backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2)
+                       : attention_products(s, op, 1, 1)) *
+             ring_part(s, op);
+  op.useful_flops = causal_part(s, op,
+                                backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1));
+}
+
+void count_flops(const Segment& s, Op& op, const KernelProfile& profile) {
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const auto per_element = [&](const Expr& elements) {
+    const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
+    if (!rule) return;
+    const SwiGluAttributes* gate = swiglu_of(op);
+    op.flops = Expr((op.grad != GradRole::None ? rule->backward_flops : rule->flops) +
+                    (gate && gate->clamp ? kClampFlops : 0)) *
+               elements;
+  };
+  switch (op_traits(op.kind).flops) {
+    case FlopsRule::None: return;
+    case FlopsRule::Attention: return count_attention(s, op, profile);
+    case FlopsRule::Scan: return count_ssd(s, op);
+    case FlopsRule::Letters: per_element(index_space(s, forward)); break;
+    case FlopsRule::OwnLetters: per_element(index_space(s, op)); break;
+    case FlopsRule::Result: per_element(local_elements(s.tensor(forward.outputs[0]))); break;
+    case FlopsRule::FirstOperand: per_element(local_elements(s.tensor(forward.inputs[0]))); break;
+    case FlopsRule::Contraction: op.flops = Expr(2) * index_space(s, op); break;
+    case FlopsRule::Sum:
+      op.flops = Expr(static_cast<int64_t>(op.inputs.size()) - 1) * local_elements(s.tensor(op.outputs[0]));
+      break;
+    case FlopsRule::Merge:
+      op.flops = local_elements(s.tensor(op.inputs[0])) +
+                 Expr(kMergeFlops) * local_elements(s.tensor(op.inputs[2]));
+      break;
+    case FlopsRule::Quantize: op.flops = Expr(kQuantizeFlops) * local_elements(s.tensor(op.inputs[0])); break;
+  }
+  op.useful_flops = op.flops;
+}
+
+// Bytes written to a cache. Decode: the part of the new token. Prefill: the part of the prompt that the cache
+// holds.
+void count_cache_write(const Segment& s, Op& op) {
+  const Tensor &made = s.tensor(op.inputs[0]), &cache = s.tensor(op.outputs[0]);
+  const Expr elements = op.inputs.size() > 1 ? local_elements(made) : local_elements(cache);
+  op.read_bytes = elements * dtype_size(made.dtype);
+  op.written_bytes = elements * dtype_size(cache.dtype);
+}
+
+void count_bytes(const Segment& s, Op& op) {
+  if (is_relabelling(op.kind) || is_cache_view(s, op)) return;
+  if (op.kind == OpKind::CacheWrite) return count_cache_write(s, op);
+  if (op.kind == OpKind::LastToken) {
+    op.read_bytes = op.written_bytes = local_bytes(s.tensor(op.outputs[0]));
+    return;
+  }
+  const bool lookup = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd;
+  std::set<TensorId> read, written(op.outputs.begin(), op.outputs.end());
+  for (TensorId id : op.inputs) {
+    if (!read.insert(id).second) continue;
+    const Tensor& t = s.tensor(id);
+    if (values_in_keys(s, op) && id == op.inputs[2]) continue;
+    if (lookup && t.role == TensorRole::Parameter)  // only the rows of the tokens
+      op.read_bytes += op.kind == OpKind::Embed ? local_bytes(s.tensor(op.outputs[0]))
+                                                : local_size(s.tensor(op.inputs[0]), 1) * local_size(t, 1) *
+                                                      Expr(dtype_bytes(t.dtype));
+    else
+      op.read_bytes += t.role == TensorRole::Parameter && is_quantized(op.compute)
+                           ? local_elements(t) * dtype_size(op.compute)
+                           : local_bytes(t);
+  }
+  for (TensorId id : written) {
+    const Tensor& t = s.tensor(id);
+    Expr bytes = local_bytes(t);
+    if (op.kind == OpKind::Embed && t.role == TensorRole::ParameterGradient)
+      bytes = local_elements(s.tensor(op.inputs[0])) * Expr(dtype_bytes(t.dtype));
+    op.written_bytes += op.kind == OpKind::Quantize ? Expr(kQuantizedCopies) * bytes : bytes;
+    // Gradients of parameters accumulate over microbatches, so they are also read.
+    if (t.role == TensorRole::ParameterGradient) op.read_bytes += bytes;
+  }
+}
+
+}  // namespace
+
+void count_flops_and_bytes(SegmentBuilder& builder) {
+  Segment& s = builder.segment();
+  for (Op& op : s.ops) {
+    count_flops(s, op, builder.profile());
+    // A recomputed op does no useful work
+    op.useful_flops = is_recomputation(op) ? Expr() : useful_flops_of(s, op.useful_flops);
+    count_bytes(s, op);
+  }
+}
+
+}  // namespace shardscape

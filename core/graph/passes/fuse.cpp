@@ -1,0 +1,249 @@
+// Fuse: decides which ops one kernel computes, and how many bytes the kernel moves. The kernel profile says
+// which ops a code base fuses; seconds, bytes and lifetimes read the result.
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "graph/segment_builder.h"
+
+namespace shardscape {
+namespace {
+
+class Fusion {
+ public:
+  Fusion(Segment& segment, const KernelProfile& profile)
+      : s_(segment), profile_(profile), first_(segment.ops.size()) {
+    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) first_[at(id)] = id;
+  }
+
+  void run() {
+    fuse_packed_gemms();
+    fuse_gradient_sums();
+    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) fuse_chain(id);
+    write();
+  }
+
+ private:
+  static size_t at(OpId id) { return static_cast<size_t>(id); }
+  OpId first(OpId id) const {
+    while (first_[at(id)] != id) id = first_[at(id)];
+    return id;
+  }
+  void join(OpId a, OpId b) {
+    a = first(a), b = first(b);
+    first_[at(std::max(a, b))] = std::min(a, b);
+  }
+
+  OpId forward_of(OpId id) const {
+    const Op& op = s_.op(id);
+    return op.grad != GradRole::None && op.forward >= 0 ? op.forward : id;
+  }
+
+  // Whether two forward GEMMs read the same data, and the profile packs their results into one storage.
+  bool packed(const Op& a, const Op& b) const {
+    return a.phase == b.phase && a.inputs[0] == b.inputs[0] && a.compute == b.compute &&
+           s_.tensor(a.inputs[1]).role == TensorRole::Parameter &&
+           s_.tensor(b.inputs[1]).role == TensorRole::Parameter &&
+           s_.tensor(a.outputs[0]).storage == s_.tensor(b.outputs[0]).storage;
+  }
+
+  // GEMMs with packed results are one GEMM. Their input gradients are one GEMM that sums over the columns of
+  // all of them; their weight gradients are one GEMM with as many columns.
+  void fuse_packed_gemms() {
+    std::vector<OpId> forwards;  // one GEMM of each pack
+    std::map<OpId, OpId> pack;   // GEMM -> the first GEMM of its pack
+    for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
+      const Op& op = s_.op(id);
+      if (op.kind != OpKind::Einsum || op.grad != GradRole::None) continue;
+      const auto found = std::find_if(forwards.begin(), forwards.end(),
+                                      [&](OpId other) { return packed(s_.op(other), op); });
+      pack[id] = found == forwards.end() ? forwards.emplace_back(id) : *found;
+    }
+    std::map<std::tuple<OpId, GradRole, Phase, int>, OpId> kernels;
+    for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
+      const Op& op = s_.op(id);
+      if (op.kind != OpKind::Einsum) continue;
+      const OpId forward = forward_of(id);
+      const OpId of = pack.contains(forward) ? pack.at(forward) : forward;
+      join(kernels.try_emplace({of, op.grad, op.phase, op.operand}, id).first->second, id);
+    }
+  }
+
+  // The sum of the input gradients of packed GEMMs is the result of their one GEMM.
+  void fuse_gradient_sums() {
+    for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
+      const Op& op = s_.op(id);
+      if (op.kind != OpKind::Add || op.phase == Phase::Forward || op.inputs.empty()) continue;
+      const auto kernel = [&](TensorId summand) -> OpId {
+        const OpId producer = s_.tensor(summand).producer;
+        return producer >= 0 && s_.op(producer).kind == OpKind::Einsum &&
+                       s_.op(producer).grad == GradRole::Input
+                   ? first(producer)
+                   : -1;
+      };
+      const OpId of = kernel(op.inputs.front());
+      if (of >= 0 && std::all_of(op.inputs.begin(), op.inputs.end(),
+                                 [&](TensorId summand) { return kernel(summand) == of; }))
+        join(of, id);
+    }
+  }
+
+  // The only op that reads the op's result, if it runs in the same phase; -1: none.
+  OpId only_reader(OpId id) const {
+    const Op& op = s_.op(id);
+    OpId out = -1;
+    for (OpId reader = id + 1; reader < static_cast<OpId>(s_.ops.size()); ++reader) {
+      const std::vector<TensorId>& inputs = s_.op(reader).inputs;
+      if (std::find(inputs.begin(), inputs.end(), op.outputs.front()) == inputs.end()) continue;
+      if (out >= 0 || s_.op(reader).phase != op.phase) return -1;
+      out = reader;
+    }
+    return out;
+  }
+
+  bool fits(const Op& op, const std::string& kind) const {
+    return op.grad == GradRole::None && template_name(op.kind) == kind && !expert_bias_bytes(op);
+  }
+
+  // The ops that match a chain of kinds from this op on; empty: they do not match.
+  std::vector<OpId> match(OpId id, const std::vector<std::string>& chain) const {
+    std::vector<OpId> out;
+    for (const std::string& kind : chain) {
+      if (id < 0 || !fits(s_.op(id), kind)) return {};
+      out.push_back(id);
+      id = only_reader(id);
+    }
+    return out;
+  }
+
+  void fuse_chain(OpId id) {
+    if (chained_.contains(id) || s_.op(id).outputs.empty()) return;
+    for (const std::vector<std::string>& chain : profile_.fused) {
+      const std::vector<OpId> ops = match(id, chain);
+      if (ops.empty()) continue;
+      for (const OpId member : ops) join(id, member);
+      chained_.insert(ops.begin(), ops.end());
+      return;
+    }
+  }
+
+  // An in-place addition of a bias: the kernel that writes or reads the sum also adds the bias. The
+  // bias has one element per column; its bytes are not counted.
+  bool is_epilogue(const Op& op) const {
+    return op.kind == OpKind::BiasAdd && op.grad == GradRole::None && !expert_bias_bytes(op) &&
+           s_.tensor(op.outputs[0]).storage == s_.tensor(op.inputs[0]).storage;
+  }
+
+  // Views have no kernel; attention sends and receives the messages of its ring.
+  bool has_kernel(const Op& op) const {
+    return !is_ring(op.kind) && !is_relabelling(op.kind) && !is_cache_view(s_, op);
+  }
+
+  void write() {
+    std::map<OpId, std::vector<OpId>> members;
+    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id)
+      if (has_kernel(s_.op(id))) members[first(id)].push_back(id);
+    s_.kernel_of.assign(s_.ops.size(), -1);
+    for (auto& [head, ops] : members) {
+      Kernel kernel;
+      const auto gemm = std::find_if(ops.begin(), ops.end(),
+                                     [&](OpId id) { return s_.op(id).kind == OpKind::Einsum; });
+      kernel.op = gemm == ops.end() ? ops.back() : *gemm;
+      kernel.moved_bytes = moved_bytes(ops);
+      for (const OpId id : ops) s_.kernel_of[at(id)] = static_cast<int>(s_.kernels.size());
+      kernel.ops = std::move(ops);
+      s_.kernels.push_back(std::move(kernel));
+    }
+  }
+
+  // Whether ops read the tensor, and only these. A replay also makes tensors that no op reads.
+  bool only_read_by(const std::set<OpId>& ops, TensorId tensor) const {
+    if (tensor == s_.output || tensor == s_.input_grad) return false;
+    bool read = false;
+    for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
+      const std::vector<TensorId>& inputs = s_.op(id).inputs;
+      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end()) continue;
+      if (!ops.contains(id)) return false;
+      read = true;
+    }
+    return read;
+  }
+
+  // Bytes that separate bias kernels of the experts move, in forward or backward. Nothing: no separate
+  // kernel.
+  std::optional<Expr> expert_bias_bytes(const Op& op) const {
+    if (op.kind != OpKind::BiasAdd || op.inputs.empty() || !profile_.expert_bias) return std::nullopt;
+    const Tensor& to = s_.tensor(op.inputs[0]);
+    const double moved = (*profile_.expert_bias)[op.grad == GradRole::None ? 0 : 1];
+    if (moved <= 0 || to.axes.size() != 3 || to.axes.front() != Axis::Experts ||
+        to.axes.back() != Axis::Hidden)
+      return std::nullopt;
+    constexpr int64_t kParts = 128;  // fractions of a byte per element
+    return Expr(static_cast<int64_t>(kParts * moved)) / Expr(kParts) * local_elements(to);
+  }
+
+  // Bytes of the kernels that add the gradients of a tensor. One GEMM makes the gradients of packed GEMMs as
+  // one summand. The profile adds all summands in one kernel, or each to the sum so far as it arrives.
+  Expr gradient_sum_bytes(const Op& op) const {
+    std::set<OpId> producers;
+    Expr read;
+    int64_t summands = 0;
+    for (const TensorId id : op.inputs) {
+      const OpId producer = s_.tensor(id).producer;
+      if (producer >= 0 && s_.op(producer).kind == OpKind::Einsum &&
+          !producers.insert(first(producer)).second)
+        continue;
+      read += local_bytes(s_.tensor(id));
+      ++summands;
+    }
+    const int64_t kernels = profile_.adds_gradients_at_once ? 1 : std::max<int64_t>(1, summands - 1);
+    return read + Expr(2 * kernels - 1) * local_bytes(s_.tensor(op.outputs[0]));
+  }
+
+  // Bytes that one op moves. single: no other op runs in its kernel.
+  Expr own_bytes(const Op& op, bool single) const {
+    if (const auto bias = expert_bias_bytes(op)) return *bias;
+    if (is_epilogue(op) && !single) return {};
+    if (is_gradient_sum(op)) return gradient_sum_bytes(op);
+    // A kernel that recomputes a tensor for its backward does not write the tensor.
+    if (is_recomputation(op) && s_.op(op.forward).recomputed_in_backward) return op.read_bytes;
+    return op.read_bytes + op.written_bytes;
+  }
+
+  // A kernel reads a tensor once. Tensors that only its own ops read stay on chip.
+  Expr moved_bytes(const std::vector<OpId>& ops) const {
+    const std::set<OpId> members(ops.begin(), ops.end());
+    std::set<TensorId> on_chip;
+    Expr out;
+    for (const OpId id : ops) {
+      const Op& op = s_.op(id);
+      if (is_gradient_sum(op) && ops.size() > 1) {  // a GEMM writes the sum of its summands
+        out += local_bytes(s_.tensor(op.outputs[0]));
+        continue;
+      }
+      out += own_bytes(op, ops.size() == 1);
+      if (ops.size() == 1 || is_epilogue(op)) continue;
+      const std::set<TensorId> inputs(op.inputs.begin(), op.inputs.end());
+      for (const TensorId input : inputs)
+        if (!on_chip.insert(input).second) out += -local_bytes(s_.tensor(input));
+      for (const TensorId made : op.outputs) {
+        on_chip.insert(made);
+        if (only_read_by(members, made)) out += -local_bytes(s_.tensor(made));
+      }
+    }
+    return out;
+  }
+
+  Segment& s_;
+  const KernelProfile& profile_;
+  std::vector<OpId> first_;  // by op: an earlier op of its kernel, or the op itself
+  std::set<OpId> chained_;   // ops of chains
+};
+
+}  // namespace
+
+void fuse(SegmentBuilder& builder) { Fusion(builder.segment(), builder.profile()).run(); }
+
+}  // namespace shardscape

@@ -1,0 +1,111 @@
+// Lifetimes: which storages live from the forward to the backward, and to the deferred weight gradients.
+#include <algorithm>
+#include <set>
+
+#include "graph/op_traits.h"
+#include "graph/segment_builder.h"
+
+namespace shardscape {
+namespace {
+
+// The forward op whose backward reads the result of a collective: the saver of the collective's input.
+// Collectives may follow each other, for example where heads are exchanged before a ring.
+OpId forward_reader(const Segment& s, const Op& collective) {
+  OpId out = -1;
+  for (const Op& reader : s.ops) {
+    if (std::find(reader.inputs.begin(), reader.inputs.end(), collective.outputs[0]) == reader.inputs.end())
+      continue;
+    if (const OpId reader_op = reader.forward < 0 && is_collective(reader.kind) ? forward_reader(s, reader)
+                                                                                : reader.forward;
+        reader_op >= 0)
+      out = reader_op;
+  }
+  return out;
+}
+
+// Forward storages that the backward of a layer with this checkpoint policy reads. If replayed_storages is
+// not null, the storages of the replay that the backward reads are added to it.
+std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy checkpoint_policy,
+                                        std::vector<SavedStorage>* replayed_storages) {
+  std::set<StorageId> seen, replayed;
+  std::vector<SavedStorage> saved;
+  for (size_t i = static_cast<size_t>(s.backward_begin); i < s.ops.size(); ++i) {
+    if (!runs(s.ops[i], checkpoint_policy)) continue;
+    for (TensorId read : s.ops[i].inputs) {
+      const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
+                                                                             : read;
+      const Tensor& t = s.tensor(id);
+      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient ||
+          t.role == TensorRole::Gradient)
+        continue;
+      if (t.producer >= s.backward_begin) {  // recomputed or gathered again: its source is saved instead
+        const Op& producer = s.op(t.producer);
+        const bool recomputed = is_recomputation(producer) || producer.scope == OpScope::Checkpoint;
+        if (replayed_storages && recomputed && s.ops[i].phase == Phase::Backward &&
+            replayed.insert(t.storage).second)
+          replayed_storages->push_back(
+              {t.storage, producer.forward >= 0 ? producer.forward : s.ops[i].forward});
+        continue;
+      }
+      OpId saver = s.ops[i].forward >= 0 ? s.ops[i].forward : t.producer;
+      if (is_collective(s.ops[i].kind))
+        if (const OpId reader_op = forward_reader(s, s.ops[i]); reader_op >= 0) saver = reader_op;
+      if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
+    }
+  }
+  std::stable_sort(saved.begin(), saved.end(),
+                   [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
+  return saved;
+}
+
+// Sets Op::deferrable: backward ops that the gradient of the segment's input does not depend on. Replays run
+// before all other ops, so they are never deferred.
+void split_backward(Segment& s) {
+  std::vector<bool> needed(s.tensors.size(), false);
+  if (s.input_grad >= 0) needed[static_cast<size_t>(s.input_grad)] = true;
+  for (size_t i = s.ops.size(); i-- > static_cast<size_t>(s.backward_begin);) {
+    Op& op = s.ops[i];
+    op.deferrable = op.phase != Phase::Recompute &&
+                    std::none_of(op.outputs.begin(), op.outputs.end(),
+                                 [&](TensorId id) { return needed[static_cast<size_t>(id)]; });
+    if (op.deferrable) continue;
+    for (TensorId id : op.inputs)
+      if (id >= 0) needed[static_cast<size_t>(id)] = true;
+  }
+}
+
+std::vector<SavedStorage> collect_deferred(const Segment& s, CheckpointPolicy checkpoint_policy) {
+  std::set<StorageId> seen;
+  std::vector<SavedStorage> out;
+  for (const Op& op : s.ops) {
+    if (!op.deferrable || !runs(op, checkpoint_policy)) continue;
+    for (TensorId read : op.inputs) {
+      if (read < 0) continue;
+      const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
+                                                                             : read;
+      const Tensor& t = s.tensor(id);
+      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient) continue;
+      if (t.producer >= 0 && s.op(t.producer).deferrable) continue;
+      const OpId reader_op = op.forward >= 0 ? op.forward : forward_reader(s, op);
+      if (seen.insert(t.storage).second) out.push_back({t.storage, reader_op >= 0 ? reader_op : 0});
+    }
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
+  return out;
+}
+
+}  // namespace
+
+void find_lifetimes(SegmentBuilder& builder) {
+  Segment& s = builder.segment();
+  // Selective recompute has no op scopes: every layer replays the same ops.
+  const bool full = s.replay_end > s.backward_begin;
+  s.saved = collect_saved(s, CheckpointPolicy::Input, &s.replayed);
+  if (full) s.saved_without_recompute = collect_saved(s, CheckpointPolicy::Activations, nullptr);
+  split_backward(s);
+  s.deferred = collect_deferred(s, CheckpointPolicy::Input);
+  if (full) s.deferred_without_recompute = collect_deferred(s, CheckpointPolicy::Activations);
+}
+
+}  // namespace shardscape

@@ -1,0 +1,192 @@
+// The mesh axes and their splits, as a tree with one row per axis (kMeshAxes). Names, groups, degrees and
+// ranks all follow from the rows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "symbolic/expr.h"
+
+namespace shardscape {
+
+// kMeshAxes explains the axes. Lists of axes are sorted in this order.
+enum class MeshAxis : uint8_t {
+  Pp,
+  Dp,
+  Cp,
+  Tp,
+  TpKv,
+  TpRep,
+  TpOuter,
+  TpContext,
+  DpRep,
+  DpShard,
+  CpRing,
+  CpUlysses,
+  CpGroups,
+  CpHeads,
+  Edp,
+  EdpFolded,
+  EdpShard,
+  EdpShardFolded,
+  Etp,
+  Ep,
+  EpNode,
+  EpLocal,
+  Count  // not an axis
+};
+inline constexpr auto kMeshAxisCount = static_cast<size_t>(MeshAxis::Count);
+
+using MeshAxes = std::vector<MeshAxis>;  // from major to minor
+
+// The numbers from which the degrees of all axes follow.
+struct MeshDegrees {
+  int64_t tp = 1, cp = 1, dp = 1, pp = 1;
+  int64_t kv_heads = 1;  // splits tp if smaller than tp
+  int64_t dp_shard = 0;  // ranks of dp that shard states; splits dp if it divides dp; 0: all of dp
+  int64_t ep = 1;
+  int64_t etp = 0;          // tensor-parallel degree of experts; 0: tp
+  int64_t ulysses = 1;      // u; splits cp
+  int64_t ep_local = 1;     // el; splits ep
+  int64_t mixer_heads = 1;  // uh; splits cp for state-space mixers
+  int64_t context = 1;      // dcp; splits tp
+  bool folds_experts() const { return etp > 0 && etp != tp; }
+  int64_t shard_dp() const { return dp_shard >= 1 && dp % dp_shard == 0 ? dp_shard : dp; }
+  int64_t expert_tp() const { return folds_experts() ? etp : 1; }
+  int64_t expert_ep() const { return std::max<int64_t>(1, ep); }
+  // The part of dp that one expert mesh covers: one copy of the states under hybrid sharding if ep (x etp)
+  // fits into it, otherwise all of dp.
+  int64_t expert_dp() const;
+  int64_t edp() const;        // replicas of an expert
+  int64_t edp_shard() const;  // those inside one expert mesh
+};
+
+// Dense: pp x dp x cp x tp. Experts: edp x ep x etp over the ranks of a stage.
+enum class Mesh : uint8_t { Dense, Experts };
+
+// Replicas: ranks along the axis hold the same parameters and process different tokens. Shards: they hold
+// parts of parameters.
+enum class AxisUse : uint8_t { Stages, Replicas, Shards };
+
+// Whole: a dimension of a mesh. Outer, Inner: parts of the parent, whose coordinate is
+// outer · (degree of inner) + inner. Form: the ranks of the parent, with another symbolic degree.
+enum class AxisPlace : uint8_t { Whole, Form, Outer, Inner };
+
+// A part without an own degree has the degree of the parent divided by the degree of the other part. One part
+// of each split has a number. If the number does not divide the parent, the inner part has degree 1.
+struct MeshAxisRow {
+  using Number = int64_t (*)(const MeshDegrees&);
+
+  MeshAxis axis;
+  std::string_view name;
+  AxisPlace place = AxisPlace::Whole;
+  MeshAxis parent{};              // of a whole axis: the axis itself
+  MeshAxis outer{};               // of an inner part: the other part, which may belong to the other mesh
+  std::string_view degree{};      // as an expression
+  Number number = nullptr;        // the degree in a DeviceMesh
+  Mesh mesh = Mesh::Dense;        // inherited by parts and forms
+  AxisUse use = AxisUse::Shards;  // inherited by parts and forms
+};
+
+namespace mesh_axis_rows {
+
+template <auto kMember>
+int64_t number(const MeshDegrees& degrees) {
+  return std::invoke(kMember, degrees);
+}
+
+constexpr MeshAxisRow whole(MeshAxis axis, std::string_view name, Mesh mesh, AxisUse use,
+                            std::string_view degree, MeshAxisRow::Number number) {
+  return {axis, name, AxisPlace::Whole, axis, {}, degree, number, mesh, use};
+}
+constexpr MeshAxisRow form(MeshAxis parent, MeshAxis axis, std::string_view name, std::string_view degree) {
+  return {axis, name, AxisPlace::Form, parent, {}, degree};
+}
+constexpr MeshAxisRow outer(MeshAxis parent, MeshAxis axis, std::string_view name,
+                            std::string_view degree = {}, MeshAxisRow::Number number = nullptr) {
+  return {axis, name, AxisPlace::Outer, parent, {}, degree, number};
+}
+constexpr MeshAxisRow inner(MeshAxis parent, MeshAxis outer, MeshAxis axis, std::string_view name,
+                            std::string_view degree = {}, MeshAxisRow::Number number = nullptr) {
+  return {axis, name, AxisPlace::Inner, parent, outer, degree, number};
+}
+
+constexpr auto rows() {
+  using enum MeshAxis;
+  using D = MeshDegrees;
+  return std::array{
+      whole(Pp, "pp", Mesh::Dense, AxisUse::Stages, "pp", number<&D::pp>),
+      whole(Dp, "dp", Mesh::Dense, AxisUse::Replicas, "dp", number<&D::dp>),
+      whole(Cp, "cp", Mesh::Dense, AxisUse::Replicas, "cp", number<&D::cp>),
+      whole(Tp, "tp", Mesh::Dense, AxisUse::Shards, "tp", number<&D::tp>),
+      // If KV heads are fewer than tp, each KV head is copied to tp/G adjacent ranks.
+      outer(Tp, TpKv, "tp_kv", "G", number<&D::kv_heads>),
+      inner(Tp, TpKv, TpRep, "tp_rep"),
+      // dcp adjacent ranks share the context of decoded sequences.
+      outer(Tp, TpOuter, "tp_outer"),
+      inner(Tp, TpOuter, TpContext, "dcp", "dcp", number<&D::context>),
+      // Hybrid sharding: states are sharded inside a group and replicated across groups.
+      outer(Dp, DpRep, "dp_replicate"),
+      inner(Dp, DpRep, DpShard, "dp_shard", "ds", number<&D::shard_dp>),
+      // Ulysses inside a ring: u adjacent ranks, which send most, exchange heads. cp/u groups of these ranks
+      // form the ring.
+      outer(Cp, CpRing, "cp_ring"),
+      inner(Cp, CpRing, CpUlysses, "cp_ulysses", "u", number<&D::ulysses>),
+      // State-space mixers: uh ranks share the heads of one of cp/uh mixer groups.
+      outer(Cp, CpGroups, "cp_groups"),
+      inner(Cp, CpGroups, CpHeads, "cp_heads", "uh", number<&D::mixer_heads>),
+      // edp x ep covers dp x cp if experts use the tp of the dense layers. If experts have their own
+      // tensor-parallel degree, edp x ep x etp covers dp x cp x tp. Both cases place ranks in the same
+      // way; only the formulas differ.
+      whole(Edp, "edp", Mesh::Experts, AxisUse::Replicas, "dp*cp/ep", number<&D::edp>),
+      form(Edp, EdpFolded, "edp", "dp*cp*tp/(ep*etp)"),
+      // Under hybrid sharding, the expert mesh lies inside each copy of the states if it fits. All parameters
+      // are then copied to the same ranks (Megatron-core parallel_state: instances of experts and of dense
+      // parameters share one group across instances).
+      inner(Edp, DpRep, EdpShard, "edp_shard", {}, number<&D::edp_shard>),
+      inner(EdpFolded, DpRep, EdpShardFolded, "edp_shard", {}, number<&D::edp_shard>),
+      whole(Etp, "etp", Mesh::Experts, AxisUse::Shards, "etp", number<&D::expert_tp>),
+      whole(Ep, "ep", Mesh::Experts, AxisUse::Shards, "ep", number<&D::expert_ep>),
+      // Tokens are sent once per node: el ranks of a group share a node, and ep/el nodes share the experts.
+      outer(Ep, EpNode, "ep_node"),
+      inner(Ep, EpNode, EpLocal, "ep_local", "el", number<&D::ep_local>),
+  };
+}
+
+}  // namespace mesh_axis_rows
+
+inline constexpr auto kMeshAxes = [] {
+  std::array rows = mesh_axis_rows::rows();
+  for (MeshAxisRow& row : rows) {
+    const MeshAxisRow& parent = rows[static_cast<size_t>(row.parent)];
+    row.mesh = parent.mesh;
+    row.use = parent.use;
+  }
+  return rows;
+}();
+// The whole axes of the expert mesh, fastest varying first.
+inline constexpr std::array kExpertAxes{MeshAxis::Etp, MeshAxis::Ep, MeshAxis::Edp};
+
+constexpr const MeshAxisRow& mesh_axis(MeshAxis axis) { return kMeshAxes[static_cast<size_t>(axis)]; }
+constexpr std::string_view mesh_axis_name(MeshAxis axis) { return mesh_axis(axis).name; }  // "tp", "tp_kv"
+constexpr bool is_expert_axis(MeshAxis axis) { return mesh_axis(axis).mesh == Mesh::Experts; }
+// Whether the gradient sync reduces gradients that are Partial on the axis.
+constexpr bool is_replica_axis(MeshAxis axis) { return mesh_axis(axis).use == AxisUse::Replicas; }
+// Whether the axis is `whole` or lies below it in the tree.
+bool is_part_of(MeshAxis axis, MeshAxis whole);
+// The part of `whole` inside `outer`. Dp and DpRep yield DpShard; Edp and DpRep yield EdpShard.
+std::optional<MeshAxis> inner_part(MeshAxis whole, MeshAxis outer);
+// Whether groups along both axes of one mesh can have more than one rank in common: an axis and its part, or
+// parts of two different splits of an axis. A placement uses only one of such axes.
+bool share_ranks(MeshAxis a, MeshAxis b);
+// The axes, with both parts of a split replaced by their parent.
+MeshAxes merge_parts(MeshAxes axes);
+// The degree as an expression, for example tp/G of tp_rep and dp·cp/ep of edp.
+const Expr& mesh_axis_degree(MeshAxis axis);
+
+}  // namespace shardscape

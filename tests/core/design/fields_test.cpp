@@ -1,0 +1,243 @@
+// The list of a design's fields, and the keys of caches that are selections from it. A design that differs in
+// one field from a design that filled a cache has the same numbers as with an empty cache.
+#include <QtTest>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "design/fields.h"
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
+#include "memory/estimate.h"
+#include "pipeline/schedule.h"
+#include "report/memory_report.h"
+#include "report/time_report.h"
+#include "support/designs.h"
+#include "support/evaluation_text.h"
+#include "support/random_designs.h"
+#include "timing/simulation.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+std::string report_of(const Design& design, const std::shared_ptr<PlanCache>& cache) {
+  const auto report = estimate(design, cache);
+  if (!report->valid()) return report->problems.front().what;
+  return with_time(estimate_json(*report), *report, *simulate(*report));
+}
+
+// Designs in which, together, every field matters.
+std::vector<Design> designs() {
+  std::vector<Design> out;
+  const auto add = [&](const char* preset, int64_t tp, int64_t pp, int64_t dp, const auto& change) {
+    Design d = preset_design(preset, tp, pp, dp);
+    d.model.layers = 8;
+    d.workload.batch = 16 * dp;
+    d.workload.seq = 2048;
+    change(d.parallel, d.workload, d);
+    out.push_back(d);
+  };
+  add("llama3-8b", 1, 4, 2, [](ParallelSpec& p, WorkloadSpec&, Design&) {
+    p.schedule = ScheduleKind::ZbAuto;
+    p.passes.times = {2, 3, 1, 1};
+    p.passes.most_in_flight = 6;
+  });
+  add("llama3-8b", 1, 2, 4, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
+    p.schedule = ScheduleKind::Flexible;
+    p.virtual_stages = 2;
+    p.sync = SyncStrategy::DistributedOptimizer;
+    p.overlap_grad_reduce = p.overlap_param_gather = true;
+    w.recompute = Recompute::Full;
+    w.recompute_method = RecomputeMethod::Block;
+  });
+  add("gpt3-13b", 2, 2, 4, [](ParallelSpec& p, WorkloadSpec& w, Design& d) {
+    p.scatter_gather_pipeline = true;
+    w.recompute = Recompute::Full;
+    d.model.layers = 7;
+  });
+  add("gpt3-small-125m", 2, 1, 8, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
+    p.sync = SyncStrategy::DdpBuckets;
+    p.sequence_parallel = p.tp_comm_overlap = true;
+    w.recompute = Recompute::Selective;
+  });
+  add("mistral-7b-v0.1", 1, 1, 16, [](ParallelSpec& p, WorkloadSpec& w, Design& d) {
+    p.sync = SyncStrategy::Zero3;
+    d.model.window = 256;
+    w.microbatch = 2;
+  });
+  add("gpt3-13b", 1, 1, 16, [](ParallelSpec& p, WorkloadSpec&, Design&) { p.sync = SyncStrategy::Zero1; });
+  add("llama3-8b", 1, 1, 16, [](ParallelSpec& p, WorkloadSpec&, Design&) {
+    p.cp = 4;
+    p.context = ContextMode::UlyssesRing;
+    p.sync = SyncStrategy::Fsdp2;
+    p.dp_shard = 4;
+  });
+  add("mixtral-8x7b", 2, 2, 8, [](ParallelSpec& p, WorkloadSpec& w, Design&) {
+    p.ep = 8;
+    p.sequence_parallel = true;
+    p.virtual_stages = 2;
+    p.ep_comm_overlap = true;
+    w.capacity_factor = 1500;
+  });
+  add("gpt3-small-125m", 1, 1, 16,
+      [](ParallelSpec& p, WorkloadSpec&, Design&) { p.sync = SyncStrategy::Zero3; });
+  add("deepseek-v3", 1, 2, 16, [](ParallelSpec& p, WorkloadSpec&, Design& d) {
+    d.model.mtp_layers = 1;
+    p.ep = 16;
+    p.dispatcher = Dispatcher::Flex;
+  });
+  for (const char* preset : {"mamba-1.4b", "mamba2-1.3b"})
+    add(preset, 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
+  add("llama3-8b", 1, 1, 512,
+      [](ParallelSpec&, WorkloadSpec&, Design& d) { d.cluster.oversubscription = 4000; });
+  add("llama3-8b", 4, 2, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.mode = Mode::Decode; });
+  return out;
+}
+
+// Designs with other values in as many fields as possible, valid or not.
+std::vector<Design> others(const Design& base) {
+  std::vector<Design> out;
+  for (const auto& number : {+[](int64_t x) { return 2 * x; }, +[](int64_t x) { return 64 * x; },
+                             +[](int64_t) { return int64_t{1536}; }, +[](int64_t x) { return x / 2; },
+                             +[](int64_t x) { return x + 1; }, +[](int64_t x) { return x - 1; },
+                             +[](int64_t) { return int64_t{4}; }, +[](int64_t) { return int64_t{1}; }}) {
+    Design& d = out.emplace_back(base);
+    const auto change = [&](const auto&, auto& value) {
+      if constexpr (std::is_same_v<decltype(value), int64_t&>) value = number(value);
+      if constexpr (std::is_same_v<decltype(value), bool&>) value = !value;
+    };
+    visit_fields(change, d);
+    // A size of 0 stands for a part that the model lacks.
+    const auto restore = [](const auto&, auto& value, const auto& of_base) {
+      if constexpr (std::is_same_v<decltype(value), int64_t&>)
+        if (value == 0 || of_base == 0) value = of_base;
+    };
+    visit_fields(restore, d.model, base.model);
+    d.name = d.model.preset = "another";
+    d.parallel.passes.times = {5, 1, 1, 3};
+    d.parallel.stage_layers.assign(static_cast<size_t>(base.parallel.pp * base.parallel.virtual_stages), 1);
+    d.parallel.stage_layers.front() += base.model.layers -
+                                       static_cast<int64_t>(d.parallel.stage_layers.size());
+  }
+  for (const Knob& knob : knobs())
+    for (const KnobChoice& choice : knob.choices)
+      if (Design d = base; !set_knob(d, knob, choice.value)) out.push_back(d);
+  return out;
+}
+
+// The base design with one field of another design.
+Design with_field(Design base, const Design& other, std::string_view name) {
+  const auto take = [&](const auto& field, auto& value, const auto& theirs) {
+    if (field.name == name) value = theirs;
+  };
+  visit_fields(take, base, other);
+  return base;
+}
+
+std::vector<std::string> field_names() {
+  std::vector<std::string> out;
+  const Design design;
+  visit_fields([&](const auto& field, const auto&) { out.emplace_back(field.name); }, design);
+  return out;
+}
+
+// Valid designs that differ from the base in this field: a few.
+std::vector<Design> variants(const Design& base, const std::vector<Design>& others, const std::string& name) {
+  constexpr size_t kMost = 2;
+  std::vector<Design> out;
+  for (const Design& other : others) {
+    const Design d = with_field(base, other, name);
+    if (out.size() < kMost && d != base && std::find(out.begin(), out.end(), d) == out.end() &&
+        first_error(d).empty())
+      out.push_back(d);
+  }
+  return out;
+}
+
+}  // namespace
+
+class FieldsTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void namesAreDistinct();
+  void everyMemberIsListedOnce();
+  void schedulesWithEqualActionsHaveOneKey();
+  void numbersDoNotDependOnADesignWithAnotherField();
+};
+
+void FieldsTest::namesAreDistinct() {
+  const std::vector<std::string> names = field_names();
+  QCOMPARE(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+}
+
+// A row for every member, by count (visit_fields), and no member in two rows.
+void FieldsTest::everyMemberIsListedOnce() {
+  const Design design;
+  std::set<const void*> members;
+  visit_fields([&](const auto&, const auto& value) { members.insert(&value); }, design);
+  QCOMPARE(members.size(), field_names().size());
+}
+
+void FieldsTest::schedulesWithEqualActionsHaveOneKey() {
+  const auto words = [](const ParallelSpec& parallel) {
+    const CacheKey key = schedule_key(parallel);
+    return std::vector<int64_t>(key.words().begin(), key.words().end());
+  };
+  ParallelSpec base;
+  base.pp = 4;
+  const auto same = [&](const auto& change) {
+    ParallelSpec changed = base;
+    change(changed);
+    return words(changed) == words(base);
+  };
+  QVERIFY(same([](ParallelSpec& p) { p.tp = p.dp = 8; }));
+  QVERIFY(same([](ParallelSpec& p) { p.ep_comm_overlap = true; }));  // no experts
+  QVERIFY(same([](ParallelSpec& p) { p.passes.times = {1, 2, 1, 0}; }));
+  QVERIFY(!same([](ParallelSpec& p) { p.pp = 8; }));
+  QVERIFY(!same([](ParallelSpec& p) { p.virtual_stages = 2; }));
+  QVERIFY(!same([](ParallelSpec& p) { p.forward_only = true; }));
+  QVERIFY(!same([](ParallelSpec& p) { p.schedule = ScheduleKind::ZbAuto; }));
+  base.schedule = ScheduleKind::ZbAuto;
+  QVERIFY(!same([](ParallelSpec& p) { p.passes.times = {1, 2, 1, 0}; }));
+  QVERIFY(!same([](ParallelSpec& p) { p.passes.waiting_percent = 50; }));
+  base.pp = 1;
+  QVERIFY(same([](ParallelSpec& p) { p.schedule = ScheduleKind::OneFOneB; }));
+}
+
+void FieldsTest::numbersDoNotDependOnADesignWithAnotherField() {
+  constexpr int kEnough = 2;
+  // The mode sets forward_only. The sizes of a model belong to its architecture.
+  const std::set<std::string> alone_invalid{"forward_only", "architecture"}, labels{"name", "preset"};
+  const EvaluationOptions options{0, true, true};
+  std::map<std::string, int> visible;  // valid changes of the field that the numbers show
+  for (const Design& base : designs()) {
+    QVERIFY2(first_error(base).empty(), first_error(base).c_str());
+    const auto shared = std::make_shared<PlanCache>();
+    Evaluator search;
+    report_of(base, shared);
+    const std::string found = text(search.evaluate(base, options));
+    const std::vector<Design> pool = others(base);
+    for (const std::string& name : field_names()) {
+      if (alone_invalid.contains(name) || visible[name] >= kEnough) continue;
+      for (const Design& design : variants(base, pool, name)) {
+        const std::string alone = text(Evaluator().evaluate(design, options)),
+                          report = report_of(design, std::make_shared<PlanCache>());
+        visible[name] += alone != found;
+        const QString what = QString::fromStdString(name + " differs: " + command_flags(design));
+        QVERIFY2(report_of(design, shared) == report, qPrintable("report, " + what));
+        search.evaluate(base, options);
+        QVERIFY2(text(search.evaluate(design, options)) == alone, qPrintable("search, " + what));
+      }
+    }
+  }
+  for (const std::string& name : field_names())
+    QVERIFY2(visible[name] > 0 || alone_invalid.contains(name) || labels.contains(name),
+             qPrintable(QString::fromStdString("no valid change matters: " + name)));
+}
+
+QTEST_APPLESS_MAIN(FieldsTest)
+#include "fields_test.moc"

@@ -1,0 +1,381 @@
+// Rules of validation for the model: attention, experts, state-space mixers, positions and names.
+#include <QtTest>
+
+#include "design/knobs/knobs.h"
+#include "support/validation_rules.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+void mixtral(Design& d) {
+  apply_preset(d, "mixtral-8x7b");
+  d.parallel = {};
+  d.parallel.tp = 2;
+  d.parallel.dp = 4;
+  d.workload.seq = 4096;
+}
+
+void gpt_oss(Design& d) {
+  mixtral(d);
+  apply_preset(d, "gpt-oss-20b");
+}
+
+void by_node(Design& d) {
+  mixtral(d);
+  d.parallel.tp = 1;
+  d.parallel.ep = 4;
+  d.parallel.dispatcher = Dispatcher::Flex;
+  d.cluster.gpus_per_node = 2;
+}
+
+void latent(Design& d) {
+  d.model.architecture = "latent";
+  d.model.kv_heads = d.model.heads;
+  d.model.q_rank = 1536;
+  d.model.kv_rank = 512;
+  d.model.nope_head_dim = d.model.value_head_dim = 128;
+  d.model.rope_head_dim = 64;
+}
+
+void attention_rules() {
+  row(
+      "window without sliding layers", [](Design& d) { d.model.window = 128; }, note,
+      ProblemCode::ValueWithoutEffect, "window", "0", 1);
+  row("experts with biases over tp", gpt_oss, note, ProblemCode::ExpertBiasSplit, "etp", "1", 1);
+  row(
+      "experts with biases over tp by hidden",
+      [](Design& d) {
+        gpt_oss(d);
+        d.parallel.dispatcher = Dispatcher::AllToAllSeq;
+      },
+      note, ProblemCode::ExpertBiasSplit, "etp", "1", 1);
+  row(
+      "ring with sinks",
+      [](Design& d) {
+        gpt_oss(d);
+        d.parallel.tp = 1;
+        d.parallel.cp = 2;
+        d.parallel.context = ContextMode::Ring;
+      },
+      error, ProblemCode::RingWithSinks, "context", "ulysses (a2a), or all-gather", 2);
+  row(
+      "zigzag ring with sinks, no window",
+      [](Design& d) {
+        gpt_oss(d);
+        d.parallel.tp = 1;
+        d.parallel.cp = 16;
+        d.parallel.context = ContextMode::Zigzag;
+        d.model.window = 0;
+      },
+      error, ProblemCode::RingWithSinks, "context", "ulysses (a2a), or all-gather", 1);
+  row(
+      "position table too short",
+      [](Design& d) {
+        apply_preset(d, "gpt3-175b");
+        d.workload.seq = 8192;
+      },
+      error, ProblemCode::SeqLongerThanPositions, "seq", "at most 2,048", 2);
+  row(
+      "no position table",
+      [](Design& d) {
+        apply_preset(d, "gpt3-175b");
+        d.workload.seq = 8192;
+        d.model.positions = 0;
+      },
+      error, ProblemCode::SeqLongerThanPositions, "seq", "positions of at least 8,192", 1);
+  row(
+      "positions without a table", [](Design& d) { d.model.positions = 100; }, note,
+      ProblemCode::ValueWithoutEffect, "positions", "0", 1);
+}
+
+void expert_rules() {
+  row(
+      "experts in a dense model", [](Design& d) { d.model.experts = 8; }, error,
+      ProblemCode::ExpertsInDenseModel, "experts", "0", 1);
+  row(
+      "expert parallel dense model", [](Design& d) { d.parallel.ep = 2; }, error, ProblemCode::EpInDenseModel,
+      "ep", "1", 1);
+  row(
+      "no experts to route to",
+      [](Design& d) {
+        mixtral(d);
+        d.model.experts = 0;
+      },
+      error, ProblemCode::ExpertsMissing, "experts", "at least 1", 1);
+  row(
+      "more experts per token than there are",
+      [](Design& d) {
+        mixtral(d);
+        d.model.experts_per_token = 9;
+      },
+      error, ProblemCode::ExpertsPerTokenOutOfRange, "experts_per_token", "1 to 8", 1);
+  row(
+      "experts over ep",
+      [](Design& d) {
+        mixtral(d);
+        d.parallel.dp = 3;
+        d.parallel.ep = 3;
+        d.workload.batch = 33;
+      },
+      error, ProblemCode::ExpertsIndivisibleByEp, "ep", "a divisor of 8: 1, 2, 4 or 8", 1);
+  row(
+      "ep out of dp",
+      [](Design& d) {
+        mixtral(d);
+        d.parallel.ep = 8;
+      },
+      error, ProblemCode::EpIndivisibleRanks, "ep", "a divisor of 4: 1, 2 or 4", 1);
+  row(
+      "padding without a capacity",
+      [](Design& d) {
+        mixtral(d);
+        d.workload.pad_to_capacity = true;
+      },
+      error, ProblemCode::PaddingWithoutCapacity, "pad_to_capacity", "a capacity factor above 0, or off", 2);
+  row(
+      "expert FFN over tp",
+      [](Design& d) {
+        mixtral(d);
+        d.model.expert_ffn = 14337;
+        d.parallel.sequence_parallel = true;
+      },
+      error, ProblemCode::ExpertFfnIndivisible, "tp", "a divisor of 14,337", 1);
+  row(
+      "all layers dense",
+      [](Design& d) {
+        apply_preset(d, "deepseek-moe-16b");
+        d.model.dense_layers = 28;
+        d.workload.seq = 4096;
+      },
+      note, ProblemCode::AllLayersDense, "dense_layers", "less than 28", 1);
+}
+
+void dispatch_rules() {
+  row(
+      "folded experts without sequence parallelism",
+      [](Design& d) {
+        mixtral(d);
+        d.parallel.etp = 1;
+      },
+      error, ProblemCode::EtpWithoutSequenceParallel, "etp", "sequence parallelism, or 0", 2);
+  row(
+      "tokens by hidden and folded experts",
+      [](Design& d) {
+        mixtral(d);
+        d.parallel.etp = 1;
+        d.parallel.sequence_parallel = true;
+        d.parallel.dispatcher = Dispatcher::AllToAllSeq;
+      },
+      error, ProblemCode::AllToAllSeqWithEtp, "dispatcher", "etp 0, or another dispatcher", 2);
+  row(
+      "FP8 dispatch without expert parallelism",
+      [](Design& d) {
+        mixtral(d);
+        d.parallel.ep = 1;
+        d.workload.dispatch_dtype = DispatchPrecision::FP8;
+      },
+      note, ProblemCode::ValueWithoutEffect, "dispatch_dtype", ", or ep of at least 2", 1);
+  row(
+      "ep uneven over nodes",
+      [](Design& d) {
+        by_node(d);
+        d.cluster.gpus_per_node = 3;
+      },
+      error, ProblemCode::EpUnevenOverNodes, "dispatcher", "the dispatcher alltoall", 1);
+  row(
+      "groups uneven over nodes",
+      [](Design& d) {
+        by_node(d);
+        d.model.experts = 12;
+        d.model.expert_groups = 3;
+        d.model.groups_per_token = 2;
+      },
+      error, ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher", "a multiple or a divisor of the nodes",
+      1);
+  row(
+      "padding by node",
+      [](Design& d) {
+        by_node(d);
+        d.workload.pad_to_capacity = true;
+        d.workload.capacity_factor = 1000;
+      },
+      error, ProblemCode::FlexWithPadding, "pad_to_capacity", "off, or another dispatcher", 2);
+}
+
+void group_rules() {
+  row(
+      "groups of experts",
+      [](Design& d) {
+        mixtral(d);
+        d.model.expert_groups = 3;
+      },
+      error, ProblemCode::ExpertGroupsIndivisible, "expert_groups", "a divisor of 8", 1);
+  row(
+      "more groups than there are",
+      [](Design& d) {
+        mixtral(d);
+        d.model.expert_groups = 2;
+        d.model.groups_per_token = 3;
+      },
+      error, ProblemCode::GroupsPerTokenOutOfRange, "groups_per_token", "1 to 2", 1);
+  row(
+      "groups with too few experts",
+      [](Design& d) {
+        mixtral(d);
+        d.model.expert_groups = 8;
+      },
+      error, ProblemCode::GroupsHoldTooFewExperts, "groups_per_token", "more groups per token", 2);
+  row(
+      "more groups than experts of a token",
+      [](Design& d) {
+        mixtral(d);
+        d.model.expert_groups = 4;
+        d.model.groups_per_token = 3;
+      },
+      error, ProblemCode::GroupsExceedExpertsPerToken, "groups_per_token", "1 to 2", 2);
+}
+
+void latent_rules() {
+  row(
+      "latent sizes without latent attention", [](Design& d) { d.model.kv_rank = 512; }, note,
+      ProblemCode::ValueWithoutEffect, "kv_rank", "0", 1);
+  row(
+      "latent attention without a latent",
+      [](Design& d) {
+        latent(d);
+        d.model.kv_rank = 0;
+      },
+      error, ProblemCode::LatentSizeMissing, "kv_rank", "at least 1", 1);
+  row(
+      "odd rotation",
+      [](Design& d) {
+        latent(d);
+        d.model.rope_head_dim = 63;
+      },
+      error, ProblemCode::OddRopeHeadDim, "rope_head_dim", "an even number", 1);
+  row(
+      "latent attention with fewer KV heads",
+      [](Design& d) {
+        latent(d);
+        d.model.kv_heads = 8;
+      },
+      error, ProblemCode::LatentKvHeadsDiffer, "kv_heads", "32", 1);
+  row(
+      "prediction without a module", [](Design& d) { d.model.mtp_layers = 1; }, note,
+      ProblemCode::ValueWithoutEffect, "mtp_layers", "0", 1);
+}
+
+void mixer_rules() {
+  row(
+      "scan over cp",
+      [](Design& d) {
+        apply_preset(d, "mamba-130m");
+        d.parallel.cp = 2;
+      },
+      error, ProblemCode::Mamba1WithCp, "cp", "1, or an architecture with Mamba-2 mixers", 1);
+  row(
+      "groups beside cp",
+      [](Design& d) {
+        apply_preset(d, "mamba2-hybrid-8b");
+        d.parallel.tp = 1;
+        d.parallel.sequence_parallel = false;
+        d.parallel.cp = 6;
+        d.workload.seq = 6144;
+      },
+      error, ProblemCode::SsmGroupsIndivisibleByCp, "cp", "1, 2 or 4", 2);
+  row(
+      "heads of a group over cp",
+      [](Design& d) {
+        apply_preset(d, "mamba2-130m");
+        d.parallel.tp = 1;
+        d.parallel.sequence_parallel = false;
+        d.parallel.cp = 5;
+        d.workload.seq = 8000;
+      },
+      error, ProblemCode::SsmGroupsIndivisibleByCp, "cp", "1, 2, 3 or 4", 2);
+}
+
+void mixer_size_rules() {
+  row(
+      "channels over tp",
+      [](Design& d) {
+        apply_preset(d, "mamba-130m");
+        d.model.hidden = 770;
+        d.parallel.tp = 8;
+      },
+      error, ProblemCode::SsmChannelsIndivisibleByTp, "tp", "a divisor of 1,540", 1);
+  row(
+      "groups over tp", [](Design& d) { apply_preset(d, "mamba2-130m"); }, error,
+      ProblemCode::SsmGroupsIndivisibleByTp, "tp", "a divisor of 1", 1);
+  row(
+      "channels into heads",
+      [](Design& d) {
+        apply_preset(d, "mamba2-hybrid-8b");
+        d.model.ssm_head_dim = 60;
+      },
+      error, ProblemCode::SsmHeadsIndivisible, "ssm_head_dim", "a divisor of 8,192", 1);
+  row(
+      "heads into groups",
+      [](Design& d) {
+        apply_preset(d, "mamba2-hybrid-8b");
+        d.model.ssm_groups = 6;
+      },
+      error, ProblemCode::SsmGroupsIndivisible, "ssm_groups", "a divisor of 128", 1);
+  row(
+      "mixer without taps",
+      [](Design& d) {
+        apply_preset(d, "mamba-130m");
+        d.model.ssm_conv = 0;
+      },
+      error, ProblemCode::ValueTooSmall, "ssm_conv", "from 1 to 1,024", 1);
+  row(
+      "state without a mixer", [](Design& d) { d.model.ssm_state = 16; }, note,
+      ProblemCode::ValueWithoutEffect, "ssm_state", "0", 1);
+  row(
+      "heads without attention",
+      [](Design& d) {
+        apply_preset(d, "mamba-130m");
+        d.model.heads = 12;
+      },
+      note, ProblemCode::ValueWithoutEffect, "heads", "0", 1);
+}
+
+void name_rules() {
+  row(
+      "architecture", [](Design& d) { d.model.architecture = "perceptron"; }, error,
+      ProblemCode::UnknownArchitecture, "architecture", "one of ", 0);
+  row(
+      "accelerator", [](Design& d) { d.cluster.accelerator = "abacus"; }, error, ProblemCode::UnknownChoice,
+      "accelerator", "one of a100-sxm-40gb, ", 1);
+  row(
+      "profile", [](Design& d) { d.workload.profile = "slow"; }, error, ProblemCode::UnknownChoice, "profile",
+      "one of ", 1);
+  row(
+      "data type", [](Design& d) { d.workload.dtype = DType::Int64; }, error, ProblemCode::UnknownChoice,
+      "dtype", "one of bf16, fp16 or fp32", 1);
+}
+
+}  // namespace
+
+class ValidateModelTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void rules_data() {
+    add_rule_columns();
+    attention_rules();
+    expert_rules();
+    dispatch_rules();
+    group_rules();
+    latent_rules();
+    mixer_rules();
+    mixer_size_rules();
+    name_rules();
+  }
+  void rules() { check_rule(); }
+};
+
+QTEST_APPLESS_MAIN(ValidateModelTest)
+#include "validate_model_test.moc"

@@ -1,0 +1,105 @@
+// What is around a design: one knob at a time, more ranks, others beside it.
+#include <QtTest>
+#include <cmath>
+#include <set>
+
+#include "explore/comparison.h"
+#include "explore/sensitivity.h"
+#include "memory/estimate.h"
+#include "support/spaces.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+class ComparisonTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void sensitivity_of_a_design();
+  void scaling_of_a_design();
+  void comparison_of_designs();
+};
+
+void ComparisonTest::sensitivity_of_a_design() {
+  Design d = small_gpt();
+  d.parallel.tp = 2;
+  d.parallel.pp = 2;
+  d.parallel.dp = 2;
+  const auto found = sensitivity(d);
+  QVERIFY(found && found->now.timed());
+  std::set<std::string> knobs;
+  for (size_t i = 0; i < found->knobs.size(); ++i) {
+    const KnobSensitivity& of = found->knobs[i];
+    knobs.insert(of.knob->id);
+    QVERIFY(i == 0 || found->knobs[i - 1].swing() >= of.swing());
+    QVERIFY(!of.neighbours.empty());
+    for (const Neighbour& n : of.neighbours) {
+      QVERIFY(n.value != of.value && n.evaluation.timed());
+      QCOMPARE(n.design.world(), of.knob->id == "dp" ? n.design.world() : d.world());
+      QCOMPARE(knob_text(n.design, *of.knob), n.value);
+      const double change = n.evaluation.tokens_per_second / found->now.tokens_per_second - 1;
+      QVERIFY(change >= of.slowest - 1e-12 && change <= of.fastest + 1e-12);
+      for (const auto& [id, value] : n.also) QCOMPARE(knob_text(n.design, *find_knob(id)), value);
+    }
+  }
+  for (const char* id :
+       {"tp", "pp", "dp", "microbatch", "recompute", "sequence_parallel", "schedule", "sync"})
+    QVERIFY2(knobs.count(id), id);
+  for (const char* id : {"layers", "experts", "nic_bandwidth"}) QVERIFY2(!knobs.count(id), id);
+  std::stop_source stop;
+  stop.request_stop();
+  QVERIFY(!sensitivity(d, stop.get_token()));
+}
+
+void ComparisonTest::scaling_of_a_design() {
+  Design d = small_gpt();
+  d.parallel.tp = 2;
+  d.parallel.dp = 4;
+  const auto strong = scaling(d, {false, 8, 128});
+  QVERIFY(strong);
+  std::vector<int64_t> gpus;
+  for (const ScalePoint& p : *strong) {
+    gpus.push_back(p.gpus);
+    QCOMPARE(p.batch, int64_t{16});
+    QCOMPARE(p.wrong.empty(), p.dp <= 16);  // a batch of 16 has no more replicas
+    if (p.wrong.empty()) QVERIFY(p.evaluation.timed() && p.efficiency > 0 && p.efficiency <= 1.0001);
+  }
+  QVERIFY((gpus == std::vector<int64_t>{8, 16, 32, 64, 128}));
+  QCOMPARE(strong->front().efficiency, 1.0);
+  const auto weak = scaling(d, {true});
+  QCOMPARE(weak->back().gpus, int64_t{131072});
+  for (const ScalePoint& p : *weak) {
+    QCOMPARE(p.batch, 4 * p.dp);
+    QVERIFY2(p.wrong.empty(), p.wrong.c_str());
+  }
+  QVERIFY(weak->back().efficiency > strong->at(3).efficiency);
+}
+
+void ComparisonTest::comparison_of_designs() {
+  Design a = small_gpt(), b = a;
+  a.parallel.dp = b.parallel.dp = 2;
+  b.workload.recompute = Recompute::Full;
+  const auto knobs = compare_knobs({a, b});
+  QCOMPARE(knobs.size(), size_t{1});
+  QCOMPARE(knobs.front().knob->id, std::string("recompute"));
+  const auto figures = compare_figures({compared(a), compared(b)});
+  std::map<std::string, ComparedFigure> by_id;
+  for (const ComparedFigure& f : figures) by_id[f.id] = f;
+  const ComparedFigure& step = by_id.at("step_seconds");
+  QVERIFY(step.values[1] > step.values[0]);
+  QVERIFY(step.difference(1).starts_with("+") && step.percent(1).ends_with(" %"));
+  QVERIFY(by_id.at("activations_bytes").values[1] < by_id.at("activations_bytes").values[0]);
+  QCOMPARE(by_id.at("gpus").percent(1), std::string());
+  QVERIFY(!by_id.count("expert_comm_seconds"));
+  // Where the step goes adds up to it.
+  double sum = 0;
+  for (const ComparedFigure& f : figures)
+    if (f.group == FigureGroup::StepParts) sum += f.values[1];
+  QVERIFY(std::abs(sum / step.values[1] - 1) < 1e-9);
+  Design broken = a;
+  broken.parallel.tp = 3;
+  QVERIFY(std::isnan(compare_figures({compared(a), compared(broken)}).front().values[1]));
+}
+
+QTEST_GUILESS_MAIN(ComparisonTest)
+#include "comparison_test.moc"

@@ -1,0 +1,226 @@
+// Graphs from templates and kernel profiles of a person's own folder: what they make, and where mistakes are.
+#include <QFile>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "base/data_dir.h"
+#include "graph/build.h"
+#include "support/designs.h"
+#include "support/op_counts.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+namespace {
+
+void write(const QString& path, const QByteArray& text) {
+  QDir().mkpath(QFileInfo(path).path());
+  QFile file(path);
+  QVERIFY(file.open(QIODevice::WriteOnly));
+  file.write(text);
+}
+
+}  // namespace
+
+class GraphTemplateTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  // One norm, both branches added before one residual: nothing in the code knows this architecture.
+  void parallelBlockFromJsonAlone() {
+    QTemporaryDir dir;
+    write(dir.filePath("architectures/parallel.json"), R"json({
+      "architecture": "parallel",
+      "embedding": ["x = token_embedding()"],
+      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)", "s = residual(a, f)", "y = residual(x, s)"]},
+      "pattern": ["layer"],
+      "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
+    })json");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    Design d = tiny_design("parallel");
+    d.parallel.tp = 2;
+    const auto graph = std::get<0>(build_graph(structure_of(d), library));
+    const Segment& s = graph->segments[1];
+    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Forward), 1);
+    QCOMPARE(count_ops(s, OpKind::AllReduce, Phase::Backward), 1);
+    for (OpKind kind : {OpKind::AllGather, OpKind::ReduceScatter, OpKind::AllToAll})
+      QCOMPARE(count_ops(s, kind, Phase::Forward) + count_ops(s, kind, Phase::Backward), 0);
+  }
+
+  void mistakesInTemplatesAreLocated_data() {
+    QTest::addColumn<QByteArray>("line");
+    QTest::addColumn<ProblemCode>("code");
+    QTest::addColumn<QString>("what");
+    QTest::newRow("no such name") << QByteArray("y = einsum[bsd,df->bsf](nothing, w)")
+                                  << ProblemCode::UnknownResult << "\"nothing\" is not defined";
+    QTest::newRow("no such op") << QByteArray("y = convolve[bsd,df->bsf](x, w)") << ProblemCode::UnknownOp
+                                << "neither an op nor a block";
+    QTest::newRow("letters") << QByteArray("y = einsum[bs,df->bsf](x, w)") << ProblemCode::OpLetters
+                             << "one letter per dimension";
+    QTest::newRow("two meanings") << QByteArray("y = einsum[bsd,sf->bdf](x, w)") << ProblemCode::OpLetters
+                                  << "means both";
+    QTest::newRow("arguments") << QByteArray("y = einsum[bsd->bsd](x)") << ProblemCode::OpArguments
+                               << "2 arguments";
+    QTest::newRow("no arrow") << QByteArray("y = einsum[bsd,df](x, w)") << ProblemCode::OpLetters
+                              << "cannot be read";
+    QTest::newRow("bracket") << QByteArray("y = einsum[bsd,df->bsf(x, w)") << ProblemCode::OpLineSyntax
+                             << "']'";
+    QTest::newRow("result") << QByteArray("= einsum[bsd,df->bsf](x, w)") << ProblemCode::OpLineSyntax
+                            << "a name for the result";
+    QTest::newRow("words of attention") << QByteArray("y = einsum[bsd,df->bsf; causal](x, w)")
+                                        << ProblemCode::OpLetters << "belong to attention";
+    QTest::newRow("unknown word") << QByteArray("y = einsum[bsd,df->bsf; sparse](x, w)")
+                                  << ProblemCode::OpLetters << "cannot be read";
+    QTest::newRow("window alone") << QByteArray("y = attention[bsd,bsd,bsd->bsd; window](x, x, x)")
+                                  << ProblemCode::OpLetters << "needs a causal mask";
+    QTest::newRow("sinks of other letters")
+        << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << ProblemCode::OpLetters
+        << "attention cannot use";
+    QTest::newRow("operands of attention")
+        << QByteArray("y = attention[bshe,bthe,bthe,h,h->bshe](x, x, x, w, w)") << ProblemCode::OpArguments
+        << "5 arguments";
+    QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)")
+                                       << ProblemCode::OpArguments << "4 arguments";
+    QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << ProblemCode::OpLetters
+                                     << "cannot use";
+    QTest::newRow("part of fewer letters")
+        << QByteArray("y = take[bsd->bs; ffn](x)") << ProblemCode::OpLetters << "letters of the result";
+    QTest::newRow("axis of an einsum")
+        << QByteArray("y = einsum[bsd,df->bsk; ssm_state](x, w)") << ProblemCode::OpLetters << "cannot use";
+    QTest::newRow("part of a whole") << QByteArray("y = take[bsd->bsf; ffn](x)")
+                                     << ProblemCode::PartsIncomplete << "the parts of \"x\" leave";
+    QTest::newRow("not a sum") << QByteArray("y = swiglu[bsd,bsd->bs](x, x)") << ProblemCode::OpLetters
+                               << "missing from the result";
+  }
+  void mistakesInTemplatesAreLocated() {
+    QFETCH(QByteArray, line);
+    QFETCH(ProblemCode, code);
+    QFETCH(QString, what);
+    QTemporaryDir dir;
+    write(dir.filePath("blocks/gated_mlp.json"),
+          "{\n\"block\": \"gated_mlp\",\n\"inputs\": {\"x\": [\"batch\", \"seq\", "
+          "\"hidden\"]},\n\"parameters\": {\"w\": [\"hidden\", \"ffn\"]},\n\"ops\": [\n\"" +
+              line + "\"\n],\n\"output\": \"y\"\n}");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    const Problem problem = library.problems().empty()
+                                ? std::get<Problem>(build_graph(structure_of(tiny_design()), library))
+                                : library.problems().front();
+    QVERIFY2(problem.code == code, to_string(problem).c_str());
+    QCOMPARE(QString::fromStdString(problem.where), QString("blocks/gated_mlp.json:6"));
+    QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
+  }
+
+  // Only what differs is written down; the rest comes from the base, and from its base.
+  void profilesExtendEachOther() {
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/a.json"),
+          R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
+    write(
+        dir.filePath("profiles/b.json"),
+        R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "kept", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    const KernelProfile *a = library.profile("a"), *flash = library.profile("flash");
+    QVERIFY(a && flash && !flash->packed.empty());
+    QCOMPARE(a->rule("gelu")->flops, int64_t(3));
+    QCOMPARE(a->rule("add")->flops, int64_t(7));
+    QVERIFY(a->rule("attention")->saves_inputs == flash->rule("attention")->saves_inputs);
+    QCOMPARE(a->rules.size(), flash->rules.size());
+    QVERIFY(a->packed.empty() && a->reduce_per_consumer && !flash->reduce_per_consumer);
+    QVERIFY(a->saves_gathered && a->adds_gradients_at_once && !flash->saves_gathered &&
+            !flash->adds_gradients_at_once);
+    QCOMPARE(a->label, std::string("a"));  // what it is and where from is its own
+    QVERIFY(a->source.empty());
+  }
+
+  void mistakesInProfilesAreLocated_data() {
+    QTest::addColumn<QByteArray>("first");
+    QTest::addColumn<QByteArray>("second");
+    QTest::addColumn<QStringList>("problems");
+    QTest::newRow("unknown base")
+        << QByteArray("{\"profile\": \"a\",\n\"extends\": \"fast\"}") << QByteArray()
+        << QStringList{"profiles/a.json:2: \"a\" extends \"fast\", which is not a profile; accepted: one of"};
+    QTest::newRow("base left out") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}")
+                                   << QByteArray("{\"profile\": \"b\",\n\n\"extends\": \"fast\"}")
+                                   << QStringList{
+                                          "profiles/b.json:3: \"b\" extends \"fast\"",
+                                          "profiles/a.json:2: \"a\" extends \"b\", which is not a profile"};
+    QTest::newRow("itself") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"a\"}") << QByteArray()
+                            << QStringList{"profiles/a.json:2: \"a\" extends itself: a -> a"};
+    QTest::newRow("cycle") << QByteArray("{\"profile\": \"a\",\n\"extends\": \"b\"}")
+                           << QByteArray("{\"profile\": \"b\",\n\"extends\": \"a\"}")
+                           << QStringList{"profiles/b.json:2: \"b\" extends itself: b -> a -> b",
+                                          "profiles/a.json:2: \"a\" extends \"b\", which is not a profile"};
+    // The built-in profile of that name stands in.
+    QTest::newRow("cycle through a built-in one")
+        << QByteArray("{\"profile\": \"flash\",\n\"extends\": \"megatron-2022\"}") << QByteArray()
+        << QStringList{"profiles/a.json:2: \"flash\" extends itself: flash -> megatron-2022 -> flash"};
+    QTest::newRow("no text") << QByteArray("{\"profile\": \"a\",\n\"extends\": 3}") << QByteArray()
+                             << QStringList{"profiles/a.json:2: \"extends\" is missing or not a text"};
+    QTest::newRow("no base and no ops") << QByteArray("{\"profile\": \"a\", \"packed\": []}") << QByteArray()
+                                        << QStringList{"profiles/a.json:1: \"ops\" is missing"};
+    QTest::newRow("reduce")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"reduce\": \"never\"}") << QByteArray()
+        << QStringList{"profiles/a.json:2: \"reduce\" is \"never\"; accepted: summed or per_consumer"};
+    QTest::newRow("gathered inputs")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}")
+        << QByteArray()
+        << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: kept or again"};
+    QTest::newRow("condition")
+        << QByteArray(
+               "{\"profile\": \"a\", \"extends\": \"flash\", \"ops\": {\"rope\": {\"stats\": [\n{\"name\": "
+               "\"t\", \"over\": \"se\", \"dtype\": \"bfloat16\", \"when\": \"monday\"}]}}}")
+        << QByteArray() << QStringList{"profiles/a.json:2: \"when\" is \"monday\""};
+  }
+  void mistakesInProfilesAreLocated() {
+    QFETCH(QByteArray, first);
+    QFETCH(QByteArray, second);
+    QFETCH(QStringList, problems);
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/a.json"), first);
+    if (!second.isEmpty()) write(dir.filePath("profiles/b.json"), second);
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    QCOMPARE(qsizetype(library.problems().size()), problems.size());
+    for (qsizetype i = 0; i < problems.size(); ++i) {
+      const std::string text = to_string(library.problems()[static_cast<size_t>(i)]);
+      QVERIFY2(QString::fromStdString(text).startsWith(problems[i]), text.c_str());
+    }
+    QVERIFY(!library.profile("a") && !library.profile("b"));
+    QVERIFY(std::holds_alternative<std::shared_ptr<const Graph>>(
+        build_graph(structure_of(tiny_design()), library)));
+  }
+
+  void brokenBasesAreTold() {
+    for (const auto& [base, code] :
+         {std::pair{"fast", ProblemCode::UnknownProfile}, std::pair{"a", ProblemCode::ProfileCycle}}) {
+      QTemporaryDir dir;
+      write(dir.filePath("profiles/a.json"), QByteArray(R"({"profile": "a", "extends": ")") + base + "\"}");
+      const ModelLibrary library = ModelLibrary::load(
+          {(data_dir() / "models").string(), dir.path().toStdString()});
+      QVERIFY(library.problems().size() == 1 && library.problems().front().code == code);
+    }
+  }
+
+  void operandsThatAnOpLacksAreTold() {
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/a.json"),
+          R"({"profile": "a", "extends": "flash", "ops": {"rope": {"saves_inputs": [4]}}})");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    Design d = tiny_design();
+    d.workload.profile = "a";
+    const auto graph = build_graph(structure_of(d), library);
+    QVERIFY(std::holds_alternative<Problem>(graph));
+    QVERIFY(std::get<Problem>(graph).code == ProblemCode::ProfileRule);
+    QVERIFY(
+        QString::fromStdString(to_string(std::get<Problem>(graph))).contains("a saves operand 4 of rope"));
+  }
+};
+
+QTEST_APPLESS_MAIN(GraphTemplateTest)
+#include "graph_template_test.moc"

@@ -1,0 +1,253 @@
+// Sweeps of serving: how many sequences fit, what a row says, and how batches split into microbatches.
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QtTest>
+#include <map>
+
+#include "report/inference_report.h"
+#include "serving/inference.h"
+#include "support/served_designs.h"
+
+using namespace shardscape;
+using namespace shardscape::test;
+
+class ServingSweepTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void largest() {
+    for (const char* context : {"4096", "131072"}) {
+      Design d = served("llama3-70b", Mode::Decode, {{"tp", "4"}, {"dp", "2"}, {"batch", "2"}});
+      const int64_t tokens = QByteArray(context).toLongLong(), most = largest_batch(d, tokens);
+      QVERIFY(most > 0 && most % 2 == 0);
+      QVERIFY(reported(serving_design(d, Mode::Decode, most, tokens))->memory->fits);
+      QVERIFY(!reported(serving_design(d, Mode::Decode, most + 2, tokens))->memory->fits);
+    }
+    QCOMPARE(largest_batch(served("llama3-70b", Mode::Decode), 4096),
+             int64_t{0});  // weights alone are too much
+  }
+
+  // The largest batch is what trying all of them finds.
+  void largestByBruteForce_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp
+    QTest::addColumn<int>("context");
+    QTest::newRow("grouped, one replica") << QByteArray("llama3-70b") << QList<int>{8, 1, 1} << 65536;
+    QTest::newRow("replicas") << QByteArray("llama3-70b") << QList<int>{4, 1, 2} << 65536;
+    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{2, 4, 1} << 32768;
+    QTest::newRow("latent") << QByteArray("deepseek-v2-lite") << QList<int>{1, 1, 2} << 262144;
+    QTest::newRow("a state of fixed size") << QByteArray("mamba2-2.7b") << QList<int>{1, 1, 1} << 4096;
+    QTest::newRow("none") << QByteArray("llama3-70b") << QList<int>{1, 1, 1} << 1024;
+  }
+  void largestByBruteForce() {
+    QFETCH(QByteArray, preset);
+    QFETCH(QList<int>, degrees);
+    QFETCH(int, context);
+    Design d = served(preset.constData(), Mode::Decode);
+    d.parallel.tp = degrees[0];
+    d.parallel.pp = degrees[1];
+    d.parallel.dp = degrees[2];
+    const int64_t unit = d.parallel.pp * d.parallel.dp;
+    int64_t most = 0;
+    for (int64_t batch = unit; batch <= 1200; batch += unit)
+      if (estimate(serving_design(d, Mode::Decode, batch, context))->memory->fits) most = batch;
+    QVERIFY2(most < 1200 - unit, "more would have to be tried");
+    QCOMPARE(largest_batch(d, context), most);
+  }
+
+  void sweeps() {
+    const ServingSweep made = sweep(served("llama3-8b", Mode::Train, {{"dp", "2"}}), {64, 2, 3},
+                                    {1024, 8192});
+    QCOMPARE(std::count_if(made.points.begin(), made.points.end(),
+                           [](const ServedPoint& p) { return p.requested; }),
+             6);
+    QCOMPARE(made.points.size(), size_t{8});  // and the largest of each context
+    for (const ServedPoint& p : made.points) {
+      QCOMPARE(p.decode.valid(), p.batch != 3);  // two replicas
+      QCOMPARE(!point_problem(p), p.batch != 3);
+      QCOMPARE(p.largest, !p.requested);
+    }
+    QVERIFY(std::is_sorted(made.points.begin(), made.points.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.context, a.batch) < std::pair(b.context, b.batch);
+    }));
+    QVERIFY(QString::fromStdString(sweep_text(made)).contains("sequences of 8,192 tokens fit: "));
+    const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(sweep_json(made))).object();
+    QCOMPARE(json["points"].toArray().size(), 6);
+    QVERIFY(json["points"][2]["decode"]["tpot_seconds"].toDouble() > 0);
+    QCOMPARE(json["largest_batches"][0]["context"].toInt(), 1024);
+    QVERIFY(json["largest_batches"][0]["decode"]["fits"].toBool());
+    // Stopped at once, it has nothing; later, whole contexts.
+    std::stop_source stop;
+    const ServingSweep part = sweep(served("llama3-8b", Mode::Train), {1, 2}, {1024, 2048, 4096},
+                                    stop.get_token(), [&](size_t done, size_t of) {
+                                      QCOMPARE(of, size_t{9});
+                                      if (done == 5) stop.request_stop();
+                                    });
+    QCOMPARE(part.points.size(), size_t{3});
+    QCOMPARE(part.largest.size(), size_t{1});
+  }
+
+  // A row of a sweep is the report of the design that it makes the present one.
+  void rowsAreReports_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp, ep, sequence parallelism
+    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{4, 2, 1, 1, 0};
+    QTest::newRow("sequences over tp") << QByteArray("llama3-8b") << QList<int>{2, 2, 2, 1, 1};
+    QTest::newRow("experts") << QByteArray("mixtral-8x7b") << QList<int>{2, 1, 4, 4, 0};
+  }
+  void rowsAreReports() {
+    QFETCH(QByteArray, preset);
+    QFETCH(QList<int>, degrees);
+    Design d = served(preset.constData(), Mode::Train);
+    d.parallel.tp = degrees[0];
+    d.parallel.pp = degrees[1];
+    d.parallel.dp = degrees[2];
+    d.parallel.ep = degrees[3];
+    d.parallel.sequence_parallel = degrees[4] == 1;
+    const std::vector<int64_t> contexts = usual_contexts(d);
+    const ServingSweep made = sweep(d, usual_batches(d, contexts), contexts);
+    const auto raw = sweep_table(made);
+    QCOMPARE(raw.size(), made.points.size() + 1);
+    int valid = 0;
+    for (size_t i = 0; i < made.points.size(); ++i) {
+      const ServedPoint& p = made.points[i];
+      for (const Mode mode : {Mode::Prefill, Mode::Decode}) {
+        const SweptPhase& phase = mode == Mode::Decode ? p.decode : p.prefill;
+        const Design of = serving_design(d, mode, p.batch, p.context);
+        QCOMPARE(has_errors(validate(of)), !phase.valid());
+        if (!phase.valid()) continue;
+        ++valid;
+        const auto report = reported(of);
+        const InferenceFigures figures = inference_figures(*report, *simulate(*report));
+        QVERIFY(qAbs(phase.figures.seconds / figures.seconds - 1) < 1e-9);
+        QVERIFY(qAbs(phase.figures.first_seconds - figures.first_seconds) <= 1e-9 * figures.seconds);
+        QVERIFY(qAbs(phase.figures.tokens_per_gpu / figures.tokens_per_gpu - 1) < 1e-9);
+        QCOMPARE(phase.figures.kv_cache_bytes, figures.kv_cache_bytes);
+        QCOMPARE(phase.memory, memory_in_use(*report, report->memory->peak_stage));
+        QCOMPARE(phase.fits, report->memory->fits);
+        QCOMPARE(phase.microbatch, of.workload.microbatch);
+        const char* name = mode == Mode::Decode ? "tpot_seconds" : "ttft_seconds";
+        const auto column = std::find(raw.front().begin(), raw.front().end(), name) - raw.front().begin();
+        QCOMPARE(QByteArray::fromStdString(raw[i + 1][static_cast<size_t>(column)]).toDouble(),
+                 phase.figures.seconds);
+      }
+    }
+    QVERIFY(valid > 40);
+    const auto column = [&](const char* name) {
+      return static_cast<size_t>(std::find(raw.front().begin(), raw.front().end(), name) -
+                                 raw.front().begin());
+    };
+    QVERIFY(column("problem") + 1 == raw.front().size() && column("decode_fits") < raw.front().size());
+  }
+
+  // Through the design's own batch and context, from what the layout takes to what no longer fits; as far as
+  // the table of positions.
+  void usualRanges() {
+    const Design d = served("llama3-70b", Mode::Decode,
+                            {{"tp", "4"}, {"dp", "2"}, {"batch", "6"}, {"context_length", "5000"}});
+    const std::vector<int64_t> contexts = usual_contexts(d), batches = usual_batches(d, contexts);
+    QCOMPARE(contexts, (std::vector<int64_t>{1024, 4096, 5000, 16384, 65536}));
+    QCOMPARE(batches.front(), int64_t{2});
+    QVERIFY(std::find(batches.begin(), batches.end(), 6) != batches.end());
+    const int64_t most = largest_batch(d, 1024);
+    QVERIFY(batches.back() > most && batches[batches.size() - 2] <= most);
+    QCOMPARE(usual_contexts(served("gpt2", Mode::Prefill, {{"seq", "512"}})),
+             (std::vector<int64_t>{512, 1024}));
+    // Small states: thousands of sequences in a dozen steps.
+    const Design small = served("mamba-130m", Mode::Decode);
+    QVERIFY(usual_batches(small, usual_contexts(small)).size() <= 14);
+    // Weights alone are too much: still something to see.
+    const Design large = served("llama3.1-405b", Mode::Decode);
+    QCOMPARE(usual_batches(large, usual_contexts(large)).front(), int64_t{1});
+    QVERIFY(usual_batches(large, usual_contexts(large)).size() >= 6);
+  }
+
+  // Of many microbatches a part is played: as if all were.
+  void manyPrompts_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp, cp, ep
+    QTest::newRow("one stage") << QByteArray("llama3-8b") << QList<int>{2, 1, 1, 1, 1};
+    QTest::newRow("uneven stages") << QByteArray("gpt2-large") << QList<int>{1, 4, 1, 1, 1};
+    QTest::newRow("deep, across nodes") << QByteArray("llama3-70b") << QList<int>{4, 16, 1, 1, 1};
+    QTest::newRow("rings") << QByteArray("llama3-8b") << QList<int>{1, 2, 1, 4, 1};
+    QTest::newRow("experts") << QByteArray("mixtral-8x7b") << QList<int>{2, 2, 4, 1, 4};
+  }
+  void manyPrompts() {
+    QFETCH(QByteArray, preset);
+    QFETCH(QList<int>, degrees);
+    Design d = served(preset.constData(), Mode::Prefill, {{"seq", "512"}});
+    d.parallel.tp = degrees[0];
+    d.parallel.pp = degrees[1];
+    d.parallel.dp = degrees[2];
+    d.parallel.cp = degrees[3];
+    d.parallel.ep = degrees[4];
+    if (d.parallel.cp > 1) d.parallel.context = ContextMode::Ring;
+    for (const int64_t microbatches : {65, 100, 400}) {
+      d.workload.batch = microbatches * d.parallel.dp;
+      const SweptPhase part = swept_phase(d);
+      QVERIFY2(part.valid(), part.problem ? part.problem->what.c_str() : "");
+      const ServedPhase all = serve(d);
+      QVERIFY2(qAbs(part.figures.seconds / all.figures.seconds - 1) < 1e-9,
+               qPrintable(QString::number(part.figures.seconds / all.figures.seconds - 1)));
+      QVERIFY(qAbs(part.figures.first_seconds / all.figures.first_seconds - 1) < 1e-9);
+      QCOMPARE(part.memory, memory_in_use(*all.report, all.report->memory->peak_stage));
+    }
+  }
+
+  // Sequence parallelism wants pairs in a microbatch: four sequences of two replicas and two stages are one
+  // microbatch each.
+  void microbatchesSplit() {
+    Design d = served("llama3-8b", Mode::Decode, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    d.parallel.sequence_parallel = true;
+    QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{2});
+    QCOMPARE(serving_design(d, Mode::Decode, 8, 1024).workload.microbatch, int64_t{2});
+    QCOMPARE(serving_design(d, Mode::Decode, 12, 1024).workload.microbatch, int64_t{4});
+    d.parallel.sequence_parallel = false;
+    QCOMPARE(serving_design(d, Mode::Decode, 4, 1024).workload.microbatch, int64_t{1});
+  }
+
+  // An odd sequence leaves a place of a microbatch empty; it does not split the batch into one-sequence
+  // microbatches.
+  void oddBatches() {
+    const Design d = served("llama3-8b", Mode::Decode, {{"pp", "4"}});
+    const ServingSweep swept = sweep(d, {31, 32}, {8192});
+    std::map<int64_t, const ServedPoint*> of;
+    for (const ServedPoint& p : swept.points) of[p.batch] = &p;
+    QVERIFY(of.at(31)->decode.valid() && of.at(32)->decode.valid());
+    QCOMPARE(of.at(31)->decode.microbatch, int64_t{8});
+    QCOMPARE(of.at(31)->decode.figures.seconds, of.at(32)->decode.figures.seconds);
+    QVERIFY(qAbs(of.at(31)->decode.figures.tokens_per_second / of.at(32)->decode.figures.tokens_per_second *
+                     32 / 31 -
+                 1) < 1e-12);
+    // Never more microbatches than stages, nor a whole one that is empty; one sequence more is never much
+    // faster (a microbatch less may be a little).
+    for (const int64_t pp : {4, 8}) {
+      Design deeper = d;
+      deeper.parallel.pp = pp;
+      double before = 0;
+      for (int64_t batch = 1; batch < 70; ++batch) {
+        const Design serving = serving_design(deeper, Mode::Decode, batch, 1024);
+        const int64_t microbatch = serving.workload.microbatch, places = serving.workload.batch;
+        QVERIFY(places >= batch && places - batch < microbatch && places / microbatch <= pp);
+        const SweptPhase phase = swept_phase(serving);
+        QVERIFY2(
+            phase.valid() && phase.figures.seconds > 0.65 * before,
+            qPrintable(
+                QString("pp %1, %2: %3 after %4").arg(pp).arg(batch).arg(phase.figures.seconds).arg(before)));
+        before = phase.figures.seconds;
+      }
+    }
+    Design split = d;
+    split.parallel.tp = 4;
+    split.parallel.sequence_parallel = true;
+    for (int64_t batch = 1; batch < 40; ++batch) {
+      const WorkloadSpec w = serving_design(split, Mode::Decode, batch, 1024).workload;
+      QVERIFY(w.microbatch % 4 == 0 && w.batch % w.microbatch == 0 && w.batch >= batch &&
+              w.batch < batch + w.microbatch);
+    }
+  }
+};
+
+QTEST_APPLESS_MAIN(ServingSweepTest)
+#include "serving_sweep_test.moc"

@@ -1,0 +1,467 @@
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QCheckBox>
+#include <QComboBox>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QStandardItemModel>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+
+#include "offscreen.h"
+#include "ui/form/config_form.h"
+#include "ui/form/knob_row.h"
+#include "ui/form/knob_section.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/theme.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class FormTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<ConfigForm> form_;
+
+  template <class Widget>
+  Widget* field(const char* id) {
+    return qobject_cast<Widget*>(form_->row(id)->fieldWidget());
+  }
+  QLineEdit* focused(const char* id) {
+    auto* line = field<QLineEdit>(id);
+    form_->focusKnob(id);
+    return line;
+  }
+  KnobSection* sectionOf(const char* id) {
+    return qobject_cast<KnobSection*>(form_->row(id)->parentWidget());
+  }
+  QString mark(const char* id) { return form_->row(id)->fieldWidget()->property("knob").toString(); }
+
+ private Q_SLOTS:
+  void init() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    session_ = std::make_unique<Session>();
+    form_ = std::make_unique<ConfigForm>(session_.get());
+    form_->resize(300, 900);
+    form_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(form_.get()));
+    form_->activateWindow();
+    session_->waitForReport();
+  }
+  void cleanup() {
+    form_.reset();
+    session_.reset();
+  }
+
+  void everyKnobHasANamedField() {
+    for (const Knob& knob : knobs()) {
+      KnobRow* row = form_->row(QString::fromStdString(knob.id));
+      QVERIFY2(row, knob.id.c_str());
+      QVERIFY(!row->fieldWidget()->accessibleName().isEmpty());
+      QVERIFY(!row->toolTip().isEmpty());
+      QVERIFY2(mark(knob.id.c_str()).isEmpty(), knob.id.c_str());
+    }
+  }
+
+  void typingRecomputes() {
+    QLineEdit* seq = focused("seq");
+    QTest::keyClicks(seq, "4096");  // the old figure is selected
+    QCOMPARE(session_->design().workload.seq, 4096);
+    QTRY_COMPARE(session_->report()->design.workload.seq, 4096);
+    QCOMPARE(seq->text(), QString("4096"));
+    QTest::keyClick(seq, Qt::Key_Return);
+    QCOMPARE(seq->text(), QString("4,096"));
+    QCOMPARE(mark("seq"), QString("differs"));
+    QCOMPARE(session_->undoStack()->count(), 1);
+  }
+
+  void stepsByKeyboard() {
+    QLineEdit* batch = focused("batch");
+    const auto value = [&] { return session_->design().workload.batch; };
+    const auto start = value();
+    QTest::keyClick(batch, Qt::Key_Up);
+    QCOMPARE(value(), start + 1);
+    QTest::keyClick(batch, Qt::Key_Down);
+    QTest::keyClick(batch, Qt::Key_Up, Qt::ControlModifier);
+    QCOMPARE(value(), start * 2);
+    QTest::keyClick(batch, Qt::Key_Down, Qt::ControlModifier);
+    QCOMPARE(value(), start);
+    QTest::keyClick(batch, Qt::Key_PageUp);
+    QCOMPARE(value(), start + 10);
+    QLineEdit* tp = focused("tp");
+    for (int i = 0; i < 5; ++i) QTest::keyClick(tp, Qt::Key_Down, Qt::ControlModifier);
+    QCOMPARE(session_->design().parallel.tp, 1);  // stays in range
+  }
+
+  void impossibleDegreeIsMendedByAClick() {
+    QLineEdit* tp = focused("tp");
+    QTest::keyClicks(tp, "5");
+    session_->waitForReport();
+    IssueLine* issue = form_->row("tp")->issueLine();
+    QVERIFY(issue->isVisible());
+    QVERIFY2(issue->text().contains("5"), qPrintable(issue->text()));
+    QCOMPARE(mark("tp"), QString("wrong"));
+    QVERIFY(issue->fixButton()->isVisible());
+    QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+    QTRY_VERIFY(session_->design().parallel.tp != 5);
+    session_->waitForReport();
+    QVERIFY(session_->current());
+    QTRY_VERIFY(!issue->isVisible());
+    QCOMPARE(tp->text(), QString::number(session_->design().parallel.tp));
+  }
+
+  void textThatIsNoNumberStaysUntilTakenBack() {
+    QLineEdit* tp = focused("tp");
+    const qint64 before = session_->design().parallel.tp;
+    QTest::keyClicks(tp, "many");
+    QCOMPARE(session_->design().parallel.tp, before);
+    IssueLine* issue = form_->row("tp")->issueLine();
+    QVERIFY(issue->isVisible());
+    QTest::keyClick(tp, Qt::Key_Tab);
+    QCOMPARE(tp->text(), QString("many"));
+    form_->focusKnob("tp");
+    QTest::keyClick(tp, Qt::Key_Escape);
+    QCOMPARE(tp->text(), QString::number(before));
+    QVERIFY(!issue->isVisible());
+    QTest::keyClicks(tp, "0");
+    QVERIFY(issue->fixButton()->isVisible());
+    QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+    QTRY_COMPARE(tp->text(), QString::number(before));
+  }
+
+  // "4" is a length that the design takes before "a" makes a text that it does not.
+  void aRejectedTextGivesBackTheValueBeforeTheEdit() {
+    QLineEdit* seq = focused("seq");
+    IssueLine* issue = form_->row("seq")->issueLine();
+    for (const char* typed : {"4a", "abc", "-5", "0"}) {
+      form_->focusKnob("seq");
+      QTest::keyClicks(seq, typed);
+      QVERIFY(issue->isVisible());
+      const QString accepted = QString::fromStdString(accepted_values(*find_knob("seq")));
+      QVERIFY2(issue->text().contains(accepted), qPrintable(issue->text()));
+      QVERIFY(session_->rejected("seq"));
+      QCOMPARE(session_->allProblems().front().where, std::string("seq"));
+      QCOMPARE(issue->fixButton()->text(), QString("Keep 8,192"));
+      QTest::keyClick(seq, Qt::Key_Tab);  // as a click on the button does
+      QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+      QTRY_COMPARE(seq->text(), QString("8,192"));
+      QCOMPARE(session_->design().workload.seq, 8192);
+      QVERIFY(!issue->isVisible());
+      QVERIFY(!session_->rejected("seq"));
+      QVERIFY(session_->undoStack()->isClean());
+    }
+  }
+
+  void escapeGivesBackTheValueBeforeTheEdit() {
+    QLineEdit* seq = focused("seq");
+    QTest::keyClicks(seq, "4096");
+    QTest::keyClick(seq, Qt::Key_Escape);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    QCOMPARE(seq->text(), QString("8,192"));
+    QTest::keyClick(seq, Qt::Key_Return);
+    QTest::keyClicks(seq, "2048");
+    QTest::keyClick(seq, Qt::Key_Return);
+    QTest::keyClick(seq, Qt::Key_Escape);  // nothing typed since
+    QCOMPARE(session_->design().workload.seq, 2048);
+  }
+
+  void choicesAreReadInFull() {
+    for (const Knob& knob : knobs()) sectionOf(knob.id.c_str())->setFolded(false);
+    for (const int width : {264, 300, 420}) {
+      form_->resize(width, 900);
+      QTest::qWait(1);
+      for (const Knob& knob : knobs()) {
+        if (knob.type != KnobType::Choice) continue;
+        auto* box = field<QComboBox>(knob.id.c_str());
+        int longest = 0;
+        for (int i = 0; i < box->count(); ++i)
+          longest = std::max(longest, box->fontMetrics().horizontalAdvance(box->itemText(i)));
+        const bool whole = box->width() >= longest + 36;
+        const bool all_there_is = box->width() == form_->row(QString::fromStdString(knob.id))->width();
+        QVERIFY2(whole || all_there_is, knob.id.c_str());
+        QVERIFY2(box->width() >= 160, knob.id.c_str());
+      }
+    }
+  }
+
+  void undoReplacesHalfTypedText() {
+    session_->setKnob("seq", "1024");
+    QLineEdit* seq = focused("seq");
+    QTest::keyClicks(seq, "x");
+    session_->undoStack()->undo();
+    QCOMPARE(seq->text(), QString("8,192"));
+    QVERIFY(!form_->row("seq")->issueLine()->isVisible());
+  }
+
+  void checkBoxAndChoice() {
+    auto* box = field<QCheckBox>("sequence_parallel");
+    const bool before = session_->design().parallel.sequence_parallel;
+    box->setFocus();
+    QTest::keyClick(box, Qt::Key_Space);
+    QCOMPARE(session_->design().parallel.sequence_parallel, !before);
+    QCOMPARE(mark("sequence_parallel"), QString("differs"));
+    auto* schedule = field<QComboBox>("schedule");
+    schedule->setFocus();
+    QTest::keyClick(schedule, Qt::Key_Down);
+    QCOMPARE(session_->design().parallel.schedule, ScheduleKind::GPipe);
+    QTest::keyClick(schedule, Qt::Key_Up);
+    QCOMPARE(session_->design().parallel.schedule, ScheduleKind::OneFOneB);
+  }
+
+  void listOfLayers() {
+    QLineEdit* layers = focused("stage_layers");
+    QCOMPARE(layers->placeholderText(), QString("even"));
+    QTest::keyClicks(layers, "17,15");
+    QTRY_COMPARE(session_->design().parallel.stage_layers, (std::vector<int64_t>{17, 15}));
+    session_->waitForReport();
+    QVERIFY(session_->current());
+    QCOMPARE(session_->report()->stages[0].layers, 17);
+    layers->selectAll();
+    QTest::keyClick(layers, Qt::Key_Delete);
+    QVERIFY(session_->design().parallel.stage_layers.empty());
+  }
+
+  void filterHidesAndEscapeClears() {
+    form_->focusFilter();
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    QTest::keyClicks(filter, "microbatch size");
+    QVERIFY(!form_->row("layers")->isVisible());
+    QTest::keyClick(filter, Qt::Key_Escape);
+    QVERIFY(form_->row("layers")->isVisible());
+    QTest::keyClicks(filter, "tp");
+    QVERIFY(form_->row("tp")->isVisible());
+    form_->focusKnob("vocab");
+    QVERIFY(form_->row("vocab")->isVisible());
+  }
+
+  // A choice that is left alone stays as high as it was among others.
+  void aFieldAloneIsNoHigher() {
+    form_->focusFilter();
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    QTest::keyClicks(filter, "pipeline schedule");
+    QTRY_VERIFY(form_->row("schedule")->isVisible() && !form_->row("layers")->isVisible());
+    QTest::qWait(50);  // for the layout
+    QVERIFY2(form_->row("schedule")->height() < 90,
+             qPrintable(QString::number(form_->row("schedule")->height())));
+    QTest::keyClick(filter, Qt::Key_Escape);
+  }
+
+  // Fields of that name; those that only mention it on demand, and at once where there is none of the name.
+  void theFilterFindsNamesFirst() {
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    auto* more = form_->findChild<QPushButton*>("form_mentions");
+    const auto shown = [&](KnobRow::Match match) {
+      int count = 0;
+      for (const Knob& knob : knobs())
+        if (const KnobRow* row = form_->row(QString::fromStdString(knob.id));
+            row->isVisible() && row->match(filter->text()) == match)
+          ++count;
+      return count;
+    };
+    filter->setText("microbatch");
+    QVERIFY(shown(KnobRow::Match::Name) > 0);
+    QCOMPARE(shown(KnobRow::Match::Help), 0);
+    QVERIFY(more->isVisible() && more->text().contains("more mention it"));
+    QTest::mouseClick(more, Qt::LeftButton);
+    QVERIFY(shown(KnobRow::Match::Help) > 0);
+    QVERIFY(!more->isVisible());
+    filter->setText("microbatche");  // another word is another search
+    filter->setText("microbatch");
+    QCOMPARE(shown(KnobRow::Match::Help), 0);
+    filter->setText("DeepSpeed");  // in help texts only, or in names
+    QVERIFY(shown(KnobRow::Match::Name) > 0 || shown(KnobRow::Match::Help) > 0);
+    filter->setText("no such thing at all");
+    QVERIFY(!more->isVisible());
+  }
+
+  // A number that is many times the one before may be half of another: it counts after a pause, with Enter,
+  // or when the field is left.
+  void halfTypedNumbersThatLeapWait() {
+    QLineEdit* seq = focused("seq");
+    seq->home(false);
+    QTest::keyClicks(seq, "4");  // 48,192
+    QTest::keyClicks(seq, "0");  // 408,192
+    QCOMPARE(session_->design().workload.seq, 48192);
+    for (int i = 0; i < 2; ++i) QTest::keyClick(seq, Qt::Key_Backspace);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    seq->selectAll();
+    QTest::keyClicks(seq, "131072");
+    QCOMPARE(session_->design().workload.seq, 13107);
+    QTest::keyClick(seq, Qt::Key_Return);
+    QCOMPARE(session_->design().workload.seq, 131072);
+    form_->focusKnob("seq");
+    QTest::keyClicks(seq, "2097152");
+    QVERIFY(session_->design().workload.seq != 2097152);
+    QTRY_COMPARE(session_->design().workload.seq, 2097152);
+    QTest::keyClick(seq, Qt::Key_Escape);
+    QCOMPARE(session_->design().workload.seq, 131072);
+    QTest::keyClicks(seq, "4194304");
+    QTest::keyClick(seq, Qt::Key_Escape);
+    QTest::qWait(500);
+    QCOMPARE(session_->design().workload.seq, 131072);
+  }
+
+  void whatTheFilterLeavesIsWhole() {
+    auto* filter = form_->findChild<QLineEdit*>("form_filter");
+    filter->setText("ZeRO");
+    for (const char* id : {"stage3_max_live_parameters", "zero_reduce_bucket_size"}) {
+      const auto* line = field<QLineEdit>(id);
+      QVERIFY(line->isVisible());
+      QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) < line->width() - 16,
+               qPrintable(line->text()));  // not cut
+    }
+    // Of the DDP buckets one row is left: it says why it is greyed.
+    filter->setText("bucket_cap_mb");
+    const KnobRow* row = form_->row("bucket_cap_mb");
+    QVERIFY(row->isVisible() && !form_->row("first_bucket_mb")->isVisible());
+    const auto labels = row->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [](const QLabel* label) {
+      return label->isVisible() && label->text().startsWith("Without effect");
+    }));
+  }
+
+  void whatHasNoEffectIsGreyedWithTheReason_data() {
+    QTest::addColumn<QString>("id");
+    QTest::addColumn<QString>("why");
+    QTest::newRow("experts of a dense model") << "expert_ffn"
+                                              << "the llama architecture has no experts";
+    QTest::newRow("latent sizes") << "kv_rank"
+                                  << "the llama architecture has no latent attention";
+    QTest::newRow("mixer sizes") << "ssm_state"
+                                 << "the llama architecture has no state-space mixer";
+    QTest::newRow("limits of ZeRO") << "stage3_max_live_parameters"
+                                    << "sync is not DeepSpeed";
+    QTest::newRow("sharding group") << "dp_shard"
+                                    << "sync is neither FSDP nor Megatron's distributed optimizer";
+    QTest::newRow("method of full recompute") << "recompute_method"
+                                              << "only full recompute has a method";
+    QTest::newRow("degree of Ulysses") << "ulysses_degree"
+                                       << "there is no context parallelism (cp = 1)";
+    QTest::newRow("degree") << "tp"
+                            << "";
+    QTest::newRow("pipeline") << "virtual_stages"
+                              << "";
+  }
+  void whatHasNoEffectIsGreyedWithTheReason() {
+    QFETCH(QString, id);
+    QFETCH(QString, why);
+    KnobRow* row = form_->row(id);
+    QCOMPARE(row->idleReason(), why);
+    QCOMPARE(row->fieldWidget()->property("idle").toBool(), !why.isEmpty());
+    QCOMPARE(row->toolTip().contains("Without effect"), !why.isEmpty());
+    QVERIFY(row->fieldWidget()->isEnabled());
+    QCOMPARE(row->fieldWidget()->accessibleDescription().startsWith("Without effect: " + why + "."),
+             !why.isEmpty());
+  }
+
+  void sectionsWithoutEffectFoldAndOpen() {
+    KnobSection* section = sectionOf("expert_ffn");
+    QVERIFY(section->folded());
+    QVERIFY(section->header()->text().contains("Experts: not in this model"));
+    QVERIFY(!form_->row("expert_ffn")->isVisible());
+    QTest::mouseClick(section->header(), Qt::LeftButton);
+    QVERIFY(form_->row("expert_ffn")->isVisible());
+    session_->setKnob("seq", "4096");
+    session_->waitForReport();
+    QVERIFY(!section->folded());  // what the person opened stays open
+    section->header()->setFocus();
+    QTest::keyClick(section->header(), Qt::Key_Left);
+    QVERIFY(!form_->row("expert_ffn")->isVisible());
+    QTest::keyClick(section->header(), Qt::Key_Space);
+    QVERIFY(form_->row("expert_ffn")->isVisible());
+    QTest::keyClick(section->header(), Qt::Key_Return);
+    QVERIFY(section->folded());
+    form_->focusKnob("expert_ffn");
+    QVERIFY(form_->row("expert_ffn")->isVisible());
+    QTest::keyClick(section->header(), Qt::Key_Left);
+    session_->applyPreset("mixtral-8x7b");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("expert_ffn")->isVisible());
+    QVERIFY(form_->row("expert_ffn")->idleReason().isEmpty());
+  }
+
+  void whatIsWrongIsNeverFolded() {
+    QVERIFY(!form_->row("ep")->isVisible());
+    session_->setKnob("ep", "2");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("ep")->issueLine()->isVisible());
+    QTest::mouseClick(form_->row("ep")->issueLine()->fixButton(), Qt::LeftButton);
+    QTRY_COMPARE(session_->design().parallel.ep, 1);
+    session_->waitForReport();
+    QTRY_VERIFY(!form_->row("ep")->isVisible());
+  }
+
+  void rareLimitsAreFoldedWhileUsual() {
+    session_->setKnob("pp", "1");
+    session_->setKnob("sync", "zero-3");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("stage3_max_reuse_distance")->idleReason().isEmpty());
+    QVERIFY(sectionOf("stage3_max_reuse_distance")->folded());
+    session_->setKnob("stage3_max_reuse_distance", "1000");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("stage3_max_reuse_distance")->isVisible());
+  }
+
+  void impossibleChoicesAreGreyed() {
+    auto* sync = field<QComboBox>("sync");
+    const auto* items = qobject_cast<QStandardItemModel*>(sync->model());
+    const auto item = [&](const char* value) { return items->item(sync->findData(value)); };
+    form_->focusKnob("sync");
+    QTest::mouseClick(sync, Qt::LeftButton);  // opens the list
+    QVERIFY(!item("zero-3")->isEnabled());
+    QVERIFY2(item("zero-3")->toolTip().contains("zero-3 does not support pipeline stages"),
+             qPrintable(item("zero-3")->toolTip()));
+    QVERIFY(item("zero-1")->isEnabled());
+    QVERIFY(item("fsdp2")->isEnabled());
+    QTest::keyClick(sync->view(), Qt::Key_Escape);
+    sync->hidePopup();
+    sync->setFocus();
+    for (int i = 0; i < sync->count(); ++i) {  // the arrow keys pass over them
+      QTest::keyClick(sync, Qt::Key_Down);
+      QVERIFY(session_->design().parallel.sync != SyncStrategy::Zero2 &&
+              session_->design().parallel.sync != SyncStrategy::Zero3);
+    }
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Fsdp2);
+    session_->setKnob("pp", "1");
+    QTest::keyClick(sync, Qt::Key_Up);
+    QTest::keyClick(sync, Qt::Key_Up);
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
+    session_->setKnob("pp", "2");  // what is chosen stays, with its problem
+    QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
+  }
+
+  void totalsFollowTheReport() {
+    auto* ranks = form_->findChild<QLabel*>("total_parallelism");
+    QCOMPARE(ranks->text(), QString("8 ranks"));
+    QTest::keyClicks(focused("dp"), "4");
+    QTRY_COMPARE(ranks->text(), QString("16 ranks"));
+    QVERIFY(form_->findChild<QLabel*>("total_model")->text().startsWith("8.0"));
+    QCOMPARE(form_->findChild<QLabel*>("total_cluster")->text(), QString("2 nodes"));
+  }
+
+  // The words of a long fix give way, the form does not grow wider than its panel.
+  void aLongFixKeepsTheWidth() {
+    IssueLine line(nullptr);
+    line.resize(220, 80);
+    const QString fix = "set accelerator to one with a name that is longer than the form is wide";
+    bool mended = false;
+    line.show("this is not known", {}, fix, [&] { mended = true; });
+    QVERIFY(line.minimumSizeHint().width() < 220);
+    QVERIFY(line.fixButton()->text() != fix && line.fixButton()->text().contains(QChar(0x2026)));
+    QCOMPARE(line.fixButton()->toolTip(), fix);
+    line.resize(900, 80);
+    QTRY_COMPARE(line.fixButton()->text(), fix);
+    QTest::mouseClick(line.fixButton(), Qt::LeftButton);
+    QTRY_VERIFY(mended);
+  }
+};
+
+QTEST_MAIN(FormTest)
+#include "form_test.moc"

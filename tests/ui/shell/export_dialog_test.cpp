@@ -1,0 +1,230 @@
+#include <QCheckBox>
+#include <QDir>
+#include <QLabel>
+#include <QLineEdit>
+#include <QProgressBar>
+#include <QPushButton>
+#include <QSignalSpy>
+#include <QTemporaryDir>
+#include <QTest>
+#include <memory>
+
+#include "bundle/checker.h"
+#include "offscreen.h"
+#include "ui/session/session.h"
+#include "ui/shell/export_dialog.h"
+#include "ui/shell/export_target.h"
+#include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/theme.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class ExportDialogTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  std::unique_ptr<QTemporaryDir> folder_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<ExportJob> job_;
+  std::unique_ptr<ExportDialog> dialog_;
+
+  template <class Widget>
+  Widget* part(const char* name) {
+    return dialog_->findChild<Widget*>(name);
+  }
+  QString message() {
+    for (const char* name : {"dialog_error", "dialog_message"}) {
+      if (auto* label = dialog_->findChild<QLabel*>(name); label && label->isVisible()) return label->text();
+    }
+    return {};
+  }
+  QString target(const char* name) { return folder_->filePath(name); }
+  QStringList leftovers() {
+    return QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+  }
+  void click(const char* button) { QTest::mouseClick(part<QPushButton>(button), Qt::LeftButton); }
+  // Types the folder as a person does.
+  void enter(const QString& path) {
+    auto* line = part<QLineEdit>("export_folder");
+    line->setFocus();
+    line->selectAll();
+    QTest::keyClicks(line, path);
+  }
+
+ private Q_SLOTS:
+  void init() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    folder_ = std::make_unique<QTemporaryDir>();
+    session_ = std::make_unique<Session>();
+    session_->waitForReport();
+    job_ = std::make_unique<ExportJob>();
+    dialog_ = std::make_unique<ExportDialog>(session_.get(), job_.get(), nullptr);
+    dialog_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(dialog_.get()));
+  }
+  void cleanup() {
+    dialog_.reset();
+    job_.reset();
+    session_.reset();
+  }
+
+  void writesABundleThatChecks() {
+    enter(target("bundle"));
+    QVERIFY(part<QLabel>("export_size")->text().contains("8 traces"));
+    QVERIFY(part<QPushButton>("export_start")->isEnabled());
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QVERIFY2(message().startsWith("Wrote 8 traces"), qPrintable(message()));
+    QVERIFY(part<QPushButton>("export_open")->isVisible());
+    QVERIFY(QFile::exists(target("bundle") + "/trace.0.et"));
+    QVERIFY(check_bundle(target("bundle").toStdString()).ok());
+    QCOMPARE(leftovers(), QStringList{"bundle"});
+  }
+
+  void estimateFollowsTheOptions() {
+    enter(target("bundle"));
+    const QString before = part<QLabel>("export_size")->text();
+    part<QCheckBox>("export_tensors")->setFocus();
+    QTest::keyClick(part<QCheckBox>("export_tensors"), Qt::Key_Space);
+    QVERIFY(part<QLabel>("export_size")->text() != before);
+  }
+
+  void estimateIsNearTheTruth() {
+    ExportOptions options;
+    options.target = target("bundle").toStdString();
+    const int64_t estimate = estimate_bundle_bytes(*session_->report(), options);
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    job_->start(session_->report(), options);
+    QVERIFY(finished.wait(20000));
+    const auto outcome = finished.front().front().value<ExportJob::Outcome>();
+    const auto bytes = std::get<ExportSummary>(outcome).bytes;
+    QVERIFY(estimate > bytes / 2 && estimate < bytes * 2);
+  }
+
+  void cancelLeavesNothing() {
+    session_->setKnob("dp", "256");
+    session_->setKnob("batch", "4096");
+    session_->waitForReport();
+    enter(target("big"));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(job_->running());
+    QVERIFY(dialog_->findChild<QProgressBar*>()->isVisible());
+    click("export_cancel");
+    QVERIFY(finished.count() || finished.wait(5000));
+    QVERIFY2(message().contains("cancelled"), qPrintable(message()));
+    QCOMPARE(leftovers(), QStringList{});
+    QVERIFY(part<QPushButton>("export_start")->isEnabled());
+  }
+
+  void targetsThatCannotBe() {
+    QDir(folder_->path()).mkdir("full");
+    QFile file(target("full") + "/letter.txt");
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write("hello");
+    file.close();
+    enter(target("full"));
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+    QVERIFY(message().contains("not empty"));
+    enter(target("full") + "/letter.txt");
+    QVERIFY(message().contains("is a file"));
+    enter(target("full") + "/letter.txt/below");
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+    part<QLineEdit>("export_folder")->clear();
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+    enter(target("fresh"));
+    QVERIFY(message().isEmpty());
+    QVERIFY(part<QPushButton>("export_start")->isEnabled());
+    part<QLineEdit>("export_name")->setText("");
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+  }
+
+  void replacingWantsConsent() {
+    enter(target("bundle"));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    enter(target("other"));
+    enter(target("bundle"));
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+    auto* replace = part<QCheckBox>("export_replace");
+    QVERIFY(replace->isEnabled());
+    replace->setFocus();
+    QTest::keyClick(replace, Qt::Key_Space);
+    QVERIFY(part<QPushButton>("export_start")->isEnabled());
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QVERIFY2(message().startsWith("Wrote"), qPrintable(message()));
+    QCOMPARE(leftovers(), QStringList{"bundle"});
+  }
+
+  void wrongDesignCannotBeExported() {
+    enter(target("bundle"));
+    session_->setKnob("tp", "5");
+    session_->waitForReport();
+    QVERIFY(!part<QPushButton>("export_start")->isEnabled());
+    QVERIFY(message().contains("Fix the design first"));
+    QVERIFY2(message().contains("Tensor parallel (tp)"), qPrintable(message()));
+    QVERIFY2(!part<QLabel>("export_size")->text().contains("traces"),
+             qPrintable(part<QLabel>("export_size")->text()));
+    session_->undoStack()->undo();
+    QVERIFY(!part<QLabel>("export_size")->text().contains("traces"));  // nor while it is being computed
+    session_->waitForReport();
+    QVERIFY(part<QLabel>("export_size")->text().contains("8 traces"));
+  }
+
+  void theFolderFollowsTheDesignUntilItIsChosen() {
+    auto* line = part<QLineEdit>("export_folder");
+    QVERIFY2(line->text().endsWith("/" + slug(QString::fromStdString(session_->design().name))),
+             qPrintable(line->text()));
+    session_->applyPreset("llama3-70b");
+    const QString suggested = "/" + slug(QString::fromStdString(session_->design().name));
+    QVERIFY(suggested.contains("70b"));
+    QVERIFY2(line->text().endsWith(suggested), qPrintable(line->text()));
+    enter(target("mine"));
+    session_->applyPreset("llama3-8b");
+    QCOMPARE(line->text(), target("mine"));
+  }
+
+  // A click on Cancel that comes just after the end must not close the dialog.
+  void closeIsNeverWhereCancelWas() {
+    enter(target("bundle"));
+    auto *cancel = part<QPushButton>("export_cancel"), *close = part<QPushButton>("export_close");
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QTest::qWait(1);
+    const QRect was(cancel->mapTo(dialog_.get(), QPoint()), cancel->size());
+    QVERIFY(finished.count() || finished.wait(20000));
+    QVERIFY(!cancel->isVisible());
+    for (const QPushButton* button :
+         {close, part<QPushButton>("export_open"), part<QPushButton>("export_start")}) {
+      const QRect now(button->mapTo(dialog_.get(), QPoint()), button->size());
+      QVERIFY2(!now.intersects(was), qPrintable(button->text()));
+    }
+    QTest::mouseClick(close, Qt::LeftButton);
+    QVERIFY(!dialog_->isVisible());
+  }
+
+  void closingKeepsAnExportRunning() {
+    enter(target("bundle"));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QTest::keyClick(dialog_.get(), Qt::Key_Escape);
+    QVERIFY(!dialog_->isVisible());
+    QVERIFY(finished.count() || finished.wait(20000));
+    QVERIFY(QFile::exists(target("bundle") + "/manifest.json"));
+  }
+
+  void slugs() {
+    QCOMPARE(slug("Llama 3 8B on 8 GPUs"), QString("llama-3-8b-on-8-gpus"));
+    QCOMPARE(slug("../.."), QString("bundle"));
+    QCOMPARE(slug(""), QString("bundle"));
+  }
+};
+
+QTEST_MAIN(ExportDialogTest)
+#include "export_dialog_test.moc"

@@ -1,0 +1,467 @@
+// Besides the designs of a search: many of them, several compared with the present design, its
+// sensitivity, saving and export.
+#include <QAbstractButton>
+#include <QAbstractItemModelTester>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QMenu>
+#include <QPushButton>
+#include <QTemporaryDir>
+#include <QTest>
+#include <algorithm>
+#include <cmath>
+
+#include "design/document.h"
+#include "explore_window.h"
+#include "offscreen.h"
+#include "serving/inference.h"
+#include "ui/form/config_form.h"
+#include "ui/form/differences_box.h"
+#include "ui/form/knob_row.h"
+#include "ui/plot/chart_table.h"
+#include "ui/plot/save_menu.h"
+#include "ui/session/comparisons.h"
+#include "ui/shell/document.h"
+#include "ui/shell/message_bar.h"
+#include "ui/toolkit/display_text.h"
+#include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/explore/compare_page.h"
+#include "ui/views/explore/condition_row.h"
+#include "ui/views/explore/filter_strips.h"
+#include "ui/views/explore/grouped_bars.h"
+#include "ui/views/explore/scaling_chart.h"
+#include "ui/views/explore/sensitivity_page.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+namespace {
+
+// Figures in table and bars: of the present design, two of the search, and the present one as it was before.
+void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
+  ComparePage& page = *w.view().compare();
+  const auto& figures = page.figures();
+  const auto step = std::find_if(figures.begin(), figures.end(),
+                                 [](const ComparedFigure& f) { return f.id == "step_seconds"; });
+  QVERIFY(step != figures.end());
+  QCOMPARE(step->values.size(), size_t{4});
+  QCOMPARE(step->values[0], w.session.estimate()->simulation->step_seconds);
+  QVERIFY(std::abs(step->values[1] / w.page().rows()->point(0).evaluation.step_seconds - 1) < 0.01);
+  QCOMPARE(step->values[3], compared(before).simulation->step_seconds);
+  // The table has the difference to the present design and that in percent, for each.
+  const QAbstractItemModelTester tester(page.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
+  QCOMPARE(page.model()->rowCount(), static_cast<int>(figures.size()));
+  QCOMPARE(page.model()->columnCount(), 3 + 3 * 3);
+  const auto row = static_cast<int>(step - figures.begin());
+  for (int member = 1; member <= 3; ++member) {
+    const double by = step->values[static_cast<size_t>(member)] - step->values[0];
+    QVERIFY(std::abs(page.model()
+                         ->index(row, ComparisonModel::difference(member))
+                         .data(TableModel::SortRole)
+                         .toDouble() -
+                     by) < 1e-9);
+    QVERIFY(
+        std::abs(
+            page.model()->index(row, ComparisonModel::percent(member)).data(TableModel::RawRole).toDouble() -
+            100 * by / step->values[0]) < 1e-6);
+    QCOMPARE(page.model()->headerData(ComparisonModel::value(member), Qt::Horizontal).toString(),
+             Comparisons::letter(member));
+  }
+  // Groups of bars on one scale, none over another, values next to them not either.
+  for (const GroupedBars::Row& of : page.bars()->rows()) {
+    const ComparedFigure& f = figures[static_cast<size_t>(of.figure)];
+    QCOMPARE(of.bars.size(), size_t{4});
+    for (size_t d = 1; d < of.bars.size(); ++d) {
+      QVERIFY(of.bars[d].top() - of.bars[d - 1].top() >= QFontMetrics(Theme::instance().uiFont(11)).ascent());
+      if (of.bars[0].width() > 20 && f.values[d] > 0)
+        QVERIFY(std::abs(of.bars[d].width() / of.bars[0].width() - f.values[d] / f.values[0]) <
+                0.1 * f.values[d] / f.values[0] + 0.05);
+    }
+    QVERIFY(of.area.contains(of.bars.back()) || of.bars.back().isEmpty());
+    QCOMPARE(page.bars()->tipAt(of.area.center()).count(u'\n'), 4);
+  }
+  const Picture picture = page.picture();
+  QCOMPARE(picture.csv().count(u'\n'), page.model()->rowCount() + 1);
+}
+
+// The form marks what differs, lists it first, and leads there.
+void marksWhatDiffersInTheForm(ExploreWindow& w, const std::vector<Design>& designs) {
+  ComparePage& page = *w.view().compare();
+  const auto differing = compare_knobs(designs);
+  QCOMPARE(page.knobs()->model()->rowCount(), static_cast<int>(differing.size()));
+  QCOMPARE(w.main.form()->differences()->texts().size(), static_cast<int>(differing.size()));
+  QVERIFY(w.main.form()->differences()->isVisible());
+  for (const Knob& knob : knobs()) {
+    const KnobRow* field = w.main.form()->row(QString::fromStdString(knob.id));
+    const auto found = std::find_if(differing.begin(), differing.end(),
+                                    [&](const ComparedKnob& of) { return of.knob->id == knob.id; });
+    QVERIFY2(field->others().isEmpty() == (found == differing.end()), knob.id.c_str());
+    for (const KnobRow::Other& other : field->others())
+      QCOMPARE(other.value,
+               displayText(knob, QString::fromStdString(found->values[static_cast<size_t>(other.member)])));
+  }
+  auto* mark = w.main.form()->row("microbatch")->findChild<QLabel*>("others_mark");
+  QVERIFY(mark && mark->isVisibleTo(w.main.form()));
+  QVERIFY2(mark->toolTip().contains("D: 1"), qPrintable(mark->toolTip()));
+  auto* line = w.main.form()->differences()->findChildren<QAbstractButton*>().back();
+  for (QAbstractButton* of : w.main.form()->differences()->findChildren<QAbstractButton*>())
+    if (of->text().startsWith("Microbatch")) line = of;
+  line->setFocus();
+  QTest::keyClick(line, Qt::Key_Return);
+  QCOMPARE(w.main.focusWidget(), w.main.form()->row("microbatch")->fieldWidget());
+  w.main.form()->focusFilter();
+  QTest::keyClicks(w.main.focusWidget(), "layers");
+  QVERIFY(!w.main.form()->differences()->isVisible());
+  QTest::keyClick(w.main.focusWidget(), Qt::Key_Escape);
+}
+
+}  // namespace
+
+class ExplorePagesTest : public QObject {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void init() { Theme::instance().setMode(Theme::Mode::Light); }
+
+  void manyPointsAreFast() {
+    // 100,000 points: the result of a search is made up of copies with other indices.
+    Session session;
+    small(session);
+    SpaceSpec spec;
+    spec.base = session.design();
+    spec.gpus = "8..1024*2";
+    spec.dimensions = {{"tp", "1,2,4,8"}, {"pp", "all"}, {"batch", "16..40000+16"}};
+    auto space = Space::make(spec);
+    QVERIFY(std::holds_alternative<std::shared_ptr<const Space>>(space));
+    auto result = std::make_shared<SearchResult>();
+    result->space = std::get<0>(space);
+    QVERIFY(result->space->size() >= 100'000);
+    for (int i = 0; i < 100'000; ++i) {
+      Point p;
+      p.index = i;
+      p.evaluation.capacity = 80'000'000'000;
+      p.evaluation.memory = 20'000'000'000 + (static_cast<int64_t>(i) * 7919 % 60'000) * 1'000'000;
+      p.evaluation.step_seconds = 1 + (static_cast<int64_t>(i) * 104729 % 50'000) * 1e-4;
+      p.values = {p.evaluation.step_seconds,
+                  1 / p.evaluation.step_seconds,
+                  1,
+                  1,
+                  static_cast<double>(p.evaluation.memory),
+                  1,
+                  0.4,
+                  8};
+      result->sample.push_back(p);
+    }
+    result->counts.timed = 100'000;
+    QElapsedTimer clock;
+    clock.start();
+    const auto rows = ExploreRows::of(result);
+    qInfo("rows of 100,000 designs: %lld ms", static_cast<long long>(clock.elapsed()));
+    DesignsPage page;
+    page.resize(1000, 800);
+    page.setRows(rows, false);
+    page.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&page));
+    page.grab();
+    qint64 draw = 1'000'000, frame = 1'000'000, brush = 1'000'000;
+    for (int i = 0; i < 3; ++i) {
+      clock.restart();
+      page.scatter()->zoomBy(i == 1 ? 1.2 : 1 / 1.2);
+      page.scatter()->grab();
+      draw = std::min(draw, clock.elapsed());
+      clock.restart();
+      page.scatter()->setSelected(i);
+      page.scatter()->grab();
+      frame = std::min(frame, clock.elapsed());
+      clock.restart();
+      page.filters()->brush(0, i, i);
+      brush = std::min(brush, clock.elapsed());
+    }
+    page.filters()->openAll();
+    clock.restart();
+    for (int i = 0; i < 1000; ++i) page.scatter()->rowAt(QPointF(100 + i % 700, 60 + i % 200));
+    qInfo(
+        "100,000 points: drawn in %lld ms, the same again in %lld ms, filtered in %lld ms, 1,000 hits in "
+        "%lld ms",
+        static_cast<long long>(draw), static_cast<long long>(frame), static_cast<long long>(brush),
+        static_cast<long long>(clock.elapsed()));
+    QVERIFY(draw < 400);  // far above what a busy machine takes
+    QVERIFY(frame < 100);
+  }
+
+  // Designs of the search, by button and by key, and the present one as it was: all of them in table, bars
+  // and form.
+  void comparesSeveralDesigns() {
+    ExploreWindow w;
+    w.searchSmall();
+    Comparisons& pinned = *w.session.comparisons();
+    ComparePage& page = *w.view().compare();
+    w.view().showPage(ExploreView::Compare);
+    QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());  // says how to begin
+    w.view().showPage(ExploreView::Designs);
+    w.scatter().setFocus();
+    QTest::keyClick(&w.scatter(), Qt::Key_Home);
+    const Design best = w.page().rows()->design(0);
+    QTest::mouseClick(w.page().findChild<QPushButton*>("compare_design"), Qt::LeftButton);
+    QVERIFY(page.isVisible());
+    QCOMPARE(pinned.size(), 1);
+    w.view().showPage(ExploreView::Designs);
+    w.page().table()->setFocus();
+    QTest::keyClick(w.page().table(), Qt::Key_Down);
+    const Design second = w.page().rows()->design(w.page().selectedRow());
+    QVERIFY(second != best);
+    QTest::keyClick(w.page().table(), Qt::Key_C);
+    QVERIFY(page.isVisible());
+    const Design before = w.session.design();
+    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
+    QCOMPARE(pinned.size(), 3);
+    QVERIFY(!w.main.actions().pin->isEnabled());  // it is pinned
+    w.session.setKnob("microbatch", "2");
+    QVERIFY(w.main.actions().pin->isEnabled());
+    w.session.waitForEstimate();
+    QTRY_VERIFY_WITH_TIMEOUT(pinned.ready(), 30'000);
+
+    // Each is marked among the points, where its figures are.
+    w.view().showPage(ExploreView::Designs);
+    QCOMPARE(w.scatter().marked().size(), size_t{4});
+    for (size_t member = 0; member < 4; ++member)
+      QCOMPARE(w.scatter().marked()[member].member, static_cast<int>(member));
+    QVERIFY((w.scatter().markedPlace(1) - w.scatter().place(0)).manhattanLength() < 3);  // the best one
+    w.view().showPage(ExploreView::Compare);
+
+    showsTheFiguresOfAll(w, before);
+    marksWhatDiffersInTheForm(w, {w.session.design(), best, second, before});
+
+    // Taken by mouse, undone, removed; more than there is room for is refused.
+    QTest::mouseClick(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("take_compared"),
+                      Qt::LeftButton);
+    QTRY_COMPARE(w.session.design(), best);
+    w.session.undoStack()->undo();
+    w.session.setKnob("seq", "2048");
+    QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
+    QCOMPARE(pinned.size(), Comparisons::kMaxPinned);
+    w.session.setKnob("seq", "1024");
+    QVERIFY(!w.main.actions().pin->isEnabled());
+    QVERIFY(!pinned.add(w.session.design(), "one more"));
+    QTRY_VERIFY(page.findChild<QWidget*>("member_E"));
+    QTest::mouseClick(page.findChild<QWidget*>("member_C")->findChild<QPushButton*>("drop_compared"),
+                      Qt::LeftButton);
+    QTRY_COMPARE(pinned.size(), 3);
+    QCOMPARE(pinned.find(second), -1);
+    w.main.actions().unpin->trigger();
+    QCOMPARE(pinned.size(), 0);
+    QVERIFY(!w.main.form()->differences()->isVisible());
+    QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());
+  }
+
+  // One that cannot run says so, and the others have their numbers.
+  void comparesWithOneThatCannotRun() {
+    ExploreWindow w;
+    Design wrong = w.session.design();
+    wrong.parallel.tp = 3;
+    w.session.comparisons()->add(wrong, "three");
+    w.main.actions().side_by_side->trigger();
+    ComparePage& page = *w.view().compare();
+    QTRY_VERIFY(w.session.comparisons()->ready());
+    QVERIFY(!page.figures().empty());
+    for (const ComparedFigure& f : page.figures()) QVERIFY(std::isnan(f.values[1]));
+    const auto labels = page.findChild<QWidget*>("member_B")->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(),
+                        [](const QLabel* label) { return label->text().contains("cannot run"); }));
+  }
+
+  void showsTheSensitivity() {
+    ExploreWindow w;
+    auto pages = w.view().pages()->findChildren<QPushButton*>();
+    QTest::mouseClick(pages[ExploreView::SensitivityTab], Qt::LeftButton);
+    SensitivityPage& page = *w.view().sensitivity();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    const auto expected = sensitivity(w.session.design());
+    QVERIFY(expected);
+    Tornado& tornado = *page.tornado();
+    QVERIFY(tornado.rows().size() > 3);
+    double before = 1e9;
+    for (const Tornado::Row& row : tornado.rows()) {
+      QCOMPARE(row.high, expected->knobs[static_cast<size_t>(row.knob)].fastest);
+      QCOMPARE(row.low, expected->knobs[static_cast<size_t>(row.knob)].slowest);
+      const double swing = std::max(row.high, -row.low);
+      QVERIFY(swing <= before);
+      before = swing;
+    }
+    // Enter takes the best change that fits.
+    tornado.setFocus();
+    QTest::keyClick(&tornado, Qt::Key_Home);
+    while (!tornado.best(tornado.selected()) && tornado.selected() + 1 < tornado.shown())
+      QTest::keyClick(&tornado, Qt::Key_Down);
+    QVERIFY(tornado.best(tornado.selected()));
+    const Design wanted = tornado.best(tornado.selected())->design, was = w.session.design();
+    QTest::keyClick(&tornado, Qt::Key_Return);
+    QCOMPARE(w.session.design(), wanted);
+    w.session.undoStack()->undo();
+    QCOMPARE(w.session.design(), was);
+    w.session.waitForReport();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    QTest::mouseClick(page.findChild<QWidget*>("sensitivity_what")->findChildren<QPushButton*>()[1],
+                      Qt::LeftButton);
+    for (const Tornado::Row& row : tornado.rows())
+      QCOMPARE(row.high, static_cast<double>(expected->knobs[static_cast<size_t>(row.knob)].most_memory));
+  }
+
+  void showsHowItScales() {
+    ExploreWindow w;
+    QTest::mouseClick(w.view().pages()->findChildren<QPushButton*>()[ExploreView::Scaling], Qt::LeftButton);
+    SensitivityPage& page = *w.view().scaling();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    const auto strong = scaling(w.session.design(), {});
+    QCOMPARE(page.chart()->points(ScalingChart::Strong).size(), strong->size());
+    page.chart()->setFocus();
+    QTest::keyClick(page.chart(), Qt::Key_Right);
+    QVERIFY(page.chart()->selected() >= 0);
+    const int first = page.chart()->selected();
+    QTest::keyClick(page.chart(), Qt::Key_Right);
+    QVERIFY(page.chart()->selected() > first);
+    QVERIFY(page.chart()->tipAt(page.chart()->place(ScalingChart::Strong, first)).contains("efficiency"));
+    QTest::mouseClick(page.chart(), Qt::LeftButton, {},
+                      page.chart()->place(ScalingChart::Strong, first).toPoint());
+    QCOMPARE(page.chart()->selected(), first);
+  }
+
+  // Where nothing is trained, no step is: the seconds are those until the first, or the next token.
+  void saysTheWordsOfItsMode_data() {
+    QTest::addColumn<int>("mode");
+    QTest::addColumn<QString>("word");
+    QTest::addColumn<QString>("raw");
+    QTest::newRow("train") << int(Mode::Train) << "Step"
+                           << "step time (s)";
+    QTest::newRow("prefill") << int(Mode::Prefill) << "TTFT"
+                             << "time to first token (s)";
+    QTest::newRow("decode") << int(Mode::Decode) << "TPOT"
+                            << "time per output token (s)";
+  }
+  void saysTheWordsOfItsMode() {
+    QFETCH(int, mode);
+    QFETCH(QString, word);
+    QFETCH(QString, raw);
+    ExploreWindow w;
+    if (static_cast<Mode>(mode) != Mode::Train)
+      w.session.setDesign(serving_design(w.session.design(), static_cast<Mode>(mode), 16, 4096), "serve");
+    for (const auto& [page, shown] : {std::pair{w.view().sensitivity(), ExploreView::SensitivityTab},
+                                      {w.view().scaling(), ExploreView::Scaling}}) {
+      w.view().showPage(shown);
+      QTRY_VERIFY_WITH_TIMEOUT(page->ready(), 30'000);
+      QStringList words, raws;
+      for (int c = 0; c < page->table()->model()->columnCount(); ++c) {
+        words << page->table()->model()->headerData(c, Qt::Horizontal).toString();
+        raws << page->table()->model()->headerData(c, Qt::Horizontal, TableModel::RawRole).toString();
+      }
+      QVERIFY2(words.contains(word) && (word == "Step" || !words.contains("Step")),
+               qPrintable(words.join(' ')));
+      QVERIFY2(raws.contains(raw), qPrintable(raws.join(' ')));
+    }
+    ScalingChart* chart = w.view().scaling()->chart();
+    chart->setFocus();
+    QTest::keyClick(chart, Qt::Key_Right);
+    QVERIFY(chart->selected() >= 0);
+    const QString tip = chart->tipAt(chart->place(ScalingChart::Strong, chart->selected()));
+    QVERIFY2(tip.contains((word == "Step" ? QString("\nstep ") : '\n' + word + ' ')), qPrintable(tip));
+  }
+
+  // The search belongs to the document.
+  void isSavedAndReopened() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("study.json");
+    QStringList names;
+    {
+      ExploreWindow w;
+      w.setup().addCondition("tp <= 4");
+      w.searchSmall();
+      QVERIFY(w.main.isWindowModified());
+      QVERIFY(w.main.document()->savePath(path));
+      QVERIFY(!w.main.isWindowModified());
+      QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);  // what is compared belongs to it too
+      QVERIFY(w.main.isWindowModified());
+      w.session.comparisons()->add(w.page().rows()->design(0), "the best");
+      QVERIFY(w.main.document()->savePath(path));
+      QVERIFY(!w.main.isWindowModified());
+      for (int row = 0; row < w.page().rows()->rows(); ++row)
+        names << w.page().rows()->name(row) + w.page().rows()->figures(row, UnitSystem::Binary);
+    }
+    ExploreWindow w;
+    w.session.undoStack()->setClean();
+    QVERIFY(w.main.document()->openPath(path));
+    QVERIFY(w.page().rows());
+    QCOMPARE(w.page().rows()->rows(), names.size());
+    for (int row = 0; row < names.size(); ++row)
+      QCOMPARE(w.page().rows()->name(row) + w.page().rows()->figures(row, UnitSystem::Binary), names[row]);
+    QCOMPARE(w.setup().row("microbatch")->values(), QString("1,2"));
+    QCOMPARE(w.setup().conditions().size(), 1);
+    QVERIFY(!w.main.isWindowModified());
+    QVERIFY(!w.view().stale());
+    QCOMPARE(w.session.comparisons()->size(), 2);
+    QCOMPARE(w.session.comparisons()->all()[0].design, w.session.design());
+    QCOMPARE(w.session.comparisons()->all()[1].design, w.page().rows()->design(0));
+    QCOMPARE(w.session.comparisons()->all()[1].name, QString("the best"));
+    // The command line and older code read the design in it.
+    QVERIFY(std::holds_alternative<Design>(load_design(path.toStdString())));
+    // A search that cannot be read costs the search alone.
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QByteArray text = file.readAll();
+    file.close();
+    text.replace("\"shardscape_result\": 1", "\"shardscape_result\": 99");
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(text);
+    file.close();
+    QVERIFY(w.main.document()->openPath(path));
+    QVERIFY(!w.page().rows());
+    QVERIFY(w.main.messageBar()->isVisible());
+  }
+
+  // A space that was written for the command line waits to be searched.
+  void opensSpaces() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("space.json");
+    SpaceSpec written;
+    {
+      ExploreWindow w;
+      w.searchSmall();
+      written = w.page().rows()->result().space->spec();
+    }
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::WriteOnly));
+    file.write(QByteArray::fromStdString(to_json(written)));
+    file.close();
+    ExploreWindow w;
+    w.session.undoStack()->setClean();
+    QVERIFY(w.main.document()->openPath(path));
+    QCOMPARE(w.page().rows()->rows(), 0);
+    QCOMPARE(w.setup().row("microbatch")->values(), QString("1,2"));
+    QVERIFY(!w.view().stale() && !w.main.isWindowModified());
+    w.search();
+    QVERIFY(w.page().rows()->rows() > 0);
+  }
+
+  void isExported() {
+    ExploreWindow w;
+    w.searchSmall();
+    const Picture picture = w.view().picture();
+    const auto rows = w.page().rows();
+    QCOMPARE(picture.csv().count(u'\n'), rows->rows() + 1);
+    const auto read = result_from_json(picture.json().toStdString(), "here");
+    QVERIFY(std::holds_alternative<SearchResult>(read));
+    QCOMPARE(std::get<SearchResult>(read).counts, rows->result().counts);
+    for (const SaveFormat format : {SaveFormat::Png, SaveFormat::Svg, SaveFormat::Pdf}) {
+      const auto bytes = encoded(picture, format);
+      QVERIFY(std::holds_alternative<QByteArray>(bytes) && std::get<QByteArray>(bytes).size() > 3000);
+    }
+    Q_EMIT w.view().saveMenu()->aboutToShow();
+    QVERIFY(w.view().saveMenu()->findChild<QAction*>("save_result")->isVisible());
+    QVERIFY(!w.view().saveMenu()->findChild<QAction*>("save_json")->isVisible());
+  }
+};
+
+QTEST_MAIN(ExplorePagesTest)
+#include "explore_pages_test.moc"

@@ -1,0 +1,25 @@
+#include "ui/shell/help_topics.h"
+
+namespace shardscape::ui {
+
+QString helpLink(HelpTopic topic) {
+  switch (topic) {
+    case HelpTopic::Graph: return QStringLiteral("models/graph.md");
+    case HelpTopic::Memory: return QStringLiteral("models/memory.md");
+    case HelpTopic::Flops: return QStringLiteral("models/kernels.md#flops-mfu-and-hfu");
+    case HelpTopic::Roofline: return QStringLiteral("models/kernels.md#time-of-a-layer");
+    case HelpTopic::Collectives: return QStringLiteral("models/collectives.md");
+    case HelpTopic::Mesh: return QStringLiteral("concepts.md#mesh-axes-and-placement");
+    case HelpTopic::Timeline: return QStringLiteral("models/schedules.md#step-simulation");
+    case HelpTopic::Designs: return QStringLiteral("models/search.md");
+    case HelpTopic::Compare: return QStringLiteral("models/search.md#comparison");
+    case HelpTopic::Sensitivity: return QStringLiteral("models/search.md#sensitivity");
+    case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-knobs-matter");
+    case HelpTopic::Serving: return QStringLiteral("models/inference.md");
+    case HelpTopic::Form: return QStringLiteral("json.md");
+    case HelpTopic::Problems: return QStringLiteral("limits.md");
+  }
+  return {};
+}
+
+}  // namespace shardscape::ui
