@@ -30,7 +30,7 @@ int64_t ep_ranks_per_node(const Design& design) {
   Span span{1, 1};
   int64_t stride = 1;
   for (const MeshAxis axis : p.order.fastest_first) {
-    const int64_t degree = mesh_axis(axis).number(degrees);
+    const int64_t degree = mesh_axis(axis).number.value()(degrees);
     const bool covered = axis != MeshAxis::Pp && (axis != MeshAxis::Tp || p.folds_experts());
     if (covered && degree > 1) {
       if (span.ranks == 1) span.step = stride;

@@ -88,7 +88,7 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) {
   if (!is_permutation(order))
     throw std::invalid_argument("rank order names a mesh axis twice: " + to_string(order));
   for (MeshAxis axis : order.fastest_first) {
-    add_axis(axis, mesh_axis(axis).number(degrees), ranks_);
+    add_axis(axis, mesh_axis(axis).number.value()(degrees), ranks_);
     if (degree(axis) < 1 || __builtin_mul_overflow(ranks_, degree(axis), &ranks_)) {
       throw std::invalid_argument("degree of " + std::string(mesh_axis_name(axis)) +
                                   " out of range: " + std::to_string(degree(axis)));
@@ -102,7 +102,7 @@ DeviceMesh::DeviceMesh(const MeshDegrees& degrees, const RankOrder& order) {
   if (copies_apart) expert_order_.push_back(MeshAxis::DpRep);
   int64_t index = 1;
   for (MeshAxis axis : kExpertAxes) {
-    add_axis(axis, mesh_axis(axis).number(degrees), index);
+    add_axis(axis, mesh_axis(axis).number.value()(degrees), index);
     index *= degree(axis);
   }
   add_parts(degrees);
@@ -119,7 +119,7 @@ void DeviceMesh::add_parts(const MeshDegrees& degrees) {
     if (row.place == AxisPlace::Form) add_axis(row.axis, whole, apart);
     if (row.place != AxisPlace::Inner) continue;
     const MeshAxisRow& outer = mesh_axis(row.outer);
-    const int64_t number = (row.number ? row : outer).number(degrees);
+    const int64_t number = (row.number ? row : outer).number.value()(degrees);
     const bool divides = number >= 1 && whole % number == 0;
     const int64_t inside = !divides ? 1 : row.number ? number : whole / number;
     add_axis(row.axis, inside, apart);

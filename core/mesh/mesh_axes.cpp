@@ -32,7 +32,7 @@ constexpr bool well_formed(const MeshAxisRow& row) {
     case AxisPlace::Inner: {
       const MeshAxisRow& outer = mesh_axis(row.outer);
       return row.parent < row.axis && row.outer < row.axis && outer.place == AxisPlace::Outer &&
-             (row.number == nullptr) != (outer.number == nullptr) &&
+             row.number.has_value() != outer.number.has_value() &&
              std::none_of(kMeshAxes.begin(), kMeshAxes.begin() + static_cast<int>(row.axis),
                           [&](const MeshAxisRow& above) { return above.parent == row.outer; });
     }

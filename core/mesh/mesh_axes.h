@@ -85,12 +85,13 @@ struct MeshAxisRow {
   MeshAxis axis;
   std::string_view name;
   AxisPlace place = AxisPlace::Whole;
-  MeshAxis parent{};              // of a whole axis: the axis itself
-  MeshAxis outer{};               // of an inner part: the other part, which may belong to the other mesh
-  std::string_view degree{};      // as an expression
-  Number number = nullptr;        // the degree in a DeviceMesh
-  Mesh mesh = Mesh::Dense;        // inherited by parts and forms
-  AxisUse use = AxisUse::Shards;  // inherited by parts and forms
+  MeshAxis parent{};               // of a whole axis: the axis itself
+  MeshAxis outer{};                // of an inner part: the other part, which may belong to the other mesh
+  std::string_view degree{};       // as an expression
+  std::optional<Number> number{};  // the degree in a DeviceMesh; optional, because sanitizers compare no
+                                   // function address in a constant
+  Mesh mesh = Mesh::Dense;         // inherited by parts and forms
+  AxisUse use = AxisUse::Shards;   // inherited by parts and forms
 };
 
 namespace mesh_axis_rows {
@@ -108,11 +109,11 @@ constexpr MeshAxisRow form(MeshAxis parent, MeshAxis axis, std::string_view name
   return {axis, name, AxisPlace::Form, parent, {}, degree};
 }
 constexpr MeshAxisRow outer(MeshAxis parent, MeshAxis axis, std::string_view name,
-                            std::string_view degree = {}, MeshAxisRow::Number number = nullptr) {
+                            std::string_view degree = {}, std::optional<MeshAxisRow::Number> number = {}) {
   return {axis, name, AxisPlace::Outer, parent, {}, degree, number};
 }
 constexpr MeshAxisRow inner(MeshAxis parent, MeshAxis outer, MeshAxis axis, std::string_view name,
-                            std::string_view degree = {}, MeshAxisRow::Number number = nullptr) {
+                            std::string_view degree = {}, std::optional<MeshAxisRow::Number> number = {}) {
   return {axis, name, AxisPlace::Inner, parent, outer, degree, number};
 }
 

@@ -35,6 +35,20 @@ QWidget* section(const QString& title, const Rows& rows, QWidget* parent) {
   return box;
 }
 
+// The actions of a group that have keys.
+Rows rows_of(const Actions& actions, const Actions::Group& group) {
+  Rows rows;
+  for (const QAction* action : group.actions) {
+    const QString keys = action == actions.copy ? QStringLiteral("Ctrl+C")
+                                                : action->shortcut().toString(QKeySequence::NativeText);
+    QString name = action->text().section('\t', 0, 0).remove('&').remove("...");
+    if (action == actions.undo || action == actions.redo)
+      name = name.section(' ', 0, 0);  // without the name of the undo step
+    if (!keys.isEmpty()) rows.push_back({keys, name});
+  }
+  return rows;
+}
+
 }  // namespace
 
 ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDialog(parent) {
@@ -48,18 +62,9 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
     one->setSpacing(24);
     columns->addLayout(one, 1);
   }
-  for (const Actions::Group& group : actions.groups()) {
-    Rows rows;
-    for (const QAction* action : group.actions) {
-      const QString keys = action == actions.copy ? QStringLiteral("Ctrl+C")
-                                                  : action->shortcut().toString(QKeySequence::NativeText);
-      QString name = action->text().section('\t', 0, 0).remove('&').remove("...");
-      if (action == actions.undo || action == actions.redo)
-        name = name.section(' ', 0, 0);  // without the name of the undo step
-      if (!keys.isEmpty()) rows.push_back({keys, name});
-    }
-    column[group.actions.contains(actions.find)]->addWidget(section(group.name, rows, this));
-  }
+  for (const Actions::Group& group : actions.groups())
+    column[group.actions.contains(actions.find)]->addWidget(
+        section(group.name, rows_of(actions, group), this));
   column[0]->addWidget(section(tr("In a field"),
                                {{tr("Up, Down"), tr("Step by one")},
                                 {tr("Page Up, Page Down"), tr("Step by ten")},

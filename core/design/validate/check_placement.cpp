@@ -40,7 +40,7 @@ int64_t tp_stride(const ParallelSpec& parallel) {
   int64_t stride = 1;
   for (MeshAxis axis : parallel.order.fastest_first) {
     if (axis == MeshAxis::Tp) break;
-    stride *= mesh_axis(axis).number(degrees);
+    stride *= mesh_axis(axis).number.value()(degrees);
   }
   return stride;
 }
