@@ -129,6 +129,7 @@ void ProfileReader::read(const JsonFile& file) {
     for (const json& group : file.array(root, "packed"))
       own.packed.push_back(group.get<std::vector<std::string>>());
   entry.has_fused = root.contains("fused");
+  entry.fused_where = file.name() + ":" + std::to_string(file.line_of("fused"));
   if (entry.has_fused) own.fused = fused_chains(file, root);
   entry.has_recomputes = root.contains("recomputes");
   if (entry.has_recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
@@ -203,6 +204,19 @@ std::optional<Problem> ProfileReader::base_problem(const Entry& entry) const {
                  "a profile that does not lead back to this one");
 }
 
+std::optional<Problem> ProfileReader::fused_problem(const KernelProfile& profile, const std::string& where) {
+  for (const std::vector<std::string>& chain : profile.fused)
+    for (const std::string& kind : chain) {
+      if (profile.rules.contains(kind)) continue;
+      std::string accepted = "op kinds with a rule in \"ops\":";
+      for (const auto& [known, rule] : profile.rules) accepted += " " + known;
+      return Problem(ProblemCode::DataValue, where,
+                     "\"fused\" of " + profile.id + " names \"" + kind + "\", which has no rule",
+                     std::move(accepted));
+    }
+  return std::nullopt;
+}
+
 std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems) {
   // From the last file to the first: a user's file that breaks a chain is removed before the built-in file
   // that it overrides.
@@ -219,6 +233,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
     if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; }))
       continue;
     const Entry* at = latest(entry.own.id);
+    const std::string fused_where = at->has_fused ? at->fused_where : std::string();
     KernelProfile profile = at->own;
     bool has_packed = at->has_packed, has_fused = at->has_fused, has_reduce = at->has_reduce,
          has_recomputes = at->has_recomputes, has_weight_gradient = at->has_weight_gradient,
@@ -242,7 +257,10 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
       if (!profile.expert_bias) profile.expert_bias = at->own.expert_bias;
       if (!profile.residual) profile.residual = at->own.residual;
     }
-    out.push_back(std::move(profile));
+    if (const auto problem = fused_where.empty() ? std::nullopt : fused_problem(profile, fused_where))
+      problems.push_back(*problem);
+    else
+      out.push_back(std::move(profile));
   }
   // Profiles without a base first, then by id, so that related profiles are adjacent in a list.
   std::sort(out.begin(), out.end(), [this](const KernelProfile& a, const KernelProfile& b) {

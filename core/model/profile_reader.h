@@ -15,7 +15,8 @@ class ProfileReader {
   // Reads one file without its base; the base may come in a later file. Throws DataError.
   void read(const JsonFile& file);
   // All profiles with the rules of their bases, profiles without a base first. A profile with a missing base
-  // or a cycle is left out with a Problem; an earlier profile with the same id then takes its place.
+  // or a cycle is left out with a Problem; an earlier profile with the same id then takes its place. A
+  // profile that fuses unknown op kinds is left out with a Problem.
   std::vector<KernelProfile> resolve(std::vector<Problem>& problems);
 
  private:
@@ -26,10 +27,13 @@ class ProfileReader {
     // apply.
     bool has_packed = false, has_fused = false, has_reduce = false, has_recomputes = false;
     bool has_weight_gradient = false, has_gathered_inputs = false, has_gradient_sums = false;
-    std::string where;  // file and line of "extends"
+    std::string where, fused_where;  // file and line of "extends" and of "fused"
   };
   const Entry* latest(const std::string& id) const;
   std::optional<Problem> base_problem(const Entry& entry) const;
+  // The problem with a fused chain: a kind that the profile has no rule for. profile: with the rules of its
+  // bases. where: file and line of "fused".
+  static std::optional<Problem> fused_problem(const KernelProfile& profile, const std::string& where);
 
   std::vector<Entry> entries_;
 };

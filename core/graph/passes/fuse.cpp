@@ -14,8 +14,13 @@ namespace {
 class Fusion {
  public:
   Fusion(Segment& segment, const KernelProfile& profile)
-      : s_(segment), profile_(profile), first_(segment.ops.size()) {
-    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) first_[at(id)] = id;
+      : s_(segment), profile_(profile), first_(segment.ops.size()), readers_(segment.tensors.size()) {
+    for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) {
+      first_[at(id)] = id;
+      for (const TensorId input : s_.op(id).inputs)
+        if (input >= 0 && (readers_of(input).empty() || readers_of(input).back() != id))
+          readers_[static_cast<size_t>(input)].push_back(id);
+    }
   }
 
   void run() {
@@ -90,17 +95,13 @@ class Fusion {
     }
   }
 
+  const std::vector<OpId>& readers_of(TensorId tensor) const { return readers_[static_cast<size_t>(tensor)]; }
+
   // The only op that reads the op's result, if it runs in the same phase; -1: none.
   OpId only_reader(OpId id) const {
     const Op& op = s_.op(id);
-    OpId out = -1;
-    for (OpId reader = id + 1; reader < static_cast<OpId>(s_.ops.size()); ++reader) {
-      const std::vector<TensorId>& inputs = s_.op(reader).inputs;
-      if (std::find(inputs.begin(), inputs.end(), op.outputs.front()) == inputs.end()) continue;
-      if (out >= 0 || s_.op(reader).phase != op.phase) return -1;
-      out = reader;
-    }
-    return out;
+    const std::vector<OpId>& readers = readers_of(op.outputs.front());
+    return readers.size() == 1 && s_.op(readers.front()).phase == op.phase ? readers.front() : -1;
   }
 
   bool fits(const Op& op, const std::string& kind) const {
@@ -160,15 +161,9 @@ class Fusion {
 
   // Whether ops read the tensor, and only these. A replay also makes tensors that no op reads.
   bool only_read_by(const std::set<OpId>& ops, TensorId tensor) const {
-    if (tensor == s_.output || tensor == s_.input_grad) return false;
-    bool read = false;
-    for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
-      const std::vector<TensorId>& inputs = s_.op(id).inputs;
-      if (std::find(inputs.begin(), inputs.end(), tensor) == inputs.end()) continue;
-      if (!ops.contains(id)) return false;
-      read = true;
-    }
-    return read;
+    const std::vector<OpId>& readers = readers_of(tensor);
+    return tensor != s_.output && tensor != s_.input_grad && !readers.empty() &&
+           std::all_of(readers.begin(), readers.end(), [&](OpId id) { return ops.contains(id); });
   }
 
   // Bytes that separate bias kernels of the experts move, in forward or backward. Nothing: no separate
@@ -238,8 +233,9 @@ class Fusion {
 
   Segment& s_;
   const KernelProfile& profile_;
-  std::vector<OpId> first_;  // by op: an earlier op of its kernel, or the op itself
-  std::set<OpId> chained_;   // ops of chains
+  std::vector<OpId> first_;                 // by op: an earlier op of its kernel, or the op itself
+  std::set<OpId> chained_;                  // ops of chains
+  std::vector<std::vector<OpId>> readers_;  // by tensor, ascending
 };
 
 }  // namespace

@@ -166,6 +166,15 @@ class GraphTemplateTest : public QObject {
     QTest::newRow("reduce")
         << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"reduce\": \"never\"}") << QByteArray()
         << QStringList{"profiles/a.json:2: \"reduce\" is \"never\"; accepted: summed or per_consumer"};
+    QTest::newRow("fused kind")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"fused\": [[\"dropout\", \"ad\"]]}")
+        << QByteArray()
+        << QStringList{
+               "profiles/a.json:2: \"fused\" of a names \"ad\", which has no rule; accepted: op kinds"};
+    QTest::newRow("fused chain")
+        << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"fused\": [[\"dropout\"]]}")
+        << QByteArray()
+        << QStringList{"profiles/a.json:2: an entry of \"fused\" is [\"dropout\"]; accepted: a list of two"};
     QTest::newRow("gathered inputs")
         << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}")
         << QByteArray()
