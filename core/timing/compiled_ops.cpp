@@ -104,7 +104,7 @@ class Compiler {
 
   CompiledOp attention(OpId id) {
     const Op& op = s_->op(id);
-    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? s_->op(op.forward) : op;
+    const Op& forward = s_->op(forward_of(*s_, id));
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
