@@ -144,11 +144,18 @@ struct BlockInstance {
   std::string name, template_id, label;
 };
 
-// The ops that one kernel computes (passes/fuse.cpp).
+// The ops that one kernel computes, and how the code base runs the kernel (passes/fuse.cpp).
 struct Kernel {
   OpId op = -1;           // names the kernel and has its seconds: its first GEMM, otherwise its last op
   std::vector<OpId> ops;  // in segment order
   Expr moved_bytes;       // bytes that the kernel reads and writes, per rank and microbatch
+  // GEMMs: one GEMM per local expert, one after the other (KernelProfile::separate_experts).
+  bool separate_experts = false;
+  // Attention: the name of the fused kernel if it is not the device's fastest (KernelRule::kernel).
+  std::string fused_attention;
+  // Attention: bytes per score (a query and a key of one head) that the kernels between the two matrix
+  // products move. 0: one fused kernel keeps the scores on chip.
+  double score_bytes = 0;
 };
 
 // A storage that is saved for the backward.
@@ -218,6 +225,12 @@ struct Segment {
 inline OpId timed_op(const Segment& segment, OpId id) {
   const Kernel* kernel = segment.kernel(id);
   return kernel ? kernel->op : id;
+}
+
+// The forward op that this op differentiates; for any other op, replays included, the op itself.
+inline OpId forward_of(const Segment& segment, OpId id) {
+  const Op& op = segment.op(id);
+  return op.grad != GradRole::None && op.forward >= 0 ? op.forward : id;
 }
 
 // Whether a layer with this checkpoint policy runs the op.

@@ -104,7 +104,7 @@ class Compiler {
 
   CompiledOp attention(OpId id) {
     const Op& op = s_->op(id);
-    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? s_->op(op.forward) : op;
+    const Op& forward = s_->op(forward_of(*s_, id));
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
@@ -126,10 +126,9 @@ class Compiler {
   CompiledOp compile_op(OpId id) {
     const Op& op = s_->op(id);
     CompiledOp out;
-    // Every forward GEMM and attention has model FLOPs, also if another op has the seconds of the kernel.
-    const bool counts = op.kind == OpKind::Einsum || op.kind == OpKind::Attention;
     if (const Kernel* kernel = s_->kernel(id); kernel && kernel->op == id) out = compile_kernel(*kernel);
-    if (counts && op.phase == Phase::Forward)
+    // Also if another op has the seconds of the kernel.
+    if (has_model_flops(op.kind) && op.phase == Phase::Forward)
       out.model_flops = static_cast<int>(add_model_flops(model_flops_of(*s_, op)));
     return out;
   }

@@ -101,8 +101,19 @@ class Recomputer {
     if (region != kNoRegion) regions_[static_cast<size_t>(region)].ops.push_back(id);
   }
 
+  // Whether a module of a block ends with this redistribution of its result.
   static bool is_reduction(const Op& op) {
-    return op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::AllToAll;
+    if (!is_collective(op.kind)) return false;
+    switch (collective_of(op.kind)) {
+      case CollectiveKind::AllReduce:
+      case CollectiveKind::ReduceScatter:
+      case CollectiveKind::Reduce:
+      case CollectiveKind::AllToAll: return true;
+      case CollectiveKind::AllGather:
+      case CollectiveKind::Broadcast:
+      case CollectiveKind::SendRecv: return false;
+    }
+    return false;
   }
   int region_of_tensor(TensorId id) const {
     const OpId producer = s_.tensor(id).producer;
