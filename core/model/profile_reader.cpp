@@ -164,7 +164,7 @@ void inherit(json& root, const json& base) {
   for (const auto& [key, value] : base.items()) {
     if (key == "label" || key == "source") continue;
     if (key == "ops" && root.contains(key))
-      for (const auto& [op, rule] : value.items()) root[key].emplace(op, json(rule));
+      for (const auto& [op, inherited] : value.items()) root[key].emplace(op, json(inherited));
     else
       root.emplace(key, json(value));
   }

@@ -46,9 +46,7 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
 bool counts_as_sent(const CollectiveValue& row) { return row.op != "recv"; }
 
 // "ep", "etp_ep", "tp_ep": with ep as a part of the name.
-bool is_of_experts(const std::string& group) {
-  return ('_' + group + '_').find("_ep_") != std::string::npos;
-}
+bool is_of_experts(const std::string& group) { return ('_' + group + '_').find("_ep_") != std::string::npos; }
 
 // Colours, labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh
 // axis without a row.
