@@ -299,7 +299,7 @@ void SyncModelTest::gathers_follow_the_schedule() {
     for (const TraceNode& n : program.nodes) {
       const std::string& name = program.ops[n.op].name;
       if (name.starts_with("parameters.gather"))
-        ++found[name.starts_with("parameters.gather_again") ? Phase::Backward : Phase::Forward];
+        ++found[name.starts_with("parameters.gather_backward") ? Phase::Backward : Phase::Forward];
     }
     QVERIFY(!found.empty());
     QVERIFY(found == expected);
