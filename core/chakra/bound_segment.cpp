@@ -86,7 +86,7 @@ class Binder {
       TraceOp op{.name = name, .type = type, .tensor_size = size};
       if (program_.tensors)
         (type == chakra::NodeType::MemStore ? op.inputs : op.outputs)
-            .push_back({std::string(name) + ".kept", NameScope::Microbatch, size});
+            .push_back({std::string(name) + ".saved", NameScope::Microbatch, size});
       program_.ops.push_back(std::move(op));
       return static_cast<int64_t>(program_.ops.size()) - 1;
     };

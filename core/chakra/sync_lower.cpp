@@ -105,19 +105,19 @@ SyncWalk::Handle SyncLowering::gather(const std::vector<size_t>& units, SyncWalk
   static const Instance root;
   const Instance& at = instance == SyncWalk::kRoot ? root : instances_[instance];
   const bool backward = purpose != SyncWalk::GatherPurpose::Forward,
-             second = purpose == SyncWalk::GatherPurpose::AfterReplay;
+             after_recompute = purpose == SyncWalk::GatherPurpose::BackwardAfterReplay;
   uint32_t made = 0;
   if (ahead) builder_.depend(before_);
   for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
     if (unit.group.shard.empty()) continue;
-    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].after_replay : ops_[u].backward;
+    uint32_t& op = !backward ? ops_[u].forward : after_recompute ? ops_[u].after_replay : ops_[u].backward;
     if (op == 0) {
       const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)),
                                   "gather of parameters: bytes");
-      const char* const name = !backward ? "parameters.gather"
-                               : second  ? "parameters.gather_again_behind_replay"
-                                         : "parameters.gather_again";
+      const char* const name = !backward         ? "parameters.gather"
+                               : after_recompute ? "parameters.gather_backward_after_recompute"
+                                                 : "parameters.gather_backward";
       op = add_collective(name + unit_suffix(unit), root_name(unit), CollectiveKind::AllGather,
                           unit.group.shard, shard);
     }

@@ -240,7 +240,7 @@ size_t SyncWalk::next_unit(size_t instance, bool backward) const {
 void SyncWalk::gather(Progress& at, const std::vector<size_t>& units, int microbatch, size_t instance,
                       bool backward, bool ahead) {
   const GatherPurpose purpose = !backward                              ? GatherPurpose::Forward
-                                : at.backward_microbatch == microbatch ? GatherPurpose::AfterReplay
+                                : at.backward_microbatch == microbatch ? GatherPurpose::BackwardAfterReplay
                                                                        : GatherPurpose::Backward;
   if (backward) at.backward_microbatch = microbatch;
   at.gathered = true;

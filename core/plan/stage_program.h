@@ -5,6 +5,12 @@
 // The schedule (pipeline/schedule.h) says which pass runs when. A pass is the list of events of one action
 // on one virtual stage. It does not depend on the microbatch.
 //
+// The events Gather and Release say where gradient sync acts, not which units it gathers or reduces. That
+// depends on the microbatch and on the actions before the pass: a unit that is still gathered is not gathered
+// again, and only the last backward reduces. SyncWalk (grad_sync/sync_walk.h) resolves it while the stage
+// runs. Resolved events would need one list per action instead of one per kind of pass: their number grows
+// with the microbatches, and the search, which simulates few microbatches, would pay for all of them.
+//
 // Offloading follows Transformer Engine's DefaultOffloadSynchronizer
 // (transformer_engine/pytorch/cpu_offload.py, versions from 2.10). Megatron-core calls it with the layers of
 // the model. Of n layers the first k are offloaded. The device memory of layer i is freed before the forward

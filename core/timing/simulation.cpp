@@ -96,7 +96,7 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   for (const StepSimulator::LayerNode& layer : layers) {
     const Node& node = timeline.node(layer.node);
     out->stages[static_cast<size_t>(node.stage)].layers.push_back(
-        {node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.beside});
+        {node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.overlap});
   }
   const double seconds = served_seconds(report, *out);
   const StepRates rates = step_rates(report, machine, seconds);

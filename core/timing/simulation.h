@@ -90,12 +90,12 @@ struct Span {
 
 using Part = LayerPart;
 
-// Factors on the seconds of an action that overlaps with another action.
-struct OverlapFactors {
-  double exchanges = 1;  // share of the expert exchanges that is not hidden
-  double products = 1;   // factor on matrix products and attention
+// How concurrent work changes the seconds of a layer: factors on the seconds of its categories.
+struct OverlapSlowdown {
+  double exchanges = 1;  // expert all-to-alls: the share that compute of the other action does not hide
+  double gemms = 1;      // GEMMs and attention: slower while communication kernels occupy processors
   double factor(TimeCategory category) const;
-  auto operator<=>(const OverlapFactors&) const = default;
+  auto operator<=>(const OverlapSlowdown&) const = default;
 };
 
 // A simulated part of a layer. The embedding and the head count as layers.
@@ -104,7 +104,7 @@ struct SimulatedLayer {
   int32_t span = 0;           // index into StageTimes::spans
   int32_t instance = 0;       // index into StageLayout::instances
   Part part = Part::Forward;
-  OverlapFactors overlap{};  // slowdown by a concurrent action or by collectives
+  OverlapSlowdown overlap{};  // by a concurrent action or by collectives
 };
 
 struct StageTimes {

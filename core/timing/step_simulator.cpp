@@ -23,8 +23,8 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
-// Seconds of matrix products and attention, which are slower with fewer processors.
-double products(const PartSeconds& part) {
+// Seconds of GEMMs and attention, which are slower with fewer processors.
+double gemms_and_attention(const PartSeconds& part) {
   return part.categories[static_cast<size_t>(TimeCategory::MatrixProducts)] +
          part.categories[static_cast<size_t>(TimeCategory::Attention)];
 }
@@ -113,9 +113,9 @@ void StepSimulator::overlap(int stage, const Action& forward, const Action& back
     computed.seconds += seconds.seconds - experts;
     for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
   }
-  of.beside.products = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
-  const double slowed_compute = computed.seconds + (of.beside.products - 1) * products(computed);
-  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
+  of.overlap.gemms = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
+  const double slowed_compute = computed.seconds + (of.overlap.gemms - 1) * gemms_and_attention(computed);
+  of.overlap.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
 }
 
 // Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
@@ -125,7 +125,8 @@ double StepSimulator::slowdown_by_collectives(const PartSeconds& computed, doubl
   const int64_t all = machine_.accelerator->processors;
   if (all <= taken || taken == 0) return 1;
   const double slower = static_cast<double>(taken) / static_cast<double>(all - taken);
-  const double slowed = computed.seconds + slower * products(computed);  // if communication ran all the time
+  const double slowed = computed.seconds +
+                        slower * gemms_and_attention(computed);  // if communication ran all the time
   return slowed > 0 ? 1 + slower * std::min(1.0, communication / slowed) : 1;
 }
 
@@ -142,7 +143,7 @@ PartSeconds StepSimulator::seconds_of(const Stage& stage, const Action& action) 
 
 // A node ends after it has run, and not before the host has launched it (Timeline::append). Both limits are
 // sums over the nodes of the action; the later one counts.
-ActionDuration StepSimulator::stretch(int stage, const Action& action) const {
+ActionDuration StepSimulator::action_duration(int stage, const Action& action) const {
   ActionDuration out;
   out.behind_launch = -std::numeric_limits<double>::infinity();
   const Stage& of = stages_[static_cast<size_t>(stage)];
@@ -173,16 +174,17 @@ ActionTransfer StepSimulator::action_transfer(int stage, const Action& action, b
   const auto checkpoint = timeline_.checkpoint(stage);
   const DryRun dry_run(*of.sync);
   timeline_.resume(stage, 0, 0);
-  const auto before = [&](StreamKind stream) { return timeline_.elsewhere(stage, stream, 0, 0); };
+  const auto before = [&](StreamKind stream) { return timeline_.add_external(stage, stream, 0, 0); };
   const NodeId computed = before(StreamKind::Compute), sent = before(StreamKind::DataComm),
                arrived = message ? before(StreamKind::PipelineComm) : kNoNode;
   dry_run.begin(units);
-  const ActionTransfer::Play play{timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
+  const ActionTransfer::SimulatedAction simulated{
+      timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
   waits_.clear();
   timeline_.record_dependencies(&waits_);
   compute(timeline_, stage, action, arrived);
   timeline_.record_dependencies(nullptr);
-  const ActionTransfer out(play);
+  const ActionTransfer out(simulated);
   units = of.sync->units();
   timeline_.undo(stage, checkpoint);
   return out;
@@ -201,21 +203,21 @@ bool StepSimulator::microbatches_repeat() const {
   return true;
 }
 
-bool StepSimulator::ends(int stage, int chunk, bool backward) const {
+bool StepSimulator::last_pass_has_sync(int stage, int chunk, bool backward) const {
   const Stage& of = stages_[static_cast<size_t>(stage)];
-  if (backward) return of.sync->ends();
+  if (backward) return of.sync->last_backward_has_sync();
   const StageLayout& layout = of.timed.program.layout();
   const StageRange& range = layout.chunks[static_cast<size_t>(chunk)];
   return range.end > range.first && layout.instances[range.end - 1].segment == report_.graph().head() &&
          !loss_group(report_.graph()).empty();
 }
 
-const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapFactors& beside) {
-  const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
+const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap) {
+  const auto [it, fresh] = slowed_.try_emplace({&part, overlap}, part);
   if (!fresh) return it->second;
   PartSeconds& out = it->second;
   for (size_t c = 0; c < out.categories.size(); ++c) {
-    const double by = beside.factor(static_cast<TimeCategory>(c));
+    const double by = overlap.factor(static_cast<TimeCategory>(c));
     out.seconds += (by - 1) * out.categories[c];
     out.categories[c] *= by;
   }
@@ -234,16 +236,16 @@ Node StepSimulator::node(At at, SpanKind kind, StreamKind stream) const {
 
 NodeId StepSimulator::run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after) {
   const PartSeconds& whole = at.stage.seconds(event);
-  OverlapFactors beside = at.action.overlapped ? at.stage.beside : OverlapFactors{};
-  if (const double collectives = at.stage.sync->beside(); collectives > 0 && !at.action.overlapped)
-    beside.products = slowdown_by_collectives(whole, collectives,
-                                              machine_.accelerator->collective_processors);
-  const PartSeconds& seconds = beside == OverlapFactors{} ? whole : slowed_seconds(whole, beside);
-  at.stage.sync->ran(seconds.seconds);
+  OverlapSlowdown overlap = at.action.overlapped ? at.stage.overlap : OverlapSlowdown{};
+  if (const double collectives = at.stage.sync->concurrent_seconds();
+      collectives > 0 && !at.action.overlapped)
+    overlap.gemms = slowdown_by_collectives(whole, collectives, machine_.accelerator->collective_processors);
+  const PartSeconds& seconds = overlap == OverlapSlowdown{} ? whole : slowed_seconds(whole, overlap);
+  at.stage.sync->layer_ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
   const NodeId id = at.timeline.add(made, seconds.seconds, after);
-  if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, beside});
+  if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, overlap});
   return id;
 }
 
@@ -259,12 +261,12 @@ NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
   SyncSimulator& sync = *at.stage.sync;
   const int microbatch = at.action.microbatch;
   NodeId last = gather_message(at, kind, arrived);
-  NodeId gathered = kNoNode, gathered_again = kNoNode, dropped = kNoNode;
+  NodeId gathered = kNoNode, gathered_for_replay = kNoNode, dropped = kNoNode;
   for (const Event& event : at.stage.timed.program.pass(at.action)) {
     switch (event.kind) {
       case EventKind::Gather:
         if (event.part == LayerPart::Replay)
-          gathered_again = sync.enter_replay(microbatch, event.instance);
+          gathered_for_replay = sync.enter_replay(microbatch, event.instance);
         else
           gathered = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
         break;
@@ -273,7 +275,7 @@ NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
         if (event.part == LayerPart::Weight && at.stage.seconds(event).seconds == 0) break;
         if (event.part == LayerPart::Replay)
           last = run(at, event, SpanKind::Recompute,
-                     {last, gathered, gathered_again, at.stage.loaded[event.instance]});
+                     {last, gathered, gathered_for_replay, at.stage.loaded[event.instance]});
         else if (event.part == LayerPart::Weight)
           last = run(at, event, kind, {last});
         else

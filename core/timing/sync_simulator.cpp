@@ -164,13 +164,13 @@ NodeId SyncSimulator::awaited(NodeId collective) {
   return collective;
 }
 
-double SyncSimulator::beside() const {
+double SyncSimulator::concurrent_seconds() const {
   double out = 0;
   for (const Running& one : running_) out += one.seconds;
   return out;
 }
 
-void SyncSimulator::ran(double seconds) {
+void SyncSimulator::layer_ran(double seconds) {
   if (has_units()) return running_.clear();
   size_t ended = 0;
   for (; ended < running_.size() && running_[ended].seconds <= seconds; ++ended)
@@ -207,9 +207,9 @@ void SyncSimulator::average_loss(int microbatch) {
 
 // Megatron zeroes its buffers. PyTorch and DeepSpeed drop gradients, and the first backward writes new ones.
 void SyncSimulator::begin() {
-  gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap &&
-                   parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
-  if (gathers_ahead_) {
+  overlaps_param_gather_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap &&
+                           parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
+  if (overlaps_param_gather_) {
     // Gathers of the parameters that the previous step updated, in the order of first use. The forward waits
     // for each.
     const std::vector<PlacedPlan::PlacedAction>& actions = walk_.actions();
@@ -274,7 +274,7 @@ void SyncSimulator::optimize() {
                    reduced());
   }
   before_ = updated;
-  if (!gathers_ahead_) walk_.run_all(SyncWhen::AfterOptimizer);
+  if (!overlaps_param_gather_) walk_.run_all(SyncWhen::AfterOptimizer);
 }
 
 SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose,
@@ -330,7 +330,7 @@ SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size
   const SyncAction& a = placed.action;
   const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
   const bool alone = a.when == SyncWhen::AfterBackward ||
-                     (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
+                     (a.when == SyncWhen::AfterOptimizer && !overlaps_param_gather_);
   const double seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
   const auto name = [&](const char* what) {
     std::string out(collective_kind_name(a.op));

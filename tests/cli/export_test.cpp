@@ -1,4 +1,4 @@
-// export and check: the bundle, what stands in its way, and Ctrl+C.
+// The commands export and check: the bundle, invalid targets, and Ctrl+C.
 #include <QDir>
 #include <QJsonArray>
 #include <QStorageInfo>

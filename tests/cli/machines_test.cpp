@@ -1,4 +1,4 @@
-// shardscape-cli machines: what it lists, the sources it names, and what it says of a person's own files.
+// The command machines: the list, the sources, and a person's own files.
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QtTest>

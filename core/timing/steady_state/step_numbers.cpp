@@ -46,12 +46,12 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
 
 }  // namespace
 
-StepNumbers step_numbers(const Report& outline, const std::stop_token& stop) {
-  const Machine machine = machine_of(outline.design);
-  LayerTable table(shared_table(outline, machine));
-  StepNumbers out = steady_simulation(outline, machine, table, stop);
+StepNumbers step_numbers(const Report& plan, const std::stop_token& stop) {
+  const Machine machine = machine_of(plan.design);
+  LayerTable table(shared_table(plan, machine));
+  StepNumbers out = steady_simulation(plan, machine, table, stop);
   if (out.step_seconds == 0) return out;
-  const StepRates rates = step_rates(outline, machine, out.step_seconds);
+  const StepRates rates = step_rates(plan, machine, out.step_seconds);
   out.tokens_per_second = rates.tokens_per_second;
   out.model_tflops = rates.model_tflops;
   out.mfu = rates.mfu;

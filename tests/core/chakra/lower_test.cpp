@@ -136,8 +136,8 @@ class LowerTest : public QObject {
     });
   }
 
-  // What a microbatch's backward loads, its forward has stored; at most two loads are ahead of what reads
-  // them.
+  // The backward of a microbatch loads only what its forward has stored; at most two loads are ahead of what
+  // reads them.
   void loads_follow_stores_data() { designs_data(); }
   void loads_follow_stores() {
     for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {

@@ -1,4 +1,4 @@
-// Whatever a person types or a file holds: a Problem that helps, never a crash.
+// Invalid input of a person or a file gives a helpful Problem, never a crash.
 #include <QTest>
 #include <limits>
 #include <set>

@@ -1,4 +1,4 @@
-// Searches: what they count and keep, whatever the threads, shards and interruptions.
+// Searches: counts and kept designs do not depend on threads, shards and interruptions.
 #include <unistd.h>
 #include <QtTest>
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What of a scale-up domain a group can use: on a switch all, on a mesh its own links, on a torus those of
-// the dimensions it spans.
+// The links of a scale-up domain that a group can use: all on a switch, its own on a mesh, on a torus those
+// of the dimensions it spans.
 #include <QtTest>
 #include <cmath>
 

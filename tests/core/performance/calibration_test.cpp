@@ -1,4 +1,4 @@
-// Calibration files and their making: what is read, what is refused and where, what a fit recovers.
+// Calibration files: reading, located errors, and fits.
 #include "performance/calibration.h"
 
 #include <QDir>

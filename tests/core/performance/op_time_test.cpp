@@ -1,4 +1,4 @@
-// Seconds of kernels: against measured rows, against what no kernel can beat, and how they grow.
+// Seconds of kernels: against measured rows, against the roofline, and growth with the size.
 #include "performance/op_time.h"
 
 #include <QTest>

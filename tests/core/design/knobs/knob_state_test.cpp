@@ -1,4 +1,4 @@
-// What is greyed in the form: a knob without effect changes no number, and an impossible choice is an error
+// Disabled knobs and choices: a knob without effect changes no number, and an impossible choice is an error
 // of the design.
 #include <QtTest>
 
