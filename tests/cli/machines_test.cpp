@@ -66,7 +66,7 @@ void MachinesTest::one_machine() {
       QVERIFY(!value.toObject()["source"].toString().isEmpty());
       QVERIFY(text.out.contains(value.toObject()["label"].toString()));
     }
-  // A network by its own name stands on a machine that it is sold with.
+  // The id of a network is enough: its accelerator is one that it is sold with.
   const QJsonObject roce = run_line("machines grand-teton-roce --json").json();
   QVERIFY(value_of(roce, "nic_latency_us")["source"].toString().contains("2505.09343"));
   QCOMPARE(value_of(roce, "oversubscription")["value"].toDouble(), 7.0);

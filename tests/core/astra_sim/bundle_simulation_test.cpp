@@ -137,13 +137,13 @@ class PlayTest : public QObject {
     // Gathers begin across: 1,000, then 2,000 inside.
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
              int64_t{(1 + 2200 + 1) + (1 + 2200 + 1)});
-    // A group smaller than the job is one ring, whatever the lists say: of an all-to-all over two one
-    // message.
+    // A group smaller than the job is one ring, whatever algorithms the lists name. An all-to-all of two
+    // ranks is one message.
     for (auto& list : c.implementations) list.assign(2, "direct1");
     QCOMPARE(times(c, CollectiveType::AllToAll, 2000, {0, 2}, {0, 0}).front(), int64_t{10 + 2200 + 10});
   }
 
-  void what_is_not_played() {
+  void unsupported_bundles_are_refused() {
     BundleConfig c = config("Switch", {4}, "doubleBinaryTree");
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
     c = config("Switch", {4}, "ring");

@@ -170,8 +170,8 @@ void SyncModelTest::expressions_equal_the_plan() {
   QVERIFY(compared > 50);
 }
 
-// Not the planner on recorded lists, but whole designs: order and packing of parameters come from blocks and
-// profiles.
+// Whole designs against recordings, not the planner on recorded lists: order and packing of parameters come
+// from blocks and profiles.
 void SyncModelTest::designs_equal_recordings_data() {
   QTest::addColumn<QString>("recording");
   QTest::addColumn<int>("sync");
