@@ -194,8 +194,8 @@ class Recomputer {
       Op op = s_.op(id);
       op.phase = Phase::Recompute;
       op.scope = full() ? OpScope::Recomputed : OpScope::Always;
-      op.name += ".again";
-      op.label += ", again";
+      op.name += ".recompute";
+      op.label += ", recomputed";
       op.forward = id;
       for (TensorId& in : op.inputs) in = read(in, index);
       for (TensorId& out : op.outputs) out = replayed_tensor(out);
@@ -205,7 +205,7 @@ class Recomputer {
 
   TensorId replayed_tensor(TensorId of) {
     const Tensor first = s_.tensor(of);
-    const TensorId id = b_.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype,
+    const TensorId id = b_.add_tensor(first.name + ".recompute", first.axes, first.placement, first.dtype,
                                       first.role);
     const StorageId fresh = s_.tensor(id).storage;
     s_.storages[static_cast<size_t>(fresh)].bytes = s_.storages[static_cast<size_t>(first.storage)].bytes;
