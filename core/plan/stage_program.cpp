@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "pipeline/pass_order.h"
+
 namespace shardscape {
 namespace {
 
@@ -30,7 +32,7 @@ class PassWriter {
   }
 
   PassEvents forward() {
-    for (size_t i = range_.first; i < range_.end; ++i) {
+    for (const size_t i : order(PassDirection::Forward)) {
       add(EventKind::Gather, LayerPart::Forward, i);
       drop_before(i);
       add(EventKind::Run, LayerPart::Forward, i);
@@ -43,9 +45,9 @@ class PassWriter {
 
   // weights: the weight gradients are computed together with the input gradient.
   PassEvents backward(bool weights) {
-    for (size_t i = range_.end; i-- > range_.first;) {
+    for (const size_t i : order(PassDirection::Backward)) {
       add(EventKind::Gather, LayerPart::Backward, i);
-      for (size_t j = i + 1; j-- > range_.first;)
+      for (const size_t j : PassOrder(range_.first, i + 1, PassDirection::Backward))
         if (instances_[j].of.offloaded && loads_[j - range_.first] == i)
           add(EventKind::Load, LayerPart::Backward, j);
       if (instances_[i].ends_group) replay(instances_[i].group, i);
@@ -56,12 +58,13 @@ class PassWriter {
   }
 
   PassEvents weights() {
-    for (size_t i = range_.end; i-- > range_.first;) weight(i);
+    for (const size_t i : order(PassDirection::Backward)) weight(i);
     return std::move(pass_);
   }
 
  private:
   size_t size() const { return range_.end - range_.first; }
+  PassOrder order(PassDirection direction) const { return {range_.first, range_.end, direction}; }
   void add(EventKind kind, LayerPart part, size_t instance) {
     pass_.push_back({kind, part, instance, instance});
   }
@@ -75,7 +78,7 @@ class PassWriter {
   // Each layer of the group reads the result of the layer before it. The parameters of the last layer stay
   // for its backward.
   void replay(size_t first, size_t last) {
-    for (size_t i = first; i <= last; ++i) {
+    for (const size_t i : PassOrder(first, last + 1, PassDirection::Forward)) {
       pass_.push_back({EventKind::Gather, LayerPart::Replay, i, last});
       pass_.push_back({EventKind::Run, LayerPart::Replay, i, last});
       if (i < last) pass_.push_back({EventKind::Release, LayerPart::Replay, i, last});

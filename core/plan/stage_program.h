@@ -1,6 +1,6 @@
-// The stage program: the order in which a stage runs the layers of one forward or backward pass. Only this
-// file defines the order. Memory, the step simulation, the allocator replay, the steady-state simulation of
-// the search and the Chakra writer read it.
+// The stage program: the events of one forward or backward pass of a stage, in order. Only this file defines
+// their order; the order of layers is that of pipeline/pass_order.h. Memory, the step simulation, the
+// allocator replay, the steady-state simulation of the search and the Chakra writer read the program.
 //
 // The schedule (pipeline/schedule.h) says which pass runs when. A pass is the list of events of one action
 // on one virtual stage. It does not depend on the microbatch.
