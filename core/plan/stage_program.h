@@ -58,7 +58,6 @@ enum class WaitKind : uint8_t {
 struct Wait {
   WaitKind kind = WaitKind::Event;
   uint32_t event = 0;  // kind Event: index into the events of the pass
-  friend bool operator==(const Wait&, const Wait&) = default;
 };
 
 inline constexpr uint32_t kNoEvent = std::numeric_limits<uint32_t>::max();
