@@ -279,7 +279,7 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
   };
   int64_t message_number = 1;
   if (phase.type == CollectiveType::AllReduce) {
-    std::vector<std::vector<int64_t>> again(n);
+    std::vector<std::vector<int64_t>> forwarded(n);
     for (size_t i = 0; i < n; ++i) {
       std::vector<int64_t> ready = exchange(i);
       const int64_t all = ready.back();
@@ -287,9 +287,9 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
       // The first message that is handled after all messages have arrived releases the earlier messages.
       const int64_t begin = *std::find_if(ready.begin(), ready.end(), [&](int64_t t) { return t >= all; });
       for (int64_t& t : ready) t = std::max(t, begin);
-      again[i] = std::move(ready);
+      forwarded[i] = std::move(ready);
     }
-    sent = std::move(again);
+    sent = std::move(forwarded);
     message_number = static_cast<int64_t>(n);
   }
   for (size_t i = 0; i < n; ++i) {

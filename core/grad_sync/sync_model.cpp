@@ -424,8 +424,8 @@ PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan) {
       const size_t place = plan.holders[static_cast<size_t>(part.param)];
       add(placed.holders, place);
       add(placed.readers, place);
-      if (const auto again = reused.find(part.param); again != reused.end())
-        for (const size_t other : again->second) add(placed.readers, other);
+      if (const auto found = reused.find(part.param); found != reused.end())
+        for (const size_t other : found->second) add(placed.readers, other);
     }
     for (std::vector<size_t>* places : {&placed.holders, &placed.readers}) {
       std::sort(places->begin(), places->end());

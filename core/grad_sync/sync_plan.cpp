@@ -40,10 +40,10 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
                        "without sharding there are no shards to replicate", "one group of all replicas");
   }
-  for (const SyncReuse& again : input.reused)
-    if (again.param < 0 || again.param >= static_cast<int>(input.params.size()))
-      out.emplace_back(ProblemCode::SyncInputInvalid, again.module,
-                       "the reuse names parameter " + std::to_string(again.param),
+  for (const SyncReuse& reuse : input.reused)
+    if (reuse.param < 0 || reuse.param >= static_cast<int>(input.params.size()))
+      out.emplace_back(ProblemCode::SyncInputInvalid, reuse.module,
+                       "the reuse names parameter " + std::to_string(reuse.param),
                        "the index of a listed parameter");
   for (const SyncParam& param : input.params) {
     if (param.group < 0 || param.group >= static_cast<int>(input.groups.size()))

@@ -76,7 +76,7 @@ struct SyncPolicy {
   // Megatron: a bucket closes at this many elements. 0: 40 million, or a million per rank of the group if
   // that is more.
   int64_t bucket_elements = 0;
-  // ZeRO-3: the backward of a unit runs its forward again. Other policies ignore it.
+  // ZeRO-3: the backward of a unit recomputes its forward. Other policies ignore it.
   bool recompute = false;
   ZeroLimits zero;
   FsdpSharding sharding = FsdpSharding::FullShard;

@@ -1,4 +1,4 @@
-// presets, report, graph, help: what they print and how they end.
+// The commands presets, report, graph and help: output and exit code.
 #include <QFile>
 #include <QJsonArray>
 #include <QRegularExpression>

@@ -1,4 +1,4 @@
-// export and check: the bundle, what stands in its way, and Ctrl+C.
+// The commands export and check: the bundle, invalid targets, and Ctrl+C.
 #include <QDir>
 #include <QJsonArray>
 #include <QStorageInfo>
@@ -208,7 +208,7 @@ void ExportTest::interrupted_data() {
   QTest::newRow("asked to end") << SIGTERM;
 }
 
-// Stopped amid thousands of files, it leaves nothing behind, not even the folders on the way.
+// An export that is stopped between thousands of files leaves nothing, not even the created parent folders.
 void ExportTest::interrupted() {
   QFETCH(int, signal);
   QTemporaryDir folder;

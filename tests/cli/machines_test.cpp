@@ -1,4 +1,4 @@
-// shardscape-cli machines: what it lists, the sources it names, and what it says of a person's own files.
+// The command machines: the list, the sources, and a person's own files.
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -66,7 +66,7 @@ void MachinesTest::one_machine() {
       QVERIFY(!value.toObject()["source"].toString().isEmpty());
       QVERIFY(text.out.contains(value.toObject()["label"].toString()));
     }
-  // A network by its own name stands on a machine that it is sold with.
+  // The id of a network is enough: its accelerator is one that it is sold with.
   const QJsonObject roce = run_line("machines grand-teton-roce --json").json();
   QVERIFY(value_of(roce, "nic_latency_us")["source"].toString().contains("2505.09343"));
   QCOMPARE(value_of(roce, "oversubscription")["value"].toDouble(), 7.0);

@@ -1,4 +1,4 @@
-// The lowered programs against the report they come from, and the order that simulators rely on.
+// Lowered programs against their report, and the order of nodes that simulators rely on.
 #include <QTest>
 #include <map>
 #include <set>
@@ -136,8 +136,8 @@ class LowerTest : public QObject {
     });
   }
 
-  // What a microbatch's backward loads, its forward has stored; at most two loads are ahead of what reads
-  // them.
+  // The backward of a microbatch loads only what its forward has stored; at most two loads are ahead of what
+  // reads them.
   void loads_follow_stores_data() { designs_data(); }
   void loads_follow_stores() {
     for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {
@@ -288,7 +288,7 @@ class LowerTest : public QObject {
     });
     const Report& report = *reports_[static_cast<size_t>(at - all.begin())];
     const RankProgram program = Lowering(report).stage(0, false, {}, 3);
-    // By name of the first microbatch in layer 0: what comes before a node, directly or not.
+    // Nodes of the first microbatch in layer 0, by name, for tests of direct and indirect dependencies.
     std::map<std::string, size_t> node;
     for (size_t i = 0; i < program.nodes.size(); ++i)
       if (program.nodes[i].microbatch == 0 && program.nodes[i].layer == 0)

@@ -1,4 +1,4 @@
-// What designs are ranked by: the figures, and what is not known of some.
+// Objectives of searches: their values, and designs whose objective is unknown.
 #include <QtTest>
 #include <algorithm>
 #include <cmath>

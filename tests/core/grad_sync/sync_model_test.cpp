@@ -1,5 +1,5 @@
-// The step model's expressions of every gradient sync policy against the planner's numbers, and what they do
-// to memory.
+// The step model's expressions of every gradient sync policy against the planner's numbers, and the memory of
+// each policy.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -157,7 +157,7 @@ void SyncModelTest::expressions_equal_the_plan() {
     if (!report->valid()) continue;
     for (const StageReport& stage : report->stages) {
       Rows expected = planned(*report, stage), found = reported(stage);
-      // What is gathered follows from the schedule, which the plan of a microbatch does not know
+      // Gathers depend on the schedule, which the plan of one microbatch does not contain
       // (gathers_follow_the_schedule).
       if (report->graph().structure.whole_until_reduced)
         for (Rows* rows : {&expected, &found})
@@ -170,8 +170,8 @@ void SyncModelTest::expressions_equal_the_plan() {
   QVERIFY(compared > 50);
 }
 
-// Not the planner on recorded lists, but whole designs: order and packing of parameters come from blocks and
-// profiles.
+// Whole designs against recordings, not the planner on recorded lists: order and packing of parameters come
+// from blocks and profiles.
 void SyncModelTest::designs_equal_recordings_data() {
   QTest::addColumn<QString>("recording");
   QTest::addColumn<int>("sync");
@@ -306,8 +306,8 @@ void SyncModelTest::gathers_follow_the_schedule() {
   }
 }
 
-// Stage 0 runs F F B F B F B B, stage 1 F B F B F B F B. What a backward leaves gathered the next forward
-// finds, and frees; the root stays. FSDP1 frees layers after either.
+// Stage 0 runs F F B F B F B B, stage 1 F B F B F B F B. With FSDP2, a backward leaves its units gathered,
+// and the next forward uses and frees them; the root stays gathered. FSDP1 frees layers after both.
 void SyncModelTest::no_backward_of_a_pipeline_frees_fsdp2() {
   Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 4);
   for (const auto& [sync, expected] :
@@ -503,7 +503,7 @@ void SyncModelTest::instances_with_experts() {
 }
 
 // Bytes per parameter of Adam in mixed precision: 16, 4 + 12/N, 2 + 14/N, 16/N (Rajbhandari et al., arXiv
-// 1910.02054, figure 1), beside the reduce bucket and what is gathered.
+// 1910.02054, figure 1), without the reduce bucket and gathered parameters.
 void SyncModelTest::zero_stages_shard_more_and_more() {
   Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 4);
   const auto bytes = [&](SyncStrategy sync, std::initializer_list<const char*> names) {

@@ -344,8 +344,8 @@ void MeshTest::names_of_axes() {
         QVERIFY2(in_form(a.axis) != in_form(b.axis), std::string(a.name).c_str());
 }
 
-// Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all
-// others by ep_node.
+// Nodes are consecutive ranks. The ranks of an ep group on one node differ in ep_local; ranks on different
+// nodes differ in ep_node.
 void MeshTest::nodes_split_ep_data() {
   QTest::addColumn<QList<int>>("mesh");  // tp, cp, dp, pp, ep, etp, ranks of a node
   QTest::addColumn<QString>("order");

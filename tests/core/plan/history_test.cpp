@@ -1,5 +1,5 @@
-// What the program answers for a design does not depend on what it computed before: with a cache that other
-// designs have filled, in any order, as with an empty one.
+// Results for a design do not depend on earlier computations: a cache that other designs have filled, in any
+// order, gives the same results as an empty cache.
 #include <QtTest>
 
 #include <algorithm>

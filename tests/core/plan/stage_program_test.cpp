@@ -1,5 +1,5 @@
-// The order of events in the passes of a stage: what every reader of the stage program relies on, and when
-// offloaded layers leave the device and come back.
+// The order of events in the passes of a stage: rules that every reader of the stage program relies on, and
+// the times at which offloaded layers leave the device and return. What each event waits for.
 #include <QtTest>
 
 #include <algorithm>
@@ -84,7 +84,7 @@ QStringList events_with_waits(const StageProgram& program, ActionKind kind) {
   return out;
 }
 
-// The instance whose Run of this part comes next behind each event of a kind; the end: none.
+// For each event of a kind, by instance: the instance of the next Run of this part; `end`: none.
 std::map<size_t, size_t> next_run(std::span<const Event> events, EventKind kind, LayerPart part, size_t end) {
   std::map<size_t, size_t> out;
   for (size_t e = 0; e < events.size(); ++e) {
@@ -158,9 +158,9 @@ void StageProgramTest::atMostTheOthersAreOnTheDevice() {
     }
 }
 
-// Of random designs: every layer runs forward once and backward once, behind its gather and before its
-// release; a recomputed layer runs again right before the backwards of its group; what is stored comes back
-// before it is read.
+// For random designs: every layer runs once in the forward and once in the backward, between its Gather and
+// its Release. A recomputed layer is replayed right before the backwards of its group. A stored layer is
+// loaded before it is read.
 void StageProgramTest::passesHoldTheirInvariants() {
   std::mt19937 random(11);
   for (int made = 0; made < 60;) {

@@ -66,7 +66,7 @@ class ValidationTest : public QObject {
     QTest::addColumn<double>("each");  // percent
     QTest::addColumn<double>("mean");
     QTest::newRow("megatron_b200_8gpu") << 0.5 << 0.15;
-    // 405B under cp 8 reserves more than is found here; all others are within 7.
+    // 405B under cp 8 reserves more than the model finds. All other rows are within 7 %.
     QTest::newRow("torchtitan_h100") << 17.0 << 4.7;
   }
   void memoryIsAsMeasured() {
@@ -83,7 +83,7 @@ class ValidationTest : public QObject {
     QVERIFY(memory->mean_abs_error_percent() < mean);
   }
 
-  // What is reached, with a little room: steps that get worse are found here.
+  // The present errors with a small margin: a change that makes steps worse fails.
   void timeIsAsMeasured_data() {
     QTest::addColumn<double>("mean");  // percent
     QTest::newRow("megatron_b200_8gpu") << 4.5;
@@ -144,8 +144,8 @@ class ValidationTest : public QObject {
     }
   }
 
-  // What is no figure, and fields of another type than their place has: listed with the row and the reason,
-  // in every metric of the set.
+  // Values that are not numbers, and fields of a wrong type, are listed with row and reason, for every metric
+  // of the set.
   void oddRowsAreListed_data() {
     QTest::addColumn<QByteArray>("row");
     QTest::addColumn<QByteArray>("time");  // part of the reason; empty: it is a row of the metric

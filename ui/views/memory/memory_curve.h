@@ -30,7 +30,7 @@ struct ComparedMemory {
   int member = 1;  // 1 is design B, see Comparisons::letter
   int stage = 0;
   std::vector<MemoryPoint> points;
-  int64_t capacity = 0;  // of its accelerator; 0: unknown
+  int64_t capacity = 0;  // of the pinned design's accelerator; 0: unknown
 };
 
 class MemoryCurve : public Canvas {
