@@ -26,8 +26,8 @@ void SyncLowering::plan(const StageLayout& layout) {
   action_ops_.resize(walk_.actions().size());
 }
 
-void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
-  gathered_ = static_cast<uint32_t>(walk_.enter(microbatch, instance, backward));
+uint32_t SyncLowering::enter(int microbatch, size_t instance, bool backward) {
+  return gathered_ = static_cast<uint32_t>(walk_.enter(microbatch, instance, backward));
 }
 
 void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_t last_node) {
@@ -36,9 +36,10 @@ void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_
   walk_.leave(microbatch, instance, backward);
 }
 
-void SyncLowering::enter_replay(int microbatch, size_t instance) {
-  if (const auto gather = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance)); gather != 0)
-    gathered_ = gather;
+uint32_t SyncLowering::enter_replay(int microbatch, size_t instance) {
+  const auto gather = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance));
+  if (gather != 0) gathered_ = gather;
+  return gather;
 }
 
 void SyncLowering::average_loss(int microbatch) {

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "grad_sync/sync_rules.h"
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 namespace {
@@ -170,16 +171,17 @@ std::vector<SyncModule> modules_of(const SyncScope& scope) {
 }
 
 std::vector<int> gradient_order(const std::vector<SyncParam>& params) {
+  std::vector<size_t> modules;  // first parameters of the modules, and the end
+  for (size_t i = 0; i < params.size(); ++i)
+    if (i == 0 || params[i].module != params[i - 1].module) modules.push_back(i);
+  modules.push_back(params.size());
   std::vector<int> out;
-  const int size = static_cast<int>(params.size());
-  const auto at = [&](int i) -> const SyncParam& { return params[static_cast<size_t>(i)]; };
-  for (int end = size; end > 0;) {
-    int begin = end - 1;
-    while (begin > 0 && at(begin - 1).module == at(end - 1).module) --begin;
+  for (const size_t m : PassOrder(0, modules.size() - 1, PassDirection::Backward)) {
+    const size_t begin = modules[m], end = modules[m + 1];
     bool matrix = false;
-    for (int i = begin; i < end; ++i) matrix |= at(i).shape.size() > 1;
-    for (int i = 0; i < end - begin; ++i) out.push_back(matrix ? end - 1 - i : begin + i);
-    end = begin;
+    for (size_t i = begin; i < end; ++i) matrix |= params[i].shape.size() > 1;
+    for (size_t i = 0; i < end - begin; ++i)
+      out.push_back(static_cast<int>(matrix ? end - 1 - i : begin + i));
   }
   return out;
 }

@@ -18,6 +18,7 @@
 
 #include "grad_sync/sync_model.h"
 #include "pipeline/layer_instances.h"
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 
@@ -88,15 +89,16 @@ class SyncWalk {
     // FSDP: the root unit of its chunk that holds its parameters; -1: none.
     int root = -1;
   };
-  // A root unit and the instances of its chunk, [begin, end).
+  // A root unit and the chunk that holds it; -1: the chunk is on another stage.
   struct Root {
     int segment = -1;  // as SyncUnit::segment
     std::vector<size_t> units;
-    size_t begin = 0, end = 0;
+    int chunk = -1;
   };
   // Shared by stages with the same layout.
   struct Layout {
     std::vector<Instance> instances;
+    std::vector<StageRange> chunks;
     std::vector<Root> roots;
   };
   // State of an instance, or of a root.
@@ -112,6 +114,9 @@ class SyncWalk {
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   const Instance& instance_at(size_t i) const { return layout_->instances[i]; }
+  const StageRange& range_of(int chunk) const { return layout_->chunks[static_cast<size_t>(chunk)]; }
+  // The pass that runs the instance.
+  PassOrder pass_of(size_t instance, bool backward) const;
   size_t root_around(size_t instance) const;  // kNone: no root
   std::vector<size_t> root_parts() const;
   UnitFreed freed(const std::vector<size_t>& units) const;

@@ -72,7 +72,6 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
       of.sync->set_links(mean_links(of.timed.seconds));
     }
     of.sync->begin();
-    of.loaded.assign(layout.instances.size(), kNoNode);
     if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
                     [](const LayerSeconds* i) { return i->host_bytes > 0; }))
       of.stored.assign(layout.instances.size() * static_cast<size_t>(microbatches), kNoNode);
@@ -234,7 +233,7 @@ Node StepSimulator::node(At at, SpanKind kind, StreamKind stream) const {
   return out;
 }
 
-NodeId StepSimulator::run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after) {
+NodeId StepSimulator::run(At at, const Event& event, SpanKind kind) {
   const PartSeconds& whole = at.stage.seconds(event);
   OverlapSlowdown overlap = at.action.overlapped ? at.stage.overlap : OverlapSlowdown{};
   if (const double collectives = at.stage.sync->concurrent_seconds();
@@ -244,7 +243,7 @@ NodeId StepSimulator::run(At at, const Event& event, SpanKind kind, std::initial
   at.stage.sync->layer_ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
-  const NodeId id = at.timeline.add(made, seconds.seconds, after);
+  const NodeId id = at.timeline.add(made, seconds.seconds, after_);
   if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, overlap});
   return id;
 }
@@ -256,44 +255,54 @@ NodeId StepSimulator::gather_message(At at, SpanKind kind, NodeId arrived) {
   return at.timeline.add(made, gather_seconds_, {arrived});
 }
 
-// The events of one action, in the order of the stage program. Each Run waits for the previous Run.
+NodeId StepSimulator::node_of(At at, const Event& event, const Wait& wait, NodeId input) const {
+  switch (wait.kind) {
+    case WaitKind::Event: return ended_[wait.event];
+    case WaitKind::Input: return input;
+    case WaitKind::Stored: return at.stage.stored.empty() ? kNoNode : stored(at, event.instance);
+    // The gather of a message runs on this stream too, before the first Run of the pass.
+    case WaitKind::EarlierRun: return at.timeline.last(at.number, StreamKind::Compute);
+    // The BackwardInput waited for it on the same stream.
+    case WaitKind::EarlierGather: return kNoNode;
+  }
+  return kNoNode;
+}
+
+// The events of one action, in the order of the stage program.
 NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
   SyncSimulator& sync = *at.stage.sync;
+  const StageProgram& program = at.stage.timed.program;
   const int microbatch = at.action.microbatch;
-  NodeId last = gather_message(at, kind, arrived);
-  NodeId gathered = kNoNode, gathered_for_replay = kNoNode, dropped = kNoNode;
-  for (const Event& event : at.stage.timed.program.pass(at.action)) {
+  const NodeId input = gather_message(at, kind, arrived);
+  const std::span<const Event> events = program.pass(at.action);
+  ended_.assign(events.size(), kNoNode);
+  NodeId last = input;
+  for (size_t e = 0; e < events.size(); ++e) {
+    const Event& event = events[e];
+    after_.clear();
+    for (const Wait& wait : program.waits(event)) after_.push_back(node_of(at, event, wait, input));
     switch (event.kind) {
       case EventKind::Gather:
         if (event.part == LayerPart::Replay)
-          gathered_for_replay = sync.enter_replay(microbatch, event.instance);
+          ended_[e] = sync.enter_replay(microbatch, event.instance);
         else
-          gathered = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
+          ended_[e] = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
         break;
       case EventKind::Run:
         // Weight gradients without time of their own belong to the backward before them.
-        if (event.part == LayerPart::Weight && at.stage.seconds(event).seconds == 0) break;
-        if (event.part == LayerPart::Replay)
-          last = run(at, event, SpanKind::Recompute,
-                     {last, gathered, gathered_for_replay, at.stage.loaded[event.instance]});
-        else if (event.part == LayerPart::Weight)
-          last = run(at, event, kind, {last});
-        else
-          last = run(at, event, kind,
-                     {last, gathered,
-                      event.part == LayerPart::Backward ? at.stage.loaded[event.instance] : dropped});
-        if (event.part == LayerPart::Backward) at.stage.loaded[event.instance] = kNoNode;
-        dropped = kNoNode;
+        if (event.part != LayerPart::Weight || at.stage.seconds(event).seconds != 0)
+          last = run(at, event, event.part == LayerPart::Replay ? SpanKind::Recompute : kind);
+        ended_[e] = last;
         break;
       case EventKind::Release:
         if (event.part == LayerPart::Replay)
           sync.leave_replay(event.instance);
         else
-          sync.leave(microbatch, event.instance, event.part != LayerPart::Forward, last);
+          sync.leave(microbatch, event.instance, event.part != LayerPart::Forward, after_.front());
         break;
-      case EventKind::Store: store(at, event.instance, last); break;
-      case EventKind::Drop: dropped = stored(at, event.instance); break;
-      case EventKind::Load: load(at, event.instance); break;
+      case EventKind::Store: ended_[e] = store(at, event.instance); break;
+      case EventKind::Drop: ended_[e] = after_.front(); break;
+      case EventKind::Load: ended_[e] = load(at, event.instance); break;
     }
   }
   return last;
@@ -305,22 +314,20 @@ NodeId& StepSimulator::stored(At at, size_t instance) const {
 }
 
 // Copies to the host and back. Layers that save nothing have nothing to copy.
-void StepSimulator::store(At at, size_t instance, NodeId after) {
+NodeId StepSimulator::store(At at, size_t instance) {
   const double bytes = at.stage.timed.seconds[instance]->host_bytes;
-  if (bytes == 0) return;
+  if (bytes == 0) return kNoNode;
   Node made = node(at, SpanKind::Store, StreamKind::Host);
   made.category = TimeCategory::Host;
-  stored(at, instance) = at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), {after});
+  return stored(at, instance) = at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), after_);
 }
 
-void StepSimulator::load(At at, size_t instance) {
+NodeId StepSimulator::load(At at, size_t instance) {
   const double bytes = at.stage.timed.seconds[instance]->host_bytes;
-  if (bytes == 0) return;
+  if (bytes == 0) return kNoNode;
   Node made = node(at, SpanKind::Load, StreamKind::HostLoad);
   made.category = TimeCategory::Host;
-  at.stage.loaded[instance] = at.timeline.add(
-      made, bytes / (machine_.host_gbps * 1e9),
-      {stored(at, instance), at.timeline.last(at.number, StreamKind::Compute)});
+  return at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), after_);
 }
 
 void StepSimulator::finish() {

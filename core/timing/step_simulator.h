@@ -72,7 +72,6 @@ class StepSimulator final : public ScheduleWork {
     const TimedProgram& timed;  // shared by the stages of a class
     std::unique_ptr<SyncSimulator> sync;
     std::vector<NodeId> stored;  // by microbatch and instance; empty without offloading
-    std::vector<NodeId> loaded;  // by instance, of the current backward; kNoNode: not yet
     OverlapSlowdown overlap{};   // of the current pair of overlapped actions
     const PartSeconds& seconds(const Event& event) const {
       return timed.seconds[event.instance]->of(event.part);
@@ -86,10 +85,13 @@ class StepSimulator final : public ScheduleWork {
     const Action& action;
   };
   NodeId run_pass(At at, NodeId arrived, SpanKind kind);
-  NodeId run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after);
-  void load(At at, size_t instance);
-  void store(At at, size_t instance, NodeId after);
+  // run, store and load add a node that waits for after_. They return kNoNode if there is nothing to copy.
+  NodeId run(At at, const Event& event, SpanKind kind);
+  NodeId store(At at, size_t instance);
+  NodeId load(At at, size_t instance);
   NodeId& stored(At at, size_t instance) const;
+  // The node that a wait of the event stands for. input: the node that the pass reads from.
+  NodeId node_of(At at, const Event& event, const Wait& wait, NodeId input) const;
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
   const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap);
   double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
@@ -108,6 +110,9 @@ class StepSimulator final : public ScheduleWork {
   std::map<std::pair<const PartSeconds*, OverlapSlowdown>, PartSeconds> slowed_;
   std::vector<LayerNode>* recorded_layers_ = nullptr;
   std::vector<NodeId> waits_;  // dependencies recorded in a dry run
+  // Of the pass that is being simulated: the node of each event so far, and the nodes that the present event
+  // waits for.
+  std::vector<NodeId> ended_, after_;
   double gather_seconds_ = 0;  // of a message that was scattered over tp
 };
 

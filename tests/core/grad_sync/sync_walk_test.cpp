@@ -160,6 +160,7 @@ class SyncWalkTest : public QObject {
   void fsdpUnits();
   void hybridSharding();
   void nextUnitIsPrefetched();
+  void prefetchStaysInTheVirtualStage();
   void unitsAreReducedInTheLastBackward();
   void unitsStayGatheredUntilFreed();
   void backwardGathersAfterReplay();
@@ -288,6 +289,29 @@ void SyncWalkTest::nextUnitIsPrefetched() {
   QCOMPARE(walk.enter(0, 4, true), SyncWalk::Handle{1});  // the root was the first of four gathers
   QCOMPARE(made.take(), std::string("ahead 3"));
   QCOMPARE(walk.enter(0, 3, true), SyncWalk::Handle{5});
+}
+
+// Two virtual stages, {0, 1} and {2, 3, 4}. A pass gathers only units of its own virtual stage.
+void SyncWalkTest::prefetchStaysInTheVirtualStage() {
+  const Graph graph = three_segments();
+  const StageSync sync = fsdp(UnitFreed::AfterForward);
+  Recorder made;
+  SyncWalk walk(graph, sync, 1, made);
+  StageLayout two = stage();
+  two.chunks = {{0, 2}, {2, kInstances}};
+  walk.plan(two, nullptr);
+  const auto gathers = [&](size_t instance, bool backward) {
+    walk.enter(0, instance, backward);
+    walk.leave(0, instance, backward);
+    return made.take();
+  };
+  QCOMPARE(gathers(1, false), std::string("gather 1"));
+  QCOMPARE(gathers(2, false), std::string("gather root, gather 2, ahead 3"));
+  QCOMPARE(gathers(3, false), std::string());
+  QCOMPARE(gathers(4, true), std::string("ahead 3"));
+  QCOMPARE(gathers(3, true), std::string("ahead 2, scatter 3"));
+  QCOMPARE(gathers(2, true), std::string("scatter 2"));
+  QCOMPARE(gathers(1, true), std::string("gather 1, scatter 1"));
 }
 
 // Two microbatches: only the second backward reduces. The root is reduced after all backwards.
