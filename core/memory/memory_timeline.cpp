@@ -281,9 +281,9 @@ class StageTimeline : StageProfiles {
     return copies;
   }
 
-  const std::string& input_name(int segment) const {
+  StorageId input_of(int segment) const {
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
-    return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
+    return s.tensor(s.input).storage;
   }
   size_t instance_of(const RunningPass& work) const { return starts_[work.chunk] + work.level.instance; }
   PeakPlace place_of(const RunningPass& work) {
@@ -400,7 +400,7 @@ class StageTimeline : StageProfiles {
       if (work.level.after_run) continue;
       for (const LiveStorage& storage : m_.live(key(instance_of(work)), work.level.part)) {
         if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) &&
-                                   storage.name == input_name(at.segment)))
+                                   storage.storage == input_of(at.segment)))
           continue;
         out.contributors.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch),
                                     storage.category, storage.bytes});

@@ -128,7 +128,7 @@ std::string time_text(const Simulation& s) {
 }
 
 std::string span_title(const Simulation& simulation, const Span& span) {
-  if (span.name >= 0) return simulation.names[static_cast<size_t>(span.name)];
+  if (span.name >= 0) return simulation.names[static_cast<size_t>(span.name)].text;
   std::string out(span_kind_label(span.kind));
   if (span.microbatch >= 0) out += " of microbatch " + std::to_string(span.microbatch);
   if (span.chunk > 0) out += ", virtual stage " + std::to_string(span.chunk);

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mesh/collective_kind.h"
 #include "performance/machine.h"
 #include "plan/report.h"
 #include "plan/stage_program.h"
@@ -58,13 +60,28 @@ enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Receive, Host
 inline constexpr int kStreamKindCount = 6;
 std::string_view stream_label(StreamKind stream);  // "Compute", "Gradients and parameters"
 
+// The collective of a span outside of layers. The row of the report with the same phase, op and group counts
+// the collective.
+struct SpanCollective {
+  Phase phase = Phase::GradReduce;
+  CollectiveKind op = CollectiveKind::AllReduce;
+  std::string group;  // "dp", "embedding"
+  friend bool operator==(const SpanCollective&, const SpanCollective&) = default;
+};
+
+struct SpanName {
+  std::string text;                          // for people: "reduce-scatter of gradients over dp"
+  std::optional<SpanCollective> collective;  // nullopt: the span is no collective
+  friend bool operator==(const SpanName&, const SpanName&) = default;
+};
+
 struct Span {
   double begin = 0, end = 0;  // seconds since the step began
   SpanKind kind = SpanKind::Forward;
   StreamKind stream = StreamKind::Compute;
   int32_t microbatch = -1;  // -1: once a step
   int32_t chunk = 0;        // virtual stage
-  // Index into Simulation::names: "reduce-scatter of bucket 3". -1: an action of the schedule.
+  // Index into Simulation::names. -1: an action of the schedule.
   int32_t name = -1;
   // The span that ended last among those that this span waited for; -1: none.
   int32_t waits_stage = -1, waits_span = -1;
@@ -124,7 +141,7 @@ struct Simulation {
         product_type = DType::BF16;  // product_type: of matrix products with weights of layers
   double bubble = 0, exposed = 0;    // shares of the step, mean over stages
   std::vector<StageTimes> stages;
-  std::vector<std::string> names;
+  std::vector<SpanName> names;
   std::vector<CriticalPart> critical;                         // from 0 to step_seconds
   std::array<double, kTimeCategoryCount> critical_seconds{};  // time by category; adds up to step_seconds
 };

@@ -332,7 +332,8 @@ void StepSimulator::finish() {
   if (const double bytes = first.embedding_bytes(); bytes > 0 && stages_.size() > 1) {
     const std::vector<NodeId> both{first.reduced(), last.reduced()};
     for (SyncSimulator* end : {&first, &last})
-      end->all_reduce("all-reduce of the tied embedding", costs_.all_reduce_ends(bytes), both);
+      end->all_reduce("all-reduce of the tied embedding", Phase::GradReduce, "embedding",
+                      costs_.all_reduce_ends(bytes), both);
   }
   for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
     const double bytes = stages_[low].sync->mirror_bytes();
@@ -340,16 +341,17 @@ void StepSimulator::finish() {
     const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
     for (const size_t s : {low, high})
       stages_[s].sync->all_reduce(
-          "all-reduce of mirrored stages",
+          "all-reduce of mirrored stages", Phase::GradReduce, "mirror",
           costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
   }
   for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
     const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
     const double seconds = costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), axes);
+    const std::string group = group_name(axes);
     const std::vector<NodeId> waits = all();
     for (size_t s = 0; s < stages_.size(); ++s)
-      stages_[s].sync->all_reduce("all-reduce of the norm", seconds,
+      stages_[s].sync->all_reduce("all-reduce of the norm", Phase::Step, group, seconds,
                                   crosses ? waits : std::vector<NodeId>{waits[s]});
   }
   for (Stage& stage : stages_) stage.sync->optimize();

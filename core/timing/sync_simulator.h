@@ -86,7 +86,9 @@ class SyncSimulator : private SyncWalk::Maker {
   double embedding_bytes() const { return embedding_bytes_; }
   double mirror_bytes() const { return mirror_bytes_; }
   NodeId reduced() const;  // the node after which all reductions so far have ended
-  NodeId all_reduce(const char* name, double seconds, const std::vector<NodeId>& after);
+  // text: the name of the span. group: as in the report.
+  NodeId all_reduce(const char* text, Phase phase, const std::string& group, double seconds,
+                    const std::vector<NodeId>& after);
   void optimize();
 
   // For the steady-state simulation, which skips most layers. every_microbatch: passes other than the first
@@ -116,7 +118,7 @@ class SyncSimulator : private SyncWalk::Maker {
                const std::vector<size_t>& instances) override;
   SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
-  template <typename Name>  // text, or a function that makes it
+  template <typename Name>  // a function that makes a SpanName
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
   template <typename Name>
   NodeId add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after);

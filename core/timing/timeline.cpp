@@ -54,11 +54,11 @@ NodeId Timeline::latest(std::initializer_list<NodeId> nodes) const {
   return out;
 }
 
-int32_t Timeline::name(const std::string& text) {
+int32_t Timeline::name(const SpanName& name) {
   if (!spans_) return -1;
-  const auto it = std::find(names_.begin(), names_.end(), text);
+  const auto it = std::find(names_.begin(), names_.end(), name);
   if (it != names_.end()) return static_cast<int32_t>(it - names_.begin());
-  names_.push_back(text);
+  names_.push_back(name);
   return static_cast<int32_t>(names_.size() - 1);
 }
 

@@ -51,7 +51,7 @@ class Timeline {
   NodeId add(const Node& node, double seconds, const std::vector<NodeId>& after);
   // The node that ends last.
   NodeId latest(std::initializer_list<NodeId> nodes) const;
-  int32_t name(const std::string& text);
+  int32_t name(const SpanName& name);  // index into Simulation::names
   bool has_spans() const { return spans_; }
 
   // Continues after actions that were simulated elsewhere. resume: the compute stream ran until `end`, the
@@ -100,7 +100,7 @@ class Timeline {
 
   std::vector<Node> nodes_;
   std::vector<Streams> streams_;
-  std::vector<std::string> names_;
+  std::vector<SpanName> names_;
   std::vector<Mark> marks_;  // in the order of nodes
   std::vector<NodeId>* waits_ = nullptr;
   bool spans_;

@@ -77,21 +77,12 @@ bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row)
   return op_kind_name(op.kind) == row.op;
 }
 
-bool is_of_collective(const std::string& name, const CollectiveValue& row) {
-  const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
-  std::string op = row.op;
-  std::replace(op.begin(), op.end(), '_', '-');
-  const size_t over = name.find(" over ");
-  const bool same_group = over == std::string::npos || name.substr(over + 6) == row.group;
-  switch (row.phase) {
-    case Phase::GradReduce:
-      if (row.group == "embedding") return has("tied embedding");
-      return has("gradients") && has(op) && same_group;
-    case Phase::ParamGather: return has("parameters") && (has(op) || has("gather")) && same_group;
-    case Phase::Forward: return has("loss") && has(op);
-    case Phase::Step: return (has("norm") || has("loss") || has("tied embedding")) && has(op);
-    default: return false;
-  }
+bool counts_span(const CollectiveValue& row, const Simulation& simulation, const Span& span) {
+  if (span.kind == SpanKind::Send) return row.phase == Phase::Pipeline && row.op == "send";
+  if (span.kind == SpanKind::Receive) return row.phase == Phase::Pipeline && row.op == "recv";
+  if (span.kind != SpanKind::Collective || span.name < 0) return false;
+  const std::optional<SpanCollective>& of = simulation.names[static_cast<size_t>(span.name)].collective;
+  return of && of->phase == row.phase && collective_kind_name(of->op) == row.op && of->group == row.group;
 }
 
 bool is_same(const CollectiveValue& a, const CollectiveValue& b) {

@@ -65,6 +65,15 @@ void check_routing(Checks& checks, const std::string& architecture) {
                 "less than " + grouped(m.layers), {set_to("dense_layers", 0)});
 }
 
+void check_shared_experts(Checks& checks, const Architecture& architecture) {
+  if (!architecture.uses(Axis::SharedFfn) || !checks.in_range({"shared_experts"}) ||
+      checks.design.model.shared_experts > 0)
+    return;
+  checks.error(ProblemCode::SharedExpertsMissing, "shared_experts",
+               "the " + architecture.id + " architecture runs shared experts in every layer with experts",
+               "1 or more, or an architecture without shared experts", {set_to("shared_experts", 1)});
+}
+
 // The groups from which a token selects its experts.
 void check_groups(Checks& checks) {
   const ModelSpec& m = checks.design.model;
@@ -242,6 +251,7 @@ void check_experts(Checks& checks) {
   if (!architecture) return;
   if (!architecture->uses(Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
+  check_shared_experts(checks, *architecture);
   check_groups(checks);
   check_mesh(checks);
   if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);

@@ -110,6 +110,7 @@ class ProblemTest : public QObject {
     row("mixtral-8x7b", "mode=decode cp=2 ep=2 microbatch=1", ProblemCode::DecodeTokensIndivisibleByEp);
     row("deepseek-moe-16b", "expert_ffn=1407 shared_experts=1 tp=2",
         ProblemCode::SharedExpertsIndivisibleByTp);
+    row("deepseek-v3", "shared_experts=0", ProblemCode::SharedExpertsMissing);
     row("gpt-oss-20b", "mode=decode tp=8 dcp=2", ProblemCode::DcpWithSinks);
     row("llama3-8b", "mode=decode tp=4 dcp=3", ProblemCode::DcpIndivisible);
     row("llama3-8b", "mode=decode sequence_parallel=true microbatch=1",
@@ -133,6 +134,16 @@ class ProblemTest : public QObject {
     const std::vector<Problem> problems = validate(design);
     QVERIFY2(std::any_of(problems.begin(), problems.end(), [&](const Problem& p) { return p.code == code; }),
              listing(problems).c_str());
+  }
+
+  void missing_experts_come_before_shared_experts() {
+    Design design = default_design();
+    QVERIFY(apply_preset(design, "deepseek-v3"));
+    set_all(design, "experts=0 shared_experts=0");
+    std::vector<ProblemCode> codes;
+    for (const Problem& p : validate(design))
+      if (p.where == "experts" || p.where == "shared_experts") codes.push_back(p.code);
+    QVERIFY(codes == (std::vector{ProblemCode::ExpertsMissing, ProblemCode::SharedExpertsMissing}));
   }
 
   void messages_say_the_numbers_data() {

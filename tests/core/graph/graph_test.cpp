@@ -474,8 +474,11 @@ class GraphTest : public QObject {
     const auto r = make_report(preset_design("llama3-8b", 2, 2, 2, true));
     for (const Segment& s : r->graph().segments)
       for (const Op& op : s.ops)
-        if (is_collective(op.kind))
-          QVERIFY2(redistribution(op).why.find(" expects ") != std::string::npos, op.name.c_str());
+        if (is_collective(op.kind)) {
+          const Redistribution& by = redistribution(op);
+          QVERIFY2(by.why.find(" expects ") != std::string::npos, op.name.c_str());
+          QVERIFY2(why_with_name(by, "T").find(" leaves T as ") != std::string::npos, by.why.c_str());
+        }
   }
 
   void equalStructuresShareAGraph() {

@@ -304,7 +304,9 @@ void SimulationTest::fsdp2ReducesBehindThePipeline() {
       for (const Span& span : stage.spans) {
         if (span.stream == StreamKind::Compute && span.kind == SpanKind::Backward)
           computed = std::max(computed, span.end);
-        if (span.name >= 0 && s->names[static_cast<size_t>(span.name)].starts_with("reduce-scatter"))
+        if (span.name < 0) continue;
+        const auto& collective = s->names[static_cast<size_t>(span.name)].collective;
+        if (collective && collective->op == CollectiveKind::ReduceScatter)
           first = std::min(first, span.begin);
       }
       QVERIFY(first < s->step_seconds);
@@ -368,9 +370,11 @@ void SimulationTest::updatedParametersUnderTheForward() {
   QVERIFY(ahead->step_seconds < after->step_seconds);
   const auto gathers = [](const Simulation& s) {
     double out = 0;
-    for (const Span& span : s.stages[0].spans)
-      if (span.name >= 0 && s.names[static_cast<size_t>(span.name)].starts_with("all-gather of parameters"))
-        out += span.end - span.begin;
+    for (const Span& span : s.stages[0].spans) {
+      if (span.name < 0) continue;
+      const auto& collective = s.names[static_cast<size_t>(span.name)].collective;
+      if (collective && collective->phase == Phase::ParamGather) out += span.end - span.begin;
+    }
     return out;
   };
   QVERIFY(gathers(*after) > 0);
