@@ -275,20 +275,15 @@ class FileReader {
   void check_collective() {
     const auto type = integer(Attr::CommType, true, 0);
     const auto size = integer(Attr::CommSize, true, 1);
-    const bool supported = type && (*type == int64_t(CollectiveType::AllReduce) ||
-                                    *type == int64_t(CollectiveType::AllGather) ||
-                                    *type == int64_t(CollectiveType::AllToAll) ||
-                                    *type == int64_t(CollectiveType::ReduceScatter) ||
-                                    *type == int64_t(CollectiveType::Broadcast));
+    std::optional<CollectiveType> known;
+    if (type && *type < kCollectiveTypeCount) known = static_cast<CollectiveType>(*type);
+    const bool supported = known && (implementation_index(*known) || *known == CollectiveType::Broadcast);
     if (type && !supported)
       node_error("COLLECTIVE_TYPE",
-                 "comm_type " +
-                     (*type < kCollectiveTypeCount
-                          ? std::string(collective_type_name(static_cast<CollectiveType>(*type)))
-                          : std::to_string(*type)) +
+                 "comm_type " + (known ? std::string(collective_type_name(*known)) : std::to_string(*type)) +
                      " is not simulated; the simulator supports ALL_REDUCE, ALL_GATHER, ALL_TO_ALL and "
                      "REDUCE_SCATTER");
-    if (supported) out_.collective = static_cast<CollectiveType>(*type);
+    if (supported) out_.collective = known;
     out_.nanoseconds = out_.collective == CollectiveType::Broadcast ? replayed() : 0;
     if (supported && out_.collective == CollectiveType::Broadcast)
       node_warning("BROADCAST", "the simulator replays a broadcast locally and sends nothing");

@@ -120,7 +120,7 @@ NodeEncoder::OpCode NodeEncoder::encode_op(const TraceOp& op, const SlotTexts& t
   };
   switch (op.type) {
     case NodeType::Coll: {
-      put_integer(out, "comm_type", attr_field::kInt64, static_cast<uint64_t>(op.collective));
+      put_integer(out, "comm_type", attr_field::kInt64, static_cast<uint64_t>(op.collective.value()));
       put_integer(out, "comm_size", attr_field::kInt64, static_cast<uint64_t>(op.comm_size));
       const auto slot = static_cast<size_t>(op.role);
       patched(slot, put_bytes(out, "pg_name", attr_field::kString, texts[slot].view()));

@@ -21,4 +21,17 @@ std::optional<CollectiveKind> find_collective_kind(std::string_view name) {
   return std::nullopt;
 }
 
+CollectiveResult collective_result(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::AllGather: return CollectiveResult::Gathered;
+    case CollectiveKind::ReduceScatter: return CollectiveResult::Shard;
+    case CollectiveKind::AllReduce:
+    case CollectiveKind::Reduce:
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::AllToAll:
+    case CollectiveKind::SendRecv: return CollectiveResult::Whole;
+  }
+  return CollectiveResult::Whole;
+}
+
 }  // namespace shardscape
