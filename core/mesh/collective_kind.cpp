@@ -1,5 +1,7 @@
 #include "mesh/collective_kind.h"
 
+#include <stdexcept>
+
 namespace shardscape {
 
 std::string_view collective_kind_name(CollectiveKind kind) {
@@ -32,6 +34,20 @@ CollectiveResult collective_result(CollectiveKind kind) {
     case CollectiveKind::SendRecv: return CollectiveResult::Whole;
   }
   return CollectiveResult::Whole;
+}
+
+CommOp::CommOp(CollectiveKind kind) : kind_(kind) {
+  if (kind == CollectiveKind::SendRecv)
+    throw std::invalid_argument("a report counts the sends and the receives of messages separately");
+}
+
+std::string_view CommOp::name() const {
+  switch (part_) {
+    case CommPart::Collective: return collective_kind_name(kind_);
+    case CommPart::Send: return "send";
+    case CommPart::Receive: return "recv";
+  }
+  return {};
 }
 
 }  // namespace shardscape

@@ -32,4 +32,25 @@ enum class CollectiveResult : uint8_t {
 };
 CollectiveResult collective_result(CollectiveKind kind);
 
+// What a row of a report counts on a rank: collectives of one kind, or one end of messages.
+enum class CommPart : uint8_t { Collective, Send, Receive };
+class CommOp {
+ public:
+  // Throws std::invalid_argument for SendRecv: its two ends have rows of their own.
+  CommOp(CollectiveKind kind);
+  static CommOp send() { return CommOp(CommPart::Send); }
+  static CommOp receive() { return CommOp(CommPart::Receive); }
+  CommPart part() const { return part_; }
+  bool is_message() const { return part_ != CommPart::Collective; }
+  std::string_view name() const;  // the name in files: "reduce_scatter", "send", "recv"
+  friend bool operator==(const CommOp&, const CommOp&) = default;
+  // By name, the order of rows in reports.
+  friend bool operator<(const CommOp& a, const CommOp& b) { return a.name() < b.name(); }
+
+ private:
+  explicit CommOp(CommPart end) : kind_(CollectiveKind::SendRecv), part_(end) {}
+  CollectiveKind kind_;
+  CommPart part_ = CommPart::Collective;
+};
+
 }  // namespace shardscape

@@ -11,6 +11,7 @@
 #include "base/plan_cache.h"
 #include "graph/graph.h"
 #include "graph/stage_symbols.h"
+#include "mesh/collective_kind.h"
 #include "symbolic/program.h"
 
 namespace shardscape {
@@ -44,7 +45,7 @@ struct FlopsRow {
 
 struct CollectiveRow {
   Phase phase;
-  std::string op;     // "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send"
+  CommOp op;
   std::string group;  // "tp", "dp", "pp", "embedding"
   Expr group_size;
   DType dtype;
