@@ -45,8 +45,12 @@ uint32_t common_kind(Attr attr) {
     case Attr::InvolvedDim: return attr_field::kBoolList;
     case Attr::Inputs:
     case Attr::Outputs: return attr_field::kStringList;
-    default: return attr_field::kInt32;
+    case Attr::CommSrc:
+    case Attr::CommDst:
+    case Attr::CommTag:
+    case Attr::CommPriority: return attr_field::kInt32;
   }
+  return attr_field::kInt32;
 }
 
 class FileReader {
@@ -205,7 +209,8 @@ class FileReader {
         if (!context_.config.memory_expansion)
           node_error("MEMORY_NODE", "remote memory ends the run under NO_MEMORY_EXPANSION");
         break;
-      default:
+      case NodeType::Invalid:
+      case NodeType::Metadata:
         node_error("NODE_TYPE", "the simulator aborts, or never runs the nodes that depend on this node");
     }
   }
