@@ -154,15 +154,20 @@ void ProfileReader::read(const JsonFile& file) {
   own.reduce_per_consumer = reduce == "per_consumer";
   if (entry.has_reduce && reduce != "summed" && reduce != "per_consumer")
     file.fail(ProblemCode::DataValue, "reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
-  const auto choice = [&](const char* key, const char* yes, const char* no, bool& stated) {
-    const std::string word = file.text_or(root, key, "");
+  // former_yes, former_no: words of earlier files.
+  const auto choice = [&](const char* key, const char* yes, const char* no, bool& stated,
+                          const char* former_yes = nullptr, const char* former_no = nullptr) {
+    std::string word = file.text_or(root, key, "");
     stated = !word.empty();
+    if (former_yes && word == former_yes) word = yes;
+    if (former_no && word == former_no) word = no;
     if (stated && word != yes && word != no)
       file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"",
                 std::string(yes) + " or " + no);
     return word == yes;
   };
-  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.has_gathered_inputs);
+  own.saves_gathered = choice("gathered_inputs", "saved", "regathered", entry.has_gathered_inputs, "kept",
+                              "again");
   own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.has_gradient_sums);
   entry.has_weight_gradient = root.contains("weight_gradient");
   if (entry.has_weight_gradient)
