@@ -47,7 +47,8 @@ struct CollectiveValue {
 
 struct HostValue {
   Phase phase;
-  std::string op, what;   // "store", "activations"
+  HostOp op;
+  std::string what;       // "activations"
   Quantity count, bytes;  // per rank and step
 };
 

@@ -145,8 +145,8 @@ class ShapeBuilder {
                       sync.owned * dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
-    host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
-    host(Phase::Step, "load", "parameters", Expr(1), step.parameter_bytes);
+    host(Phase::Step, HostOp::Store, "gradients", Expr(1), step.gradient_bytes);
+    host(Phase::Step, HostOp::Load, "parameters", Expr(1), step.parameter_bytes);
   }
 
   // Inference stores weights once: quantized where the matrix products read them quantized.
@@ -303,11 +303,11 @@ class ShapeBuilder {
     part(MemoryCategory::Activations, "offloaded, in transit",
          Expr(offloaded_layers_on_device_symbol(graph_, kind, of)) * bytes);
     shape_.host_memory.push_back({"activations of " + segment.name, copies * bytes});
-    host(Phase::Forward, "store", "activations", microbatches() * count, bytes);
-    host(Phase::Backward, "load", "activations", microbatches() * count, bytes);
+    host(Phase::Forward, HostOp::Store, "activations", microbatches() * count, bytes);
+    host(Phase::Backward, HostOp::Load, "activations", microbatches() * count, bytes);
   }
 
-  void host(Phase phase, const char* op, const char* what, const Expr& count, const Expr& bytes) {
+  void host(Phase phase, HostOp op, const char* what, const Expr& count, const Expr& bytes) {
     auto it = std::find_if(shape_.host.begin(), shape_.host.end(), [&](const HostRow& r) {
       return r.phase == phase && r.op == op && r.what == what;
     });
@@ -451,6 +451,14 @@ Expr whole_model_buffers(const Graph& graph) {
 }
 
 }  // namespace
+
+std::string_view host_op_name(HostOp op) {
+  switch (op) {
+    case HostOp::Store: return "store";
+    case HostOp::Load: return "load";
+  }
+  return {};
+}
 
 std::string_view memory_category_name(MemoryCategory category) {
   return kCategories[static_cast<size_t>(category)].name;

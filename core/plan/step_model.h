@@ -54,10 +54,12 @@ struct CollectiveRow {
   Expr bytes;
 };
 
-// A copy between a device and the memory of its host.
+// A copy between a device and the memory of its host. Store: to the host. Load: from the host.
+enum class HostOp : uint8_t { Store, Load };
+std::string_view host_op_name(HostOp op);  // in files: "store"
 struct HostRow {
   Phase phase;
-  std::string op;     // "store": to the host, "load": from the host
+  HostOp op;
   std::string what;   // "activations", "gradients", "parameters"
   Expr count, bytes;  // per rank and step
 };

@@ -128,7 +128,7 @@ class LowerTest : public QObject {
         found[op.type].bytes += op.tensor_size;
       }
       for (const HostValue& h : report.stages[static_cast<size_t>(program.stage)].host) {
-        Total& t = expected[h.op == "store" ? NodeType::MemStore : NodeType::MemLoad];
+        Total& t = expected[h.op == HostOp::Store ? NodeType::MemStore : NodeType::MemLoad];
         t.count += h.count.value;
         t.bytes += h.bytes.value;
       }
