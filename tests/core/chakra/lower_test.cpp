@@ -19,7 +19,8 @@ std::string report_op(CollectiveType type) {
     case CollectiveType::AllGather: return "all_gather";
     case CollectiveType::ReduceScatter: return "reduce_scatter";
     case CollectiveType::AllToAll: return "all_to_all";
-    default: return "all_reduce";
+    case CollectiveType::AllReduce: return "all_reduce";
+    default: return "not written by the program";
   }
 }
 
