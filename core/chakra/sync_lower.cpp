@@ -6,6 +6,20 @@
 #include "plan/stage_layout.h"
 
 namespace shardscape {
+namespace {
+
+// bytes: of the buffer that a rank contributes.
+int64_t result_bytes(CollectiveKind op, int64_t bytes, int64_t ranks) {
+  switch (collective_result(op)) {
+    case CollectiveResult::Whole: return bytes;
+    case CollectiveResult::Gathered: return bytes * ranks;
+    case CollectiveResult::Shard: return bytes / ranks;
+  }
+  return bytes;
+}
+
+}  // namespace
+
 SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
     : lowering_(lowering),
       graph_(lowering.report().graph()),
@@ -166,7 +180,7 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
 SyncWalk::Handle SyncLowering::run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) {
   const SyncAction& a = placed.action;
   uint32_t& op = action_ops_[index];
-  const bool gathers = a.op == CollectiveKind::AllGather;
+  const bool gathers = collective_result(a.op) == CollectiveResult::Gathered;
   if (op == 0) {
     const MeshAxes& axes = placed.axes;
     const int64_t bytes = a.elements * dtype_bytes(a.dtype);
@@ -220,11 +234,8 @@ uint32_t SyncLowering::add_collective(const std::string& name, const std::string
                .role = role,
                .comm_size = bytes};
   if (program_.tensors) {
-    const int64_t out = op == CollectiveKind::AllGather       ? bytes * ranks
-                        : op == CollectiveKind::ReduceScatter ? bytes / ranks
-                                                              : bytes;
     made.inputs.push_back({name + ".local", NameScope::Microbatch, bytes});
-    made.outputs.push_back({name + ".out", NameScope::Microbatch, out});
+    made.outputs.push_back({name + ".out", NameScope::Microbatch, result_bytes(op, bytes, ranks)});
   }
   return add_op(std::move(made));
 }

@@ -126,9 +126,7 @@ int64_t SyncParam::elements() const {
 SyncAction& SyncScope::add(SyncAction action) const { return plan.actions.emplace_back(std::move(action)); }
 
 SyncAction SyncScope::action(Phase phase, CollectiveKind op, DType dtype) const {
-  SyncAction out;
-  out.phase = phase;
-  out.op = op;
+  SyncAction out{.phase = phase, .op = op};
   out.group = group.name;
   out.group_size = group.size;
   out.replicas = static_cast<int>(&group - input.groups.data());

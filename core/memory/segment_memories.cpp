@@ -100,7 +100,8 @@ AllocatedGradients allocated_gradients(const Report& report) {
       out.bytes = dtype_bytes(is_deepspeed(s.sync) ? s.dtype : s.grad_dtype);
       break;
     case GradientLife::UntilReduced: out.bytes = dtype_bytes(unreduced_dtype(s)); break;
-    default: break;
+    case GradientLife::Always:
+    case GradientLife::InBuckets: break;
   }
   return out;
 }

@@ -1,6 +1,7 @@
 #include "model/profile_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -142,16 +143,21 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
   if (root.contains("separate_experts"))
     out.separate_experts = file.boolean_or(root, "separate_experts", false);
   if (root.contains("expert_bias")) out.expert_bias = expert_bias(file, root);
-  // One of two words, or nothing.
-  const auto choice = [&](const char* key, const char* yes, const char* no, const char* accepted) {
+  // One of the words, or nothing. `accepted` leaves out words of earlier files.
+  const auto choice = [&](const char* key, const std::map<std::string, bool>& words, const char* accepted) {
     const std::string word = file.text_or(root, key, "");
-    if (!word.empty() && word != yes && word != no)
+    const auto known = words.find(word);
+    if (!word.empty() && known == words.end())
       file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"", accepted);
-    return word == yes;
+    return known != words.end() && known->second;
   };
-  out.reduce_per_consumer = choice("reduce", "per_consumer", "summed", "summed or per_consumer");
-  out.saves_gathered = choice("gathered_inputs", "kept", "again", "kept or again");
-  out.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", "at_once or one_by_one");
+  out.reduce_per_consumer = choice("reduce", {{"per_consumer", true}, {"summed", false}},
+                                   "summed or per_consumer");
+  out.saves_gathered = choice("gathered_inputs",
+                              {{"saved", true}, {"regathered", false}, {"kept", true}, {"again", false}},
+                              "saved or regathered");
+  out.adds_gradients_at_once = choice("gradient_sums", {{"at_once", true}, {"one_by_one", false}},
+                                      "at_once or one_by_one");
   if (root.contains("weight_gradient"))
     out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (!has_base || root.contains("ops"))

@@ -74,8 +74,14 @@ class Checker {
       case ActionKind::SendBackward: return places_.receives(place_of(action, stage));
       case ActionKind::SendForward:
       case ActionKind::ReceiveBackward: return places_.sends(place_of(action, stage));
-      default: return true;
+      case ActionKind::Forward:
+      case ActionKind::Backward:
+      case ActionKind::BackwardInput:
+      case ActionKind::BackwardWeight:
+      case ActionKind::GradReduce:
+      case ActionKind::Optimizer: return true;
     }
+    return true;
   }
 
   size_t index(int microbatch, int chunk) const {

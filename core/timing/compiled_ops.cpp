@@ -182,12 +182,13 @@ class Compiler {
   OpId overlapped_gemm(const Op& op) const {
     if (comm_category(redistribution(op).group) != TimeCategory::TensorComm) return -1;
     OpId with = -1;
-    if (op.kind == OpKind::AllGather) {
+    const CollectiveResult result = collective_result(collective_of(op.kind));
+    if (result == CollectiveResult::Gathered) {
       for (OpId reader = 0; with < 0 && reader < static_cast<OpId>(s_->ops.size()); ++reader) {
         const std::vector<TensorId>& inputs = s_->op(reader).inputs;
         if (std::find(inputs.begin(), inputs.end(), op.outputs[0]) != inputs.end()) with = reader;
       }
-    } else if (op.kind == OpKind::ReduceScatter) {
+    } else if (result == CollectiveResult::Shard) {
       with = s_->tensor(op.inputs[0]).producer;
     }
     if (with < 0) return -1;

@@ -62,8 +62,17 @@ std::string_view span_kind_label(SpanKind kind) {
   switch (kind) {
     case SpanKind::BackwardInput: return "backward of the input";
     case SpanKind::BackwardWeight: return "backward of the weights";
-    default: return span_kind_name(kind);  // one word
+    case SpanKind::Forward:
+    case SpanKind::Recompute:
+    case SpanKind::Backward:
+    case SpanKind::Collective:
+    case SpanKind::Send:
+    case SpanKind::Receive:
+    case SpanKind::Store:
+    case SpanKind::Load:
+    case SpanKind::Optimizer: return span_kind_name(kind);  // one word
   }
+  return "";
 }
 
 std::string_view stream_label(StreamKind stream) {

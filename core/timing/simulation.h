@@ -63,8 +63,8 @@ std::string_view stream_label(StreamKind stream);  // "Compute", "Gradients and 
 // The collective of a span outside of layers. The row of the report with the same phase, op and group counts
 // the collective.
 struct SpanCollective {
-  Phase phase = Phase::GradReduce;
-  CollectiveKind op = CollectiveKind::AllReduce;
+  Phase phase;
+  CollectiveKind op;
   std::string group;  // "dp", "embedding"
   friend bool operator==(const SpanCollective&, const SpanCollective&) = default;
 };

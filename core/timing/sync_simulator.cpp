@@ -28,6 +28,13 @@ double element_bytes(DType type) {
   return bytes[static_cast<size_t>(type)];
 }
 
+// "reduce-scatter"
+std::string words_of(CollectiveKind op) {
+  std::string out(collective_kind_name(op));
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
 SpanName collective_name(std::string text, Phase phase, CollectiveKind op, std::string group) {
   return {std::move(text), SpanCollective{phase, op, std::move(group)}};
 }
@@ -307,11 +314,9 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
   for (const size_t i : instances) after_.push_back(backwards_[i]);
   const auto over = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, double bytes) {
     if (axes.empty() || bytes == 0) return;
-    const char* what = op == CollectiveKind::AllReduce ? "all-reduce of gradients over "
-                                                       : "reduce-scatter of gradients over ";
     const auto name = [&] {
       const std::string group = group_name(axes);
-      return collective_name(what + group, phase, op, group);
+      return collective_name(words_of(op) + " of gradients over " + group, phase, op, group);
     };
     last_reduction_ = add(name, costs_.collective(op, bytes, axes, links_), microbatch, after_);
     after_.assign(1, last_reduction_);
@@ -333,11 +338,9 @@ SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size
                      (a.when == SyncWhen::AfterOptimizer && !overlaps_param_gather_);
   const double seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
   const auto name = [&](const char* what) {
-    std::string out(collective_kind_name(a.op));
-    std::replace(out.begin(), out.end(), '_', '-');
-    return collective_name(out + what + a.group, a.phase, a.op, a.group);
+    return collective_name(words_of(a.op) + what + a.group, a.phase, a.op, a.group);
   };
-  if (a.op == CollectiveKind::AllGather || a.when == SyncWhen::AfterOptimizer) {
+  if (collective_result(a.op) == CollectiveResult::Gathered || a.when == SyncWhen::AfterOptimizer) {
     return handle_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
   }
   after_.clear();

@@ -169,7 +169,7 @@ void ExploreTest::files() {
   QTemporaryDir folder;
   const QString csv = folder.filePath("a.csv"), out = folder.filePath("a.json");
   QCOMPARE(run_line("explore --csv " + csv + " -o " + out + " " + kSpace).exit_code, 0);
-  QVERIFY(content(csv).startsWith("index,kept,tp,pp,dp,"));
+  QVERIFY(content(csv).startsWith("index,lists,tp,pp,dp,"));
   // A complete result goes on to itself.
   QCOMPARE(run_line("explore --resume " + out + " -o " + folder.filePath("b.json") + " " + kSpace).exit_code,
            0);

@@ -43,7 +43,7 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
 }
 
 // A transfer is counted where it is sent.
-bool counts_as_sent(const CollectiveValue& row) { return row.op != "recv"; }
+bool counts_as_sent(const CollectiveValue& row) { return row.op.part() != CommPart::Receive; }
 
 // "ep", "etp_ep", "tp_ep": with ep as a part of the name.
 bool is_of_experts(const std::string& group) { return ('_' + group + '_').find("_ep_") != std::string::npos; }
@@ -139,7 +139,7 @@ const GroupText* text_of_group(const std::string& group) {
 }
 
 QString row_title(const CollectiveValue& row) {
-  return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group));
+  return QStringLiteral("%1 over %2").arg(words(row.op.name(), u'-'), text_of(row.group));
 }
 
 }  // namespace
@@ -198,10 +198,10 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
     if (!why.isEmpty() && !reasons.contains(why)) reasons.append(why);
   }
   inspection.why_title = tr("Why is this collective here?");
-  if (row.op == "send" || row.op == "recv") inspection.why_title = tr("Why is this transfer here?");
+  if (row.op.is_message()) inspection.why_title = tr("Why is this transfer here?");
   inspection.why = reasons.isEmpty() ? group_reason(row.group) : reasons.join(u'\n');
   inspection.why_first = true;
-  if (row.phase == Phase::Pipeline && row.op == "all_gather") {
+  if (row.phase == Phase::Pipeline && row.op == CollectiveKind::AllGather) {
     inspection.why = tr(
         "Scatter-gather: a message between stages is Shard(seq) on tp, and each rank sends and receives its "
         "shard. The layers need the message Replicate on tp, so the receivers gather it.");
@@ -220,11 +220,12 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
                                                            std::max(1.0, to_double(stage.bytes_sent_total))));
   for (const CollectiveValue& row : stage.collectives) {
     if (row.group != group) continue;
-    inspection.values.append(
-        inspectedQuantity(QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
-                          row.bytes, stage.binding, bytes_text(row.bytes.value, units)));
-    inspection.rows.append({QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
-                            counted_text(row.count.value, tr("time"), tr("times"))});
+    inspection.values.append(inspectedQuantity(
+        QStringLiteral("%1, %2").arg(words(row.op.name(), u'-'), words(phase_name(row.phase))), row.bytes,
+        stage.binding, bytes_text(row.bytes.value, units)));
+    inspection.rows.append(
+        {QStringLiteral("%1, %2").arg(words(row.op.name(), u'-'), words(phase_name(row.phase))),
+         counted_text(row.count.value, tr("time"), tr("times"))});
   }
   inspection.why_title = tr("Why these collectives?");
   inspection.why = group_reason(group);

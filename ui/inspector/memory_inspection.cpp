@@ -207,7 +207,8 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
         {tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
   for (const HostValue& value : stage.host)
     inspection.rows.append(
-        {tr("Host: %1 %2, %3").arg(text_of(value.op), words(value.what), words(phase_name(value.phase))),
+        {tr("Host: %1 %2, %3")
+             .arg(text_of(host_op_name(value.op)), words(value.what), words(phase_name(value.phase))),
          tr("%1 a step").arg(bytes_text(value.bytes.value, units))});
   inspection.why_title = tr("Does it fit?");
   if (!report.accelerator) {

@@ -329,7 +329,7 @@ bool ResolvedSelection::span(int stage, int index) const {
   if (any_ops_) return runs(stage, span.chunk, span.kind);
   // Collectives of a pass without an op in the graph: gathered stage messages, and sums around the loss.
   if (!row_ || is_sync(row_->phase)) return false;
-  if (row_->phase == Phase::Pipeline) return row_->op == "all_gather";
+  if (row_->phase == Phase::Pipeline) return row_->op == CollectiveKind::AllGather;
   const bool forward = span.kind == SpanKind::Forward;
   return row_->phase == Phase::Forward ? forward : !forward;
 }

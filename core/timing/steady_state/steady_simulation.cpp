@@ -51,7 +51,13 @@ class SteadySimulation {
         case ActionKind::SendForward: send(a, s); continue;
         case ActionKind::GradReduce: run_layers(a, s); continue;
         case ActionKind::Optimizer: continue;  // runs after all stages have ended
-        default: break;
+        case ActionKind::Forward:
+        case ActionKind::Backward:
+        case ActionKind::BackwardInput:
+        case ActionKind::BackwardWeight:
+        case ActionKind::ReceiveForward:
+        case ActionKind::ReceiveBackward:
+        case ActionKind::SendBackward: break;
       }
       if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
         simulator_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));

@@ -137,7 +137,7 @@ void ChakraSchemaTest::compare(const pb::Node& read, const RankProgram& program,
     number("tensor_size", op.tensor_size, &pb::AttributeProto::uint64_val);
   }
   if (op.type == chakra::NodeType::Coll) {
-    number("comm_type", static_cast<int64_t>(op.collective), &pb::AttributeProto::int64_val);
+    number("comm_type", static_cast<int64_t>(op.collective.value()), &pb::AttributeProto::int64_val);
     number("comm_size", op.comm_size, &pb::AttributeProto::int64_val);
   }
   if (op.type == chakra::NodeType::Send) number("comm_src", rank, &pb::AttributeProto::int32_val);

@@ -466,7 +466,7 @@ void SearchTest::csv() {
   const QStringList lines = QString::fromStdString(result_csv(result)).split('\n', Qt::SkipEmptyParts);
   const QStringList columns = lines.front().split(',');
   for (const char* column :
-       {"index", "kept", "tp", "pp", "recompute", "step_seconds", "tokens_per_gpu", "memory", "cost"})
+       {"index", "lists", "tp", "pp", "recompute", "step_seconds", "tokens_per_gpu", "memory", "cost"})
     QVERIFY2(columns.contains(column), column);
   std::set<QString> indices;
   for (const QString& line : lines.mid(1)) {

@@ -113,6 +113,28 @@ class GraphTemplateTest : public QObject {
     QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
   }
 
+  // Words that earlier files have are read, too.
+  void gathered_inputs_data() {
+    QTest::addColumn<bool>("saved");
+    for (const char* word : {"saved", "kept"}) QTest::newRow(word) << true;
+    for (const char* word : {"regathered", "again"}) QTest::newRow(word) << false;
+  }
+  void gathered_inputs() {
+    QFETCH(bool, saved);
+    QTemporaryDir dir;
+    write(dir.filePath("profiles/base.json"),
+          QByteArray(R"({"profile": "base", "extends": "flash", "gathered_inputs": ")") +
+              (saved ? "regathered" : "saved") + R"("})");
+    write(dir.filePath("profiles/a.json"),
+          QByteArray(R"({"profile": "a", "extends": "base", "gathered_inputs": ")") +
+              QTest::currentDataTag() + R"("})");
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    QCOMPARE(library.profile("a")->saves_gathered, saved);
+    QCOMPARE(library.profile("base")->saves_gathered, !saved);
+  }
+
   // Only what differs is written down; the rest comes from the base, and from its base.
   void profilesExtendEachOther() {
     QTemporaryDir dir;
@@ -120,7 +142,7 @@ class GraphTemplateTest : public QObject {
           R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
     write(
         dir.filePath("profiles/b.json"),
-        R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "kept", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
+        R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "saved", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
     const ModelLibrary library = ModelLibrary::load(
         {(data_dir() / "models").string(), dir.path().toStdString()});
     QVERIFY(library.problems().empty());
@@ -178,7 +200,7 @@ class GraphTemplateTest : public QObject {
     QTest::newRow("gathered inputs")
         << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}")
         << QByteArray()
-        << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: kept or again"};
+        << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: saved or regathered"};
     QTest::newRow("condition")
         << QByteArray(
                "{\"profile\": \"a\", \"extends\": \"flash\", \"ops\": {\"rope\": {\"stats\": [\n{\"name\": "

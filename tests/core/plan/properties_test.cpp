@@ -313,8 +313,8 @@ class Examination {
     for (const StageReport& stage : report_->stages) {
       std::map<Key, std::array<Wide, 4>> here;
       for (const CollectiveValue& c : stage.collectives) {
-        if (c.op != "send" && c.op != "recv") continue;
-        const size_t at = c.op == "send" ? 0 : 2;
+        if (!c.op.is_message()) continue;
+        const size_t at = c.op == CommOp::send() ? 0 : 2;
         for (auto* rows : {&here, &all}) {
           (*rows)[{c.phase, c.group, c.dtype}][at] += c.count.value;
           (*rows)[{c.phase, c.group, c.dtype}][at + 1] += c.bytes.value;
@@ -339,12 +339,13 @@ class Examination {
         receives += a.kind == ActionKind::ReceiveForward || a.kind == ActionKind::ReceiveBackward;
       }
       for (const CollectiveValue& c : stage.collectives) {
-        if (c.phase != Phase::Pipeline || (c.op != "send" && c.op != "recv")) continue;
-        equal(Transfers, c.count.value, c.op == "send" ? sends : receives,
-              c.op + " of stage " + std::to_string(stage.stage));
+        if (c.phase != Phase::Pipeline || !c.op.is_message()) continue;
+        equal(Transfers, c.count.value, c.op == CommOp::send() ? sends : receives,
+              std::string(c.op.name()) + " of stage " + std::to_string(stage.stage));
         equal(Transfers, c.elements.value,
-              c.count.value * number(Transfers, message, stage.binding, "message"), "elements of " + c.op);
-        (c.op == "send" ? sends : receives) = 0;
+              c.count.value * number(Transfers, message, stage.binding, "message"),
+              "elements of " + std::string(c.op.name()));
+        (c.op == CommOp::send() ? sends : receives) = 0;
       }
       if (sends != 0 || receives != 0)
         fail(Transfers, "stage " + std::to_string(stage.stage) + " reports no messages");
@@ -362,14 +363,15 @@ class Examination {
     std::map<std::string, std::vector<std::string>> across;
     for (const StageReport& stage : report_->stages)
       for (const CollectiveValue& c : stage.collectives) {
-        const std::string what = c.op + " over " + c.group + " in " + std::string(phase_name(c.phase));
+        const std::string what = std::string(c.op.name()) + " over " + c.group + " in " +
+                                 std::string(phase_name(c.phase));
         if (c.group_size < 2) fail(Groups, what + " is among " + std::to_string(c.group_size));
         if (c.elements.value <= 0 || c.bytes.value <= 0) fail(Groups, what + " moves nothing");
-        const bool split = c.op == "all_gather" || c.op == "reduce_scatter" ||
-                           (c.op == "all_to_all" && c.group.find("cp") != std::string::npos);
+        const bool split = c.op == CollectiveKind::AllGather || c.op == CollectiveKind::ReduceScatter ||
+                           (c.op == CollectiveKind::AllToAll && c.group.find("cp") != std::string::npos);
         if (split && c.elements.value % c.group_size != 0)
           fail(Groups, what + " splits " + to_string(c.elements.value) + " elements unevenly");
-        if (c.op == "send" || c.op == "recv") continue;
+        if (c.op.is_message()) continue;
         const std::string row = what + ": " + to_string(c.count.value) + ", " + to_string(c.bytes.value);
         if (c.group == "embedding" || c.group.find("pp") != std::string::npos) across[c.group].push_back(row);
       }
@@ -391,7 +393,8 @@ class Examination {
     std::map<std::string, Wide> reduced, wanted;
     for (const CollectiveValue& c : stage.collectives) {
       const bool sync = c.phase == Phase::GradReduce || c.phase == Phase::Backward;
-      if (sync && (c.op == "all_reduce" || c.op == "reduce_scatter" || c.op == "reduce"))
+      if (sync && (c.op == CollectiveKind::AllReduce || c.op == CollectiveKind::ReduceScatter ||
+                   c.op == CollectiveKind::Reduce))
         reduced[c.group] += c.elements.value;
     }
     std::set<std::string> here;

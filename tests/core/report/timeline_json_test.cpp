@@ -191,7 +191,7 @@ void check_bytes(const StageReport& stage, const std::map<QString, Wide>& bytes)
   std::map<QString, Wide> counted;
   for (const CollectiveValue& c : stage.collectives)
     if (c.phase == Phase::Forward || c.phase == Phase::Backward || c.phase == Phase::Recompute)
-      counted[QString::fromStdString(c.op + " " + c.group)] += c.bytes.value;
+      counted[QString::fromStdString(std::string(c.op.name()) + " " + c.group)] += c.bytes.value;
   for (const char* other : {"recv cp", "all_gather dp", "reduce_scatter dp"})
     counted.erase(other);  // sends of the ring are counted once; gathers and reductions of units have no ops
   for (const auto& [key, value] : bytes) QVERIFY2(counted[key] == value, qPrintable(key));

@@ -27,7 +27,7 @@ Wide flops(const Report& report, OpKind kind) {
 Wide sent(const Report& report, const char* op, const char* group) {
   Wide out = 0;
   for (const CollectiveValue& c : report.stages.front().collectives)
-    if (c.op == op && c.group == group) out += c.bytes.value;
+    if (c.op.name() == op && c.group == group) out += c.bytes.value;
   return out;
 }
 

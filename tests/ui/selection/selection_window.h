@@ -254,7 +254,7 @@ class SelectionWindow : public QObject {
            show(kCommunication);
            window_->selection()->setStage(kStage);
            for (size_t i = 0; i < stage().collectives.size(); ++i)
-             if (stage().collectives[i].op == "reduce_scatter" &&
+             if (stage().collectives[i].op == CollectiveKind::ReduceScatter &&
                  stage().collectives[i].phase == Phase::Forward)
                return clickRow(view<CommunicationView>()->table(), static_cast<int>(i));
          }},
@@ -402,7 +402,7 @@ class SelectionWindow : public QObject {
            for (const int row : view<CommunicationView>()->table()->selectedSourceRows()) {
              const CollectiveValue& of = stage().collectives[static_cast<size_t>(row)];
              out << QString("%1 %2 %3")
-                        .arg(QString::fromStdString(of.op), QString::fromStdString(of.group),
+                        .arg(QString::fromUtf8(of.op.name()), QString::fromStdString(of.group),
                              QString::fromUtf8(phase_name(of.phase).data()));
            }
            return few(out);

@@ -80,7 +80,7 @@ QByteArray numbers(const Design& design) {
     add(stage.flops_total);
     add(stage.useful_flops_total);
     for (const CollectiveValue& value : stage.collectives) {
-      out += QByteArray::fromStdString(value.op + " " + value.group + " ");
+      out += QByteArray::fromStdString(std::string(value.op.name()) + " " + value.group + " ");
       for (const Quantity& q : {value.count, value.bytes}) add(q.value);
     }
     for (const PartValue& part : stage.host_memory) add(part.bytes.value);

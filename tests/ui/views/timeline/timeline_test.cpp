@@ -351,7 +351,8 @@ class TimelineTest : public QObject {
       const std::vector<ItemRef> out = matches(
           *view.lanes(), highlightOf(state.sharedResolvedSelection(),
                                      std::make_shared<const Lanes>(session.estimate()->simulation)));
-      QVERIFY2(!out.empty(), qPrintable(QString::fromStdString(value.op + " over " + value.group)));
+      QVERIFY2(!out.empty(),
+               qPrintable(QString::fromStdString(std::string(value.op.name()) + " over " + value.group)));
       for (const ItemRef& ref : out) QCOMPARE(ref.stage, 1);
     }
     // The other direction: a span of the timeline selects a row of the collectives table.
