@@ -33,8 +33,7 @@ double free_memory(const Scored& s) {
 constexpr Objective kObjectives[kObjectiveCount] = {
     {"step_time", "Step time", "s", false,
      "seconds of an optimizer step; decode: time per output token; prefill: time to the first token of the "
-     "last "
-     "prompt",
+     "last prompt",
      [](const Scored& s) { return s.evaluation.step_seconds; }},
     {"tokens_per_gpu", "Tokens per second and GPU", "tokens/s", true,
      "tokens per second divided by the number of GPUs",
