@@ -252,12 +252,15 @@ void add_value(CacheKey& key, const T& value) {
   }
 }
 
+template <auto use, class Row>
+inline constexpr bool kHasUse = std::remove_cvref_t<Row>::uses.*use;
+
 // Adds the fields with this use, as in add_fields<&FieldUses::schedule>(key, parallel).
 template <auto use, class Spec>
 void add_fields(CacheKey& key, const Spec& spec) {
   visit_fields(
       [&](const auto& field, const auto& value) {
-        if constexpr (field.uses.*use) add_value(key, value);
+        if constexpr (kHasUse<use, decltype(field)>) add_value(key, value);
       },
       spec);
 }
@@ -267,7 +270,7 @@ bool same_fields(const Spec& a, const Spec& b) {
   bool same = true;
   visit_fields(
       [&](const auto& field, const auto& mine, const auto& other) {
-        if constexpr (field.uses.*use) same = same && mine == other;
+        if constexpr (kHasUse<use, decltype(field)>) same = same && mine == other;
       },
       a, b);
   return same;
@@ -277,7 +280,7 @@ template <auto use, class Spec>
 void copy_fields(const Spec& from, Spec& to) {
   visit_fields(
       [&](const auto& field, const auto& value, auto& out) {
-        if constexpr (field.uses.*use) out = value;
+        if constexpr (kHasUse<use, decltype(field)>) out = value;
       },
       from, to);
 }
