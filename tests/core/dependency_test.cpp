@@ -197,7 +197,8 @@ void DependencyTest::files_and_lines_are_short() {
 void DependencyTest::folders_have_a_readme() {
   QStringList found;
   for (const char* top : {"core", "ui", "app"}) {
-    for (const QString& folder : folders(sources(top)) << top)
+    const QStringList all = QStringList(top) + folders(sources(top));
+    for (const QString& folder : all)
       if (!QFile::exists(QString(SHARDSCAPE_SOURCE_DIR "/") + folder + "/README.md"))
         found << folder + " has no README.md";
   }
