@@ -91,9 +91,8 @@ struct Design {
   WorkloadSpec workload;
   ClusterSpec cluster;
   friend bool operator==(const Design&, const Design&) = default;
-  int64_t world() const {
-    return parallel.tp * parallel.pp * parallel.dp * parallel.cp;
-  }  // requires a valid design
+  // Number of ranks. Requires a valid design.
+  int64_t world() const { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }
 };
 
 inline bool trains(const Design& design) { return design.workload.mode == Mode::Train; }

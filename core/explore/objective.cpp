@@ -33,8 +33,7 @@ double free_memory(const Scored& s) {
 using Unit = ObjectiveUnit;
 constexpr const char* kStepTimeHelp =
     "seconds of an optimizer step; decode: time per output token; prefill: time to the first token of the "
-    "last "
-    "prompt";
+    "last prompt";
 constexpr Objective kObjectives[kObjectiveCount] = {
     {"step_time", "Step time", Unit::Seconds, false, kStepTimeHelp, nullptr,
      [](const Scored& s) { return s.evaluation.step_seconds; }},

@@ -271,6 +271,7 @@ Expr ring_messages(const Op& op);
 Expr ring_message_elements(const Segment& segment, const Op& op);
 
 // Every property of a design that its graph depends on. Designs with equal structures share one graph.
+// structure_fields.h says which other shared results depend on a member.
 struct Structure {
   std::string architecture, profile;
   Mode mode = Mode::Train;
@@ -346,10 +347,6 @@ struct Structure {
   auto operator<=>(const Structure&) const = default;
 };
 
-// The part of a structure that segments depend on. Every other field has its default, so code that builds
-// segments cannot depend on it.
-Structure structure_of_segments(Structure structure);
-
 // Mesh axes that split the sequence: none, {cp}, or both parts of cp where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);
 // Mesh axes of cp for mixers: cp_axes, or groups x heads.
@@ -373,7 +370,7 @@ Expr group_size(const Structure& structure, const MeshAxes& axes);
 // ("sharded:v").
 bool applies(const Structure& structure, const KernelStat& stat);
 
-// Immutable segments, shared by all graphs with the same structure_of_segments.
+// Immutable segments, shared by all graphs whose structures are equal in StructureUses::segments.
 class Segments {
  public:
   Segments() : made_(std::make_shared<const std::vector<Segment>>()) {}

@@ -404,8 +404,7 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, con
   if (kind == OpKind::RingPass && structure_.zigzag)
     by.why +=
         " Under zigzag, rank i of n owns pieces i and 2n-1-i of 2n, so all ranks have equal work under a "
-        "causal "
-        "mask.";
+        "causal mask.";
   op.attributes = std::move(by);
   add_op(std::move(op));
   return result;

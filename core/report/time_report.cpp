@@ -73,13 +73,10 @@ std::string with_time(const std::string& json, const Report& report, const Simul
 
 std::string mfu_convention() {
   return "MFU compares model FLOPs per second with the dense peak of the storage type, even if matrix "
-         "products "
-         "run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k experts, "
-         "without "
-         "recomputation, with masked attention scores counted in full. HFU compares the FLOPs that kernels "
-         "compute with the same peak. They include recomputation and padding, and exclude the tiles that "
-         "fused "
-         "attention skips under a mask, so HFU can be below MFU.";
+         "products run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k "
+         "experts, without recomputation, with masked attention scores counted in full. HFU compares the "
+         "FLOPs that kernels compute with the same peak. They include recomputation and padding, and exclude "
+         "the tiles that fused attention skips under a mask, so HFU can be below MFU.";
 }
 
 std::string above_peak_text(const Simulation& s) {

@@ -9,6 +9,7 @@
 #include "graph/op_spec.h"
 #include "graph/op_traits.h"
 #include "graph/ring.h"
+#include "graph/structure_fields.h"
 #include "graph/useful_flops.h"
 #include "performance/attention_model.h"
 #include "performance/collective_time.h"
@@ -204,9 +205,7 @@ class Compiler {
 
 std::shared_ptr<const CompiledGraph> compiled(const Report& report) {
   const Graph& graph = report.graph();
-  Structure read = structure_of_segments(graph.structure);
-  read.offload_activations = graph.structure.offload_activations;
-  read.scatter_gather = graph.structure.scatter_gather;
+  const Structure read = members_with<&StructureUses::compiled_ops>(graph.structure);
   const auto make = [&] {
     auto out = Compiler().compile(graph);
     out->reads.serial = report.cache->next_serial();

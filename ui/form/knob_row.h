@@ -39,9 +39,8 @@ class KnobRow : public QWidget {
   // Help: the help text matches. Name: label, symbol or id matches.
   Match match(const QString& filter) const;
   void focusField();
-  const QString& idleReason() const {
-    return idle_;
-  }                              // why the knob has no effect; empty if it has an effect
+  // Why the knob has no effect; empty if it has an effect.
+  const QString& idleReason() const { return idle_; }
   bool isBaseline() const;       // the value equals the baseline
   bool hasIssue() const;         // the knob has a problem or a note
   void setIdleLine(bool shown);  // shows the idle reason below the field

@@ -123,9 +123,7 @@ void check_nodes(Checks& checks) {
   if (nodes == 0)
     checks.error(ProblemCode::EpUnevenOverNodes, "dispatcher",
                  "groups of ep = " + grouped(p.ep) + " ranks are spread unevenly over nodes of " +
-                     grouped(per_node) +
-                     ", or not contiguous: "
-                     "no single rank per node receives a token",
+                     grouped(per_node) + ", or not contiguous: no single rank per node receives a token",
                  "an ep that is a multiple of its ranks per node, or the dispatcher alltoall", {by_expert});
   else if (limits_groups(d.model) && !groups_fit_nodes(d.model, nodes))
     checks.error(ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher",
@@ -189,11 +187,11 @@ void check_expert_bias(Checks& checks) {
     whole = both(std::move(whole), set_to("sequence_parallel", std::string("true")));
   if (p.dispatcher == Dispatcher::AllToAllSeq)
     whole = both(std::move(whole), set_to("dispatcher", std::string("alltoall")));
-  checks.note(ProblemCode::ExpertBiasSplit, "etp",
-              "experts with biases that are split over " + grouped(p.expert_tp()) +
-                  " ranks need an all-reduce of all slots before the last "
-                  "bias; Megatron-core refuses such experts",
-              "1", {std::move(whole)});
+  checks.note(
+      ProblemCode::ExpertBiasSplit, "etp",
+      "experts with biases that are split over " + grouped(p.expert_tp()) +
+          " ranks need an all-reduce of all slots before the last bias; Megatron-core refuses such experts",
+      "1", {std::move(whole)});
 }
 
 void check_dispatcher(Checks& checks) {

@@ -396,8 +396,8 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
     for (const std::string& in : spec->in)
       if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
         fail(ProblemCode::OpLetters, line, "concat cannot use the letters \"" + line.spec + "\"",
-             "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; "
-             "an operand with fewer dimensions is repeated along the others");
+             "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; an operand with "
+             "fewer dimensions is repeated along the others");
   if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
     fail(ProblemCode::OpLetters, line,
          std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
@@ -419,8 +419,8 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
   if (attention && !valid_attention_letters(*spec))
     fail(ProblemCode::OpLetters, line, "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
-         "bshe,bthe,bthw->bshw; one sink per head "
-         "may follow, bshe,btge,btge,h->bshe; latents that serve all heads have none, bshl,btl,btr->bshr");
+         "bshe,bthe,bthw->bshw; one sink per head may follow, bshe,btge,btge,h->bshe; latents that serve all "
+         "heads have none, bshl,btl,btr->bshr");
   return *spec;
 }
 

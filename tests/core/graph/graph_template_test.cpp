@@ -32,7 +32,8 @@ class GraphTemplateTest : public QObject {
     write(dir.filePath("architectures/parallel.json"), R"json({
       "architecture": "parallel",
       "embedding": ["x = token_embedding()"],
-      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)", "s = residual(a, f)", "y = residual(x, s)"]},
+      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)",
+        "s = residual(a, f)", "y = residual(x, s)"]},
       "pattern": ["layer"],
       "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
     })json");
@@ -140,9 +141,10 @@ class GraphTemplateTest : public QObject {
     QTemporaryDir dir;
     write(dir.filePath("profiles/a.json"),
           R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
-    write(
-        dir.filePath("profiles/b.json"),
-        R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "saved", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
+    write(dir.filePath("profiles/b.json"),
+          R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [],
+          "reduce": "per_consumer", "gathered_inputs": "saved", "gradient_sums": "at_once",
+          "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
     const ModelLibrary library = ModelLibrary::load(
         {(data_dir() / "models").string(), dir.path().toStdString()});
     QVERIFY(library.problems().empty());

@@ -99,9 +99,9 @@ void CalibrationTest::initTestCase() {
     }
   root["accelerators"] = mine;
   write(home_.filePath("shardscape/resources/catalogue/accelerators.json"), QJsonDocument(root).toJson());
-  write(
-      folder + "h100.json",
-      R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine", "launch_us": 9, "share": 0.4},
+  write(folder + "h100.json",
+        R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine",
+    "launch_us": 9, "share": 0.4},
     "training_factor": [{"dtype": "bfloat16", "factor": 1.25, "source": "mine"}]})");
 }
 

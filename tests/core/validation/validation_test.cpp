@@ -170,7 +170,8 @@ class ValidationTest : public QObject {
     row("a text for yes", R"("measured_ms": 1, "measured_alloc_GiB": 2, "ce_fusion": "yes")",
         "ce_fusion is \"yes\", not true or false", "ce_fusion");
     row("huge",
-        R"("measured_ms": 1, "measured_alloc_GiB": 2, "micro_batches": 9000000000000000000, "micro_batch": 9000)",
+        R"("measured_ms": 1, "measured_alloc_GiB": 2, "micro_batches": 9000000000000000000,
+           "micro_batch": 9000)",
         "batch", "batch");
     QTest::newRow("a number for a row")
         << QByteArray("7") << QByteArray("no measured_ms") << QByteArray("no measured_alloc_GiB");
@@ -181,10 +182,10 @@ class ValidationTest : public QObject {
     QFETCH(QByteArray, memory);
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path)
-        << "{\"rows\": ["
-        << R"({"case": "first", "model": "llama3_8b", "layers": 4, "measured_ms": 1, "measured_alloc_GiB": 2}, )"
-        << row.toStdString() << "]}";
+    std::ofstream(path) << "{\"rows\": ["
+                        << R"({"case": "first", "model": "llama3_8b", "layers": 4, "measured_ms": 1,
+              "measured_alloc_GiB": 2}, )"
+                        << row.toStdString() << "]}";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     const Validation v = validate_set(std::get<MeasuredSet>(result),
@@ -232,9 +233,10 @@ class ValidationTest : public QObject {
   void aRowWithoutAModelIsListed() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path)
-        << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1, "measured_alloc_GiB": 2},
-      {"case": "b", "model": "llama3_8b", "layers": 4, "tp": 3, "dp": 1, "measured_ms": 1, "measured_alloc_GiB": 2}]})";
+    std::ofstream(path) << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1,
+       "measured_alloc_GiB": 2},
+      {"case": "b", "model": "llama3_8b", "layers": 4, "tp": 3, "dp": 1, "measured_ms": 1,
+       "measured_alloc_GiB": 2}]})";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     const auto& rows = std::get<MeasuredSet>(result).rows;

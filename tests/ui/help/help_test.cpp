@@ -8,6 +8,7 @@
 #include <QTextBlock>
 #include <QToolButton>
 
+#include "base/problem.h"
 #include "offscreen.h"
 #include "ui/form/config_form.h"
 #include "ui/help/help_browser.h"
@@ -142,6 +143,16 @@ class HelpTest : public WindowTest {
       const QString link = helpLink(static_cast<HelpTopic>(topic));
       QVERIFY2(library.resolve(QUrl(link)), qPrintable(link));
     }
+  }
+
+  // The panel shows the code of each problem in a tooltip.
+  void problemsOpenThePageOfTheCodes() {
+    HelpLibrary library;
+    const auto place = library.resolve(QUrl(helpLink(HelpTopic::Problems)));
+    QVERIFY(place);
+    const QString page = library.document(place->page)->toPlainText();
+    for (const ProblemCode code : {ProblemCode::HeadsIndivisibleByTp, ProblemCode::ValueWithoutEffect})
+      QVERIFY(page.contains(QString::fromStdString(std::string(code_text(code)))));
   }
 
   void equalHeadingsHaveTheirOwnAnchors() {

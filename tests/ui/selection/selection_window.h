@@ -278,7 +278,8 @@ class SelectionWindow : public QObject {
   // The marks of every view, as text.
   std::map<QString, std::function<QString()>> targets() {
     auto all = graphAndStepTargets();
-    all.merge(chartTargets());
+    all.merge(memoryAndComputeTargets());
+    all.merge(communicationTargets());
     return all;
   }
   std::map<QString, std::function<QString()>> graphAndStepTargets() {
@@ -343,7 +344,7 @@ class SelectionWindow : public QObject {
          }},
     };
   }
-  std::map<QString, std::function<QString()>> chartTargets() {
+  std::map<QString, std::function<QString()>> memoryAndComputeTargets() {
     return {
         {"memory bars",
          [this] {
@@ -395,6 +396,10 @@ class SelectionWindow : public QObject {
              out << "the table has others";
            return few(out);
          }},
+    };
+  }
+  std::map<QString, std::function<QString()>> communicationTargets() {
+    return {
         {"collectives",
          [this] {
            show(kCommunication);

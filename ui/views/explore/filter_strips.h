@@ -26,9 +26,10 @@ class FilterStrips : public Canvas {
   int strips() const { return static_cast<int>(strips_.size()); }
   int strip(const QString& column) const;  // -1: there is none
   int bins(int strip) const { return static_cast<int>(strips_[static_cast<size_t>(strip)].open.size()); }
+  // Designs that pass all other strips.
   int open(int strip, int bin) const {
     return strips_[static_cast<size_t>(strip)].open[static_cast<size_t>(bin)];
-  }  // designs that pass all other strips
+  }
   bool allowed(int strip, int bin) const;
   QRectF barRect(int strip, int bin) const;
   QString tipAt(const QPointF& point) const override;
