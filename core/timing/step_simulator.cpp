@@ -342,16 +342,15 @@ void StepSimulator::finish() {
     const std::vector<NodeId> both{first.reduced(), last.reduced()};
     for (SyncSimulator* end : {&first, &last})
       end->all_reduce("all-reduce of the tied embedding", Phase::GradReduce, "embedding",
-                      costs_.all_reduce_ends(bytes), both);
+                      costs_.all_reduce_mirrored(bytes, 0), both);
   }
   for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
     const double bytes = stages_[low].sync->mirror_bytes();
     if (bytes == 0) continue;
     const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
     for (const size_t s : {low, high})
-      stages_[s].sync->all_reduce(
-          "all-reduce of mirrored stages", Phase::GradReduce, "mirror",
-          costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
+      stages_[s].sync->all_reduce("all-reduce of mirrored stages", Phase::GradReduce, "mirror",
+                                  costs_.all_reduce_mirrored(bytes, static_cast<int64_t>(low)), both);
   }
   for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {

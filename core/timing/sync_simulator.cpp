@@ -67,11 +67,8 @@ double SyncCosts::value(const StageReport& stage, const Expr& expr) {
   return values_.back().value;
 }
 
-double SyncCosts::all_reduce_ends(double bytes) const {
-  return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1);
-}
-
-double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
+double SyncCosts::all_reduce_mirrored(double bytes, int64_t stage) const {
+  const int64_t other = mesh_.degree(MeshAxis::Pp) - 1 - stage;
   const GroupSpan span = shardscape::span_of(
       {mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network);
   return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
@@ -312,19 +309,28 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
   const double width = dtype_bytes(graph_.structure.grad_dtype);
   after_.clear();
   for (const size_t i : instances) after_.push_back(backwards_[i]);
-  const auto over = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, double bytes) {
-    if (axes.empty() || bytes == 0) return;
+  const auto take = [&](Phase phase, CollectiveKind op, const std::string& group, double seconds) {
     const auto name = [&] {
-      const std::string group = group_name(axes);
       return collective_name(words_of(op) + " of gradients over " + group, phase, op, group);
     };
-    last_reduction_ = add(name, costs_.collective(op, bytes, axes, links_), microbatch, after_);
+    last_reduction_ = add(name, seconds, microbatch, after_);
     after_.assign(1, last_reduction_);
+  };
+  const auto over = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, double bytes) {
+    if (!axes.empty() && bytes > 0)
+      take(phase, op, group_name(axes), costs_.collective(op, bytes, axes, links_));
   };
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
-    for (const GradReduction& r : unit.inner)
-      over(Phase::GradReduce, CollectiveKind::AllReduce, r.axes, value(r.bytes));
+    for (const GradReduction& r : unit.inner) {
+      const double bytes = value(r.bytes);
+      // The stages at both ends reach the end of their backward at different times; this wait is not counted.
+      if (r.pair())
+        take(Phase::GradReduce, CollectiveKind::AllReduce, r.group(),
+             costs_.all_reduce_mirrored(bytes, number_));
+      else
+        over(Phase::GradReduce, CollectiveKind::AllReduce, r.axes, bytes);
+    }
     over(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, value(unit.full) * width);
     over(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, value(unit.shard) * width);
   }

@@ -28,8 +28,8 @@ class SyncCosts {
   // Seconds of a collective. bytes: full buffer. concurrent: share of the links that concurrent collectives
   // take.
   double collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& concurrent = {});
-  double all_reduce_ends(double bytes) const;  // over the first and the last stage
-  double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
+  // Over a stage and its mirror image: the first and the last stage, the second and the last but one.
+  double all_reduce_mirrored(double bytes, int64_t stage) const;
   std::shared_ptr<const StageSyncParts> parts(const StageReport& stage);
   double value(const StageReport& stage, const Expr& expr);  // of the parts' expressions
 

@@ -375,7 +375,7 @@ void SyncWalkTest::plannedActionsRunAtTheirPlaces() {
   const StageSync sync;
   PlacedPlan plan;
   const auto action = [&](CollectiveKind op, SyncOccurrence occurrence, SyncWhen when) {
-    PlacedPlan::PlacedAction out;
+    PlacedPlan::PlacedAction out{};
     out.action.op = op;
     out.action.occurrence = occurrence;
     out.action.when = when;

@@ -123,12 +123,14 @@ class GraphTemplateTest : public QObject {
   void gathered_inputs() {
     QFETCH(bool, saved);
     QTemporaryDir dir;
-    write(dir.filePath("profiles/base.json"),
-          QByteArray(R"({"profile": "base", "extends": "flash", "gathered_inputs": ")") +
-              (saved ? "regathered" : "saved") + R"("})");
-    write(dir.filePath("profiles/a.json"),
-          QByteArray(R"({"profile": "a", "extends": "base", "gathered_inputs": ")") +
-              QTest::currentDataTag() + R"("})");
+    const auto profile = [&](const char* id, const char* base, const char* word) {
+      write(dir.filePath(QString("profiles/%1.json").arg(id)),
+            QString("{\"profile\": \"%1\", \"extends\": \"%2\", \"gathered_inputs\": \"%3\"}")
+                .arg(id, base, word)
+                .toUtf8());
+    };
+    profile("base", "flash", saved ? "regathered" : "saved");
+    profile("a", "base", QTest::currentDataTag());
     const ModelLibrary library = ModelLibrary::load(
         {(data_dir() / "models").string(), dir.path().toStdString()});
     QVERIFY(library.problems().empty());

@@ -8,8 +8,13 @@
 #include "support/designs.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 
 namespace {
+
+int64_t number(const Expr& expr, const Binding& binding) {
+  return static_cast<int64_t>(std::get<Wide>(evaluate(expr, binding)));
+}
 
 void compare(const Report& report, const Segment& segment, const Op& op, std::set<CollectiveKind>& seen) {
   const Binding& binding = report.stages[0].binding;
