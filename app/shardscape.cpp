@@ -16,10 +16,10 @@ namespace {
 using namespace shardscape;
 
 constexpr int kBadUsage = 2, kNoDisplay = 3, kFailed = 1;
-constexpr char kNoDisplayText
-    [] = "shardscape: there is no display for the window (DISPLAY and WAYLAND_DISPLAY name none).\n"
-         "Write pictures of all views without a display:  shardscape -platform offscreen --render out/\n"
-         "Use the command line without a display:         shardscape-cli --help\n";
+constexpr const char* kNoDisplayText =
+    "shardscape: there is no display for the window (DISPLAY and WAYLAND_DISPLAY name none).\n"
+    "Write pictures of all views without a display:  shardscape -platform offscreen --render out/\n"
+    "Use the command line without a display:         shardscape-cli --help\n";
 
 bool names_platform(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {

@@ -34,6 +34,8 @@ struct Command {
   std::vector<Flag> flags;
   int operands = 0;                        // maximum number of operands
   int (*run)(const Arguments&) = nullptr;  // returns an exit code
+  // A former name, which find_command accepts and the help does not list; "": none.
+  std::string alias{};
 };
 
 std::span<const Command> commands();

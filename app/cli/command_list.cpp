@@ -5,7 +5,7 @@ namespace shardscape {
 std::span<const Command> commands() {
   static const std::vector<Command> list{
       presets_command(),     machines_command(), import_command(),    report_command(),   inference_command(),
-      graph_command(),       timeline_command(), export_command(),    check_command(),    play_command(),
+      graph_command(),       timeline_command(), export_command(),    check_command(),    simulate_command(),
       audit_command(),       validate_command(), calibrate_command(), explore_command(),  merge_command(),
       sensitivity_command(), scaling_command(),  compare_command(),   reference_command()};
   return list;
@@ -13,7 +13,7 @@ std::span<const Command> commands() {
 
 const Command* find_command(std::string_view name) {
   for (const Command& command : commands()) {
-    if (command.name == name) return &command;
+    if (command.name == name || (!command.alias.empty() && command.alias == name)) return &command;
   }
   return nullptr;
 }

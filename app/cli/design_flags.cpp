@@ -26,7 +26,6 @@ namespace {
 
 constexpr const char* kUsualModel = "llama3-8b";
 constexpr int64_t kMicrobatchesPerStage = 4, kUsualSeq = 8192;
-constexpr const char* kOn = " on ";  // a design's default name is its model " on " its number of ranks
 
 std::string operand_name(const Knob& knob) {
   switch (knob.type) {
@@ -79,7 +78,7 @@ bool describes_design(const Arguments& arguments) {
   return std::any_of(flags.begin(), flags.end(), [&](const Flag& flag) { return arguments.has(flag.name); });
 }
 
-std::variant<Design, int> failed(const Problem& problem, int exit_code) {
+int failed(const Problem& problem, int exit_code) {
   print_problem(problem);
   return exit_code;
 }
@@ -97,8 +96,13 @@ std::variant<ImportResult, int> import_of(const std::string& path) {
 }
 
 // The design before the knob flags are applied.
-std::variant<Design, int> starting_point(const Arguments& arguments, bool several_models) {
-  if (!describes_design(arguments)) return default_design();
+struct Start {
+  Design design;
+  std::optional<std::string> model;  // names the design; nullopt: the design keeps its name and batch
+};
+
+std::variant<Start, int> starting_point(const Arguments& arguments, bool several_models) {
+  if (!describes_design(arguments)) return Start{default_design(), std::nullopt};
   const std::string *model = arguments.value("--model"), *config = arguments.value("--hf-config");
   if (model && config)
     return failed({ProblemCode::ConflictingFlags, "--hf-config", "the model is given twice",
@@ -123,9 +127,10 @@ std::variant<Design, int> starting_point(const Arguments& arguments, bool severa
     if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kNegativeAnswer);
     if (model) apply_preset(std::get<Design>(design), preset->id);
     if (import) apply_model(std::get<Design>(design), import->model, import->name);
-    return std::get<Design>(std::move(design));
+    return Start{std::get<Design>(std::move(design)), std::nullopt};
   }
-  return import ? imported_design(*import) : single_rank_design(*preset);
+  if (import) return Start{imported_design(*import), import->name};
+  return Start{single_rank_design(*preset), preset->name};
 }
 
 // Enough microbatches to fill the pipeline; counts no more stages than layers.
@@ -135,7 +140,7 @@ int64_t usual_batch(const Design& design) {
 }
 
 std::string usual_name(const std::string& model, int64_t ranks) {
-  return model + kOn + std::to_string(ranks) + (ranks == 1 ? " GPU" : " GPUs");
+  return model + " on " + std::to_string(ranks) + (ranks == 1 ? " GPU" : " GPUs");
 }
 
 Design single_rank(const ModelSpec& model, const std::string& name, int64_t seq) {
@@ -193,8 +198,8 @@ bool models_found() {
 
 std::variant<Design, int> design_of(const Arguments& arguments, const std::set<std::string>& left_out) {
   auto start = starting_point(arguments, left_out.count("model") > 0);
-  if (std::holds_alternative<int>(start)) return start;
-  Design& design = std::get<Design>(start);
+  if (const int* exit_code = std::get_if<int>(&start)) return *exit_code;
+  auto& [design, model] = std::get<Start>(start);
   if (const std::string* architecture = arguments.value("--architecture"))
     design.model.architecture = *architecture;
   bool good = true;
@@ -207,12 +212,11 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
     }
   }
   if (!good) return kWrongUsage;
-  if (!arguments.has("--design") && describes_design(arguments)) {
+  if (model) {
     if (!arguments.has("--batch")) design.workload.batch = usual_batch(design);
-    const std::string model = design.name.substr(0, design.name.rfind(kOn));
-    design.name = usual_name(model, design.world());
+    design.name = usual_name(*model, design.world());
   }
-  return start;
+  return std::move(design);
 }
 
 std::variant<std::shared_ptr<const Report>, int> report_of(const Arguments& arguments,

@@ -235,9 +235,14 @@ class ConfigReader {
     choice(*j, "scheduling-policy", {"LIFO", "FIFO", "EXPLICIT"});
     choice(*j, "collective-optimization", {"baseline", "localBWAware"});
     config_.level_by_level = j->value("collective-optimization", json()) == "localBWAware";
-    size_t i = 0;
-    for (const char* collective : {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"})
-      check_implementation(*j, std::string(collective) + "-implementation", config_.implementations[i++]);
+    using chakra::CollectiveType;
+    constexpr std::pair<CollectiveType, const char*> kKeys[] = {
+        {CollectiveType::AllReduce, "all-reduce-implementation"},
+        {CollectiveType::AllGather, "all-gather-implementation"},
+        {CollectiveType::ReduceScatter, "reduce-scatter-implementation"},
+        {CollectiveType::AllToAll, "all-to-all-implementation"}};
+    for (const auto& [type, key] : kKeys)
+      check_implementation(*j, key, config_.implementations[implementation_index(type).value()]);
   }
 
   // "direct4": a window of 4 messages per rank.
@@ -308,6 +313,23 @@ class ConfigReader {
 };
 
 }  // namespace
+
+std::optional<size_t> implementation_index(chakra::CollectiveType type) {
+  using chakra::CollectiveType;
+  switch (type) {
+    case CollectiveType::AllReduce: return 0;
+    case CollectiveType::AllGather: return 1;
+    case CollectiveType::ReduceScatter: return 2;
+    case CollectiveType::AllToAll: return 3;
+    case CollectiveType::Reduce:
+    case CollectiveType::Gather:
+    case CollectiveType::Scatter:
+    case CollectiveType::Broadcast:
+    case CollectiveType::ReduceScatterBlock:
+    case CollectiveType::Barrier: return std::nullopt;
+  }
+  return std::nullopt;
+}
 
 bool BundleConfig::is_member(int64_t group, int64_t rank) const {
   const auto it = groups.find(group);

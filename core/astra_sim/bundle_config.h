@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "chakra/chakra.h"
 #include "chakra/findings.h"
 
 namespace shardscape {
@@ -20,6 +22,11 @@ struct NetworkDimension {
   double latency = 0;    // ns per hop
 };
 
+// The collectives that the simulator runs have an implementation each, in this order: all-reduce, all-gather,
+// reduce-scatter, all-to-all. nullopt: the simulator does not run the collective.
+inline constexpr size_t kImplementationCount = 4;
+std::optional<size_t> implementation_index(chakra::CollectiveType type);
+
 struct BundleConfig {
   std::unordered_map<int64_t, std::vector<int64_t>> groups;  // ranks by group id, ascending
   int64_t ranks = 0;                                         // product of npus_count; 0: unknown
@@ -28,8 +35,8 @@ struct BundleConfig {
   // ns. The default is the simulator's own value, used if system.json does not set the delay.
   double endpoint_delay = 10;
   std::vector<NetworkDimension> dimensions;
-  // Per network dimension, for all-reduces, all-gathers, reduce-scatters and all-to-alls.
-  std::array<std::vector<std::string>, 4> implementations;
+  // By implementation_index, then per network dimension.
+  std::array<std::vector<std::string>, kImplementationCount> implementations;
   // localBWAware: all-reduces scatter, reduce and gather dimension by dimension.
   bool level_by_level = false;
   int64_t active_chunks = 1;

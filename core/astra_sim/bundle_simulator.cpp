@@ -245,7 +245,7 @@ class Simulator {
           static_cast<size_t>(std::lower_bound(ranks.begin(), ranks.end(), w.rank) - ranks.begin()));
     std::vector<int64_t> at(ranks.size()), end;
     for (size_t i = 0; i < place.size(); ++i) at[place[i]] = met.begin[i];
-    network_->collective(n.collective, n.size, ranks, at);
+    network_->collective(n.collective.value(), n.size, ranks, at);
     for (const size_t p : place) end.push_back(at[p]);
     return end;
   }

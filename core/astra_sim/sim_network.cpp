@@ -12,15 +12,6 @@ using chakra::CollectiveType;
 
 constexpr int64_t kHandlingInGroup = 10;  // ns
 
-size_t index_of(CollectiveType type) {
-  switch (type) {
-    case CollectiveType::AllGather: return 1;
-    case CollectiveType::ReduceScatter: return 2;
-    case CollectiveType::AllToAll: return 3;
-    default: return 0;
-  }
-}
-
 // Bytes of a stream that a rank holds after a phase over n ranks.
 int64_t bytes_after(CollectiveType type, int64_t bytes, int64_t n) {
   return type == CollectiveType::AllGather       ? bytes * n
@@ -109,7 +100,7 @@ int64_t SimNetwork::handling(const Party& party) const {
 }
 
 std::vector<SimNetwork::Phase> SimNetwork::phases(CollectiveType type, int64_t bytes, bool whole_job) const {
-  const std::vector<Implementation>& by = implementations_[index_of(type)];
+  const std::vector<Implementation>& by = implementations_[implementation_index(type).value()];
   if (!whole_job) return {{type, by.size() > 1 ? Implementation{} : by.front(), -1, bytes}};
   if (by.front().whole) return {{type, by.front(), -1, bytes}};
   const auto last = static_cast<int64_t>(by.size()) - 1;
@@ -279,7 +270,7 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
   };
   int64_t message_number = 1;
   if (phase.type == CollectiveType::AllReduce) {
-    std::vector<std::vector<int64_t>> again(n);
+    std::vector<std::vector<int64_t>> forwarded(n);
     for (size_t i = 0; i < n; ++i) {
       std::vector<int64_t> ready = exchange(i);
       const int64_t all = ready.back();
@@ -287,9 +278,9 @@ void SimNetwork::all_at_once(const Phase& phase, const Party& party, std::vector
       // The first message that is handled after all messages have arrived releases the earlier messages.
       const int64_t begin = *std::find_if(ready.begin(), ready.end(), [&](int64_t t) { return t >= all; });
       for (int64_t& t : ready) t = std::max(t, begin);
-      again[i] = std::move(ready);
+      forwarded[i] = std::move(ready);
     }
-    sent = std::move(again);
+    sent = std::move(forwarded);
     message_number = static_cast<int64_t>(n);
   }
   for (size_t i = 0; i < n; ++i) {

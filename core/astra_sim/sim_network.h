@@ -35,7 +35,8 @@ class SimNetwork {
   // Returns a Problem for a configuration that is not simulated. The configuration must outlive the result.
   static Result<SimNetwork> make(const BundleConfig& config);
   int64_t message(int64_t from, int64_t to, int64_t bytes) const;  // ns
-  // members: ranks of the group, in its order. times: ns per member; in: start, out: end of the collective.
+  // type: with an implementation_index. members: ranks of the group, in its order. times: ns per member; in:
+  // start, out: end of the collective.
   void collective(chakra::CollectiveType type, int64_t bytes, const std::vector<int64_t>& members,
                   std::vector<int64_t>& times) const;
 
@@ -72,7 +73,7 @@ class SimNetwork {
   int64_t handling(const Party& party) const;
 
   const BundleConfig& config_;
-  std::array<std::vector<Implementation>, 4> implementations_;
+  std::array<std::vector<Implementation>, kImplementationCount> implementations_;
 };
 
 }  // namespace shardscape

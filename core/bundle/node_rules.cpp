@@ -45,8 +45,12 @@ uint32_t common_kind(Attr attr) {
     case Attr::InvolvedDim: return attr_field::kBoolList;
     case Attr::Inputs:
     case Attr::Outputs: return attr_field::kStringList;
-    default: return attr_field::kInt32;
+    case Attr::CommSrc:
+    case Attr::CommDst:
+    case Attr::CommTag:
+    case Attr::CommPriority: return attr_field::kInt32;
   }
+  return attr_field::kInt32;
 }
 
 class FileReader {
@@ -205,7 +209,8 @@ class FileReader {
         if (!context_.config.memory_expansion)
           node_error("MEMORY_NODE", "remote memory ends the run under NO_MEMORY_EXPANSION");
         break;
-      default:
+      case NodeType::Invalid:
+      case NodeType::Metadata:
         node_error("NODE_TYPE", "the simulator aborts, or never runs the nodes that depend on this node");
     }
   }
@@ -275,20 +280,15 @@ class FileReader {
   void check_collective() {
     const auto type = integer(Attr::CommType, true, 0);
     const auto size = integer(Attr::CommSize, true, 1);
-    const bool supported = type && (*type == int64_t(CollectiveType::AllReduce) ||
-                                    *type == int64_t(CollectiveType::AllGather) ||
-                                    *type == int64_t(CollectiveType::AllToAll) ||
-                                    *type == int64_t(CollectiveType::ReduceScatter) ||
-                                    *type == int64_t(CollectiveType::Broadcast));
+    std::optional<CollectiveType> known;
+    if (type && *type < kCollectiveTypeCount) known = static_cast<CollectiveType>(*type);
+    const bool supported = known && (implementation_index(*known) || *known == CollectiveType::Broadcast);
     if (type && !supported)
       node_error("COLLECTIVE_TYPE",
-                 "comm_type " +
-                     (*type < kCollectiveTypeCount
-                          ? std::string(collective_type_name(static_cast<CollectiveType>(*type)))
-                          : std::to_string(*type)) +
+                 "comm_type " + (known ? std::string(collective_type_name(*known)) : std::to_string(*type)) +
                      " is not simulated; the simulator supports ALL_REDUCE, ALL_GATHER, ALL_TO_ALL and "
                      "REDUCE_SCATTER");
-    if (supported) out_.collective = static_cast<CollectiveType>(*type);
+    if (supported) out_.collective = known;
     out_.nanoseconds = out_.collective == CollectiveType::Broadcast ? replayed() : 0;
     if (supported && out_.collective == CollectiveType::Broadcast)
       node_warning("BROADCAST", "the simulator replays a broadcast locally and sends nothing");

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 
 #include "chakra/lower.h"
@@ -71,8 +72,12 @@ class Binder {
       case Source::Forward: return of.forward;
       case Source::Replay: return of.replay;
       case Source::Weight: return of.weight;
-      default: return of.backward;
+      case Source::Backward: return of.backward;
+      case Source::StreamIn:
+      case Source::StreamGrad:
+      case Source::Previous: break;
     }
+    throw std::logic_error("nodes of other segments and microbatches have no list here");
   }
 
   // The saved tensors of an offloaded layer move to the host in one node, and back in one node.
@@ -86,7 +91,7 @@ class Binder {
       TraceOp op{.name = name, .type = type, .tensor_size = size};
       if (program_.tensors)
         (type == chakra::NodeType::MemStore ? op.inputs : op.outputs)
-            .push_back({std::string(name) + ".kept", NameScope::Microbatch, size});
+            .push_back({std::string(name) + ".saved", NameScope::Microbatch, size});
       program_.ops.push_back(std::move(op));
       return static_cast<int64_t>(program_.ops.size()) - 1;
     };

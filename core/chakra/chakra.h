@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/enum_count.h"
 #include "mesh/collective_kind.h"
 
 namespace shardscape::chakra {
 
 enum class NodeType : uint8_t { Invalid, Metadata, MemLoad, MemStore, Comp, Send, Recv, Coll };
-inline constexpr int kNodeTypeCount = 8;
+inline constexpr int kNodeTypeCount = static_cast<int>(enum_count<NodeType>());
 
 enum class CollectiveType : uint8_t {
   AllReduce,
@@ -24,7 +25,7 @@ enum class CollectiveType : uint8_t {
   ReduceScatterBlock,
   Barrier
 };
-inline constexpr int kCollectiveTypeCount = 10;
+inline constexpr int kCollectiveTypeCount = static_cast<int>(enum_count<CollectiveType>());
 
 // The type of a collective in a trace. Simulators have no rooted reduction, so it becomes a reduce-scatter of
 // the same buffer, which moves as many bytes. Throws std::invalid_argument for SendRecv, which traces

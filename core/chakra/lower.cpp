@@ -48,8 +48,6 @@ class StageLowering {
     weight_base_.resize(instances_.size(), 0);
     replay_base_.resize(instances_.size(), 0);
     grads_.resize(static_cast<size_t>(lowering.schedule().microbatches) * chunks_.size());
-    replayed_stream_.resize(instances_.size(), 0);
-    loaded_.resize(instances_.size(), 0);
     stored_.resize(forward_base_.size());
     bind_transfers();
   }
@@ -101,6 +99,16 @@ class StageLowering {
   // Producers of the gradients of a chunk's output and input, for one microbatch.
   struct Grads {
     uint32_t out = 0, in = 0;
+  };
+  // What later events of the pass need of an event. Run: `node` is its last node, or the node before it if it
+  // has none; `output` is the producer of a replayed layer's output. Other events: their node; 0: none.
+  struct Result {
+    uint32_t node = 0, output = 0;
+  };
+  // The nodes that an event waits for; 0: none. Which nodes of a Run wait depends on what they read. They
+  // wait for the Run before through the producers of the tensors that they read.
+  struct Awaited {
+    uint32_t ran = 0, gathered = 0, dropped = 0, loaded = 0, stored = 0;
   };
   // First nodes of the parts of a backward, and the producers of the stream and of its gradient.
   struct Bases {
@@ -229,10 +237,10 @@ class StageLowering {
     return builder_.add(static_cast<uint32_t>(transfer.gather), action.microbatch, -1, position, chunk);
   }
 
-  // The producer of an instance's input: the stream, or the replay of the previous layer.
-  uint32_t stream_in(int microbatch, size_t instance) {
-    return replayed_stream_[instance] != 0 ? replayed_stream_[instance]
-                                           : stream(microbatch, stream_slots_[instance]);
+  // The producer of the input of a Run.
+  uint32_t stream_in(int microbatch, const Event& run) {
+    const uint32_t replayed = run.input == kNoEvent ? 0 : results_[run.input].output;
+    return replayed != 0 ? replayed : stream(microbatch, stream_slots_[run.instance]);
   }
 
   // Whole microseconds per node. The remainder carries over to the next node, so that sums are right to a
@@ -251,7 +259,7 @@ class StageLowering {
   // Adds the nodes of a part of a bound segment. previous: first node of the same part in the previous
   // microbatch; 0: none.
   void add_nodes(const std::vector<BoundNode>& part, int microbatch, size_t instance, const Bases& bases,
-                 uint32_t previous) {
+                 uint32_t previous, const Awaited& waits) {
     const StageInstance& at = instances_[instance];
     const uint32_t forward = forward_base(microbatch, instance);
     for (const BoundNode& node : part) {
@@ -270,9 +278,9 @@ class StageLowering {
         return std::any_of(node.deps.begin(), node.deps.end(),
                            [&](SourceRef ref) { return ref.source == source; });
       };
-      if (reads(Source::Forward) || reads(Source::StreamIn)) builder_.depend(loaded_[instance]);
-      if (reads(Source::StreamIn)) builder_.depend(dropped_);
-      if (node.reads_parameters) builder_.depend(sync_.gathered());
+      if (reads(Source::Forward) || reads(Source::StreamIn)) builder_.depend(waits.loaded);
+      if (reads(Source::StreamIn)) builder_.depend(waits.dropped);
+      if (node.reads_parameters) builder_.depend(waits.gathered);
       const TraceOp& op = program_.ops[node.op];
       const int32_t message = op.type == chakra::NodeType::Send   ? ring_sends_++
                               : op.type == chakra::NodeType::Recv ? ring_receives_++
@@ -303,6 +311,37 @@ class StageLowering {
     }
   }
 
+  // events: of the pass, up to this event at least.
+  Awaited waits_of(int microbatch, const Event& event, std::span<const Event> events) {
+    Awaited out;
+    for (const Wait& wait : program_of_stage_.waits(event)) {
+      switch (wait.kind) {
+        case WaitKind::Event: add_wait(events[wait.event].kind, results_[wait.event].node, out); break;
+        case WaitKind::Input: break;  // nodes wait for the producers of the tensors that they read
+        case WaitKind::Stored: out.stored = stored(microbatch, event.instance); break;
+        case WaitKind::EarlierRun: out.ran = last_run_; break;
+        // The gather that the stage waited for last, of any instance. The BackwardInput, whose results the
+        // weight gradients read, has waited for the gather of this instance.
+        case WaitKind::EarlierGather: out.gathered = sync_.gathered(); break;
+      }
+    }
+    return out;
+  }
+
+  // node: of an event of this kind.
+  static void add_wait(EventKind kind, uint32_t node, Awaited& out) {
+    switch (kind) {
+      case EventKind::Gather:
+        if (node != 0) out.gathered = node;  // the later of two gathers
+        break;
+      case EventKind::Run: out.ran = node; break;
+      case EventKind::Store: out.stored = node; break;
+      case EventKind::Drop: out.dropped = node; break;
+      case EventKind::Load: out.loaded = node; break;
+      case EventKind::Release: break;
+    }
+  }
+
   // Adds the nodes of one action, event by event in the order of the stage program.
   void run_pass(const Action& action) {
     const int microbatch = action.microbatch;
@@ -314,51 +353,52 @@ class StageLowering {
     // First node of the present instance's forward or backward.
     uint32_t begin = 0;
     Bases bases;
-    dropped_ = 0;
-    for (const Event& event : program_of_stage_.pass(action)) {
+    const std::span<const Event> events = program_of_stage_.pass(action);
+    results_.assign(events.size(), {});
+    for (size_t e = 0; e < events.size(); ++e) {
+      const Event& event = events[e];
       const size_t i = event.instance;
+      const Awaited waits = waits_of(microbatch, event, events);
+      Result& result = results_[e];
       switch (event.kind) {
         case EventKind::Gather:
-          if (event.part == LayerPart::Replay)
-            sync_.enter_replay(microbatch, i);
-          else
-            sync_.enter(microbatch, i, event.part == LayerPart::Backward);
+          result.node = event.part == LayerPart::Replay
+                            ? sync_.enter_replay(microbatch, i)
+                            : sync_.enter(microbatch, i, event.part == LayerPart::Backward);
           break;
         case EventKind::Run:
           if (event.part == LayerPart::Forward)
-            begin = forward(microbatch, i);
+            begin = forward(microbatch, event, waits);
           else if (event.part == LayerPart::Replay)
-            replay(microbatch, event);
+            result.output = replay(microbatch, event, waits);
           else if (event.part == LayerPart::Backward)
-            bases = backward(microbatch, i, stream_grad);
+            bases = backward(microbatch, event, waits, stream_grad);
           else
-            weights(microbatch, i, weights_only ? deferred_.extract({microbatch, i}).mapped() : bases);
+            begin = weights(microbatch, i, waits,
+                            weights_only ? deferred_.extract({microbatch, i}).mapped() : bases);
           if (event.part == LayerPart::Backward && split) deferred_[{microbatch, i}] = bases;
-          last_run_ = next_id() - 1;
+          result.node = last_run_ = next_id() - 1;
           break;
         case EventKind::Release:
           if (event.part == LayerPart::Replay)
             sync_.leave_replay(i);
-          else {
-            if (event.part == LayerPart::Backward) begin = completed_backward_;
-            sync_.leave(microbatch, i, event.part == LayerPart::Backward,
-                        next_id() > begin ? next_id() - 1 : 0);
-          }
+          else
+            sync_.leave(microbatch, i, event.part == LayerPart::Backward, waits.ran >= begin ? waits.ran : 0);
           break;
-        case EventKind::Store: store(microbatch, i); break;
-        case EventKind::Drop: dropped_ = stored(microbatch, i); break;
-        case EventKind::Load: load(microbatch, i); break;
+        case EventKind::Store: result.node = store(microbatch, i, waits); break;
+        case EventKind::Drop: result.node = waits.stored; break;
+        case EventKind::Load: result.node = load(microbatch, i, waits); break;
       }
     }
     if (!weights_only && action.kind != ActionKind::Forward) grads(action).in = stream_grad;
   }
 
   // Adds the forward of an instance; returns its first node.
-  uint32_t forward(int microbatch, size_t instance) {
+  uint32_t forward(int microbatch, const Event& event, const Awaited& waits) {
+    const size_t instance = event.instance;
     const uint32_t base = forward_base(microbatch, instance) = next_id();
     const BoundSegment& s = bound(instance);
-    add_nodes(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, instance)}, 0);
-    dropped_ = 0;
+    add_nodes(s.forward, microbatch, instance, {.stream_in = stream_in(microbatch, event)}, 0, waits);
     const size_t slot = stream_slots_[instance];
     stream(microbatch, slot + 1) = s.output >= 0 ? base + static_cast<uint32_t>(s.output)
                                                  : stream(microbatch, slot);
@@ -367,53 +407,54 @@ class StageLowering {
 
   // Adds the backward of an instance. stream_grad, in: producer of the gradient of the output; out: producer
   // of the gradient of the input. Returns the first nodes of the parts.
-  Bases backward(int microbatch, size_t instance, uint32_t& stream_grad) {
+  Bases backward(int microbatch, const Event& event, const Awaited& waits, uint32_t& stream_grad) {
+    const size_t instance = event.instance;
     const BoundSegment& s = bound(instance);
-    const Bases bases{replay_base_[instance], next_id(), 0, stream_in(microbatch, instance), stream_grad};
-    add_nodes(s.backward, microbatch, instance, bases, backward_base_[instance]);
+    const Bases bases{replay_base_[instance], next_id(), 0, stream_in(microbatch, event), stream_grad};
+    add_nodes(s.backward, microbatch, instance, bases, backward_base_[instance], waits);
     backward_base_[instance] = bases.backward;
     if (s.input_grad >= 0) stream_grad = bases.backward + static_cast<uint32_t>(s.input_grad);
-    replayed_stream_[instance] = loaded_[instance] = 0;
     return bases;
   }
 
-  void weights(int microbatch, size_t instance, Bases bases) {
+  // Adds the weight gradients of an instance; returns the first node of its backward.
+  uint32_t weights(int microbatch, size_t instance, const Awaited& waits, Bases bases) {
     const BoundSegment& s = bound(instance);
     bases.weight = next_id();
-    add_nodes(s.weight, microbatch, instance, bases, weight_base_[instance]);
+    add_nodes(s.weight, microbatch, instance, bases, weight_base_[instance], waits);
     weight_base_[instance] = bases.weight;
     std::vector<uint32_t> gradients;
     for (const SourceRef node : s.gradients)
       gradients.push_back((node.source == Source::Weight ? bases.weight : bases.backward) + node.index);
     sync_.set_gradients(instance, std::move(gradients));
-    completed_backward_ = bases.backward;
+    return bases.backward;
   }
 
-  // Replays a layer of a recompute group; its input is the replay of the previous layer.
-  void replay(int microbatch, const Event& event) {
+  // Replays a layer of a recompute group. Returns the producer of its output.
+  uint32_t replay(int microbatch, const Event& event, const Awaited& waits) {
     const size_t i = event.instance;
     const uint32_t base = replay_base_[i] = next_id();
+    const uint32_t input = stream_in(microbatch, event);
     const BoundSegment& s = bound(i);
-    add_nodes(s.replay, microbatch, i, {.replay = base, .stream_in = stream_in(microbatch, i)}, 0);
-    if (i < event.cause)
-      replayed_stream_[i + 1] = s.replayed_output >= 0 ? base + static_cast<uint32_t>(s.replayed_output)
-                                                       : stream_in(microbatch, i);
+    add_nodes(s.replay, microbatch, i, {.replay = base, .stream_in = input}, 0, waits);
+    return s.replayed_output >= 0 ? base + static_cast<uint32_t>(s.replayed_output) : input;
   }
 
-  // Copies saved tensors to the host and back. Layers that save nothing have no copy.
-  void store(int microbatch, size_t instance) {
+  // Copies saved tensors to the host and back. Layers that save nothing have no copy (0).
+  uint32_t store(int microbatch, size_t instance, const Awaited& waits) {
     const BoundSegment& s = bound(instance);
-    if (s.store < 0) return;
-    builder_.depend(forward_base(microbatch, instance) + static_cast<uint32_t>(s.forward.size()) - 1);
-    stored(microbatch, instance) = add(static_cast<uint32_t>(s.store), microbatch, instances_[instance]);
+    if (s.store < 0) return 0;
+    builder_.depend(waits.ran);
+    return stored(microbatch, instance) = add(static_cast<uint32_t>(s.store), microbatch,
+                                              instances_[instance]);
   }
 
-  void load(int microbatch, size_t instance) {
+  uint32_t load(int microbatch, size_t instance, const Awaited& waits) {
     const BoundSegment& s = bound(instance);
-    if (s.load < 0) return;
-    builder_.depend(stored(microbatch, instance));
-    builder_.depend(last_run_);
-    loaded_[instance] = add(static_cast<uint32_t>(s.load), microbatch, instances_[instance]);
+    if (s.load < 0) return 0;
+    builder_.depend(waits.stored);
+    builder_.depend(waits.ran);
+    return add(static_cast<uint32_t>(s.load), microbatch, instances_[instance]);
   }
 
   const Lowering& lowering_;
@@ -432,20 +473,15 @@ class StageLowering {
   std::vector<uint32_t> forward_base_, stream_;
   std::vector<uint32_t> backward_base_, weight_base_;  // of the latest microbatch; 0 before the first
   std::vector<uint32_t> replay_base_;                  // of the latest replay
-  std::vector<uint32_t> replayed_stream_;              // input made by a replay; 0: none
   std::vector<uint32_t> stored_;                       // by microbatch and instance
-  std::vector<uint32_t> loaded_;                       // the load for the present backward; 0: none
+  std::vector<Result> results_;                        // of the events of the present pass
   std::vector<Grads> grads_;                           // by microbatch and chunk
   // by microbatch, instance: for the deferred weight gradients
   std::map<std::pair<int, size_t>, Bases> deferred_;
   Binding binding_;  // includes the ring position
   // By instance: slot of its input stream. The next slot is its output stream.
   std::vector<size_t> stream_slots_;
-  // The copy to the host that the next forward waits for; 0: none.
-  uint32_t dropped_ = 0;
   uint32_t last_run_ = 0;  // last node of the latest Run
-  // First backward node of the instance whose gradients are complete.
-  uint32_t completed_backward_ = 0;
   int32_t ring_sends_ = 0, ring_receives_ = 0;
 };
 

@@ -65,7 +65,8 @@ void append_scope(std::string& out, NameScope scope, const TraceNode& node, cons
       if (scope == NameScope::StreamGradIn || scope == NameScope::StreamGradOut) out += ".grad";
       return;
     case NameScope::Rank: return;
-    default: break;
+    case NameScope::Layer:
+    case NameScope::Microbatch: break;
   }
   if (node.layer >= 0) {
     out += "layer";
@@ -120,7 +121,7 @@ NodeEncoder::OpCode NodeEncoder::encode_op(const TraceOp& op, const SlotTexts& t
   };
   switch (op.type) {
     case NodeType::Coll: {
-      put_integer(out, "comm_type", attr_field::kInt64, static_cast<uint64_t>(op.collective));
+      put_integer(out, "comm_type", attr_field::kInt64, static_cast<uint64_t>(op.collective.value()));
       put_integer(out, "comm_size", attr_field::kInt64, static_cast<uint64_t>(op.comm_size));
       const auto slot = static_cast<size_t>(op.role);
       patched(slot, put_bytes(out, "pg_name", attr_field::kString, texts[slot].view()));
@@ -139,7 +140,9 @@ NodeEncoder::OpCode NodeEncoder::encode_op(const TraceOp& op, const SlotTexts& t
     case NodeType::MemStore:
       put_integer(out, "tensor_size", attr_field::kUint64, static_cast<uint64_t>(op.tensor_size));
       break;
-    default:
+    case NodeType::Comp:
+    case NodeType::Invalid:
+    case NodeType::Metadata:
       put_integer(out, "num_ops", attr_field::kInt64, static_cast<uint64_t>(op.num_ops));
       put_integer(out, "tensor_size", attr_field::kUint64, static_cast<uint64_t>(op.tensor_size));
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -37,10 +38,10 @@ struct TraceOp {
   std::string name{};   // without prefixes of microbatch and layer
   std::string place{};  // segment name, prefix of nodes outside layers
   chakra::NodeType type = chakra::NodeType::Comp;
-  int64_t num_ops = 0, tensor_size = 0;  // Comp: counted FLOPs; Comp and memory nodes: bytes
-  double seconds = 0;                    // Comp, only with durations
-  chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
-  int role = -1;                    // Coll: index of the group role
+  int64_t num_ops = 0, tensor_size = 0;                // Comp: counted FLOPs; Comp and memory nodes: bytes
+  double seconds = 0;                                  // Comp, only with durations
+  std::optional<chakra::CollectiveType> collective{};  // Coll
+  int role = -1;                                       // Coll: index of the group role
   int64_t comm_size = 0;            // bytes: own shard of an all-gather, otherwise the local buffer
   Peer peer = Peer::PreviousStage;  // Send, Recv
   bool backward = false;            // Send, Recv: carries a gradient

@@ -228,7 +228,7 @@ class Analyser {
         c.issue = static_cast<uint32_t>(out_.collectives[n.slot].size());
         out_.collectives[n.slot].push_back(i);
         uint64_t& hash = out_.collective_hash[n.slot];
-        hash = (hash ^ static_cast<uint64_t>(n.collective)) * 1099511628211ull;
+        hash = (hash ^ static_cast<uint64_t>(n.collective.value())) * 1099511628211ull;
         hash = (hash ^ static_cast<uint64_t>(n.size)) * 1099511628211ull;
         hash ^= hash >> 29;
       } else {

@@ -6,6 +6,20 @@
 #include "plan/stage_layout.h"
 
 namespace shardscape {
+namespace {
+
+// bytes: of the buffer that a rank contributes.
+int64_t result_bytes(CollectiveKind op, int64_t bytes, int64_t ranks) {
+  switch (collective_result(op)) {
+    case CollectiveResult::Whole: return bytes;
+    case CollectiveResult::Gathered: return bytes * ranks;
+    case CollectiveResult::Shard: return bytes / ranks;
+  }
+  return bytes;
+}
+
+}  // namespace
+
 SyncLowering::SyncLowering(const Lowering& lowering, int stage, RankProgram& program, ProgramBuilder& builder)
     : lowering_(lowering),
       graph_(lowering.report().graph()),
@@ -26,8 +40,8 @@ void SyncLowering::plan(const StageLayout& layout) {
   action_ops_.resize(walk_.actions().size());
 }
 
-void SyncLowering::enter(int microbatch, size_t instance, bool backward) {
-  gathered_ = static_cast<uint32_t>(walk_.enter(microbatch, instance, backward));
+uint32_t SyncLowering::enter(int microbatch, size_t instance, bool backward) {
+  return gathered_ = static_cast<uint32_t>(walk_.enter(microbatch, instance, backward));
 }
 
 void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_t last_node) {
@@ -36,9 +50,10 @@ void SyncLowering::leave(int microbatch, size_t instance, bool backward, uint32_
   walk_.leave(microbatch, instance, backward);
 }
 
-void SyncLowering::enter_replay(int microbatch, size_t instance) {
-  if (const auto gather = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance)); gather != 0)
-    gathered_ = gather;
+uint32_t SyncLowering::enter_replay(int microbatch, size_t instance) {
+  const auto gather = static_cast<uint32_t>(walk_.enter_replay(microbatch, instance));
+  if (gather != 0) gathered_ = gather;
+  return gather;
 }
 
 void SyncLowering::average_loss(int microbatch) {
@@ -105,19 +120,19 @@ SyncWalk::Handle SyncLowering::gather(const std::vector<size_t>& units, SyncWalk
   static const Instance root;
   const Instance& at = instance == SyncWalk::kRoot ? root : instances_[instance];
   const bool backward = purpose != SyncWalk::GatherPurpose::Forward,
-             second = purpose == SyncWalk::GatherPurpose::AfterReplay;
+             after_recompute = purpose == SyncWalk::GatherPurpose::BackwardAfterReplay;
   uint32_t made = 0;
   if (ahead) builder_.depend(before_);
   for (const size_t u : units) {
     const SyncUnit& unit = sync_.units[u];
     if (unit.group.shard.empty()) continue;
-    uint32_t& op = !backward ? ops_[u].forward : second ? ops_[u].after_replay : ops_[u].backward;
+    uint32_t& op = !backward ? ops_[u].forward : after_recompute ? ops_[u].after_replay : ops_[u].backward;
     if (op == 0) {
       const int64_t shard = value(unit.shard * Expr(dtype_bytes(graph_.structure.dtype)),
                                   "gather of parameters: bytes");
-      const char* const name = !backward ? "parameters.gather"
-                               : second  ? "parameters.gather_again_behind_replay"
-                                         : "parameters.gather_again";
+      const char* const name = !backward         ? "parameters.gather"
+                               : after_recompute ? "parameters.gather_backward_after_recompute"
+                                                 : "parameters.gather_backward";
       op = add_collective(name + unit_suffix(unit), root_name(unit), CollectiveKind::AllGather,
                           unit.group.shard, shard);
     }
@@ -165,7 +180,7 @@ void SyncLowering::scatter(const std::vector<size_t>& units, int microbatch,
 SyncWalk::Handle SyncLowering::run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) {
   const SyncAction& a = placed.action;
   uint32_t& op = action_ops_[index];
-  const bool gathers = a.op == CollectiveKind::AllGather;
+  const bool gathers = collective_result(a.op) == CollectiveResult::Gathered;
   if (op == 0) {
     const MeshAxes& axes = placed.axes;
     const int64_t bytes = a.elements * dtype_bytes(a.dtype);
@@ -219,11 +234,8 @@ uint32_t SyncLowering::add_collective(const std::string& name, const std::string
                .role = role,
                .comm_size = bytes};
   if (program_.tensors) {
-    const int64_t out = op == CollectiveKind::AllGather       ? bytes * ranks
-                        : op == CollectiveKind::ReduceScatter ? bytes / ranks
-                                                              : bytes;
     made.inputs.push_back({name + ".local", NameScope::Microbatch, bytes});
-    made.outputs.push_back({name + ".out", NameScope::Microbatch, out});
+    made.outputs.push_back({name + ".out", NameScope::Microbatch, result_bytes(op, bytes, ranks)});
   }
   return add_op(std::move(made));
 }

@@ -19,12 +19,13 @@ class SyncLowering : private SyncWalk::Maker {
   // Sets the layout of the stage. Call it before anything else.
   void plan(const StageLayout& layout);
   // Call before the nodes of an instance. Gathers the instance's parameters unless they are gathered, and
-  // prefetches the parameters of the next instance.
-  void enter(int microbatch, size_t instance, bool backward);
+  // prefetches the parameters of the next instance. Returns the gather that nodes wait for if they read
+  // parameters of the instance; 0: none.
+  uint32_t enter(int microbatch, size_t instance, bool backward);
   // The same for a layer that is recomputed in the backward of its group.
-  void enter_replay(int microbatch, size_t instance);
+  uint32_t enter_replay(int microbatch, size_t instance);
   void leave_replay(size_t instance) { walk_.leave_replay(instance); }
-  // The gather that nodes wait for if they read parameters of the entered instance; 0: none.
+  // The gather that enter or enter_replay returned last; 0: none.
   uint32_t gathered() const { return gathered_; }
   // Call after the nodes of an instance. last_node: the last one; 0: the instance has no nodes.
   void leave(int microbatch, size_t instance, bool backward, uint32_t last_node);

@@ -5,7 +5,8 @@
 namespace shardscape {
 
 std::string collective_text(const ShapeNode& node) {
-  return std::string(chakra::collective_type_name(node.collective)) + " of " + grouped(node.size) + " bytes";
+  return std::string(chakra::collective_type_name(node.collective.value())) + " of " + grouped(node.size) +
+         " bytes";
 }
 
 uint64_t shape_hash(const TraceShape& shape) {
@@ -19,7 +20,7 @@ uint64_t shape_hash(const TraceShape& shape) {
     mix(static_cast<uint64_t>(n.size) ^ static_cast<uint64_t>(n.nanoseconds) << 20);
     mix(uint64_t{n.dep_count} << 32 | n.slot);
     mix(static_cast<uint64_t>(static_cast<uint32_t>(n.tag)) << 16 | static_cast<uint64_t>(n.type) << 8 |
-        static_cast<uint64_t>(n.collective));
+        (n.collective ? static_cast<uint64_t>(*n.collective) : 0));
   }
   for (const uint64_t dep : shape.deps) mix(dep);
   return hash;

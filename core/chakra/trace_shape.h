@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct ShapeNode {
   uint32_t slot = kNoSlot;
   int32_t tag = 0;
   chakra::NodeType type = chakra::NodeType::Invalid;
-  chakra::CollectiveType collective = chakra::CollectiveType::AllReduce;
+  std::optional<chakra::CollectiveType> collective{};  // Coll; nullopt if the attribute is invalid
   bool operator==(const ShapeNode&) const = default;
 };
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "design/expert_nodes.h"
 #include "design/limits.h"
@@ -14,17 +16,16 @@ namespace shardscape {
 namespace {
 
 // In the order of base_values().
-const std::array<Symbol, 17>& base_symbols() {
-  static const std::array<Symbol, 17> symbols = [] {
+const std::array<Symbol, 16>& base_symbols() {
+  static const std::array<Symbol, 16> symbols = [] {
     const auto s = [](const char* name) { return Symbol::intern(name); };
-    return std::array<Symbol, 17>{s("B"),  s("b"),  s("S"),  s("L"), s("D"),    s("H"),
-                                  s("G"),  s("E"),  s("F"),  s("V"), s("Smax"), s("tp"),
-                                  s("cp"), s("pp"), s("dp"), s("v"), s("C")};
+    return std::array<Symbol, 16>{s("B"), s("b"),    s("S"),  s("L"),  s("D"),  s("H"),  s("E"), s("F"),
+                                  s("V"), s("Smax"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
   }();
   return symbols;
 }
 
-std::array<int64_t, 17> base_values(const Design& d) {
+std::array<int64_t, 16> base_values(const Design& d) {
   // Without a position table, no formula contains this size, but it must still be positive.
   const int64_t positions = std::max<int64_t>(1, d.model.positions);
   return {d.workload.batch,
@@ -33,7 +34,6 @@ std::array<int64_t, 17> base_values(const Design& d) {
           d.model.layers,
           d.model.hidden,
           d.model.heads,
-          d.model.kv_heads,
           d.model.head_dim,
           d.model.ffn,
           d.model.vocab,
@@ -57,6 +57,18 @@ void bind_mixers(Binding& binding, const ModelSpec& model) {
        {Symbol::intern("Gs"), &ModelSpec::ssm_groups}}};
   for (const auto& [symbol, field] : sizes)
     if (model.*field > 0) binding.set(symbol, model.*field);
+}
+
+// Numbers of KV heads and of splits of mesh axes.
+void bind_splits(Binding& binding, const MeshDegrees& degrees) {
+  static const std::vector<std::pair<Symbol, MeshAxisRow::Field>> splits = [] {
+    std::vector<std::pair<Symbol, MeshAxisRow::Field>> out;
+    for (const MeshAxisRow& row : kMeshAxes)
+      if (row.field) out.emplace_back(Symbol::intern(row.degree), row.field);
+    return out;
+  }();
+  for (const auto& [symbol, field] : splits)
+    if (degrees.*field > 0) binding.set(symbol, degrees.*field);
 }
 
 }  // namespace
@@ -164,16 +176,10 @@ Binding bind_symbols(const Design& design) {
                                       {"ep", design.parallel.ep},
                                       {"etp", design.parallel.expert_tp()}})
       binding.set(Symbol::intern(name), value);
-    if (sends_by_node(design)) binding.set(Symbol::intern("el"), ep_ranks_per_node(design));
   }
-  if (design.parallel.dp_shard > 0) binding.set(Symbol::intern("ds"), design.parallel.dp_shard);
-  if (design.parallel.dcp > 1) binding.set(Symbol::intern("dcp"), design.parallel.dcp);
   if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
   bind_mixers(binding, design.model);
-  if (ulysses_ranks(design) > 1 && ring_ranks(design) > 1)
-    binding.set(Symbol::intern("u"), ulysses_ranks(design));
-  if (const int64_t sharing = ranks_per_mixer_group(design); sharing > 1)
-    binding.set(Symbol::intern("uh"), sharing);
+  bind_splits(binding, mesh_degrees(design));
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("an invalid design has no symbols: " + error->message);
   }

@@ -9,22 +9,25 @@
 
 namespace shardscape {
 
-DeviceMesh device_mesh(const Design& design) {
+MeshDegrees mesh_degrees(const Design& design) {
   const ParallelSpec& p = design.parallel;
-  const int64_t ep_local = p.dispatcher == Dispatcher::Flex ? ep_ranks_per_node(design) : 1;
-  return DeviceMesh({.tp = p.tp,
-                     .cp = p.cp,
-                     .dp = p.dp,
-                     .pp = p.pp,
-                     .kv_heads = design.model.kv_heads,
-                     .dp_shard = p.dp_shard,
-                     .ep = p.ep,
-                     .etp = p.etp,
-                     .ulysses = ulysses_ranks(design),
-                     .ep_local = ep_local,
-                     .mixer_heads = ranks_per_mixer_group(design),
-                     .context = p.dcp},
-                    p.order);
+  const int64_t ulysses = ulysses_ranks(design), sharing = ranks_per_mixer_group(design);
+  return {.tp = p.tp,
+          .cp = p.cp,
+          .dp = p.dp,
+          .pp = p.pp,
+          .kv_heads = design.model.kv_heads,
+          .dp_shard = p.dp_shard,
+          .ep = p.ep,
+          .etp = p.etp,
+          .ulysses = ulysses > 1 && ring_ranks(design) > 1 ? ulysses : 0,
+          .ep_local = sends_by_node(design) ? ep_ranks_per_node(design) : 0,
+          .mixer_heads = sharing > 1 ? sharing : 0,
+          .context = p.dcp > 1 ? p.dcp : 0};
+}
+
+DeviceMesh device_mesh(const Design& design) {
+  return DeviceMesh(mesh_degrees(design), design.parallel.order);
 }
 
 int64_t ulysses_ranks(const Design& design) {

@@ -91,9 +91,8 @@ struct Design {
   WorkloadSpec workload;
   ClusterSpec cluster;
   friend bool operator==(const Design&, const Design&) = default;
-  int64_t world() const {
-    return parallel.tp * parallel.pp * parallel.dp * parallel.cp;
-  }  // requires a valid design
+  // Number of ranks. Requires a valid design.
+  int64_t world() const { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }
 };
 
 inline bool trains(const Design& design) { return design.workload.mode == Mode::Train; }
@@ -102,6 +101,9 @@ inline bool trains(const Design& design) { return design.workload.mode == Mode::
 // except that dcp is 1. All functions below validation require an effective design.
 Design effective_design(const Design& design);
 
+// The degrees of a design's mesh, and the only place that says by which numbers the design splits axes.
+// bind_symbols binds the symbols of the splits to the same numbers.
+MeshDegrees mesh_degrees(const Design& design);
 // The mesh of a valid design's ranks.
 DeviceMesh device_mesh(const Design& design);
 

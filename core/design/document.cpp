@@ -5,6 +5,7 @@
 
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
+#include "base/enum_count.h"
 #include "base/number_text.h"
 #include "design/knobs/knob_access.h"
 #include "design/knobs/knobs.h"
@@ -19,6 +20,7 @@ using json = nlohmann::ordered_json;
 constexpr int64_t kFormat = 1;
 constexpr KnobGroup kGroups[] = {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload,
                                  KnobGroup::Cluster};
+static_assert(std::size(kGroups) == enum_count<KnobGroup>(), "every group of knobs is written and read");
 
 const char* section_key(KnobGroup group) {
   switch (group) {

@@ -28,13 +28,14 @@ struct FieldUses {
 
 namespace field_list {
 
-template <FieldUses of, class Spec, class T>
+// of: the uses of the member, in the struct of flags that belongs to the list (FieldUses for a design).
+template <auto of, class Spec, class T>
 struct Field {
-  static constexpr FieldUses uses = of;
+  static constexpr auto uses = of;
   const char* name;
   T Spec::*member;
 };
-template <FieldUses uses, class Spec, class T>
+template <auto uses, class Spec, class T>
 constexpr Field<uses, Spec, T> field(const char* name, T Spec::*member) {
   return {name, member};
 }
@@ -250,39 +251,36 @@ void add_value(CacheKey& key, const T& value) {
     key.add(static_cast<int64_t>(value));
   }
 }
-// Adds all members of a struct.
-template <class Struct, class... Members>
-void add_members(CacheKey& key, const Members&... members) {
-  static_assert(sizeof...(Members) == member_count<Struct>(), "the key needs every member");
-  (add_value(key, members), ...);
-}
+
+template <auto use, class Row>
+inline constexpr bool kHasUse = std::remove_cvref_t<Row>::uses.*use;
 
 // Adds the fields with this use, as in add_fields<&FieldUses::schedule>(key, parallel).
-template <bool FieldUses::*use, class Spec>
+template <auto use, class Spec>
 void add_fields(CacheKey& key, const Spec& spec) {
   visit_fields(
       [&](const auto& field, const auto& value) {
-        if constexpr (field.uses.*use) add_value(key, value);
+        if constexpr (kHasUse<use, decltype(field)>) add_value(key, value);
       },
       spec);
 }
 // Whether all fields with this use are equal.
-template <bool FieldUses::*use, class Spec>
+template <auto use, class Spec>
 bool same_fields(const Spec& a, const Spec& b) {
   bool same = true;
   visit_fields(
       [&](const auto& field, const auto& mine, const auto& other) {
-        if constexpr (field.uses.*use) same = same && mine == other;
+        if constexpr (kHasUse<use, decltype(field)>) same = same && mine == other;
       },
       a, b);
   return same;
 }
 // Copies the fields with this use.
-template <bool FieldUses::*use, class Spec>
+template <auto use, class Spec>
 void copy_fields(const Spec& from, Spec& to) {
   visit_fields(
       [&](const auto& field, const auto& value, auto& out) {
-        if constexpr (field.uses.*use) out = value;
+        if constexpr (kHasUse<use, decltype(field)>) out = value;
       },
       from, to);
 }

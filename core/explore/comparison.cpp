@@ -41,7 +41,7 @@ const StageMemory& fullest_stage(const Report& report) {
 }
 
 // Bytes of a rank in the collectives of one op and group, on the stage where they are most.
-double moved_bytes(const Report& report, const std::pair<std::string, std::string>& op_and_group) {
+double moved_bytes(const Report& report, const std::pair<CommOp, std::string>& op_and_group) {
   double most = 0;
   for (const StageReport& stage : report.stages) {
     double bytes = 0;
@@ -163,17 +163,17 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
         FigureGroup::Memory, FigureKind::Bytes,
         [&](const ComparedDesign& d) { return fullest_stage(*d.report).at_peak[c]; });
   }
-  std::set<std::pair<std::string, std::string>> collectives;
+  std::set<std::pair<CommOp, std::string>> collectives;
   for (const ComparedDesign& design : designs)
     if (design.simulation)
       for (const StageReport& stage : design.report->stages)
         for (const CollectiveValue& c : stage.collectives) collectives.emplace(c.op, c.group);
   for (const auto& op_and_group : collectives) {
     const auto& [op, group] = op_and_group;
-    std::string name = op;
+    std::string name(op.name());
     std::replace(name.begin(), name.end(), '_', '-');
-    add(op + "_" + group + "_bytes", name + " over " + group, FigureGroup::Collectives, FigureKind::Bytes,
-        [&](const ComparedDesign& d) { return moved_bytes(*d.report, op_and_group); });
+    add(std::string(op.name()) + "_" + group + "_bytes", name + " over " + group, FigureGroup::Collectives,
+        FigureKind::Bytes, [&](const ComparedDesign& d) { return moved_bytes(*d.report, op_and_group); });
   }
   return out;
 }

@@ -41,13 +41,14 @@ double estimate(const Space& space, const std::stop_token& stop) {
 
 }  // namespace
 
-std::string ValidCount::text() const {
-  if (exact) return grouped(size) + ", of which " + grouped(static_cast<Wide>(valid)) + " valid";
-  if (valid == 0) return grouped(size) + ", of which few are valid, if any";
+std::string ValidCount::text() const { return grouped(size) + ", " + valid_text(); }
+
+std::string ValidCount::valid_text() const {
+  if (exact) return "of which " + grouped(static_cast<Wide>(valid)) + " valid";
+  if (valid == 0) return "of which few are valid, if any";
   // The sample supports two significant digits.
   const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
-  return grouped(size) + ", of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) +
-         " valid";
+  return "of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) + " valid";
 }
 
 std::optional<ValidCount> count_valid(const Space& space,

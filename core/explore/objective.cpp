@@ -30,28 +30,31 @@ double free_memory(const Scored& s) {
                                    : kUnknown;
 }
 
+using Unit = ObjectiveUnit;
+constexpr const char* kStepTimeHelp =
+    "seconds of an optimizer step; decode: time per output token; prefill: time to the first token of the "
+    "last prompt";
 constexpr Objective kObjectives[kObjectiveCount] = {
-    {"step_time", "Step time", "s", false,
-     "seconds of an optimizer step; decode: time per output token; prefill: time to the first token of the "
-     "last "
-     "prompt",
+    {"step_time", "Step time", Unit::Seconds, false, kStepTimeHelp, nullptr,
      [](const Scored& s) { return s.evaluation.step_seconds; }},
-    {"tokens_per_gpu", "Tokens per second and GPU", "tokens/s", true,
-     "tokens per second divided by the number of GPUs",
+    {"tokens_per_gpu", "Tokens per second and GPU", Unit::TokensPerSecond, true,
+     "tokens per second divided by the number of GPUs", nullptr,
      [](const Scored& s) { return s.evaluation.tokens_per_second / gpus(s); }},
-    {"cost", "Cost of a million tokens", "$", false,
-     "dollars per million tokens, from the price of a GPU hour",
+    {"cost", "Cost of a million tokens", Unit::Dollars, false,
+     "dollars per million tokens, from the price of a GPU hour", "price",
      [](const Scored& s) {
        return 1e6 * price(s) / kSecondsPerHour * gpus(s) / s.evaluation.tokens_per_second;
      }},
-    {"headroom", "Free memory", "bytes", true, "free memory of the fullest rank", free_memory},
-    {"memory", "Memory", "bytes", false, "memory of the fullest rank",
+    {"headroom", "Free memory", Unit::Bytes, true, "free memory of the fullest rank", "memory", free_memory},
+    {"memory", "Memory", Unit::Bytes, false, "memory of the fullest rank", nullptr,
      [](const Scored& s) { return static_cast<double>(s.evaluation.memory); }},
-    {"energy", "Energy of a token", "J", false, "joules per token, if all boards run at their power limit",
+    {"energy", "Energy of a token", Unit::Joules, false,
+     "joules per token, if all boards run at their power limit", "power limit",
      [](const Scored& s) { return watts(s) * gpus(s) / s.evaluation.tokens_per_second; }},
-    {"mfu", "Model FLOPs utilization", "", true, "model FLOPs per second as a share of the dense peak",
+    {"mfu", "Model FLOPs utilization", Unit::Share, true,
+     "model FLOPs per second as a share of the dense peak", nullptr,
      [](const Scored& s) { return s.evaluation.mfu; }},
-    {"gpus", "GPUs", "GPUs", false, "ranks of the job", gpus},
+    {"gpus", "GPUs", Unit::Gpus, false, "ranks of the job", nullptr, gpus},
 };
 
 }  // namespace
@@ -71,9 +74,9 @@ std::string objective_ids() {
 }
 
 std::string unknown_reason(int objective, const Design& design) {
-  const std::string_view id = kObjectives[static_cast<size_t>(objective)].id;
-  const char* lacks = id == "cost" ? "price" : id == "energy" ? "power limit" : "memory";
-  return std::string("the ") + lacks + " of " + design.cluster.accelerator + " is not known";
+  const Objective& chosen = kObjectives[static_cast<size_t>(objective)];
+  return std::string("the ") + (chosen.needs ? chosen.needs : chosen.label) + " of " +
+         design.cluster.accelerator + " is not known";
 }
 
 ObjectiveValues objective_values(const Scored& scored) {
@@ -84,14 +87,16 @@ ObjectiveValues objective_values(const Scored& scored) {
 
 std::string objective_text(int objective, double value) {
   if (!std::isfinite(value)) return "not known";
-  const Objective& chosen = kObjectives[static_cast<size_t>(objective)];
-  const std::string_view unit = chosen.unit;
-  if (unit == "bytes") return format_bytes(static_cast<Wide>(value));
-  if (unit == "s") return format_seconds(value);
-  if (unit == "GPUs") return grouped(static_cast<Wide>(value)) + " GPUs";
-  if (unit == "$") return "$" + significant(value);
-  if (unit.empty()) return significant(100 * value) + " %";
-  return significant(value, 4) + " " + chosen.unit;
+  switch (kObjectives[static_cast<size_t>(objective)].unit) {
+    case Unit::Seconds: return format_seconds(value);
+    case Unit::TokensPerSecond: return significant(value, 4) + " tokens/s";
+    case Unit::Dollars: return "$" + significant(value);
+    case Unit::Bytes: return format_bytes(static_cast<Wide>(value));
+    case Unit::Joules: return significant(value, 4) + " J";
+    case Unit::Share: return significant(100 * value) + " %";
+    case Unit::Gpus: return grouped(static_cast<Wide>(value)) + " GPUs";
+  }
+  return "";
 }
 
 }  // namespace shardscape

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -18,10 +19,15 @@ struct Scored {
   double price_per_hour = 0;  // of a GPU in dollars; 0: the catalogue's price, if it has one
 };
 
+enum class ObjectiveUnit : uint8_t { Seconds, TokensPerSecond, Dollars, Bytes, Joules, Share, Gpus };
+
 struct Objective {
-  const char *id, *label, *unit;
+  const char *id, *label;
+  ObjectiveUnit unit;
   bool more_is_better;
   const char* help;
+  // The property of the accelerator that the value needs, for people: "price". nullptr: none.
+  const char* needs;
   double (*value)(const Scored&);  // NaN: unknown for this design
 };
 inline constexpr int kObjectiveCount = 8;

@@ -289,7 +289,7 @@ std::string result_csv(const SearchResult& r) {
   const auto quoted = [](const std::string& text) {
     return text.find(',') == std::string::npos ? text : "\"" + text + "\"";
   };
-  std::string out = "index,kept";
+  std::string out = "index,lists";
   for (const SpaceAxis& axis : r.space->axes()) out += "," + axis.id;
   out += ",step_seconds,tokens_per_second,model_tflops,bubble,exposed,capacity";
   for (const Objective& objective : objectives())

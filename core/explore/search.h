@@ -50,8 +50,9 @@ Result<std::pair<int64_t, int64_t>> parse_shard(const std::string& text);
 struct ValidCount {
   Wide size = 0;
   double valid = 0;
-  bool exact = false;        // false: estimated from a sample
-  std::string text() const;  // "1,031,448, of which 82,508 valid"; "..., of which about 82,000 valid"
+  bool exact = false;              // false: estimated from a sample
+  std::string text() const;        // "1,031,448, of which 82,508 valid"; "..., of which about 82,000 valid"
+  std::string valid_text() const;  // "of which 82,508 valid"
 };
 // First an estimate, then an exact parallel count; `progress` receives both. Spaces with more than at_most
 // designs are only estimated. Empty if stopped.

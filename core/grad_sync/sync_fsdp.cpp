@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "grad_sync/sync_rules.h"
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 namespace {
@@ -32,9 +33,10 @@ class FsdpPlan {
 
   void run() {
     if (sharded_) forward_gathers();
-    for (auto unit = units_.rbegin(); unit != units_.rend(); ++unit) {
-      if (sharded_ && gathered_again(*unit)) gather(*unit, Phase::Backward, SyncOccurrence::Every);
-      if (!unit->name.empty()) reduce(*unit);
+    for (const size_t u : PassOrder(0, units_.size(), PassDirection::Backward)) {
+      const Unit& unit = units_[u];
+      if (sharded_ && gathered_again(unit)) gather(unit, Phase::Backward, SyncOccurrence::Every);
+      if (!unit.name.empty()) reduce(unit);
     }
     // The backward of the root ends last, wherever its parameters were used.
     if (!units_.empty() && units_.front().name.empty()) reduce(units_.front());

@@ -118,7 +118,7 @@ class StageSyncBuilder {
       if (planned) {
         const KindSymbols symbols = kind_symbols(kind, g);
         row.count = Expr(symbol(symbols.count));
-        const bool padded = kind.gathers() || kind.across || kind.op == CollectiveKind::ReduceScatter;
+        const bool padded = kind.across || collective_result(kind.op) != CollectiveResult::Whole;
         row.elements = padded                                     ? Expr(symbol(symbols.elements))
                        : kind.occurrence == SyncOccurrence::Every ? microbatches() * elements
                                                                   : elements;
@@ -213,7 +213,8 @@ class StageSyncBuilder {
     const auto row = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, const Expr& count,
                          const Expr& each) {
       if (!count.is_zero() && !axes.empty())
-        sync_.rows.push_back({phase, op, axes, op == CollectiveKind::AllGather ? s_.dtype : s_.grad_dtype,
+        sync_.rows.push_back({phase, op, axes,
+                              collective_result(op) == CollectiveResult::Gathered ? s_.dtype : s_.grad_dtype,
                               count, count * each});
     };
     row(Phase::Forward, CollectiveKind::AllGather, unit.group.shard, unit.forward, unit.full);
@@ -298,7 +299,7 @@ int64_t owned_of(const SyncPlan& plan, const SyncInput& input, int group) {
   for (const SyncAction& a : plan.actions) {
     if (a.replicas != group) continue;
     if (a.when == SyncWhen::AfterOptimizer) gathered += a.elements;
-    if (a.op == CollectiveKind::ReduceScatter) scattered += a.elements;
+    if (collective_result(a.op) == CollectiveResult::Shard) scattered += a.elements;
   }
   for (const SyncParam& p : input.params)
     if (p.group == group) whole += p.elements();
@@ -424,8 +425,8 @@ PlacedPlan place_plan(const SyncBasis& basis, StagePlan plan) {
       const size_t place = plan.holders[static_cast<size_t>(part.param)];
       add(placed.holders, place);
       add(placed.readers, place);
-      if (const auto again = reused.find(part.param); again != reused.end())
-        for (const size_t other : again->second) add(placed.readers, other);
+      if (const auto found = reused.find(part.param); found != reused.end())
+        for (const size_t other : found->second) add(placed.readers, other);
     }
     for (std::vector<size_t>* places : {&placed.holders, &placed.readers}) {
       std::sort(places->begin(), places->end());

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "grad_sync/sync_rules.h"
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 namespace {
@@ -39,10 +40,10 @@ std::vector<Problem> problems_of(const SyncInput& input, const SyncPolicy& polic
       out.emplace_back(ProblemCode::SyncReplicasUnsupported, group.across,
                        "without sharding there are no shards to replicate", "one group of all replicas");
   }
-  for (const SyncReuse& again : input.reused)
-    if (again.param < 0 || again.param >= static_cast<int>(input.params.size()))
-      out.emplace_back(ProblemCode::SyncInputInvalid, again.module,
-                       "the reuse names parameter " + std::to_string(again.param),
+  for (const SyncReuse& reuse : input.reused)
+    if (reuse.param < 0 || reuse.param >= static_cast<int>(input.params.size()))
+      out.emplace_back(ProblemCode::SyncInputInvalid, reuse.module,
+                       "the reuse names parameter " + std::to_string(reuse.param),
                        "the index of a listed parameter");
   for (const SyncParam& param : input.params) {
     if (param.group < 0 || param.group >= static_cast<int>(input.groups.size()))
@@ -125,9 +126,7 @@ int64_t SyncParam::elements() const {
 SyncAction& SyncScope::add(SyncAction action) const { return plan.actions.emplace_back(std::move(action)); }
 
 SyncAction SyncScope::action(Phase phase, CollectiveKind op, DType dtype) const {
-  SyncAction out;
-  out.phase = phase;
-  out.op = op;
+  SyncAction out{.phase = phase, .op = op};
   out.group = group.name;
   out.group_size = group.size;
   out.replicas = static_cast<int>(&group - input.groups.data());
@@ -170,16 +169,17 @@ std::vector<SyncModule> modules_of(const SyncScope& scope) {
 }
 
 std::vector<int> gradient_order(const std::vector<SyncParam>& params) {
+  std::vector<size_t> modules;  // first parameters of the modules, and the end
+  for (size_t i = 0; i < params.size(); ++i)
+    if (i == 0 || params[i].module != params[i - 1].module) modules.push_back(i);
+  modules.push_back(params.size());
   std::vector<int> out;
-  const int size = static_cast<int>(params.size());
-  const auto at = [&](int i) -> const SyncParam& { return params[static_cast<size_t>(i)]; };
-  for (int end = size; end > 0;) {
-    int begin = end - 1;
-    while (begin > 0 && at(begin - 1).module == at(end - 1).module) --begin;
+  for (const size_t m : PassOrder(0, modules.size() - 1, PassDirection::Backward)) {
+    const size_t begin = modules[m], end = modules[m + 1];
     bool matrix = false;
-    for (int i = begin; i < end; ++i) matrix |= at(i).shape.size() > 1;
-    for (int i = 0; i < end - begin; ++i) out.push_back(matrix ? end - 1 - i : begin + i);
-    end = begin;
+    for (size_t i = begin; i < end; ++i) matrix |= params[i].shape.size() > 1;
+    for (size_t i = 0; i < end - begin; ++i)
+      out.push_back(static_cast<int>(matrix ? end - 1 - i : begin + i));
   }
   return out;
 }

@@ -76,7 +76,7 @@ struct SyncPolicy {
   // Megatron: a bucket closes at this many elements. 0: 40 million, or a million per rank of the group if
   // that is more.
   int64_t bucket_elements = 0;
-  // ZeRO-3: the backward of a unit runs its forward again. Other policies ignore it.
+  // ZeRO-3: the backward of a unit recomputes its forward. Other policies ignore it.
   bool recompute = false;
   ZeroLimits zero;
   FsdpSharding sharding = FsdpSharding::FullShard;
@@ -106,9 +106,9 @@ struct SyncPart {
 };
 
 struct SyncAction {
-  Phase phase = Phase::GradReduce;
-  CollectiveKind op = CollectiveKind::AllReduce;
-  std::string group;
+  Phase phase;
+  CollectiveKind op;
+  std::string group{};
   int64_t group_size = 1;
   // The group whose parameters the action carries: index into SyncInput::groups.
   int replicas = 0;
@@ -120,7 +120,7 @@ struct SyncAction {
   // Index into SyncInput::params; from params.size() on, index into SyncInput::reused. -1 with AfterBackward
   // and AfterOptimizer.
   int param = -1;
-  std::vector<SyncPart> parts;  // in order within the buffer
+  std::vector<SyncPart> parts{};  // in order within the buffer
 };
 
 struct SyncPlan {
@@ -130,13 +130,13 @@ struct SyncPlan {
 
 // A kind of collective that a policy issues, whatever the sizes are.
 struct SyncKind {
-  Phase phase = Phase::GradReduce;
-  CollectiveKind op = CollectiveKind::AllReduce;
+  Phase phase;
+  CollectiveKind op;
   // Reductions: the occurrence of all reductions of this kind.
   SyncOccurrence occurrence = SyncOccurrence::Last;
   // Reductions of shards across the groups that replicate them.
   bool across = false;
-  bool gathers() const { return op == CollectiveKind::AllGather; }
+  bool gathers() const { return collective_result(op) == CollectiveResult::Gathered; }
 };
 std::vector<SyncKind> sync_kinds(const SyncPolicy& policy);
 // Whether a policy shards optimizer states, gradients or parameters over replicas.

@@ -56,16 +56,10 @@ void SyncWalk::plan(const StageLayout& layout, std::shared_ptr<const PlacedPlan>
     for (size_t i = layout.chunks[c].first; i < layout.chunks[c].end; ++i)
       add_instance(layout.instances[i], static_cast<int>(c));
   plan_ = std::move(plan);
+  layout_->chunks = layout.chunks;
   // A root belongs to one chunk: the first chunk holds the embedding, the last one the head.
-  const std::vector<Instance>& instances = layout_->instances;
-  for (size_t i = 0; i < instances.size(); ++i) {
-    if (instances[i].root < 0) continue;
-    Root& root = layout_->roots[static_cast<size_t>(instances[i].root)];
-    for (root.begin = i; root.begin > 0 && instances[root.begin - 1].chunk == instances[i].chunk;)
-      --root.begin;
-    for (root.end = i + 1; root.end < instances.size() && instances[root.end].chunk == instances[i].chunk;)
-      ++root.end;
-  }
+  for (const Instance& instance : layout_->instances)
+    if (instance.root >= 0) layout_->roots[static_cast<size_t>(instance.root)].chunk = instance.chunk;
 }
 
 const std::vector<PlacedPlan::PlacedAction>& SyncWalk::actions() const {
@@ -81,9 +75,8 @@ SyncWalk::Handle SyncWalk::enter(int microbatch, size_t instance, bool backward)
       if (sync_happens(plan_->actions[i].action.occurrence, microbatch, microbatches_)) run(i, microbatch);
   if (sync_.units.empty()) return now.params;
   if (const size_t r = root_around(instance); r != kNone && !roots_[r].gathered) {
-    const Root& root = layout_->roots[r];
-    if (instance == (backward ? root.end - 1 : root.begin))
-      gather(roots_[r], root.units, microbatch, kRoot, backward);
+    if (instance == pass_of(instance, backward).first())
+      gather(roots_[r], layout_->roots[r].units, microbatch, kRoot, backward);
   }
   if (here.root < 0 && !now.gathered) gather(now, here.units, microbatch, instance, backward);
   // Prefetches the next unit once the previous unit is freed, so that two units are gathered at a time.
@@ -115,20 +108,22 @@ void SyncWalk::leave(int microbatch, size_t instance, bool backward) {
   };
   const size_t r = root_around(instance);
   const Root* root = r == kNone ? nullptr : &layout_->roots[r];
+  const StageRange& chunk = range_of(here.chunk);
+  const bool ends_backward = instance == pass_of(instance, true).last();
   if (!reduces_with_chunk_) {
     free_and_reduce(instance, {instance});
-  } else if (last && (instance == 0 || instance_at(instance - 1).chunk != here.chunk)) {
+  } else if (last && ends_backward) {
     if (root && ends_with_chunk(*root)) {
       std::vector<size_t> makers;
-      for (size_t i = root->begin; i < root->end; ++i)
+      for (size_t i = chunk.first; i < chunk.end; ++i)
         if (instance_at(i).root >= 0) makers.push_back(i);
       if (here.root < 0) makers.push_back(instance);
       maker_.scatter(root->units, reported, makers);
     }
-    for (size_t i = instance; i < progress_.size() && instance_at(i).chunk == here.chunk; ++i)
+    for (size_t i = chunk.first; i < chunk.end; ++i)
       free_and_reduce(i, i == instance ? std::vector{i} : std::vector{i, instance});
   }
-  if (!root || instance != root->begin) return;
+  if (!root || !ends_backward) return;
   free(roots_[r], root->units);  // the backward of a root ends last
   if (every_microbatch_) maker_.scatter(root->units, reported, root_parts());
 }
@@ -203,8 +198,13 @@ void SyncWalk::restore(State state) {
 
 size_t SyncWalk::root_around(size_t instance) const {
   for (size_t r = 0; r < layout_->roots.size(); ++r)
-    if (instance >= layout_->roots[r].begin && instance < layout_->roots[r].end) return r;
+    if (layout_->roots[r].chunk == instance_at(instance).chunk) return r;
   return kNone;
+}
+
+PassOrder SyncWalk::pass_of(size_t instance, bool backward) const {
+  const StageRange& range = range_of(instance_at(instance).chunk);
+  return {range.first, range.end, backward ? PassDirection::Backward : PassDirection::Forward};
 }
 
 // Instances in any root: a tied table has gradients from embedding and head.
@@ -227,20 +227,18 @@ void SyncWalk::free_forward(size_t instance) {
     progress_[instance].gathered = false;
 }
 
-// The next instance in this direction, if it is a layer of the same chunk and not gathered yet; otherwise
-// progress_.size().
+// The next instance of the pass, if it is a layer that is not gathered yet; otherwise progress_.size().
 size_t SyncWalk::next_unit(size_t instance, bool backward) const {
-  if (backward ? instance == 0 : instance + 1 == progress_.size()) return progress_.size();
-  const size_t next = backward ? instance - 1 : instance + 1;
-  const bool needed = !instance_at(next).units.empty() && !progress_[next].gathered &&
-                      instance_at(next).chunk == instance_at(instance).chunk;
-  return needed ? next : progress_.size();
+  const PassOrder order = pass_of(instance, backward);
+  if (instance == order.last()) return progress_.size();
+  const size_t next = order.next(instance);
+  return !instance_at(next).units.empty() && !progress_[next].gathered ? next : progress_.size();
 }
 
 void SyncWalk::gather(Progress& at, const std::vector<size_t>& units, int microbatch, size_t instance,
                       bool backward, bool ahead) {
   const GatherPurpose purpose = !backward                              ? GatherPurpose::Forward
-                                : at.backward_microbatch == microbatch ? GatherPurpose::AfterReplay
+                                : at.backward_microbatch == microbatch ? GatherPurpose::BackwardAfterReplay
                                                                        : GatherPurpose::Backward;
   if (backward) at.backward_microbatch = microbatch;
   at.gathered = true;

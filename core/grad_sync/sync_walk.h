@@ -1,8 +1,14 @@
-// The places of a stage's gradient-sync collectives in a step. A unit is gathered before the segment that
-// reads its parameters, and the next unit is prefetched. Gradients are reduced after the segments that
-// compute them. A root unit is gathered before the first instance of its chunk and reduced after the last
-// one. Actions of a plan run at their planned places. The step simulation and the trace lowering turn the
-// collectives into nodes, each through its own Maker.
+// Decides, while a stage runs its step, which gradient-sync collectives start at each Gather and Release
+// event of the stage program (plan/stage_program.h).
+// - A unit is gathered before the segment that reads its parameters, and the next unit is prefetched.
+// - Gradients are reduced after the segments that compute them.
+// - A root unit is gathered before the first instance of its chunk and reduced after the last one.
+// - Actions of a plan run at their planned places.
+// The step simulation and the trace lowering turn the collectives into nodes, each through its own Maker.
+//
+// The answer depends on the passes before the event: a unit that is still gathered is not gathered again, and
+// only the last backward reduces. The events of a pass are equal for all microbatches, so they cannot hold
+// the answer. The order of a stage's actions decides it, and this class keeps the state between them.
 #pragma once
 
 #include <cstdint>
@@ -12,6 +18,7 @@
 
 #include "grad_sync/sync_model.h"
 #include "pipeline/layer_instances.h"
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 
@@ -19,8 +26,9 @@ class SyncWalk {
  public:
   // A Maker's handle of a gather, such as a node number; 0: none.
   using Handle = int64_t;
-  // The pass that a gather serves. AfterReplay: the second gather for a microbatch's backward.
-  enum class GatherPurpose : uint8_t { Forward, Backward, AfterReplay };
+  // The pass that a gather serves. BackwardAfterReplay: the replay has gathered and freed the unit, and the
+  // backward of the same microbatch gathers it a second time.
+  enum class GatherPurpose : uint8_t { Forward, Backward, BackwardAfterReplay };
   static constexpr size_t kRoot = std::numeric_limits<size_t>::max();
 
   // Creates the collectives. units: indices into StageSync::units. instance: index into
@@ -50,9 +58,10 @@ class SyncWalk {
   void plan(const StageLayout& layout, std::shared_ptr<const PlacedPlan> plan);
   const std::vector<PlacedPlan::PlacedAction>& actions() const;
 
-  // Call before an instance runs. Gathers the instance's parameters unless they are gathered, and prefetches
-  // the parameters of the next instance. Returns the gather that the instance waits for.
+  // At the Gather event of an instance. Gathers the instance's parameters unless they are gathered, and
+  // prefetches the parameters of the next instance. Returns the gather that the instance waits for.
   Handle enter(int microbatch, size_t instance, bool backward);
+  // At the Release event of an instance. Frees parameters and starts the reductions that are due.
   void leave(int microbatch, size_t instance, bool backward);
   // The same for a layer that is recomputed in the backward of its group.
   Handle enter_replay(int microbatch, size_t instance);
@@ -80,15 +89,16 @@ class SyncWalk {
     // FSDP: the root unit of its chunk that holds its parameters; -1: none.
     int root = -1;
   };
-  // A root unit and the instances of its chunk, [begin, end).
+  // A root unit and the chunk that holds it; -1: the chunk is on another stage.
   struct Root {
     int segment = -1;  // as SyncUnit::segment
     std::vector<size_t> units;
-    size_t begin = 0, end = 0;
+    int chunk = -1;
   };
   // Shared by stages with the same layout.
   struct Layout {
     std::vector<Instance> instances;
+    std::vector<StageRange> chunks;
     std::vector<Root> roots;
   };
   // State of an instance, or of a root.
@@ -104,6 +114,9 @@ class SyncWalk {
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   const Instance& instance_at(size_t i) const { return layout_->instances[i]; }
+  const StageRange& range_of(int chunk) const { return layout_->chunks[static_cast<size_t>(chunk)]; }
+  // The pass that runs the instance.
+  PassOrder pass_of(size_t instance, bool backward) const;
   size_t root_around(size_t instance) const;  // kNone: no root
   std::vector<size_t> root_parts() const;
   UnitFreed freed(const std::vector<size_t>& units) const;
@@ -129,7 +142,7 @@ class SyncWalk {
   std::vector<Progress> progress_, roots_;  // by instance, by root
 };
 
-// The part of a walk that changes as it proceeds.
+// The part of a walk that changes while the step runs.
 struct SyncWalk::State {
   std::vector<Progress> progress, roots;
 };

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "grad_sync/sync_rules.h"
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 namespace {
@@ -16,32 +17,40 @@ struct Call {
   int at = -1;  // parameter of this module, or of the next module that has parameters
 };
 
-// Appends the calls of units and their modules, in order. backward: also for the replay of a forward under
-// recompute.
+// Appends the calls of units and their modules, in this order. backward: also for the replay of a forward
+// under recompute.
 using Modules = std::vector<SyncModule>;
-void call(Modules::const_iterator begin, Modules::const_iterator end, bool backward, std::vector<Call>& out) {
+void call(const Modules& modules, const PassOrder& order, bool backward, std::vector<Call>& out) {
   std::string unit;
-  for (auto m = begin; m != end; ++m) {
-    if (m->unit != unit && !m->unit.empty()) out.push_back({backward, {}, m->at});
-    unit = m->unit;
-    out.push_back({backward, m->params, m->at});
+  for (const size_t m : order) {
+    const SyncModule& module = modules[m];
+    if (module.unit != unit && !module.unit.empty()) out.push_back({backward, {}, module.at});
+    unit = module.unit;
+    out.push_back({backward, module.params, module.at});
   }
 }
 
+// First modules of the units, and the end. A module outside of units is alone.
+std::vector<size_t> unit_bounds(const Modules& modules) {
+  std::vector<size_t> out;
+  for (size_t m = 0; m < modules.size(); ++m)
+    if (m == 0 || modules[m].unit.empty() || modules[m].unit != modules[m - 1].unit) out.push_back(m);
+  out.push_back(modules.size());
+  return out;
+}
+
 std::vector<Call> calls_of(const SyncScope& scope) {
-  Modules modules = modules_of(scope);
+  const Modules modules = modules_of(scope);
+  const std::vector<size_t> bounds = unit_bounds(modules);
   std::vector<Call> out{{false, {}, modules.front().at}};
-  call(modules.begin(), modules.end(), false, out);
+  call(modules, {0, modules.size(), PassDirection::Forward}, false, out);
   out.push_back({true, {}, modules.back().at});
   // Backward, unit by unit. Under recompute each unit first runs its forward once more.
-  for (auto end = modules.cend(); end != modules.cbegin();) {
-    auto begin = end - 1;
-    while (begin != modules.cbegin() && !begin->unit.empty() && (begin - 1)->unit == begin->unit) --begin;
-    if (scope.policy.recompute && !begin->unit.empty()) call(begin, end, true, out);
-    Modules back(begin, end);
-    std::reverse(back.begin(), back.end());
-    call(back.begin(), back.end(), true, out);
-    end = begin;
+  for (const size_t unit : PassOrder(0, bounds.size() - 1, PassDirection::Backward)) {
+    const size_t first = bounds[unit], end = bounds[unit + 1];
+    if (scope.policy.recompute && !modules[first].unit.empty())
+      call(modules, {first, end, PassDirection::Forward}, true, out);
+    call(modules, {first, end, PassDirection::Backward}, true, out);
   }
   return out;
 }

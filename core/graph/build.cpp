@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "design/expert_nodes.h"
-#include "design/fields.h"
 #include "design/validate/checks.h"
 #include "design/validate/validate.h"
 #include "graph/segment_builder.h"
+#include "graph/structure_fields.h"
 
 namespace shardscape {
 
@@ -107,32 +107,6 @@ Structure structure_of(const Design& given) {
   return s;
 }
 
-Structure structure_of_segments(Structure s) {
-  const Structure usual;
-  s.pp = usual.pp;
-  s.interleaved = usual.interleaved;
-  s.split_backward = usual.split_backward;
-  s.layout = usual.layout;
-  s.scatter_gather = usual.scatter_gather;
-  s.moment_dtype = usual.moment_dtype;
-  s.master_weights = usual.master_weights;
-  s.recompute_groups = usual.recompute_groups;
-  s.recompute_block = usual.recompute_block;
-  s.offload_optimizer = usual.offload_optimizer;
-  s.offload_activations = usual.offload_activations;
-  s.sync = usual.sync;
-  s.overlap = usual.overlap;
-  s.accumulates = usual.accumulates;
-  s.every_microbatch = usual.every_microbatch;
-  s.reshards = usual.reshards;
-  s.whole_until_reduced = usual.whole_until_reduced;
-  s.hybrid = usual.hybrid;
-  s.edp_shards = usual.edp_shards;
-  s.clip_grad_norm = usual.clip_grad_norm;
-  s.average_loss = usual.average_loss;
-  return s;
-}
-
 namespace {
 
 Segment build_segment(const Structure& structure, const KernelProfile& profile, const ModelLibrary& library,
@@ -198,7 +172,8 @@ Result<std::shared_ptr<const Graph>> build(const Structure& structure, const Mod
   graph->structure = structure;
   graph->layer_pattern = architecture->pattern;
   graph->lead_kind = architecture->lead;
-  const Structure of_segments = structure_of_segments(structure);
+  // Every other member has its default, so code that builds segments cannot depend on it.
+  const Structure of_segments = members_with<&StructureUses::segments>(structure);
   try {
     const auto make = [&] { return build_segments(of_segments, *profile, *architecture, library); };
     Built segments = cache ? cache->get<std::vector<Segment>>(CacheKind::Segments, key_of(of_segments), make,
@@ -234,30 +209,9 @@ Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, Pl
   return graph;
 }
 
-// A new member does not compile until it is in both lists.
-void add_to(CacheKey& key, const Structure& structure) {
-  const auto& [architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
-               tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups,
-               cp_sequences, ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped,
-               many_microbatch, dtype, grad_dtype, compute, moment_dtype, master_weights, recompute,
-               recompute_modules, recompute_groups, recompute_block, offload_optimizer, offload_activations,
-               split_checkpoints, gathered_logits, ep, edp, etp, folded, local_experts, fp8_dispatch,
-               derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap, accumulates, every_microbatch,
-               reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm, average_loss] = structure;
-  add_members<Structure>(
-      key, architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
-      tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups, cp_sequences,
-      ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped, many_microbatch, dtype,
-      grad_dtype, compute, moment_dtype, master_weights, recompute, recompute_modules, recompute_groups,
-      recompute_block, offload_optimizer, offload_activations, split_checkpoints, gathered_logits, ep, edp,
-      etp, folded, local_experts, fp8_dispatch, derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap,
-      accumulates, every_microbatch, reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm,
-      average_loss);
-}
-
 CacheKey key_of(const Structure& structure) {
   CacheKey key;
-  add_to(key, structure);
+  visit_fields([&](const auto&, const auto& value) { add_value(key, value); }, structure);
   return key;
 }
 

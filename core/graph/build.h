@@ -20,8 +20,8 @@ Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, con
 // As build_graph, but segments and graph come from the cache, and the library is ModelLibrary::instance().
 Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache);
 
-// Cache keys: every field of a structure is part of the key.
-void add_to(CacheKey& key, const Structure& structure);
+// The key of results that depend on every member of a structure. Results that depend on some members select
+// them (structure_fields.h).
 CacheKey key_of(const Structure& structure);
 // Approximate bytes of a graph's segments in memory.
 size_t bytes_of(const std::vector<Segment>& segments);

@@ -144,11 +144,18 @@ struct BlockInstance {
   std::string name, template_id, label;
 };
 
-// The ops that one kernel computes (passes/fuse.cpp).
+// The ops that one kernel computes, and how the code base runs the kernel (passes/fuse.cpp).
 struct Kernel {
   OpId op = -1;           // names the kernel and has its seconds: its first GEMM, otherwise its last op
   std::vector<OpId> ops;  // in segment order
   Expr moved_bytes;       // bytes that the kernel reads and writes, per rank and microbatch
+  // GEMMs: one GEMM per local expert, one after the other (KernelProfile::separate_experts).
+  bool separate_experts = false;
+  // Attention: the name of the fused kernel if it is not the device's fastest (KernelRule::kernel).
+  std::string fused_attention;
+  // Attention: bytes per score (a query and a key of one head) that the kernels between the two matrix
+  // products move. 0: one fused kernel keeps the scores on chip.
+  double score_bytes = 0;
 };
 
 // A storage that is saved for the backward.
@@ -220,6 +227,12 @@ inline OpId timed_op(const Segment& segment, OpId id) {
   return kernel ? kernel->op : id;
 }
 
+// The forward op that this op differentiates; for any other op, replays included, the op itself.
+inline OpId forward_of(const Segment& segment, OpId id) {
+  const Op& op = segment.op(id);
+  return op.grad != GradRole::None && op.forward >= 0 ? op.forward : id;
+}
+
 // Whether a layer with this checkpoint policy runs the op.
 bool runs(const Op& op, CheckpointPolicy checkpoint_policy);
 // Storages saved by a layer with this checkpoint policy. Full recompute has CheckpointPolicy::Input, no full
@@ -258,6 +271,7 @@ Expr ring_messages(const Op& op);
 Expr ring_message_elements(const Segment& segment, const Op& op);
 
 // Every property of a design that its graph depends on. Designs with equal structures share one graph.
+// structure_fields.h says which other shared results depend on a member.
 struct Structure {
   std::string architecture, profile;
   Mode mode = Mode::Train;
@@ -333,10 +347,6 @@ struct Structure {
   auto operator<=>(const Structure&) const = default;
 };
 
-// The part of a structure that segments depend on. Every other field has its default, so code that builds
-// segments cannot depend on it.
-Structure structure_of_segments(Structure structure);
-
 // Mesh axes that split the sequence: none, {cp}, or both parts of cp where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);
 // Mesh axes of cp for mixers: cp_axes, or groups x heads.
@@ -360,7 +370,7 @@ Expr group_size(const Structure& structure, const MeshAxes& axes);
 // ("sharded:v").
 bool applies(const Structure& structure, const KernelStat& stat);
 
-// Immutable segments, shared by all graphs with the same structure_of_segments.
+// Immutable segments, shared by all graphs whose structures are equal in StructureUses::segments.
 class Segments {
  public:
   Segments() : made_(std::make_shared<const std::vector<Segment>>()) {}

@@ -41,17 +41,17 @@ TensorId SegmentBuilder::cache(TensorId made, bool slides) {
   Op op;
   op.kind = OpKind::CacheWrite;
   op.inputs = {made};
-  const TensorId kept = cache_tensor(op, source.name, axes, cache_placement(axes, slides),
-                                     structure_.cache_dtype);
-  op.outputs = {kept};
+  const TensorId stored = cache_tensor(op, source.name, axes, cache_placement(axes, slides),
+                                       structure_.cache_dtype);
+  op.outputs = {stored};
   for (size_t d = 0; d < axes.size(); ++d) op.spec += static_cast<char>('a' + d);
   op.spec = op.spec + (op.inputs.size() > 1 ? "," + op.spec : "") + "->" + op.spec;
   op.block = static_cast<int>(segment_.blocks.size()) - 1;
-  op.name = tensor(kept).name;
+  op.name = tensor(stored).name;
   op.label = "Write to the cache";
   add_op(std::move(op));
-  segment_.cached.push_back(kept);
-  return structure_.mode == Mode::Decode ? kept : made;
+  segment_.cached.push_back(stored);
+  return structure_.mode == Mode::Decode ? stored : made;
 }
 
 Placement SegmentBuilder::cache_placement(const std::vector<Axis>& axes, bool slides) const {

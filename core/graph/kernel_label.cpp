@@ -6,11 +6,6 @@
 namespace shardscape {
 namespace {
 
-OpId forward_of(const Segment& s, OpId id) {
-  const Op& op = s.op(id);
-  return op.grad != GradRole::None && op.forward >= 0 && op.kind == OpKind::Einsum ? op.forward : id;
-}
-
 // "Gate" becomes "gate" inside a label; "KV" stays.
 std::string inside(std::string word) {
   if (word.size() > 1 && std::islower(static_cast<unsigned char>(word[1])))

@@ -32,4 +32,8 @@ bool set_attribute(OpAttributes& attributes, std::string_view word) {
   return set(attributes, word, kAttentionWords) || set(attributes, word, kSwiGluWords);
 }
 
+std::string why_with_name(const Redistribution& by, std::string_view input) {
+  return by.why.empty() ? std::string() : std::string(by.why).replace(by.input_at, by.input_size, input);
+}
+
 }  // namespace shardscape

@@ -35,7 +35,10 @@ struct Redistribution {
   int dim_to = -1;
   Reduce reduce = Reduce::Sum;
   std::string why{};  // explanation with producer's placement, consumer's placement and rule
+  uint32_t input_at = 0, input_size = 0;  // the part of `why` that is the name of the input
 };
+// `why` with another name for the input.
+std::string why_with_name(const Redistribution& by, std::string_view input);
 
 // monostate: the op has no attributes.
 using OpAttributes = std::variant<std::monostate, AttentionAttributes, SwiGluAttributes, Redistribution>;

@@ -8,7 +8,9 @@ namespace {
 using enum FlopsGroup;
 using G = GradientRule;
 using F = FlopsRule;
+using B = BytesRule;
 using T = TimeRule;
+using R = RoutingRule;
 using W = WholeLetters;
 using D = DroppedLetters;
 
@@ -16,8 +18,8 @@ constexpr int kTwoOrMore = -1;
 constexpr Axis kTokens[] = {Axis::Tokens}, kStream[] = {Axis::Batch, Axis::Seq}, kChoices[] = {Axis::Choices},
                kSlots[] = {Axis::Experts, Axis::Slots}, kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots};
 
-constexpr OpTraits routing(OpTraits row) {
-  row.family = OpFamily::Routing;
+constexpr OpTraits routing(OpTraits row, RoutingRule rule) {
+  row.routing = rule;
   row.gradient = G::Routing;
   row.drops = D::Any;
   row.accepts_partial_gradient = true;
@@ -51,6 +53,7 @@ constexpr OpTraits kRows[] = {
      .group = Embedding,
      .gradient = G::Lookup,
      .flops = F::Result,
+     .bytes = B::LookedUpRows,
      .operands = 2,
      .drops = D::Any},
     {.kind = OpKind::PositionAdd,
@@ -59,6 +62,7 @@ constexpr OpTraits kRows[] = {
      .group = Embedding,
      .gradient = G::ToParameter,
      .flops = F::Result,
+     .bytes = B::PositionRows,
      .operands = 2,
      .drops = D::FirstOfSecond},
     {.kind = OpKind::RmsNorm,
@@ -222,14 +226,16 @@ constexpr OpTraits kRows[] = {
              .flops = F::FirstOperand,
              .operands = 1,
              .makes = kTokens,
-             .relabels = true}),
+             .relabels = true},
+            R::StreamToTokens),
     routing({.kind = OpKind::Unflatten,
              .name = "unflatten",
              .template_name = "unflatten",
              .flops = F::FirstOperand,
              .operands = 1,
              .makes = kStream,
-             .relabels = true}),
+             .relabels = true},
+            R::TokensToStream),
     routing({.kind = OpKind::SoftmaxTopK,
              .name = "softmax_top_k",
              .template_name = "softmax_top_k",
@@ -237,7 +243,8 @@ constexpr OpTraits kRows[] = {
              .flops = F::FirstOperand,
              .operands = 1,
              .optional = 1,
-             .makes = kChoices}),
+             .makes = kChoices},
+            R::Tokens),
     routing({.kind = OpKind::SigmoidTopK,
              .name = "sigmoid_top_k",
              .template_name = "sigmoid_top_k",
@@ -245,14 +252,16 @@ constexpr OpTraits kRows[] = {
              .flops = F::FirstOperand,
              .operands = 1,
              .optional = 1,
-             .makes = kChoices}),
+             .makes = kChoices},
+            R::Tokens),
     routing({.kind = OpKind::DispatchNodes,
              .name = "dispatch_nodes",
              .template_name = "dispatch_nodes",
              .flops = F::Result,
              .operands = 2,
              .makes = kNodeSlots,
-             .sends_tokens = true}),
+             .sends_tokens = true},
+            R::TokensToNodes),
     routing({.kind = OpKind::Dispatch,
              .name = "dispatch",
              .template_name = "dispatch",
@@ -260,19 +269,22 @@ constexpr OpTraits kRows[] = {
              .time = T::Routing,
              .operands = 2,
              .makes = kSlots,
-             .sends_tokens = true}),
+             .sends_tokens = true},
+            R::ToExperts),
     routing({.kind = OpKind::CombineNodes,
              .name = "combine_nodes",
              .template_name = "combine_nodes",
              .flops = F::FirstOperand,
              .operands = 1,
-             .makes = kTokens}),
+             .makes = kTokens},
+            R::NodesToTokens),
     routing({.kind = OpKind::Combine,
              .name = "combine",
              .template_name = "combine",
              .flops = F::FirstOperand,
              .time = T::Routing,
-             .operands = 2}),
+             .operands = 2},
+            R::FromExperts),
     redistribution(OpKind::AllReduce, "all_reduce", CollectiveKind::AllReduce),
     redistribution(OpKind::AllGather, "all_gather", CollectiveKind::AllGather),
     redistribution(OpKind::ReduceScatter, "reduce_scatter", CollectiveKind::ReduceScatter),
@@ -285,9 +297,21 @@ constexpr OpTraits kRows[] = {
      .group = FlopsGroup::Optimizer,
      .gradient = G::None,
      .flops = F::None},
-    {.kind = OpKind::Quantize, .name = "quantize", .gradient = G::StraightThrough, .flops = F::Quantize},
-    {.kind = OpKind::CacheWrite, .name = "cache_write", .gradient = G::None, .flops = F::None},
-    {.kind = OpKind::LastToken, .name = "last_token", .gradient = G::None, .flops = F::None},
+    {.kind = OpKind::Quantize,
+     .name = "quantize",
+     .gradient = G::StraightThrough,
+     .flops = F::Quantize,
+     .bytes = B::QuantizedCopies},
+    {.kind = OpKind::CacheWrite,
+     .name = "cache_write",
+     .gradient = G::None,
+     .flops = F::None,
+     .bytes = B::CacheWrite},
+    {.kind = OpKind::LastToken,
+     .name = "last_token",
+     .gradient = G::None,
+     .flops = F::None,
+     .bytes = B::LastToken},
     {.kind = OpKind::MergeParts, .name = "merge_parts", .gradient = G::None, .flops = F::Merge},
 };
 static_assert(std::size(kRows) == kOpKindCount, "every kind has a row");
@@ -305,8 +329,7 @@ const OpTraits& op_traits(OpKind kind) { return kRows[static_cast<size_t>(kind)]
 
 OpAttributes default_attributes(OpKind kind) {
   switch (op_traits(kind).family) {
-    case OpFamily::Plain:
-    case OpFamily::Routing: return {};
+    case OpFamily::Plain: return {};
     case OpFamily::Attention: return AttentionAttributes{};
     case OpFamily::SwiGlu: return SwiGluAttributes{};
     case OpFamily::Redistribution: return Redistribution{};
@@ -329,7 +352,7 @@ bool is_collective(OpKind kind) { return op_traits(kind).collective.has_value();
 CollectiveKind collective_of(OpKind kind) { return op_traits(kind).collective.value(); }
 bool is_ring(OpKind kind) { return op_traits(kind).collective == CollectiveKind::SendRecv; }
 bool is_redistribution(OpKind kind) { return op_traits(kind).family == OpFamily::Redistribution; }
-bool is_routing(OpKind kind) { return op_traits(kind).family == OpFamily::Routing; }
+bool is_routing(OpKind kind) { return op_traits(kind).routing.has_value(); }
 bool is_relabelling(OpKind kind) { return op_traits(kind).relabels; }
 FlopsGroup flops_group(OpKind kind) { return op_traits(kind).group; }
 bool is_loss(OpKind kind) { return op_traits(kind).group == FlopsGroup::Loss; }

@@ -16,8 +16,19 @@ enum class OpFamily : uint8_t {
   Plain,
   Attention,  // operands are queries, keys, values, and sinks if there are any
   SwiGlu,
-  Routing,        // mixture of experts: tokens to slots of experts and back; the dispatcher places them
   Redistribution  // collectives and local slices
+};
+
+// Mixture of experts, tokens to slots of experts and back: the layout of the operands and of the result. The
+// dispatcher places each layout (routing.cpp). Slots per node exist where tokens are sent once per node.
+enum class RoutingRule : uint8_t {
+  StreamToTokens,
+  TokensToStream,
+  Tokens,         // operands and result belong to tokens, for example choices of experts
+  TokensToNodes,  // operands belong to tokens, the result has slots per node
+  ToExperts,      // tokens or slots per node to slots per expert
+  FromExperts,    // operand 0 has slots per expert, the result belongs to tokens or slots per node
+  NodesToTokens
 };
 
 // Letters that the result of an op may lack.
@@ -70,6 +81,16 @@ enum class FlopsRule : uint8_t {
   Quantize
 };
 
+// Which bytes an op reads and writes (passes/count.cpp).
+enum class BytesRule : uint8_t {
+  Tensors,       // every operand and every result once
+  LookedUpRows,  // of a table, one row per token; the gradient adds to these rows
+  PositionRows,  // of a table, one row per position
+  QuantizedCopies,
+  CacheWrite,
+  LastToken  // one token per sequence
+};
+
 // How seconds follow from shapes and bytes (core/timing/compiled_ops.cpp). Seconds of collectives follow from
 // the cluster.
 enum class TimeRule : uint8_t {
@@ -95,6 +116,7 @@ struct OpTraits {
   FlopsGroup group = FlopsGroup::Pointwise;
   GradientRule gradient = GradientRule::OneKernel;
   FlopsRule flops = FlopsRule::Letters;
+  BytesRule bytes = BytesRule::Tensors;
   TimeRule time = TimeRule::Bytes;
   // Kinds of block templates: number of data and parameter operands; -1: two or more. optional: number of
   // further operands, such as the bias of a layer norm or the sinks of an attention.
@@ -103,6 +125,7 @@ struct OpTraits {
   std::span<const Axis> makes{};  // axes of the letters that only the result has, in order
   WholeLetters whole = WholeLetters::None;
   std::optional<CollectiveKind> collective{};
+  std::optional<RoutingRule> routing{};
   MixerSpace mixer = MixerSpace::None;
   // Inference stores a state for the next step; its last dimension is that of this operand. -1: no state.
   int state_operand = -1;

@@ -9,41 +9,41 @@
 
 namespace shardscape {
 
+// Tokens split by hidden need the whole sequence of their cp rank.
+const ShardRules& SegmentBuilder::routed_stream() const {
+  const bool stream = structure_.sequence_parallel && structure_.dispatcher != Dispatcher::AllToAllSeq;
+  return stream ? stream_rules_ : inner_rules_;
+}
+
 // Placement in which a routing op reads an operand. Partial operands stay Partial along axes that the
 // placement does not use, because routing is linear.
-Placement SegmentBuilder::routed(OpKind kind, size_t operand, const Tensor& t) const {
+Placement SegmentBuilder::routed(RoutingRule rule, size_t operand, const Tensor& t) const {
   const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
   const MeshAxes& rows = gathers ? expert_rows_ : token_axes_;
-  const auto inner = [&](Axis axis) { return axis == Axis::Hidden ? routed_hidden_ : MeshAxes{}; };
   Placement p;
   p.shards.resize(t.axes.size());
-  const bool in_node = structure_.ep_nodes && (kind == OpKind::Dispatch || kind == OpKind::Combine);
-  switch (kind) {
-    case OpKind::Flatten: {
-      // Tokens split by hidden need the whole sequence of their cp rank.
-      const bool stream = structure_.sequence_parallel && structure_.dispatcher != Dispatcher::AllToAllSeq;
-      p.shards[0] = (stream ? stream_rules_ : inner_rules_).of(Axis::Batch);
-      p.shards[1] = (stream ? stream_rules_ : inner_rules_).of(Axis::Seq);
-      p.shards.back() = inner(t.axes.back());
+  switch (rule) {
+    case RoutingRule::StreamToTokens:
+      p.shards[0] = routed_stream().of(Axis::Batch);
+      p.shards[1] = routed_stream().of(Axis::Seq);
       break;
-    }
-    case OpKind::Unflatten:
-    case OpKind::SoftmaxTopK:
-    case OpKind::SigmoidTopK:
-      p.shards[0] = token_axes_;
-      p.shards.back() = inner(t.axes.back());
-      break;
-    default:
-      if (in_node || kind == OpKind::CombineNodes) {
-        p.shards = (in_node ? at_nodes() : before_nodes()).shards;
-      } else if (kind == OpKind::Combine && operand == 0) {
+    case RoutingRule::TokensToStream:
+    case RoutingRule::Tokens: p.shards[0] = token_axes_; break;
+    case RoutingRule::TokensToNodes: p.shards[0] = rows; break;
+    case RoutingRule::NodesToTokens: p.shards = before_nodes().shards; break;
+    case RoutingRule::ToExperts:
+    case RoutingRule::FromExperts:
+      if (structure_.ep_nodes) {
+        p.shards = at_nodes().shards;
+      } else if (rule == RoutingRule::FromExperts && operand == 0) {
         if (gathers) p.shards[0] = parameter_rules_.of(Axis::Experts);
         p.shards[1] = rows;
       } else {
         p.shards[0] = rows;
       }
-      p.shards.back() = inner(t.axes.back());
+      break;
   }
+  p.shards.back() = t.axes.back() == Axis::Hidden ? routed_hidden_ : MeshAxes{};
   p.reduce = t.placement.reduce;
   for (MeshAxis axis : t.placement.partial)
     if (!p.uses(axis)) p.partial.push_back(axis);
@@ -58,41 +58,40 @@ Placement SegmentBuilder::at_experts() const {
   return {{parameter_rules_.of(Axis::Experts), expert_rows_, {}}, {}, Reduce::Sum};
 }
 
-LetterShards SegmentBuilder::route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
+LetterShards SegmentBuilder::route(RoutingRule rule, const OpSpec& spec, std::vector<TensorId>& operands,
                                    MeshAxes& partial, const std::string& consumer) {
   LetterShards shards;
   for (size_t i = 0; i < operands.size(); ++i) {
     if (tensor(operands[i]).producer < 0 && tensor(operands[i]).role == TensorRole::Constant)
       continue;  // a balance bias
-    operands[i] = redistribute(operands[i], routed(kind, i, tensor(operands[i])), Phase::Forward, consumer);
+    operands[i] = redistribute(operands[i], routed(rule, i, tensor(operands[i])), Phase::Forward, consumer);
     const Placement& p = tensor(operands[i]).placement;
     for (size_t d = 0; d < p.shards.size(); ++d) shards[spec.in[i][d]] = p.shards[d];
     partial.insert(partial.end(), p.partial.begin(), p.partial.end());
   }
   std::sort(partial.begin(), partial.end());
-  if (kind == OpKind::Flatten) {
-    shards[spec.out[0]] = token_axes_;
-    shards.erase(spec.in[0][0]);
-    shards.erase(spec.in[0][1]);
-  } else if (kind == OpKind::Unflatten) {
-    const bool stream = structure_.sequence_parallel && structure_.dispatcher != Dispatcher::AllToAllSeq;
-    shards[spec.out[0]] = (stream ? stream_rules_ : inner_rules_).of(Axis::Batch);
-    shards[spec.out[1]] = (stream ? stream_rules_ : inner_rules_).of(Axis::Seq);
-    shards.erase(spec.in[0][0]);
-  } else if (kind == OpKind::CombineNodes) {
-    shards[spec.out[0]] = token_axes_;
-    shards.erase(spec.in[0][0]);
-    shards.erase(spec.in[0][1]);
-  } else if (kind == OpKind::DispatchNodes) {
-    shards[spec.out[0]] = {};
-    shards[spec.out[1]] = token_axes_;
-  } else if (kind == OpKind::Dispatch && structure_.ep_nodes) {
-    shards[spec.out[0]] = node_axes(structure_);
-    shards[spec.out[1]] = node_rows_;
-  } else if (kind == OpKind::Dispatch) {
-    const bool gathers = structure_.dispatcher == Dispatcher::AllGather;
-    shards[spec.out[0]] = gathers ? parameter_rules_.of(Axis::Experts) : MeshAxes{};
-    shards[spec.out[1]] = gathers ? expert_rows_ : token_axes_;
+  // made: shards of the first letters of the result. dropped: how many letters of operand 0 the result lacks.
+  const auto replace = [&](const std::vector<MeshAxes>& made, size_t dropped) {
+    for (size_t d = 0; d < made.size(); ++d) shards[spec.out[d]] = made[d];
+    for (size_t d = 0; d < dropped; ++d) shards.erase(spec.in[0][d]);
+  };
+  switch (rule) {
+    case RoutingRule::StreamToTokens: replace({token_axes_}, 2); break;
+    case RoutingRule::TokensToStream:
+      replace({routed_stream().of(Axis::Batch), routed_stream().of(Axis::Seq)}, 1);
+      break;
+    case RoutingRule::NodesToTokens: replace({token_axes_}, 2); break;
+    case RoutingRule::TokensToNodes: replace({{}, token_axes_}, 0); break;
+    case RoutingRule::ToExperts:
+      if (structure_.ep_nodes)
+        replace({node_axes(structure_), node_rows_}, 0);
+      else if (structure_.dispatcher == Dispatcher::AllGather)
+        replace({parameter_rules_.of(Axis::Experts), expert_rows_}, 0);
+      else
+        replace({{}, token_axes_}, 0);
+      break;
+    case RoutingRule::Tokens:
+    case RoutingRule::FromExperts: break;
   }
   return shards;
 }

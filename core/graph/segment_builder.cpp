@@ -396,13 +396,15 @@ TensorId SegmentBuilder::move(TensorId from, OpKind kind, Redistribution by, con
   op.block = source.producer >= 0 ? segment_.op(source.producer).block : -1;
   const std::string producer = source.producer >= 0 ? segment_.op(source.producer).label
                                                     : std::string("The section before");
-  by.why = producer + " leaves " + source.name + " as " + to_string(source.placement, source.axes) + "; " +
-           consumer + " expects " + to_string(wanted, source.axes) + ". " + words.rule + ".";
+  by.why = producer + " leaves ";
+  by.input_at = static_cast<uint32_t>(by.why.size());
+  by.input_size = static_cast<uint32_t>(source.name.size());
+  by.why += source.name + " as " + to_string(source.placement, source.axes) + "; " + consumer + " expects " +
+            to_string(wanted, source.axes) + ". " + words.rule + ".";
   if (kind == OpKind::RingPass && structure_.zigzag)
     by.why +=
         " Under zigzag, rank i of n owns pieces i and 2n-1-i of 2n, so all ranks have equal work under a "
-        "causal "
-        "mask.";
+        "causal mask.";
   op.attributes = std::move(by);
   add_op(std::move(op));
   return result;

@@ -9,6 +9,7 @@
 
 #include "graph/graph.h"
 #include "graph/op_spec.h"
+#include "graph/op_traits.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -47,7 +48,7 @@ class SegmentBuilder {
 
   // As align, for a routing op: the dispatcher determines the placements of operands and result
   // (routing.cpp). partial: axes along which the result is Partial because an operand is Partial.
-  LetterShards route(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial,
+  LetterShards route(RoutingRule rule, const OpSpec& spec, std::vector<TensorId>& operands, MeshAxes& partial,
                      const std::string& consumer);
 
   // Placement of a tensor over these letters when an op runs over the index space `shards`. An axis that
@@ -128,7 +129,9 @@ class SegmentBuilder {
   struct RedistributionText;
   static RedistributionText redistribution_text(OpKind kind, const Redistribution& by);
 
-  Placement routed(OpKind kind, size_t operand, const Tensor& tensor) const;
+  Placement routed(RoutingRule rule, size_t operand, const Tensor& tensor) const;
+  // The residual stream as routing reads it.
+  const ShardRules& routed_stream() const;
 
   Segment segment_;
   const Structure& structure_;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "graph/graph.h"
 #include "model/kernel_profile.h"
@@ -27,7 +28,7 @@ bool is_cache_view(const Segment& segment, const Op& op) {
 }
 
 bool values_in_keys(const Segment& segment, const Op& op) {
-  return op.kind == OpKind::Attention && op.grad == GradRole::None &&
+  return attention_of(op) && op.grad == GradRole::None &&
          segment.tensor(op.inputs[1]).storage == segment.tensor(op.inputs[2]).storage &&
          segment.tensor(op.inputs[1]).role == TensorRole::Cache &&
          segment.tensor(op.inputs[1]).axes.size() == 3;
@@ -103,11 +104,20 @@ Expr ring_message_elements(const Segment& segment, const Op& op) {
 }
 
 Expr collective_elements(const Segment& segment, const Op& op) {
-  if (is_ring(op.kind)) return ring_messages(op) * ring_message_elements(segment, op);
-  // Without dim_to, a rank sends as many copies as it receives.
-  const bool copies = op.kind == OpKind::AllToAll && redistribution(op).dim_to < 0;
-  const TensorId whole = op.kind == OpKind::AllGather || copies ? op.outputs[0] : op.inputs[0];
-  return local_elements(segment.tensor(whole));
+  const auto elements = [&](const std::vector<TensorId>& of) {
+    return local_elements(segment.tensor(of[0]));
+  };
+  switch (collective_of(op.kind)) {
+    case CollectiveKind::AllReduce:
+    case CollectiveKind::ReduceScatter:
+    case CollectiveKind::Reduce:
+    case CollectiveKind::Broadcast: return elements(op.inputs);
+    case CollectiveKind::AllGather: return elements(op.outputs);
+    // Without dim_to, a rank sends as many copies as it receives.
+    case CollectiveKind::AllToAll: return elements(redistribution(op).dim_to < 0 ? op.outputs : op.inputs);
+    case CollectiveKind::SendRecv: return ring_messages(op) * ring_message_elements(segment, op);
+  }
+  throw std::logic_error("no such kind of collective");
 }
 
 Expr collective_bytes(const Segment& segment, const Op& op) {

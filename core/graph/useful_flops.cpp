@@ -4,6 +4,7 @@
 #include <set>
 
 #include "graph/op_spec.h"
+#include "graph/op_traits.h"
 
 namespace shardscape {
 namespace {
@@ -17,7 +18,7 @@ const Expr* extent(const Segment& segment, Axis axis) {
 }
 
 Expr every_term(const Segment& segment, const Op& op) {
-  if (op.kind == OpKind::Attention) {
+  if (op_traits(op.kind).flops == FlopsRule::Attention) {
     const Tensor &q = segment.tensor(op.inputs[0]), &k = segment.tensor(op.inputs[1]),
                  &v = segment.tensor(op.inputs[2]);
     return Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * k.sizes[1] * (k.sizes.back() + v.sizes.back());
@@ -41,6 +42,23 @@ Expr useful_flops_of(const Segment& segment, const Expr& flops) {
   const Expr *tokens = extent(segment, Axis::Tokens), *slots = extent(segment, Axis::Slots);
   if (!tokens || !slots) return flops;
   return flops.substitute(slots_of_rank, Expr(slots_of_rank) * *tokens * top_k / (experts * *slots));
+}
+
+bool has_model_flops(OpKind kind) {
+  switch (op_traits(kind).flops) {
+    case FlopsRule::Contraction:
+    case FlopsRule::Attention: return true;
+    case FlopsRule::Letters:
+    case FlopsRule::OwnLetters:
+    case FlopsRule::Result:
+    case FlopsRule::FirstOperand:
+    case FlopsRule::None:
+    case FlopsRule::Scan:
+    case FlopsRule::Sum:
+    case FlopsRule::Merge:
+    case FlopsRule::Quantize: return false;
+  }
+  return false;
 }
 
 Expr model_flops_of(const Segment& segment, const Op& op) {

@@ -12,7 +12,10 @@ namespace shardscape {
 // tokens · K / (X · slots). Expressions without Cx, and segments without experts, stay unchanged. flops: of
 // one rank or of all ranks.
 Expr useful_flops_of(const Segment& segment, const Expr& flops);
-// Model FLOPs of a forward matrix product or attention op, summed over all ranks: 2 per term of the full
+// Whether model FLOPs count ops of the kind: matrix products and attention, as in Chowdhery et al., arXiv
+// 2204.02311, appendix B.
+bool has_model_flops(OpKind kind);
+// Model FLOPs of a forward op whose kind has model FLOPs, summed over all ranks: 2 per term of the full
 // index space, for attention 2 · (size of a key + size of a value) per pair of query and key. Masks do not
 // reduce them.
 Expr model_flops_of(const Segment& segment, const Op& op);

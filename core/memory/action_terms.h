@@ -76,7 +76,8 @@ Bytes apply_action(const Action& a, const AccumulationStep& accumulation, const 
     case ActionKind::ReceiveBackward: now = now + of.backward[0].received; break;
     case ActionKind::SendForward: now = now - of.forward.sent; break;
     case ActionKind::SendBackward: now = now - of.backward[0].sent; break;
-    default: break;
+    case ActionKind::GradReduce:
+    case ActionKind::Optimizer: break;
   }
   return total(now) > total(peak) ? now : peak;
 }

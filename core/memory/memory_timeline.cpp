@@ -8,6 +8,7 @@
 #include "grad_sync/grad_plan.h"
 #include "graph/chunk_layers.h"
 #include "graph/kernel_label.h"
+#include "graph/structure_fields.h"
 #include "memory/runtime_memory.h"
 #include "memory/stage_profiles.h"
 #include "pipeline/peak_candidates.h"
@@ -281,9 +282,9 @@ class StageTimeline : StageProfiles {
     return copies;
   }
 
-  const std::string& input_name(int segment) const {
+  StorageId input_of(int segment) const {
     const Segment& s = graph_.segments[static_cast<size_t>(segment)];
-    return s.storages[static_cast<size_t>(s.tensor(s.input).storage)].name;
+    return s.tensor(s.input).storage;
   }
   size_t instance_of(const RunningPass& work) const { return starts_[work.chunk] + work.level.instance; }
   PeakPlace place_of(const RunningPass& work) {
@@ -400,7 +401,7 @@ class StageTimeline : StageProfiles {
       if (work.level.after_run) continue;
       for (const LiveStorage& storage : m_.live(key(instance_of(work)), work.level.part)) {
         if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) &&
-                                   storage.name == input_name(at.segment)))
+                                   storage.storage == input_of(at.segment)))
           continue;
         out.contributors.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch),
                                     storage.category, storage.bytes});
@@ -483,7 +484,6 @@ std::shared_ptr<const std::vector<StagePeak>> stage_peaks(const Report& plan,
 // depend on if gradients and receive buffers are always allocated.
 void add_stages(CacheKey& key, const Report& plan) {
   const ParallelSpec& parallel = plan.design.parallel;
-  key.add(int64_t{plan.graph().structure.split_backward});
   const CacheKey schedule = schedule_key(parallel);
   for (const int64_t word : schedule.words()) key.add(word);
   key.add(int64_t{representative_microbatches(parallel, static_cast<int>(plan.microbatches))});
@@ -508,14 +508,11 @@ int64_t most_in_use(const Report& plan, const std::stop_token& stop) {
   CacheKey key;
   const Binding& binding = plan.stages.front().binding;
   const std::shared_ptr<const SegmentLifetimes> lifetimes = cached_lifetimes(plan);
-  const Structure& structure = plan.graph().structure;
   key.add(lifetimes->serial());
   const AllocatedGradients allocated = allocated_gradients(plan);
   key.add(allocated.bytes);
   key.add(int64_t{allocated.tied});
-  for (const bool word :
-       {structure.recompute_block, structure.recompute_groups, structure.offload_activations})
-    key.add(int64_t{word});  // classes of layers
+  add_fields<&StructureUses::layer_classes>(key, plan.graph().structure);
   for (const Symbol symbol : lifetimes->symbols()) key.add(binding.get(symbol).value_or(-1));
   const auto find = [&] {
     const auto make = [&] { return SegmentMemories(plan).table(); };

@@ -7,6 +7,7 @@
 #include "grad_sync/sync_params.h"
 #include "grad_sync/sync_plan.h"
 #include "graph/build.h"
+#include "graph/structure_fields.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -54,11 +55,9 @@ const KernelProfile& profile_of(const Graph& graph) {
 }
 
 std::shared_ptr<const SegmentLifetimes> cached_lifetimes(const Report& report) {
-  // Structures that differ only in schedule and gradient sync have the same segments. Lifetimes also depend
-  // on whether the backward is split, and on whether FSDP shards the gradients.
-  Structure read = structure_of_segments(report.graph().structure);
-  read.split_backward = report.graph().structure.split_backward;
-  if (is_fsdp(report.graph().structure.sync)) read.sync = SyncStrategy::Fsdp1;
+  Structure read = members_with<&StructureUses::lifetimes>(report.graph().structure);
+  // Of the policy of gradient sync, lifetimes depend only on whether FSDP shards the gradients.
+  read.sync = is_fsdp(read.sync) ? SyncStrategy::Fsdp1 : SyncStrategy::DdpFlat;
   const auto make = [&] {
     auto out = std::make_shared<Lifetimes>(
         Lifetimes{report.model->graph, {*report.model->graph, profile_of(report.graph())}});
@@ -100,7 +99,8 @@ AllocatedGradients allocated_gradients(const Report& report) {
       out.bytes = dtype_bytes(is_deepspeed(s.sync) ? s.dtype : s.grad_dtype);
       break;
     case GradientLife::UntilReduced: out.bytes = dtype_bytes(unreduced_dtype(s)); break;
-    default: break;
+    case GradientLife::Always:
+    case GradientLife::InBuckets: break;
   }
   return out;
 }

@@ -80,12 +80,12 @@ SegmentLifetimes::SegmentLifetimes(const Graph& graph, const KernelProfile& prof
                                                                         local_bytes(s.tensor(op.outputs[0]));
     }
     sizes.insert(sizes.end(), storages.begin(), storages.end());
-    for (const Op& op : s.ops) {
+    for (OpId id = 0; id < static_cast<OpId>(s.ops.size()); ++id) {
+      const Op& op = s.op(id);
       const KernelRule* rule = is_redistribution(op.kind) ? nullptr
                                                           : profile.rule(std::string(template_name(op.kind)));
       const bool backward = op.grad != GradRole::None;
-      const Op& forward = backward && op.forward >= 0 ? s.op(op.forward) : op;
-      sizes.push_back(rule ? workspace_of(graph.structure, s, forward,
+      sizes.push_back(rule ? workspace_of(graph.structure, s, s.op(forward_of(s, id)),
                                           backward ? rule->backward_workspace : rule->forward_workspace)
                            : Expr());
     }

@@ -34,6 +34,7 @@ struct LiveStorage {
   std::string name;  // "mlp.g", "attention.wq, gradient"
   MemoryCategory category = MemoryCategory::Buffers;
   int64_t bytes = 0;
+  StorageId storage = -1;  // -1: a workspace
 };
 
 // Memory over the ops of one part of a segment, such as its forward.

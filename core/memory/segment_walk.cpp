@@ -245,7 +245,8 @@ void SegmentLifetimes::Walk::record_peak(OpId id, const Temporaries& temporaries
   if (!at_peak) return;
   at_peak->clear();
   for (size_t i = 0; i < alive_.size(); ++i)
-    if (alive_[i]) at_peak->push_back({s_.storages[i].name, category_[i], bytes_[i]});
+    if (alive_[i])
+      at_peak->push_back({s_.storages[i].name, category_[i], bytes_[i], static_cast<StorageId>(i)});
   if (temporaries.bytes > 0)
     at_peak->push_back({kernel_label(s_, id) + temporaries.name, MemoryCategory::Buffers, temporaries.bytes});
 }

@@ -159,14 +159,14 @@ class StageProfiles::BackwardReader {
   }
 
   void replay(const Event& event) {
-    const SegmentMemory& again = of_.memory(event.instance);
+    const SegmentMemory& layer = of_.memory(event.instance);
     const bool in_group = event.instance < event.cause;
-    const SegmentPart& part = in_group ? again.replay_in_group : again.replay;
+    const SegmentPart& part = in_group ? layer.replay_in_group : layer.replay;
     const CategoryBytes own = p_.change + replayed_ - part.begin + of_.memory(event.cause).output_grad;
     note(p_,
          Level{own + part.peak, event.instance, in_group ? Part::ReplayInGroup : Part::Replay, gradients_},
          std::exchange(begins_, false));
-    replayed_ = replayed_ - (part.begin - again.saved) + (part.end - again.saved);
+    replayed_ = replayed_ - (part.begin - layer.saved) + (part.end - layer.saved);
   }
 
   void backward(size_t i) {

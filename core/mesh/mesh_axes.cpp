@@ -17,7 +17,10 @@ constexpr bool is_whole_expert_axis(MeshAxis axis) {
 
 // Exactly one of the parts of a split has a number, and an axis is split by rows below its own.
 constexpr bool well_formed(const MeshAxisRow& row) {
-  if (row.name.empty()) return false;
+  const bool part = row.place == AxisPlace::Outer || row.place == AxisPlace::Inner;
+  if (row.name.empty() || (row.field != nullptr) != (part && !row.degree.empty()) ||
+      (row.field != nullptr && !row.number))
+    return false;
   switch (row.place) {
     case AxisPlace::Whole:
       return row.parent == row.axis && row.number && !row.degree.empty() &&

@@ -44,17 +44,17 @@ inline constexpr auto kMeshAxisCount = static_cast<size_t>(MeshAxis::Count);
 
 using MeshAxes = std::vector<MeshAxis>;  // from major to minor
 
-// The numbers from which the degrees of all axes follow.
+// The numbers from which the degrees of all axes follow. Numbers of splits are 0 where the mesh has no split.
 struct MeshDegrees {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   int64_t kv_heads = 1;  // splits tp if smaller than tp
   int64_t dp_shard = 0;  // ranks of dp that shard states; splits dp if it divides dp; 0: all of dp
   int64_t ep = 1;
   int64_t etp = 0;          // tensor-parallel degree of experts; 0: tp
-  int64_t ulysses = 1;      // u; splits cp
-  int64_t ep_local = 1;     // el; splits ep
-  int64_t mixer_heads = 1;  // uh; splits cp for state-space mixers
-  int64_t context = 1;      // dcp; splits tp
+  int64_t ulysses = 0;      // u; splits cp
+  int64_t ep_local = 0;     // el; splits ep
+  int64_t mixer_heads = 0;  // uh; splits cp for state-space mixers
+  int64_t context = 0;      // dcp; splits tp
   bool folds_experts() const { return etp > 0 && etp != tp; }
   int64_t shard_dp() const { return dp_shard >= 1 && dp % dp_shard == 0 ? dp_shard : dp; }
   int64_t expert_tp() const { return folds_experts() ? etp : 1; }
@@ -81,6 +81,7 @@ enum class AxisPlace : uint8_t { Whole, Form, Outer, Inner };
 // of each split has a number. If the number does not divide the parent, the inner part has degree 1.
 struct MeshAxisRow {
   using Number = int64_t (*)(const MeshDegrees&);
+  using Field = int64_t MeshDegrees::*;
 
   MeshAxis axis;
   std::string_view name;
@@ -92,6 +93,7 @@ struct MeshAxisRow {
                                    // function address in a constant
   Mesh mesh = Mesh::Dense;         // inherited by parts and forms
   AxisUse use = AxisUse::Shards;   // inherited by parts and forms
+  Field field = nullptr;           // of a part whose degree is a symbol: the value of the symbol
 };
 
 namespace mesh_axis_rows {
@@ -108,13 +110,23 @@ constexpr MeshAxisRow whole(MeshAxis axis, std::string_view name, Mesh mesh, Axi
 constexpr MeshAxisRow form(MeshAxis parent, MeshAxis axis, std::string_view name, std::string_view degree) {
   return {axis, name, AxisPlace::Form, parent, {}, degree};
 }
-constexpr MeshAxisRow outer(MeshAxis parent, MeshAxis axis, std::string_view name,
-                            std::string_view degree = {}, std::optional<MeshAxisRow::Number> number = {}) {
-  return {axis, name, AxisPlace::Outer, parent, {}, degree, number};
+constexpr MeshAxisRow outer(MeshAxis parent, MeshAxis axis, std::string_view name) {
+  return {axis, name, AxisPlace::Outer, parent};
 }
-constexpr MeshAxisRow inner(MeshAxis parent, MeshAxis outer, MeshAxis axis, std::string_view name,
-                            std::string_view degree = {}, std::optional<MeshAxisRow::Number> number = {}) {
-  return {axis, name, AxisPlace::Inner, parent, outer, degree, number};
+constexpr MeshAxisRow inner(MeshAxis parent, MeshAxis outer, MeshAxis axis, std::string_view name) {
+  return {axis, name, AxisPlace::Inner, parent, outer};
+}
+// The part of a split that has the number. symbol: the degree of the part, with the value of the field.
+template <auto kField, auto kNumber = kField>
+constexpr MeshAxisRow numbered(MeshAxisRow part, std::string_view symbol) {
+  part.degree = symbol;
+  part.field = kField;
+  part.number = number<kNumber>;
+  return part;
+}
+constexpr MeshAxisRow with_number(MeshAxisRow part, MeshAxisRow::Number number) {
+  part.number = number;
+  return part;
 }
 
 constexpr auto rows() {
@@ -126,21 +138,21 @@ constexpr auto rows() {
       whole(Cp, "cp", Mesh::Dense, AxisUse::Replicas, "cp", number<&D::cp>),
       whole(Tp, "tp", Mesh::Dense, AxisUse::Shards, "tp", number<&D::tp>),
       // If KV heads are fewer than tp, each KV head is copied to tp/G adjacent ranks.
-      outer(Tp, TpKv, "tp_kv", "G", number<&D::kv_heads>),
+      numbered<&D::kv_heads>(outer(Tp, TpKv, "tp_kv"), "G"),
       inner(Tp, TpKv, TpRep, "tp_rep"),
       // dcp adjacent ranks share the context of decoded sequences.
       outer(Tp, TpOuter, "tp_outer"),
-      inner(Tp, TpOuter, TpContext, "dcp", "dcp", number<&D::context>),
+      numbered<&D::context>(inner(Tp, TpOuter, TpContext, "dcp"), "dcp"),
       // Hybrid sharding: states are sharded inside a group and replicated across groups.
       outer(Dp, DpRep, "dp_replicate"),
-      inner(Dp, DpRep, DpShard, "dp_shard", "ds", number<&D::shard_dp>),
+      numbered<&D::dp_shard, &D::shard_dp>(inner(Dp, DpRep, DpShard, "dp_shard"), "ds"),
       // Ulysses inside a ring: u adjacent ranks, which send most, exchange heads. cp/u groups of these ranks
       // form the ring.
       outer(Cp, CpRing, "cp_ring"),
-      inner(Cp, CpRing, CpUlysses, "cp_ulysses", "u", number<&D::ulysses>),
+      numbered<&D::ulysses>(inner(Cp, CpRing, CpUlysses, "cp_ulysses"), "u"),
       // State-space mixers: uh ranks share the heads of one of cp/uh mixer groups.
       outer(Cp, CpGroups, "cp_groups"),
-      inner(Cp, CpGroups, CpHeads, "cp_heads", "uh", number<&D::mixer_heads>),
+      numbered<&D::mixer_heads>(inner(Cp, CpGroups, CpHeads, "cp_heads"), "uh"),
       // edp x ep covers dp x cp if experts use the tp of the dense layers. If experts have their own
       // tensor-parallel degree, edp x ep x etp covers dp x cp x tp. Both cases place ranks in the same
       // way; only the formulas differ.
@@ -149,13 +161,13 @@ constexpr auto rows() {
       // Under hybrid sharding, the expert mesh lies inside each copy of the states if it fits. All parameters
       // are then copied to the same ranks (Megatron-core parallel_state: instances of experts and of dense
       // parameters share one group across instances).
-      inner(Edp, DpRep, EdpShard, "edp_shard", {}, number<&D::edp_shard>),
-      inner(EdpFolded, DpRep, EdpShardFolded, "edp_shard", {}, number<&D::edp_shard>),
+      with_number(inner(Edp, DpRep, EdpShard, "edp_shard"), number<&D::edp_shard>),
+      with_number(inner(EdpFolded, DpRep, EdpShardFolded, "edp_shard"), number<&D::edp_shard>),
       whole(Etp, "etp", Mesh::Experts, AxisUse::Shards, "etp", number<&D::expert_tp>),
       whole(Ep, "ep", Mesh::Experts, AxisUse::Shards, "ep", number<&D::expert_ep>),
       // Tokens are sent once per node: el ranks of a group share a node, and ep/el nodes share the experts.
       outer(Ep, EpNode, "ep_node"),
-      inner(Ep, EpNode, EpLocal, "ep_local", "el", number<&D::ep_local>),
+      numbered<&D::ep_local>(inner(Ep, EpNode, EpLocal, "ep_local"), "el"),
   };
 }
 

@@ -1,6 +1,7 @@
 #include "model/profile_reader.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -96,6 +97,15 @@ WeightGradient weight_gradient(const JsonFile& file, const std::string& text) {
             "fresh, none, dummy or shared_dummy");
 }
 
+std::array<double, 2> expert_bias(const JsonFile& file, const json& root) {
+  const json& list = file.array(root, "expert_bias");
+  if (list.size() != 2 || !std::all_of(list.begin(), list.end(),
+                                       [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
+    file.fail(ProblemCode::DataValue, "expert_bias", "\"expert_bias\" is " + list.dump(),
+              "two numbers of bytes per element: forward, backward");
+  return {list[0].get<double>(), list[1].get<double>()};
+}
+
 std::vector<std::vector<std::string>> fused_chains(const JsonFile& file, const json& root) {
   std::vector<std::vector<std::string>> out;
   for (const json& chain : file.array(root, "fused")) {
@@ -110,6 +120,62 @@ std::vector<std::vector<std::string>> fused_chains(const JsonFile& file, const j
   return out;
 }
 
+// The profile that the members of `root` describe. file: for messages. A profile with a base may lack
+// members.
+KernelProfile profile_of(const JsonFile& file, const json& root) {
+  const bool has_base = !file.text_or(root, "extends", "").empty();
+  KernelProfile out;
+  out.id = file.text(root, "profile");
+  out.label = file.text_or(root, "label", out.id);
+  out.source = file.text_or(root, "source", "");
+  if (!has_base || root.contains("packed"))
+    for (const json& group : file.array(root, "packed"))
+      out.packed.push_back(group.get<std::vector<std::string>>());
+  if (root.contains("fused")) out.fused = fused_chains(file, root);
+  if (root.contains("recomputes"))
+    out.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
+  if (root.contains("residual")) {
+    out.residual = dtype_from_name(file.text(root, "residual"));
+    if (!out.residual)
+      file.fail(ProblemCode::DataValue, "residual", "the type of the residual stream is unknown",
+                "bfloat16, float16 or float32");
+  }
+  if (root.contains("separate_experts"))
+    out.separate_experts = file.boolean_or(root, "separate_experts", false);
+  if (root.contains("expert_bias")) out.expert_bias = expert_bias(file, root);
+  // One of the words, or nothing. `accepted` leaves out words of earlier files.
+  const auto choice = [&](const char* key, const std::map<std::string, bool>& words, const char* accepted) {
+    const std::string word = file.text_or(root, key, "");
+    const auto known = words.find(word);
+    if (!word.empty() && known == words.end())
+      file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"", accepted);
+    return known != words.end() && known->second;
+  };
+  out.reduce_per_consumer = choice("reduce", {{"per_consumer", true}, {"summed", false}},
+                                   "summed or per_consumer");
+  out.saves_gathered = choice("gathered_inputs",
+                              {{"saved", true}, {"regathered", false}, {"kept", true}, {"again", false}},
+                              "saved or regathered");
+  out.adds_gradients_at_once = choice("gradient_sums", {{"at_once", true}, {"one_by_one", false}},
+                                      "at_once or one_by_one");
+  if (root.contains("weight_gradient"))
+    out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
+  if (!has_base || root.contains("ops"))
+    for (const auto& [op, value] : file.object(root, "ops").items()) out.rules[op] = rule(file, value);
+  return out;
+}
+
+// Adds the members of a base that the profile lacks, and the rules for ops that it lacks.
+void inherit(json& root, const json& base) {
+  for (const auto& [key, value] : base.items()) {
+    if (key == "label" || key == "source") continue;
+    if (key == "ops" && root.contains(key))
+      for (const auto& [op, inherited] : value.items()) root[key].emplace(op, json(inherited));
+    else
+      root.emplace(key, json(value));
+  }
+}
+
 }  // namespace
 
 void ProfileReader::read(const JsonFile& file) {
@@ -117,64 +183,12 @@ void ProfileReader::read(const JsonFile& file) {
   file.only(root, {"profile", "label", "source", "extends", "packed", "fused", "recomputes", "residual",
                    "reduce", "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs",
                    "gradient_sums", "ops"});
-  Entry entry;
-  KernelProfile& own = entry.own;
-  own.id = file.text(root, "profile");
-  own.label = file.text_or(root, "label", own.id);
-  own.source = file.text_or(root, "source", "");
-  entry.extends = file.text_or(root, "extends", "");
-  entry.where = file.name() + ":" + std::to_string(file.line_of("extends"));
-  entry.has_packed = entry.extends.empty() || root.contains("packed");
-  if (entry.has_packed)
-    for (const json& group : file.array(root, "packed"))
-      own.packed.push_back(group.get<std::vector<std::string>>());
-  entry.has_fused = root.contains("fused");
-  entry.fused_where = file.name() + ":" + std::to_string(file.line_of("fused"));
-  if (entry.has_fused) own.fused = fused_chains(file, root);
-  entry.has_recomputes = root.contains("recomputes");
-  if (entry.has_recomputes) own.recomputes = file.array(root, "recomputes").get<std::vector<std::string>>();
-  if (root.contains("residual")) {
-    own.residual = dtype_from_name(file.text(root, "residual"));
-    if (!own.residual)
-      file.fail(ProblemCode::DataValue, "residual", "the type of the residual stream is unknown",
-                "bfloat16, float16 or float32");
-  }
-  if (root.contains("separate_experts"))
-    own.separate_experts = file.boolean_or(root, "separate_experts", false);
-  if (root.contains("expert_bias")) {
-    const json& list = file.array(root, "expert_bias");
-    if (list.size() != 2 || !std::all_of(list.begin(), list.end(),
-                                         [](const json& v) { return v.is_number() && v.get<double>() >= 0; }))
-      file.fail(ProblemCode::DataValue, "expert_bias", "\"expert_bias\" is " + list.dump(),
-                "two numbers of bytes per element: forward, backward");
-    own.expert_bias = {list[0].get<double>(), list[1].get<double>()};
-  }
-  const std::string reduce = file.text_or(root, "reduce", "");
-  entry.has_reduce = !reduce.empty();
-  own.reduce_per_consumer = reduce == "per_consumer";
-  if (entry.has_reduce && reduce != "summed" && reduce != "per_consumer")
-    file.fail(ProblemCode::DataValue, "reduce", "\"reduce\" is \"" + reduce + "\"", "summed or per_consumer");
-  const auto choice = [&](const char* key, const char* yes, const char* no, bool& stated) {
-    const std::string word = file.text_or(root, key, "");
-    stated = !word.empty();
-    if (stated && word != yes && word != no)
-      file.fail(ProblemCode::DataValue, key, "\"" + std::string(key) + "\" is \"" + word + "\"",
-                std::string(yes) + " or " + no);
-    return word == yes;
-  };
-  own.saves_gathered = choice("gathered_inputs", "kept", "again", entry.has_gathered_inputs);
-  own.adds_gradients_at_once = choice("gradient_sums", "at_once", "one_by_one", entry.has_gradient_sums);
-  entry.has_weight_gradient = root.contains("weight_gradient");
-  if (entry.has_weight_gradient)
-    own.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
-  if (entry.extends.empty() || root.contains("ops"))
-    for (const auto& [op, value] : file.object(root, "ops").items()) own.rules[op] = rule(file, value);
-  entries_.push_back(std::move(entry));
+  entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 
 const ProfileReader::Entry* ProfileReader::latest(const std::string& id) const {
   const auto it = std::find_if(entries_.rbegin(), entries_.rend(),
-                               [&](const Entry& e) { return e.own.id == id; });
+                               [&](const Entry& e) { return e.id == id; });
   return it == entries_.rend() ? nullptr : &*it;
 }
 
@@ -185,22 +199,23 @@ std::optional<Problem> ProfileReader::base_problem(const Entry& entry) const {
   const Entry* base = latest(entry.extends);
   if (!base) {
     std::set<std::string> ids;
-    for (const Entry& e : entries_) ids.insert(e.own.id);
-    ids.erase(entry.own.id);
+    for (const Entry& e : entries_) ids.insert(e.id);
+    ids.erase(entry.id);
     std::string accepted = ids.empty() ? "a profile without \"extends\"" : "one of";
     for (const std::string& id : ids) accepted += " " + id;
-    return Problem(ProblemCode::UnknownProfile, entry.where,
-                   "\"" + entry.own.id + "\" extends \"" + entry.extends + "\", which is not a profile",
+    return Problem(ProblemCode::UnknownProfile, entry.where("extends"),
+                   "\"" + entry.id + "\" extends \"" + entry.extends + "\", which is not a profile",
                    std::move(accepted));
   }
-  std::string path = entry.own.id + " -> " + entry.extends;
+  std::string path = entry.id + " -> " + entry.extends;
   for (size_t steps = 0; base && base != &entry && steps < entries_.size(); ++steps) {
     if (base->extends.empty()) return std::nullopt;
     path += " -> " + base->extends;
     base = latest(base->extends);
   }
   if (base != &entry) return std::nullopt;
-  return Problem(ProblemCode::ProfileCycle, entry.where, "\"" + entry.own.id + "\" extends itself: " + path,
+  return Problem(ProblemCode::ProfileCycle, entry.where("extends"),
+                 "\"" + entry.id + "\" extends itself: " + path,
                  "a profile that does not lead back to this one");
 }
 
@@ -221,7 +236,7 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
   // From the last file to the first: a user's file that breaks a chain is removed before the built-in file
   // that it overrides.
   for (size_t i = entries_.size(); i-- > 0;) {
-    if (latest(entries_[i].own.id) != &entries_[i]) continue;
+    if (latest(entries_[i].id) != &entries_[i]) continue;
     const auto problem = base_problem(entries_[i]);
     if (!problem) continue;
     problems.push_back(*problem);
@@ -230,34 +245,17 @@ std::vector<KernelProfile> ProfileReader::resolve(std::vector<Problem>& problems
   }
   std::vector<KernelProfile> out;
   for (const Entry& entry : entries_) {
-    if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.own.id; }))
+    if (std::any_of(out.begin(), out.end(), [&](const KernelProfile& p) { return p.id == entry.id; }))
       continue;
-    const Entry* at = latest(entry.own.id);
-    const std::string fused_where = at->has_fused ? at->fused_where : std::string();
-    KernelProfile profile = at->own;
-    bool has_packed = at->has_packed, has_fused = at->has_fused, has_reduce = at->has_reduce,
-         has_recomputes = at->has_recomputes, has_weight_gradient = at->has_weight_gradient,
-         has_gathered_inputs = at->has_gathered_inputs, has_gradient_sums = at->has_gradient_sums;
-    while (!at->extends.empty()) {
+    const Entry& last = *latest(entry.id);
+    json root = last.file.root();
+    for (const Entry* at = &last; !at->extends.empty();) {
       at = latest(at->extends);
-      profile.rules.insert(at->own.rules.begin(), at->own.rules.end());
-      if (!std::exchange(has_packed, has_packed || at->has_packed)) profile.packed = at->own.packed;
-      if (!std::exchange(has_fused, has_fused || at->has_fused)) profile.fused = at->own.fused;
-      if (!std::exchange(has_reduce, has_reduce || at->has_reduce))
-        profile.reduce_per_consumer = at->own.reduce_per_consumer;
-      if (!std::exchange(has_recomputes, has_recomputes || at->has_recomputes))
-        profile.recomputes = at->own.recomputes;
-      if (!std::exchange(has_weight_gradient, has_weight_gradient || at->has_weight_gradient))
-        profile.weight_gradient = at->own.weight_gradient;
-      if (!std::exchange(has_gathered_inputs, has_gathered_inputs || at->has_gathered_inputs))
-        profile.saves_gathered = at->own.saves_gathered;
-      if (!std::exchange(has_gradient_sums, has_gradient_sums || at->has_gradient_sums))
-        profile.adds_gradients_at_once = at->own.adds_gradients_at_once;
-      if (!profile.separate_experts) profile.separate_experts = at->own.separate_experts;
-      if (!profile.expert_bias) profile.expert_bias = at->own.expert_bias;
-      if (!profile.residual) profile.residual = at->own.residual;
+      inherit(root, at->file.root());
     }
-    if (const auto problem = fused_where.empty() ? std::nullopt : fused_problem(profile, fused_where))
+    KernelProfile profile = profile_of(last.file, root);
+    const bool fuses = last.file.root().contains("fused");
+    if (const auto problem = fuses ? fused_problem(profile, last.where("fused")) : std::nullopt)
       problems.push_back(*problem);
     else
       out.push_back(std::move(profile));

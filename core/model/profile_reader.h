@@ -21,13 +21,9 @@ class ProfileReader {
 
  private:
   struct Entry {
-    KernelProfile own;
-    std::string extends;
-    // Whether the file itself has the key of this name ("packed", ...), so that the base's value does not
-    // apply.
-    bool has_packed = false, has_fused = false, has_reduce = false, has_recomputes = false;
-    bool has_weight_gradient = false, has_gathered_inputs = false, has_gradient_sums = false;
-    std::string where, fused_where;  // file and line of "extends" and of "fused"
+    JsonFile file;  // without the members of its base
+    std::string id, extends;
+    std::string where(const char* key) const { return file.name() + ":" + std::to_string(file.line_of(key)); }
   };
   const Entry* latest(const std::string& id) const;
   std::optional<Problem> base_problem(const Entry& entry) const;

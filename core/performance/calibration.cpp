@@ -85,8 +85,12 @@ std::initializer_list<DType> fallback_types(DType type) {
     case DType::MXFP8: return kMx;
     case DType::NVFP4: return kFp4;
     case DType::FP32: return kFp32;
-    default: return kPlain;
+    case DType::BF16:
+    case DType::FP16:
+    case DType::Int64:
+    case DType::Bool: return kPlain;
   }
+  return kPlain;
 }
 
 class Store {

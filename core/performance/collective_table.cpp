@@ -29,7 +29,6 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
     file.fail(ProblemCode::DataValue, "collectives", entry.dump() + " is not a measured collective",
               "an object in braces");
   file.only(entry, {"op", "ranks", "per_domain", "in_network", "bytes", "us"});
-  TimedRow row;
   const std::string op = file.text(entry, "op");
   const std::optional<CollectiveKind> kind = find_collective_kind(op);
   if (!kind) {
@@ -38,7 +37,7 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
       accepted += " " + std::string(collective_kind_name(static_cast<CollectiveKind>(k)));
     file.fail(ProblemCode::DataValue, op, "\"" + op + "\" is no collective", accepted);
   }
-  row.op = *kind;
+  TimedRow row{.op = *kind};
   row.ranks = file.integer(entry, "ranks");
   row.per_domain = file.integer_or(entry, "per_domain", row.ranks);
   const std::string what = op + " of " + std::to_string(row.ranks) + " ranks";

@@ -24,10 +24,10 @@
 namespace shardscape {
 
 struct TimedRow {
-  CollectiveKind op = CollectiveKind::AllReduce;
+  CollectiveKind op;
   int64_t ranks = 2, per_domain = 2;
   bool in_network = true, by_ranks = true;  // whether the row holds for reductions by switches, by ranks
-  std::vector<double> bytes, us;            // of equal length; bytes ascend
+  std::vector<double> bytes{}, us{};        // of equal length; bytes ascend
 };
 
 // Time of one collective as a function of bytes. The curve is monotonic: a measured time above the time of a

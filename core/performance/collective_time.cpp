@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "hardware/scaleup_share.h"
 #include "performance/collective_table.h"
@@ -64,36 +65,60 @@ struct Plan {
 
 double log2_up(double n) { return std::ceil(std::log2(n)); }
 
-bool is_gather_or_scatter(Kind kind) {
-  return kind == Kind::AllReduce || kind == Kind::AllGather || kind == Kind::ReduceScatter;
+// How a kind of collective moves its buffer.
+struct KindTraits {
+  // Gathers and scatters over the group: an all-reduce is a reduce-scatter and an all-gather.
+  double passes = 1;
+  // A pass moves all parts of the buffer except a rank's own. Otherwise every rank passes on the whole
+  // buffer.
+  bool in_parts = false;
+  bool rings = false;        // NCCL runs it in rings. Otherwise ranks send directly to the receivers.
+  bool sums_to_all = false;  // trees and reducing switches run it
+  bool message = false;      // from one rank to another
+  // The kind whose curve counts without a curve of its own: rings move the same bytes.
+  std::optional<Kind> similar{};
+};
+KindTraits traits_of(Kind kind) {
+  switch (kind) {
+    case Kind::AllReduce: return {.passes = 2, .in_parts = true, .rings = true, .sums_to_all = true};
+    case Kind::AllGather:
+    case Kind::ReduceScatter: return {.in_parts = true, .rings = true};
+    case Kind::Broadcast: return {.rings = true, .similar = Kind::AllGather};
+    case Kind::Reduce: return {.rings = true, .similar = Kind::ReduceScatter};
+    case Kind::AllToAll: return {};
+    case Kind::SendRecv: return {.message = true};
+  }
+  return {};
 }
 
 // Whether the algorithm supports the collective on these links.
 bool supports(const Network& net, Algorithm algorithm, Kind kind, const Group& group) {
+  const KindTraits of = traits_of(kind);
   switch (algorithm) {
     case Algorithm::Auto: return false;
-    case Algorithm::Ring:
-      return is_gather_or_scatter(kind) || kind == Kind::Broadcast || kind == Kind::Reduce;
-    case Algorithm::Tree: return kind == Kind::AllReduce;
-    case Algorithm::HalvingDoubling: return is_gather_or_scatter(kind);
-    case Algorithm::Hierarchical: return is_gather_or_scatter(kind) && group.crosses() && group.g > 1;
-    case Algorithm::InNetwork: return kind == Kind::AllReduce && (group.g > 1 ? net.nvls : net.sharp);
-    case Algorithm::Direct:
-      return kind == Kind::AllToAll || kind == Kind::SendRecv || is_gather_or_scatter(kind);
+    case Algorithm::Ring: return of.rings;
+    case Algorithm::Tree: return of.sums_to_all;
+    case Algorithm::HalvingDoubling: return of.in_parts;
+    case Algorithm::Hierarchical: return of.in_parts && group.crosses() && group.g > 1;
+    case Algorithm::InNetwork: return of.sums_to_all && (group.g > 1 ? net.nvls : net.sharp);
+    case Algorithm::Direct: return !of.rings || of.in_parts;
   }
   return false;
 }
 
 // Whether NCCL considers the algorithm by default.
 bool nccl_considers(Algorithm algorithm, Kind kind, const Group& group) {
+  const KindTraits of = traits_of(kind);
   switch (algorithm) {
     case Algorithm::Ring:
     case Algorithm::InNetwork: return true;
     case Algorithm::Tree: return group.crosses();  // inside a domain, its chains are as long as a ring
-    case Algorithm::HalvingDoubling: return kind != Kind::AllReduce && group.g == 1;
-    case Algorithm::Direct: return kind == Kind::AllToAll || kind == Kind::SendRecv;
-    default: return false;
+    case Algorithm::HalvingDoubling: return !of.sums_to_all && group.g == 1;
+    case Algorithm::Direct: return !of.rings;
+    case Algorithm::Auto:
+    case Algorithm::Hierarchical: return false;
   }
+  return false;
 }
 
 // The share of the NICs' rate that rings and trees get between pods.
@@ -113,14 +138,11 @@ void add_rail_crossing(const Network& net, double share, double bytes, Plan& pla
   }
 }
 
-// Number of gathers and scatters in a collective: an all-reduce is a reduce-scatter and an all-gather.
-double gathers_and_scatters(Kind kind) { return kind == Kind::AllReduce ? 2 : 1; }
-
 Plan ring_plan(const Network& net, Kind kind, double bytes, const Group& group) {
   Plan plan;
-  const double n = group.n, g = group.g, times = gathers_and_scatters(kind),
-               shared = 1 / pod_rate(net, group);
-  const double share = is_gather_or_scatter(kind) ? (n - 1) / n : 1;
+  const KindTraits of = traits_of(kind);
+  const double n = group.n, g = group.g, times = of.passes, shared = 1 / pod_rate(net, group);
+  const double share = of.in_parts ? (n - 1) / n : 1;
   plan.net_hops = group.crosses() ? times * group.domains : 0;
   plan.link_hops = std::max(
       0.0,
@@ -138,7 +160,8 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
   const auto links_for = [&](LinkUse use, double ranks) {
     return scaleup_share(net, static_cast<int64_t>(ranks), group.torus, use);
   };
-  const double n = group.n, g = group.g, domains = group.domains, times = gathers_and_scatters(kind);
+  const KindTraits of = traits_of(kind);
+  const double n = group.n, g = group.g, domains = group.domains, times = of.passes;
   const double shared = 1 / pod_rate(net, group);
   double oversubscription_factor = shared;  // factor by which oversubscription lengthens traffic between pods
   // Share of the traffic between domains that arrives on a rail other than the sender's.
@@ -182,7 +205,7 @@ Plan plan_of(const Network& net, Algorithm algorithm, Kind kind, double bytes, c
       break;
     case Algorithm::Direct: {
       plan.by_protocol = false;
-      if (kind == Kind::SendRecv) {
+      if (of.message) {
         oversubscription_factor = group.pods > 1 ? net.oversubscription : 1;
         plan.links = links_for(LinkUse::Message, g);
         plan.load = {group.crosses() ? 0 : bytes, group.crosses() ? bytes * oversubscription_factor : 0};
@@ -324,8 +347,9 @@ Measured look_up(const Network& net, Kind kind, bool in_network, const GroupSpan
 
 // The algorithm behind a measured curve: NCCL's choice.
 Algorithm native_of(Kind kind, bool in_network) {
-  if (kind == Kind::AllToAll || kind == Kind::SendRecv) return Algorithm::Direct;
-  return kind == Kind::AllReduce && in_network ? Algorithm::InNetwork : Algorithm::Ring;
+  const KindTraits of = traits_of(kind);
+  if (!of.rings) return Algorithm::Direct;
+  return of.sums_to_all && in_network ? Algorithm::InNetwork : Algorithm::Ring;
 }
 
 // Extrapolates a measurement to an unmeasured algorithm, group or network. Larger messages still take longer:
@@ -354,7 +378,8 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
   const Group group = group_of(span);
   const bool usual_latency = group.crosses() ? net.hop == net.measured_hop
                                              : net.hop.scaleup_us == net.measured_hop.scaleup_us;
-  if (kind == Kind::SendRecv) {
+  const KindTraits of = traits_of(kind);
+  if (of.message) {
     const Plan plan = plan_of(net, Algorithm::Direct, kind, bytes, group);
     Measured measured = look_up(net, kind, false, span);
     double size = bytes;
@@ -374,14 +399,12 @@ CollectiveEstimate by_measurement(const Network& net, Kind kind, double bytes, c
   }
   const auto estimate = [&](Algorithm algorithm, bool& exact) -> CollectiveEstimate {
     // Measured times of a reduce-scatter include reductions in switches, because NCCL chooses them by itself.
-    const bool in_network = kind == Kind::AllReduce ? algorithm == Algorithm::InNetwork
-                                                    : net.nvls && !supports(net, net.algorithm, kind, group);
-    // Without a curve of its own, a broadcast or reduction takes the curve of a gather or reduce-scatter:
-    // rings move the same bytes.
+    const bool in_network = of.sums_to_all ? algorithm == Algorithm::InNetwork
+                                           : net.nvls && !supports(net, net.algorithm, kind, group);
     Kind measured_kind = kind;
     Measured measured = look_up(net, kind, in_network, span);
-    if (!measured.curve && (kind == Kind::Broadcast || kind == Kind::Reduce)) {
-      measured_kind = kind == Kind::Broadcast ? Kind::AllGather : Kind::ReduceScatter;
+    if (!measured.curve && of.similar) {
+      measured_kind = *of.similar;
       measured = look_up(net, measured_kind, in_network, span);
     }
     const Algorithm native = native_of(kind, in_network);

@@ -20,8 +20,13 @@ double element_bytes(DType type) {
     case DType::FP8Block: return 33.0 / 32;
     case DType::MXFP8: return 33.0 / 32;
     case DType::NVFP4: return 0.5625;
-    default: return dtype_bytes(type);
+    case DType::BF16:
+    case DType::FP16:
+    case DType::FP32:
+    case DType::Int64:
+    case DType::Bool: return dtype_bytes(type);
   }
+  return dtype_bytes(type);
 }
 
 double bytes_of(const MatmulShape& s) {

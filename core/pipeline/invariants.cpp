@@ -74,8 +74,14 @@ class Checker {
       case ActionKind::SendBackward: return places_.receives(place_of(action, stage));
       case ActionKind::SendForward:
       case ActionKind::ReceiveBackward: return places_.sends(place_of(action, stage));
-      default: return true;
+      case ActionKind::Forward:
+      case ActionKind::Backward:
+      case ActionKind::BackwardInput:
+      case ActionKind::BackwardWeight:
+      case ActionKind::GradReduce:
+      case ActionKind::Optimizer: return true;
     }
+    return true;
   }
 
   size_t index(int microbatch, int chunk) const {
@@ -158,8 +164,8 @@ class Checker {
       for (int i = 0; i < schedule_.microbatches; ++i) {
         const Action forward{ActionKind::Forward, i, c}, weight{ActionKind::BackwardWeight, i, c};
         // A microbatch passes a stage again in a later chunk.
-        const bool again = c > 0 && schedule_.layout != ChunkLayout::BothWays;
-        if (again) after(forward, {ActionKind::Forward, i, c - 1});
+        const bool later_chunk = c > 0 && schedule_.layout != ChunkLayout::BothWays;
+        if (later_chunk) after(forward, {ActionKind::Forward, i, c - 1});
         after(forward, {ActionKind::ReceiveForward, i, c});
         after({ActionKind::SendForward, i, c}, forward);
         if (at(weight) >= 0 && at({ActionKind::Backward, i, c}) >= 0)
@@ -172,7 +178,7 @@ class Checker {
           after(backward, {ActionKind::ReceiveBackward, i, c});
           after({ActionKind::SendBackward, i, c}, backward);
           after({ActionKind::GradReduce}, backward);
-          if (!again) continue;
+          if (!later_chunk) continue;
           for (const ActionKind other : {ActionKind::Backward, ActionKind::BackwardInput})
             after({other, i, c - 1}, backward);
         }
@@ -182,7 +188,7 @@ class Checker {
     after({ActionKind::Optimizer}, {ActionKind::GradReduce});
   }
 
-  // An overlapped forward has its backward right behind it.
+  // The action after an overlapped forward is its backward.
   void check_pairs_run_at_once(int stage) {
     const std::vector<Action>& list = actions(stage);
     for (size_t i = 0; i < list.size(); ++i) {

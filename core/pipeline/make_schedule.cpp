@@ -103,8 +103,11 @@ std::string_view action_label(ActionKind kind) {
     case ActionKind::GradReduce: return "reduction of gradients";
     case ActionKind::BackwardInput: return "backward of the input";
     case ActionKind::BackwardWeight: return "backward of the weights";
-    default: return action_name(kind);  // a single word
+    case ActionKind::Forward:
+    case ActionKind::Backward:
+    case ActionKind::Optimizer: return action_name(kind);  // a single word
   }
+  return "";
 }
 
 std::vector<Action> make_stage_schedule(ScheduleKind kind, int stage, int stages, int microbatches,

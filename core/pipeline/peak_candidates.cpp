@@ -58,7 +58,8 @@ void advance(const Action& action, ChunkState& at) {
       at.deferred += action.kind == ActionKind::BackwardInput;
       break;
     case ActionKind::BackwardWeight: --at.deferred; break;
-    default: break;
+    case ActionKind::GradReduce:
+    case ActionKind::Optimizer: break;
   }
 }
 

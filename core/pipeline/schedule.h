@@ -34,7 +34,7 @@ struct Action {
   ActionKind kind;
   int microbatch = -1;  // -1 for GradReduce and Optimizer
   int chunk = 0;        // virtual stage on this stage; 0 for GradReduce and Optimizer
-  // A Forward and the Backward right behind it that run at once.
+  // A Forward and the Backward right after it that run at once.
   bool overlapped = false;
   friend bool operator==(const Action&, const Action&) = default;
 };

@@ -407,7 +407,7 @@ class ReportMaker {
       // Skip units that are never gathered again, and parameters of kinds of layers that the stage does not
       // have.
       if (c.count.value == 0 || c.elements.value == 0) continue;
-      if (c.op != "recv") s.bytes_sent_total += c.bytes.value;
+      if (c.op.part() != CommPart::Receive) s.bytes_sent_total += c.bytes.value;
       s.collectives.push_back(std::move(c));
     }
     for (const HostRow& row : shape.host) s.host.push_back({row.phase, row.op, row.what, next(), next()});

@@ -38,7 +38,8 @@ struct FlopsValue {
 
 struct CollectiveValue {
   Phase phase;
-  std::string op, group;
+  CommOp op;
+  std::string group;
   int64_t group_size = 1;
   DType dtype;
   Quantity count, elements, bytes;  // per rank and step
@@ -46,7 +47,8 @@ struct CollectiveValue {
 
 struct HostValue {
   Phase phase;
-  std::string op, what;   // "store", "activations"
+  HostOp op;
+  std::string what;       // "activations"
   Quantity count, bytes;  // per rank and step
 };
 

@@ -1,41 +1,53 @@
 #include "plan/stage_program.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "pipeline/pass_order.h"
 
 namespace shardscape {
 namespace {
 
+constexpr Wait kInput{WaitKind::Input}, kStored{WaitKind::Stored}, kEarlierRun{WaitKind::EarlierRun},
+    kEarlierGather{WaitKind::EarlierGather};
+
+Wait on(uint32_t event) { return {WaitKind::Event, event}; }
+
 // The passes of one virtual stage.
 class PassWriter {
  public:
-  PassWriter(const StageLayout& layout, const StageRange& range)
-      : instances_(layout.instances), range_(range), drops_(size(), range.end), loads_(size(), range.end) {
-    size_t layers = 0, offloaded = 0;
-    first_layer_ = range.end;
+  // waits: gets the waits of the events.
+  PassWriter(const StageLayout& layout, const StageRange& range, std::vector<Wait>& waits)
+      : instances_(layout.instances), range_(range), places_(range.end - range.first), waits_(waits) {
+    size_t layers = 0, offloaded = 0, first_layer = range.end;
     for (size_t i = range.first; i < range.end; ++i) {
       if (instances_[i].layer < 0) continue;
-      first_layer_ = std::min(first_layer_, i);
+      first_layer = std::min(first_layer, i);
       ++layers;
       offloaded += instances_[i].of.offloaded;
     }
     const OffloadDistance distance(layers, offloaded);
     for (size_t i = range.first; i < range.end; ++i) {
       if (!instances_[i].of.offloaded) continue;
-      const size_t layer = i - first_layer_;
-      drops_[i - range.first] = std::min(first_layer_ + distance.drop_before(layer), range.end);
+      const size_t layer = i - first_layer;
+      place(i).drop_before = std::min(first_layer + distance.drop_before(layer), range.end);
       // The replay of a group reads the checkpoint. The backward of the last layer of the group starts the
       // replay.
-      loads_[i - range.first] = std::max(first_layer_ + distance.load_before(layer), last_of_group(i));
+      place(i).load_before = std::max(first_layer + distance.load_before(layer), last_of_group(i));
     }
   }
 
   PassEvents forward() {
-    for (size_t i = range_.first; i < range_.end; ++i) {
-      add(EventKind::Gather, LayerPart::Forward, i);
-      drop_before(i);
-      add(EventKind::Run, LayerPart::Forward, i);
-      add(EventKind::Release, LayerPart::Forward, i);
-      if (instances_[i].of.offloaded) add(EventKind::Store, LayerPart::Forward, i);
+    begin(kInput);
+    for (const size_t i : order(PassDirection::Forward)) {
+      const uint32_t gather = add(EventKind::Gather, LayerPart::Forward, i);
+      const uint32_t drop = drop_before(i);
+      run(LayerPart::Forward, i, i, {gather, drop});
+      release(LayerPart::Forward, i, i);
+      if (!instances_[i].of.offloaded) continue;
+      place(i).store = add(EventKind::Store, LayerPart::Forward, i);
+      wait(*last_run_);
     }
     drop_before(range_.end);
     return std::move(pass_);
@@ -43,48 +55,108 @@ class PassWriter {
 
   // weights: the weight gradients are computed together with the input gradient.
   PassEvents backward(bool weights) {
-    for (size_t i = range_.end; i-- > range_.first;) {
-      add(EventKind::Gather, LayerPart::Backward, i);
-      for (size_t j = i + 1; j-- > range_.first;)
-        if (instances_[j].of.offloaded && loads_[j - range_.first] == i)
-          add(EventKind::Load, LayerPart::Backward, j);
-      if (instances_[i].ends_group) replay(instances_[i].group, i);
-      add(EventKind::Run, LayerPart::Backward, i);
-      if (weights) weight(i);
+    begin(kInput);
+    for (const size_t i : order(PassDirection::Backward)) {
+      const uint32_t gather = add(EventKind::Gather, LayerPart::Backward, i);
+      load_before(i);
+      if (instances_[i].ends_group) replay(instances_[i].group, i, gather);
+      run(LayerPart::Backward, i, i, {gather, place(i).load});
+      pass_.back().input = place(i).input;
+      if (weights) weight(i, on(gather));
     }
     return std::move(pass_);
   }
 
   PassEvents weights() {
-    for (size_t i = range_.end; i-- > range_.first;) weight(i);
+    begin(std::nullopt);
+    for (const size_t i : order(PassDirection::Backward)) weight(i, kEarlierGather);
     return std::move(pass_);
   }
 
  private:
-  size_t size() const { return range_.end - range_.first; }
-  void add(EventKind kind, LayerPart part, size_t instance) {
-    pass_.push_back({kind, part, instance, instance});
+  static constexpr size_t kNoInstance = std::numeric_limits<size_t>::max();
+  struct Place {
+    // Instances before which the Drop or Load happens.
+    size_t drop_before = kNoInstance, load_before = kNoInstance;
+    uint32_t store = kNoEvent, load = kNoEvent;  // events of the present pass
+    uint32_t input = kNoEvent;                   // Event::input of the backward
+  };
+  Place& place(size_t instance) { return places_[instance - range_.first]; }
+  PassOrder order(PassDirection direction) const { return {range_.first, range_.end, direction}; }
+
+  // first: what the first Run waits for in place of a Run before it.
+  void begin(std::optional<Wait> first) {
+    pass_.reserve(kTypicalEvents * places_.size());
+    last_run_ = first;
+    for (Place& at : places_) at.store = at.load = at.input = kNoEvent;
   }
 
-  void drop_before(size_t next) {
-    for (size_t i = range_.first; i < std::min(next, range_.end); ++i)
-      if (instances_[i].of.offloaded && drops_[i - range_.first] == next)
-        add(EventKind::Drop, LayerPart::Forward, i);
+  // Appends an event and returns its index.
+  uint32_t add(EventKind kind, LayerPart part, size_t instance) {
+    pass_.push_back({kind, part, 0, static_cast<uint32_t>(waits_.size()), kNoEvent, instance, instance});
+    return static_cast<uint32_t>(pass_.size() - 1);
+  }
+  // Adds a wait to the latest event.
+  void wait(Wait wait) {
+    waits_.push_back(wait);
+    ++pass_.back().wait_count;
   }
 
-  // Each layer of the group reads the result of the layer before it. The parameters of the last layer stay
-  // for its backward.
-  void replay(size_t first, size_t last) {
-    for (size_t i = first; i <= last; ++i) {
-      pass_.push_back({EventKind::Gather, LayerPart::Replay, i, last});
-      pass_.push_back({EventKind::Run, LayerPart::Replay, i, last});
-      if (i < last) pass_.push_back({EventKind::Release, LayerPart::Replay, i, last});
+  // reads: events; kNoEvent: none.
+  uint32_t run(LayerPart part, size_t instance, size_t cause, std::initializer_list<uint32_t> reads) {
+    const uint32_t out = add(EventKind::Run, part, instance);
+    pass_.back().cause = cause;
+    if (last_run_) wait(*last_run_);
+    for (const uint32_t event : reads)
+      if (event != kNoEvent) wait(on(event));
+    last_run_ = on(out);
+    return out;
+  }
+
+  void release(LayerPart part, size_t instance, size_t cause) {
+    add(EventKind::Release, part, instance);
+    pass_.back().cause = cause;
+    wait(*last_run_);
+  }
+
+  // Returns the latest Drop; kNoEvent: none.
+  uint32_t drop_before(size_t next) {
+    uint32_t out = kNoEvent;
+    for (size_t i = range_.first; i < std::min(next, range_.end); ++i) {
+      if (place(i).drop_before != next) continue;
+      out = add(EventKind::Drop, LayerPart::Forward, i);
+      wait(on(place(i).store));
+    }
+    return out;
+  }
+
+  void load_before(size_t next) {
+    for (const size_t i : PassOrder(range_.first, next + 1, PassDirection::Backward)) {
+      if (place(i).load_before != next) continue;
+      place(i).load = add(EventKind::Load, LayerPart::Backward, i);
+      wait(kStored);
+      wait(last_run_->kind == WaitKind::Event ? *last_run_ : kEarlierRun);
     }
   }
 
-  void weight(size_t instance) {
-    add(EventKind::Run, LayerPart::Weight, instance);
-    add(EventKind::Release, LayerPart::Backward, instance);
+  // Each layer of the group reads the result of the layer before it. The parameters of the last layer stay
+  // for its backward. gather: that of the last layer.
+  void replay(size_t first, size_t last, uint32_t gather) {
+    uint32_t input = kNoEvent;
+    for (const size_t i : PassOrder(first, last + 1, PassDirection::Forward)) {
+      const uint32_t own_gather = add(EventKind::Gather, LayerPart::Replay, i);
+      pass_.back().cause = last;
+      place(i).input = input;
+      const uint32_t replayed = run(LayerPart::Replay, i, last, {gather, own_gather, place(i).load});
+      pass_.back().input = std::exchange(input, replayed);
+      if (i < last) release(LayerPart::Replay, i, last);
+    }
+  }
+
+  void weight(size_t instance, Wait gather) {
+    run(LayerPart::Weight, instance, instance, {});
+    wait(gather);
+    release(LayerPart::Backward, instance, instance);
   }
 
   size_t last_of_group(size_t instance) const {
@@ -94,12 +166,13 @@ class PassWriter {
     return last;
   }
 
+  static constexpr size_t kTypicalEvents = 4;  // of an instance in a pass, without replay and offloading
   const std::vector<StageInstance>& instances_;
   const StageRange range_;
-  size_t first_layer_ = 0;
-  // By instance of the range: the instance before which the Drop or Load happens.
-  std::vector<size_t> drops_, loads_;
+  std::vector<Place> places_;  // by instance of the range
   PassEvents pass_;
+  std::optional<Wait> last_run_;  // the latest Run; before the first Run: what the first Run waits for
+  std::vector<Wait>& waits_;
 };
 
 }  // namespace
@@ -108,8 +181,10 @@ OffloadDistance::OffloadDistance(size_t layers, size_t offloaded)
     : distance_(layers > offloaded ? layers - 1 - offloaded : 0) {}
 
 StageProgram::StageProgram(StageLayout layout) : layout_(std::move(layout)) {
+  constexpr size_t kTypicalWaits = 13;  // of an instance in all passes, without replay and offloading
+  waits_.reserve(kTypicalWaits * layout_.instances.size());
   for (const StageRange& range : layout_.chunks) {
-    PassWriter write(layout_, range);
+    PassWriter write(layout_, range, waits_);
     ChunkPasses& of = chunks_.emplace_back();
     of.forward = write.forward();
     of.backward = write.backward(true);

@@ -145,8 +145,8 @@ class ShapeBuilder {
                       sync.owned * dtype_size(s.moment_dtype));
     if (!s.offload_optimizer) return;
     const OffloadedStep step = offloaded_step(graph_, sync_.owned);
-    host(Phase::Step, "store", "gradients", Expr(1), step.gradient_bytes);
-    host(Phase::Step, "load", "parameters", Expr(1), step.parameter_bytes);
+    host(Phase::Step, HostOp::Store, "gradients", Expr(1), step.gradient_bytes);
+    host(Phase::Step, HostOp::Load, "parameters", Expr(1), step.parameter_bytes);
   }
 
   // Inference stores weights once: quantized where the matrix products read them quantized.
@@ -246,13 +246,13 @@ class ShapeBuilder {
       const Expr elements = collective_elements(segment, op);
       const MeshAxes& group = redistribution(op).group;
       if (is_ring(op.kind)) {
-        for (const char* way : {"send", "recv"})
-          collective(op.phase, way, group_name(group), group_size(graph_.structure, group), t.dtype,
+        for (const CommOp end : {CommOp::send(), CommOp::receive()})
+          collective(op.phase, end, group_name(group), group_size(graph_.structure, group), t.dtype,
                      times * ring_messages(op), times * elements);
         return;
       }
-      collective(op.phase, std::string(op_kind_name(op.kind)), group_name(group),
-                 group_size(graph_.structure, group), t.dtype, times, times * elements);
+      collective(op.phase, collective_of(op.kind), group_name(group), group_size(graph_.structure, group),
+                 t.dtype, times, times * elements);
     } else if (!op.flops.is_zero()) {
       FlopsRow& row = flops_
                           .try_emplace({op.phase, op.kind, op.compute},
@@ -263,7 +263,7 @@ class ShapeBuilder {
     }
   }
 
-  void collective(Phase phase, const std::string& op, const std::string& group, const Expr& size, DType dtype,
+  void collective(Phase phase, CommOp op, const std::string& group, const Expr& size, DType dtype,
                   const Expr& count, const Expr& elements) {
     CollectiveRow& row = collectives_
                              .try_emplace({phase, op, group, dtype},
@@ -303,11 +303,11 @@ class ShapeBuilder {
     part(MemoryCategory::Activations, "offloaded, in transit",
          Expr(offloaded_layers_on_device_symbol(graph_, kind, of)) * bytes);
     shape_.host_memory.push_back({"activations of " + segment.name, copies * bytes});
-    host(Phase::Forward, "store", "activations", microbatches() * count, bytes);
-    host(Phase::Backward, "load", "activations", microbatches() * count, bytes);
+    host(Phase::Forward, HostOp::Store, "activations", microbatches() * count, bytes);
+    host(Phase::Backward, HostOp::Load, "activations", microbatches() * count, bytes);
   }
 
-  void host(Phase phase, const char* op, const char* what, const Expr& count, const Expr& bytes) {
+  void host(Phase phase, HostOp op, const char* what, const Expr& count, const Expr& bytes) {
     auto it = std::find_if(shape_.host.begin(), shape_.host.end(), [&](const HostRow& r) {
       return r.phase == phase && r.op == op && r.what == what;
     });
@@ -339,8 +339,8 @@ class ShapeBuilder {
     const ChunkLayout layout = graph_.structure.layout;
     if (ends == 2 && layout == ChunkLayout::Round) return;
     if (!graph_.structure.trains()) {  // forward only
-      if (!shape_.last) message("send", microbatches(), boundary);
-      if (!shape_.first) message("recv", microbatches(), boundary);
+      if (!shape_.last) message(CommOp::send(), microbatches(), boundary);
+      if (!shape_.first) message(CommOp::receive(), microbatches(), boundary);
       if (!shape_.first) gathered(microbatches(), boundary);
       return;
     }
@@ -349,20 +349,20 @@ class ShapeBuilder {
                                                       : Expr(1);
     const Expr count = microbatches() *
                        (layout == ChunkLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
-    for (const char* op : {"send", "recv"}) message(op, count, boundary);
+    for (const CommOp end : {CommOp::send(), CommOp::receive()}) message(end, count, boundary);
     gathered(count, boundary);
   }
 
-  void message(const char* op, const Expr& count, const StageBoundary& boundary) {
+  void message(CommOp end, const Expr& count, const StageBoundary& boundary) {
     static const Expr stages{Symbol::intern("pp")};
-    collective(Phase::Pipeline, op, "pp", stages, boundary.message.dtype, count,
+    collective(Phase::Pipeline, end, "pp", stages, boundary.message.dtype, count,
                count * local_elements(boundary.message));
   }
 
   // The all-gather of messages that were scattered over tp.
   void gathered(const Expr& count, const StageBoundary& boundary) {
     if (boundary.gathered.empty()) return;
-    collective(Phase::Pipeline, "all_gather", group_name(boundary.gathered),
+    collective(Phase::Pipeline, CollectiveKind::AllGather, group_name(boundary.gathered),
                group_size(graph_.structure, boundary.gathered), boundary.stream.dtype, count,
                count * local_elements(boundary.stream));
   }
@@ -370,8 +370,8 @@ class ShapeBuilder {
   void reductions() {
     const StageSync& sync = sync_;
     for (const SyncRow& row : sync.rows)
-      collective(row.phase, std::string(collective_kind_name(row.op)), group_name(row.axes),
-                 group_size(graph_.structure, row.axes), row.dtype, row.count, row.elements);
+      collective(row.phase, row.op, group_name(row.axes), group_size(graph_.structure, row.axes), row.dtype,
+                 row.count, row.elements);
     for (const SyncUnit& unit : sync.units)
       for (const GradReduction& r : unit.inner) reduction(r, unit.reductions);
     for (const GradReduction& r :
@@ -379,15 +379,15 @@ class ShapeBuilder {
       reduction(r, Expr(1));
     // All-reduces of one number: the gradient norm once a step, and the loss of every microbatch.
     for (const MeshAxes& norm : norm_groups(graph_))
-      collective(Phase::Step, "all_reduce", group_name(norm), group_size(graph_.structure, norm), DType::FP32,
-                 Expr(1), Expr(1));
+      collective(Phase::Step, CollectiveKind::AllReduce, group_name(norm), group_size(graph_.structure, norm),
+                 DType::FP32, Expr(1), Expr(1));
     if (const MeshAxes loss = loss_group(graph_); shape_.last && !loss.empty())
-      collective(Phase::Forward, "all_reduce", group_name(loss), group_size(graph_.structure, loss),
-                 DType::FP32, microbatches(), microbatches());
+      collective(Phase::Forward, CollectiveKind::AllReduce, group_name(loss),
+                 group_size(graph_.structure, loss), DType::FP32, microbatches(), microbatches());
   }
 
   void reduction(const GradReduction& r, const Expr& count) {
-    collective(Phase::GradReduce, "all_reduce", r.group(),
+    collective(Phase::GradReduce, CollectiveKind::AllReduce, r.group(),
                r.pair() ? Expr(2) : group_size(graph_.structure, r.axes), r.dtype, count, count * r.elements);
   }
 
@@ -395,7 +395,7 @@ class ShapeBuilder {
   const StageSync sync_;
   StageShape shape_;
   std::map<std::tuple<Phase, OpKind, DType>, FlopsRow> flops_;
-  std::map<std::tuple<Phase, std::string, std::string, DType>, CollectiveRow> collectives_;
+  std::map<std::tuple<Phase, CommOp, std::string, DType>, CollectiveRow> collectives_;
 };
 
 // Bytes that inference stores per token, in all layers.
@@ -451,6 +451,14 @@ Expr whole_model_buffers(const Graph& graph) {
 }
 
 }  // namespace
+
+std::string_view host_op_name(HostOp op) {
+  switch (op) {
+    case HostOp::Store: return "store";
+    case HostOp::Load: return "load";
+  }
+  return {};
+}
 
 std::string_view memory_category_name(MemoryCategory category) {
   return kCategories[static_cast<size_t>(category)].name;

@@ -11,6 +11,7 @@
 #include "base/plan_cache.h"
 #include "graph/graph.h"
 #include "graph/stage_symbols.h"
+#include "mesh/collective_kind.h"
 #include "symbolic/program.h"
 
 namespace shardscape {
@@ -44,7 +45,7 @@ struct FlopsRow {
 
 struct CollectiveRow {
   Phase phase;
-  std::string op;     // "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "send"
+  CommOp op;
   std::string group;  // "tp", "dp", "pp", "embedding"
   Expr group_size;
   DType dtype;
@@ -53,10 +54,12 @@ struct CollectiveRow {
   Expr bytes;
 };
 
-// A copy between a device and the memory of its host.
+// A copy between a device and the memory of its host. Store: to the host. Load: from the host.
+enum class HostOp : uint8_t { Store, Load };
+std::string_view host_op_name(HostOp op);  // in files: "store"
 struct HostRow {
   Phase phase;
-  std::string op;     // "store": to the host, "load": from the host
+  HostOp op;
   std::string what;   // "activations", "gradients", "parameters"
   Expr count, bytes;  // per rank and step
 };

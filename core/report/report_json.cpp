@@ -72,7 +72,7 @@ Json stage_json(const Report& r, const StageReport& s) {
   Json collectives = Json::array();
   for (const CollectiveValue& c : s.collectives)
     collectives.push_back({{"phase", phase_name(c.phase)},
-                           {"op", c.op},
+                           {"op", c.op.name()},
                            {"group", c.group},
                            {"group_size", c.group_size},
                            {"dtype", dtype_name(c.dtype)},
@@ -88,7 +88,7 @@ Json stage_json(const Report& r, const StageReport& s) {
     Json transfers = Json::array(), memory = Json::array();
     for (const HostValue& h : s.host)
       transfers.push_back({{"phase", phase_name(h.phase)},
-                           {"op", h.op},
+                           {"op", host_op_name(h.op)},
                            {"what", h.what},
                            {"count", quantity(h.count)},
                            {"bytes", quantity(h.bytes)}});
@@ -185,11 +185,16 @@ std::string report_text(const Report& r) {
       out += "  " + pad(f.name() + " " + std::string(phase_name(f.phase)), 26, false) +
              pad(format_flops(f.counted.value), 14) + "   " + f.counted.formula->text() + "\n";
     for (const CollectiveValue& c : s.collectives)
-      out += "  " + pad(std::string(phase_name(c.phase)) + " " + c.op + " " + c.group, 34, false) +
+      out += "  " +
+             pad(std::string(phase_name(c.phase)) + " " + std::string(c.op.name()) + " " + c.group, 34,
+                 false) +
              pad(grouped(c.count.value), 8) + " x" + pad(format_bytes(c.bytes.value), 12) + "   " +
              c.bytes.formula->text() + "\n";
     for (const HostValue& h : s.host)
-      out += "  " + pad(std::string(phase_name(h.phase)) + " " + h.op + " " + h.what + ", host", 34, false) +
+      out += "  " +
+             pad(std::string(phase_name(h.phase)) + " " + std::string(host_op_name(h.op)) + " " + h.what +
+                     ", host",
+                 34, false) +
              pad(grouped(h.count.value), 8) + " x" + pad(format_bytes(h.bytes.value), 12) + "   " +
              h.bytes.formula->text() + "\n";
     for (const PartValue& part : s.host_memory)

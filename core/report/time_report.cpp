@@ -73,13 +73,10 @@ std::string with_time(const std::string& json, const Report& report, const Simul
 
 std::string mfu_convention() {
   return "MFU compares model FLOPs per second with the dense peak of the storage type, even if matrix "
-         "products "
-         "run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k experts, "
-         "without "
-         "recomputation, with masked attention scores counted in full. HFU compares the FLOPs that kernels "
-         "compute with the same peak. They include recomputation and padding, and exclude the tiles that "
-         "fused "
-         "attention skips under a mask, so HFU can be below MFU.";
+         "products run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k "
+         "experts, without recomputation, with masked attention scores counted in full. HFU compares the "
+         "FLOPs that kernels compute with the same peak. They include recomputation and padding, and exclude "
+         "the tiles that fused attention skips under a mask, so HFU can be below MFU.";
 }
 
 std::string above_peak_text(const Simulation& s) {
@@ -128,7 +125,7 @@ std::string time_text(const Simulation& s) {
 }
 
 std::string span_title(const Simulation& simulation, const Span& span) {
-  if (span.name >= 0) return simulation.names[static_cast<size_t>(span.name)];
+  if (span.name >= 0) return simulation.names[static_cast<size_t>(span.name)].text;
   std::string out(span_kind_label(span.kind));
   if (span.microbatch >= 0) out += " of microbatch " + std::to_string(span.microbatch);
   if (span.chunk > 0) out += ", virtual stage " + std::to_string(span.chunk);

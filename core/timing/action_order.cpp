@@ -14,7 +14,7 @@ class Recorder : public ScheduleWork {
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
     Node node;
     node.stage = stage;
-    done_.push_back({static_cast<NodeId>(timeline.nodes().size()), action, arrived});
+    recorded_.push_back({action, arrived});
     return timeline.add(node, 0, {});
   }
   double message(int, int) const override { return 0; }
@@ -22,7 +22,7 @@ class Recorder : public ScheduleWork {
   ActionOrder order(const Timeline& timeline) const {
     ActionOrder out;
     std::vector<int32_t> messages(timeline.nodes().size(), -1);
-    auto next = done_.begin();
+    auto next = recorded_.begin();
     for (size_t i = 0; i < timeline.nodes().size(); ++i) {
       const Node& node = timeline.nodes()[i];
       OrderedAction& a = out.actions.emplace_back();
@@ -44,19 +44,19 @@ class Recorder : public ScheduleWork {
   }
 
  private:
-  struct Done {
-    NodeId node;
+  // An action in the order of the simulation, and the message that it waited for.
+  struct Recorded {
     Action action;
     NodeId arrived;
   };
-  std::vector<Done> done_;
+  std::vector<Recorded> recorded_;
 };
 
 bool ends_backward(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight;
 }
 
-void find_ends(ActionOrder& order) {
+void find_sync_points(ActionOrder& order) {
   std::vector<OrderedAction*> forwards(static_cast<size_t>(order.stages * order.chunks)),
       backwards = forwards;  // the latest backward
   for (OrderedAction& a : order.actions) {
@@ -72,7 +72,7 @@ void find_ends(ActionOrder& order) {
       if (action) action->last = true;
   for (size_t i = 0; i < order.actions.size(); ++i)
     if (order.actions[i].last || order.actions[i].kind == ActionKind::GradReduce)
-      order.ends.push_back(static_cast<int32_t>(i));
+      order.sync_points.push_back(static_cast<int32_t>(i));
 }
 
 // The last window ends with the last forward but one of a stage, before the cool-down.
@@ -120,7 +120,7 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
     out->chunks = static_cast<int>(places.chunks);
     out->microbatches = simulated;
     out->key = {key.words().begin(), key.words().end()};
-    find_ends(*out);
+    find_sync_points(*out);
     if (shortened) mark(*out, window);
     return out;
   };

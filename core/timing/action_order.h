@@ -21,7 +21,7 @@ struct OrderedAction {
   uint8_t chunk = 0;
   bool overlapped = false;  // Action::overlapped; the backward is the stage's next action
   bool first = false;       // the first forward of its chunk
-  bool last = false;        // the last forward of its chunk, or the end of the last backward
+  bool last = false;        // the last forward of its chunk, or the action that ends its last backward
   // The action ends a window: 0 is the last window, 1 the one before it. -1: no mark. See
   // ActionOrder::window.
   int8_t mark = -1;
@@ -30,20 +30,21 @@ struct OrderedAction {
 struct ActionOrder {
   static constexpr int kMarks = 3;
   std::vector<OrderedAction> actions;
-  std::vector<int32_t> ends;  // indices of reductions, and of last forwards and backwards of chunks
-  std::vector<int64_t> key;   // equal for equal orders
+  // Actions that may start collectives of data parallelism: GradReduce, and actions with `last`. Indices.
+  std::vector<int32_t> sync_points;
+  std::vector<int64_t> key;  // equal for equal orders
   int stages = 1, chunks = 1, microbatches = 1, messages = 0;
   // Microbatches between two marks. In each stage, forwards before the last one are marked at this distance,
   // where the schedule is periodic. 0: no marks.
   int window = 0;
-  // The first action in `ends` that is a gradient reduction or satisfies `has_sync`; actions.size() if there
-  // is none.
+  // Index of the first action in `sync_points` that is a GradReduce or satisfies `has_sync`; actions.size()
+  // if there is none.
   template <typename HasSync>
-  size_t own(const HasSync& has_sync) const {
-    for (const int32_t end : ends)
-      if (const OrderedAction& a = actions[static_cast<size_t>(end)];
+  size_t first_sync(const HasSync& has_sync) const {
+    for (const int32_t point : sync_points)
+      if (const OrderedAction& a = actions[static_cast<size_t>(point)];
           a.kind == ActionKind::GradReduce || has_sync(a))
-        return static_cast<size_t>(end);
+        return static_cast<size_t>(point);
     return actions.size();
   }
 };

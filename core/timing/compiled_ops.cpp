@@ -9,6 +9,7 @@
 #include "graph/op_spec.h"
 #include "graph/op_traits.h"
 #include "graph/ring.h"
+#include "graph/structure_fields.h"
 #include "graph/useful_flops.h"
 #include "performance/attention_model.h"
 #include "performance/collective_time.h"
@@ -104,7 +105,7 @@ class Compiler {
 
   CompiledOp attention(OpId id) {
     const Op& op = s_->op(id);
-    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? s_->op(op.forward) : op;
+    const Op& forward = s_->op(forward_of(*s_, id));
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
     static const Expr reach{Symbol::intern("We")};
@@ -126,10 +127,9 @@ class Compiler {
   CompiledOp compile_op(OpId id) {
     const Op& op = s_->op(id);
     CompiledOp out;
-    // Every forward GEMM and attention has model FLOPs, also if another op has the seconds of the kernel.
-    const bool counts = op.kind == OpKind::Einsum || op.kind == OpKind::Attention;
     if (const Kernel* kernel = s_->kernel(id); kernel && kernel->op == id) out = compile_kernel(*kernel);
-    if (counts && op.phase == Phase::Forward)
+    // Also if another op has the seconds of the kernel.
+    if (has_model_flops(op.kind) && op.phase == Phase::Forward)
       out.model_flops = static_cast<int>(add_model_flops(model_flops_of(*s_, op)));
     return out;
   }
@@ -183,12 +183,13 @@ class Compiler {
   OpId overlapped_gemm(const Op& op) const {
     if (comm_category(redistribution(op).group) != TimeCategory::TensorComm) return -1;
     OpId with = -1;
-    if (op.kind == OpKind::AllGather) {
+    const CollectiveResult result = collective_result(collective_of(op.kind));
+    if (result == CollectiveResult::Gathered) {
       for (OpId reader = 0; with < 0 && reader < static_cast<OpId>(s_->ops.size()); ++reader) {
         const std::vector<TensorId>& inputs = s_->op(reader).inputs;
         if (std::find(inputs.begin(), inputs.end(), op.outputs[0]) != inputs.end()) with = reader;
       }
-    } else if (op.kind == OpKind::ReduceScatter) {
+    } else if (result == CollectiveResult::Shard) {
       with = s_->tensor(op.inputs[0]).producer;
     }
     if (with < 0) return -1;
@@ -204,9 +205,7 @@ class Compiler {
 
 std::shared_ptr<const CompiledGraph> compiled(const Report& report) {
   const Graph& graph = report.graph();
-  Structure read = structure_of_segments(graph.structure);
-  read.offload_activations = graph.structure.offload_activations;
-  read.scatter_gather = graph.structure.scatter_gather;
+  const Structure read = members_with<&StructureUses::compiled_ops>(graph.structure);
   const auto make = [&] {
     auto out = Compiler().compile(graph);
     out->reads.serial = report.cache->next_serial();

@@ -5,10 +5,10 @@
 
 namespace shardscape {
 
-double OverlapFactors::factor(TimeCategory category) const {
+double OverlapSlowdown::factor(TimeCategory category) const {
   if (category == TimeCategory::ExpertComm) return exchanges;
   return category == TimeCategory::MatrixProducts || category == TimeCategory::Attention
-             ? products
+             ? gemms
              : 1;  // does not slow down with fewer processors
 }
 

@@ -13,10 +13,11 @@ namespace {
 // The id determines the tables of kernels and collectives and most values. A design may change the values in
 // the key, and the memory, on which no time depends.
 void add_to(CacheKey& key, const Accelerator& accelerator) {
-  key.add(std::string_view(accelerator.id));
-  for (const double word :
-       {accelerator.bf16_tflops, accelerator.fp8_tflops, accelerator.fp4_tflops, accelerator.memory_gbps})
-    key.add(word);
+  const auto& [id, name, sources, aliases, family, processors, collective_processors, bf16_tflops, fp8_tflops,
+               fp4_tflops, fp32_tflops, memory_gb, memory_bytes, memory_gbps, scaleup_gbps, nic_gbps,
+               board_watts, price_per_hour] = accelerator;
+  key.add(std::string_view(id));
+  for (const double word : {bf16_tflops, fp8_tflops, fp4_tflops, memory_gbps}) key.add(word);
 }
 
 void add_to(CacheKey& key, const HopLatency& hop) {

@@ -16,7 +16,6 @@
 #include "plan/rank_mesh.h"
 #include "plan/stage_boundary.h"
 #include "timing/compiled_ops.h"
-#include "timing/profile_kernels.h"
 
 namespace shardscape {
 namespace {
@@ -29,8 +28,7 @@ class Timer {
         mesh_(mesh_of(report)),
         compiled_(compiled(report)),
         values_(compiled_->program.evaluate(report.stages.front().binding)),
-        position_(report.ring_position.value_or(0)),
-        kernels_(profile_kernels(report.graph().structure)) {}
+        position_(report.ring_position.value_or(0)) {}
 
   static double model_flops(const Report& report) {
     const Graph& graph = report.graph();
@@ -127,14 +125,14 @@ class Timer {
                           op.compute,
                           result.dtype,
                           result.role == TensorRole::ParameterGradient};
-        const int64_t kernels = kernels_.separate_experts ? shape.batch : 1;
+        const int64_t kernels = segment.kernel(id)->separate_experts ? shape.batch : 1;
         shape.batch /= kernels;
         shape.concurrent_expert = kernels > 1;
         return {static_cast<double>(kernels) * matmul_seconds(machine_, shape), 0, 0,
                 TimeCategory::MatrixProducts};
       }
       case OpRule::Attention: {
-        AttentionShape shape = attention(segment, op, of);
+        AttentionShape shape = attention(segment, id, of);
         // Where ranks hold parts of the queries, use the mean over the ranks.
         if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
         return {attention_seconds(machine_, shape), 0, 0, TimeCategory::Attention, {}, {},
@@ -193,8 +191,9 @@ class Timer {
     return out;
   }
 
-  AttentionShape attention(const Segment& segment, const Op& op, const CompiledOp& of) const {
-    const Op& forward = op.grad != GradRole::None && op.forward >= 0 ? segment.op(op.forward) : op;
+  AttentionShape attention(const Segment& segment, OpId id, const CompiledOp& of) const {
+    const Op &op = segment.op(id), &forward = segment.op(forward_of(segment, id));
+    const Kernel& kernel = *segment.kernel(id);
     AttentionShape shape;
     shape.batch = whole(of.first);
     shape.heads = whole(of.first + 1);
@@ -210,8 +209,8 @@ class Timer {
     if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
       shape.cached = keys.dtype;
     shape.values_in_keys = values_in_keys(segment, forward);
-    shape.kernel = kernels_.attention;
-    shape.score_bytes = shape.backward ? kernels_.backward : kernels_.forward;
+    shape.kernel = kernel.fused_attention;
+    shape.score_bytes = kernel.score_bytes;
     return shape;
   }
 
@@ -219,7 +218,7 @@ class Timer {
   OpTime ring(const Segment& segment, const Op& op, OpId id, const CompiledOp& of) {
     const RingOps ring = ring_ops(segment, id);
     const int64_t ranks = whole(of.first + 8);
-    AttentionShape block = attention(segment, op, of);
+    AttentionShape block = attention(segment, id, of);
     block.keys = block.queries;
     std::map<OpId, double> message, received;
     uint32_t at = of.first + 9;
@@ -280,7 +279,6 @@ class Timer {
   std::shared_ptr<const CompiledGraph> compiled_;
   std::vector<Wide> values_;
   int64_t position_;
-  const ProfileKernels kernels_;
   std::map<MeshAxes, GroupSpan> spans_;
 };
 

@@ -19,8 +19,14 @@ int pass_of(ActionKind kind) {
     case ActionKind::Backward:
     case ActionKind::BackwardInput: return 1;
     case ActionKind::BackwardWeight: return 2;
-    default: return kNone;
+    case ActionKind::ReceiveForward:
+    case ActionKind::SendForward:
+    case ActionKind::ReceiveBackward:
+    case ActionKind::SendBackward:
+    case ActionKind::GradReduce:
+    case ActionKind::Optimizer: return kNone;
   }
+  return kNone;
 }
 
 int pass_of(SpanKind kind) {
@@ -30,8 +36,14 @@ int pass_of(SpanKind kind) {
     case SpanKind::Backward:
     case SpanKind::BackwardInput: return 1;
     case SpanKind::BackwardWeight: return 2;
-    default: return kNone;
+    case SpanKind::Collective:
+    case SpanKind::Send:
+    case SpanKind::Receive:
+    case SpanKind::Store:
+    case SpanKind::Load:
+    case SpanKind::Optimizer: return kNone;
   }
+  return kNone;
 }
 
 constexpr size_t kPasses = 3;  // kinds of passes that compute; index of messages

@@ -85,8 +85,11 @@ class ScheduleSimulator {
       case ActionKind::BackwardInput:
         made = work_.compute(timeline_, stage, action, arrived(backward_.at(here, action.microbatch)));
         return true;
-      default: work_.compute(timeline_, stage, action, kNoNode); return true;
+      case ActionKind::BackwardWeight:
+      case ActionKind::GradReduce:
+      case ActionKind::Optimizer: work_.compute(timeline_, stage, action, kNoNode); return true;
     }
+    return true;
   }
 
   static NodeId arrived(NodeId message) { return message == Messages::kMissing ? kNoNode : message; }
@@ -133,8 +136,14 @@ class FixedDurationWork : public ScheduleWork {
         return add(SpanKind::Backward, seconds_.backward_input + seconds_.backward_weight);
       case ActionKind::BackwardInput: return add(SpanKind::BackwardInput, seconds_.backward_input);
       case ActionKind::BackwardWeight: return add(SpanKind::BackwardWeight, seconds_.backward_weight);
-      default: return kNoNode;
+      case ActionKind::ReceiveForward:
+      case ActionKind::SendForward:
+      case ActionKind::ReceiveBackward:
+      case ActionKind::SendBackward:
+      case ActionKind::GradReduce:
+      case ActionKind::Optimizer: return kNoNode;
     }
+    return kNoNode;
   }
   double message(int, int) const override { return seconds_.message; }
 

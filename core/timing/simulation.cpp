@@ -62,8 +62,17 @@ std::string_view span_kind_label(SpanKind kind) {
   switch (kind) {
     case SpanKind::BackwardInput: return "backward of the input";
     case SpanKind::BackwardWeight: return "backward of the weights";
-    default: return span_kind_name(kind);  // one word
+    case SpanKind::Forward:
+    case SpanKind::Recompute:
+    case SpanKind::Backward:
+    case SpanKind::Collective:
+    case SpanKind::Send:
+    case SpanKind::Receive:
+    case SpanKind::Store:
+    case SpanKind::Load:
+    case SpanKind::Optimizer: return span_kind_name(kind);  // one word
   }
+  return "";
 }
 
 std::string_view stream_label(StreamKind stream) {
@@ -96,7 +105,7 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
   for (const StepSimulator::LayerNode& layer : layers) {
     const Node& node = timeline.node(layer.node);
     out->stages[static_cast<size_t>(node.stage)].layers.push_back(
-        {node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.beside});
+        {node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.overlap});
   }
   const double seconds = served_seconds(report, *out);
   const StepRates rates = step_rates(report, machine, seconds);

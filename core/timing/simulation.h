@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "mesh/collective_kind.h"
 #include "performance/machine.h"
 #include "plan/report.h"
 #include "plan/stage_program.h"
@@ -58,13 +60,28 @@ enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Receive, Host
 inline constexpr int kStreamKindCount = 6;
 std::string_view stream_label(StreamKind stream);  // "Compute", "Gradients and parameters"
 
+// The collective of a span outside of layers. The row of the report with the same phase, op and group counts
+// the collective.
+struct SpanCollective {
+  Phase phase;
+  CollectiveKind op;
+  std::string group;  // "dp", "embedding"
+  friend bool operator==(const SpanCollective&, const SpanCollective&) = default;
+};
+
+struct SpanName {
+  std::string text;                          // for people: "reduce-scatter of gradients over dp"
+  std::optional<SpanCollective> collective;  // nullopt: the span is no collective
+  friend bool operator==(const SpanName&, const SpanName&) = default;
+};
+
 struct Span {
   double begin = 0, end = 0;  // seconds since the step began
   SpanKind kind = SpanKind::Forward;
   StreamKind stream = StreamKind::Compute;
   int32_t microbatch = -1;  // -1: once a step
   int32_t chunk = 0;        // virtual stage
-  // Index into Simulation::names: "reduce-scatter of bucket 3". -1: an action of the schedule.
+  // Index into Simulation::names. -1: an action of the schedule.
   int32_t name = -1;
   // The span that ended last among those that this span waited for; -1: none.
   int32_t waits_stage = -1, waits_span = -1;
@@ -73,12 +90,12 @@ struct Span {
 
 using Part = LayerPart;
 
-// Factors on the seconds of an action that overlaps with another action.
-struct OverlapFactors {
-  double exchanges = 1;  // share of the expert exchanges that is not hidden
-  double products = 1;   // factor on matrix products and attention
+// How concurrent work changes the seconds of a layer: factors on the seconds of its categories.
+struct OverlapSlowdown {
+  double exchanges = 1;  // expert all-to-alls: the share that compute of the other action does not hide
+  double gemms = 1;      // GEMMs and attention: slower while communication kernels occupy processors
   double factor(TimeCategory category) const;
-  auto operator<=>(const OverlapFactors&) const = default;
+  auto operator<=>(const OverlapSlowdown&) const = default;
 };
 
 // A simulated part of a layer. The embedding and the head count as layers.
@@ -87,7 +104,7 @@ struct SimulatedLayer {
   int32_t span = 0;           // index into StageTimes::spans
   int32_t instance = 0;       // index into StageLayout::instances
   Part part = Part::Forward;
-  OverlapFactors overlap{};  // slowdown by a concurrent action or by collectives
+  OverlapSlowdown overlap{};  // by a concurrent action or by collectives
 };
 
 struct StageTimes {
@@ -124,7 +141,7 @@ struct Simulation {
         product_type = DType::BF16;  // product_type: of matrix products with weights of layers
   double bubble = 0, exposed = 0;    // shares of the step, mean over stages
   std::vector<StageTimes> stages;
-  std::vector<std::string> names;
+  std::vector<SpanName> names;
   std::vector<CriticalPart> critical;                         // from 0 to step_seconds
   std::array<double, kTimeCategoryCount> critical_seconds{};  // time by category; adds up to step_seconds
 };

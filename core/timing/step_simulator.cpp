@@ -23,8 +23,8 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
-// Seconds of matrix products and attention, which are slower with fewer processors.
-double products(const PartSeconds& part) {
+// Seconds of GEMMs and attention, which are slower with fewer processors.
+double gemms_and_attention(const PartSeconds& part) {
   return part.categories[static_cast<size_t>(TimeCategory::MatrixProducts)] +
          part.categories[static_cast<size_t>(TimeCategory::Attention)];
 }
@@ -72,7 +72,6 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
       of.sync->set_links(mean_links(of.timed.seconds));
     }
     of.sync->begin();
-    of.loaded.assign(layout.instances.size(), kNoNode);
     if (std::any_of(of.timed.seconds.begin(), of.timed.seconds.end(),
                     [](const LayerSeconds* i) { return i->host_bytes > 0; }))
       of.stored.assign(layout.instances.size() * static_cast<size_t>(microbatches), kNoNode);
@@ -113,9 +112,9 @@ void StepSimulator::overlap(int stage, const Action& forward, const Action& back
     computed.seconds += seconds.seconds - experts;
     for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
   }
-  of.beside.products = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
-  const double slowed_compute = computed.seconds + (of.beside.products - 1) * products(computed);
-  of.beside.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
+  of.overlap.gemms = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
+  const double slowed_compute = computed.seconds + (of.overlap.gemms - 1) * gemms_and_attention(computed);
+  of.overlap.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
 }
 
 // Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
@@ -125,7 +124,8 @@ double StepSimulator::slowdown_by_collectives(const PartSeconds& computed, doubl
   const int64_t all = machine_.accelerator->processors;
   if (all <= taken || taken == 0) return 1;
   const double slower = static_cast<double>(taken) / static_cast<double>(all - taken);
-  const double slowed = computed.seconds + slower * products(computed);  // if communication ran all the time
+  const double slowed = computed.seconds +
+                        slower * gemms_and_attention(computed);  // if communication ran all the time
   return slowed > 0 ? 1 + slower * std::min(1.0, communication / slowed) : 1;
 }
 
@@ -142,7 +142,7 @@ PartSeconds StepSimulator::seconds_of(const Stage& stage, const Action& action) 
 
 // A node ends after it has run, and not before the host has launched it (Timeline::append). Both limits are
 // sums over the nodes of the action; the later one counts.
-ActionDuration StepSimulator::stretch(int stage, const Action& action) const {
+ActionDuration StepSimulator::action_duration(int stage, const Action& action) const {
   ActionDuration out;
   out.behind_launch = -std::numeric_limits<double>::infinity();
   const Stage& of = stages_[static_cast<size_t>(stage)];
@@ -173,16 +173,17 @@ ActionTransfer StepSimulator::action_transfer(int stage, const Action& action, b
   const auto checkpoint = timeline_.checkpoint(stage);
   const DryRun dry_run(*of.sync);
   timeline_.resume(stage, 0, 0);
-  const auto before = [&](StreamKind stream) { return timeline_.elsewhere(stage, stream, 0, 0); };
+  const auto before = [&](StreamKind stream) { return timeline_.add_external(stage, stream, 0, 0); };
   const NodeId computed = before(StreamKind::Compute), sent = before(StreamKind::DataComm),
                arrived = message ? before(StreamKind::PipelineComm) : kNoNode;
   dry_run.begin(units);
-  const ActionTransfer::Play play{timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
+  const ActionTransfer::SimulatedAction simulated{
+      timeline_, timeline_.nodes().size(), computed, sent, arrived, waits_};
   waits_.clear();
   timeline_.record_dependencies(&waits_);
   compute(timeline_, stage, action, arrived);
   timeline_.record_dependencies(nullptr);
-  const ActionTransfer out(play);
+  const ActionTransfer out(simulated);
   units = of.sync->units();
   timeline_.undo(stage, checkpoint);
   return out;
@@ -201,21 +202,21 @@ bool StepSimulator::microbatches_repeat() const {
   return true;
 }
 
-bool StepSimulator::ends(int stage, int chunk, bool backward) const {
+bool StepSimulator::last_pass_has_sync(int stage, int chunk, bool backward) const {
   const Stage& of = stages_[static_cast<size_t>(stage)];
-  if (backward) return of.sync->ends();
+  if (backward) return of.sync->last_backward_has_sync();
   const StageLayout& layout = of.timed.program.layout();
   const StageRange& range = layout.chunks[static_cast<size_t>(chunk)];
   return range.end > range.first && layout.instances[range.end - 1].segment == report_.graph().head() &&
          !loss_group(report_.graph()).empty();
 }
 
-const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapFactors& beside) {
-  const auto [it, fresh] = beside_.try_emplace({&part, beside}, part);
+const PartSeconds& StepSimulator::slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap) {
+  const auto [it, fresh] = slowed_.try_emplace({&part, overlap}, part);
   if (!fresh) return it->second;
   PartSeconds& out = it->second;
   for (size_t c = 0; c < out.categories.size(); ++c) {
-    const double by = beside.factor(static_cast<TimeCategory>(c));
+    const double by = overlap.factor(static_cast<TimeCategory>(c));
     out.seconds += (by - 1) * out.categories[c];
     out.categories[c] *= by;
   }
@@ -232,18 +233,18 @@ Node StepSimulator::node(At at, SpanKind kind, StreamKind stream) const {
   return out;
 }
 
-NodeId StepSimulator::run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after) {
+NodeId StepSimulator::run(At at, const Event& event, SpanKind kind) {
   const PartSeconds& whole = at.stage.seconds(event);
-  OverlapFactors beside = at.action.overlapped ? at.stage.beside : OverlapFactors{};
-  if (const double collectives = at.stage.sync->beside(); collectives > 0 && !at.action.overlapped)
-    beside.products = slowdown_by_collectives(whole, collectives,
-                                              machine_.accelerator->collective_processors);
-  const PartSeconds& seconds = beside == OverlapFactors{} ? whole : slowed_seconds(whole, beside);
-  at.stage.sync->ran(seconds.seconds);
+  OverlapSlowdown overlap = at.action.overlapped ? at.stage.overlap : OverlapSlowdown{};
+  if (const double collectives = at.stage.sync->concurrent_seconds();
+      collectives > 0 && !at.action.overlapped)
+    overlap.gemms = slowdown_by_collectives(whole, collectives, machine_.accelerator->collective_processors);
+  const PartSeconds& seconds = overlap == OverlapSlowdown{} ? whole : slowed_seconds(whole, overlap);
+  at.stage.sync->layer_ran(seconds.seconds);
   Node made = node(at, kind, StreamKind::Compute);
   made.parts = &seconds;
-  const NodeId id = at.timeline.add(made, seconds.seconds, after);
-  if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, beside});
+  const NodeId id = at.timeline.add(made, seconds.seconds, after_);
+  if (recorded_layers_) recorded_layers_->push_back({id, event.instance, event.part, overlap});
   return id;
 }
 
@@ -254,44 +255,54 @@ NodeId StepSimulator::gather_message(At at, SpanKind kind, NodeId arrived) {
   return at.timeline.add(made, gather_seconds_, {arrived});
 }
 
-// The events of one action, in the order of the stage program. Each Run waits for the previous Run.
+NodeId StepSimulator::node_of(At at, const Event& event, const Wait& wait, NodeId input) const {
+  switch (wait.kind) {
+    case WaitKind::Event: return ended_[wait.event];
+    case WaitKind::Input: return input;
+    case WaitKind::Stored: return at.stage.stored.empty() ? kNoNode : stored(at, event.instance);
+    // The gather of a message runs on this stream too, before the first Run of the pass.
+    case WaitKind::EarlierRun: return at.timeline.last(at.number, StreamKind::Compute);
+    // The BackwardInput waited for it on the same stream.
+    case WaitKind::EarlierGather: return kNoNode;
+  }
+  return kNoNode;
+}
+
+// The events of one action, in the order of the stage program.
 NodeId StepSimulator::run_pass(At at, NodeId arrived, SpanKind kind) {
   SyncSimulator& sync = *at.stage.sync;
+  const StageProgram& program = at.stage.timed.program;
   const int microbatch = at.action.microbatch;
-  NodeId last = gather_message(at, kind, arrived);
-  NodeId gathered = kNoNode, gathered_again = kNoNode, dropped = kNoNode;
-  for (const Event& event : at.stage.timed.program.pass(at.action)) {
+  const NodeId input = gather_message(at, kind, arrived);
+  const std::span<const Event> events = program.pass(at.action);
+  ended_.assign(events.size(), kNoNode);
+  NodeId last = input;
+  for (size_t e = 0; e < events.size(); ++e) {
+    const Event& event = events[e];
+    after_.clear();
+    for (const Wait& wait : program.waits(event)) after_.push_back(node_of(at, event, wait, input));
     switch (event.kind) {
       case EventKind::Gather:
         if (event.part == LayerPart::Replay)
-          gathered_again = sync.enter_replay(microbatch, event.instance);
+          ended_[e] = sync.enter_replay(microbatch, event.instance);
         else
-          gathered = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
+          ended_[e] = sync.enter(microbatch, event.instance, event.part != LayerPart::Forward);
         break;
       case EventKind::Run:
         // Weight gradients without time of their own belong to the backward before them.
-        if (event.part == LayerPart::Weight && at.stage.seconds(event).seconds == 0) break;
-        if (event.part == LayerPart::Replay)
-          last = run(at, event, SpanKind::Recompute,
-                     {last, gathered, gathered_again, at.stage.loaded[event.instance]});
-        else if (event.part == LayerPart::Weight)
-          last = run(at, event, kind, {last});
-        else
-          last = run(at, event, kind,
-                     {last, gathered,
-                      event.part == LayerPart::Backward ? at.stage.loaded[event.instance] : dropped});
-        if (event.part == LayerPart::Backward) at.stage.loaded[event.instance] = kNoNode;
-        dropped = kNoNode;
+        if (event.part != LayerPart::Weight || at.stage.seconds(event).seconds != 0)
+          last = run(at, event, event.part == LayerPart::Replay ? SpanKind::Recompute : kind);
+        ended_[e] = last;
         break;
       case EventKind::Release:
         if (event.part == LayerPart::Replay)
           sync.leave_replay(event.instance);
         else
-          sync.leave(microbatch, event.instance, event.part != LayerPart::Forward, last);
+          sync.leave(microbatch, event.instance, event.part != LayerPart::Forward, after_.front());
         break;
-      case EventKind::Store: store(at, event.instance, last); break;
-      case EventKind::Drop: dropped = stored(at, event.instance); break;
-      case EventKind::Load: load(at, event.instance); break;
+      case EventKind::Store: ended_[e] = store(at, event.instance); break;
+      case EventKind::Drop: ended_[e] = after_.front(); break;
+      case EventKind::Load: ended_[e] = load(at, event.instance); break;
     }
   }
   return last;
@@ -303,22 +314,20 @@ NodeId& StepSimulator::stored(At at, size_t instance) const {
 }
 
 // Copies to the host and back. Layers that save nothing have nothing to copy.
-void StepSimulator::store(At at, size_t instance, NodeId after) {
+NodeId StepSimulator::store(At at, size_t instance) {
   const double bytes = at.stage.timed.seconds[instance]->host_bytes;
-  if (bytes == 0) return;
+  if (bytes == 0) return kNoNode;
   Node made = node(at, SpanKind::Store, StreamKind::Host);
   made.category = TimeCategory::Host;
-  stored(at, instance) = at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), {after});
+  return stored(at, instance) = at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), after_);
 }
 
-void StepSimulator::load(At at, size_t instance) {
+NodeId StepSimulator::load(At at, size_t instance) {
   const double bytes = at.stage.timed.seconds[instance]->host_bytes;
-  if (bytes == 0) return;
+  if (bytes == 0) return kNoNode;
   Node made = node(at, SpanKind::Load, StreamKind::HostLoad);
   made.category = TimeCategory::Host;
-  at.stage.loaded[instance] = at.timeline.add(
-      made, bytes / (machine_.host_gbps * 1e9),
-      {stored(at, instance), at.timeline.last(at.number, StreamKind::Compute)});
+  return at.timeline.add(made, bytes / (machine_.host_gbps * 1e9), after_);
 }
 
 void StepSimulator::finish() {
@@ -332,24 +341,25 @@ void StepSimulator::finish() {
   if (const double bytes = first.embedding_bytes(); bytes > 0 && stages_.size() > 1) {
     const std::vector<NodeId> both{first.reduced(), last.reduced()};
     for (SyncSimulator* end : {&first, &last})
-      end->all_reduce("all-reduce of the tied embedding", costs_.all_reduce_ends(bytes), both);
+      end->all_reduce("all-reduce of the tied embedding", Phase::GradReduce, "embedding",
+                      costs_.all_reduce_mirrored(bytes, 0), both);
   }
   for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
     const double bytes = stages_[low].sync->mirror_bytes();
     if (bytes == 0) continue;
     const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
     for (const size_t s : {low, high})
-      stages_[s].sync->all_reduce(
-          "all-reduce of mirrored stages",
-          costs_.all_reduce_pair(bytes, static_cast<int64_t>(low), static_cast<int64_t>(high)), both);
+      stages_[s].sync->all_reduce("all-reduce of mirrored stages", Phase::GradReduce, "mirror",
+                                  costs_.all_reduce_mirrored(bytes, static_cast<int64_t>(low)), both);
   }
   for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
     const bool crosses = std::find(axes.begin(), axes.end(), MeshAxis::Pp) != axes.end();
     const double seconds = costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), axes);
+    const std::string group = group_name(axes);
     const std::vector<NodeId> waits = all();
     for (size_t s = 0; s < stages_.size(); ++s)
-      stages_[s].sync->all_reduce("all-reduce of the norm", seconds,
+      stages_[s].sync->all_reduce("all-reduce of the norm", Phase::Step, group, seconds,
                                   crosses ? waits : std::vector<NodeId>{waits[s]});
   }
   for (Stage& stage : stages_) stage.sync->optimize();

@@ -33,30 +33,34 @@ class StepSimulator final : public ScheduleWork {
   }
   void finish();  // call after all actions
 
-  // The simulated parts of layers from now on, in order.
+  // One part of a layer on the timeline.
   struct LayerNode {
     NodeId node;
-    size_t instance;
+    size_t instance;  // index into StageLayout::instances
     Part part;
-    OverlapFactors beside;
+    OverlapSlowdown overlap;
   };
+  // Appends every layer part that is simulated from now on.
   void record_layers(std::vector<LayerNode>& into) { recorded_layers_ = &into; }
 
   // For the steady-state simulation. True if all microbatches except the first and the last of a chunk take
   // equal time: no collectives except those of FSDP units and no offloading run concurrently with their
   // layers, and no overlapped pair exchanges tokens of experts.
   bool microbatches_repeat() const;
-  ActionDuration stretch(int stage, const Action& action) const;
-  // For FSDP units, of a microbatch before the last one. message: whether the action waits for a message.
-  // units: the gathered units before the action; set to those after it.
+  ActionDuration action_duration(int stage, const Action& action) const;
   bool has_fsdp_units() const;
+  // For designs with FSDP units: the transfer of an action of a microbatch before the last one. message:
+  // whether the action waits for a message. units: in: the units that are gathered before the action; out:
+  // those that are gathered after it.
   ActionTransfer action_transfer(int stage, const Action& action, bool message, SyncSimulator::Units& units);
   SyncSimulator& sync(int stage) { return *stages_[static_cast<size_t>(stage)].sync; }
   double gather_seconds() const { return gather_seconds_; }  // of a message that was scattered over tp
-  // Whether the first forwards wait for gathered parameters.
-  bool gathers_ahead(int stage) const { return stages_[static_cast<size_t>(stage)].sync->gathers_ahead(); }
-  // Whether gradient sync depends on the last forward or the last backward of this chunk.
-  bool ends(int stage, int chunk, bool backward) const;
+  // Whether the first forwards wait for the all-gathers of parameters that the previous step updated.
+  bool overlaps_param_gather(int stage) const {
+    return stages_[static_cast<size_t>(stage)].sync->overlaps_param_gather();
+  }
+  // Whether the last forward or the last backward of this chunk starts collectives of data parallelism.
+  bool last_pass_has_sync(int stage, int chunk, bool backward) const;
 
  private:
   // The program of a stage class, and the seconds of its instances.
@@ -68,12 +72,12 @@ class StepSimulator final : public ScheduleWork {
     const TimedProgram& timed;  // shared by the stages of a class
     std::unique_ptr<SyncSimulator> sync;
     std::vector<NodeId> stored;  // by microbatch and instance; empty without offloading
-    std::vector<NodeId> loaded;  // by instance, of the current backward; kNoNode: not yet
-    OverlapFactors beside{};     // of the current overlapped pair
+    OverlapSlowdown overlap{};   // of the current pair of overlapped actions
     const PartSeconds& seconds(const Event& event) const {
       return timed.seconds[event.instance]->of(event.part);
     }
   };
+  // An action that is being simulated.
   struct At {
     Timeline& timeline;
     Stage& stage;
@@ -81,12 +85,15 @@ class StepSimulator final : public ScheduleWork {
     const Action& action;
   };
   NodeId run_pass(At at, NodeId arrived, SpanKind kind);
-  NodeId run(At at, const Event& event, SpanKind kind, std::initializer_list<NodeId> after);
-  void load(At at, size_t instance);
-  void store(At at, size_t instance, NodeId after);
+  // run, store and load add a node that waits for after_. They return kNoNode if there is nothing to copy.
+  NodeId run(At at, const Event& event, SpanKind kind);
+  NodeId store(At at, size_t instance);
+  NodeId load(At at, size_t instance);
   NodeId& stored(At at, size_t instance) const;
+  // The node that a wait of the event stands for. input: the node that the pass reads from.
+  NodeId node_of(At at, const Event& event, const Wait& wait, NodeId input) const;
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
-  const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapFactors& beside);
+  const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap);
   double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;
   Node node(At at, SpanKind kind, StreamKind stream) const;
@@ -100,9 +107,12 @@ class StepSimulator final : public ScheduleWork {
   // Seconds of messages between each stage and the next one; last entry: between the last stage and the
   // first.
   std::vector<double> messages_;
-  std::map<std::pair<const PartSeconds*, OverlapFactors>, PartSeconds> beside_;
+  std::map<std::pair<const PartSeconds*, OverlapSlowdown>, PartSeconds> slowed_;
   std::vector<LayerNode>* recorded_layers_ = nullptr;
   std::vector<NodeId> waits_;  // dependencies recorded in a dry run
+  // Of the pass that is being simulated: the node of each event so far, and the nodes that the present event
+  // waits for.
+  std::vector<NodeId> ended_, after_;
   double gather_seconds_ = 0;  // of a message that was scattered over tp
 };
 

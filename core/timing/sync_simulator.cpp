@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
-#include <type_traits>
+#include <utility>
 
 #include "graph/build.h"
 #include "performance/collective_time.h"
@@ -26,6 +26,17 @@ double element_bytes(DType type) {
     return out;
   }();
   return bytes[static_cast<size_t>(type)];
+}
+
+// "reduce-scatter"
+std::string words_of(CollectiveKind op) {
+  std::string out(collective_kind_name(op));
+  std::replace(out.begin(), out.end(), '_', '-');
+  return out;
+}
+
+SpanName collective_name(std::string text, Phase phase, CollectiveKind op, std::string group) {
+  return {std::move(text), SpanCollective{phase, op, std::move(group)}};
 }
 
 }  // namespace
@@ -56,11 +67,8 @@ double SyncCosts::value(const StageReport& stage, const Expr& expr) {
   return values_.back().value;
 }
 
-double SyncCosts::all_reduce_ends(double bytes) const {
-  return all_reduce_pair(bytes, 0, mesh_.degree(MeshAxis::Pp) - 1);
-}
-
-double SyncCosts::all_reduce_pair(double bytes, int64_t stage, int64_t other) const {
+double SyncCosts::all_reduce_mirrored(double bytes, int64_t stage) const {
+  const int64_t other = mesh_.degree(MeshAxis::Pp) - 1 - stage;
   const GroupSpan span = shardscape::span_of(
       {mesh_.with(0, MeshAxis::Pp, stage), mesh_.with(0, MeshAxis::Pp, other)}, machine_.network);
   return collective_seconds(machine_, CollectiveKind::AllReduce, bytes, span);
@@ -160,13 +168,13 @@ NodeId SyncSimulator::awaited(NodeId collective) {
   return collective;
 }
 
-double SyncSimulator::beside() const {
+double SyncSimulator::concurrent_seconds() const {
   double out = 0;
   for (const Running& one : running_) out += one.seconds;
   return out;
 }
 
-void SyncSimulator::ran(double seconds) {
+void SyncSimulator::layer_ran(double seconds) {
   if (has_units()) return running_.clear();
   size_t ended = 0;
   for (; ended < running_.size() && running_[ended].seconds <= seconds; ++ended)
@@ -192,16 +200,20 @@ NodeId SyncSimulator::enter_replay(int microbatch, size_t instance) {
 
 // One thread block reduces a single number, so the all-reduce occupies no processors that layers need.
 void SyncSimulator::average_loss(int microbatch) {
-  timeline_.add(collective_node("all-reduce of the loss", microbatch),
-                costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), loss_group(graph_)),
-                {left_});
+  const MeshAxes axes = loss_group(graph_);
+  const auto name = [&] {
+    return collective_name("all-reduce of the loss", Phase::Forward, CollectiveKind::AllReduce,
+                           group_name(axes));
+  };
+  timeline_.add(collective_node(name, microbatch),
+                costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), axes), {left_});
 }
 
 // Megatron zeroes its buffers. PyTorch and DeepSpeed drop gradients, and the first backward writes new ones.
 void SyncSimulator::begin() {
-  gathers_ahead_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap &&
-                   parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
-  if (gathers_ahead_) {
+  overlaps_param_gather_ = costs_.report().design.parallel.overlap_param_gather && graph_.structure.overlap &&
+                           parts_->sync.strategy == SyncStrategy::DistributedOptimizer;
+  if (overlaps_param_gather_) {
     // Gathers of the parameters that the previous step updated, in the order of first use. The forward waits
     // for each.
     const std::vector<PlacedPlan::PlacedAction>& actions = walk_.actions();
@@ -233,8 +245,11 @@ void SyncSimulator::reduce() {
     } else if (r.mirror) {
       mirror_bytes_ = value(r.bytes);
     } else {
-      last_reduction_ = add([&] { return "all-reduce of gradients over " + group_name(r.axes); },
-                            costs_.collective(CollectiveKind::AllReduce, value(r.bytes), r.axes), -1,
+      const auto name = [&] {
+        return collective_name("all-reduce of gradients over " + r.group(), Phase::GradReduce,
+                               CollectiveKind::AllReduce, r.group());
+      };
+      last_reduction_ = add(name, costs_.collective(CollectiveKind::AllReduce, value(r.bytes), r.axes), -1,
                             {reduced()});
     }
   }
@@ -244,7 +259,9 @@ NodeId SyncSimulator::reduced() const {
   return timeline_.latest({last_reduction_, timeline_.last(number_, StreamKind::Compute)});
 }
 
-NodeId SyncSimulator::all_reduce(const char* name, double seconds, const std::vector<NodeId>& after) {
+NodeId SyncSimulator::all_reduce(const char* text, Phase phase, const std::string& group, double seconds,
+                                 const std::vector<NodeId>& after) {
+  const auto name = [&] { return collective_name(text, phase, CollectiveKind::AllReduce, group); };
   return last_reduction_ = add(name, seconds, -1, after);
 }
 
@@ -261,7 +278,7 @@ void SyncSimulator::optimize() {
                    reduced());
   }
   before_ = updated;
-  if (!gathers_ahead_) walk_.run_all(SyncWhen::AfterOptimizer);
+  if (!overlaps_param_gather_) walk_.run_all(SyncWhen::AfterOptimizer);
 }
 
 SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose,
@@ -276,9 +293,13 @@ SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWal
       seconds = costs_.collective(CollectiveKind::AllGather,
                                   value(unit.full) * dtype_bytes(graph_.structure.dtype), unit.group.shard,
                                   links_);
-    made = add(purpose != SyncWalk::GatherPurpose::Forward ? "gather of parameters for the backward"
-                                                           : "gather of parameters",
-               seconds, microbatch, {before_});
+    const bool forward = purpose == SyncWalk::GatherPurpose::Forward;
+    const auto name = [&] {
+      return collective_name(forward ? "gather of parameters" : "gather of parameters for the backward",
+                             forward ? Phase::Forward : Phase::Backward, CollectiveKind::AllGather,
+                             group_name(unit.group.shard));
+    };
+    made = add(name, seconds, microbatch, {before_});
   }
   return handle_of(made);
 }
@@ -288,19 +309,30 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
   const double width = dtype_bytes(graph_.structure.grad_dtype);
   after_.clear();
   for (const size_t i : instances) after_.push_back(backwards_[i]);
-  const auto over = [&](CollectiveKind op, const MeshAxes& axes, double bytes) {
-    if (axes.empty() || bytes == 0) return;
-    const char* what = op == CollectiveKind::AllReduce ? "all-reduce of gradients over "
-                                                       : "reduce-scatter of gradients over ";
-    last_reduction_ = add([&] { return what + group_name(axes); }, costs_.collective(op, bytes, axes, links_),
-                          microbatch, after_);
+  const auto take = [&](Phase phase, CollectiveKind op, const std::string& group, double seconds) {
+    const auto name = [&] {
+      return collective_name(words_of(op) + " of gradients over " + group, phase, op, group);
+    };
+    last_reduction_ = add(name, seconds, microbatch, after_);
     after_.assign(1, last_reduction_);
+  };
+  const auto over = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, double bytes) {
+    if (!axes.empty() && bytes > 0)
+      take(phase, op, group_name(axes), costs_.collective(op, bytes, axes, links_));
   };
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
-    for (const GradReduction& r : unit.inner) over(CollectiveKind::AllReduce, r.axes, value(r.bytes));
-    over(CollectiveKind::ReduceScatter, unit.group.shard, value(unit.full) * width);
-    over(CollectiveKind::AllReduce, unit.group.across, value(unit.shard) * width);
+    for (const GradReduction& r : unit.inner) {
+      const double bytes = value(r.bytes);
+      // The stages at both ends reach the end of their backward at different times; this wait is not counted.
+      if (r.pair())
+        take(Phase::GradReduce, CollectiveKind::AllReduce, r.group(),
+             costs_.all_reduce_mirrored(bytes, number_));
+      else
+        over(Phase::GradReduce, CollectiveKind::AllReduce, r.axes, bytes);
+    }
+    over(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, value(unit.full) * width);
+    over(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, value(unit.shard) * width);
   }
 }
 
@@ -309,14 +341,12 @@ SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size
   const SyncAction& a = placed.action;
   const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
   const bool alone = a.when == SyncWhen::AfterBackward ||
-                     (a.when == SyncWhen::AfterOptimizer && !gathers_ahead_);
+                     (a.when == SyncWhen::AfterOptimizer && !overlaps_param_gather_);
   const double seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
   const auto name = [&](const char* what) {
-    std::string out(collective_kind_name(a.op));
-    std::replace(out.begin(), out.end(), '_', '-');
-    return out + what + a.group;
+    return collective_name(words_of(a.op) + what + a.group, a.phase, a.op, a.group);
   };
-  if (a.op == CollectiveKind::AllGather || a.when == SyncWhen::AfterOptimizer) {
+  if (collective_result(a.op) == CollectiveResult::Gathered || a.when == SyncWhen::AfterOptimizer) {
     return handle_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));
   }
   after_.clear();
@@ -334,12 +364,7 @@ Node SyncSimulator::collective_node(const Name& name, int microbatch) {
   node.kind = SpanKind::Collective;
   node.category = TimeCategory::DataComm;
   node.microbatch = microbatch;
-  if (timeline_.has_spans()) {
-    if constexpr (std::is_invocable_v<Name>)
-      node.name = timeline_.name(name());
-    else
-      node.name = timeline_.name(name);
-  }
+  if (timeline_.has_spans()) node.name = timeline_.name(name());
   return node;
 }
 
@@ -367,7 +392,7 @@ NodeId SyncSimulator::add_compute(SpanKind kind, StreamKind stream, TimeCategory
   node.stream = stream;
   node.kind = kind;
   node.category = category;
-  if (*name && timeline_.has_spans()) node.name = timeline_.name(name);
+  if (*name && timeline_.has_spans()) node.name = timeline_.name({name, std::nullopt});
   return timeline_.add(node, seconds, {after});
 }
 

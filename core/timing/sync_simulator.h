@@ -28,8 +28,8 @@ class SyncCosts {
   // Seconds of a collective. bytes: full buffer. concurrent: share of the links that concurrent collectives
   // take.
   double collective(CollectiveKind op, double bytes, const MeshAxes& axes, const LinkShare& concurrent = {});
-  double all_reduce_ends(double bytes) const;  // over the first and the last stage
-  double all_reduce_pair(double bytes, int64_t stage, int64_t other) const;
+  // Over a stage and its mirror image: the first and the last stage, the second and the last but one.
+  double all_reduce_mirrored(double bytes, int64_t stage) const;
   std::shared_ptr<const StageSyncParts> parts(const StageReport& stage);
   double value(const StageReport& stage, const Expr& expr);  // of the parts' expressions
 
@@ -73,8 +73,8 @@ class SyncSimulator : private SyncWalk::Maker {
   // Seconds of collectives concurrent with the next layer: collectives that have been launched and that the
   // layer does not wait for. With FSDP units, only collectives launched since the previous layer count, so
   // that an action does not depend on the progress of other actions.
-  double beside() const;
-  void ran(double seconds);  // the layer has run for this long
+  double concurrent_seconds() const;
+  void layer_ran(double seconds);  // a layer has run for this long; concurrent collectives progressed
   void begin_action();
   // Mean share of the links that layers take. Concurrent collectives get the rest, and take longer.
   void set_links(const LinkShare& links) { links_ = links; }
@@ -86,28 +86,32 @@ class SyncSimulator : private SyncWalk::Maker {
   double embedding_bytes() const { return embedding_bytes_; }
   double mirror_bytes() const { return mirror_bytes_; }
   NodeId reduced() const;  // the node after which all reductions so far have ended
-  NodeId all_reduce(const char* name, double seconds, const std::vector<NodeId>& after);
+  // text: the name of the span. group: as in the report.
+  NodeId all_reduce(const char* text, Phase phase, const std::string& group, double seconds,
+                    const std::vector<NodeId>& after);
   void optimize();
 
   // For the steady-state simulation, which skips most layers. every_microbatch: passes other than the first
-  // forward and the last backward also gather or reduce by a plan. gathers_ahead: the first forwards wait for
-  // parameters. ends: the last backwards start collectives.
+  // forward and the last backward also gather or reduce by a plan. overlaps_param_gather: the first forwards
+  // wait for all-gathers of updated parameters. last_backward_has_sync: the last backwards start collectives.
   bool every_microbatch() const;
-  bool gathers_ahead() const { return gathers_ahead_; }
-  bool ends() const { return has_units() || !walk_.actions().empty(); }
+  bool overlaps_param_gather() const { return overlaps_param_gather_; }
+  bool last_backward_has_sync() const { return has_units() || !walk_.actions().empty(); }
   void skip_to(int chunk, bool last) { walk_.skip_to(chunk, last); }
-  // FSDP: the gathered units. An action depends on earlier actions that have ended only through these units.
+  // FSDP: which units are gathered. Once earlier actions have ended, nothing else of them affects an action.
   using Units = SyncWalk::Units;
   bool has_units() const { return !parts_->sync.units.empty(); }
   Units units() const { return walk_.units(); }
-  void resume(const Units& gathered);  // after actions that were simulated elsewhere
+  void resume(const Units& gathered);  // after actions that were simulated without nodes
 
  private:
   friend class DryRun;
+  // A launched collective.
   struct Running {
     NodeId node;
-    double seconds;
+    double seconds;  // remaining
   };
+  // launched: the collective runs concurrently with layers. awaited: a layer waits for it. Return it.
   NodeId launched(NodeId collective, double seconds);
   NodeId awaited(NodeId collective);
   SyncWalk::Handle gather(const std::vector<size_t>& units, SyncWalk::GatherPurpose purpose, int microbatch,
@@ -116,7 +120,7 @@ class SyncSimulator : private SyncWalk::Maker {
                const std::vector<size_t>& instances) override;
   SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override;
   void average_loss(int microbatch) override;
-  template <typename Name>  // text, or a function that makes it
+  template <typename Name>  // a function that makes a SpanName
   NodeId add(const Name& name, double seconds, int microbatch, const std::vector<NodeId>& after);
   template <typename Name>
   NodeId add(const Name& name, double seconds, int microbatch, std::initializer_list<NodeId> after);
@@ -136,14 +140,15 @@ class SyncSimulator : private SyncWalk::Maker {
   std::shared_ptr<const StageSyncParts> parts_;
   SyncWalk walk_;
   std::vector<NodeId> backwards_;  // by instance: the latest backward
-  NodeId before_ = kNoNode, left_ = kNoNode;
+  NodeId before_ = kNoNode;        // last compute node before the next collective
+  NodeId left_ = kNoNode;          // last node of the instance that ended last; kNoNode: it has no nodes
   NodeId last_reduction_ = kNoNode;
   std::vector<Running> running_;  // in the order of their stream
   LinkShare links_;
-  bool gathers_ahead_ = false;  // updated parameters, at the begin of the step
+  bool overlaps_param_gather_ = false;  // all-gathers of updated parameters run at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
   std::vector<double> gather_seconds_;  // by unit; below 0: not computed yet
-  std::vector<NodeId> after_;
+  std::vector<NodeId> after_;           // scratch: nodes that the next reduction waits for
 };
 
 // A dry run of actions of a stage, for a microbatch before the last one. The destructor restores the state of

@@ -5,8 +5,8 @@
 namespace shardscape {
 
 Timeline::Timeline(int stages, bool spans) : streams_(static_cast<size_t>(stages)), spans_(spans) {
-  constexpr size_t kUsual = 1 << 9;  // typical number of nodes of a steady-state simulation
-  nodes_.reserve(kUsual);
+  constexpr size_t kTypicalNodes = 1 << 9;  // of a steady-state simulation
+  nodes_.reserve(kTypicalNodes);
 }
 
 NodeId Timeline::append(const Node& of, double seconds, const NodeId* after, size_t count) {
@@ -54,11 +54,11 @@ NodeId Timeline::latest(std::initializer_list<NodeId> nodes) const {
   return out;
 }
 
-int32_t Timeline::name(const std::string& text) {
+int32_t Timeline::name(const SpanName& name) {
   if (!spans_) return -1;
-  const auto it = std::find(names_.begin(), names_.end(), text);
+  const auto it = std::find(names_.begin(), names_.end(), name);
   if (it != names_.end()) return static_cast<int32_t>(it - names_.begin());
-  names_.push_back(text);
+  names_.push_back(name);
   return static_cast<int32_t>(names_.size() - 1);
 }
 
@@ -66,15 +66,15 @@ void Timeline::resume(int stage, double end, double launched) {
   Streams& streams = streams_[static_cast<size_t>(stage)];
   streams.launched = launched;
   if (end_of(streams.last[static_cast<size_t>(StreamKind::Compute)]) != end)
-    elsewhere(stage, StreamKind::Compute, end, end);
+    add_external(stage, StreamKind::Compute, end, end);
 }
 
 // The node begins at 0, so a wait for it is attributed to data communication alone.
 void Timeline::resume_data_stream(int stage, double end) {
-  if (end_of(last(stage, StreamKind::DataComm)) != end) elsewhere(stage, StreamKind::DataComm, 0, end);
+  if (end_of(last(stage, StreamKind::DataComm)) != end) add_external(stage, StreamKind::DataComm, 0, end);
 }
 
-NodeId Timeline::elsewhere(int stage, StreamKind stream, double begin, double end) {
+NodeId Timeline::add_external(int stage, StreamKind stream, double begin, double end) {
   NodeId& last = streams_[static_cast<size_t>(stage)].last[static_cast<size_t>(stream)];
   Node node;
   node.begin = begin;
@@ -83,7 +83,7 @@ NodeId Timeline::elsewhere(int stage, StreamKind stream, double begin, double en
   node.stage = stage;
   node.stream = stream;
   if (stream == StreamKind::DataComm) node.category = TimeCategory::DataComm;
-  node.elsewhere = true;
+  node.external = true;
   last = static_cast<NodeId>(nodes_.size());
   nodes_.push_back(node);
   return last;
@@ -97,7 +97,7 @@ NodeId Timeline::arrive(int stage, double begin, double end) {
   node.stream = StreamKind::PipelineComm;
   node.kind = SpanKind::Send;
   node.category = TimeCategory::PipelineComm;
-  node.elsewhere = true;
+  node.external = true;
   nodes_.push_back(node);
   return static_cast<NodeId>(nodes_.size() - 1);
 }
@@ -234,7 +234,7 @@ void Timeline::make_categories(Simulation& out) {
     StageTimes& stage = out.stages[s];
     // No node of this stage waits for a sent message.
     if (n.peer < 0 && (last[s] == kNoNode || n.end > node(last[s]).end)) last[s] = static_cast<NodeId>(i);
-    if (n.elsewhere) {
+    if (n.external) {
       if (n.stream == StreamKind::Compute) free[s] = n.end;
       continue;
     }

@@ -31,7 +31,7 @@ struct Node {
   int32_t peer = -1, peer_chunk = 0;
   const PartSeconds* parts = nullptr;  // parts of the node's seconds; must outlive the timeline
   int32_t span = -1;                   // index into the stage's spans, set by finish()
-  bool elsewhere = false;              // represents nodes that are simulated and counted elsewhere
+  bool external = false;               // stands for work that another simulation runs and counts
 };
 
 class Timeline {
@@ -51,16 +51,17 @@ class Timeline {
   NodeId add(const Node& node, double seconds, const std::vector<NodeId>& after);
   // The node that ends last.
   NodeId latest(std::initializer_list<NodeId> nodes) const;
-  int32_t name(const std::string& text);
+  int32_t name(const SpanName& name);  // index into Simulation::names
   bool has_spans() const { return spans_; }
 
-  // Continues after actions that were simulated elsewhere. resume: the compute stream ran until `end`, the
-  // host launched until `launched`. arrive: a message arrived.
+  // Continue after actions that the steady-state simulation ran without nodes, through external nodes.
+  // resume: the compute stream ran until `end`, the host launched until `launched`. arrive: a message
+  // arrived.
   void resume(int stage, double end, double launched);
-  void resume_data_stream(int stage, double end);  // same for collectives over replicas
+  void resume_data_stream(int stage, double end);  // the same for DataComm
   NodeId arrive(int stage, double begin, double end);
-  // Adds a node for work simulated elsewhere; it becomes the last node of its stream.
-  NodeId elsewhere(int stage, StreamKind stream, double begin, double end);
+  // Adds an external node; it becomes the last node of its stream.
+  NodeId add_external(int stage, StreamKind stream, double begin, double end);
   double launched(int stage) const { return of(stage).launched; }
   // undo() removes the nodes that a stage got after a checkpoint. Other stages must not get nodes in between.
   auto checkpoint(int stage) const { return std::pair{nodes_.size(), of(stage)}; }
@@ -100,7 +101,7 @@ class Timeline {
 
   std::vector<Node> nodes_;
   std::vector<Streams> streams_;
-  std::vector<std::string> names_;
+  std::vector<SpanName> names_;
   std::vector<Mark> marks_;  // in the order of nodes
   std::vector<NodeId>* waits_ = nullptr;
   bool spans_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/units.h"
+#include "graph/useful_flops.h"
 #include "validation/compare_lines.h"
 #include "validation/stage_parts.h"
 #include "validation/sync_audit.h"
@@ -79,7 +80,7 @@ class Comparison {
   void flops() {
     Wide sums[kPhaseCount] = {};
     for (const FlopsValue& f : stage_.flops)
-      if (counts_flops(f.kind)) sums[static_cast<size_t>(f.phase)] += f.counted.value;
+      if (has_model_flops(f.kind)) sums[static_cast<size_t>(f.phase)] += f.counted.value;
     const auto sum = [&](Phase phase) { return sums[static_cast<size_t>(phase)]; };
     exact("FLOPs", "forward", r_.forward_flops, sum(Phase::Forward));
     exact("FLOPs", "backward", r_.backward_flops, sum(Phase::Backward));

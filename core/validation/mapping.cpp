@@ -114,7 +114,10 @@ class Mapper {
         id = attention.starts_with("flash") ? "transformers-flash" : "transformers-eager";
         break;
       case CodeBase::Mamba: id = "mamba"; break;
-      default: return;
+      case CodeBase::Unknown:
+      case CodeBase::TorchDdp:
+      case CodeBase::TorchFsdp:
+      case CodeBase::DeepSpeed: return;
     }
     const std::string field = r_.field("config.attention")             ? "attention"
                               : r_.field("config.attn_implementation") ? "attn_implementation"

@@ -1,5 +1,7 @@
 #include "validation/stage_parts.h"
 
+#include "graph/useful_flops.h"
+
 namespace shardscape {
 
 Wide value_of(const Expr& expr, const Binding& binding) {
@@ -19,15 +21,13 @@ std::vector<ChunkLayer> parts_of_chunk(const Report& report, const StageReport& 
   return out;
 }
 
-bool counts_flops(OpKind kind) { return kind == OpKind::Einsum || kind == OpKind::Attention; }
-
 SegmentNumbers segment_numbers(const Segment& segment, CheckpointPolicy checkpoint_policy,
                                const Binding& binding) {
   SegmentNumbers out;
   for (const Param& p : segment.params)
     out.parameters += value_of(local_elements(segment.tensor(p.tensor)), binding);
   for (const Op& op : segment.ops) {
-    if (!counts_flops(op.kind) || !runs(op, checkpoint_policy)) continue;
+    if (!has_model_flops(op.kind) || !runs(op, checkpoint_policy)) continue;
     Wide& sum = op.phase == Phase::Forward     ? out.forward_flops
                 : op.phase == Phase::Recompute ? out.recompute_flops
                                                : out.backward_flops;

@@ -27,7 +27,4 @@ struct SegmentNumbers {
 SegmentNumbers segment_numbers(const Segment& segment, CheckpointPolicy checkpoint_policy,
                                const Binding& binding);
 
-// Whether recordings count the FLOPs of this kind of op.
-bool counts_flops(OpKind kind);
-
 }  // namespace shardscape

@@ -79,7 +79,8 @@ Volumes reported_volumes(const StageReport& stage, const GroupNames& groups) {
   for (const CollectiveValue& c : stage.collectives) {
     const std::string group = groups.name(c.group);
     if (c.group_size == 1 || group.empty() || c.count.value == 0) continue;
-    Volume& v = out[volume_key(std::string(phase_name(c.phase)), c.op, group, dtype_name(c.dtype))];
+    Volume& v = out[volume_key(std::string(phase_name(c.phase)), std::string(c.op.name()), group,
+                               dtype_name(c.dtype))];
     v.count += c.count.value;
     v.elements += c.elements.value;
     v.bytes += c.bytes.value;

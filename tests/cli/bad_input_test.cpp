@@ -1,5 +1,5 @@
-// Bad input: the message names the knob or the place, says what would be accepted, and the exit code says
-// what kind it is.
+// Bad input: the message names the knob or the place and the accepted values. The exit code gives the kind of
+// error.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -88,7 +88,7 @@ void BadInputTest::flags() {
   QVERIFY2(run.err.contains("accepted: "), qPrintable(run.err));
 }
 
-// What a message offers as a fix is taken as it stands.
+// A fix that a message offers is accepted as it is printed.
 void BadInputTest::fixes_work() {
   const QString line = "report --model llama3-8b --tp 5 --dp 3 --batch 10";
   QString flags = line;

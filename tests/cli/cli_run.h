@@ -1,4 +1,4 @@
-// Runs the built shardscape-cli as a person does and keeps what it says.
+// Runs the built shardscape-cli and captures its output.
 #pragma once
 
 #include <QJsonDocument>

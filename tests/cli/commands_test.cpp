@@ -1,4 +1,4 @@
-// presets, report, graph, help: what they print and how they end.
+// The commands presets, report, graph and help: output and exit code.
 #include <QFile>
 #include <QJsonArray>
 #include <QRegularExpression>
@@ -353,8 +353,9 @@ void CommandsTest::own_preset() {
   QVERIFY(
       write("mine.json",
             R"({"preset": "mine", "name": "Mine", "family": "Mine", "source": "me", "architecture": "llama",
-    "published_parameters": 0, "published_exact": false, "default_seq": 64, "layers": 2, "hidden": 16, "heads": 4,
-    "kv_heads": 2, "head_dim": 4, "ffn": 24, "vocab": 40, "positions": 0, "tied_embeddings": false})"));
+    "published_parameters": 0, "published_exact": false, "default_seq": 64, "layers": 2, "hidden": 16,
+    "heads": 4, "kv_heads": 2, "head_dim": 4, "ffn": 24, "vocab": 40, "positions": 0,
+    "tied_embeddings": false})"));
   QVERIFY(write("broken.json", "{\"preset\": \"broken\","));
   const CliRun run = run_cli({"presets"}, {}, {"XDG_DATA_HOME=" + home.path()});
   QCOMPARE(run.exit_code, 0);

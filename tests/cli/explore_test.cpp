@@ -58,7 +58,7 @@ void ExploreTest::report() {
   QCOMPARE(run.exit_code, 0);
   QCOMPARE(run.err, QString());
   const QJsonObject json = run.json();
-  // tp 1, 2 times pp 1, 2, 4 whose dp follows; two of each other.
+  // tp 1, 2 times pp 1, 2, 4, with dp from the ranks; two values of each other knob.
   QCOMPARE(json["enumerated"].toInt(), 6 * 2 * 2);
   QCOMPARE(json["size"].toInt(), 24);
   for (const char* key : {"valid", "timed", "fits", "seconds", "threads"})
@@ -75,7 +75,7 @@ void ExploreTest::report() {
     QCOMPARE(point["knobs"]["tp"].toInt() * point["knobs"]["pp"].toInt() * point["knobs"]["dp"].toInt(), 8);
   }
   QVERIFY(!json["front"].toArray().isEmpty());
-  // The winner is a design as any other.
+  // The best design gives the same numbers in report.
   const QJsonObject knobs = best[0].toObject()["knobs"].toObject();
   QString line = "report --json " + kSmall;
   for (const QString& id : knobs.keys())
@@ -169,7 +169,7 @@ void ExploreTest::files() {
   QTemporaryDir folder;
   const QString csv = folder.filePath("a.csv"), out = folder.filePath("a.json");
   QCOMPARE(run_line("explore --csv " + csv + " -o " + out + " " + kSpace).exit_code, 0);
-  QVERIFY(content(csv).startsWith("index,kept,tp,pp,dp,"));
+  QVERIFY(content(csv).startsWith("index,lists,tp,pp,dp,"));
   // A complete result goes on to itself.
   QCOMPARE(run_line("explore --resume " + out + " -o " + folder.filePath("b.json") + " " + kSpace).exit_code,
            0);
@@ -184,7 +184,7 @@ void ExploreTest::guided() {
   QCOMPARE(guided["guided"]["budget"].toInt(), 12);
 }
 
-// Ctrl+C: what is known, and 130.
+// Ctrl+C prints the known results and exits with 130.
 void ExploreTest::interrupted() {
   QTemporaryDir folder;
   QProcess process;
@@ -308,8 +308,8 @@ void ExploreTest::compare() {
   QCOMPARE(three.out.count("percent"), 2);
   for (const char* word : {"ours", "theirs", "third", "Global batch"})
     QVERIFY2(three.out.contains(word), word);
-  // Equal names are told apart by their files, equal file names by their folders, one file given twice by its
-  // place.
+  // Designs with equal names are named by their files, equal file names by their folders, and one file given
+  // twice by a number.
   a.name = b.name = c.name = "untitled";
   QVERIFY(QDir(folder.path()).mkdir("other"));
   const QString d = folder.filePath("d.shardscape.json"), e = folder.filePath("e.json"),
@@ -322,7 +322,7 @@ void ExploreTest::compare() {
   QCOMPARE(run_cli({"compare", e, e, "--json"}).json()["designs"].toArray(),
            (QJsonArray{e + " #1", e + " #2"}));
   a.name = "ours", b.name = "theirs", c.name = "third";
-  // A document with what it was compared with says the same.
+  // A document with its pinned designs gives the same comparison.
   const QString study = folder.filePath("study.json");
   QVERIFY(!save_study({a, nullptr, {{"theirs", b}, {"third", c}}, {}, false}, study.toStdString()));
   QCOMPARE(run_cli({"compare", study}).out, three.out);

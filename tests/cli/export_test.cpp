@@ -1,4 +1,4 @@
-// export and check: the bundle, what stands in its way, and Ctrl+C.
+// The commands export and check: the bundle, invalid targets, and Ctrl+C.
 #include <QDir>
 #include <QJsonArray>
 #include <QStorageInfo>
@@ -18,7 +18,7 @@ class ExportTest : public QObject {
   void as_documented();
   void json();
   void name_and_tensors();
-  void play();
+  void simulate();
   void what_the_simulator_cannot_express();
   void check_finds_damage_data();
   void check_finds_damage();
@@ -92,15 +92,17 @@ void ExportTest::name_and_tensors() {
   QVERIFY(!QDir(folder.path()).exists("other"));
 }
 
-void ExportTest::play() {
+void ExportTest::simulate() {
   QTemporaryDir folder;
   QCOMPARE(run_line(kSmall + "plain", folder.path()).exit_code, 0);
   QCOMPARE(run_line(kSmall + "timed --durations", folder.path()).exit_code, 0);
-  const CliRun text = run_line("play plain", folder.path());
+  const CliRun text = run_line("simulate plain", folder.path());
   QCOMPARE(text.exit_code, 0);
   QVERIFY2(text.out.contains("the step takes") && text.out.contains("8 ranks"), qPrintable(text.out));
-  const QJsonObject plain = run_line("play plain --json", folder.path()).json(),
-                    timed = run_line("play timed --json", folder.path()).json();
+  const QJsonObject plain = run_line("simulate plain --json", folder.path()).json(),
+                    timed = run_line("simulate timed --json", folder.path()).json();
+  // The former name of the command still works.
+  QVERIFY(run_line("play plain --json", folder.path()).json() == plain);
   QCOMPARE(plain["rank_cycles"].toArray().size(), 8);
   QVERIFY(plain["cycles"].toDouble() > plain["compute_cycles"].toDouble() &&
           plain["compute_cycles"].toDouble() > 0);
@@ -108,9 +110,9 @@ void ExportTest::play() {
   QVERIFY(timed["compute_cycles"].toDouble() > plain["compute_cycles"].toDouble());
   QCOMPARE(run_line("check timed", folder.path()).exit_code, 0);
   QVERIFY(QFile::remove(folder.filePath("plain/trace.3.et")));
-  QCOMPARE(run_line("play plain", folder.path()).exit_code, 1);
-  QCOMPARE(run_line("play nowhere", folder.path()).exit_code, 3);
-  QCOMPARE(run_line("play", folder.path()).exit_code, 2);
+  QCOMPARE(run_line("simulate plain", folder.path()).exit_code, 1);
+  QCOMPARE(run_line("simulate nowhere", folder.path()).exit_code, 3);
+  QCOMPARE(run_line("simulate", folder.path()).exit_code, 2);
 }
 
 void ExportTest::what_the_simulator_cannot_express() {
@@ -208,7 +210,7 @@ void ExportTest::interrupted_data() {
   QTest::newRow("asked to end") << SIGTERM;
 }
 
-// Stopped amid thousands of files, it leaves nothing behind, not even the folders on the way.
+// An export that is stopped between thousands of files leaves nothing, not even the created parent folders.
 void ExportTest::interrupted() {
   QFETCH(int, signal);
   QTemporaryDir folder;

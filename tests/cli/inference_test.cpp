@@ -1,4 +1,4 @@
-// inference, and report in prefill and decode: what they print and how they end.
+// The command inference, and report in prefill and decode: output and exit code.
 #include <QFile>
 #include <QJsonArray>
 #include <QTemporaryDir>
@@ -37,7 +37,7 @@ class InferenceCommandTest : public QObject {
       QVERIFY2(run.out.contains(words), words);
   }
 
-  // What the window shows unasked: ranges, "usual", and a table with the largest batches among the points.
+  // Ranges, "usual" as in the window, and a table that includes the largest batches.
   void table() {
     QTemporaryDir folder;
     const QString path = folder.filePath("sweep.csv");
@@ -51,11 +51,11 @@ class InferenceCommandTest : public QObject {
     QVERIFY(file.open(QIODevice::ReadOnly));
     const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
     const QJsonArray largest = run.json()["largest_batches"].toArray();
-    const auto beside = std::count_if(largest.begin(), largest.end(), [](const QJsonValue& of) {
+    const auto additional = std::count_if(largest.begin(), largest.end(), [](const QJsonValue& of) {
       return !QList<int>{1, 2, 4, 8}.contains(of["batch"].toInt());
     });
-    QVERIFY(beside > 0);
-    QCOMPARE(lines.size(), 1 + 4 * 4 + beside);
+    QVERIFY(additional > 0);
+    QCOMPARE(lines.size(), 1 + 4 * 4 + additional);
     QVERIFY(lines[0].startsWith("context,batch,largest,ttft_first_seconds,ttft_seconds,"));
     for (const QByteArray& line : lines) QCOMPARE(line.count(','), lines[0].count(','));
     QCOMPARE(std::count_if(lines.begin(), lines.end(),

@@ -1,4 +1,4 @@
-// shardscape-cli machines: what it lists, the sources it names, and what it says of a person's own files.
+// The command machines: the list, the sources, and a person's own files.
 #include <QJsonArray>
 #include <QTemporaryDir>
 #include <QtTest>
@@ -66,7 +66,7 @@ void MachinesTest::one_machine() {
       QVERIFY(!value.toObject()["source"].toString().isEmpty());
       QVERIFY(text.out.contains(value.toObject()["label"].toString()));
     }
-  // A network by its own name stands on a machine that it is sold with.
+  // The id of a network is enough: its accelerator is one that it is sold with.
   const QJsonObject roce = run_line("machines grand-teton-roce --json").json();
   QVERIFY(value_of(roce, "nic_latency_us")["source"].toString().contains("2505.09343"));
   QCOMPARE(value_of(roce, "oversubscription")["value"].toDouble(), 7.0);
@@ -105,7 +105,8 @@ void MachinesTest::own_files_data() {
   QTest::addColumn<QString>("says");   // on standard error; empty: nothing
   QTest::addColumn<QString>("shows");  // on standard output
   const QByteArray device =
-      R"({"accelerators": [{"id": "mine", "name": "Mine", "bf16_tflops": 1, "memory_gb": 2, "memory_gbps": 3, SOURCES}]})";
+      R"({"accelerators": [{"id": "mine", "name": "Mine", "bf16_tflops": 1, "memory_gb": 2,
+        "memory_gbps": 3, SOURCES}]})";
   const auto with = [&](const char* sources) { return QByteArray(device).replace("SOURCES", sources); };
   QTest::newRow("one source") << "accelerators.json" << with(R"("source": "my bench")") << "machines mine"
                               << ""
@@ -136,14 +137,16 @@ void MachinesTest::own_files_data() {
   QTest::newRow("network")
       << "clusters.json"
       << QByteArray(
-             R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "nic_latency_us": 4, "sources": {"rails": "x"}}]})")
+             R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"],
+                 "nic_latency_us": 4, "sources": {"rails": "x"}}]})")
       << "machines"
       << "which the entry lacks"
       << "dgx-h100";
   QTest::newRow("leaf")
       << "clusters.json"
       << QByteArray(
-             R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"], "gpus_per_node": 8, "leaf": 12, "source": "x"}]})")
+             R"({"networks": [{"id": "lab", "name": "Lab", "accelerators": ["h100-sxm-80gb"],
+                 "gpus_per_node": 8, "leaf": 12, "source": "x"}]})")
       << "machines"
       << "is not a multiple of the GPUs per node"
       << "dgx-h100";

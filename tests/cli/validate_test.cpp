@@ -1,4 +1,4 @@
-// shardscape-cli validate: the table, the JSON, the picture, and what is no set.
+// The command validate: table, JSON, picture, and files that are not a measured set.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>

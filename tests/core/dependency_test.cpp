@@ -1,4 +1,5 @@
-// The direction of dependencies, the size of files, and the folders of tests, read from the sources.
+// The direction of dependencies, the size of files, and the folders of tests and READMEs, read from the
+// sources.
 #include <QDirIterator>
 #include <QFile>
 #include <QRegularExpression>
@@ -14,7 +15,8 @@ class DependencyTest : public QObject {
   void core_folders_go_one_way();
   void ui_folders_go_one_way();
   void core_ui_app_go_one_way();
-  void files_are_short();
+  void files_and_lines_are_short();
+  void folders_have_a_readme();
   void test_folders_mirror_the_sources();
 };
 
@@ -177,13 +179,28 @@ void DependencyTest::core_ui_app_go_one_way() {
   none(found);
 }
 
-void DependencyTest::files_are_short() {
+void DependencyTest::files_and_lines_are_short() {
+  constexpr qsizetype kMostLines = 600, kMostColumns = 110;
   QStringList found;
   for (const char* folder : {"core", "ui", "app", "tests"}) {
     for (const QString& file : sources(folder)) {
-      const auto count = lines(file).size();
-      if (count > 600) found << QString("%1 has %2 lines").arg(file).arg(count);
+      const QStringList all = lines(file);
+      if (all.size() > kMostLines) found << QString("%1 has %2 lines").arg(file).arg(all.size());
+      for (qsizetype i = 0; i < all.size(); ++i)
+        if (all[i].size() > kMostColumns)
+          found << QString("%1:%2 has %3 columns").arg(file).arg(i + 1).arg(all[i].size());
     }
+  }
+  none(found);
+}
+
+void DependencyTest::folders_have_a_readme() {
+  QStringList found;
+  for (const char* top : {"core", "ui", "app"}) {
+    const QStringList all = QStringList(top) + folders(sources(top));
+    for (const QString& folder : all)
+      if (!QFile::exists(QString(SHARDSCAPE_SOURCE_DIR "/") + folder + "/README.md"))
+        found << folder + " has no README.md";
   }
   none(found);
 }

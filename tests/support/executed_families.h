@@ -3,10 +3,10 @@
 
 namespace shardscape::test {
 
-// Architectures beside llama and gpt.
+// All architectures except llama and gpt.
 inline constexpr const char* kFamilies[] = {"mistral", "qwen2", "qwen3", "gemma", "gemma2", "mpt"};
 
-// Every kernel profile beside flash and megatron-2022.
+// All kernel profiles except flash and megatron-2022.
 inline constexpr const char* kProfiles[] = {"megatron-2022-unfused",
                                             "megatron-core-unfused",
                                             "transformers-eager",

@@ -105,14 +105,14 @@ class Machine : private OpMachine {
     const int64_t from = action.microbatch;
     const StagePlace place{stage, action.chunk};
     const int here = static_cast<int>(places_.virtual_stage(place));
-    const auto beside = [&](const std::optional<StagePlace>& other) {
+    const auto same_stage = [&](const std::optional<StagePlace>& other) {
       return other && other->stage == stage;
     };
     switch (action.kind) {
       case ActionKind::ReceiveForward: return receive(forward_[{here, from}], inbox_[{here, from}]);
       case ActionKind::SendForward: return send(inbox_[{here, ~from}], forward_[{here + 1, from}]);
       case ActionKind::Forward:
-        if (beside(places_.before(place))) move_message(inbox_[{here - 1, ~from}], inbox_[{here, from}]);
+        if (same_stage(places_.before(place))) move_message(inbox_[{here - 1, ~from}], inbox_[{here, from}]);
         forward(stage, here, static_cast<int>(from));
         return true;
       case ActionKind::ReceiveBackward:
@@ -122,7 +122,7 @@ class Machine : private OpMachine {
       case ActionKind::Backward:
       case ActionKind::BackwardInput:
         if (!backward) return true;
-        if (beside(places_.after(place)))
+        if (same_stage(places_.after(place)))
           move_message(inbox_grad_[{here + 1, ~from}], inbox_grad_[{here, from}]);
         this->backward(stage, here, static_cast<int>(from));
         if (action.kind == ActionKind::Backward) weights(stage, here, static_cast<int>(from));

@@ -31,7 +31,7 @@ class KernelBase {
       return name[end] == '_' ? name.substr(0, end) : name;
     };
     std::string name = plain(tensor);
-    if (name.ends_with(".again")) name = plain(name.substr(0, name.size() - 6));  // recomputed
+    if (name.ends_with(".recompute")) name = plain(name.substr(0, name.size() - 10));  // recomputed
     return name.ends_with("." + statistic);
   }
   // The output (or input) with a name of the profile; null if the profile does not have it.

@@ -172,7 +172,8 @@ BundleSpec good_bundle() {
   bundle.files["system.json"] = R"({"scheduling-policy": "LIFO", "collective-optimization": "baseline",
   "preferred-dataset-splits": 1, "active-chunks-per-dimension": 1, "endpoint-delay": 0, "peak-perf": 989,
   "local-mem-bw": 3350, "roofline-enabled": 1, "all-reduce-implementation": ["ring"],
-  "all-gather-implementation": ["ring"], "reduce-scatter-implementation": ["ring"], "all-to-all-implementation": ["ring"]})";
+  "all-gather-implementation": ["ring"], "reduce-scatter-implementation": ["ring"],
+  "all-to-all-implementation": ["ring"]})";
   bundle.files["network.yml"] =
       "topology: [ Switch ]\nnpus_count: [ 4 ]  # ranks\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n";
   bundle.files["memory.json"] = R"({"memory-type": "NO_MEMORY_EXPANSION"})";

@@ -35,7 +35,7 @@ void row(const char* name, const Change& change, bool note, ProblemCode code, co
   QTest::newRow(name) << change << note << code << where << accepted << fixes;
 }
 
-void check_rule() {
+void check_rule(Notes notes) {
   QFETCH(Change, change);
   QFETCH(bool, note);
   QFETCH(ProblemCode, code);
@@ -44,7 +44,9 @@ void check_rule() {
   QFETCH(int, fixes);
   Design design = default_design();
   change(design);
-  const std::vector<Problem> problems = validate(design);
+  std::vector<Problem> problems = validate(design);
+  if (notes == Notes::Ignored)
+    std::erase_if(problems, [](const Problem& p) { return p.severity == Severity::Note; });
   QVERIFY2(problems.size() == 1, listing(problems).c_str());
   const Problem& problem = problems.front();
   QCOMPARE(problem.severity == Severity::Note, note);
@@ -61,6 +63,17 @@ void check_rule() {
     for (const Problem& other : left)
       QVERIFY2(!note || other.where != problem.where, (fix.label + " leaves " + listing(left)).c_str());
   }
+}
+
+void add_good_columns() { QTest::addColumn<Change>("change"); }
+
+void good_row(const char* name, const Change& change) { QTest::newRow(name) << change; }
+
+void check_good() {
+  QFETCH(Change, change);
+  Design design = default_design();
+  change(design);
+  QCOMPARE(listing(validate(design)), std::string());
 }
 
 }  // namespace shardscape::test

@@ -1,5 +1,5 @@
 // Rules of validation as rows: a change to the default design, the problem that it makes, and fixes that mend
-// it.
+// it. Good designs as rows: a change that makes no problem.
 #pragma once
 
 #include <QMetaType>
@@ -25,7 +25,13 @@ void add_rule_columns();
 void row(const char* name, const Change& change, bool note, ProblemCode code, const char* where,
          const char* accepted, int fixes);
 // Of the test function: the design has this problem alone, and every fix removes it.
-void check_rule();
+enum class Notes { Counted, Ignored };  // Ignored: an error may come with notes
+void check_rule(Notes notes = Notes::Counted);
+
+// The same for designs without a problem.
+void add_good_columns();
+void good_row(const char* name, const Change& change);
+void check_good();
 
 }  // namespace shardscape::test
 

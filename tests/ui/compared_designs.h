@@ -1,4 +1,5 @@
-// A design of four stages, and one of two with other groups that is pinned for comparison.
+// Two designs for tests of comparison: the present one with four stages, and a pinned one with two stages and
+// other groups.
 #pragma once
 
 #include <QTest>
@@ -13,10 +14,10 @@ inline void open(QWidget& view) {
   view.resize(900, 700);
   view.show();
   QVERIFY(QTest::qWaitForWindowExposed(&view));
-  QTest::qWait(20);  // the queued drawing gives the axes their places
+  QTest::qWait(20);  // QCustomPlot places the axes in a queued replot
 }
 
-// Four stages, and compared with them a design of two with other groups.
+// Sets the degrees of the present design and waits for its simulated step.
 inline void set(Session& session, int tp, int pp, int dp) {
   Design design = session.design();
   design.parallel.tp = tp;

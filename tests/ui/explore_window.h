@@ -1,4 +1,4 @@
-// A window on the search over designs of a model that is searched in a moment, for the tests of it.
+// A window on the Explore view, with spaces that are searched within a second.
 #pragma once
 
 #include <QPushButton>
@@ -14,7 +14,7 @@
 
 namespace shardscape::ui {
 
-// Llama 3 8B on 8 GPUs; small spaces of it are searched in a moment.
+// The main window with Llama 3 8B on 8 GPUs.
 inline void small(Session& session) {
   for (const auto& [id, text] : {std::pair{"tp", "2"},
                                  {"pp", "2"},
@@ -25,7 +25,7 @@ inline void small(Session& session) {
     const auto problem = session.setKnob(QString::fromLatin1(id), QString::fromLatin1(text));
     QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");
   }
-  session.endEdit();  // the next edit of a knob is a step of its own
+  session.endEdit();  // the next edit is an undo step of its own
   session.waitForEstimate();
 }
 
@@ -41,7 +41,7 @@ struct ExploreWindow {
   SetupPanel& setup() { return *view().setup(); }
   DesignsPage& page() { return *view().designs(); }
   ScatterCanvas& scatter() { return *page().scatter(); }
-  // Only these dimensions vary.
+  // Searches over these dimensions only.
   void vary(std::initializer_list<std::pair<const char*, const char*>> dimensions) {
     for (const auto& [id, values] : usual_dimensions(session.design(), 8, {}))
       if (DimensionRow* row = setup().row(QString::fromStdString(id))) row->setUsed(false);

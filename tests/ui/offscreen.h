@@ -1,4 +1,4 @@
-// What every test of the window needs before its application exists: no screen, and settings of its own.
+// Set up before the application of a window test exists: no screen, and settings of the test only.
 #pragma once
 
 #include <unistd.h>

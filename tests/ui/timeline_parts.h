@@ -1,4 +1,4 @@
-// A step over four stages, and what tests of its timeline do again and again.
+// Shared by tests of the timeline: a design with four stages, and helpers.
 #pragma once
 
 #include <QTest>
@@ -20,7 +20,7 @@ inline void set(Session& session, std::initializer_list<std::pair<const char*, c
   QVERIFY2(session.estimate()->simulation, session.estimate()->no_time_reason.c_str());
 }
 
-// Llama 3 8B in four stages, two replicas of them, 8 microbatches.
+// Llama 3 8B with four stages, two replicas and 8 microbatches.
 inline void pipelined(Session& session) {
   set(session, {{"tp", "2"}, {"pp", "4"}, {"dp", "2"}, {"batch", "16"}, {"microbatch", "1"}});
 }

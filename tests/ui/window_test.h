@@ -1,4 +1,4 @@
-// A test on a window of its own, shown with the default design.
+// Base of tests that open a main window with the default design.
 #pragma once
 
 #include <QLabel>
@@ -25,7 +25,7 @@ class WindowTest : public QObject {
     QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
   }
   void closeWindow() {
-    session_->undoStack()->setClean();  // nobody asks whether to save
+    session_->undoStack()->setClean();  // so that closing does not ask whether to save
     window_.reset();
     session_.reset();
   }

@@ -19,7 +19,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kLine = 22, kAtFirst = 6;  // lines shown at first
-constexpr double kNameShare = 0.5;       // of a line's width, at least
+constexpr double kNameShare = 0.5;       // the least share of a line's width for the name
 
 // A knob on the left, the values on the right: "8 | B 4  C 16".
 class DifferenceLine : public QAbstractButton {

@@ -18,9 +18,8 @@ class KnobField : public QObject {
   using QObject::QObject;
   virtual QWidget* widget() const = 0;
   virtual void show(const QString& value) = 0;  // canonical text of the knob
-  virtual bool editing() const {
-    return false;
-  }  // true while the person types: show() must not replace the text
+  // True while the person types: show() must not replace the text.
+  virtual bool editing() const { return false; }
   // invalid_reason: the reason why a choice is invalid, empty for a valid choice. Called when the list opens.
   virtual void setInvalidReason(std::function<QString(const QString& value)>) {}
   void setMark(Mark mark);

@@ -22,7 +22,7 @@ class KnobGroupBox : public QWidget {
   KnobGroup group() const { return group_; }
   const QVector<KnobRow*>& rows() const { return rows_; }
   void setTotal(const QString& total);
-  void addLink(const QString& text, const QString& tip);  // behind the title
+  void addLink(const QString& text, const QString& tip);  // after the title
   int filter(const QString& text,
              bool helps);     // returns the number of shown rows; helps: also search help texts
   void refresh();             // after the rows are refreshed

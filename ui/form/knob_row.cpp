@@ -16,8 +16,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kNextTo = 8, kBelow = 3;  // from a label to its field
-constexpr int kChoiceWidth = 160;       // next to a label; a wider choice gets its own line
+constexpr int kNextTo = 8, kBelow = 3;  // pixels between a label and its field, next to or below it
+constexpr int kChoiceWidth = 160;       // pixels next to a label; a wider choice gets its own line
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 

@@ -34,14 +34,13 @@ class KnobRow : public QWidget {
   };
   void setOthers(const QVector<Other>& others);
   const QVector<Other>& others() const { return others_; }
-  void takeDesign();  // a change from elsewhere (undo, preset, fix) replaces even a half-typed text
+  void takeDesign();  // after undo, a preset or a fix: replaces also a half-typed text
   enum class Match { None, Help, Name };
   // Help: the help text matches. Name: label, symbol or id matches.
   Match match(const QString& filter) const;
   void focusField();
-  const QString& idleReason() const {
-    return idle_;
-  }                              // why the knob has no effect; empty if it has an effect
+  // Why the knob has no effect; empty if it has an effect.
+  const QString& idleReason() const { return idle_; }
   bool isBaseline() const;       // the value equals the baseline
   bool hasIssue() const;         // the knob has a problem or a note
   void setIdleLine(bool shown);  // shows the idle reason below the field
@@ -73,7 +72,7 @@ class KnobRow : public QWidget {
   QString baseline_, idle_;
   QVector<Other> others_;
   bool own_edit_ = false;  // this field is changing the design
-  bool rejected_ = false;  // the field holds a text that the design did not take
+  bool rejected_ = false;  // the field holds an invalid text, which the design lacks
 };
 
 }  // namespace shardscape::ui

@@ -10,7 +10,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeap = 10;  // times the previous value
+constexpr double kLeap = 10;  // a number this many times the previous value may be half typed
 constexpr int kPauseMs = 400;
 
 }  // namespace

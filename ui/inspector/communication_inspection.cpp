@@ -43,91 +43,90 @@ std::vector<const Op*> ops_behind(const Report& report, const StageReport& stage
 }
 
 // A transfer is counted where it is sent.
-bool counts_as_sent(const CollectiveValue& row) { return row.op != "recv"; }
+bool counts_as_sent(const CollectiveValue& row) { return row.op.part() != CommPart::Receive; }
 
 // "ep", "etp_ep", "tp_ep": with ep as a part of the name.
-bool is_of_experts(const std::string& group) {
-  return ('_' + group + '_').find("_ep_") != std::string::npos || group == "etp";
-}
+bool is_of_experts(const std::string& group) { return ('_' + group + '_').find("_ep_") != std::string::npos; }
 
-// Labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh axis without
-// a row.
+// Colours, labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh
+// axis without a row.
 struct GroupText {
   std::string_view group;
+  QColor Colors::*colour;
   const char *label, *reason;
 };
 constexpr const char* kShardingGroup =
     "Hybrid sharding: the ranks of this group share one copy of the optimizer states, and with FSDP "
     "also of parameters and gradients.";
 constexpr GroupText kGroupTexts[] = {
-    {"tp", "Tensor parallel (tp)",
+    {"tp", &Colors::communication, "Tensor parallel (tp)",
      "Tensor parallelism splits matrix products over ranks. If a matrix product sums over a split "
      "dimension, each rank holds a partial sum. Collectives add the partial sums, and gather shards "
      "where the next op needs the whole tensor."},
-    {"tp_kv", "KV heads (tp_kv)", "The tp ranks that hold different KV heads."},
-    {"tp_rep", "Copies of KV heads (tp_rep)",
+    {"tp_kv", &Colors::runtime, "KV heads (tp_kv)", "The tp ranks that hold different KV heads."},
+    {"tp_rep", &Colors::runtime, "Copies of KV heads (tp_rep)",
      "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum "
      "its gradients."},
-    {"tp_outer", "Shared contexts (tp_outer)",
+    {"tp_outer", &Colors::runtime, "Shared contexts (tp_outer)",
      "In decode, ranks of different groups that share a context: each group has other heads."},
-    {"dcp", "Decode context parallel (dcp)",
+    {"dcp", &Colors::runtime, "Decode context parallel (dcp)",
      "In decode, these ranks share the context of their KV heads: each attends to a part of "
      "the context, and the results are merged."},
-    {"cp", "Context parallel (cp)",
+    {"cp", &Colors::logits, "Context parallel (cp)",
      "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers "
      "need the whole sequence. Ranks therefore exchange keys and values, or heads for positions, and "
      "later their gradients."},
-    {"cp_ring", "Context parallel, ring (cp_ring)",
+    {"cp_ring", &Colors::logits, "Context parallel, ring (cp_ring)",
      "Groups that exchange heads form a ring. Blocks of keys and values go from one group to the "
      "next, and their gradients return to the owner."},
-    {"cp_ulysses", "Context parallel, Ulysses (cp_ulysses)",
+    {"cp_ulysses", &Colors::logits, "Context parallel, Ulysses (cp_ulysses)",
      "Neighbouring ranks exchange heads for positions: each rank gets more of the sequence and fewer "
      "heads. A ring brings the rest of the sequence."},
-    {"cp_groups", "Context parallel, mixer groups (cp_groups)",
+    {"cp_groups", &Colors::runtime, "Context parallel, mixer groups (cp_groups)",
      "Scans of mixers see the whole sequence: these ranks exchange positions for groups of "
      "heads."},
-    {"cp_heads", "Context parallel, mixer heads (cp_heads)",
+    {"cp_heads", &Colors::runtime, "Context parallel, mixer heads (cp_heads)",
      "Scans of mixers see the whole sequence: these ranks share a group of heads, and each "
      "runs some heads of the group."},
-    {"dp", "Data parallel (dp)",
+    {"dp", &Colors::parameters, "Data parallel (dp)",
      "Each replica processes other samples. Their gradients are summed once per step, before the "
      "optimizer."},
-    {"dp_cp", "Data and context parallel (dp_cp)",
+    {"dp_cp", &Colors::gradients, "Data and context parallel (dp_cp)",
      "Replicas process other samples, and context-parallel ranks process other positions of the same "
      "samples. All of them hold the same parameters, so one collective reduces their gradients."},
-    {"dp_shard", "Sharding group (dp_shard)", kShardingGroup},
-    {"dp_shard_cp", "Sharding group (dp_shard_cp)", kShardingGroup},
-    {"dp_replicate", "Copies of shards (dp_replicate)",
+    {"dp_shard", &Colors::runtime, "Sharding group (dp_shard)", kShardingGroup},
+    {"dp_shard_cp", &Colors::runtime, "Sharding group (dp_shard_cp)", kShardingGroup},
+    {"dp_replicate", &Colors::runtime, "Copies of shards (dp_replicate)",
      "Hybrid sharding: each group of dp_shard replicas has a copy of the states. The gradient shards "
      "are summed over the copies."},
-    {"pp", "Pipeline (pp)",
+    {"pp", &Colors::buffers, "Pipeline (pp)",
      "Each microbatch's activations go to the next stage, and their gradients come back to the one "
      "before."},
-    {"embedding", "Tied embedding",
+    {"embedding", &Colors::accent, "Tied embedding",
      "The first and the last stage share the embedding table, so its gradient is summed over both."},
-    {"mirror", "Mirrored stages (DualPipe)",
+    {"mirror", &Colors::accent, "Mirrored stages (DualPipe)",
      "Under DualPipe, stages p and pp - 1 - p hold the same layers, and each runs half of the "
      "microbatches. The gradients of both are summed."},
-    {"ep", "Expert parallel (ep)",
+    {"ep", &Colors::optimizer, "Expert parallel (ep)",
      "Each rank of this group holds a part of the experts of a layer. Tokens go to the ranks of "
      "their experts, and the results come back."},
-    {"ep_node", "Expert parallel, across nodes (ep_node)",
+    {"ep_node", &Colors::optimizer, "Expert parallel, across nodes (ep_node)",
      "The experts of a layer are spread over nodes; this group has one rank of each node, at the "
      "same local index. A token is sent once to each node that holds one of its experts."},
-    {"ep_local", "Expert parallel, inside a node (ep_local)",
+    {"ep_local", &Colors::optimizer, "Expert parallel, inside a node (ep_local)",
      "The ranks of one node that hold experts of a layer. Tokens that arrived at the node go on to "
      "the ranks of their experts."},
-    {"etp", "Expert tensor parallel (etp)",
+    {"etp", &Colors::optimizer, "Expert tensor parallel (etp)",
      "Each expert is split over these ranks. The degree etp is independent of tp."},
-    {"edp", "Expert replicas (edp)",
+    {"edp", &Colors::optimizer, "Expert replicas (edp)",
      "These ranks hold the same experts, and the gradients of experts are reduced over them. All "
      "other gradients are reduced over all replicas."},
-    {"edp_shard", "Sharding group of experts (edp_shard)",
+    {"edp_shard", &Colors::runtime, "Sharding group of experts (edp_shard)",
      "Ranks of one copy of the states that hold the same experts: each keeps a part of the states of "
      "these experts."},
 };
 constexpr GroupText kExpertsAndTensors = {
-    "", "Experts and their tensor parallelism (%1)",
+    "", &Colors::optimizer, "Experts and their tensor parallelism (%1)",
     "The ranks that hold the experts of a layer, including the ranks that each expert is split "
     "over. Tokens reach all of them."};
 
@@ -140,7 +139,7 @@ const GroupText* text_of_group(const std::string& group) {
 }
 
 QString row_title(const CollectiveValue& row) {
-  return QStringLiteral("%1 over %2").arg(words(row.op, u'-'), text_of(row.group));
+  return QStringLiteral("%1 over %2").arg(words(row.op.name(), u'-'), text_of(row.group));
 }
 
 }  // namespace
@@ -152,15 +151,10 @@ QString group_reason(const std::string& group) {
 
 QColor group_color(const std::string& group) {
   const Colors& colors = Theme::instance().colors();
-  if (group == "tp") return colors.communication;
-  if (group == "dp") return colors.parameters;
-  if (group == "dp_cp") return colors.gradients;
-  if (group == "pp") return colors.buffers;
-  if (group == "embedding" || group == "mirror") return colors.accent;
-  if (group == "edp") return mixed(colors.optimizer, colors.panel, 0.5);
-  if (is_of_experts(group)) return colors.optimizer;
-  if (group == "cp" || group == "cp_ring" || group == "cp_ulysses") return colors.logits;
-  return colors.runtime;
+  const GroupText* text = text_of_group(group);
+  if (!text) return colors.runtime;
+  // Expert replicas are next to expert parallelism in a chart, so they have a paler colour.
+  return group == "edp" ? mixed(colors.*text->colour, colors.panel, 0.5) : colors.*text->colour;
 }
 
 QString group_label(const std::string& group) {
@@ -204,10 +198,10 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
     if (!why.isEmpty() && !reasons.contains(why)) reasons.append(why);
   }
   inspection.why_title = tr("Why is this collective here?");
-  if (row.op == "send" || row.op == "recv") inspection.why_title = tr("Why is this transfer here?");
+  if (row.op.is_message()) inspection.why_title = tr("Why is this transfer here?");
   inspection.why = reasons.isEmpty() ? group_reason(row.group) : reasons.join(u'\n');
   inspection.why_first = true;
-  if (row.phase == Phase::Pipeline && row.op == "all_gather") {
+  if (row.phase == Phase::Pipeline && row.op == CollectiveKind::AllGather) {
     inspection.why = tr(
         "Scatter-gather: a message between stages is Shard(seq) on tp, and each rank sends and receives its "
         "shard. The layers need the message Replicate on tp, so the receivers gather it.");
@@ -226,11 +220,12 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
                                                            std::max(1.0, to_double(stage.bytes_sent_total))));
   for (const CollectiveValue& row : stage.collectives) {
     if (row.group != group) continue;
-    inspection.values.append(
-        inspectedQuantity(QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
-                          row.bytes, stage.binding, bytes_text(row.bytes.value, units)));
-    inspection.rows.append({QStringLiteral("%1, %2").arg(words(row.op, u'-'), words(phase_name(row.phase))),
-                            counted_text(row.count.value, tr("time"), tr("times"))});
+    inspection.values.append(inspectedQuantity(
+        QStringLiteral("%1, %2").arg(words(row.op.name(), u'-'), words(phase_name(row.phase))), row.bytes,
+        stage.binding, bytes_text(row.bytes.value, units)));
+    inspection.rows.append(
+        {QStringLiteral("%1, %2").arg(words(row.op.name(), u'-'), words(phase_name(row.phase))),
+         counted_text(row.count.value, tr("time"), tr("times"))});
   }
   inspection.why_title = tr("Why these collectives?");
   inspection.why = group_reason(group);

@@ -34,21 +34,17 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   }
   if (schedule == ScheduleKind::Flexible) {
     return tr("The flexible schedule takes microbatches in groups through one virtual stage after the other, "
-              "so that stage %1 holds "
-              "%2. The formula counts, at the peak, layers times microbatches (Lf), and "
-              "microbatches on the embedding "
-              "(nfe) and on the head (nfh).")
+              "so that stage %1 holds %2. The formula counts, at the peak, layers times microbatches (Lf), "
+              "and microbatches on the embedding (nfe) and on the head (nfh).")
         .arg(stage.stage)
         .arg(in_flight_text(stage));
   }
   if (stage.chunks.size() > 1) {
     return tr("Interleaved 1F1B takes microbatches in groups of pp = %1 through one virtual stage after the "
-              "other. Before its "
-              "first backward pass stage %2 runs 2 (pp - p - 1) + (v - 1) pp = %3 forward passes of one "
-              "chunk each (all of "
-              "them where m = pp), so that it holds %4. The formula counts, at the peak, layers "
-              "times "
-              "microbatches (Lf), and microbatches on the embedding (nfe) and on the head (nfh).")
+              "other. Before its first backward pass stage %2 runs 2 (pp - p - 1) + (v - 1) pp = %3 forward "
+              "passes of one chunk each (all of them where m = pp), so that it holds %4. The formula counts, "
+              "at the peak, layers times microbatches (Lf), and microbatches on the embedding (nfe) and on "
+              "the head (nfh).")
         .arg(pp)
         .arg(stage.stage)
         .arg(2 * (pp - stage.stage - 1) + (static_cast<int64_t>(stage.chunks.size()) - 1) * pp)
@@ -57,8 +53,7 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   const QString held = counted_text(stage.in_flight, tr("microbatch"), tr("microbatches"));
   if (schedule == ScheduleKind::GPipe) {
     return tr("GPipe runs the forward passes of all m = %1 microbatches before the first backward pass, so "
-              "this stage "
-              "holds the activations of %2 at once.")
+              "this stage holds the activations of %2 at once.")
         .arg(grouped_text(report.microbatches), held);
   }
   if (pp == 1) {
@@ -69,9 +64,8 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
   if (schedule != ScheduleKind::OneFOneB)
     return tr("Under this schedule stage %1 holds the activations of %2 at once.").arg(stage.stage).arg(held);
   return tr("Under 1F1B stage %1 starts nf = min(pp - p, m) = min(%2 - %1, %3) = %4 before its first "
-            "backward "
-            "pass frees one, so it holds the activations of %5 at once. The first stage holds the most, the "
-            "last stage the fewest.")
+            "backward pass frees one, so it holds the activations of %5 at once. The first stage holds the "
+            "most, the last stage the fewest.")
       .arg(stage.stage)
       .arg(grouped_text(pp), grouped_text(report.microbatches),
            counted_text(stage.in_flight, tr("forward pass"), tr("forward passes")), held);
@@ -102,22 +96,19 @@ QString reason(const Report& report, const StageReport& stage, MemoryCategory ca
     case MemoryCategory::Parameters: return parameters_reason(report, stage);
     case MemoryCategory::Gradients:
       return tr("One gradient for each parameter of the rank, accumulated as %1 over the m = %2 microbatches "
-                "of the step, so it "
-                "is there from the first backward pass to the optimizer.")
+                "of the step, so it is there from the first backward pass to the optimizer.")
           .arg(text_of(dtype_name(workload.grad_dtype)), grouped_text(report.microbatches));
     case MemoryCategory::Optimizer:
       return tr(
           "Mixed-precision Adam updates a master copy of each parameter with two moments; all three are kept "
-          "between "
-          "steps, whatever the batch.");
+          "between steps, whatever the batch.");
     case MemoryCategory::Activations: return in_flight_reason(report, stage);
     case MemoryCategory::Logits:
       if (stage.memory[static_cast<int>(category)].value == 0)
         return tr("Only the last stage has the output head and the loss.");
       return tr(
           "The output head of the last stage makes one score per token and vocabulary entry; the loss needs "
-          "them until "
-          "the backward pass of the same microbatch.");
+          "them until the backward pass of the same microbatch.");
     case MemoryCategory::KvCache:
       return trains(report.design)
                  ? tr("Training has no KV cache.")
@@ -207,7 +198,8 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
         {tr("On the host: %1").arg(words(part.name)), bytes_text(part.bytes.value, units)});
   for (const HostValue& value : stage.host)
     inspection.rows.append(
-        {tr("Host: %1 %2, %3").arg(text_of(value.op), words(value.what), words(phase_name(value.phase))),
+        {tr("Host: %1 %2, %3")
+             .arg(text_of(host_op_name(value.op)), words(value.what), words(phase_name(value.phase))),
          tr("%1 a step").arg(bytes_text(value.bytes.value, units))});
   inspection.why_title = tr("Does it fit?");
   if (!report.accelerator) {

@@ -106,11 +106,7 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
     out.why_title = collective ? QStringLiteral("Why is this collective here?")
                                : QStringLiteral("Why is this slice here?");
     // Tensors have short names without their block, as in the rows below.
-    out.why = qtext(by->why);
-    const auto leaves = [](const QString& name) { return QStringLiteral(" leaves %1 as ").arg(name); };
-    if (!op.inputs.empty())
-      out.why.replace(leaves(qtext(segment.tensor(op.inputs.front()).name)),
-                      leaves(short_name(segment.tensor(op.inputs.front()))));
+    out.why = qtext(why_with_name(*by, short_name(segment.tensor(op.inputs.front())).toStdString()));
     out.why_first = collective;
   }
 }

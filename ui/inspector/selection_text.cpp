@@ -63,7 +63,7 @@ QString selectionText(const Selection& selection, const Report& report, const Si
     }
     case SelectionKind::Collective:
       return on_stage(QStringLiteral("%1 over %2, %3")
-                          .arg(words(selection.collective, u'-'), text_of(selection.group),
+                          .arg(words(selection.collective.value().name(), u'-'), text_of(selection.group),
                                words(phase_name(selection.phase))));
     case SelectionKind::Group: return on_stage(group_label(selection.group));
     case SelectionKind::Memory: return on_stage(text_of(memory_category_label(selection.memory)));

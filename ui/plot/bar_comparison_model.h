@@ -17,9 +17,10 @@ class BarComparisonModel : public TableModel {
   static int percent(int member) { return value(member) + 2; }
   using TableModel::TableModel;
   void setBars(const BarData& data, int stage);
+  // -1: the whole bar.
   int seriesAt(int row) const {
     return row > 0 && row <= static_cast<int>(series_.size()) ? series_[static_cast<size_t>(row - 1)] : -1;
-  }                             // -1: the whole bar
+  }
   int rowOf(int series) const;  // -1: no design has this series
 
  private:

@@ -32,18 +32,17 @@ class Canvas : public QWidget {
   virtual void themeChanged();     // repaints
   // Draws the exposed part of the widget: the chart, and the marks of hover, selection and focus.
   virtual void paintWindow(QPainter& painter, const QRect& exposed);
-  virtual QRectF focusFrame()
-      const;  // drawn while the keyboard is used; null: the chart marks an element instead
+  // Drawn while the keyboard is used; null: the chart marks an element instead.
+  virtual QRectF focusFrame() const;
 
   // Mouse. hover() returns true if a click at the point acts.
   virtual bool hover(const QPointF&, bool has_tip) { return has_tip; }
   virtual void leave() {}
-  virtual void click(const QPointF&, Qt::KeyboardModifiers) {
-  }  // left button; on release if the view moves, else on press
+  // Left button; on release if the view moves, else on press.
+  virtual void click(const QPointF&, Qt::KeyboardModifiers) {}
   virtual void doubleClick(const QPointF& at) { click(at, {}); }
-  virtual bool drag(const QPointF&) {
-    return false;
-  }  // the button is still down after click(); false: handle as hover
+  // The button is still down after click(); false: handle as hover.
+  virtual bool drag(const QPointF&) { return false; }
 
   // Keys. false: the chart does not use the key; the event goes to the parent.
   virtual bool go(Way, Qt::KeyboardModifiers) { return false; }

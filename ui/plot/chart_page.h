@@ -69,9 +69,8 @@ class ChartPage : public QWidget {
   // marksRow.
   virtual bool rowsAreStages() const = 0;
   virtual Inspection inspectRow(const Report& report, int row) const;
-  virtual int columnOf(int) const {
-    return -1;
-  }  // the column of a series; -1: the table has no columns for series
+  // The column of a series; -1: the table has no columns for series.
+  virtual int columnOf(int) const { return -1; }
   // The selection of a bar segment or a row, for the other views.
   virtual Selection selectionOfBar(const Report& report, int stage, int series) const = 0;
   virtual Selection selectionOfRow(const Report&, int) const { return {}; }
@@ -82,9 +81,8 @@ class ChartPage : public QWidget {
   // Called when the view becomes visible: the inspector shows the last thing selected in this view.
   virtual void explainAgain();
   virtual void followSelection(const QObject* by);
-  bool showsOwn() const {
-    return shown_.what != Shown::Nothing;
-  }  // the inspector shows something of this view
+  // Whether the inspector shows something of this view.
+  bool showsOwn() const { return shown_.what != Shown::Nothing; }
   void setTitle(const QString& title);
   const QString& title() const { return title_; }
   QString pictureName(QStringView name) const;  // of a file: "llama3-8b-memory"

@@ -14,8 +14,8 @@ class DesignChoice : public SegmentedControl {
   DesignChoice(Session* session, const QString& accessible_name, QWidget* parent = nullptr);
   int member() const { return member_; }  // 0 is the present design, see Comparisons::letter
   void setMember(int member);             // emits changed()
-  std::shared_ptr<const Report> report()
-      const;  // of the chosen design; for the present design, the newest report
+  // The report of the chosen design; for the present design, the newest report.
+  std::shared_ptr<const Report> report() const;
 
  Q_SIGNALS:
   void changed();  // another design is chosen, by the person or because the chosen design was unpinned

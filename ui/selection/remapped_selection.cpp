@@ -108,7 +108,7 @@ Selection remapToReport(const Selection& selection, const Report& before, const 
 SpanKey key_of(const Simulation& simulation, int stage, int span) {
   const Span& of = simulation.stages[static_cast<size_t>(stage)].spans[static_cast<size_t>(span)];
   return {of.kind, of.stream, of.microbatch, of.chunk,
-          of.name < 0 ? std::string() : simulation.names[static_cast<size_t>(of.name)]};
+          of.name < 0 ? std::string() : simulation.names[static_cast<size_t>(of.name)].text};
 }
 
 int find_span(const Simulation& simulation, int stage, const SpanKey& key) {
@@ -117,7 +117,8 @@ int find_span(const Simulation& simulation, int stage, const SpanKey& key) {
   const auto same = [&](const Span& span) {
     return span.kind == key.kind && span.stream == key.stream && span.microbatch == key.microbatch &&
            span.chunk == key.chunk &&
-           (span.name < 0 ? key.name.empty() : simulation.names[static_cast<size_t>(span.name)] == key.name);
+           (span.name < 0 ? key.name.empty()
+                          : simulation.names[static_cast<size_t>(span.name)].text == key.name);
   };
   const auto it = std::find_if(spans.begin(), spans.end(), same);
   return it == spans.end() ? -1 : static_cast<int>(it - spans.begin());

@@ -165,14 +165,9 @@ void ResolvedSelection::resolveSpan() {
   const Span& span = spans[static_cast<size_t>(selection_.span)];
   optimizer_ = span.kind == SpanKind::Optimizer;
   host_ = span.kind == SpanKind::Store || span.kind == SpanKind::Load;
-  const bool message = span.kind == SpanKind::Send || span.kind == SpanKind::Receive;
-  if (message || span.kind == SpanKind::Collective) {
-    const std::string name = span.name < 0 ? std::string() : simulation.names[static_cast<size_t>(span.name)];
+  if (span.kind == SpanKind::Send || span.kind == SpanKind::Receive || span.kind == SpanKind::Collective) {
     for (const CollectiveValue& row : report_->stages[static_cast<size_t>(selection_.stage)].collectives) {
-      const bool own = message ? row.phase == Phase::Pipeline &&
-                                     row.op == (span.kind == SpanKind::Send ? "send" : "recv")
-                               : is_of_collective(name, row);
-      if (!own) continue;
+      if (!counts_span(row, simulation, span)) continue;
       row_ = row;
       messages_ = row.phase == Phase::Pipeline;
       reduces_ = row.phase == Phase::GradReduce;
@@ -314,23 +309,19 @@ bool ResolvedSelection::span(int stage, int index) const {
   const Simulation& simulation = *simulation_;
   const Span& span = simulation.stages[static_cast<size_t>(stage)].spans[static_cast<size_t>(index)];
   const std::vector<CollectiveValue>& rows = report_->stages[static_cast<size_t>(stage)].collectives;
+  const auto counted = [&](const CollectiveValue& row) {
+    return counts_span(row, simulation, span) && counts(row);
+  };
   switch (span.kind) {
     case SpanKind::Optimizer: return optimizer_;
     case SpanKind::Store:
     case SpanKind::Load: return host_;
     case SpanKind::Send:
-    case SpanKind::Receive:
-      return std::any_of(rows.begin(), rows.end(), [&](const CollectiveValue& row) {
-        return row.phase == Phase::Pipeline && row.op == (span.kind == SpanKind::Send ? "send" : "recv") &&
-               counts(row);
-      });
+    case SpanKind::Receive: return std::any_of(rows.begin(), rows.end(), counted);
     case SpanKind::Collective: {
       const auto [known, made] = names_.try_emplace({stage, span.name}, false);
       if (!made || span.name < 0) return known->second;
-      const std::string& name = simulation.names[static_cast<size_t>(span.name)];
-      return known->second = std::any_of(rows.begin(), rows.end(), [&](const CollectiveValue& row) {
-               return is_of_collective(name, row) && counts(row);
-             });
+      return known->second = std::any_of(rows.begin(), rows.end(), counted);
     }
     default: break;
   }
@@ -338,7 +329,7 @@ bool ResolvedSelection::span(int stage, int index) const {
   if (any_ops_) return runs(stage, span.chunk, span.kind);
   // Collectives of a pass without an op in the graph: gathered stage messages, and sums around the loss.
   if (!row_ || is_sync(row_->phase)) return false;
-  if (row_->phase == Phase::Pipeline) return row_->op == "all_gather";
+  if (row_->phase == Phase::Pipeline) return row_->op == CollectiveKind::AllGather;
   const bool forward = span.kind == SpanKind::Forward;
   return row_->phase == Phase::Forward ? forward : !forward;
 }

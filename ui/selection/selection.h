@@ -29,9 +29,10 @@ struct Selection {
   int block = -1;          // Block
   bool backward = false;   // Block
   int span = -1;           // Span, and Op where it was selected in the timeline: index into StageTimes::spans
-  Phase phase = Phase::Forward;   // Collective, Flops
-  std::string collective, group;  // Collective: "all_gather", "tp"; Group: "tp"
-  DType dtype = DType::BF16;      // Collective
+  Phase phase = Phase::Forward;      // Collective, Flops
+  std::optional<CommOp> collective;  // Collective
+  std::string group;                 // Collective, Group: "tp"
+  DType dtype = DType::BF16;         // Collective
   MemoryCategory memory = MemoryCategory::Parameters;
   FlopsGroup flops = FlopsGroup::MatrixProducts;
   std::optional<std::pair<OpKind, DType>> row;  // Flops: only this kind of op of the group, in this precision

@@ -72,26 +72,16 @@ bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row)
   if (!is_collective(op.kind) || op.phase != row.phase || group_name(redistribution(op).group) != row.group)
     return false;
   // A ring's passes and its sums are both sends and receives. Their types differ.
-  if (is_ring(op.kind))
-    return (row.op == "send" || row.op == "recv") && segment.tensor(op.inputs[0]).dtype == row.dtype;
-  return op_kind_name(op.kind) == row.op;
+  if (is_ring(op.kind)) return row.op.is_message() && segment.tensor(op.inputs[0]).dtype == row.dtype;
+  return row.op == collective_of(op.kind);
 }
 
-bool is_of_collective(const std::string& name, const CollectiveValue& row) {
-  const auto has = [&](const std::string& text) { return name.find(text) != std::string::npos; };
-  std::string op = row.op;
-  std::replace(op.begin(), op.end(), '_', '-');
-  const size_t over = name.find(" over ");
-  const bool same_group = over == std::string::npos || name.substr(over + 6) == row.group;
-  switch (row.phase) {
-    case Phase::GradReduce:
-      if (row.group == "embedding") return has("tied embedding");
-      return has("gradients") && has(op) && same_group;
-    case Phase::ParamGather: return has("parameters") && (has(op) || has("gather")) && same_group;
-    case Phase::Forward: return has("loss") && has(op);
-    case Phase::Step: return (has("norm") || has("loss") || has("tied embedding")) && has(op);
-    default: return false;
-  }
+bool counts_span(const CollectiveValue& row, const Simulation& simulation, const Span& span) {
+  if (span.kind == SpanKind::Send) return row.phase == Phase::Pipeline && row.op == CommOp::send();
+  if (span.kind == SpanKind::Receive) return row.phase == Phase::Pipeline && row.op == CommOp::receive();
+  if (span.kind != SpanKind::Collective || span.name < 0) return false;
+  const std::optional<SpanCollective>& of = simulation.names[static_cast<size_t>(span.name)].collective;
+  return of && of->phase == row.phase && row.op == of->op && of->group == row.group;
 }
 
 bool is_same(const CollectiveValue& a, const CollectiveValue& b) {

@@ -29,8 +29,8 @@ std::pair<int, int> units_of_chunk(const Report& report, int stage, int chunk);
 bool runs_in(SpanKind kind, const Segment& segment, OpId op);
 // True if the collective row counts the op.
 bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row);
-// True if the collective row counts spans with this name on the data-parallel stream.
-bool is_of_collective(const std::string& span_name, const CollectiveValue& row);
+// True if the collective row counts the span of its stage: a message, or a collective outside of layers.
+bool counts_span(const CollectiveValue& row, const Simulation& simulation, const Span& span);
 bool is_same(const CollectiveValue& a, const CollectiveValue& b);  // the same row; the numbers may differ
 
 // The memory categories of the op's parameters, outputs and saved tensors. One bit for each: 1 << category.

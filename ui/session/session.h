@@ -49,9 +49,8 @@ class Session : public QObject {
   // The simulated step. It arrives after its report; until then this is an earlier estimate (see
   // estimated()). After an error this becomes the estimate of report().
   std::shared_ptr<const Estimate> estimate() const { return estimate_; }
-  bool estimated() const {
-    return current_ && estimate_ && estimate_->report == report_;
-  }                                                  // estimate() is of report()
+  // Whether estimate() is of report().
+  bool estimated() const { return current_ && estimate_ && estimate_->report == report_; }
   MemoryAdvisor* advice() const { return advice_; }  // requested automatically if a design does not fit
   Comparisons* comparisons() const { return comparisons_; }  // the pinned designs
   QUndoStack* undoStack() { return &undo_; }

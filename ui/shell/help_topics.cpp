@@ -17,7 +17,7 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-knobs-matter");
     case HelpTopic::Serving: return QStringLiteral("models/inference.md");
     case HelpTopic::Form: return QStringLiteral("json.md");
-    case HelpTopic::Problems: return QStringLiteral("limits.md");
+    case HelpTopic::Problems: return QStringLiteral("problems.md");
   }
   return {};
 }

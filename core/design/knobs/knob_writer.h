@@ -1,12 +1,15 @@
 // Builders for the rows of the knob table. Private to core/design.
 #pragma once
 
+#include <algorithm>
+#include <initializer_list>
 #include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/enum_count.h"
 #include "design/knobs/knob_access.h"
 
 namespace shardscape {
@@ -41,6 +44,18 @@ struct Named {
   const char* name;
   const char* label;
 };
+// Whether the table has one row for every enumerator, except those that nobody can choose.
+template <class T, size_t size>
+constexpr bool names_all(const Named<T> (&names)[size], std::initializer_list<T> not_chosen = {}) {
+  for (size_t i = 0; i < enum_count<T>(); ++i) {
+    const T value = static_cast<T>(i);
+    const auto rows = std::count_if(std::begin(names), std::end(names),
+                                    [&](const Named<T>& row) { return row.value == value; });
+    if (rows + std::count(not_chosen.begin(), not_chosen.end(), value) != 1) return false;
+  }
+  return true;
+}
+
 template <auto Spec, auto Field, auto& Names>
 constexpr KnobAccess named() {
   return {[](const Design& d) {

@@ -12,6 +12,7 @@ inline constexpr Named<InNetworkReduction> kInNetwork[] = {
     {InNetworkReduction::None, "none", "None"},
     {InNetworkReduction::Nvls, "nvls", "Inside domains (NVLink SHARP)"},
     {InNetworkReduction::Sharp, "sharp", "Inside and between (SHARP)"}};
+static_assert(names_all(kInNetwork));
 inline constexpr Named<CollectiveAlgorithm> kAlgorithms[] = {
     {CollectiveAlgorithm::Auto, "auto", "Fastest (as NCCL chooses)"},
     {CollectiveAlgorithm::Ring, "ring", "Ring"},
@@ -20,6 +21,7 @@ inline constexpr Named<CollectiveAlgorithm> kAlgorithms[] = {
     {CollectiveAlgorithm::Hierarchical, "hierarchical", "Hierarchical"},
     {CollectiveAlgorithm::InNetwork, "in-network", "In the network"},
     {CollectiveAlgorithm::Direct, "direct", "Direct"}};
+static_assert(names_all(kAlgorithms));
 
 std::vector<KnobChoice> accelerator_choices() {
   std::vector<KnobChoice> choices;

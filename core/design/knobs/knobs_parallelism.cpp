@@ -17,11 +17,13 @@ inline constexpr Named<ContextMode> kContextModes[] = {
     {ContextMode::Ulysses, "ulysses", "Ulysses"},
     {ContextMode::UlyssesRing, "ulysses-ring", "Ulysses inside ring"},
     {ContextMode::UlyssesZigzag, "ulysses-zigzag", "Ulysses inside zigzag ring"}};
+static_assert(names_all(kContextModes));
 inline constexpr Named<Dispatcher> kDispatchers[] = {
     {Dispatcher::AllToAll, "alltoall", "All-to-all"},
     {Dispatcher::AllToAllSeq, "alltoall_seq", "All-to-all, tokens split by hidden"},
     {Dispatcher::AllGather, "allgather", "All-gather"},
     {Dispatcher::Flex, "flex", "Once per node (DeepEP)"}};
+static_assert(names_all(kDispatchers));
 inline constexpr Named<ScheduleKind> kSchedules[] = {
     {ScheduleKind::OneFOneB, "1f1b", "1F1B"},
     {ScheduleKind::GPipe, "gpipe", "GPipe"},
@@ -32,6 +34,8 @@ inline constexpr Named<ScheduleKind> kSchedules[] = {
     {ScheduleKind::ZbAuto, "zb-auto", "ZB from pass times (ZB-1p, ZB-2p)"},
     {ScheduleKind::DualPipe, "dualpipe", "DualPipe"},
     {ScheduleKind::DualPipeV, "dualpipe-v", "DualPipeV"}};
+// ForwardOnly is inference; OneFOneBPairs is 1F1B with ep_comm_overlap.
+static_assert(names_all(kSchedules, {ScheduleKind::ForwardOnly, ScheduleKind::OneFOneBPairs}));
 inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::DdpFlat, "ddp-flat", "All-reduce (Megatron DDP)"},
     {SyncStrategy::DdpBuckets, "ddp-buckets", "All-reduce in buckets (PyTorch DDP)"},
@@ -42,6 +46,7 @@ inline constexpr Named<SyncStrategy> kSyncStrategies[] = {
     {SyncStrategy::Zero3, "zero-3", "ZeRO stage 3 (DeepSpeed)"},
     {SyncStrategy::Fsdp1, "fsdp1", "FSDP, flat units (PyTorch)"},
     {SyncStrategy::Fsdp2, "fsdp2", "FSDP2, per parameter (PyTorch)"}};
+static_assert(names_all(kSyncStrategies));
 
 // Access to a field of PassPlan, the inputs of schedule zb-auto.
 template <auto Field>

@@ -12,6 +12,7 @@ constexpr auto workload = &Design::workload;
 inline constexpr Named<Mode> kModes[] = {{Mode::Train, "train", "Training"},
                                          {Mode::Prefill, "prefill", "Inference: prefill"},
                                          {Mode::Decode, "decode", "Inference: decode"}};
+static_assert(names_all(kModes));
 inline constexpr Named<DType> kCacheDtypes[] = {{DType::BF16, "bf16", "bfloat16, or as the data type"},
                                                 {DType::FP8, "fp8", "float8"}};
 inline constexpr Named<DType> kDtypes[] = {
@@ -28,14 +29,18 @@ inline constexpr Named<ComputePrecision> kComputes[] = {
     {ComputePrecision::FP8Block, "fp8-blockwise", "FP8, blocks of 128"},
     {ComputePrecision::MXFP8, "mxfp8", "MXFP8, blocks of 32"},
     {ComputePrecision::NVFP4, "nvfp4", "NVFP4, blocks of 16"}};
+static_assert(names_all(kComputes));
 inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {
     {DispatchPrecision::Same, "same", "As the activations"}, {DispatchPrecision::FP8, "fp8", "FP8"}};
+static_assert(names_all(kDispatchDtypes));
 inline constexpr Named<Recompute> kRecompute[] = {{Recompute::None, "none", "None"},
                                                   {Recompute::Selective, "selective", "Selective (modules)"},
                                                   {Recompute::Full, "full", "Full"}};
+static_assert(names_all(kRecompute));
 inline constexpr Named<RecomputeMethod> kRecomputeMethods[] = {
     {RecomputeMethod::Uniform, "uniform", "Uniform (groups of layers)"},
     {RecomputeMethod::Block, "block", "Block (first layers of a stage)"}};
+static_assert(names_all(kRecomputeMethods));
 
 constexpr KnobAccess kRecomputeModules{
     [](const Design& d) {

@@ -170,10 +170,10 @@ class Table {
 
   // Adds whether collectives use reductions in switches. Switches between domains reduce only on request.
   void switches(const char* key, const char* label, bool used, bool offered) {
-    const bool asked = design_.cluster.in_network_reduction != InNetworkReduction::Auto;
+    const bool requested = design_.cluster.in_network_reduction != InNetworkReduction::Auto;
     const std::string stated = source_of(entry_.sources, key);
     const std::string word = used ? "yes" : offered ? "not used" : "no";
-    if (asked)
+    if (requested)
       add_word(key, label, word, ValueOrigin::Design, set_by("in_network_reduction"));
     else if (!stated.empty())
       add_word(key, label, word, ValueOrigin::Catalogue, stated);

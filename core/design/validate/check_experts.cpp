@@ -65,6 +65,15 @@ void check_routing(Checks& checks, const std::string& architecture) {
                 "less than " + grouped(m.layers), {set_to("dense_layers", 0)});
 }
 
+void check_shared_experts(Checks& checks, const Architecture& architecture) {
+  if (!architecture.uses(Axis::SharedFfn) || !checks.in_range({"shared_experts"}) ||
+      checks.design.model.shared_experts > 0)
+    return;
+  checks.error(ProblemCode::SharedExpertsMissing, "shared_experts",
+               "the " + architecture.id + " architecture runs shared experts in every layer with experts",
+               "1 or more, or an architecture without shared experts", {set_to("shared_experts", 1)});
+}
+
 // The groups from which a token selects its experts.
 void check_groups(Checks& checks) {
   const ModelSpec& m = checks.design.model;
@@ -114,9 +123,7 @@ void check_nodes(Checks& checks) {
   if (nodes == 0)
     checks.error(ProblemCode::EpUnevenOverNodes, "dispatcher",
                  "groups of ep = " + grouped(p.ep) + " ranks are spread unevenly over nodes of " +
-                     grouped(per_node) +
-                     ", or not contiguous: "
-                     "no single rank per node receives a token",
+                     grouped(per_node) + ", or not contiguous: no single rank per node receives a token",
                  "an ep that is a multiple of its ranks per node, or the dispatcher alltoall", {by_expert});
   else if (limits_groups(d.model) && !groups_fit_nodes(d.model, nodes))
     checks.error(ProblemCode::ExpertGroupsUnevenOverNodes, "dispatcher",
@@ -180,11 +187,11 @@ void check_expert_bias(Checks& checks) {
     whole = both(std::move(whole), set_to("sequence_parallel", std::string("true")));
   if (p.dispatcher == Dispatcher::AllToAllSeq)
     whole = both(std::move(whole), set_to("dispatcher", std::string("alltoall")));
-  checks.note(ProblemCode::ExpertBiasSplit, "etp",
-              "experts with biases that are split over " + grouped(p.expert_tp()) +
-                  " ranks need an all-reduce of all slots before the last "
-                  "bias; Megatron-core refuses such experts",
-              "1", {std::move(whole)});
+  checks.note(
+      ProblemCode::ExpertBiasSplit, "etp",
+      "experts with biases that are split over " + grouped(p.expert_tp()) +
+          " ranks need an all-reduce of all slots before the last bias; Megatron-core refuses such experts",
+      "1", {std::move(whole)});
 }
 
 void check_dispatcher(Checks& checks) {
@@ -242,6 +249,7 @@ void check_experts(Checks& checks) {
   if (!architecture) return;
   if (!architecture->uses(Axis::Experts)) return check_dense_model(checks, architecture->id);
   check_routing(checks, architecture->id);
+  check_shared_experts(checks, *architecture);
   check_groups(checks);
   check_mesh(checks);
   if (calls_block(*architecture, has_expert_bias)) check_expert_bias(checks);

@@ -59,13 +59,12 @@ void check_scan_order(Checks& checks) {
     return;
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
-    checks.error(
-        ProblemCode::Mamba1WithCp, "cp",
-        "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
-        "computed from all channels: no code base "
-        "splits the scan over ranks (Megatron-core's MambaContextParallel is for Mamba-2), here cp = " +
-            grouped(cp),
-        "1, or an architecture with Mamba-2 mixers", {off});
+    checks.error(ProblemCode::Mamba1WithCp, "cp",
+                 "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
+                 "computed from all channels: no code base splits the scan over ranks (Megatron-core's "
+                 "MambaContextParallel is for Mamba-2), here cp = " +
+                     grouped(cp),
+                 "1, or an architecture with Mamba-2 mixers", {off});
     return;
   }
   if (!checks.in_range({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;

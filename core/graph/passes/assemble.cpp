@@ -146,7 +146,7 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   check_parts(*block, inside);
   pack(made);
   if (b_.structure().trains())
-    for (const std::string& kept : cached) s.cached.push_back(inside.at(kept));
+    for (const std::string& output : cached) s.cached.push_back(inside.at(output));
   // Drops the instance of a block without ops (a dropout with probability 0).
   const int instance = static_cast<int>(s.blocks.size()) - 1;
   if (s.ops.empty() || s.ops.back().block != instance) s.blocks.pop_back();

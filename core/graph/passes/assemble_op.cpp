@@ -109,8 +109,11 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
          "an op such as einsum, rms_norm, attention, add, or the id of a block");
   OpSpec spec = checked_spec(line, *kind, operands);
   if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
-    if (*kind == OpKind::Dispatch) return dispatch_by_node(line, spec, operands, name, label, modules);
-    if (*kind == OpKind::Combine) return combine_by_node(line, spec, operands, name, label, modules);
+    const std::optional<RoutingRule> routing = op_traits(*kind).routing;
+    if (routing == RoutingRule::ToExperts)
+      return dispatch_by_node(line, spec, operands, name, label, modules);
+    if (routing == RoutingRule::FromExperts)
+      return combine_by_node(line, spec, operands, name, label, modules);
   }
   OpDraft draft{line, name, *kind, std::move(spec), checked_rule(line, operands), std::move(operands)};
   name_axes(draft);
@@ -177,8 +180,8 @@ void Assembler::name_axes(OpDraft& draft) {
 
 void Assembler::place(OpDraft& draft, const std::string& label) {
   MeshAxes partial;
-  if (is_routing(draft.kind)) {
-    draft.shards = b_.route(draft.kind, draft.spec, draft.operands, partial, label);
+  if (const auto routing = op_traits(draft.kind).routing) {
+    draft.shards = b_.route(*routing, draft.spec, draft.operands, partial, label);
   } else if (draft.kind == OpKind::Add && sum_partial_operands(draft.spec, draft.operands)) {
     const Placement& first = b_.tensor(draft.operands[0]).placement;
     partial = first.partial;
@@ -250,7 +253,7 @@ TensorId Assembler::in_expected_placement(const OpDraft& draft, TensorId out) {
     return b_.redistribute(b_.redistribute(out, whole, Phase::Forward, "the residual stream"),
                            b_.stream_placement(kStream), Phase::Forward, "the residual stream");
   }
-  if (draft.kind == OpKind::Dispatch) return to_experts(out);
+  if (op_traits(draft.kind).routing == RoutingRule::ToExperts) return to_experts(out);
   // Ulysses: heads spread over cp return to the ranks that hold their part of the sequence.
   if (op_traits(draft.kind).family == OpFamily::Attention && b_.structure().ulysses) {
     Placement home = b_.stream_placement(draft.out_axes);
@@ -393,8 +396,8 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
     for (const std::string& in : spec->in)
       if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
         fail(ProblemCode::OpLetters, line, "concat cannot use the letters \"" + line.spec + "\"",
-             "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; "
-             "an operand with fewer dimensions is repeated along the others");
+             "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; an operand with "
+             "fewer dimensions is repeated along the others");
   if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
     fail(ProblemCode::OpLetters, line,
          std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
@@ -416,8 +419,8 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
   if (attention && !valid_attention_letters(*spec))
     fail(ProblemCode::OpLetters, line, "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
-         "bshe,bthe,bthw->bshw; one sink per head "
-         "may follow, bshe,btge,btge,h->bshe; latents that serve all heads have none, bshl,btl,btr->bshr");
+         "bshe,bthe,bthw->bshw; one sink per head may follow, bshe,btge,btge,h->bshe; latents that serve all "
+         "heads have none, bshl,btl,btr->bshr");
   return *spec;
 }
 

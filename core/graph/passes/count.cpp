@@ -143,36 +143,50 @@ void count_cache_write(const Segment& s, Op& op) {
   op.written_bytes = elements * dtype_size(cache.dtype);
 }
 
-void count_bytes(const Segment& s, Op& op) {
-  if (is_relabelling(op.kind) || is_cache_view(s, op)) return;
-  if (op.kind == OpKind::CacheWrite) return count_cache_write(s, op);
-  if (op.kind == OpKind::LastToken) {
-    op.read_bytes = op.written_bytes = local_bytes(s.tensor(op.outputs[0]));
-    return;
+// Bytes of an operand that an op reads.
+Expr bytes_read(const Segment& s, const Op& op, const Tensor& t) {
+  if (t.role != TensorRole::Parameter) return local_bytes(t);
+  switch (op_traits(op.kind).bytes) {
+    case BytesRule::LookedUpRows: return local_bytes(s.tensor(op.outputs[0]));
+    case BytesRule::PositionRows:
+      return local_size(s.tensor(op.inputs[0]), 1) * local_size(t, 1) * Expr(dtype_bytes(t.dtype));
+    case BytesRule::Tensors:
+    case BytesRule::QuantizedCopies:
+    case BytesRule::CacheWrite:
+    case BytesRule::LastToken: break;
   }
-  const bool lookup = op.kind == OpKind::Embed || op.kind == OpKind::PositionAdd;
+  return is_quantized(op.compute) ? local_elements(t) * dtype_size(op.compute) : local_bytes(t);
+}
+
+void count_tensors(const Segment& s, Op& op) {
+  const BytesRule rule = op_traits(op.kind).bytes;
   std::set<TensorId> read, written(op.outputs.begin(), op.outputs.end());
   for (TensorId id : op.inputs) {
-    if (!read.insert(id).second) continue;
-    const Tensor& t = s.tensor(id);
-    if (values_in_keys(s, op) && id == op.inputs[2]) continue;
-    if (lookup && t.role == TensorRole::Parameter)  // only the rows of the tokens
-      op.read_bytes += op.kind == OpKind::Embed ? local_bytes(s.tensor(op.outputs[0]))
-                                                : local_size(s.tensor(op.inputs[0]), 1) * local_size(t, 1) *
-                                                      Expr(dtype_bytes(t.dtype));
-    else
-      op.read_bytes += t.role == TensorRole::Parameter && is_quantized(op.compute)
-                           ? local_elements(t) * dtype_size(op.compute)
-                           : local_bytes(t);
+    if (!read.insert(id).second || (values_in_keys(s, op) && id == op.inputs[2])) continue;
+    op.read_bytes += bytes_read(s, op, s.tensor(id));
   }
   for (TensorId id : written) {
     const Tensor& t = s.tensor(id);
     Expr bytes = local_bytes(t);
-    if (op.kind == OpKind::Embed && t.role == TensorRole::ParameterGradient)
+    if (rule == BytesRule::LookedUpRows && t.role == TensorRole::ParameterGradient)
       bytes = local_elements(s.tensor(op.inputs[0])) * Expr(dtype_bytes(t.dtype));
-    op.written_bytes += op.kind == OpKind::Quantize ? Expr(kQuantizedCopies) * bytes : bytes;
+    op.written_bytes += rule == BytesRule::QuantizedCopies ? Expr(kQuantizedCopies) * bytes : bytes;
     // Gradients of parameters accumulate over microbatches, so they are also read.
     if (t.role == TensorRole::ParameterGradient) op.read_bytes += bytes;
+  }
+}
+
+void count_bytes(const Segment& s, Op& op) {
+  if (is_relabelling(op.kind) || is_cache_view(s, op)) return;
+  switch (op_traits(op.kind).bytes) {
+    case BytesRule::CacheWrite: return count_cache_write(s, op);
+    case BytesRule::LastToken:
+      op.read_bytes = op.written_bytes = local_bytes(s.tensor(op.outputs[0]));
+      return;
+    case BytesRule::Tensors:
+    case BytesRule::LookedUpRows:
+    case BytesRule::PositionRows:
+    case BytesRule::QuantizedCopies: return count_tensors(s, op);
   }
 }
 

@@ -183,15 +183,15 @@ class Differentiator {
     Op op = s_.op(id);
     for (TensorId& in : op.inputs) {
       const Placement placement = s_.tensor(in).placement;
-      in = b_.redistribute(saved_operand(in), placement, Phase::Backward, op.label + ", again");
+      in = b_.redistribute(saved_operand(in), placement, Phase::Backward, op.label + ", recomputed");
     }
-    op.name += ".again";
-    op.label += ", again";
+    op.name += ".recompute";
+    op.label += ", recomputed";
     op.phase = Phase::Backward;
     op.forward = id;
     op.recomputed_in_backward = false;
     const Tensor first = s_.tensor(op.outputs[0]);
-    const TensorId result = b_.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype,
+    const TensorId result = b_.add_tensor(first.name + ".recompute", first.axes, first.placement, first.dtype,
                                           first.role);
     op.outputs = {result};
     b_.add_op(std::move(op));

@@ -1,5 +1,6 @@
-// Fuse: decides which ops one kernel computes, and how many bytes the kernel moves. The kernel profile says
-// which ops a code base fuses; seconds, bytes and lifetimes read the result.
+// Fuse: decides which ops one kernel computes, how many bytes the kernel moves, and whether an attention or
+// the GEMMs of experts are several kernels. The kernel profile says which ops a code base fuses; seconds,
+// bytes and lifetimes read the result.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -13,8 +14,12 @@ namespace {
 
 class Fusion {
  public:
-  Fusion(Segment& segment, const KernelProfile& profile)
-      : s_(segment), profile_(profile), first_(segment.ops.size()), readers_(segment.tensors.size()) {
+  explicit Fusion(SegmentBuilder& builder)
+      : b_(builder),
+        s_(builder.segment()),
+        profile_(builder.profile()),
+        first_(s_.ops.size()),
+        readers_(s_.tensors.size()) {
     for (OpId id = 0; id < static_cast<OpId>(first_.size()); ++id) {
       first_[at(id)] = id;
       for (const TensorId input : s_.op(id).inputs)
@@ -41,11 +46,6 @@ class Fusion {
     first_[at(std::max(a, b))] = std::min(a, b);
   }
 
-  OpId forward_of(OpId id) const {
-    const Op& op = s_.op(id);
-    return op.grad != GradRole::None && op.forward >= 0 ? op.forward : id;
-  }
-
   // Whether two forward GEMMs read the same data, and the profile packs their results into one storage.
   bool packed(const Op& a, const Op& b) const {
     return a.phase == b.phase && a.inputs[0] == b.inputs[0] && a.compute == b.compute &&
@@ -70,7 +70,7 @@ class Fusion {
     for (OpId id = 0; id < static_cast<OpId>(s_.ops.size()); ++id) {
       const Op& op = s_.op(id);
       if (op.kind != OpKind::Einsum) continue;
-      const OpId forward = forward_of(id);
+      const OpId forward = forward_of(s_, id);
       const OpId of = pack.contains(forward) ? pack.at(forward) : forward;
       join(kernels.try_emplace({of, op.grad, op.phase, op.operand}, id).first->second, id);
     }
@@ -155,8 +155,46 @@ class Fusion {
       kernel.moved_bytes = moved_bytes(ops);
       for (const OpId id : ops) s_.kernel_of[at(id)] = static_cast<int>(s_.kernels.size());
       kernel.ops = std::move(ops);
+      set_variant(kernel);
       s_.kernels.push_back(std::move(kernel));
     }
+  }
+
+  // Which of its kernels a code base runs for a GEMM or an attention.
+  void set_variant(Kernel& kernel) const {
+    const Op& op = s_.op(kernel.op);
+    kernel.separate_experts = op.kind == OpKind::Einsum && profile_.separate_experts.value_or(false);
+    const KernelRule* rule = attention_of(op) ? profile_.rule(std::string(template_name(op.kind))) : nullptr;
+    if (!rule) return;
+    kernel.fused_attention = rule->kernel;
+    kernel.score_bytes = score_bytes(*rule, op.grad != GradRole::None);
+  }
+
+  bool is_score(const KernelStat& stat) const {
+    const bool of_tensor = stat.over == "result" || stat.over == "parameter" ||
+                           stat.over.starts_with("operand ");
+    return !of_tensor && stat.over.find('s') != std::string::npos &&
+           stat.over.find('t') != std::string::npos && b_.has_statistic(stat);
+  }
+
+  // Kernel::score_bytes. Unfused attention: one kernel writes each saved score tensor and reads the score
+  // tensor before it. The first kernel reads the scores of the matrix product. The backward kernel reads a
+  // gradient and the saved result or mask, and writes a gradient.
+  double score_bytes(const KernelRule& rule, bool backward) const {
+    const double plain = dtype_bytes(b_.structure().dtype);
+    double out = 0, read = plain;  // read: bytes of the score tensor before
+    int kernels = 0;
+    for (const KernelStat& stat : rule.stats) {
+      if (!is_score(stat)) continue;
+      const double bytes = stat.dtype == DType::BF16 ? plain : dtype_bytes(stat.dtype);
+      out += bytes;
+      if (stat.dtype == DType::Bool) continue;  // the kernel of the next tensor writes it too
+      out += backward ? 2 * plain : read;
+      // The gradient does not read the result of a mask or a cast.
+      if (++kernels > 1 && backward) out -= bytes;
+      read = bytes;
+    }
+    return out;
   }
 
   // Whether ops read the tensor, and only these. A replay also makes tensors that no op reads.
@@ -231,6 +269,7 @@ class Fusion {
     return out;
   }
 
+  const SegmentBuilder& b_;
   Segment& s_;
   const KernelProfile& profile_;
   std::vector<OpId> first_;                 // by op: an earlier op of its kernel, or the op itself
@@ -240,6 +279,6 @@ class Fusion {
 
 }  // namespace
 
-void fuse(SegmentBuilder& builder) { Fusion(builder.segment(), builder.profile()).run(); }
+void fuse(SegmentBuilder& builder) { Fusion(builder).run(); }
 
 }  // namespace shardscape

@@ -101,8 +101,19 @@ class Recomputer {
     if (region != kNoRegion) regions_[static_cast<size_t>(region)].ops.push_back(id);
   }
 
+  // Whether a module of a block ends with this redistribution of its result.
   static bool is_reduction(const Op& op) {
-    return op.kind == OpKind::AllReduce || op.kind == OpKind::ReduceScatter || op.kind == OpKind::AllToAll;
+    if (!is_collective(op.kind)) return false;
+    switch (collective_of(op.kind)) {
+      case CollectiveKind::AllReduce:
+      case CollectiveKind::ReduceScatter:
+      case CollectiveKind::Reduce:
+      case CollectiveKind::AllToAll: return true;
+      case CollectiveKind::AllGather:
+      case CollectiveKind::Broadcast:
+      case CollectiveKind::SendRecv: return false;
+    }
+    return false;
   }
   int region_of_tensor(TensorId id) const {
     const OpId producer = s_.tensor(id).producer;
@@ -183,8 +194,8 @@ class Recomputer {
       Op op = s_.op(id);
       op.phase = Phase::Recompute;
       op.scope = full() ? OpScope::Recomputed : OpScope::Always;
-      op.name += ".again";
-      op.label += ", again";
+      op.name += ".recompute";
+      op.label += ", recomputed";
       op.forward = id;
       for (TensorId& in : op.inputs) in = read(in, index);
       for (TensorId& out : op.outputs) out = replayed_tensor(out);
@@ -194,7 +205,7 @@ class Recomputer {
 
   TensorId replayed_tensor(TensorId of) {
     const Tensor first = s_.tensor(of);
-    const TensorId id = b_.add_tensor(first.name + ".again", first.axes, first.placement, first.dtype,
+    const TensorId id = b_.add_tensor(first.name + ".recompute", first.axes, first.placement, first.dtype,
                                       first.role);
     const StorageId fresh = s_.tensor(id).storage;
     s_.storages[static_cast<size_t>(fresh)].bytes = s_.storages[static_cast<size_t>(first.storage)].bytes;

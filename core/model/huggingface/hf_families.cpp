@@ -360,8 +360,7 @@ void mpt(Family& f) {
     f.in.problem(ProblemCode::HfUnsupportedVariant, "no_bias",
                  "this combination of biases and positions has no blocks",
                  "ALiBi without biases (\"alibi\": true, \"no_bias\": true), or learned positions with "
-                 "biases (\"alibi\": false, "
-                 "\"no_bias\": false)");
+                 "biases (\"alibi\": false, \"no_bias\": false)");
   }
 }
 

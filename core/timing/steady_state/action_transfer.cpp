@@ -8,9 +8,9 @@ using Row = ActionTransfer::Row;
 constexpr Row kNothing{ActionTransfer::kNever, ActionTransfer::kNever, ActionTransfer::kNever,
                        ActionTransfer::kNever};
 
-Row only(ActionTransfer::From from) {
+Row only(ActionTransfer::Start start) {
   Row out = kNothing;
-  out[from] = 0;
+  out[start] = 0;
   return out;
 }
 
@@ -19,40 +19,40 @@ void raise(Row& row, const Row& other) {
 }
 
 Row later_by(Row row, double seconds) {
-  for (double& of : row) of += seconds;
+  for (double& end : row) end += seconds;
   return row;
 }
 
 }  // namespace
 
-// Repeats Timeline::append with a row of start times in place of each time.
-ActionTransfer::ActionTransfer(const Play& play) : ActionTransfer() {
-  const std::vector<Node>& nodes = play.timeline.nodes();
+// Repeats Timeline::append with a Row in place of each time.
+ActionTransfer::ActionTransfer(const SimulatedAction& action) : ActionTransfer() {
+  const std::vector<Node>& nodes = action.timeline.nodes();
   std::vector<Row> ends;  // of the action's nodes
-  ends.reserve(nodes.size() - play.first);
+  ends.reserve(nodes.size() - action.first);
   const auto end_of = [&](NodeId id) -> Row {
     if (id == kNoNode) return kNothing;
-    if (const auto at = static_cast<size_t>(id); at >= play.first) return ends[at - play.first];
-    if (id == play.compute) return only(Compute);
-    if (id == play.data) return only(Data);
-    return id == play.message ? only(Message) : kNothing;
+    if (const auto at = static_cast<size_t>(id); at >= action.first) return ends[at - action.first];
+    if (id == action.compute) return only(Compute);
+    if (id == action.data) return only(Data);
+    return id == action.message ? only(Message) : kNothing;
   };
   compute = only(Compute);
   data = only(Data);
   Row launched = only(Launched);
-  bool first_layer = true;
-  auto wait = play.waits.begin();
-  for (size_t i = play.first; i < nodes.size(); ++i) {
+  bool before_first_layer = true;
+  auto wait = action.waits.begin();
+  for (size_t i = action.first; i < nodes.size(); ++i) {
     const Node& n = nodes[i];
     const bool computes = n.stream == StreamKind::Compute;
     Row& stream = computes ? compute : data;
     Row begin = stream;
     for (NodeId left = *wait++; left > 0; --left) raise(begin, end_of(*wait++));
     const double takes = n.parts ? n.parts->seconds : n.end - n.begin;
-    if (n.parts && first_layer) {
-      gathered = begin;
-      gathered[Message] = kNever;
-      first_layer = false;
+    if (n.parts && before_first_layer) {
+      first_layer = begin;
+      first_layer[Message] = kNever;
+      before_first_layer = false;
     }
     if (n.parts && n.parts->host > 0) {
       raise(begin, launched);

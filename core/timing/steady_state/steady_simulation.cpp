@@ -10,29 +10,32 @@ namespace {
 // Windows count as equal, and the schedule as steady, up to this relative difference.
 constexpr double kSteadyTolerance = 1e-6;
 
-// alike: most microbatches can be simulated as durations; otherwise all are simulated layer by layer.
+// Simulates the actions of an order. An action is simulated in one of three ways:
+// - as one duration, where nothing runs concurrently with its layers;
+// - as one transfer (max-plus), where collectives of FSDP units run concurrently with its layers;
+// - layer by layer on the timeline, at the begin and the end of a chunk, and wherever microbatches differ.
 class SteadySimulation {
  public:
-  SteadySimulation(const Report& report, const ActionOrder& order, StepSimulator& play, Timeline& timeline,
-                   bool alike)
+  SteadySimulation(const Report& report, const ActionOrder& order, StepSimulator& simulator,
+                   Timeline& timeline)
       : cache_(*report.cache),
-        microbatches_repeat_(alike),
-        gathers_(alike && play.has_fsdp_units()),
+        microbatches_repeat_(simulator.microbatches_repeat()),
+        fsdp_(microbatches_repeat_ && simulator.has_fsdp_units()),
         order_(order),
-        play_(play),
+        simulator_(simulator),
         timeline_(timeline),
         stages_(static_cast<size_t>(order.stages)),
-        slowed_(stages_.size()),
-        gathered_(gathers_ ? stages_.size() : 0),
-        sent_(static_cast<size_t>(order.messages)),
-        stretches_(gathers_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
+        slowed_by_collectives_(stages_.size()),
+        transfers_(fsdp_ ? stages_.size() : 0),
+        messages_(static_cast<size_t>(order.messages)),
+        durations_(fsdp_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
     for (int s = 0; s < order.stages; ++s) {
       const StageReport& stage = report.stages[static_cast<size_t>(s)];
       representatives_.push_back(stage.representative);
-      take(s);
-      for (int c = 0; c < order.chunks && alike && !gathers_; ++c)
-        for (const ActionKind kind : kCompactKinds)
-          at(s, c, kind) = stage.representative == s ? play.stretch(s, {kind, 0, c})
+      read_from_timeline(s);
+      for (int c = 0; c < order.chunks && microbatches_repeat_ && !fsdp_; ++c)
+        for (const ActionKind kind : kPassKinds)
+          at(s, c, kind) = stage.representative == s ? simulator.action_duration(s, {kind, 0, c})
                                                      : at(stage.representative, c, kind);
     }
   }
@@ -40,35 +43,41 @@ class SteadySimulation {
   void run(const std::stop_token& stop) {
     constexpr size_t kStopCheckInterval = 256;  // actions between two checks of the stop token; an action may
                                                 // have many layers
-    for (size_t i = begin(); i < order_.actions.size(); ++i) {
+    for (size_t i = skip_shared_warm_up(); i < order_.actions.size(); ++i) {
       if (i % kStopCheckInterval == 0 && stop.stop_requested()) return;
       const OrderedAction& a = order_.actions[i];
       SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
       switch (a.kind) {
         case ActionKind::SendForward: send(a, s); continue;
-        case ActionKind::GradReduce: one_by_one(a, s); continue;
+        case ActionKind::GradReduce: run_layers(a, s); continue;
         case ActionKind::Optimizer: continue;  // runs after all stages have ended
-        default: break;
+        case ActionKind::Forward:
+        case ActionKind::Backward:
+        case ActionKind::BackwardInput:
+        case ActionKind::BackwardWeight:
+        case ActionKind::ReceiveForward:
+        case ActionKind::ReceiveBackward:
+        case ActionKind::SendBackward: break;
       }
       if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
-        play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      if (!microbatches_repeat_ || slowed_[static_cast<size_t>(a.stage)] ||
-          (a.first && play_.gathers_ahead(a.stage)) ||
-          (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
-        one_by_one(a, s);
-      else if (gathers_)
-        gathered(a, s);
+        simulator_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
+      if (!microbatches_repeat_ || slowed_by_collectives_[static_cast<size_t>(a.stage)] ||
+          (a.first && simulator_.overlaps_param_gather(a.stage)) ||
+          (a.last && simulator_.last_pass_has_sync(a.stage, a.chunk, a.kind != ActionKind::Forward)))
+        run_layers(a, s);
+      else if (fsdp_)
+        run_as_transfer(a, s);
       else
-        stretch(a, s);
+        run_as_duration(a, s);
       if (a.mark < 0) continue;
-      s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
-      if (gathers_) s.marks[a.mark].beside = {s.data};
+      s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
+      if (fsdp_) s.marks[a.mark].side_streams = {s.data_end};
       if (microbatches_repeat_) continue;
       s.on_timeline[a.mark] = timeline_.mark(a.stage);
       for (size_t k = 0; k < std::size(kSideStreams); ++k)
-        s.marks[a.mark].beside[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
+        s.marks[a.mark].side_streams[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
     }
-    for (int s = 0; s < order_.stages; ++s) give(s);
+    for (int s = 0; s < order_.stages; ++s) write_to_timeline(s);
   }
 
   // Whether all stages repeat from window to window, and no concurrent stream takes longer than a window.
@@ -78,21 +87,22 @@ class SteadySimulation {
     return std::all_of(stages_.begin(), stages_.end(), [&](const SteadyStage& s) {
       const SteadyMark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
       for (size_t k = 0; k < std::size(kSideStreams); ++k)
-        if (std::max(last.beside[k] - middle.beside[k], middle.beside[k] - first.beside[k]) >
-            (1 + kSteadyTolerance) * window)
+        if (std::max(last.side_streams[k] - middle.side_streams[k],
+                     middle.side_streams[k] - first.side_streams[k]) > (1 + kSteadyTolerance) * window)
           return false;
       return std::abs(last.end - middle.end - window) <= kSteadyTolerance * window &&
              std::abs(middle.end - first.end - window) <= kSteadyTolerance * window;
     });
   }
 
-  // Adds the numbers of the timeline, and those of the microbatches that were not simulated.
-  StepNumbers numbers(const Simulation& rest, int64_t microbatches) const {
+  // The numbers of the step: those of the simulated actions, of the timeline, and of the skipped windows.
+  StepNumbers numbers(const Simulation& timeline, int64_t microbatches) const {
     StepNumbers out;
-    const double more = order_.window > 0
-                            ? static_cast<double>(microbatches - order_.microbatches) / order_.window
-                            : 0;
-    double longer = 0;
+    const double skipped_windows = order_.window > 0
+                                       ? static_cast<double>(microbatches - order_.microbatches) /
+                                             order_.window
+                                       : 0;
+    double skipped_seconds = 0;
     for (size_t s = 0; s < stages_.size(); ++s) {
       const SteadyStage& stage = stages_[s];
       SteadyMark last = stage.marks[0], before = stage.marks[1];
@@ -102,12 +112,13 @@ class SteadySimulation {
           mark->bubble = timeline_.marks()[at].bubble;
           mark->exposed = timeline_.marks()[at].exposed;
         }
-      longer = std::max(longer, more * (last.end - before.end));
-      out.bubble += stage.bubble + more * (last.bubble - before.bubble) +
-                    rest.stages[s].seconds[static_cast<size_t>(TimeCategory::Bubble)];
-      out.exposed += stage.exposed + more * (last.exposed - before.exposed) + rest.stages[s].exposed;
+      skipped_seconds = std::max(skipped_seconds, skipped_windows * (last.end - before.end));
+      out.bubble += stage.bubble + skipped_windows * (last.bubble - before.bubble) +
+                    timeline.stages[s].seconds[static_cast<size_t>(TimeCategory::Bubble)];
+      out.exposed += stage.exposed + skipped_windows * (last.exposed - before.exposed) +
+                     timeline.stages[s].exposed;
     }
-    out.step_seconds = rest.step_seconds + longer;
+    out.step_seconds = timeline.step_seconds + skipped_seconds;
     const double all = out.step_seconds * static_cast<double>(stages_.size());
     out.bubble = all > 0 ? out.bubble / all : 0;
     out.exposed = all > 0 ? out.exposed / all : 0;
@@ -115,19 +126,19 @@ class SteadySimulation {
   }
 
  private:
-  static constexpr ActionKind kCompactKinds[] = {ActionKind::Forward, ActionKind::Backward,
-                                                 ActionKind::BackwardInput, ActionKind::BackwardWeight};
-  static constexpr size_t kKinds = std::size(kCompactKinds);
-  // Transfers of the actions of a stage class.
-  struct Gathered {
-    // stretches: by gathered units, chunk, kind of action, whether it waits for a message, and whether it
-    // overlaps.
-    std::vector<SyncSimulator::Units> known;
-    std::vector<std::optional<ActionTransfer>> stretches;
-    size_t place(const SyncSimulator::Units& units) {
-      const auto it = std::find(known.begin(), known.end(), units);
-      const auto at = static_cast<size_t>(it - known.begin());
-      if (it == known.end()) known.push_back(units);
+  static constexpr ActionKind kPassKinds[] = {ActionKind::Forward, ActionKind::Backward,
+                                              ActionKind::BackwardInput, ActionKind::BackwardWeight};
+  static constexpr size_t kKinds = std::size(kPassKinds);
+  // The transfers of the actions of a stage class.
+  struct StageTransfers {
+    std::vector<SyncSimulator::Units> unit_sets;  // sets of gathered units that have occurred
+    // By index in unit_sets, chunk, kind of action, whether the action waits for a message, and whether it
+    // overlaps with another action.
+    std::vector<std::optional<ActionTransfer>> transfers;
+    size_t index_of(const SyncSimulator::Units& units) {
+      const auto it = std::find(unit_sets.begin(), unit_sets.end(), units);
+      const auto at = static_cast<size_t>(it - unit_sets.begin());
+      if (it == unit_sets.end()) unit_sets.push_back(units);
       return at;
     }
   };
@@ -139,52 +150,54 @@ class SteadySimulation {
                                                : 3;
   }
   ActionDuration& at(int stage, int chunk, ActionKind kind) {
-    return stretches_[(static_cast<size_t>(stage) * static_cast<size_t>(order_.chunks) +
+    return durations_[(static_cast<size_t>(stage) * static_cast<size_t>(order_.chunks) +
                        static_cast<size_t>(chunk)) *
                           kKinds +
                       kind_index(kind)];
   }
   const ActionTransfer& transfer_of(const OrderedAction& a, const SteadyStage& s) {
     const int representative = representatives_[static_cast<size_t>(a.stage)];
-    Gathered& of = gathered_[static_cast<size_t>(representative)];
+    StageTransfers& of = transfers_[static_cast<size_t>(representative)];
     const size_t i = ((s.units * static_cast<size_t>(order_.chunks) + a.chunk) * kKinds +
                       kind_index(a.kind)) *
                          4 +
                      (a.message >= 0 ? 2 : 0) + (a.overlapped ? 1 : 0);
-    if (i >= of.stretches.size()) of.stretches.resize(i + 1);
-    std::optional<ActionTransfer>& out = of.stretches[i];
+    if (i >= of.transfers.size()) of.transfers.resize(i + 1);
+    std::optional<ActionTransfer>& out = of.transfers[i];
     if (!out) {
-      SyncSimulator::Units units = of.known[s.units];
-      out = play_.action_transfer(representative, action_of(a), a.message >= 0, units);
-      out->units = of.place(units);
+      SyncSimulator::Units units = of.unit_sets[s.units];
+      out = simulator_.action_transfer(representative, action_of(a), a.message >= 0, units);
+      out->units = of.index_of(units);
     }
     return *out;
   }
 
   void send(const OrderedAction& a, SteadyStage& s) {
-    SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
-    message.begin = std::max(s.link, s.made);
-    s.link = message.end = message.begin + play_.message(a.stage, a.peer);
+    SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
+    message.begin = std::max(s.send_end, s.message_ready);
+    s.send_end = message.end = message.begin + simulator_.message(a.stage, a.peer);
   }
 
-  // The index of the first action that is this design's own. The state before it comes from a shared warm-up.
-  size_t begin() {
-    const size_t own = order_.own(
-        [&](const OrderedAction& a) { return play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward); });
-    bool shared = microbatches_repeat_ && !gathers_ && stages_.size() > 1;
+  // Takes over the state before the first collective of data parallelism from a shared warm-up. Returns the
+  // index of the first action that is still to be simulated.
+  size_t skip_shared_warm_up() {
+    const size_t own = order_.first_sync([&](const OrderedAction& a) {
+      return simulator_.last_pass_has_sync(a.stage, a.chunk, a.kind != ActionKind::Forward);
+    });
+    bool shared = microbatches_repeat_ && !fsdp_ && stages_.size() > 1;
     for (int s = 0; shared && s < order_.stages; ++s)
-      shared = !play_.gathers_ahead(s) && stages_[static_cast<size_t>(s)].launched == 0;
+      shared = !simulator_.overlaps_param_gather(s) && stages_[static_cast<size_t>(s)].launch_end == 0;
     if (!shared) return 0;
     CacheKey key;
     for (const int64_t word : order_.key) key.add(word);
     key.add(static_cast<int64_t>(own));
-    key.add(play_.gather_seconds());
+    key.add(simulator_.gather_seconds());
     for (int s = 0; s < order_.stages; ++s) {
-      key.add(play_.message(s, (s + 1) % order_.stages));
+      key.add(simulator_.message(s, (s + 1) % order_.stages));
       key.add(int64_t{representatives_[static_cast<size_t>(s)]});
       if (representatives_[static_cast<size_t>(s)] != s) continue;
       for (int c = 0; c < order_.chunks; ++c)
-        for (const ActionKind kind : kCompactKinds) {
+        for (const ActionKind kind : kPassKinds) {
           const ActionDuration& of = at(s, c, kind);
           for (const double word : {of.seconds, of.behind_launch, of.host, of.exposed}) key.add(word);
         }
@@ -195,7 +208,7 @@ class SteadySimulation {
           return sizeof made + made.stages.size() * sizeof(SteadyStage) +
                  made.messages.size() * sizeof(SteadyMessage);
         });
-    return take(*start) ? own : 0;
+    return apply(*start) ? own : 0;
   }
 
   // Simulates the first `end` actions with all stages starting at 0.
@@ -219,42 +232,42 @@ class SteadySimulation {
       if (!in_step[stage]) {
         const ActionDuration& of = at(a.stage, a.chunk, a.kind);
         if (a.message >= 0) {
-          const SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
+          const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
           if (!began[stage]) out->latest[stage] = message.begin;
-          out->shifts = out->shifts && message.end >= s.launched;
+          out->shifts = out->shifts && message.end >= s.launch_end;
           in_step[stage] = true;
         } else {
-          out->shifts = out->shifts && s.last + of.seconds >= s.launched + of.behind_launch;
+          out->shifts = out->shifts && s.compute_end + of.seconds >= s.launch_end + of.behind_launch;
         }
         began[stage] = true;
       }
-      stretch(a, s);
-      if (a.mark >= 0) s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
+      run_as_duration(a, s);
+      if (a.mark >= 0) s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
     }
     out->shifts = out->shifts && std::find(in_step.begin(), in_step.end(), false) == in_step.end();
     for (size_t i = end; i < order_.actions.size(); ++i)
       if (const OrderedAction& a = order_.actions[i];
           a.kind != ActionKind::SendForward && a.message >= 0 && a.message < sent)
-        out->messages.emplace_back(a.message, sent_[static_cast<size_t>(a.message)]);
+        out->messages.emplace_back(a.message, messages_[static_cast<size_t>(a.message)]);
     return out;
   }
 
   // Takes over the shared warm-up, shifted in time. Returns false if it does not apply to this design's
   // start.
-  bool take(const WarmUpState& start) {
+  bool apply(const WarmUpState& start) {
     double shift = -1;
     for (size_t s = 0; s < stages_.size(); ++s) {
       if (start.latest[s] >= 0) continue;
-      if (shift >= 0 && stages_[s].last != shift) return false;
-      shift = stages_[s].last;
+      if (shift >= 0 && stages_[s].compute_end != shift) return false;
+      shift = stages_[s].compute_end;
     }
     if (!start.shifts || shift < 0) return false;
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (start.latest[s] >= 0 && stages_[s].last > start.latest[s] + shift) return false;
+      if (start.latest[s] >= 0 && stages_[s].compute_end > start.latest[s] + shift) return false;
     for (size_t s = 0; s < stages_.size(); ++s) {
-      const double waits = shift - stages_[s].last;  // longer wait for the first message
+      const double waits = shift - stages_[s].compute_end;  // longer wait for the first message
       SteadyStage& to = stages_[s] = start.stages[s];
-      for (double* moment : {&to.last, &to.launched, &to.link, &to.made}) *moment += shift;
+      for (double* time : {&to.compute_end, &to.launch_end, &to.send_end, &to.message_ready}) *time += shift;
       to.bubble += waits;
       for (SteadyMark& mark : to.marks) {
         mark.end += shift;
@@ -262,89 +275,90 @@ class SteadySimulation {
       }
     }
     for (const auto& [message, of] : start.messages)
-      sent_[static_cast<size_t>(message)] = {of.begin + shift, of.end + shift};
+      messages_[static_cast<size_t>(message)] = {of.begin + shift, of.end + shift};
     return true;
   }
 
-  // take() and give() move the state of a stage from and to the timeline, which simulates actions layer by
-  // layer.
-  void take(int stage) {
+  // The state of a stage, moved from and to the timeline. The timeline simulates actions layer by layer.
+  void read_from_timeline(int stage) {
     SteadyStage& s = stages_[static_cast<size_t>(stage)];
-    s.last = timeline_.end_of(timeline_.last(stage, StreamKind::Compute));
-    s.launched = timeline_.launched(stage);
-    slowed_[static_cast<size_t>(stage)] = !gathers_ && play_.sync(stage).beside() > 0;
-    if (!gathers_) return;
-    s.data = timeline_.end_of(timeline_.last(stage, StreamKind::DataComm));
-    s.units = transfers_of(stage).place(play_.sync(stage).units());
+    s.compute_end = timeline_.end_of(timeline_.last(stage, StreamKind::Compute));
+    s.launch_end = timeline_.launched(stage);
+    slowed_by_collectives_[static_cast<size_t>(stage)] = !fsdp_ &&
+                                                         simulator_.sync(stage).concurrent_seconds() > 0;
+    if (!fsdp_) return;
+    s.data_end = timeline_.end_of(timeline_.last(stage, StreamKind::DataComm));
+    s.units = transfers_of(stage).index_of(simulator_.sync(stage).units());
   }
-  void give(int stage) {
+  void write_to_timeline(int stage) {
     const SteadyStage& s = stages_[static_cast<size_t>(stage)];
-    timeline_.resume(stage, s.last, s.launched);
-    if (!gathers_) return;
-    timeline_.resume_data_stream(stage, s.data);
-    play_.sync(stage).resume(transfers_of(stage).known[s.units]);
+    timeline_.resume(stage, s.compute_end, s.launch_end);
+    if (!fsdp_) return;
+    timeline_.resume_data_stream(stage, s.data_end);
+    simulator_.sync(stage).resume(transfers_of(stage).unit_sets[s.units]);
   }
-  Gathered& transfers_of(int stage) {
-    return gathered_[static_cast<size_t>(representatives_[static_cast<size_t>(stage)])];
+  StageTransfers& transfers_of(int stage) {
+    return transfers_[static_cast<size_t>(representatives_[static_cast<size_t>(stage)])];
   }
 
-  void stretch(const OrderedAction& a, SteadyStage& s) {
+  void run_as_duration(const OrderedAction& a, SteadyStage& s) {
     const ActionDuration& of = at(a.stage, a.chunk, a.kind);
-    double begin = s.last;
+    double begin = s.compute_end;
     if (a.message >= 0) {
-      const SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
-      s.launched = std::max(s.launched, message.end);
+      const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
+      s.launch_end = std::max(s.launch_end, message.end);
       if (message.end > begin) {
         const double waits = message.end - std::max(begin, message.begin);
         s.exposed += waits;
         s.bubble += message.end - begin - waits;
         begin = message.end;
       }
-      begin += play_.gather_seconds();
-      s.exposed += play_.gather_seconds();
+      begin += simulator_.gather_seconds();
+      s.exposed += simulator_.gather_seconds();
     }
-    s.last = std::max(begin + of.seconds, s.launched + of.behind_launch);
-    s.launched += of.host;
+    s.compute_end = std::max(begin + of.seconds, s.launch_end + of.behind_launch);
+    s.launch_end += of.host;
     s.exposed += of.exposed;
-    if (a.kind != ActionKind::BackwardWeight) s.made = s.last;
+    if (a.kind != ActionKind::BackwardWeight) s.message_ready = s.compute_end;
   }
 
-  // As stretch(), with the waits for collectives of FSDP units.
-  void gathered(const OrderedAction& a, SteadyStage& s) {
+  // As run_as_duration(), with the waits for collectives of FSDP units.
+  void run_as_transfer(const OrderedAction& a, SteadyStage& s) {
     const ActionTransfer& of = transfer_of(a, s);
-    std::array<double, ActionTransfer::kFroms> ends{s.last, s.data, ActionTransfer::kNever,
-                                                    ActionTransfer::kNever};
+    std::array<double, ActionTransfer::kStarts> starts{s.compute_end, s.data_end, ActionTransfer::kNever,
+                                                       ActionTransfer::kNever};
     double bubble = 0;
     if (a.message >= 0) {
-      const SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
-      s.launched = std::max(s.launched, message.end);
-      if (message.end > s.last &&
-          (of.message_before_layer || !later(ActionTransfer::after(of.gathered, ends), message.end)))
-        bubble = std::max(0.0, message.begin - s.last);
-      ends[ActionTransfer::Message] = message.end;
+      const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
+      s.launch_end = std::max(s.launch_end, message.end);
+      if (message.end > s.compute_end &&
+          (of.message_before_layer || !later(ActionTransfer::end_of(of.first_layer, starts), message.end)))
+        bubble = std::max(0.0, message.begin - s.compute_end);
+      starts[ActionTransfer::Message] = message.end;
     }
-    const double busy = ActionTransfer::after(of.compute, ends);  // if the host keeps ahead
+    const double busy = ActionTransfer::end_of(of.compute, starts);  // if the host keeps ahead
     s.bubble += bubble;
-    s.exposed += of.exposed + (busy - s.last - of.seconds) - bubble;
-    ends[ActionTransfer::Launched] = s.launched;
-    s.data = ActionTransfer::after(of.data, ends);
-    s.last = std::max(busy, s.launched + of.compute[ActionTransfer::Launched]);
-    s.launched += of.host;
+    s.exposed += of.exposed + (busy - s.compute_end - of.seconds) - bubble;
+    starts[ActionTransfer::Launched] = s.launch_end;
+    s.data_end = ActionTransfer::end_of(of.data, starts);
+    s.compute_end = std::max(busy, s.launch_end + of.compute[ActionTransfer::Launched]);
+    s.launch_end += of.host;
     s.units = of.units;
-    if (a.kind != ActionKind::BackwardWeight) s.made = s.last;
+    if (a.kind != ActionKind::BackwardWeight) s.message_ready = s.compute_end;
   }
 
-  void one_by_one(const OrderedAction& a, SteadyStage& s) {
-    give(a.stage);
+  void run_layers(const OrderedAction& a, SteadyStage& s) {
+    write_to_timeline(a.stage);
     NodeId arrived = kNoNode;
     if (a.message >= 0) {
-      const SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
+      const SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
       arrived = timeline_.arrive(a.stage, message.begin, message.end);
     }
-    if (microbatches_repeat_ && a.kind != ActionKind::Forward) play_.sync(a.stage).skip_to(a.chunk, a.last);
-    const NodeId made = play_.compute(timeline_, a.stage, action_of(a), arrived);
-    take(a.stage);
-    if (made != kNoNode && a.kind != ActionKind::BackwardWeight) s.made = timeline_.end_of(made);
+    if (microbatches_repeat_ && a.kind != ActionKind::Forward)
+      simulator_.sync(a.stage).skip_to(a.chunk, a.last);
+    const NodeId made = simulator_.compute(timeline_, a.stage, action_of(a), arrived);
+    read_from_timeline(a.stage);
+    if (made != kNoNode && a.kind != ActionKind::BackwardWeight) s.message_ready = timeline_.end_of(made);
   }
 
   static Action action_of(const OrderedAction& a) { return {a.kind, a.microbatch, a.chunk, a.overlapped}; }
@@ -357,16 +371,19 @@ class SteadySimulation {
   }
 
   PlanCache& cache_;
-  const bool microbatches_repeat_, gathers_;
+  // All microbatches except the first and the last of a chunk take equal time.
+  const bool microbatches_repeat_;
+  const bool fsdp_;  // microbatches repeat, and FSDP units are gathered and reduced
   const ActionOrder& order_;
-  StepSimulator& play_;
+  StepSimulator& simulator_;
   Timeline& timeline_;
   std::vector<SteadyStage> stages_;
-  std::vector<uint8_t> slowed_;       // by stage: collectives still run and slow the next action down
-  std::vector<int> representatives_;  // StageReport::representative
-  std::vector<Gathered> gathered_;    // by representative stage
-  std::vector<SteadyMessage> sent_;   // by message
-  std::vector<ActionDuration> stretches_;
+  // By stage: collectives still run concurrently and slow the next action.
+  std::vector<uint8_t> slowed_by_collectives_;
+  std::vector<int> representatives_;       // StageReport::representative
+  std::vector<StageTransfers> transfers_;  // by representative stage
+  std::vector<SteadyMessage> messages_;    // by OrderedAction::message
+  std::vector<ActionDuration> durations_;
 };
 
 }  // namespace
@@ -378,15 +395,14 @@ StepNumbers steady_simulation(const Report& report, const Machine& machine, Laye
                                     *report.cache, stop);
     if (!order) break;
     Timeline timeline(order->stages, false);
-    StepSimulator play(report, order->microbatches, machine, table, timeline);
-    const bool alike = play.microbatches_repeat();
-    SteadySimulation brief(report, *order, play, timeline, alike);
-    brief.run(stop);
-    if (stop.stop_requested() || !brief.steady()) continue;
-    play.finish();
-    Simulation rest;
-    timeline.finish(rest);
-    return brief.numbers(rest, report.microbatches);
+    StepSimulator simulator(report, order->microbatches, machine, table, timeline);
+    SteadySimulation steady(report, *order, simulator, timeline);
+    steady.run(stop);
+    if (stop.stop_requested() || !steady.steady()) continue;
+    simulator.finish();
+    Simulation on_timeline;
+    timeline.finish(on_timeline);
+    return steady.numbers(on_timeline, report.microbatches);
   }
   return {};
 }

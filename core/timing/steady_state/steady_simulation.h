@@ -17,23 +17,27 @@ namespace shardscape {
 // Streams that run concurrently with the layers.
 inline constexpr StreamKind kSideStreams[] = {StreamKind::DataComm, StreamKind::Host, StreamKind::HostLoad};
 
-// State of a stage at the end of a window.
+// State of a stage at the end of a window: end of the compute stream, and seconds so far.
 struct SteadyMark {
   double end = 0, bubble = 0, exposed = 0;
-  std::array<double, std::size(kSideStreams)> beside{};
+  std::array<double, std::size(kSideStreams)> side_streams{};  // ends of kSideStreams
 };
 
 // State of one stage while actions are simulated as durations. Times are in seconds.
 struct SteadyStage {
-  // Ends of: the compute stream, the host's launches, the last send, the last action that makes a message.
-  double last = 0, launched = 0, link = 0, made = 0;
-  double data = 0;   // end of collectives over replicas, where units are gathered
-  size_t units = 0;  // gathered units: index into SteadySimulation::Gathered::known
+  double compute_end = 0;    // of the compute stream
+  double launch_end = 0;     // of the host's launches
+  double send_end = 0;       // of the latest message that the stage sent
+  double message_ready = 0;  // end of the latest action whose result is sent
+  double data_end = 0;       // with FSDP units: of the collectives over replicas
+  size_t units = 0;          // with FSDP units: which are gathered; index into StageTransfers::unit_sets
   double bubble = 0, exposed = 0;
   SteadyMark marks[ActionOrder::kMarks];
-  size_t on_timeline[ActionOrder::kMarks] = {};  // marks of the timeline, where it alone has the waits
+  // Indices of Timeline::marks(), where all actions run layer by layer.
+  size_t on_timeline[ActionOrder::kMarks] = {};
 };
 
+// A message between stages, in seconds.
 struct SteadyMessage {
   double begin = 0, end = 0;
 };
@@ -44,7 +48,8 @@ struct SteadyMessage {
 struct WarmUpState {
   bool shifts = true;
   std::vector<SteadyStage> stages;
-  std::vector<double> latest;  // latest start that leaves the state valid; below 0: a stage that begins first
+  std::vector<double>
+      latest;  // latest start that leaves the state valid; below 0: the first action waits for no message
   std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received
 };
 

@@ -2,6 +2,7 @@
 
 #include "design/expert_nodes.h"
 #include "design/fields.h"
+#include "graph/structure_fields.h"
 #include "timing/machine_of.h"
 #include "timing/steady_state/steady_simulation.h"
 
@@ -24,10 +25,8 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
   CacheKey key;
   const Binding& binding = report.stages.front().binding;
   const std::shared_ptr<const OpReads> reads = op_reads(report);
-  const Structure& structure = report.graph().structure;
   key.add(reads->serial);
-  for (const bool word : {structure.split_backward, structure.recompute_block, structure.recompute_groups})
-    key.add(int64_t{word});  // parts and classes of layers
+  add_fields<&StructureUses::layer_classes>(key, report.graph().structure);
   for (const Symbol symbol : reads->symbols) key.add(binding.get(symbol).value_or(-1));
   add_fields<&FieldUses::layer_seconds>(key, report.design);
   key.add(int64_t{moves_tokens_in_place(report.design)});  // within one node it is not part of the structure
@@ -46,12 +45,12 @@ std::shared_ptr<const LayerTable> shared_table(const Report& report, const Machi
 
 }  // namespace
 
-StepNumbers step_numbers(const Report& outline, const std::stop_token& stop) {
-  const Machine machine = machine_of(outline.design);
-  LayerTable table(shared_table(outline, machine));
-  StepNumbers out = steady_simulation(outline, machine, table, stop);
+StepNumbers step_numbers(const Report& plan, const std::stop_token& stop) {
+  const Machine machine = machine_of(plan.design);
+  LayerTable table(shared_table(plan, machine));
+  StepNumbers out = steady_simulation(plan, machine, table, stop);
   if (out.step_seconds == 0) return out;
-  const StepRates rates = step_rates(outline, machine, out.step_seconds);
+  const StepRates rates = step_rates(plan, machine, out.step_seconds);
   out.tokens_per_second = rates.tokens_per_second;
   out.model_tflops = rates.model_tflops;
   out.mfu = rates.mfu;

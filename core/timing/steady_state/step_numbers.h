@@ -15,6 +15,6 @@ struct StepNumbers {
 };
 
 // All numbers are 0 when stopped.
-StepNumbers step_numbers(const Report& outline, const std::stop_token& stop = {});
+StepNumbers step_numbers(const Report& plan, const std::stop_token& stop = {});
 
 }  // namespace shardscape

@@ -1,5 +1,5 @@
-// How long collectives and whole bundles take in a simulator: every figure worked out by hand beside it. What
-// files describe a cluster.
+// Simulated time of collectives and bundles; every expected number is worked out by hand. Configuration files
+// of a cluster.
 #include <QTemporaryDir>
 #include <QTest>
 #include <fstream>
@@ -80,7 +80,7 @@ class PlayTest : public QObject {
     row("all-gather at once", "FullyConnected", "direct", CollectiveType::AllGather, 1000, 1 + 1100 + 1);
     row("all-reduce at once", "FullyConnected", "direct", CollectiveType::AllReduce, 4000,
         1 + (1100 + 1 + 3) + (1100 + 1));
-    // 2,000 to the next, 1,000 to the second next, and back; what is added up is what goes on: 1,000 bytes.
+    // 2,000 bytes to the next rank, 1,000 to the second next, and back. The sum of 1,000 bytes is passed on.
     row("halving and doubling", "Switch", "halvingDoubling", CollectiveType::AllReduce, 4000,
         1 + (2200 + 1 + 3) + 2 * (1200 + 1) + (2200 + 1));
     row("halving", "Switch", "halvingDoubling", CollectiveType::ReduceScatter, 4000,
@@ -100,8 +100,8 @@ class PlayTest : public QObject {
       QCOMPARE(t, int64_t{ns});
   }
 
-  // In a group smaller than the job every message takes 10 ns at each end of it; one that begins late holds
-  // up who needs its message.
+  // In a group smaller than the job, every message takes 10 ns at each end. A rank that begins late delays
+  // the ranks that need its message.
   void groups_and_late_members() {
     const BundleConfig c = config("Switch", {4}, "ring");
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1}, {0, 0}),
@@ -137,13 +137,13 @@ class PlayTest : public QObject {
     // Gathers begin across: 1,000, then 2,000 inside.
     QCOMPARE(times(c, CollectiveType::AllGather, 1000, {0, 1, 2, 3}, {0, 0, 0, 0}).front(),
              int64_t{(1 + 2200 + 1) + (1 + 2200 + 1)});
-    // A group smaller than the job is one ring, whatever the lists say: of an all-to-all over two one
-    // message.
+    // A group smaller than the job is one ring, whatever algorithms the lists name. An all-to-all of two
+    // ranks is one message.
     for (auto& list : c.implementations) list.assign(2, "direct1");
     QCOMPARE(times(c, CollectiveType::AllToAll, 2000, {0, 2}, {0, 0}).front(), int64_t{10 + 2200 + 10});
   }
 
-  void what_is_not_played() {
+  void unsupported_bundles_are_refused() {
     BundleConfig c = config("Switch", {4}, "doubleBinaryTree");
     QVERIFY(std::get<Problem>(SimNetwork::make(c)).code == ProblemCode::NotSimulated);
     c = config("Switch", {4}, "ring");
@@ -250,7 +250,7 @@ class PlayTest : public QObject {
     }
     QVERIFY2(cluster.substitutions.empty() == exact,
              cluster.substitutions.empty() ? "" : cluster.substitutions.front().c_str());
-    // What is written is what is read back, in the simulator's units.
+    // Written files can be read, in the units of the simulator.
     QTemporaryDir folder;
     for (const auto& [name, text] : {std::pair<std::string, std::string>{"network.yml", network_yml(cluster)},
                                      {"system.json", system_json(*report, cluster, true)},

@@ -110,6 +110,7 @@ class ProblemTest : public QObject {
     row("mixtral-8x7b", "mode=decode cp=2 ep=2 microbatch=1", ProblemCode::DecodeTokensIndivisibleByEp);
     row("deepseek-moe-16b", "expert_ffn=1407 shared_experts=1 tp=2",
         ProblemCode::SharedExpertsIndivisibleByTp);
+    row("deepseek-v3", "shared_experts=0", ProblemCode::SharedExpertsMissing);
     row("gpt-oss-20b", "mode=decode tp=8 dcp=2", ProblemCode::DcpWithSinks);
     row("llama3-8b", "mode=decode tp=4 dcp=3", ProblemCode::DcpIndivisible);
     row("llama3-8b", "mode=decode sequence_parallel=true microbatch=1",
@@ -135,6 +136,16 @@ class ProblemTest : public QObject {
              listing(problems).c_str());
   }
 
+  void missing_experts_come_before_shared_experts() {
+    Design design = default_design();
+    QVERIFY(apply_preset(design, "deepseek-v3"));
+    set_all(design, "experts=0 shared_experts=0");
+    std::vector<ProblemCode> codes;
+    for (const Problem& p : validate(design))
+      if (p.where == "experts" || p.where == "shared_experts") codes.push_back(p.code);
+    QVERIFY(codes == (std::vector{ProblemCode::ExpertsMissing, ProblemCode::SharedExpertsMissing}));
+  }
+
   void messages_say_the_numbers_data() {
     QTest::addColumn<QString>("settings");
     QTest::addColumn<QString>("message");
@@ -146,8 +157,7 @@ class ProblemTest : public QObject {
     row("ffn=14337", "tp: an FFN size of 14,337 does not split over tp = 2; accepted: a divisor of 14,337");
     row("stage_layers=16,15",
         "stage_layers: the listed stages hold 31 layers, but the model has 32; accepted: 2 numbers that add "
-        "up "
-        "to 32, each at least 1 (first and last: 0), or nothing for an even split");
+        "up to 32, each at least 1 (first and last: 0), or nothing for an even split");
     row("batch=31",
         "batch: a batch of 31 does not split into microbatch x dp = 1 x 2; accepted: a multiple of 2");
     row("dp=131072 batch=131072",

@@ -1,4 +1,4 @@
-// Exported bundles: good by the checker, the same bytes every time, whole or not there at all.
+// Exported bundles pass the checker, have the same bytes every time, and appear whole or not at all.
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
@@ -103,7 +103,7 @@ class BundleTest : public QObject {
     const auto a = contents(root_ / "a");
     QVERIFY(a == contents(root_ / "b"));
     QVERIFY(a.contains("manifest.json") && a.contains("comm_groups.json") && a.contains("trace.7.et"));
-    // Whatever thread wrote them and whatever was rewritten in place.
+    // Files do not depend on the thread that wrote them, nor on the image that was patched in place.
     const TraceExport traces(*report, {.target = root_ / "c"});
     const Lowering& lowering = traces.lowering();
     const int roles = static_cast<int>(lowering.roles().size());

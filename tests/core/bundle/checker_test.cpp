@@ -1,4 +1,4 @@
-// A good bundle passes; bundles broken on purpose in every way the checker knows do not.
+// A good bundle passes the checker. For every rule of the checker, a bundle that breaks the rule fails.
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>

@@ -1,6 +1,6 @@
 // The traces that the writer patches together are messages of the Chakra schema: the code that protoc
-// generates from core/chakra/chakra.proto reads every node, finds no unknown field, and sees what the stage
-// was lowered to.
+// generates from core/chakra/chakra.proto reads every node, finds no unknown field, and reads the values of
+// the lowered program.
 #include <google/protobuf/io/coded_stream.h>
 
 #include <QtTest>
@@ -36,7 +36,7 @@ struct Trace {
   std::vector<pb::Node> nodes;
 };
 
-// Messages of a file, each behind its length.
+// The messages of a file, each after its length.
 Trace parse(const std::string& bytes) {
   Trace out;
   google::protobuf::io::CodedInputStream in(reinterpret_cast<const uint8_t*>(bytes.data()),
@@ -137,7 +137,7 @@ void ChakraSchemaTest::compare(const pb::Node& read, const RankProgram& program,
     number("tensor_size", op.tensor_size, &pb::AttributeProto::uint64_val);
   }
   if (op.type == chakra::NodeType::Coll) {
-    number("comm_type", static_cast<int64_t>(op.collective), &pb::AttributeProto::int64_val);
+    number("comm_type", static_cast<int64_t>(op.collective.value()), &pb::AttributeProto::int64_val);
     number("comm_size", op.comm_size, &pb::AttributeProto::int64_val);
   }
   if (op.type == chakra::NodeType::Send) number("comm_src", rank, &pb::AttributeProto::int32_val);

@@ -1,4 +1,4 @@
-// The lowered programs against the report they come from, and the order that simulators rely on.
+// Lowered programs against their report, and the order of nodes that simulators rely on.
 #include <QTest>
 #include <map>
 #include <set>
@@ -19,7 +19,8 @@ std::string report_op(CollectiveType type) {
     case CollectiveType::AllGather: return "all_gather";
     case CollectiveType::ReduceScatter: return "reduce_scatter";
     case CollectiveType::AllToAll: return "all_to_all";
-    default: return "all_reduce";
+    case CollectiveType::AllReduce: return "all_reduce";
+    default: return "not written by the program";
   }
 }
 
@@ -33,8 +34,8 @@ std::map<std::pair<std::string, int64_t>, Total> reported(const StageReport& sta
   std::map<std::pair<std::string, int64_t>, Total> out;
   for (const CollectiveValue& c : stage.collectives) {
     if (c.group_size < 2 || c.count.value == 0) continue;
-    Total& t = out[{c.op == "reduce" ? "reduce_scatter" : c.op,
-                    c.op == "send" || c.op == "recv" ? 0 : c.group_size}];
+    Total& t = out[{c.op == CollectiveKind::Reduce ? "reduce_scatter" : std::string(c.op.name()),
+                    c.op.is_message() ? 0 : c.group_size}];
     t.count += c.count.value;
     t.bytes += c.bytes.value;
   }
@@ -53,7 +54,7 @@ std::map<std::pair<std::string, int64_t>, Total> lowered(const Lowering& lowerin
     } else if (op.type == NodeType::Coll) {
       const auto group = role_group(lowering.mesh(), lowering.roles()[static_cast<size_t>(op.role)], rank);
       const auto size = static_cast<int64_t>(group.size());
-      Total& t = out[{report_op(op.collective), size}];
+      Total& t = out[{report_op(op.collective.value()), size}];
       t.count += 1;
       t.bytes += Wide{op.comm_size} * (op.collective == CollectiveType::AllGather ? size : 1);
     }
@@ -128,7 +129,7 @@ class LowerTest : public QObject {
         found[op.type].bytes += op.tensor_size;
       }
       for (const HostValue& h : report.stages[static_cast<size_t>(program.stage)].host) {
-        Total& t = expected[h.op == "store" ? NodeType::MemStore : NodeType::MemLoad];
+        Total& t = expected[h.op == HostOp::Store ? NodeType::MemStore : NodeType::MemLoad];
         t.count += h.count.value;
         t.bytes += h.bytes.value;
       }
@@ -136,8 +137,8 @@ class LowerTest : public QObject {
     });
   }
 
-  // What a microbatch's backward loads, its forward has stored; at most two loads are ahead of what reads
-  // them.
+  // The backward of a microbatch loads only what its forward has stored; at most two loads are ahead of what
+  // reads them.
   void loads_follow_stores_data() { designs_data(); }
   void loads_follow_stores() {
     for_each_stage([](const Report&, const Lowering&, const RankProgram& program, int64_t) {
@@ -288,7 +289,7 @@ class LowerTest : public QObject {
     });
     const Report& report = *reports_[static_cast<size_t>(at - all.begin())];
     const RankProgram program = Lowering(report).stage(0, false, {}, 3);
-    // By name of the first microbatch in layer 0: what comes before a node, directly or not.
+    // Nodes of the first microbatch in layer 0, by name, for tests of direct and indirect dependencies.
     std::map<std::string, size_t> node;
     for (size_t i = 0; i < program.nodes.size(); ++i)
       if (program.nodes[i].microbatch == 0 && program.nodes[i].layer == 0)

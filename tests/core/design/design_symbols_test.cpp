@@ -1,5 +1,6 @@
 // The symbols of a design: base ones, derived ones with their rules, layers of every stage.
 #include <QtTest>
+#include <algorithm>
 
 #include "design/validate/validate.h"
 
@@ -48,6 +49,58 @@ class DesignSymbolsTest : public QObject {
     QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{126}));
     design.parallel.stage_layers = {1, 2, 3};
     QCOMPARE(layers_per_stage(design), (std::vector<int64_t>{1, 2, 3}));
+  }
+
+  // The symbol of a split of a mesh axis and the device mesh have one number.
+  void splits_data() {
+    QTest::addColumn<Design>("design");
+    QTest::addColumn<QString>("symbol");
+    QTest::addColumn<int>("axis");
+    QTest::addColumn<int>("number");  // 0: no split
+    const auto row = [](const char* name, const char* preset, auto set, const char* symbol, MeshAxis axis,
+                        int number) {
+      Design design;
+      apply_preset(design, preset);
+      set(design.parallel, design);
+      QTest::newRow(name) << design << QString(symbol) << static_cast<int>(axis) << number;
+    };
+    const auto ulysses = [](ContextMode mode) {
+      return [mode](ParallelSpec& p, Design&) { p.cp = 8, p.context = mode, p.ulysses_degree = 4; };
+    };
+    row("Ulysses inside a ring", "llama3-8b", ulysses(ContextMode::UlyssesRing), "u", MeshAxis::CpUlysses, 4);
+    row("Ulysses", "llama3-8b", ulysses(ContextMode::Ulysses), "u", MeshAxis::CpUlysses, 0);
+    row("ring", "llama3-8b", ulysses(ContextMode::Ring), "u", MeshAxis::CpUlysses, 0);
+    const auto shard = [](int64_t ranks) {
+      return [ranks](ParallelSpec& p, Design&) { p.dp = 8, p.dp_shard = ranks; };
+    };
+    row("groups of two", "llama3-8b", shard(2), "ds", MeshAxis::DpShard, 2);
+    row("one group", "llama3-8b", shard(8), "ds", MeshAxis::DpShard, 8);
+    const auto context = [](int64_t ranks) {
+      return [ranks](ParallelSpec& p, Design& d) {
+        d.workload.mode = Mode::Decode;
+        p.tp = 8, p.dcp = ranks;
+      };
+    };
+    row("context over two ranks", "llama3-8b", context(2), "dcp", MeshAxis::TpContext, 2);
+    row("whole context", "llama3-8b", context(1), "dcp", MeshAxis::TpContext, 0);
+    const auto nodes = [](Dispatcher dispatcher, int64_t ranks) {
+      return [=](ParallelSpec& p, Design& d) {
+        p.dp = 16, p.ep = 8, p.dispatcher = dispatcher;
+        d.cluster.gpus_per_node = ranks;
+      };
+    };
+    row("two nodes", "mixtral-8x7b", nodes(Dispatcher::Flex, 4), "el", MeshAxis::EpLocal, 4);
+    row("one node", "mixtral-8x7b", nodes(Dispatcher::Flex, 8), "el", MeshAxis::EpLocal, 0);
+    row("one exchange", "mixtral-8x7b", nodes(Dispatcher::AllToAll, 4), "el", MeshAxis::EpLocal, 0);
+  }
+  void splits() {
+    QFETCH(Design, design);
+    QFETCH(QString, symbol);
+    QFETCH(int, axis);
+    QFETCH(int, number);
+    const auto bound = bind_symbols(design).get(Symbol::intern(symbol.toStdString()));
+    QCOMPARE(bound.value_or(0), int64_t{number});
+    QCOMPARE(device_mesh(design).degree(static_cast<MeshAxis>(axis)), int64_t{std::max(1, number)});
   }
 
   void symbols() {

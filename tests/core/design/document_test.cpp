@@ -1,4 +1,4 @@
-// Saved designs: what is written reads back, and what is wrong is located.
+// Saved designs: a written design reads back equal, and errors have a location.
 #include <sys/resource.h>
 
 #include <QtTest>

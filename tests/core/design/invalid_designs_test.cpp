@@ -1,4 +1,4 @@
-// Whatever a person types or a file holds: a Problem that helps, never a crash.
+// Invalid input of a person or a file gives a helpful Problem, never a crash.
 #include <QTest>
 #include <limits>
 #include <set>
@@ -38,7 +38,7 @@ int64_t wild_number(std::mt19937& random, const Knob& knob) {
   return values[random() % std::size(values)];
 }
 
-// Past what the form and the command line let through.
+// Sets a value that the form and the command line may refuse.
 void set_wildly(Design& d, const Knob& knob, std::mt19937& random) {
   const KnobAccess& access = knob_access(knob);
   switch (knob.type) {
@@ -76,7 +76,7 @@ std::string flaw_of(const Problem& p) {
   return "";
 }
 
-// Empty where the report is there, or says what is wrong.
+// The fault of the answer for a design. Empty: a valid report, or problems that help.
 std::string flaw_of(const Design& design) {
   try {
     const auto report = make_report(design);

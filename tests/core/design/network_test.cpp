@@ -1,4 +1,4 @@
-// The networks of designs: what knobs make of the catalogue's, which of them have no effect, and which way
+// Networks of designs: changes of catalogue networks by knobs, knobs without effect, and the way that
 // traffic goes over rails and leaves.
 #include <QtTest>
 #include <map>

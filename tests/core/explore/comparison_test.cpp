@@ -1,4 +1,4 @@
-// What is around a design: one knob at a time, more ranks, others beside it.
+// Sensitivity (one knob at a time), scaling (more ranks), and comparison of designs.
 #include <QtTest>
 #include <cmath>
 #include <set>

@@ -80,12 +80,12 @@ class EvaluationTest : public QObject {
   void schedules_agree_data();
   void schedules_agree();
   void units_agree();
-  void what_comes_before_reductions_is_shared();
-  void what_only_time_depends_on_agrees();
+  void actions_before_reductions_are_shared();
+  void plans_are_reused_if_only_seconds_differ();
   void peaks_of_other_layers_and_schedules_are_not_shared();
   void invalid_designs_have_the_first_reason();
   void threads_agree();
-  void long_plays_stop();
+  void long_simulations_stop();
 };
 
 void EvaluationTest::random_designs_agree() {
@@ -176,8 +176,8 @@ void EvaluationTest::schedules_agree() {
   QVERIFY(in_pairs >= kDesigns / 10 || !preset.startsWith("mixtral"));
 }
 
-// Units that are gathered beside layers: microbatches are played by a map of when streams are through, which
-// loses nothing.
+// FSDP units are gathered concurrently with layers. Action transfers (max-plus) give the same step as a
+// simulation layer by layer.
 void EvaluationTest::units_agree() {
   constexpr int kDesigns = 120;
   constexpr double kTime = 1e-9, kShare = 1e-3;  // relative; of the step
@@ -222,9 +222,9 @@ void EvaluationTest::units_agree() {
   QCOMPARE(seen.timed, kDesigns);
 }
 
-// Designs that differ only in how gradients are reduced: the first one of each is played alone, the others
-// take what comes before the last backwards from it.
-void EvaluationTest::what_comes_before_reductions_is_shared() {
+// Designs that differ only in gradient reduction share the simulation of the actions before the last
+// backwards. The first design of each set simulates them.
+void EvaluationTest::actions_before_reductions_are_shared() {
   constexpr int kDesigns = 60;
   constexpr double kTime = 1e-9, kShare = 1e-6;  // relative; of the step
   std::mt19937 random(29);
@@ -247,7 +247,7 @@ void EvaluationTest::what_comes_before_reductions_is_shared() {
     w.batch = of({8, 16, 64}) * p.dp;
     w.recompute = static_cast<Recompute>(of({0, 1, 2}));
     if (of({0, 0, 1}) &&
-        p.virtual_stages == 1) {  // the first stage is through with its gradients sooner than others
+        p.virtual_stages == 1) {  // the first stage ends its backwards earlier than the others
       p.stage_layers.assign(static_cast<size_t>(p.pp), d.model.layers / p.pp);
       p.stage_layers.back() += p.stage_layers.front() - 1;
       p.stage_layers.front() = 1;
@@ -279,8 +279,8 @@ void EvaluationTest::what_comes_before_reductions_is_shared() {
   QVERIFY(seen.timed > 5 * kDesigns);
 }
 
-// An evaluator takes what it has of a design for the next one that differs only in how long things take.
-void EvaluationTest::what_only_time_depends_on_agrees() {
+// An evaluator reuses bound plan and memory for the next design, if only seconds differ.
+void EvaluationTest::plans_are_reused_if_only_seconds_differ() {
   constexpr int kDesigns = 30;
   const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
       {"tp_comm_overlap", {"true", "false"}},
@@ -312,7 +312,8 @@ void EvaluationTest::what_only_time_depends_on_agrees() {
   QVERIFY(seen.timed > 5 * kDesigns);
 }
 
-// Designs that differ only in gradient sync share the peaks of their stages. All of these differ in more.
+// Designs that differ only in gradient sync share the peaks of their stages. These designs differ in other
+// knobs, so they must not share peaks.
 void EvaluationTest::peaks_of_other_layers_and_schedules_are_not_shared() {
   const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
       {"recompute", {"none", "selective", "full"}},
@@ -354,7 +355,7 @@ void EvaluationTest::invalid_designs_have_the_first_reason() {
   QVERIFY(invalid > kDesigns / 4);
 }
 
-// What is shared does not depend on who came first.
+// Shared results do not depend on the order of evaluation.
 void EvaluationTest::threads_agree() {
   constexpr int kDesigns = 200;
   std::mt19937 random(11);
@@ -387,9 +388,9 @@ void EvaluationTest::threads_agree() {
     }
 }
 
-// A schedule that does not repeat itself, of more microbatches than anybody waits for, all of which are
-// played layer by layer.
-void EvaluationTest::long_plays_stop() {
+// A simulation can be stopped: a schedule that does not repeat, with so many microbatches that the full
+// simulation would take too long.
+void EvaluationTest::long_simulations_stop() {
   using namespace std::chrono_literals;
   Design d = preset_design("gpt3-175b", 8, 2, 2);
   d.parallel.schedule = ScheduleKind::GPipe;

@@ -1,4 +1,4 @@
-// What designs are ranked by: the figures, and what is not known of some.
+// Objectives of searches: their values, and designs whose objective is unknown.
 #include <QtTest>
 #include <algorithm>
 #include <cmath>
@@ -15,6 +15,8 @@ class ObjectiveTest : public QObject {
  private Q_SLOTS:
   void objectives_of_a_design();
   void unknown_objectives();
+  void texts_have_units_data();
+  void texts_have_units();
 };
 
 void ObjectiveTest::objectives_of_a_design() {
@@ -99,6 +101,27 @@ void ObjectiveTest::unknown_objectives() {
   QVERIFY2(std::get<Problem>(refused).what.find("price of tpu-v") != std::string::npos,
            std::get<Problem>(refused).what.c_str());
   QVERIFY(std::get<Problem>(refused).accepted.find("--price") != std::string::npos);
+}
+
+void ObjectiveTest::texts_have_units_data() {
+  QTest::addColumn<double>("value");
+  QTest::addColumn<QString>("text");
+  QTest::newRow("step_time") << 9.84 << "9.84 s";
+  QTest::newRow("tokens_per_gpu") << 1043.0 << "1,043 tokens/s";
+  QTest::newRow("cost") << 0.25 << "$0.250";
+  QTest::newRow("headroom") << 1610612736.0 << "1.50 GiB";
+  QTest::newRow("memory") << 1610612736.0 << "1.50 GiB";
+  QTest::newRow("energy") << 2.8 << "2.800 J";
+  QTest::newRow("mfu") << 0.5 << "50.0 %";
+  QTest::newRow("gpus") << 4096.0 << "4,096 GPUs";
+}
+
+void ObjectiveTest::texts_have_units() {
+  QFETCH(double, value);
+  QFETCH(QString, text);
+  const int objective = find_objective(QTest::currentDataTag());
+  QCOMPARE(QString::fromStdString(objective_text(objective, value)), text);
+  QCOMPARE(objective_text(objective, std::nan("")), std::string("not known"));
 }
 
 QTEST_APPLESS_MAIN(ObjectiveTest)

@@ -1,4 +1,4 @@
-// Searches: what they count and keep, whatever the threads, shards and interruptions.
+// Searches: counts and kept designs do not depend on threads, shards and interruptions.
 #include <unistd.h>
 #include <QtTest>
 #include <algorithm>
@@ -296,7 +296,7 @@ void SearchTest::spaces_open_as_documents() {
   QVERIFY(std::get_if<Problem>(&broken));
 }
 
-// Every design once, also where blocks are scattered: told by counting without evaluating.
+// Scattered blocks visit every design once: counted without evaluation.
 void SearchTest::scattered_routes_visit_all() {
   SpaceSpec spec = small_space("8");
   spec.dimensions.emplace_back("vocab_multiple", "1..20000");
@@ -466,7 +466,7 @@ void SearchTest::csv() {
   const QStringList lines = QString::fromStdString(result_csv(result)).split('\n', Qt::SkipEmptyParts);
   const QStringList columns = lines.front().split(',');
   for (const char* column :
-       {"index", "kept", "tp", "pp", "recompute", "step_seconds", "tokens_per_gpu", "memory", "cost"})
+       {"index", "lists", "tp", "pp", "recompute", "step_seconds", "tokens_per_gpu", "memory", "cost"})
     QVERIFY2(columns.contains(column), column);
   std::set<QString> indices;
   for (const QString& line : lines.mid(1)) {

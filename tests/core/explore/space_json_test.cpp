@@ -35,7 +35,8 @@ void SpaceJsonTest::json_round_trip() {
 void SpaceJsonTest::json_values() {
   const auto read = space_from_json(R"({"shardscape_space": 1,
     "design": {"shardscape": 1, "model": {"preset": "gpt2"}}, "gpus": [8, 16],
-    "dimensions": {"tp": [1, "2..8*2"], "sequence_parallel": [true, false], "schedule": ["1f1b", "gpipe"], "microbatch": 2, "stage_layers": ["", "3,3,3,3"]}})",
+    "dimensions": {"tp": [1, "2..8*2"], "sequence_parallel": [true, false], "schedule": ["1f1b", "gpipe"],
+      "microbatch": 2, "stage_layers": ["", "3,3,3,3"]}})",
                                     "space.json");
   QVERIFY2(std::holds_alternative<SpaceSpec>(read),
            std::holds_alternative<Problem>(read) ? to_string(std::get<Problem>(read)).c_str() : "");

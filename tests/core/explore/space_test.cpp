@@ -161,8 +161,8 @@ void SpaceTest::bad_values() {
   QFETCH(std::optional<ProblemCode>, code);
   const auto values = parse_values(*find_knob(knob.toStdString()), text.toStdString());
   if (!code) {
-    QVERIFY(
-        std::holds_alternative<std::vector<std::string>>(values));  // nothing behind the sign: its usual step
+    QVERIFY(std::holds_alternative<std::vector<std::string>>(
+        values));  // no number after the sign: the default step
     return;
   }
   QVERIFY(std::holds_alternative<Problem>(values));

@@ -1,6 +1,6 @@
-// Proof by execution: plans run on simulated ranks with real numbers. Parameters are kept only where the
-// policy leaves them, gradients are reduced and updated by their owners; after two steps every rank must
-// compute with what unsharded training has.
+// Proof by execution: plans run on simulated ranks with real numbers. Ranks store only the parameters that
+// the policy leaves on them, and owners reduce gradients and update parameters. After two steps every rank
+// must compute with the parameters of unsharded training.
 #include <QtTest>
 #include <random>
 
@@ -174,8 +174,8 @@ class Job {
       for (size_t i = 0; i < whole_[r].size(); ++i)
         if (!sharded(i)) whole_[r][i] = shards_[r][i];
   }
-  // What the policy frees between forward and backward: FSDP's units, and ZeRO-3 without reuse, persistence
-  // and prefetch (which keeps what it passes over).
+  // Frees the parameters that the policy frees between forward and backward: FSDP's units, and those of
+  // ZeRO-3 without reuse, persistence and prefetch.
   void after_forward() {
     if (!shards() || policy_.sharding != FsdpSharding::FullShard) return;
     const ZeroLimits& z = policy_.zero;
@@ -240,7 +240,7 @@ class Job {
     }
   }
 
-  // What a reduction has left on a rank is added to what it has of the microbatches before.
+  // Adds the result of a reduction on a rank to the sum of the earlier microbatches.
   void accumulate(int64_t rank, size_t p, size_t e) {
     double &fresh = fresh_[static_cast<size_t>(rank)][p][e], &out = reduced_[static_cast<size_t>(rank)][p][e];
     out = std::isnan(out) ? fresh : out + fresh;
@@ -257,7 +257,7 @@ class Job {
         for (size_t e = 0; e < reference_.front()[p].size(); ++e) {
           double sum = 0;
           for (const int64_t copy : copies) sum += fresh_[static_cast<size_t>(copy)][p][e];
-          if (std::isnan(sum)) continue;  // not theirs
+          if (std::isnan(sum)) continue;  // elements of other ranks
           for (const int64_t copy : copies) {
             fresh_[static_cast<size_t>(copy)][p][e] = sum;
             accumulate(copy, p, e);
@@ -267,7 +267,7 @@ class Job {
     }
   }
 
-  // Every rank updates the elements whose whole sum it has; then what is gathered after the optimizer.
+  // Every rank updates the elements whose complete sum it has. Then runs the gathers after the optimizer.
   bool update(const std::vector<std::vector<Values>>& total) {
     constexpr double rate = 1e-3;
     for (int64_t r = 0; r < ranks_; ++r)

@@ -1,5 +1,5 @@
-// The step model's expressions of every gradient sync policy against the planner's numbers, and what they do
-// to memory.
+// The step model's expressions of every gradient sync policy against the planner's numbers, and the memory of
+// each policy.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -81,7 +81,7 @@ Rows reported(const StageReport& stage) {
   Rows out;
   for (const CollectiveValue& c : stage.collectives) {
     if (!over_replicas(c.group)) continue;
-    auto& [count, elements] = out[{in_pass(c.phase), c.op, c.group, c.dtype}];
+    auto& [count, elements] = out[{in_pass(c.phase), std::string(c.op.name()), c.group, c.dtype}];
     count += c.count.value;
     elements += c.elements.value;
   }
@@ -157,7 +157,7 @@ void SyncModelTest::expressions_equal_the_plan() {
     if (!report->valid()) continue;
     for (const StageReport& stage : report->stages) {
       Rows expected = planned(*report, stage), found = reported(stage);
-      // What is gathered follows from the schedule, which the plan of a microbatch does not know
+      // Gathers depend on the schedule, which the plan of one microbatch does not contain
       // (gathers_follow_the_schedule).
       if (report->graph().structure.whole_until_reduced)
         for (Rows* rows : {&expected, &found})
@@ -170,8 +170,8 @@ void SyncModelTest::expressions_equal_the_plan() {
   QVERIFY(compared > 50);
 }
 
-// Not the planner on recorded lists, but whole designs: order and packing of parameters come from blocks and
-// profiles.
+// Whole designs against recordings, not the planner on recorded lists: order and packing of parameters come
+// from blocks and profiles.
 void SyncModelTest::designs_equal_recordings_data() {
   QTest::addColumn<QString>("recording");
   QTest::addColumn<int>("sync");
@@ -199,7 +199,7 @@ void SyncModelTest::designs_equal_recordings() {
   for (const CollectiveValue& c : report->stages.front().collectives)
     if (c.group == "dp" && c.phase != Phase::ParamGather)
       found += QString("%1|%2 %3 x %4")
-                   .arg(QString::fromUtf8(phase_name(c.phase).data()), QString::fromStdString(c.op))
+                   .arg(QString::fromUtf8(phase_name(c.phase).data()), QString::fromUtf8(c.op.name()))
                    .arg(static_cast<int64_t>(c.count.value))
                    .arg(static_cast<int64_t>(c.elements.value));
   QCOMPARE(found, QString("%1 %2 x %3")
@@ -292,22 +292,22 @@ void SyncModelTest::gathers_follow_the_schedule() {
   for (const StageReport& stage : report->stages) {
     std::map<Phase, int64_t> expected, found;
     for (const CollectiveValue& c : stage.collectives)
-      if (c.op == "all_gather" &&
+      if (c.op == CollectiveKind::AllGather &&
           (over_replicas(c.group) || (report->design.parallel.dp == 1 && c.group == "cp")))
         expected[c.phase] += static_cast<int64_t>(c.count.value);
     const RankProgram program = lowering.stage(stage.stage, false);
     for (const TraceNode& n : program.nodes) {
       const std::string& name = program.ops[n.op].name;
       if (name.starts_with("parameters.gather"))
-        ++found[name.starts_with("parameters.gather_again") ? Phase::Backward : Phase::Forward];
+        ++found[name.starts_with("parameters.gather_backward") ? Phase::Backward : Phase::Forward];
     }
     QVERIFY(!found.empty());
     QVERIFY(found == expected);
   }
 }
 
-// Stage 0 runs F F B F B F B B, stage 1 F B F B F B F B. What a backward leaves gathered the next forward
-// finds, and frees; the root stays. FSDP1 frees layers after either.
+// Stage 0 runs F F B F B F B B, stage 1 F B F B F B F B. With FSDP2, a backward leaves its units gathered,
+// and the next forward uses and frees them; the root stays gathered. FSDP1 frees layers after both.
 void SyncModelTest::no_backward_of_a_pipeline_frees_fsdp2() {
   Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 4);
   for (const auto& [sync, expected] :
@@ -320,7 +320,7 @@ void SyncModelTest::no_backward_of_a_pipeline_frees_fsdp2() {
     for (size_t stage = 0; stage < 2; ++stage) {
       std::array<int64_t, 2> found{};
       for (const CollectiveValue& c : report->stages[stage].collectives)
-        if (c.op == "all_gather" && over_replicas(c.group))
+        if (c.op == CollectiveKind::AllGather && over_replicas(c.group))
           found[c.phase == Phase::Forward ? 0 : 1] += static_cast<int64_t>(c.count.value);
       QCOMPARE(found[0], expected[stage][0]);
       QCOMPARE(found[1], expected[stage][1]);
@@ -396,7 +396,7 @@ void SyncModelTest::norm_and_loss_are_one_number() {
     for (const CollectiveValue& c : trace_report(d)->stages[stage].collectives)
       if (c.phase == phase && c.elements.value == c.count.value)
         out += QString("%1 %2 of %3 x %4 ")
-                   .arg(QString::fromStdString(c.op), QString::fromStdString(c.group))
+                   .arg(QString::fromUtf8(c.op.name()), QString::fromStdString(c.group))
                    .arg(c.group_size)
                    .arg(static_cast<int64_t>(c.count.value));
     return out;
@@ -452,7 +452,8 @@ void SyncModelTest::instances_of_the_distributed_optimizer() {
     const auto bytes = [&](const char* op, const char* group, int64_t size) {
       qint64 sum = 0;
       for (const CollectiveValue& c : r->stages.front().collectives)
-        if (c.op == op && c.group == group && c.group_size == size) sum += static_cast<qint64>(c.bytes.value);
+        if (c.op.name() == op && c.group == group && c.group_size == size)
+          sum += static_cast<qint64>(c.bytes.value);
       return sum;
     };
     QCOMPARE(bytes("reduce_scatter", "dp_shard", 2), 4 * n);
@@ -480,7 +481,7 @@ void SyncModelTest::instances_with_experts() {
     const auto bytes = [&](const char* op, const char* group, int64_t size) {
       qint64 sum = 0;
       for (const CollectiveValue& c : r->stages.front().collectives)
-        if (c.op == op && c.group == group && c.group_size == size && c.phase != Phase::Step)
+        if (c.op.name() == op && c.group == group && c.group_size == size && c.phase != Phase::Step)
           sum += static_cast<qint64>(c.bytes.value);
       return sum;
     };
@@ -503,7 +504,7 @@ void SyncModelTest::instances_with_experts() {
 }
 
 // Bytes per parameter of Adam in mixed precision: 16, 4 + 12/N, 2 + 14/N, 16/N (Rajbhandari et al., arXiv
-// 1910.02054, figure 1), beside the reduce bucket and what is gathered.
+// 1910.02054, figure 1), without the reduce bucket and gathered parameters.
 void SyncModelTest::zero_stages_shard_more_and_more() {
   Design d = trace_design("llama3-8b", 1, 1, 8, false, 1, 4);
   const auto bytes = [&](SyncStrategy sync, std::initializer_list<const char*> names) {

@@ -286,7 +286,7 @@ void SyncPlanTest::gradients_reduced_once() {
   }
 }
 
-// Sharded parameters are whole on the rank at each use; the updated ones come back exactly once after the
+// Sharded parameters are gathered at each use. Updated parameters are gathered exactly once after the
 // optimizer.
 void SyncPlanTest::gathered_before_use() {
   QFETCH(int, strategy);
@@ -459,8 +459,8 @@ void SyncPlanTest::kinds_are_listed() {
   }
 }
 
-// The head of tied embeddings gathers the table again; a replayed forward gathers what its first run has
-// freed.
+// The head of tied embeddings gathers the table a second time. A replayed forward gathers the parameters that
+// its first run has freed.
 void SyncPlanTest::reuse_and_replays_gather_again() {
   SyncInput input;
   input.groups = {{"dp", 2}};

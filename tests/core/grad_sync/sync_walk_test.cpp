@@ -65,7 +65,8 @@ SyncPolicy policy_of(SyncStrategy strategy) {
   return policy;
 }
 
-// Writes down what a walk asks for: "gather 1", "ahead 2", "scatter 1 of 1".
+// Records the calls of a walk as text: "gather 1", "ahead 2" (a prefetch), "scatter 0+4" (instances),
+// "action 1 of microbatch 0".
 class Recorder : public SyncWalk::Maker {
  public:
   std::string take() { return std::exchange(out_, {}); }
@@ -77,9 +78,9 @@ class Recorder : public SyncWalk::Maker {
   }
   SyncWalk::Handle gather(const std::vector<size_t>&, SyncWalk::GatherPurpose purpose, int, size_t instance,
                           bool ahead) override {
-    const char* again = purpose == SyncWalk::GatherPurpose::AfterReplay ? " again" : "";
-    note((ahead ? "ahead " : "gather ") + name(instance) + again);
-    return ++marks_;
+    const char* suffix = purpose == SyncWalk::GatherPurpose::BackwardAfterReplay ? " after replay" : "";
+    note((ahead ? "ahead " : "gather ") + name(instance) + suffix);
+    return ++handles_;
   }
   void scatter(const std::vector<size_t>&, int microbatch, const std::vector<size_t>& instances) override {
     std::string of;
@@ -89,12 +90,12 @@ class Recorder : public SyncWalk::Maker {
   SyncWalk::Handle run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) override {
     note("action " + std::to_string(index) +
          (microbatch < 0 ? "" : " of microbatch " + std::to_string(microbatch)));
-    return placed.action.op == CollectiveKind::AllGather ? ++marks_ : 0;
+    return placed.action.op == CollectiveKind::AllGather ? ++handles_ : 0;
   }
   void average_loss(int microbatch) override { note("loss of microbatch " + std::to_string(microbatch)); }
 
   std::string out_;
-  SyncWalk::Handle marks_ = 0;
+  SyncWalk::Handle handles_ = 0;
 };
 
 // Instances 0: embedding, 1 to 3: layers, 4: head.
@@ -131,7 +132,7 @@ StageSync fsdp(UnitFreed freed) {
   return out;
 }
 
-// What the walk does around each instance, one string per instance, in the order of execution.
+// The calls of the walk before | after each instance, one string per instance, in the order of execution.
 QStringList pass(SyncWalk& walk, Recorder& made, int microbatch, bool backward) {
   QStringList out;
   for (size_t k = 0; k < kInstances; ++k) {
@@ -158,11 +159,12 @@ class SyncWalkTest : public QObject {
   void zero3Gathers();
   void fsdpUnits();
   void hybridSharding();
-  void unitsOneAhead();
+  void nextUnitIsPrefetched();
+  void prefetchStaysInTheVirtualStage();
   void unitsAreReducedInTheLastBackward();
-  void unitsStayWhole();
-  void replaysGatherOnce();
-  void actsStandAtTheirPlaces();
+  void unitsStayGatheredUntilFreed();
+  void backwardGathersAfterReplay();
+  void plannedActionsRunAtTheirPlaces();
 };
 
 // Four bytes an element. The first bucket closes at 160 bytes: the head. The next ones close at 200: biases
@@ -275,7 +277,7 @@ void SyncWalkTest::hybridSharding() {
 }
 
 // The root is gathered first, and each layer while the layer before it runs.
-void SyncWalkTest::unitsOneAhead() {
+void SyncWalkTest::nextUnitIsPrefetched() {
   const Graph graph = three_segments();
   const StageSync sync = fsdp(UnitFreed::AfterForward);
   Recorder made;
@@ -289,7 +291,30 @@ void SyncWalkTest::unitsOneAhead() {
   QCOMPARE(walk.enter(0, 3, true), SyncWalk::Handle{5});
 }
 
-// Two microbatches: only the second backward reduces. The root is reduced behind all backwards.
+// Two virtual stages, {0, 1} and {2, 3, 4}. A pass gathers only units of its own virtual stage.
+void SyncWalkTest::prefetchStaysInTheVirtualStage() {
+  const Graph graph = three_segments();
+  const StageSync sync = fsdp(UnitFreed::AfterForward);
+  Recorder made;
+  SyncWalk walk(graph, sync, 1, made);
+  StageLayout two = stage();
+  two.chunks = {{0, 2}, {2, kInstances}};
+  walk.plan(two, nullptr);
+  const auto gathers = [&](size_t instance, bool backward) {
+    walk.enter(0, instance, backward);
+    walk.leave(0, instance, backward);
+    return made.take();
+  };
+  QCOMPARE(gathers(1, false), std::string("gather 1"));
+  QCOMPARE(gathers(2, false), std::string("gather root, gather 2, ahead 3"));
+  QCOMPARE(gathers(3, false), std::string());
+  QCOMPARE(gathers(4, true), std::string("ahead 3"));
+  QCOMPARE(gathers(3, true), std::string("ahead 2, scatter 3"));
+  QCOMPARE(gathers(2, true), std::string("scatter 2"));
+  QCOMPARE(gathers(1, true), std::string("gather 1, scatter 1"));
+}
+
+// Two microbatches: only the second backward reduces. The root is reduced after all backwards.
 void SyncWalkTest::unitsAreReducedInTheLastBackward() {
   const Graph graph = three_segments();
   const StageSync sync = fsdp(UnitFreed::AfterForward);
@@ -311,7 +336,7 @@ void SyncWalkTest::unitsAreReducedInTheLastBackward() {
 
 // Units that are freed after their backward are gathered once per microbatch; those that are freed after the
 // reduction once per step.
-void SyncWalkTest::unitsStayWhole() {
+void SyncWalkTest::unitsStayGatheredUntilFreed() {
   const Graph graph = three_segments();
   for (const auto& [freed, gathers] : {std::pair{UnitFreed::AfterForward, 12},
                                        {UnitFreed::AfterBackward, 6},
@@ -328,8 +353,8 @@ void SyncWalkTest::unitsStayWhole() {
   }
 }
 
-// A replay gathers the unit, and the backward behind it gathers again what the replay has freed.
-void SyncWalkTest::replaysGatherOnce() {
+// A replay gathers the unit and frees it. The backward that follows gathers the unit a second time.
+void SyncWalkTest::backwardGathersAfterReplay() {
   const Graph graph = three_segments();
   const StageSync sync = fsdp(UnitFreed::AfterForward);
   Recorder made;
@@ -340,17 +365,17 @@ void SyncWalkTest::replaysGatherOnce() {
   QCOMPARE(made.take(), std::string("gather 3"));
   walk.leave_replay(3);
   walk.enter(0, 3, true);
-  QCOMPARE(made.take(), std::string("gather 3 again, ahead 2"));
+  QCOMPARE(made.take(), std::string("gather 3 after replay, ahead 2"));
 }
 
-// A planned gather in front of layer 1 that serves instances 1 and 2, a reduction behind the gradients of
-// layer 3 in the last microbatch, one behind every microbatch of the embedding, and one behind all backwards.
-void SyncWalkTest::actsStandAtTheirPlaces() {
+// Planned actions: a gather before layer 1 that serves instances 1 and 2; a reduction after the gradients of
+// layer 3 in the last microbatch; one after the embedding of every microbatch; one after all backwards.
+void SyncWalkTest::plannedActionsRunAtTheirPlaces() {
   Graph graph = three_segments();
   const StageSync sync;
   PlacedPlan plan;
   const auto action = [&](CollectiveKind op, SyncOccurrence occurrence, SyncWhen when) {
-    PlacedPlan::PlacedAction out;
+    PlacedPlan::PlacedAction out{};
     out.action.op = op;
     out.action.occurrence = occurrence;
     out.action.when = when;

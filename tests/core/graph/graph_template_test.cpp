@@ -32,7 +32,8 @@ class GraphTemplateTest : public QObject {
     write(dir.filePath("architectures/parallel.json"), R"json({
       "architecture": "parallel",
       "embedding": ["x = token_embedding()"],
-      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)", "s = residual(a, f)", "y = residual(x, s)"]},
+      "layers": {"layer": ["n = rms_norm(x)", "a = gqa_attention(n)", "f = gated_mlp(n)",
+        "s = residual(a, f)", "y = residual(x, s)"]},
       "pattern": ["layer"],
       "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
     })json");
@@ -113,14 +114,39 @@ class GraphTemplateTest : public QObject {
     QVERIFY2(QString::fromStdString(to_string(problem)).contains(what), to_string(problem).c_str());
   }
 
+  // Words that earlier files have are read, too.
+  void gathered_inputs_data() {
+    QTest::addColumn<bool>("saved");
+    for (const char* word : {"saved", "kept"}) QTest::newRow(word) << true;
+    for (const char* word : {"regathered", "again"}) QTest::newRow(word) << false;
+  }
+  void gathered_inputs() {
+    QFETCH(bool, saved);
+    QTemporaryDir dir;
+    const auto profile = [&](const char* id, const char* base, const char* word) {
+      write(dir.filePath(QString("profiles/%1.json").arg(id)),
+            QString("{\"profile\": \"%1\", \"extends\": \"%2\", \"gathered_inputs\": \"%3\"}")
+                .arg(id, base, word)
+                .toUtf8());
+    };
+    profile("base", "flash", saved ? "regathered" : "saved");
+    profile("a", "base", QTest::currentDataTag());
+    const ModelLibrary library = ModelLibrary::load(
+        {(data_dir() / "models").string(), dir.path().toStdString()});
+    QVERIFY(library.problems().empty());
+    QCOMPARE(library.profile("a")->saves_gathered, saved);
+    QCOMPARE(library.profile("base")->saves_gathered, !saved);
+  }
+
   // Only what differs is written down; the rest comes from the base, and from its base.
   void profilesExtendEachOther() {
     QTemporaryDir dir;
     write(dir.filePath("profiles/a.json"),
           R"({"profile": "a", "extends": "b", "ops": {"gelu": {"flops": 3}}})");
-    write(
-        dir.filePath("profiles/b.json"),
-        R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [], "reduce": "per_consumer", "gathered_inputs": "kept", "gradient_sums": "at_once", "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
+    write(dir.filePath("profiles/b.json"),
+          R"({"profile": "b", "label": "B", "source": "s", "extends": "flash", "packed": [],
+          "reduce": "per_consumer", "gathered_inputs": "saved", "gradient_sums": "at_once",
+          "ops": {"gelu": {"flops": 2}, "add": {"flops": 7}}})");
     const ModelLibrary library = ModelLibrary::load(
         {(data_dir() / "models").string(), dir.path().toStdString()});
     QVERIFY(library.problems().empty());
@@ -178,7 +204,7 @@ class GraphTemplateTest : public QObject {
     QTest::newRow("gathered inputs")
         << QByteArray("{\"profile\": \"a\", \"extends\": \"flash\",\n\"gathered_inputs\": \"gone\"}")
         << QByteArray()
-        << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: kept or again"};
+        << QStringList{"profiles/a.json:2: \"gathered_inputs\" is \"gone\"; accepted: saved or regathered"};
     QTest::newRow("condition")
         << QByteArray(
                "{\"profile\": \"a\", \"extends\": \"flash\", \"ops\": {\"rope\": {\"stats\": [\n{\"name\": "

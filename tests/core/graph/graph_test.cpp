@@ -276,7 +276,7 @@ class GraphTest : public QObject {
       QVERIFY(again == r->microbatches * layers * forward);
       int64_t gathers = 0;
       for (const CollectiveValue& c : s.collectives)
-        if (c.phase == Phase::Recompute && c.op == "all_gather")
+        if (c.phase == Phase::Recompute && c.op == CollectiveKind::AllGather)
           gathers += static_cast<int64_t>(c.count.value);
       QCOMPARE(gathers, r->microbatches * layers * 2);
     }
@@ -301,7 +301,7 @@ class GraphTest : public QObject {
              to_string(bytes(*r) - bytes(*whole)).c_str());
     Wide gathers = 0;
     for (const CollectiveValue& c : r->stages[0].collectives)
-      if (c.phase == Phase::Backward && c.op == "all_gather") gathers += c.count.value;
+      if (c.phase == Phase::Backward && c.op == CollectiveKind::AllGather) gathers += c.count.value;
     QVERIFY(gathers == 3 * r->microbatches);
   }
 
@@ -373,11 +373,11 @@ class GraphTest : public QObject {
     const StageReport& s = r->stages[0];
     Wide gathered = 0, gathers = 0;
     for (const CollectiveValue& c : s.collectives) {
-      if (c.op == "all_gather" && c.dtype == compute_dtype(d.workload)) {
+      if (c.op == CollectiveKind::AllGather && c.dtype == compute_dtype(d.workload)) {
         gathered += c.bytes.value;
         gathers += c.count.value;
       }
-      if (c.op == "reduce_scatter") QCOMPARE(c.dtype, DType::BF16);
+      if (c.op == CollectiveKind::ReduceScatter) QCOMPARE(c.dtype, DType::BF16);
     }
     QVERIFY(gathers == r->microbatches * 32 * 6);
     QVERIFY(gathered == gathers * 4096 * 4096 * part / 32);
@@ -474,8 +474,11 @@ class GraphTest : public QObject {
     const auto r = make_report(preset_design("llama3-8b", 2, 2, 2, true));
     for (const Segment& s : r->graph().segments)
       for (const Op& op : s.ops)
-        if (is_collective(op.kind))
-          QVERIFY2(redistribution(op).why.find(" expects ") != std::string::npos, op.name.c_str());
+        if (is_collective(op.kind)) {
+          const Redistribution& by = redistribution(op);
+          QVERIFY2(by.why.find(" expects ") != std::string::npos, op.name.c_str());
+          QVERIFY2(why_with_name(by, "T").find(" leaves T as ") != std::string::npos, by.why.c_str());
+        }
   }
 
   void equalStructuresShareAGraph() {

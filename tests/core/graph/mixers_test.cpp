@@ -233,7 +233,7 @@ class MixersTest : public QObject {
     const auto r = make_report(d);
     bool sends = false;
     for (const CollectiveValue& c : r->stages[0].collectives)
-      if (c.op == "send") {
+      if (c.op == CommOp::send()) {
         sends = true;
         QCOMPARE(dtype_bytes(c.dtype), 4);
       }

@@ -1,10 +1,13 @@
 // Op kinds, their table of properties, and the attributes of ops.
 #include <QTest>
+#include <map>
 #include <set>
 #include <stdexcept>
+#include <vector>
 
 #include "graph/op_traits.h"
 #include "graph/segment_builder.h"
+#include "graph/useful_flops.h"
 #include "model/library.h"
 
 using namespace shardscape;
@@ -37,6 +40,31 @@ class OpKindTest : public QObject {
       QVERIFY2(!is_ring(kind) || is_collective(kind), name);
       QVERIFY2(!is_relabelling(kind) || is_routing(kind), name);
       QVERIFY2(template_name(kind).empty() == (row.operands == 0), name);
+    }
+  }
+
+  // Reports and validation count the same kinds.
+  void modelFlopsCountMatrixProductsAndAttention() {
+    for (int i = 0; i < kOpKindCount; ++i) {
+      const auto kind = static_cast<OpKind>(i);
+      QCOMPARE(has_model_flops(kind), kind == OpKind::Einsum || kind == OpKind::Attention);
+    }
+  }
+
+  // A routing rule places the letters that only the result has, in front of the others.
+  void routingRulesPlaceTheLettersThatAKindMakes() {
+    const std::map<RoutingRule, std::vector<Axis>> made{
+        {RoutingRule::StreamToTokens, {Axis::Tokens}},
+        {RoutingRule::TokensToStream, {Axis::Batch, Axis::Seq}},
+        {RoutingRule::TokensToNodes, {Axis::Nodes, Axis::NodeSlots}},
+        {RoutingRule::ToExperts, {Axis::Experts, Axis::Slots}},
+        {RoutingRule::FromExperts, {}},
+        {RoutingRule::NodesToTokens, {Axis::Tokens}}};
+    for (int i = 0; i < kOpKindCount; ++i) {
+      const OpTraits& row = op_traits(static_cast<OpKind>(i));
+      if (!row.routing || *row.routing == RoutingRule::Tokens) continue;
+      QVERIFY2(std::vector<Axis>(row.makes.begin(), row.makes.end()) == made.at(*row.routing),
+               row.name.data());
     }
   }
 

@@ -1,5 +1,5 @@
-// What of a scale-up domain a group can use: on a switch all, on a mesh its own links, on a torus those of
-// the dimensions it spans.
+// The links of a scale-up domain that a group can use: all on a switch, its own on a mesh, on a torus those
+// of the dimensions it spans.
 #include <QtTest>
 #include <cmath>
 
@@ -333,7 +333,7 @@ void ScaleupShareTest::others_use_other_links() {
   QVERIFY(std::abs(used(cube, Kind::AllGather, every(1, 4)).scaleup - 1.0 / 3) < 1e-3);
 }
 
-// What is kept of a machine is not given to one with another slice or other links.
+// Cached seconds of a machine are not used for a machine with another slice or other links.
 void ScaleupShareTest::seconds_are_kept_by_shape() {
   const auto key = [](const Network& net) {
     Machine machine = machine_for("tpu-v4");

@@ -1,5 +1,5 @@
-// PyTorch's caching allocator: its rules on examples worked out by hand, what holds whatever is asked of it,
-// and what it makes of the steps of designs.
+// PyTorch's caching allocator: rules on examples worked out by hand, invariants over random requests, and the
+// replay of steps.
 #include <QtTest>
 
 #include <algorithm>
@@ -71,8 +71,8 @@ class AllocatorTest : public QObject {
     QCOMPARE(b.reserved(), static_cast<int64_t>(expandable));
   }
 
-  // A large block keeps a rest of up to 1 MiB, a small one none.
-  void restsAreSplitOff() {
+  // A large block keeps a remainder of up to 1 MiB. A small block keeps no remainder.
+  void remaindersAreSplitOff() {
     CachingAllocator a(SegmentMode::Native);
     const Block first = a.allocate(30 * MiB);
     a.free(first);
@@ -84,9 +84,9 @@ class AllocatorTest : public QObject {
     QCOMPARE(a.range(less).bytes, 29 * MiB - 512);
     QCOMPARE(a.largest_free(), MiB + 512);
     QCOMPARE(a.reserved(), 30 * MiB);
-    a.allocate(MiB + 512);  // the rest, and no more of it
+    a.allocate(MiB + 512);  // takes the remainder, without a new segment
     QCOMPARE(a.reserved(), 30 * MiB);
-    a.allocate(512);  // of the other pool
+    a.allocate(512);  // from the pool of small blocks
     QCOMPARE(a.reserved(), 32 * MiB);
     QCOMPARE(a.largest_free(), 2 * MiB - 512);
   }
@@ -98,7 +98,7 @@ class AllocatorTest : public QObject {
     for (const Block b : {large, small, middle}) a.free(b);
     QCOMPARE(a.range(a.allocate(40 * MiB)).begin, begin);
     QCOMPARE(a.reserved(), 144 * MiB);
-    // What is left, 24 + 32 + 64, does not add up to one of 80.
+    // Free blocks of 24, 32 and 64 MiB do not serve a request of 80 MiB.
     QCOMPARE(a.largest_free(), 64 * MiB);
     a.allocate(80 * MiB);
     QCOMPARE(a.reserved(), 224 * MiB);
@@ -166,8 +166,8 @@ class AllocatorTest : public QObject {
     d.free(high);
   }
 
-  // Whatever is asked: live blocks do not overlap; as much is reserved as allocated, and never less than
-  // before unless the device is full; all freed, each segment is one block again.
+  // For random requests: live blocks do not overlap. Reserved bytes are at least the allocated bytes, and
+  // shrink only on a full device. After all blocks are freed, each segment is one block.
   void invariants_data() { add_modes(); }
   void invariants() {
     int retried = 0;
@@ -340,7 +340,7 @@ class AllocatorTest : public QObject {
     QVERIFY(told > 0);
     const auto [small, none] = warned(40);
     QVERIFY(!small && !none);  // the verdict says it
-    // Tensors that fit by a hair: the play says so, and reserves no less than they have.
+    // Tensors that barely fit: the replay reports it, and reserves at least the bytes of the tensors.
     Design tight = preset_design("deepseek-v2-lite", 1, 4, 2);
     tight.workload.microbatch = 2;
     tight.workload.batch = 16;
@@ -365,8 +365,8 @@ class AllocatorTest : public QObject {
     QVERIFY(segments_warning(memory, use)->find("in native and in expandable") != std::string::npos);
   }
 
-  // Under torch.distributed.pipelining a stage has a buffer of b S D for every microbatch and neighbour, and
-  // outputs stay: of FSDP2 alone.
+  // Under torch.distributed.pipelining a stage has a receive buffer of b S D for every microbatch and
+  // neighbour, and outputs stay. Only FSDP2 uses it.
   void messagesOfTorchPipelinesStay() {
     Design design = preset_design("llama3-8b", 1, 2, 2);
     design.parallel.sync = SyncStrategy::Fsdp2;

@@ -1,5 +1,5 @@
-// Lifetimes of the storages of hand-made segments: who is allocated when, worked out by hand. All sizes are
-// in blocks of the allocator.
+// Lifetimes of the storages of hand-made segments, worked out by hand. All sizes are in blocks of the
+// allocator.
 #include <QtTest>
 
 #include "memory/segment_memory.h"

@@ -42,7 +42,7 @@ Design chosen() {
 class MemoryTimelineTest : public QObject {
   Q_OBJECT
  private Q_SLOTS:
-  // While the action runs that the fullest moment names.
+  // The time of the peak lies inside the action that the peak names.
   void peaksHaveATime_data() { add_trace_designs(); }
   void peaksHaveATime() {
     Design design = chosen();
@@ -53,7 +53,7 @@ class MemoryTimelineTest : public QObject {
     for (const StageMemory& memory : report->memory->stages) {
       const auto at = peak_seconds(memory, step);
       if (!is_pass(memory.action.kind) && memory.action.kind != ActionKind::Optimizer) continue;
-      // What makes gradients of weights alone may be hidden beside another action.
+      // A weight gradient may run inside an overlapped action and then has no interval of its own.
       if (memory.action.kind == ActionKind::BackwardWeight && !at) continue;
       QVERIFY2(at, memory.peak_text.c_str());
       ++told;
@@ -64,7 +64,7 @@ class MemoryTimelineTest : public QObject {
                                      .of(memory.action);
       QVERIFY(pass.begin <= *at && *at <= pass.end && pass.end > pass.begin);
       if (memory.segment < 0 || memory.at.after_run) continue;
-      // The op that the moment names begins then; or it takes no time, in the layer that the moment names.
+      // The op of the peak begins at this time. If the op takes no time, its layer runs at this time.
       const Segment& segment = report->graph().segments[static_cast<size_t>(memory.segment)];
       const OpId first = memory.at.op < 0 ? -1 : timed_op(segment, memory.at.op);
       bool runs = false, layer = false, named = false, begins = false;
@@ -102,8 +102,7 @@ class MemoryTimelineTest : public QObject {
     QVERIFY(share(1) > 0.9);
     QVERIFY(report->memory->stages[0].peak_text.find("layer 15") != std::string::npos);
     QVERIFY(share(0) < 0.1);
-    // The curve has it at the same time: the place of every action's peak is that of the stage's where it is
-    // the fullest.
+    // The timeline of actions agrees: the action with the largest peak has the place of the stage's peak.
     for (const StageMemory& memory : report->memory->stages) {
       const auto actions = stage_timeline(*report, memory.stage);
       const auto it = std::find_if(actions.begin(), actions.end(),
@@ -163,8 +162,8 @@ class MemoryTimelineTest : public QObject {
         QCOMPARE(before, after);
         continue;
       }
-      // Whole behind the first one; FSDP leaves a fourth in float32 behind the last of three, ZeRO 2 keeps it
-      // from the first one on.
+      // Whole gradients after the first backward. FSDP leaves a quarter in float32 after the last of three
+      // backwards. ZeRO-2 stores the quarter from the first backward on.
       ++backwards;
       const int64_t whole = elements * (fsdp && design.parallel.sync == SyncStrategy::Fsdp2 ? 4
                                         : buckets                                           ? 4
@@ -177,7 +176,7 @@ class MemoryTimelineTest : public QObject {
     }
     QCOMPARE(backwards, 3);
   }
-  // A storage lives from the first op that touches it to the last; what is kept, and the result, live on.
+  // A storage lives from the first op that touches it to the last one. Saved storages and the result stay.
   void forwardLifetimesFollowTheirDefinition_data() { add_trace_designs(); }
   void forwardLifetimesFollowTheirDefinition() {
     const auto report = trace_report(chosen());
@@ -243,7 +242,7 @@ class MemoryTimelineTest : public QObject {
     }
   }
 
-  // What a gradient was added to has taken it in for good; nothing else comes back either.
+  // A gradient that was added to another one shares its memory, and is not allocated again.
   void storagesAreAllocatedOnceAndFreedOnce_data() { add_trace_designs(); }
   void storagesAreAllocatedOnceAndFreedOnce() {
     const auto report = trace_report(chosen());
@@ -311,7 +310,7 @@ class MemoryTimelineTest : public QObject {
       QCOMPARE(total(stage.at_peak), stage.in_use);
       QVERIFY(stage.reserved >= stage.allocated && stage.in_use > stage.reserved);
       QVERIFY(!stage.peak_text.empty());
-      // States and all that microbatches in flight keep, and more.
+      // At least the states and the saved tensors of all microbatches in flight.
       const Structure& s = report->graph().structure;
       if (s.recompute == Recompute::None)
         QVERIFY(stage.allocated >= held(*report, report->stages[static_cast<size_t>(stage.stage)]));
@@ -356,7 +355,8 @@ class MemoryTimelineTest : public QObject {
     QCOMPARE(advice.text(), std::string("full recomputation: saves 1.00 GiB, the same step time"));
   }
 
-  // Modules that the model has, and as few layers as it takes, beside all of them.
+  // Advice of selective recompute names modules that the model has. Full recompute is offered for all layers
+  // and for the fewest sufficient layers.
   void adviceKnowsCheapRecomputation() {
     Design design = preset_design("llama3.1-405b", 8, 16, 16, true);
     design.parallel.sync = SyncStrategy::DistributedOptimizer;

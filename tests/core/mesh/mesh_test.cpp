@@ -33,9 +33,9 @@ DeviceMesh random_mesh(QRandomGenerator& random, MeshDegrees& d) {
   d.dp_shard = pick({0, 1, 2, 3});
   d.etp = pick({0, 1, 2, d.tp});
   d.ep = pick({1, 2, 4, 6, 8});
-  d.ulysses = pick({1, 2, 3, 4, 5});
-  d.mixer_heads = pick({1, 2, 3, 4});
-  d.context = pick({1, 2, 3, 4, 8});
+  d.ulysses = pick({0, 1, 2, 3, 4, 5});
+  d.mixer_heads = pick({0, 1, 2, 3, 4});
+  d.context = pick({0, 1, 2, 3, 4, 8});
   d.ep_local = pick({0, 1, 2, 3, 4});
   if (d.dp * d.cp * (d.folds_experts() ? d.tp : 1) % (d.ep * d.expert_tp()) != 0) d.ep = 1, d.etp = 0;
   RankOrder order;
@@ -344,8 +344,8 @@ void MeshTest::names_of_axes() {
         QVERIFY2(in_form(a.axis) != in_form(b.axis), std::string(a.name).c_str());
 }
 
-// Nodes are consecutive ranks: the ranks of a group of ep that share one are told apart by ep_local, all
-// others by ep_node.
+// Nodes are consecutive ranks. The ranks of an ep group on one node differ in ep_local; ranks on different
+// nodes differ in ep_node.
 void MeshTest::nodes_split_ep_data() {
   QTest::addColumn<QList<int>>("mesh");  // tp, cp, dp, pp, ep, etp, ranks of a node
   QTest::addColumn<QString>("order");
@@ -380,7 +380,10 @@ void MeshTest::nodes_split_ep() {
   const int64_t node = d.cluster.gpus_per_node = mesh[6];
   QCOMPARE(ep_ranks_per_node(d), int64_t{local});
   if (local == 0) return;
-  const DeviceMesh m = device_mesh(d);
+  MeshDegrees degrees = mesh_degrees(d);
+  QCOMPARE(degrees.ep_local, int64_t{local < p.ep ? local : 0});  // no split inside one node
+  degrees.ep_local = local;
+  const DeviceMesh m(degrees, p.order);
   for (int64_t rank = 0; rank < m.ranks(); ++rank) {
     QCOMPARE(m.coordinate(rank, MeshAxis::Ep),
              m.coordinate(rank, MeshAxis::EpNode) * local + m.coordinate(rank, MeshAxis::EpLocal));

@@ -1,4 +1,4 @@
-// Calibration files and their making: what is read, what is refused and where, what a fit recovers.
+// Calibration files: reading, located errors, and fits.
 #include "performance/calibration.h"
 
 #include <QDir>
@@ -99,9 +99,9 @@ void CalibrationTest::initTestCase() {
     }
   root["accelerators"] = mine;
   write(home_.filePath("shardscape/resources/catalogue/accelerators.json"), QJsonDocument(root).toJson());
-  write(
-      folder + "h100.json",
-      R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine", "launch_us": 9, "share": 0.4},
+  write(folder + "h100.json",
+        R"({"format": 1, "accelerator": "h100-sxm-80gb", "memory": {"source": "mine",
+    "launch_us": 9, "share": 0.4},
     "training_factor": [{"dtype": "bfloat16", "factor": 1.25, "source": "mine"}]})");
 }
 
@@ -147,7 +147,7 @@ void CalibrationTest::relatives() {
   QCOMPARE(kernels_of(*mine).data.collectives.size(), size_t{0});
 }
 
-// The table of the mask, else of the other one, else none.
+// The attention table of the mask is used, otherwise the table of the other mask, otherwise none.
 void CalibrationTest::masks() {
   const Kernels& kernels = kernels_of(*find_accelerator("tpu-v6e"));
   QCOMPARE(kernels.of(AttentionPass::Forward, false).scale, 3.0);
@@ -314,7 +314,7 @@ void CalibrationTest::rows() {
   }
 }
 
-// Nanoseconds for microseconds, or the like; with the line that they stand in.
+// Impossible rows, for example nanoseconds for microseconds, are rejected with their line.
 void CalibrationTest::impossible() {
   const Accelerator& h100 = *find_accelerator("h100-sxm-80gb");
   const auto read = [](const QByteArray& us) {

@@ -490,7 +490,7 @@ void CollectiveTimeTest::rails_and_pods() {
   QCOMPARE(load(8, spread(4, 2)).scaleup_bytes, 1e9 * (1.0 / 8 + 6.0 / 8 / 2));
   QCOMPARE(load(8, spread(4, 1)).scaleup_bytes, 0.0);
   QCOMPARE(load(1, spread(4, 8)).nic_bytes, load(8, spread(4, 8)).nic_bytes);
-  // Ranks at different positions of their nodes: all that leaves is forwarded, whoever sends it.
+  // Ranks at different positions of their nodes: all traffic that leaves a node is forwarded.
   QCOMPARE(load(8, {2, 1, 0, 0, 1, 1, true}, Kind::SendRecv).scaleup_bytes, 1e9);
   QCOMPARE(load(1, {2, 1, 0, 0, 1, 1, true}, Kind::SendRecv).scaleup_bytes, 0.0);
   const GroupSpan even = spread(2, 4), uneven{8, 4, 0, 0, 1, 1, true};
@@ -498,8 +498,8 @@ void CollectiveTimeTest::rails_and_pods() {
            load(8, even, Kind::AllGather).scaleup_bytes + load(8, even, Kind::AllGather).nic_bytes);
 }
 
-// What a network takes beyond NCCL's constants is added to a hop, once, or twice where the protocol flushes;
-// it is no factor on them.
+// The latency of a network beyond NCCL's constants is added to a hop, once, or twice where the protocol
+// flushes. It does not scale the constants.
 void CollectiveTimeTest::latency_of_the_network_and_of_the_library() {
   const auto us = [](double nic_us, double bytes) {
     Network net;

@@ -1,4 +1,4 @@
-// Seconds of kernels: against measured rows, against what no kernel can beat, and how they grow.
+// Seconds of kernels: against measured rows, against the roofline, and growth with the size.
 #include "performance/op_time.h"
 
 #include <QTest>
@@ -32,7 +32,7 @@ MeasuredOps measured(const std::string& id) {
   return std::get<MeasuredOps>(ops);
 }
 
-// Stated for rows that the fit has not seen; a sample is as good with some room for which rows it holds.
+// The calibration states errors for held-out rows. The errors of a sample may be larger by a factor of 1.4.
 void check_errors(std::vector<double> errors, const HeldOut& stated, double floor_percent) {
   QVERIFY(!errors.empty());
   std::sort(errors.begin(), errors.end());
@@ -45,7 +45,7 @@ void check_errors(std::vector<double> errors, const HeldOut& stated, double floo
 
 double percent_off(double seconds, double us) { return std::fabs(seconds * 1e6 / us - 1) * 100; }
 
-// As the rows of the tables ran: alone.
+// A machine for isolated kernels, as the measured tables ran them.
 Machine isolated(const char* id) {
   Machine machine = machine_with(id);
   machine.training = false;
@@ -145,8 +145,8 @@ void OpTimeTest::measured_attention() {
   }
 }
 
-// Loops of the kernels that training runs on B200. Attention follows its tables; products reach what power
-// sustains, within what one shape differs from the next.
+// Measured loops of training kernels on B200. Attention follows its tables. GEMMs reach the rate that the
+// power limit sustains, up to the differences between shapes.
 void OpTimeTest::measured_in_training() {
   const Machine machine = machine_with("b200-hgx-180gb");
   const MeasuredOps ops = measured("b200-hgx-180gb-training");
@@ -166,8 +166,7 @@ void OpTimeTest::measured_in_training() {
   QVERIFY2(alone[alone.size() / 2] > 20, "power is no limit here");
 }
 
-// No product is faster than power allows, whatever its shape; sums that are added to cost their traffic;
-// experts run beside each other.
+// No GEMM exceeds the power limit. Accumulated gradients cost their memory traffic. Experts run concurrently.
 void OpTimeTest::products_in_training() {
   const Machine machine = machine_with("b200-hgx-180gb"), alone = isolated("b200-hgx-180gb");
   const TrainingMatmuls& products = kernels_of(*machine.accelerator).data.training_products.front();

@@ -1,5 +1,5 @@
-// Proof by execution of the pipeline schedules: whatever the order, and with backwards in two parts, of which
-// the second has only what is said to wait for it, a step equals the unsharded one.
+// Proof by execution of the pipeline schedules: a step in any order equals the unsharded step. In a split
+// backward, the second part has only the tensors that the graph lists for deferred weight gradients.
 #include <QtTest>
 
 #include "design/knobs/knobs.h"

@@ -1,4 +1,4 @@
-// Pipeline schedules: what the generators make, and that the invariants catch whatever is broken.
+// Pipeline schedules: the generated actions, and invariants that find every broken schedule.
 #include <QtTest>
 #include <algorithm>
 #include <array>
@@ -72,9 +72,9 @@ class ScheduleTest : public QObject {
   void known_orders();
   void pairs();
   void recorded_orders();
-  void fullest_moments_are_all_of_them();
-  void few_microbatches_tell_all_data();
-  void few_microbatches_tell_all();
+  void peak_candidates_are_complete();
+  void few_microbatches_have_all_peak_candidates_data();
+  void few_microbatches_have_all_peak_candidates();
   void refuses_nothing_to_do();
   void every_loss_is_caught_data();
   void every_loss_is_caught();
@@ -159,7 +159,7 @@ void ScheduleTest::interleaved() {
                           order_of(schedule, stage, Kind::ReceiveBackward).size();
     QCOMPARE(sends, static_cast<size_t>(m * (2 * v - ends)));
     QCOMPARE(receives, sends);
-    // Three groups of microbatches hold everything that more of them do.
+    // Three groups of microbatches have all peak candidates of longer schedules.
     std::vector<std::vector<int64_t>> each_chunk(static_cast<size_t>(v),
                                                  std::vector<int64_t>(static_cast<size_t>(v), 0));
     for (size_t c = 0; c < each_chunk.size(); ++c) each_chunk[c][c] = 1;
@@ -175,7 +175,7 @@ void ScheduleTest::interleaved() {
   }
 }
 
-// What Megatron-LM (commit fc7f4f0) did on each of 4 stages with 8 microbatches, recorded; interleaved with 2
+// Recorded orders of Megatron-LM (commit fc7f4f0) on each of 4 stages with 8 microbatches. Interleaved: 2
 // chunks.
 void ScheduleTest::recorded_orders() {
   const char* plain[] = {"FFFFBFBFBFBFBBBB", "FFFBFBFBFBFBFBBB", "FFBFBFBFBFBFBFBB", "FBFBFBFBFBFBFBFB"};
@@ -189,15 +189,15 @@ void ScheduleTest::recorded_orders() {
   }
 }
 
-void ScheduleTest::fullest_moments_are_all_of_them() {
+void ScheduleTest::peak_candidates_are_complete() {
   const Schedule schedule = make_schedule(ScheduleKind::OneFOneB, 4, 8, 2);
-  using Moments = std::vector<std::vector<int64_t>>;
+  using Candidates = std::vector<std::vector<int64_t>>;
   // Chunks in flight, and the first chunk's microbatches: 8 of the latter among 11 dominate the earlier 7
   // among 11.
-  QCOMPARE(pareto_peaks(schedule.actions[0], {{1, 1}, {1, 0}}), (Moments{{11, 8}}));
-  QCOMPARE(pareto_peaks(schedule.actions[3], {{1, 0}, {1, 1}}), (Moments{{5, 1}}));
-  // Neither of two moments dominates when the chunks weigh for different things.
-  const Moments apart = pareto_peaks(schedule.actions[0], {{1, 0}, {0, 1}});
+  QCOMPARE(pareto_peaks(schedule.actions[0], {{1, 1}, {1, 0}}), (Candidates{{11, 8}}));
+  QCOMPARE(pareto_peaks(schedule.actions[3], {{1, 0}, {1, 1}}), (Candidates{{5, 1}}));
+  // With different weights per chunk, neither of two candidates dominates.
+  const Candidates apart = pareto_peaks(schedule.actions[0], {{1, 0}, {0, 1}});
   QVERIFY(apart.size() > 1);
   for (const auto& a : apart)
     for (const auto& b : apart) QVERIFY(a == b || a[0] < b[0] || a[1] < b[1]);
@@ -247,7 +247,7 @@ void ScheduleTest::pairs() {
   }
 }
 
-void ScheduleTest::few_microbatches_tell_all_data() {
+void ScheduleTest::few_microbatches_have_all_peak_candidates_data() {
   QTest::addColumn<ScheduleKind>("kind");
   QTest::addColumn<int>("chunks");
   QTest::addColumn<int>("group");  // in pipeline lengths
@@ -266,13 +266,12 @@ void ScheduleTest::few_microbatches_tell_all_data() {
   QTest::newRow("DualPipeV") << ScheduleKind::DualPipeV << 2 << 0;
 }
 
-// What a stage holds at the moments that may be its fullest is the same with as many microbatches as tell it
-// and with many more.
-void ScheduleTest::few_microbatches_tell_all() {
+// The peak candidates of a stage are equal with the fewest sufficient microbatches and with many more.
+void ScheduleTest::few_microbatches_have_all_peak_candidates() {
   QFETCH(ScheduleKind, kind);
   QFETCH(int, chunks);
   QFETCH(int, group);
-  // By what runs: what is in flight and waits, where nothing else has as much or more of each.
+  // By running action: counts in flight and of deferred weight gradients, without dominated ones.
   using Full = std::map<std::array<int, 3>, std::set<std::vector<int32_t>>>;
   const auto full = [](const std::vector<PeakCandidate>& moments) {
     Full out;

@@ -1,4 +1,4 @@
-// Schedules with split backwards and their relatives: that they hold, what they keep, and how long they idle.
+// Schedules with split backwards and related ones: invariants, microbatches in flight, and idle time.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -119,8 +119,8 @@ void ZeroBubbleTest::flexible() {
   }
 }
 
-// Whatever the times: it holds, keeps to its memory, and idles no longer than ZB-H1 and ZB-H2, which fit into
-// as much.
+// For random pass times: the schedule is valid, stays within its memory limit, and idles at most as long as
+// ZB-H1 and ZB-H2 with the same memory.
 void ZeroBubbleTest::from_times() {
   std::mt19937 random(11);
   const auto of = [&](int64_t least, int64_t most) {
@@ -150,13 +150,13 @@ void ZeroBubbleTest::from_times() {
     shorter += mine < theirs * 0.999;
     if (mine > theirs * (1 - 1e-12)) {
       QVERIFY2(most(schedule) <= most(make_schedule(by_hand, pp, m)),
-               what(most(schedule), most(make_schedule(by_hand, pp, m))));  // nothing is held for nothing
+               what(most(schedule), most(make_schedule(by_hand, pp, m))));  // more memory must save time
     }
   }
   QVERIFY2(shorter > 50, qPrintable(QString::number(shorter)));
 }
 
-// Limits down to a single microbatch, and gradients of weights that count for less than a whole one.
+// Limits down to a single microbatch, and deferred weight gradients that count less than a microbatch.
 void ZeroBubbleTest::from_times_of_a_limit() {
   std::mt19937 random(12);
   const auto of = [&](int64_t least, int64_t most) {
@@ -205,14 +205,14 @@ void ZeroBubbleTest::published_bubbles() {
     QVERIFY2(std::abs(rate - rates[QLatin1String(name)].toDouble()) < 0.5e-4,
              qPrintable(QString("%1: %2").arg(name).arg(rate)));
   }
-  // ZB-1p and ZB-2p, found from the times within the memory of pp and of 2 pp microbatches. What waits for
-  // the gradients of weights is 32 of the 34 + 5 a s / h bytes per token and hidden unit that a layer keeps
+  // ZB-1p and ZB-2p, found from the pass times, with the memory of pp and of 2 pp microbatches. Deferred
+  // weight gradients read 32 of the 34 + 5 a s / h bytes per token and hidden unit that a layer saves
   // (section 2.1 there; heads, sequence and hidden size: table 3).
   PassPlan passes;
   for (const char* key : {"forward_ms", "backward_input_ms", "backward_weight_ms", "message_ms"})
     passes.times.push_back(std::llround(row[key].toDouble() * 1000));
-  const double kept = 34 + 5 * row["heads"].toDouble() * row["seq"].toDouble() / row["hidden"].toDouble();
-  passes.waiting_percent = std::lround(100 * 32 / kept);
+  const double saved = 34 + 5 * row["heads"].toDouble() * row["seq"].toDouble() / row["hidden"].toDouble();
+  passes.waiting_percent = std::lround(100 * 32 / saved);
   for (const auto& [limit, name] : {std::pair{pp, "zb-1p"}, {2 * pp, "zb-2p"}}) {
     passes.most_in_flight = limit;
     const double rate = time_schedule(make_schedule(ScheduleKind::ZbAuto, pp, m, 1, 0, passes), given)
@@ -220,9 +220,9 @@ void ZeroBubbleTest::published_bubbles() {
     QVERIFY2(std::abs(rate - rates[QLatin1String(name)].toDouble()) < 0.5e-4,
              qPrintable(QString("%1: %2").arg(name).arg(rate)));
   }
-  // Interleaved 1F1B, whose chunks are a layer each, is held within 0.005. Its order is Megatron-LM's; what
-  // is left are pp messages on the longest way, 2 (v pp - 1) by our count, which the paper's figures lack:
-  // without their time all printed digits come out.
+  // Interleaved 1F1B with chunks of one layer agrees within 0.005. The order is Megatron-LM's. The longest
+  // path has 2 (v pp - 1) messages, pp more than the paper's figures. Without the time of these pp messages,
+  // all printed digits agree.
   const int chunks = row["chunks"].toInt();
   const ActionTimes part{given.forward / chunks, given.backward_input / chunks,
                          given.backward_weight / chunks, given.message};
@@ -233,7 +233,7 @@ void ZeroBubbleTest::published_bubbles() {
   const double fewer = 1 - busy / (interleaved.stage_time - pp * given.message);
   QVERIFY2(std::abs(fewer - printed) < 1e-4,
            qPrintable(QString("interleaved, pp messages less: %1").arg(fewer)));
-  // ZB-V idles less than ZB-H2, whatever it holds; its two chunks are half a stage each.
+  // ZB-V idles less than ZB-H2. Each of its two chunks is half a stage.
   const ActionTimes half{given.forward / 2, given.backward_input / 2, given.backward_weight / 2,
                          given.message};
   const double v = time_schedule(make_schedule(ScheduleKind::ZbV, pp, m, 2), half).bubble();

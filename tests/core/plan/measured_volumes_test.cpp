@@ -17,8 +17,8 @@ std::map<std::string, double> volumes(const Report& report) {
   std::map<std::string, double> out;
   for (const CollectiveValue& c : report.stages[0].collectives) {
     if (c.group == "dp") continue;
-    const double share = c.op == "all_gather" ? static_cast<double>(c.group_size) : 1;
-    out[c.op] += to_double(c.bytes.value) / share / 1e6;
+    const double share = c.op == CollectiveKind::AllGather ? static_cast<double>(c.group_size) : 1;
+    out[std::string(c.op.name())] += to_double(c.bytes.value) / share / 1e6;
   }
   return out;
 }

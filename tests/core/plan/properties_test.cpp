@@ -1,4 +1,4 @@
-// What holds for every design, whatever its numbers: checked on thousands of random ones.
+// Properties of every design, checked on thousands of random designs.
 #include <QTemporaryDir>
 #include <QTest>
 #include <algorithm>
@@ -106,8 +106,7 @@ class Examination {
   }
   int64_t stage_ranks() const { return d_.world() / d_.parallel.pp; }
 
-  // Into how many different parts the ranks of a stage are told apart by their coordinates along the axes:
-  // counted.
+  // The number of different coordinates that the ranks of a stage have along the axes, by counting.
   int64_t parts(MeshAxes axes) {
     std::sort(axes.begin(), axes.end());
     axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
@@ -161,7 +160,7 @@ class Examination {
     unpadded.set(symbol("Vp"), d_.model.vocab);
     Wide model = 0;
     std::set<std::string> tied;
-    // Where two stages hold the same, those of the first half have all.
+    // If two stages hold the same layers, the first half of the stages has the whole model.
     const int64_t once = report_->graph().structure.layout == ChunkLayout::BothWays ? d_.parallel.pp
                                                                                     : 2 * d_.parallel.pp;
     for (const StageReport& stage : report_->stages) {
@@ -201,9 +200,9 @@ class Examination {
   }
 
   // Work is divided along the mesh axes that shard an operand or a result of an op, and repeated along all
-  // others: there its tensors are Replicate, or summands. So all ranks together do what one would, times the
-  // repetitions. A table lookup goes through all tokens on every rank that holds some of the rows. In a ring
-  // under a causal mask ranks have unequally much to do.
+  // others, where its tensors are Replicate or Partial. So all ranks together do the work of one rank, times
+  // the repetitions. A table lookup goes through all tokens on every rank that holds some of the rows. In a
+  // ring under a causal mask, ranks have unequal work.
   void op_flops() {
     const Graph& graph = report_->graph();
     const int64_t ring = report_->ring_position ? ring_ranks(d_) : 1;
@@ -215,8 +214,8 @@ class Examination {
         if (op.flops.is_zero()) continue;
         const std::string name = segment.name + ", " + op.name;
         const auto other = ops.find(op.name);
-        // In front of or behind a redistribution, so that one rank alone has no such op: so much for each
-        // element. Sums of gradients are in parts where not all consumers want the tensor placed alike.
+        // Ops before or after a redistribution, which a single rank does not have: a fixed number of FLOPs
+        // for each element. A sum of gradients is split if its consumers need different placements.
         const bool sum_of_gradients = op.kind == OpKind::Add && op.phase == Phase::Backward;
         const bool merges = op.kind == OpKind::MergeParts;
         const bool each = op.kind == OpKind::Quantize || op.kind == OpKind::CombineNodes || merges ||
@@ -266,7 +265,7 @@ class Examination {
     }
   }
 
-  // Ranks that have heads of the same group of a mixer make the products of its B and C each.
+  // Ranks with heads of the same mixer group each compute the GEMMs of its B and C.
   Wide products_of_groups(const Segment& whole, const Op& scan, bool useful) {
     const Expr chunk(symbol("Qe"));
     const bool backward = scan.grad != GradRole::None;
@@ -307,16 +306,15 @@ class Examination {
           "useful FLOPs of stage " + std::to_string(stage.stage));
   }
 
-  // What is sent is received: round the rings of every stage, and between neighbours in the pipeline, message
-  // by message.
+  // Every sent message is received: in the rings of every stage, and between neighbours of the pipeline.
   void transfers() {
     using Key = std::tuple<Phase, std::string, DType>;
     std::map<Key, std::array<Wide, 4>> all;
     for (const StageReport& stage : report_->stages) {
       std::map<Key, std::array<Wide, 4>> here;
       for (const CollectiveValue& c : stage.collectives) {
-        if (c.op != "send" && c.op != "recv") continue;
-        const size_t at = c.op == "send" ? 0 : 2;
+        if (!c.op.is_message()) continue;
+        const size_t at = c.op == CommOp::send() ? 0 : 2;
         for (auto* rows : {&here, &all}) {
           (*rows)[{c.phase, c.group, c.dtype}][at] += c.count.value;
           (*rows)[{c.phase, c.group, c.dtype}][at + 1] += c.bytes.value;
@@ -341,20 +339,21 @@ class Examination {
         receives += a.kind == ActionKind::ReceiveForward || a.kind == ActionKind::ReceiveBackward;
       }
       for (const CollectiveValue& c : stage.collectives) {
-        if (c.phase != Phase::Pipeline || (c.op != "send" && c.op != "recv")) continue;
-        equal(Transfers, c.count.value, c.op == "send" ? sends : receives,
-              c.op + " of stage " + std::to_string(stage.stage));
+        if (c.phase != Phase::Pipeline || !c.op.is_message()) continue;
+        equal(Transfers, c.count.value, c.op == CommOp::send() ? sends : receives,
+              std::string(c.op.name()) + " of stage " + std::to_string(stage.stage));
         equal(Transfers, c.elements.value,
-              c.count.value * number(Transfers, message, stage.binding, "message"), "elements of " + c.op);
-        (c.op == "send" ? sends : receives) = 0;
+              c.count.value * number(Transfers, message, stage.binding, "message"),
+              "elements of " + std::string(c.op.name()));
+        (c.op == CommOp::send() ? sends : receives) = 0;
       }
       if (sends != 0 || receives != 0)
         fail(Transfers, "stage " + std::to_string(stage.stage) + " reports no messages");
     }
   }
 
-  // Groups have members, which agree: those of a stage do the same anyway, those that lie on several stages
-  // have equal rows.
+  // The members of a group agree. Members on one stage have one program. Members on several stages have equal
+  // rows.
   void groups() {
     for (const MeshAxes& axes : norm_groups(report_->graph())) {
       const std::vector<int64_t> ranks = mesh_.group(0, axes);
@@ -364,14 +363,15 @@ class Examination {
     std::map<std::string, std::vector<std::string>> across;
     for (const StageReport& stage : report_->stages)
       for (const CollectiveValue& c : stage.collectives) {
-        const std::string what = c.op + " over " + c.group + " in " + std::string(phase_name(c.phase));
+        const std::string what = std::string(c.op.name()) + " over " + c.group + " in " +
+                                 std::string(phase_name(c.phase));
         if (c.group_size < 2) fail(Groups, what + " is among " + std::to_string(c.group_size));
         if (c.elements.value <= 0 || c.bytes.value <= 0) fail(Groups, what + " moves nothing");
-        const bool split = c.op == "all_gather" || c.op == "reduce_scatter" ||
-                           (c.op == "all_to_all" && c.group.find("cp") != std::string::npos);
+        const bool split = c.op == CollectiveKind::AllGather || c.op == CollectiveKind::ReduceScatter ||
+                           (c.op == CollectiveKind::AllToAll && c.group.find("cp") != std::string::npos);
         if (split && c.elements.value % c.group_size != 0)
           fail(Groups, what + " splits " + to_string(c.elements.value) + " elements unevenly");
-        if (c.op == "send" || c.op == "recv") continue;
+        if (c.op.is_message()) continue;
         const std::string row = what + ": " + to_string(c.count.value) + ", " + to_string(c.bytes.value);
         if (c.group == "embedding" || c.group.find("pp") != std::string::npos) across[c.group].push_back(row);
       }
@@ -385,15 +385,16 @@ class Examination {
     }
   }
 
-  // A gradient is placed as its parameter but for axes along which it is Partial. Those tell apart all ranks
-  // that saw other tokens, and a reduction of the stage covers each of them: over replicas, over tp or KV
-  // replicas, over both ends.
+  // A gradient has the placement of its parameter, except for axes along which it is Partial. Ranks that saw
+  // different tokens differ along these axes, and a reduction covers each axis: over replicas, over tp or KV
+  // replicas, over both ends of the pipeline.
   void gradients(const StageReport& stage) {
     const Graph& graph = report_->graph();
     std::map<std::string, Wide> reduced, wanted;
     for (const CollectiveValue& c : stage.collectives) {
       const bool sync = c.phase == Phase::GradReduce || c.phase == Phase::Backward;
-      if (sync && (c.op == "all_reduce" || c.op == "reduce_scatter" || c.op == "reduce"))
+      if (sync && (c.op == CollectiveKind::AllReduce || c.op == CollectiveKind::ReduceScatter ||
+                   c.op == CollectiveKind::Reduce))
         reduced[c.group] += c.elements.value;
     }
     std::set<std::string> here;
@@ -409,7 +410,7 @@ class Examination {
         MeshAxes inner;
         for (const MeshAxis axis : g.placement.partial)
           if (!is_replica_axis(axis)) inner.push_back(axis);
-        // Tensor parallelism of experts gives all its ranks the same tokens, as tp does.
+        // Like tp, expert tensor parallelism gives all its ranks the same tokens.
         const bool of_expert = std::find(t.axes.begin(), t.axes.end(), Axis::Experts) != t.axes.end();
         known.push_back(of_expert && d_.parallel.folds_experts() ? MeshAxis::Etp : MeshAxis::Tp);
         equal(Gradients, parts(known), stage_ranks(), "ranks that differ in the gradient of " + name);
@@ -465,14 +466,14 @@ class PropertiesTest : public QObject {
       for (const Knob& knob : knobs()) values_[knob.id].insert(knob_text(*design, knob));
       if (design->world() > 1 && design->world() <= kMaxBundleWorld && bundles_.size() < kBundles) {
         bundles_.push_back(*design);
-        bundles_.back().cluster.accelerator = ClusterSpec()
-                                                  .accelerator;  // of others a link may not be published
+        bundles_.back().cluster.accelerator = ClusterSpec().accelerator;  // other accelerators may have no
+                                                                          // published link
       }
     }
     qInfo("%d valid designs of %d draws, %zu architectures", valid_, kDraws, architectures_.size());
   }
 
-  // Else the properties would hold of little.
+  // Otherwise the properties would be tested on few cases.
   void draws_cover_everything() {
     QVERIFY(valid_ > kDraws / 3);
     std::set<std::string> wanted;
@@ -507,7 +508,8 @@ class PropertiesTest : public QObject {
       const auto* problem = std::get_if<Problem>(&result);
       QVERIFY2(!problem, problem ? (to_string(*problem) + "\n" + command_flags(design)).c_str() : "");
       const CheckReport check = check_bundle(target);
-      // That an op is too short for the simulator's clock is about the size of these models.
+      // The models are so small that ops may be too short for the clock of the simulator. This finding is
+      // allowed.
       const bool good = check.finished &&
                         std::all_of(check.findings.begin(), check.findings.end(),
                                     [](const Finding& f) { return f.code == "ROOT_TOO_SHORT"; });

@@ -172,7 +172,7 @@ class ReportTest : public QObject {
         if (c.phase != Phase::Pipeline) continue;
         ++rows;
         QVERIFY(c.count.value == count);
-        QVERIFY(c.elements.value == count * (c.op == "all_gather" ? 50331648 : 25165824));
+        QVERIFY(c.elements.value == count * (c.op == CollectiveKind::AllGather ? 50331648 : 25165824));
       }
       QCOMPARE(rows, 3);
       QCOMPARE(s.in_flight, chunks[s.stage]);
@@ -194,9 +194,10 @@ class ReportTest : public QObject {
       Wide sent = 0, received = 0;
       for (const StageReport& s : r->stages)
         for (const CollectiveValue& c : s.collectives) {
-          if (c.op == "send") sent += c.bytes.value;
-          if (c.op == "recv") received += c.bytes.value;
-          if (c.phase == Phase::Pipeline && c.op == "all_gather") QVERIFY(c.bytes.value % c.group_size == 0);
+          if (c.op == CommOp::send()) sent += c.bytes.value;
+          if (c.op == CommOp::receive()) received += c.bytes.value;
+          if (c.phase == Phase::Pipeline && c.op == CollectiveKind::AllGather)
+            QVERIFY(c.bytes.value % c.group_size == 0);
           QVERIFY(c.group_size > 1);
           QVERIFY(c.count.value > 0);
         }

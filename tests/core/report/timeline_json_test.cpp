@@ -32,8 +32,8 @@ struct Thread {
 
 int64_t nanoseconds(const QJsonValue& microseconds) { return std::llround(microseconds.toDouble() * 1000); }
 
-// By process and thread, in the order of the file; who begins at once with another one and stands behind it
-// lies in it.
+// Slices by process and thread, in the order of the file. Of two slices that begin together, the later one is
+// nested in the earlier one.
 std::map<std::pair<int, int>, Thread> threads_of(const QJsonObject& root) {
   std::map<std::pair<int, int>, Thread> out;
   std::map<std::pair<int, int>, std::vector<int>> open;
@@ -162,7 +162,7 @@ void sum_idle(const QString& which, const std::vector<Read>& slices, StageSums& 
 }
 
 void check_seconds(const QString& which, const StageTimes& times, StageSums& sums) {
-  // Passes and other spans of the stream, as they were played.
+  // The file has the passes and other spans of the simulation.
   QCOMPARE(sums.passes,
            static_cast<size_t>(std::count_if(times.spans.begin(), times.spans.end(), [](const Span& s) {
              return s.stream == StreamKind::Compute && s.kind <= SpanKind::BackwardWeight;
@@ -191,9 +191,9 @@ void check_bytes(const StageReport& stage, const std::map<QString, Wide>& bytes)
   std::map<QString, Wide> counted;
   for (const CollectiveValue& c : stage.collectives)
     if (c.phase == Phase::Forward || c.phase == Phase::Backward || c.phase == Phase::Recompute)
-      counted[QString::fromStdString(c.op + " " + c.group)] += c.bytes.value;
+      counted[QString::fromStdString(std::string(c.op.name()) + " " + c.group)] += c.bytes.value;
   for (const char* other : {"recv cp", "all_gather dp", "reduce_scatter dp"})
-    counted.erase(other);  // the same messages; units
+    counted.erase(other);  // sends of the ring are counted once; gathers and reductions of units have no ops
   for (const auto& [key, value] : bytes) QVERIFY2(counted[key] == value, qPrintable(key));
   for (const auto& [key, value] : counted) QVERIFY2(bytes.count(key), qPrintable(key));
 }
@@ -238,7 +238,7 @@ void TimelineJsonTest::levels() {
     for (size_t i = 0; i < slices.size(); ++i) sum_slice(which, slices, i, sums);
     sum_idle(which, slices, sums);
     check_seconds(which, times, sums);
-    // What the report counts, unless it is hidden.
+    // Bytes equal those of the report, except for overlapped passes.
     if (which != "overlapped experts") check_bytes(m.report->stages[stage], sums.bytes);
     if (QTest::currentTestFailed()) return;
     layers += sums.layers;
@@ -288,7 +288,7 @@ void TimelineJsonTest::arrows() {
   QCOMPARE(m.root["otherData"].toObject()["title"].toString(), QString("a \"name\""));
 }
 
-// Beyond so many ops those of the first and the last microbatch stand for all.
+// A step with very many ops shows only the ops of the first and the last microbatch.
 void TimelineJsonTest::largeSteps() {
   const Design d = trace_design("llama3-8b", 2, 2, 1, true, 96, 32);
   const Made some = made(d), all = made(d, TimelineOps::All);

@@ -1,4 +1,4 @@
-// Serving in numbers: what is kept and stored, what a step takes, and what is refused.
+// Inference: cache and memory, time of a step, and invalid designs.
 #include <QtTest>
 
 #include "design/document.h"
@@ -27,7 +27,7 @@ Wide flops(const Report& report, OpKind kind) {
 Wide sent(const Report& report, const char* op, const char* group) {
   Wide out = 0;
   for (const CollectiveValue& c : report.stages.front().collectives)
-    if (c.op == op && c.group == group) out += c.bytes.value;
+    if (c.op.name() == op && c.group == group) out += c.bytes.value;
   return out;
 }
 
@@ -83,7 +83,7 @@ class InferenceTest : public QObject {
                int64_t{24} * 1536 * (4 + 16) * 2);
   }
 
-  // Windows and states are kept where the stream has their sequences.
+  // Window caches and mixer states are on the ranks that have the sequence in the residual stream.
   void windowsAndStatesUnderCp() {
     const auto cache = [](const char* preset, const char* cp, const char* b) {
       return memory(
@@ -196,7 +196,7 @@ class InferenceTest : public QObject {
     const double more = 32.0 * (32768 - 4096) * 327680 / 8 / 3.35e12;  // to read
     QVERIFY(longer.figures.seconds - many.figures.seconds > 0.9 * more &&
             longer.figures.seconds - many.figures.seconds < 3 * more);
-    // A prompt keeps the device busy.
+    // Prefill uses the device well.
     const ServedPhase prompt = serve(served("llama3-70b", Mode::Prefill, {{"tp", "8"}}));
     QVERIFY(prompt.simulation->mfu > 0.25 && prompt.simulation->mfu < 0.9);
     // Experts that no token goes to are not read.
@@ -329,7 +329,7 @@ class InferenceTest : public QObject {
     QVERIFY(validate(d).empty());
   }
 
-  // What only training has is greyed with the reason, changes nothing, and is no error.
+  // Knobs of training only: disabled with a reason, without effect, and no error.
   void trainingIsIdle() {
     const Design plain = served("llama3-8b", Mode::Decode, {{"pp", "2"}, {"dp", "2"}, {"batch", "4"}});
     const auto expected = reported(plain);
@@ -363,7 +363,7 @@ class InferenceTest : public QObject {
   void documents() {
     const Design d = served("llama3-8b", Mode::Decode, {{"recompute", "full"}, {"kv_cache_dtype", "fp8"}});
     const auto read = design_from_json(to_json(d), "a test");
-    QVERIFY(std::get<0>(read) == d);  // what is greyed is kept
+    QVERIFY(std::get<0>(read) == d);  // values without effect are saved too
     std::string old = to_json(default_design());
     for (const char* line :
          {"\"mode\": \"train\",", "\"context_length\": 4096,", "\"kv_cache_dtype\": \"bf16\","}) {

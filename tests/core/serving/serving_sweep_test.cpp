@@ -1,4 +1,4 @@
-// Sweeps of serving: how many sequences fit, what a row says, and how batches split into microbatches.
+// Sweeps of serving: the largest batches, the rows, and the split of batches into microbatches.
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QJsonObject>
@@ -77,7 +77,7 @@ class ServingSweepTest : public QObject {
     QVERIFY(json["points"][2]["decode"]["tpot_seconds"].toDouble() > 0);
     QCOMPARE(json["largest_batches"][0]["context"].toInt(), 1024);
     QVERIFY(json["largest_batches"][0]["decode"]["fits"].toBool());
-    // Stopped at once, it has nothing; later, whole contexts.
+    // A sweep that is stopped at once is empty. Stopped later, it has complete contexts.
     std::stop_source stop;
     const ServingSweep part = sweep(served("llama3-8b", Mode::Train), {1, 2}, {1024, 2048, 4096},
                                     stop.get_token(), [&](size_t done, size_t of) {
@@ -141,8 +141,8 @@ class ServingSweepTest : public QObject {
     QVERIFY(column("problem") + 1 == raw.front().size() && column("decode_fits") < raw.front().size());
   }
 
-  // Through the design's own batch and context, from what the layout takes to what no longer fits; as far as
-  // the table of positions.
+  // Default ranges include the batch and context of the design. Batches reach from the smallest valid one to
+  // one that does not fit. Contexts end at the table of positions.
   void usualRanges() {
     const Design d = served("llama3-70b", Mode::Decode,
                             {{"tp", "4"}, {"dp", "2"}, {"batch", "6"}, {"context_length", "5000"}});
@@ -157,13 +157,13 @@ class ServingSweepTest : public QObject {
     // Small states: thousands of sequences in a dozen steps.
     const Design small = served("mamba-130m", Mode::Decode);
     QVERIFY(usual_batches(small, usual_contexts(small)).size() <= 14);
-    // Weights alone are too much: still something to see.
+    // The weights alone do not fit: the ranges are still not empty.
     const Design large = served("llama3.1-405b", Mode::Decode);
     QCOMPARE(usual_batches(large, usual_contexts(large)).front(), int64_t{1});
     QVERIFY(usual_batches(large, usual_contexts(large)).size() >= 6);
   }
 
-  // Of many microbatches a part is played: as if all were.
+  // Simulating a part of many microbatches gives the same result as simulating all.
   void manyPrompts_data() {
     QTest::addColumn<QByteArray>("preset");
     QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp, cp, ep
@@ -220,8 +220,8 @@ class ServingSweepTest : public QObject {
     QVERIFY(qAbs(of.at(31)->decode.figures.tokens_per_second / of.at(32)->decode.figures.tokens_per_second *
                      32 / 31 -
                  1) < 1e-12);
-    // Never more microbatches than stages, nor a whole one that is empty; one sequence more is never much
-    // faster (a microbatch less may be a little).
+    // At most as many microbatches as stages, and no empty microbatch. One sequence more is never much
+    // faster; one microbatch less may save a little.
     for (const int64_t pp : {4, 8}) {
       Design deeper = d;
       deeper.parallel.pp = pp;

@@ -1,5 +1,4 @@
-// Seconds of what mixtures of experts run beside their products: exchanges that hide each other, kernels that
-// pack them, biases.
+// Seconds of mixtures of experts, apart from GEMMs: exchanges that hide each other, packing kernels, biases.
 #include <QtTest>
 
 #include <cmath>
@@ -31,8 +30,8 @@ class ExpertTimeTest : public QObject {
   void lastBiasOfExperts();
 };
 
-// Slots that lie inside the experts of a rank are put in place by a kernel: behind the dispatch, before the
-// combine, and so in the backward.
+// If a rank has several experts, a kernel packs their slots: after the dispatch, before the combine, and at
+// the same places of the backward.
 void ExpertTimeTest::exchangesArePacked() {
   Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 2, 2);
   const auto packing = [&](int64_t ep, Dispatcher dispatcher) {
@@ -60,7 +59,7 @@ void ExpertTimeTest::exchangesArePacked() {
                                               {int64_t{4}, Dispatcher::Flex, false}}) {
     const auto [exchanges, left] = packing(ep, dispatcher);
     QCOMPARE(exchanges, 4);
-    QVERIFY(std::abs(left) < 1e-12);  // one pass over what is sent each, or none
+    QVERIFY(std::abs(left) < 1e-12);  // each exchange has one pass over its bytes, or none
     const auto report = make_report(d);
     const OpSeconds seconds = op_seconds(*report, machine_of(d));
     int packed = 0;
@@ -71,7 +70,8 @@ void ExpertTimeTest::exchangesArePacked() {
   }
 }
 
-// Megatron-core adds the last bias of experts in kernels of its own, in float32; others in the product.
+// Megatron-core adds the last bias of experts in separate float32 kernels. Other code bases fuse it into the
+// GEMM.
 void ExpertTimeTest::lastBiasOfExperts() {
   Design d = trace_design("gpt-oss-20b", 1, 1, 4, false, 2, 2);
   d.parallel.ep = 4;
@@ -96,7 +96,8 @@ void ExpertTimeTest::lastBiasOfExperts() {
   QVERIFY(summed > 0 && differentiated > 5 * summed);
 }
 
-// Of 1F1B over one stage: all but those of the first forward and the last backward are beside another pass.
+// 1F1B in overlapped pairs over one stage: only the exchanges of the first forward and of the last backward
+// run alone.
 void ExpertTimeTest::exchangesInPairs() {
   Design d = trace_design("mixtral-8x7b", 1, 1, 8, false, 16, 4);
   d.parallel.ep = 8;

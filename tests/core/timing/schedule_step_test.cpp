@@ -1,5 +1,5 @@
-// The step and its memory under every pipeline schedule: the same work, less idle time, as much memory as is
-// kept.
+// The step and its memory under every pipeline schedule: equal work, less idle time, and the memory of the
+// saved tensors.
 #include <QtTest>
 #include <map>
 
@@ -48,7 +48,7 @@ class ScheduleStepTest : public QObject {
     }
   }
 
-  // Stages differ in what they hold, but all together compute what they always do.
+  // Stages hold different layers, but the sum of the work over all stages is equal.
   void the_work_is_the_same() {
     const auto products = [](const Step& step) {
       double sum = 0;
@@ -86,19 +86,20 @@ class ScheduleStepTest : public QObject {
     QVERIFY(most("dualpipe") > most("dualpipe-v"));  // for its second copy of the parameters
     for (const auto& [schedule, step] : steps_)
       for (size_t s = 0; s < step.memory->stages.size(); ++s) {
-        // What the report adds up is in there, and the transient buffers it leaves out.
+        // The peak includes the sum of the report, and transient buffers that the report omits.
         const StageReport& stage = step.report->stages[s];
         QVERIFY2(step.memory->stages[s].allocated > 0.9 * static_cast<double>(stage.memory_total),
                  schedule.c_str());
         const std::vector<ActionMemory> all = stage_timeline(*step.report, static_cast<int>(s));
         for (const MemoryCategory of :
-             {MemoryCategory::Activations, MemoryCategory::Logits})  // nothing is left behind
+             {MemoryCategory::Activations, MemoryCategory::Logits})  // all saved tensors are freed
           QVERIFY2(all.front().begin[static_cast<size_t>(of)] == all.back().end[static_cast<size_t>(of)],
                    schedule.c_str());
       }
   }
 
-  // What the note offers is what the step has; with it there is nothing to note, and nothing takes longer.
+  // The note offers the pass times of the step. With these times the note disappears, and the step is not
+  // longer.
   void order_from_the_step() {
     Design d = design_of("zb-auto");
     d.parallel.passes.times = {100, 10, 400, 300};

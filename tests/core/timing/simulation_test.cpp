@@ -1,4 +1,4 @@
-// The step in time: schedules against published bubbles and closed forms, and what holds for every design.
+// The step in time: schedules against published bubbles and closed forms, and invariants of every design.
 #include <QFile>
 #include <QJsonArray>
 #include <QJsonDocument>
@@ -21,7 +21,7 @@ using namespace shardscape::test;
 
 namespace {
 
-constexpr double kTiny = 1e-9;  // of the step: what additions in another order may change
+constexpr double kTiny = 1e-9;  // share of the step: rounding by another order of additions
 
 double seconds_of(const StageTimes& stage, TimeCategory category) {
   return stage.seconds[static_cast<size_t>(category)];
@@ -32,7 +32,7 @@ double sum(const std::array<double, kTimeCategoryCount>& seconds) {
   return out;
 }
 
-// What is wrong with a simulation; empty where nothing is.
+// Violated invariants of a simulation.
 QStringList faults(const Simulation& s) {
   QStringList out;
   const double step = s.step_seconds, tiny = kTiny * step;
@@ -62,8 +62,8 @@ QStringList faults(const Simulation& s) {
       if (span.waits_span < 0) continue;
       const Span& before = s.stages[static_cast<size_t>(span.waits_stage)]
                                .spans[static_cast<size_t>(span.waits_span)];
-      // A message arrives as it is sent; all else waits for an end, of a span that may go on behind what was
-      // waited for.
+      // A receive ends with its send. Any other span begins after a node of the span that it waited for; that
+      // span may continue after this node.
       if (span.kind == SpanKind::Receive
               ? before.kind != SpanKind::Send || std::abs(before.end - span.end) > tiny
               : before.begin > span.begin + tiny)
@@ -107,13 +107,13 @@ class SimulationTest : public QObject {
   void replicasDoNotChangeCompute();
   void hiddenGradients();
   void gathersAheadOfUse();
-  void fsdp2ReducesBehindThePipeline();
+  void fsdp2ReducesAfterThePipeline();
   void collectivesKeepProcessors_data();
   void collectivesKeepProcessors();
   void updatedParametersUnderTheForward();
   void matmulsWithTheirGathers();
   void exchangesUnderTheOtherHalf();
-  void devicesThatNobodySells();
+  void devicesWithChangedRates();
   void nodesArePipelined();
   void actionsAreMadeOfOps_data();
   void actionsAreMadeOfOps();
@@ -212,7 +212,7 @@ void SimulationTest::designs() {
   QVERIFY2(faults(*s).isEmpty(), all(faults(*s)));
   QVERIFY(s->mfu > 0 && s->mfu <= 1);
   QVERIFY(s->hfu > 0 && s->hfu <= 1);
-  // Model FLOPs of all kernels that are not run twice: no more than what is counted, but for masks and rings.
+  // Model FLOPs and hardware FLOPs are known.
   QVERIFY(s->model_tflops > 0 && s->hardware_tflops > 0);
 }
 
@@ -291,9 +291,9 @@ void SimulationTest::gathersAheadOfUse() {
   QVERIFY(s->stages[0].exposed > 0);
 }
 
-// torch.distributed.pipelining reduces a stage of FSDP2 once its last backward is through; FSDP1 reduces unit
-// by unit beside it.
-void SimulationTest::fsdp2ReducesBehindThePipeline() {
+// torch.distributed.pipelining reduces a stage of FSDP2 after its last backward. FSDP1 reduces unit by unit,
+// concurrently with the backward.
+void SimulationTest::fsdp2ReducesAfterThePipeline() {
   Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 4);
   for (const SyncStrategy sync : {SyncStrategy::Fsdp2, SyncStrategy::Fsdp1}) {
     d.parallel.sync = sync;
@@ -304,7 +304,9 @@ void SimulationTest::fsdp2ReducesBehindThePipeline() {
       for (const Span& span : stage.spans) {
         if (span.stream == StreamKind::Compute && span.kind == SpanKind::Backward)
           computed = std::max(computed, span.end);
-        if (span.name >= 0 && s->names[static_cast<size_t>(span.name)].starts_with("reduce-scatter"))
+        if (span.name < 0) continue;
+        const auto& collective = s->names[static_cast<size_t>(span.name)].collective;
+        if (collective && collective->op == CollectiveKind::ReduceScatter)
           first = std::min(first, span.begin);
       }
       QVERIFY(first < s->step_seconds);
@@ -313,8 +315,8 @@ void SimulationTest::fsdp2ReducesBehindThePipeline() {
   }
 }
 
-// NCCL keeps 24 of 132 processors to itself while it gathers and reduces beside products: they are slower for
-// as long as that takes, never by more than 132 / 108. Where nothing is known they are as fast as alone.
+// NCCL occupies 24 of 132 processors, so concurrent GEMMs are slower, at most by 132 / 108. Without a known
+// number of occupied processors, GEMMs keep their speed.
 void SimulationTest::collectivesKeepProcessors_data() {
   QTest::addColumn<QString>("accelerator");
   QTest::addColumn<int>("sync");
@@ -346,13 +348,13 @@ void SimulationTest::collectivesKeepProcessors() {
   const auto alone = simulate(*make_report(d));
   d.parallel.dp = 8;
   d.workload.batch *= 8;
-  const auto beside = simulate(*make_report(d));
-  QVERIFY2(faults(*beside).isEmpty(), all(faults(*beside)));
-  const double ratio = seconds_of(beside->stages[0], TimeCategory::MatrixProducts) /
+  const auto concurrent = simulate(*make_report(d));
+  QVERIFY2(faults(*concurrent).isEmpty(), all(faults(*concurrent)));
+  const double ratio = seconds_of(concurrent->stages[0], TimeCategory::MatrixProducts) /
                        seconds_of(alone->stages[0], TimeCategory::MatrixProducts);
   QVERIFY2(ratio > least - kTiny && ratio < most + kTiny, qPrintable(QString::number(ratio)));
   const auto others = [&](const Simulation& s) { return seconds_of(s.stages[0], TimeCategory::MemoryBound); };
-  QVERIFY(std::abs(others(*beside) - others(*alone)) < kTiny * others(*alone));
+  QVERIFY(std::abs(others(*concurrent) - others(*alone)) < kTiny * others(*alone));
 }
 
 void SimulationTest::updatedParametersUnderTheForward() {
@@ -368,16 +370,18 @@ void SimulationTest::updatedParametersUnderTheForward() {
   QVERIFY(ahead->step_seconds < after->step_seconds);
   const auto gathers = [](const Simulation& s) {
     double out = 0;
-    for (const Span& span : s.stages[0].spans)
-      if (span.name >= 0 && s.names[static_cast<size_t>(span.name)].starts_with("all-gather of parameters"))
-        out += span.end - span.begin;
+    for (const Span& span : s.stages[0].spans) {
+      if (span.name < 0) continue;
+      const auto& collective = s.names[static_cast<size_t>(span.name)].collective;
+      if (collective && collective->phase == Phase::ParamGather) out += span.end - span.begin;
+    }
     return out;
   };
   QVERIFY(gathers(*after) > 0);
   QVERIFY(std::abs(gathers(*ahead) - gathers(*after)) < kTiny);  // nothing shares its links
 }
 
-// All but the pieces that nothing hides: never more than without, and what is sent stays.
+// tp_comm_overlap hides all but the exposed pieces: exposed time does not grow, and bytes stay equal.
 void SimulationTest::matmulsWithTheirGathers() {
   Design d = trace_design("llama3-8b", 8, 1, 1, true, 2, 4);
   d.workload.seq = 8192;
@@ -415,8 +419,9 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
     sent += both->stages[s].communication;
   }
   QVERIFY(hidden < 0.8 * exposed);
-  QVERIFY(sent > exposed);  // all of it is there
-  // Products beside an exchange lack its processors, never more than their share of the device.
+  QVERIFY(sent > exposed);  // hidden communication is still counted
+  // GEMMs concurrent with an exchange lose its processors. They slow down at most by this share of the
+  // device.
   d.parallel.dispatch_sms = 0;
   const auto all = simulate(*make_report(d));
   d.parallel.dispatch_sms = 66;  // of 132
@@ -433,8 +438,7 @@ void SimulationTest::exchangesUnderTheOtherHalf() {
   }
 }
 
-// Sent once per node, tokens cross nodes while others are passed on inside: the exchange takes as long as the
-// slower of both.
+// Dispatch once per node is pipelined across and inside nodes, so it takes the time of the slower exchange.
 void SimulationTest::nodesArePipelined() {
   Design d = trace_design("deepseek-v3", 1, 1, 16, false, 1, 2);
   d.parallel.ep = 16;
@@ -447,7 +451,7 @@ void SimulationTest::nodesArePipelined() {
   };
   d.cluster.nic_bandwidth = 100;
   const auto [slow, slow_all] = seconds();
-  d.cluster.scaleup_bandwidth = 900;  // what is passed on inside was hidden already
+  d.cluster.scaleup_bandwidth = 900;  // the exchange inside the node was hidden before
   const auto [faster_inside, ignored] = seconds();
   QCOMPARE(faster_inside, slow);
   QVERIFY(slow < slow_all);
@@ -455,8 +459,9 @@ void SimulationTest::nodesArePipelined() {
   QVERIFY(seconds().first < 0.6 * slow);
 }
 
-// A device that is twice the accelerator in what a kind of kernel is bound by; the others keep their time.
-void SimulationTest::devicesThatNobodySells() {
+// A device with twice the rate in one respect halves the time of the kernels that this rate bounds. Other
+// kernels keep their time.
+void SimulationTest::devicesWithChangedRates() {
   Design d = trace_design("llama3-8b", 1, 1, 1, false, 1, 1);
   d.workload.seq = 8192;
   d.workload.dropout = true;
@@ -489,15 +494,15 @@ void SimulationTest::devicesThatNobodySells() {
 void SimulationTest::actionsAreMadeOfOps_data() {
   QTest::addColumn<int>("which");
   for (const auto& [name, which] : {std::pair{"replayed", 0},
-                                    {"communication beside products", 1},
+                                    {"communication concurrent with GEMMs", 1},
                                     {"the host is late", 2},
                                     {"overlapped exchanges of experts", 3},
                                     {"gathers of FSDP", 4}})
     QTest::newRow(name) << which;
 }
 
-// Ops follow one after the other inside their span, end with it, and take together what the play counted of
-// their category.
+// The ops of a span run one after another and end with the span. Their seconds per category add up to those
+// of the simulation.
 void SimulationTest::actionsAreMadeOfOps() {
   QFETCH(int, which);
   Design d = which == 3 ? trace_design("mixtral-8x7b", 1, 2, 4, false, 4, 16)
@@ -508,7 +513,7 @@ void SimulationTest::actionsAreMadeOfOps() {
   if (which == 2) d.cluster.accelerator = "a100-sxm-80gb";
   if (which == 3)
     d.parallel.ep = 4, d.parallel.schedule = ScheduleKind::DualPipe,
-    d.parallel.dispatcher = Dispatcher::Flex;  // packs nothing beside its exchanges
+    d.parallel.dispatcher = Dispatcher::Flex;  // needs no packing kernels
   if (which == 4) d.parallel.sync = SyncStrategy::Fsdp2;
   const auto report = make_report(d);
   QVERIFY2(report->valid(), report->problems.empty() ? "" : to_string(report->problems.front()).c_str());

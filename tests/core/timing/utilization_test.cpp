@@ -1,5 +1,5 @@
-// Model, useful and hardware FLOPs: what padding, load imbalance and masks change of each, against closed
-// forms.
+// Model, useful and hardware FLOPs against closed forms: the effect of padding, load imbalance and masks on
+// each.
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QtTest>
@@ -73,7 +73,7 @@ class UtilizationTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
-  // What Megatron-LM counts of tokens and top-k, with the router: slots are no part of it.
+  // Model FLOPs as Megatron-LM counts them: tokens, their top-k experts, and the router. Slots do not count.
   void modelFlopsAreOfTokens() {
     const Step step = step_of(experts({}));
     const ModelSpec& m = step.report->design.model;
@@ -130,8 +130,8 @@ class UtilizationTest : public QObject {
                what);
       QVERIFY2(drops || step.simulation->step_seconds > plain.simulation->step_seconds, what);
       QVERIFY2(drops || step.simulation->mfu < plain.simulation->mfu, what);
-      // Kernels compute slots that are filled up, on every rank; what the busiest expert has too many of,
-      // others have too few.
+      // Padded slots are computed on every rank. Without padding, the surplus of the busiest expert is
+      // missing on other ranks, so the sum stays.
       if (pads) QVERIFY2(step.hardware() > 1.1 * plain.hardware(), what);
       if (!pads && !drops) QVERIFY2(near(step.hardware(), plain.hardware()), what);
     }
@@ -146,7 +146,7 @@ class UtilizationTest : public QObject {
     QTest::newRow("replayed") << "recompute full" << causal(8192);
     QTest::newRow("window") << "window" << (4096.0 * 4097 / 2 + 4096.0 * 4096 + 8192 * 128) / (8192.0 * 8192);
     QTest::newRow("rows of scores") << "profile megatron-core-unfused" << 1.0;
-    // Of n blocks one is under the mask, and (n - 1) / 2 are whole.
+    // Of n blocks, one is cut by the mask and (n - 1) / 2 are complete.
     for (const char* ring : {"ring", "zigzag"})
       QTest::newRow(ring) << QString("context ") + ring << (causal(2048) + 1.5) / 2.5;
     QTest::newRow("ulysses") << "context ulysses" << causal(8192);
@@ -169,7 +169,7 @@ class UtilizationTest : public QObject {
     const Step step = step_of(d);
     const double attention = counted_attention(*step.report);
     double mean = attention;
-    if (step.report->ring_position) {  // that of the last rank; others have less
+    if (step.report->ring_position) {  // the count of the last rank; other ranks have less
       mean = 0;
       for (int position = 0; position < 4; ++position)
         mean += counted_attention(*make_report(d, {}, position)) / 4;

@@ -26,10 +26,13 @@ std::string said(const BridgeRecipe& recipe, const std::string& knob) {
 }
 
 const char* kSmall =
-    R"({"format": 1, "source": "x", "tags": {"26.02": "v1", "26.04": "v2", "26.04.01": "v3", "26.08": "v4"}, "nvlink": {"source": "x", "gpus": {"rack": 64}}, "recipes": [
-  {"model": "a", "system": "s", "precision": "BF16", "releases": ["26.04", "26.04.01"], "recipe": "middle", "knobs": {"dispatcher": "flex"}},
+    R"({"format": 1, "source": "x", "tags": {"26.02": "v1", "26.04": "v2", "26.04.01": "v3", "26.08": "v4"},
+  "nvlink": {"source": "x", "gpus": {"rack": 64}}, "recipes": [
+  {"model": "a", "system": "s", "precision": "BF16", "releases": ["26.04", "26.04.01"], "recipe": "middle",
+   "knobs": {"dispatcher": "flex"}},
   {"model": "a", "system": "s", "precision": "BF16", "releases": ["26.08"], "recipe": "last", "knobs": {}},
-  {"model": "a", "system": "s", "precision": "FP8", "releases": ["26.02"], "recipe": "other", "knobs": {}}]})";
+  {"model": "a", "system": "s", "precision": "FP8", "releases": ["26.02"], "recipe": "other",
+   "knobs": {}}]})";
 
 }  // namespace
 

@@ -66,7 +66,7 @@ class ValidationTest : public QObject {
     QTest::addColumn<double>("each");  // percent
     QTest::addColumn<double>("mean");
     QTest::newRow("megatron_b200_8gpu") << 0.5 << 0.15;
-    // 405B under cp 8 reserves more than is found here; all others are within 7.
+    // 405B under cp 8 reserves more than the model finds. All other rows are within 7 %.
     QTest::newRow("torchtitan_h100") << 17.0 << 4.7;
   }
   void memoryIsAsMeasured() {
@@ -83,7 +83,7 @@ class ValidationTest : public QObject {
     QVERIFY(memory->mean_abs_error_percent() < mean);
   }
 
-  // What is reached, with a little room: steps that get worse are found here.
+  // The present errors with a small margin: a change that makes steps worse fails.
   void timeIsAsMeasured_data() {
     QTest::addColumn<double>("mean");  // percent
     QTest::newRow("megatron_b200_8gpu") << 4.5;
@@ -144,8 +144,8 @@ class ValidationTest : public QObject {
     }
   }
 
-  // What is no figure, and fields of another type than their place has: listed with the row and the reason,
-  // in every metric of the set.
+  // Values that are not numbers, and fields of a wrong type, are listed with row and reason, for every metric
+  // of the set.
   void oddRowsAreListed_data() {
     QTest::addColumn<QByteArray>("row");
     QTest::addColumn<QByteArray>("time");  // part of the reason; empty: it is a row of the metric
@@ -170,7 +170,8 @@ class ValidationTest : public QObject {
     row("a text for yes", R"("measured_ms": 1, "measured_alloc_GiB": 2, "ce_fusion": "yes")",
         "ce_fusion is \"yes\", not true or false", "ce_fusion");
     row("huge",
-        R"("measured_ms": 1, "measured_alloc_GiB": 2, "micro_batches": 9000000000000000000, "micro_batch": 9000)",
+        R"("measured_ms": 1, "measured_alloc_GiB": 2, "micro_batches": 9000000000000000000,
+           "micro_batch": 9000)",
         "batch", "batch");
     QTest::newRow("a number for a row")
         << QByteArray("7") << QByteArray("no measured_ms") << QByteArray("no measured_alloc_GiB");
@@ -181,10 +182,10 @@ class ValidationTest : public QObject {
     QFETCH(QByteArray, memory);
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path)
-        << "{\"rows\": ["
-        << R"({"case": "first", "model": "llama3_8b", "layers": 4, "measured_ms": 1, "measured_alloc_GiB": 2}, )"
-        << row.toStdString() << "]}";
+    std::ofstream(path) << "{\"rows\": ["
+                        << R"({"case": "first", "model": "llama3_8b", "layers": 4, "measured_ms": 1,
+              "measured_alloc_GiB": 2}, )"
+                        << row.toStdString() << "]}";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     const Validation v = validate_set(std::get<MeasuredSet>(result),
@@ -232,9 +233,10 @@ class ValidationTest : public QObject {
   void aRowWithoutAModelIsListed() {
     QTemporaryDir folder;
     const std::string path = folder.filePath("set.json").toStdString();
-    std::ofstream(path)
-        << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1, "measured_alloc_GiB": 2},
-      {"case": "b", "model": "llama3_8b", "layers": 4, "tp": 3, "dp": 1, "measured_ms": 1, "measured_alloc_GiB": 2}]})";
+    std::ofstream(path) << R"({"source": "x", "rows": [{"case": "a", "model": "unheard-of", "measured_ms": 1,
+       "measured_alloc_GiB": 2},
+      {"case": "b", "model": "llama3_8b", "layers": 4, "tp": 3, "dp": 1, "measured_ms": 1,
+       "measured_alloc_GiB": 2}]})";
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     const auto& rows = std::get<MeasuredSet>(result).rows;

@@ -72,7 +72,7 @@ class FormTest : public QObject {
 
   void typingRecomputes() {
     QLineEdit* seq = focused("seq");
-    QTest::keyClicks(seq, "4096");  // the old figure is selected
+    QTest::keyClicks(seq, "4096");  // replaces the selected old number
     QCOMPARE(session_->design().workload.seq, 4096);
     QTRY_COMPARE(session_->report()->design.workload.seq, 4096);
     QCOMPARE(seq->text(), QString("4096"));
@@ -100,7 +100,7 @@ class FormTest : public QObject {
     QCOMPARE(session_->design().parallel.tp, 1);  // stays in range
   }
 
-  void impossibleDegreeIsMendedByAClick() {
+  void aClickFixesAnImpossibleDegree() {
     QLineEdit* tp = focused("tp");
     QTest::keyClicks(tp, "5");
     session_->waitForReport();
@@ -117,7 +117,7 @@ class FormTest : public QObject {
     QCOMPARE(tp->text(), QString::number(session_->design().parallel.tp));
   }
 
-  void textThatIsNoNumberStaysUntilTakenBack() {
+  void textThatIsNoNumberStaysUntilItIsReverted() {
     QLineEdit* tp = focused("tp");
     const qint64 before = session_->design().parallel.tp;
     QTest::keyClicks(tp, "many");
@@ -136,7 +136,8 @@ class FormTest : public QObject {
     QTRY_COMPARE(tp->text(), QString::number(before));
   }
 
-  // "4" is a length that the design takes before "a" makes a text that it does not.
+  // The design accepts "4", the first key of "4a". After the refusal of "4a", the button restores the value
+  // from before both keys.
   void aRejectedTextGivesBackTheValueBeforeTheEdit() {
     QLineEdit* seq = focused("seq");
     IssueLine* issue = form_->row("seq")->issueLine();
@@ -149,7 +150,7 @@ class FormTest : public QObject {
       QVERIFY(session_->rejected("seq"));
       QCOMPARE(session_->allProblems().front().where, std::string("seq"));
       QCOMPARE(issue->fixButton()->text(), QString("Keep 8,192"));
-      QTest::keyClick(seq, Qt::Key_Tab);  // as a click on the button does
+      QTest::keyClick(seq, Qt::Key_Tab);  // leaves the field, as a click on the button does
       QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
       QTRY_COMPARE(seq->text(), QString("8,192"));
       QCOMPARE(session_->design().workload.seq, 8192);
@@ -168,11 +169,11 @@ class FormTest : public QObject {
     QTest::keyClick(seq, Qt::Key_Return);
     QTest::keyClicks(seq, "2048");
     QTest::keyClick(seq, Qt::Key_Return);
-    QTest::keyClick(seq, Qt::Key_Escape);  // nothing typed since
+    QTest::keyClick(seq, Qt::Key_Escape);  // nothing was typed since the last Escape
     QCOMPARE(session_->design().workload.seq, 2048);
   }
 
-  void choicesAreReadInFull() {
+  void choicesAreShownInFull() {
     for (const Knob& knob : knobs()) sectionOf(knob.id.c_str())->setFolded(false);
     for (const int width : {264, 300, 420}) {
       form_->resize(width, 900);
@@ -241,8 +242,8 @@ class FormTest : public QObject {
     QVERIFY(form_->row("vocab")->isVisible());
   }
 
-  // A choice that is left alone stays as high as it was among others.
-  void aFieldAloneIsNoHigher() {
+  // A choice keeps its height when the filter hides all other rows.
+  void aSingleRowKeepsItsHeight() {
     form_->focusFilter();
     auto* filter = form_->findChild<QLineEdit*>("form_filter");
     QTest::keyClicks(filter, "pipeline schedule");
@@ -253,7 +254,8 @@ class FormTest : public QObject {
     QTest::keyClick(filter, Qt::Key_Escape);
   }
 
-  // Fields of that name; those that only mention it on demand, and at once where there is none of the name.
+  // The filter shows rows whose name matches. A button adds rows whose help matches. Without a matching name,
+  // the rows whose help matches appear at once.
   void theFilterFindsNamesFirst() {
     auto* filter = form_->findChild<QLineEdit*>("form_filter");
     auto* more = form_->findChild<QPushButton*>("form_mentions");
@@ -272,18 +274,18 @@ class FormTest : public QObject {
     QTest::mouseClick(more, Qt::LeftButton);
     QVERIFY(shown(KnobRow::Match::Help) > 0);
     QVERIFY(!more->isVisible());
-    filter->setText("microbatche");  // another word is another search
+    filter->setText("microbatche");  // a new text hides rows that only mention it again
     filter->setText("microbatch");
     QCOMPARE(shown(KnobRow::Match::Help), 0);
-    filter->setText("DeepSpeed");  // in help texts only, or in names
+    filter->setText("DeepSpeed");  // matches names or help texts
     QVERIFY(shown(KnobRow::Match::Name) > 0 || shown(KnobRow::Match::Help) > 0);
     filter->setText("no such thing at all");
     QVERIFY(!more->isVisible());
   }
 
-  // A number that is many times the one before may be half of another: it counts after a pause, with Enter,
-  // or when the field is left.
-  void halfTypedNumbersThatLeapWait() {
+  // A number that is many times the previous one may be half typed. It takes effect after a pause, with
+  // Enter, or when the field loses the focus.
+  void largeJumpsWaitForAPause() {
     QLineEdit* seq = focused("seq");
     seq->home(false);
     QTest::keyClicks(seq, "4");  // 48,192
@@ -308,16 +310,16 @@ class FormTest : public QObject {
     QCOMPARE(session_->design().workload.seq, 131072);
   }
 
-  void whatTheFilterLeavesIsWhole() {
+  void filteredRowsAreNotCut() {
     auto* filter = form_->findChild<QLineEdit*>("form_filter");
     filter->setText("ZeRO");
     for (const char* id : {"stage3_max_live_parameters", "zero_reduce_bucket_size"}) {
       const auto* line = field<QLineEdit>(id);
       QVERIFY(line->isVisible());
       QVERIFY2(line->fontMetrics().horizontalAdvance(line->text()) < line->width() - 16,
-               qPrintable(line->text()));  // not cut
+               qPrintable(line->text()));  // the text is not cut off
     }
-    // Of the DDP buckets one row is left: it says why it is greyed.
+    // The filter leaves one row of the DDP buckets. It gives the reason for being disabled.
     filter->setText("bucket_cap_mb");
     const KnobRow* row = form_->row("bucket_cap_mb");
     QVERIFY(row->isVisible() && !form_->row("first_bucket_mb")->isVisible());
@@ -327,7 +329,7 @@ class FormTest : public QObject {
     }));
   }
 
-  void whatHasNoEffectIsGreyedWithTheReason_data() {
+  void knobsWithoutEffectAreDisabledWithTheReason_data() {
     QTest::addColumn<QString>("id");
     QTest::addColumn<QString>("why");
     QTest::newRow("experts of a dense model") << "expert_ffn"
@@ -349,7 +351,7 @@ class FormTest : public QObject {
     QTest::newRow("pipeline") << "virtual_stages"
                               << "";
   }
-  void whatHasNoEffectIsGreyedWithTheReason() {
+  void knobsWithoutEffectAreDisabledWithTheReason() {
     QFETCH(QString, id);
     QFETCH(QString, why);
     KnobRow* row = form_->row(id);
@@ -370,7 +372,7 @@ class FormTest : public QObject {
     QVERIFY(form_->row("expert_ffn")->isVisible());
     session_->setKnob("seq", "4096");
     session_->waitForReport();
-    QVERIFY(!section->folded());  // what the person opened stays open
+    QVERIFY(!section->folded());  // a section that the person opened stays open
     section->header()->setFocus();
     QTest::keyClick(section->header(), Qt::Key_Left);
     QVERIFY(!form_->row("expert_ffn")->isVisible());
@@ -387,7 +389,7 @@ class FormTest : public QObject {
     QVERIFY(form_->row("expert_ffn")->idleReason().isEmpty());
   }
 
-  void whatIsWrongIsNeverFolded() {
+  void rowsWithProblemsAreNeverFolded() {
     QVERIFY(!form_->row("ep")->isVisible());
     session_->setKnob("ep", "2");
     session_->waitForReport();
@@ -398,7 +400,7 @@ class FormTest : public QObject {
     QTRY_VERIFY(!form_->row("ep")->isVisible());
   }
 
-  void rareLimitsAreFoldedWhileUsual() {
+  void rareLimitsAreFoldedAtTheirDefaults() {
     session_->setKnob("pp", "1");
     session_->setKnob("sync", "zero-3");
     session_->waitForReport();
@@ -409,7 +411,7 @@ class FormTest : public QObject {
     QTRY_VERIFY(form_->row("stage3_max_reuse_distance")->isVisible());
   }
 
-  void impossibleChoicesAreGreyed() {
+  void impossibleChoicesAreDisabled() {
     auto* sync = field<QComboBox>("sync");
     const auto* items = qobject_cast<QStandardItemModel*>(sync->model());
     const auto item = [&](const char* value) { return items->item(sync->findData(value)); };
@@ -423,7 +425,7 @@ class FormTest : public QObject {
     QTest::keyClick(sync->view(), Qt::Key_Escape);
     sync->hidePopup();
     sync->setFocus();
-    for (int i = 0; i < sync->count(); ++i) {  // the arrow keys pass over them
+    for (int i = 0; i < sync->count(); ++i) {  // the arrow keys skip disabled choices
       QTest::keyClick(sync, Qt::Key_Down);
       QVERIFY(session_->design().parallel.sync != SyncStrategy::Zero2 &&
               session_->design().parallel.sync != SyncStrategy::Zero3);
@@ -433,7 +435,7 @@ class FormTest : public QObject {
     QTest::keyClick(sync, Qt::Key_Up);
     QTest::keyClick(sync, Qt::Key_Up);
     QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
-    session_->setKnob("pp", "2");  // what is chosen stays, with its problem
+    session_->setKnob("pp", "2");  // the chosen value stays, with its problem
     QCOMPARE(session_->design().parallel.sync, SyncStrategy::Zero3);
   }
 
@@ -446,7 +448,7 @@ class FormTest : public QObject {
     QCOMPARE(form_->findChild<QLabel*>("total_cluster")->text(), QString("2 nodes"));
   }
 
-  // The words of a long fix give way, the form does not grow wider than its panel.
+  // The text of a long fix is elided. The form does not become wider than its panel.
   void aLongFixKeepsTheWidth() {
     IssueLine line(nullptr);
     line.resize(220, 80);

@@ -1,4 +1,4 @@
-// The documentation in its window: what a person reaches by keys and mouse, and that no link leads nowhere.
+// The documentation window: navigation by keys and mouse, and a target for every link.
 #include <QDesktopServices>
 #include <QDir>
 #include <QFileInfo>
@@ -8,6 +8,7 @@
 #include <QTextBlock>
 #include <QToolButton>
 
+#include "base/problem.h"
 #include "offscreen.h"
 #include "ui/form/config_form.h"
 #include "ui/help/help_browser.h"
@@ -89,7 +90,7 @@ class HelpTest : public WindowTest {
     QVERIFY(help()->searchField()->hasFocus());
     QTest::keyClicks(help()->searchField(), words);
   }
-  // The last section of a page cannot be scrolled to the top.
+  // The line of the cursor is the target: the last section of a page cannot be scrolled to the top.
   QString lineAtCursor() const { return browser()->textCursor().block().text(); }
   QString lineAtTop() const { return browser()->document()->findBlock(browser()->top()).text(); }
 
@@ -144,6 +145,16 @@ class HelpTest : public WindowTest {
     }
   }
 
+  // The panel shows the code of each problem in a tooltip.
+  void problemsOpenThePageOfTheCodes() {
+    HelpLibrary library;
+    const auto place = library.resolve(QUrl(helpLink(HelpTopic::Problems)));
+    QVERIFY(place);
+    const QString page = library.document(place->page)->toPlainText();
+    for (const ProblemCode code : {ProblemCode::HeadsIndivisibleByTp, ProblemCode::ValueWithoutEffect})
+      QVERIFY(page.contains(QString::fromStdString(std::string(code_text(code)))));
+  }
+
   void equalHeadingsHaveTheirOwnAnchors() {
     HelpLibrary library;
     const auto first = library.resolve(QUrl("json.md#attention")),
@@ -171,7 +182,7 @@ class HelpTest : public WindowTest {
     pressF1();
     QVERIFY(help() && help()->isVisible());
     QCOMPARE(help()->shown(), page);
-    // The button next to the tabs opens the same, wherever the focus is.
+    // The button next to the tabs opens the same page, wherever the focus is.
     window_->form()->focusKnob("seq");
     pressF1();
     QCOMPARE(help()->shown(), QString("json"));
@@ -203,7 +214,8 @@ class HelpTest : public WindowTest {
     search("caching allocator");
     HelpTree* tree = help()->tree();
     QVERIFY(tree->topLevelItemCount() > 1);
-    QCOMPARE(tree->topLevelItem(0)->text(0), QString("Memory"));  // has a heading with these words
+    QCOMPARE(tree->topLevelItem(0)->text(0),
+             QString("Memory"));  // first, because a heading of this page has the words
     QVERIFY(tree->topLevelItem(0)->childCount() > 0);
     QTest::keyClick(help()->searchField(), Qt::Key_Return);
     QCOMPARE(help()->shown(), QString("models/memory"));
@@ -214,7 +226,7 @@ class HelpTest : public WindowTest {
     QVERIFY(browser()->textCursor().position() > first);
     QTest::keyClick(help()->searchField(), Qt::Key_Return, Qt::ShiftModifier);
     QCOMPARE(browser()->textCursor().position(), first);
-    // Words of this page only.
+    // These words occur on one page only.
     QVERIFY(browser()->extraSelections().size() > 2);
     QTest::keyClick(browser(), Qt::Key_F3);
     const int marked = browser()->textCursor().selectionStart();
@@ -236,7 +248,7 @@ class HelpTest : public WindowTest {
     QTest::mouseClick(tree->viewport(), Qt::LeftButton, {}, tree->visualItemRect(line).center());
     QVERIFY(line->toolTip(0).contains("pareto", Qt::CaseInsensitive));
     QVERIFY2(line->toolTip(0).startsWith(lineAtCursor()),
-             qPrintable(lineAtCursor()));  // or the row's first cell
+             qPrintable(lineAtCursor()));  // the line, or the first cell of its table row
     QTest::keyClick(browser(), Qt::Key_Escape);
     QCOMPARE(help()->searchField()->text(), QString());
     QVERIFY(browser()->extraSelections().isEmpty());
@@ -272,17 +284,17 @@ class HelpTest : public WindowTest {
     QCOMPARE(lineAtTop(), QString("Saved tensors"));
     QTest::mouseClick(help()->backButton(), Qt::LeftButton);
     QCOMPARE(help()->shown(), QString("models/memory"));
-    QVERIFY(std::abs(browser()->top() - link->position) < 400);  // where the link was followed
+    QVERIFY(std::abs(browser()->top() - link->position) < 400);  // back at the place of the followed link
     QTest::keyClick(browser(), Qt::Key_Right, Qt::AltModifier);
     QCOMPARE(help()->shown(), QString("models/graph"));
     QVERIFY(!help()->forwardButton()->isEnabled());
     QTest::keyClick(browser(), Qt::Key_Left, Qt::AltModifier);
     QCOMPARE(help()->shown(), QString("models/memory"));
-    QTest::keyClick(browser(), Qt::Key_Left, Qt::AltModifier);  // there is nothing before
+    QTest::keyClick(browser(), Qt::Key_Left, Qt::AltModifier);  // the history has no earlier page
     QCOMPARE(help()->shown(), QString("models/memory"));
   }
 
-  void linksOutOfThePagesAreHandedOver() {
+  void webLinksAreOpenedInTheBrowser() {
     openHelp();
     QDesktopServices::setUrlHandler("https", this, "openOutside");
     const QString before = help()->shown();

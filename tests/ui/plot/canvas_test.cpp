@@ -1,4 +1,4 @@
-// The base of painted charts, with a chart of three squares, and the ticks of axes.
+// Canvas, the base of painted charts, tested with a chart of three squares. Ticks of axes.
 #include <QApplication>
 #include <QImage>
 #include <QMouseEvent>
@@ -18,7 +18,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-// Squares of 40 pixels next to each other; the third one is not there until it is wanted.
+// Squares of 40 pixels next to each other. Tests may change their number.
 class Squares : public Canvas {
  public:
   explicit Squares(bool moves = false) : Canvas("squares", "Three squares", nullptr), moves_(moves) {
@@ -139,14 +139,16 @@ class CanvasTest : public QObject {
     QCOMPARE(chart.activated, 3);
     QTest::keyClick(&chart, Qt::Key_Escape);
     QCOMPARE(chart.selected, -1);
-    QKeyEvent up(QEvent::KeyPress, Qt::Key_Up, Qt::NoModifier);  // no key of this chart: its parents have it
+    QKeyEvent up(QEvent::KeyPress, Qt::Key_Up,
+                 Qt::NoModifier);  // the chart does not use this key, so its parents get it
     QApplication::sendEvent(&chart, &up);
     QVERIFY(!up.isAccepted());
     QTest::mouseClick(&chart, Qt::LeftButton, {}, {20, 20});
     QVERIFY(!chart.shownFocus());
   }
 
-  // An ancestor may have plain arrows as shortcuts; those with Ctrl or Alt are the window's.
+  // The chart gets plain arrows, even if an ancestor has them as shortcuts. Arrows with Ctrl or Alt go to the
+  // window.
   void arrowsBelongToTheChart() {
     Squares chart;
     const auto kept = [&](int key, Qt::KeyboardModifiers held) {
@@ -172,7 +174,7 @@ class CanvasTest : public QObject {
     QTest::mouseMove(&chart, {60, 30});
     QTest::mouseRelease(&chart, Qt::LeftButton, {}, {60, 30});
     QCOMPARE(chart.moved, QPointF(-40, -10));
-    QVERIFY(chart.log.isEmpty());  // a drag is no click
+    QVERIFY(chart.log.isEmpty());  // a drag does not count as a click
     QTest::mouseClick(&chart, Qt::LeftButton, {}, {20, 20});
     QCOMPARE(chart.selected, 0);
     send_wheel(chart, 2);
@@ -221,11 +223,11 @@ class CanvasTest : public QObject {
     QCOMPARE(texts(linear_scale(0, 10), 300, 50), QStringList({"0", "2", "4", "6", "8", "10"}));
     QCOMPARE(texts(linear_scale(0, 1), 300, 50), QStringList({"0", "0.2", "0.4", "0.6", "0.8", "1.0"}));
     QCOMPARE(texts(linear_scale(0, 12000), 120, 40), QStringList({"0", "5,000", "10,000"}));
-    // A short stretch far from zero: neighbours have different texts.
+    // A short range far from zero: neighbouring ticks have different texts.
     QStringList near = texts(linear_scale(10.2, 10.3), 600, 50);
     QVERIFY(near.size() > 4);
     QCOMPARE(near.removeDuplicates(), 0);
-    // Bytes in GiB, seconds in ms.
+    // Ticks are round in the displayed unit: GiB, ms.
     const double gib = 1024.0 * 1024 * 1024;
     QCOMPARE(texts(linear_scale(0, 80 * gib, gib), 170, 34), QStringList({"0", "20", "40", "60", "80"}));
     QCOMPARE(texts(linear_scale(0, 0.03, 1e-3), 300, 90), QStringList({"0", "10", "20", "30"}));
@@ -250,7 +252,7 @@ class CanvasTest : public QObject {
     QCOMPARE(texts(log_scale(1, 1e8), 200, 60), QStringList({"1", "1,000", "10⁶"}));
     QCOMPARE(texts(log_scale(8, 4096, 2), 700, 58).size(), 10);
     QCOMPARE(texts(log_scale(8, 64, 2), 400, 58), QStringList({"8", "16", "32", "64"}));
-    // Less than a decade: as on a linear axis.
+    // Less than a decade: the ticks of a linear axis.
     QCOMPARE(texts(log_scale(10, 30), 300, 60), QStringList({"10", "15", "20", "25", "30"}));
   }
 

@@ -1,4 +1,4 @@
-// What is saved of a view opens again and holds what the view shows.
+// Saved pictures and tables can be opened and contain what the view shows.
 #include <QApplication>
 #include <QDir>
 #include <QFile>
@@ -88,7 +88,7 @@ class ChartExportTest : public QObject {
                                                   QStringLiteral("Data parallel (dp)")};
   }
 
-  // A view that was never shown is saved like any other.
+  // A view can be saved before it was ever shown.
   void views() {
     QFETCH(int, view);
     QFETCH(QStringList, texts);
@@ -115,8 +115,8 @@ class ChartExportTest : public QObject {
     QVERIFY2(error.isEmpty(), qPrintable(error));
     for (const QString& text : texts)
       QVERIFY2(found.contains(text), qPrintable(text + QStringLiteral(" is not in:\n") + found));
-    QVERIFY(!svg.contains("<image"));     // vectors only
-    QVERIFY(svg.contains("sans-serif"));  // readable where the window's font is not installed
+    QVERIFY(!svg.contains("<image"));     // contains vector graphics only
+    QVERIFY(svg.contains("sans-serif"));  // a fallback where the window's font is not installed
     QVERIFY(QSvgRenderer(svg).isValid());
 
     const QByteArray pdf = bytes_of(picture, SaveFormat::Pdf);
@@ -155,7 +155,7 @@ class ChartExportTest : public QObject {
     MemoryView view(state_.get());
     for (const SaveFormatInfo& info : save_formats()) {
       if (info.format == SaveFormat::Trace || info.format == SaveFormat::Json)
-        continue;  // the timeline's, a search's
+        continue;  // only the timeline or a search has this format
       const QString path = folder.filePath(view.picture().file_name + u'.' + info.suffix);
       const auto problem = save_picture(view.picture(), info.format, path);
       QVERIFY2(!problem, problem ? to_string(*problem).c_str() : "");

@@ -1,4 +1,4 @@
-// The tables of the charts: model contract, raw values, sorting, copying.
+// Table models of the charts: the rules of QAbstractItemModel, raw values, sorting, copying.
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
@@ -54,13 +54,13 @@ class ModelsTest : public QObject {
 
  private Q_SLOTS:
 
-  void keepsTheModelContract() {
+  void followsTheModelRules() {
     StageMemoryModel memory;
     FlopsModel flops;
     CollectivesModel collectives;
     const QAbstractItemModelTester a(&memory, Reports::QtTest), b(&flops, Reports::QtTest),
         c(&collectives, Reports::QtTest);
-    // Growing, shrinking and staying the same.
+    // The table grows, shrinks, and keeps its size.
     for (const int64_t pp : {1, 4, 4, 2}) {
       const auto report = report_of(2, pp, 2);
       QVERIFY(report->valid());
@@ -103,7 +103,7 @@ class ModelsTest : public QObject {
     QCOMPARE(raw_header(model, StageMemoryModel::kTotal), QStringLiteral("total (bytes)"));
   }
 
-  void whatIsOnTheHostHasAColumnOfItsOwn() {
+  void bytesOnTheHostHaveTheirOwnColumn() {
     Design design = test::preset_design("llama3-8b", 1, 2, 2);
     StageMemoryModel model;
     model.setReport(*estimate(design), UnitSystem::Binary);
@@ -208,7 +208,7 @@ class ModelsTest : public QObject {
     const QStringList lines = QGuiApplication::clipboard()->text().trimmed().split(u'\n');
     QCOMPARE(lines.size(), model.rowCount() + 1);
     QCOMPARE(lines[0].split(u'\t').first(),
-             QStringLiteral("Phase"));  // the left-out stage column is not copied
+             QStringLiteral("Phase"));  // the hidden column of stages is not copied
     QCOMPARE(lines[0].split(u'\t').size(), model.columnCount() - 1);
     QCOMPARE(lines[1].split(u'\t')[1], model.index(0, CollectivesModel::Op).data().toString());
 
@@ -236,7 +236,7 @@ class ModelsTest : public QObject {
     const QStringList lines = csv_text(model).split(u'\n', Qt::SkipEmptyParts);
     QCOMPARE(lines.size(), model.rowCount() + 1);
     QVERIFY(lines[0].contains(QStringLiteral("counted (FLOP)")));
-    QVERIFY(!lines[1].contains(QStringLiteral("PFLOP")));  // raw digits, no display units
+    QVERIFY(!lines[1].contains(QStringLiteral("PFLOP")));  // raw numbers without display units
   }
 
   void numbersReadWell_data() {

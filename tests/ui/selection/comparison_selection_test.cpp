@@ -1,5 +1,5 @@
-// Selections with designs pinned for comparison: what is clicked in any of them is selected, and
-// marked in all.
+// Selections with pinned designs: a click on any design selects the thing, and all designs mark it.
+// A is the present design, B the pinned one.
 #include <QTest>
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/compare_page.h"
-#include "ui/views/explore/explore_view.h"  // before the graph's search, whose results have the same name
+#include "ui/views/explore/explore_view.h"  // before the graph's search header: equal names
 #include "ui/views/explore/grouped_bars.h"
 #include "ui/views/memory/stage_memory_model.h"
 
@@ -37,7 +37,7 @@ class ComparisonSelectionTest : public SelectionWindow {
   }
 
  private Q_SLOTS:
-  // A has stages 0 to 3 with tp 2, B stages 0 and 1 with tp 1 and dp 4.
+  // A has four stages with tp 2. B has two stages with tp 1 and dp 4.
   void init() {
     begin();
     set(*session_, {{"tp", "1"}, {"pp", "2"}, {"dp", "4"}, {"batch", "16"}, {"microbatch", "1"}});
@@ -47,9 +47,8 @@ class ComparisonSelectionTest : public SelectionWindow {
   }
   void cleanup() { close(); }
 
-  // Series that the present design has no more stay in its bars, as the pinned one has them: nothing of these
-  // is selected.
-  void whatOnlyTheOtherHasIsNotSelected() {
+  // After an edit, bars keep a series that only the pinned design has. A selection of this series is cleared.
+  void seriesOfThePinnedDesignOnlyAreNotSelected() {
     const auto select_and_lose = [&](int tab, auto* chart, const char* label,
                                      std::initializer_list<std::pair<const char*, const char*>> knobs,
                                      const char* said) {
@@ -73,11 +72,11 @@ class ComparisonSelectionTest : public SelectionWindow {
                     {{"mode", "prefill"}}, "Compute of stage 1");
   }
 
-  // Keys on a segment that only B has find none in the present design, which is no place in lists of its own.
-  void keysOnWhatOnlyTheOtherHas() {
+  // Keys on a segment that only B has do not change the selection, because A has no such segment.
+  void keysOnSegmentsOfThePinnedDesignOnly() {
     show(kCommunication);
     StageChart* chart = view<CommunicationView>()->chart();
-    int only = -1;  // B alone has replicas
+    int only = -1;  // the series that only B has: data parallelism
     for (int at = 0; at < static_cast<int>(chart->data().series.size()); ++at)
       if (chart->data().ownSeries(0, at) < 0 && chart->data().ownSeries(1, at) >= 0) only = at;
     QVERIFY(only >= 0);
@@ -91,9 +90,8 @@ class ComparisonSelectionTest : public SelectionWindow {
     }
   }
 
-  // A click on a bar of B selects the same in the present design, and both are framed; the inspector tells of
-  // B.
-  void barsOfTheOther_data() {
+  // A click on a bar of B selects the same thing in A. Both bars are marked, and the inspector shows B.
+  void barsOfThePinnedDesign_data() {
     QTest::addColumn<int>("tab");
     QTest::addColumn<QString>("label");
     QTest::addColumn<int>("kind");
@@ -101,7 +99,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QTest::newRow("FLOPs") << kCompute << "Attention, scan, backward" << int(SelectionKind::Flops);
     QTest::newRow("communication") << kCommunication << "Pipeline (pp)" << int(SelectionKind::Group);
   }
-  void barsOfTheOther() {
+  void barsOfThePinnedDesign() {
     QFETCH(int, tab);
     QFETCH(QString, label);
     QFETCH(int, kind);
@@ -138,7 +136,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(chart->selectedMember(), 1);
     QTest::keyClick(chart, Qt::Key_PageUp);
     QCOMPARE(chart->selectedMember(), 0);
-    // Rows of the table side by side are the same selection too.
+    // Rows of the comparison table give the same selection.
     ChartTable* table = page->comparisonTable();
     QVERIFY(table->isVisible());
     QCOMPARE(table->selectedSourceRows(), std::vector<int>{page->comparisonModel()->rowOf(part)});
@@ -149,7 +147,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     clickRow(table, page->comparisonModel()->rowOf(part));
     QCOMPARE(window_->selection()->selection(), theirs);
     QVERIFY(!window_->grab().isNull());
-    // A stage that A has and B has not.
+    // Stage 3 exists in A only.
     click(3, 0);
     QCOMPARE(window_->selection()->selection().stage, 3);
     QVERIFY(chart->markedComparedBars().empty());
@@ -157,8 +155,8 @@ class ComparisonSelectionTest : public SelectionWindow {
             window_->selection()->selection().kind == SelectionKind::Nothing);
   }
 
-  // What A has none of selects nothing of it, and the inspector still tells.
-  void barsThatOnlyTheOtherHas() {
+  // A click on a segment that A lacks selects nothing in A. The inspector still shows the segment of B.
+  void barsOfThePinnedDesignOnly() {
     show(kCommunication);
     StageChart* chart = view<CommunicationView>()->chart();
     const int part = series(chart, "Data parallel (dp)");
@@ -174,8 +172,8 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(window_->selection()->inspection().title, QString("Communication of stage 0"));
   }
 
-  // An op of the graph is marked in the bars of B where B has it.
-  void nodesInBarsOfTheOther() {
+  // A selected op is marked in the bars of B, on the stage of B that holds the op.
+  void nodesInBarsOfThePinnedDesign() {
     show(kGraph);
     clickNode(node("Attention"));
     const int unit = window_->selection()->selection().unit;
@@ -186,8 +184,8 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(chart->marked(), std::vector<int>{part});
   }
 
-  // A box of B's step is the same of A's, in all views.
-  void boxesOfTheOther() {
+  // A click on a box of B selects the matching span of A in all views.
+  void boxesOfThePinnedDesign() {
     show(kTimeline);
     TimelineView* timeline = view<TimelineView>();
     GanttCanvas* canvas = timeline->canvas();
@@ -206,9 +204,9 @@ class ComparisonSelectionTest : public SelectionWindow {
     show(kMemory);
     QVERIFY(view<MemoryView>()->curve()->marked());
     show(kTimeline);
-    session_->comparisons()->clear();  // the box went with its design, the selection did not
+    session_->comparisons()->clear();  // the box of B is gone, but the selection stays
     QCOMPARE(canvas->selected(), same);
-    // Microbatches that A has not.
+    // A microbatch that A does not have.
     set(*session_, {{"batch", "64"}});
     pinNow();
     set(*session_, {{"batch", "16"}});
@@ -221,7 +219,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QVERIFY(canvas->matching().empty());
   }
 
-  // Steps of both show the op in the same layer; places in one graph are no places in the other.
+  // The steps of both designs mark the op in the same layer. The op has different indices in the two graphs.
   void nodesInBothSteps() {
     show(kGraph);
     clickNode(node("Attention"));
@@ -254,7 +252,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     }()));
   }
 
-  // The table is filled anew when steps of others come: its rows stay marked.
+  // The table is rebuilt when the steps of pinned designs arrive. Its rows stay marked.
   void rowsStayMarked() {
     session_->comparisons()->clear();
     show(kMemory);
@@ -268,8 +266,8 @@ class ComparisonSelectionTest : public SelectionWindow {
     QCOMPARE(table->selectedSourceRows(), marked);
   }
 
-  // Parts of the step and of memory side by side are selections too; the inspector stands next to them.
-  void figuresSideBySide() {
+  // Values on the Compare page select parts of the step and of memory. The inspector is visible next to them.
+  void valuesOfTheComparePage() {
     clickMemory("Activations");
     window_->tabs()->setCurrentWidget(window_->explore());
     window_->explore()->showPage(ExploreView::Compare);
@@ -281,7 +279,7 @@ class ComparisonSelectionTest : public SelectionWindow {
         if (page.figures()[i].id == id) return static_cast<int>(i);
       return -1;
     };
-    QVERIFY(contains(bars->marked(), figure("attention_seconds")));  // what keeps activations
+    QVERIFY(contains(bars->marked(), figure("attention_seconds")));  // ops that save activations
     const auto click = [&](int of) {
       for (const GroupedBars::Row& row : bars->rows())
         if (row.figure == of) QTest::mouseClick(bars, Qt::LeftButton, {}, row.bars[1].center().toPoint());
@@ -307,7 +305,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     QVERIFY(view<TimelineView>()->breakdown()->marked().empty());
   }
 
-  // The memory table frames the cell of the category that is selected, and its cells select.
+  // The memory table marks the cell of the selected category. A click on a cell selects its category.
   void cellsOfMemory() {
     session_->comparisons()->clear();
     clickMemory("Activations");
@@ -325,13 +323,13 @@ class ComparisonSelectionTest : public SelectionWindow {
     Selection selection;
     selection.kind = SelectionKind::Time;
     selection.time = TimeCategory::Attention;
-    window_->selection()->selectInAllViews(selection, nullptr);  // of all stages
+    window_->selection()->selectInAllViews(selection, nullptr);  // on all stages
     QCOMPARE(table->markedCells().size(), session_->report()->stages.size());
     window_->selection()->selectInAllViews({}, nullptr);
     QVERIFY(table->markedCells().empty());
   }
 
-  // With little room bars and curves do not lie over what is below them, and buttons keep their words.
+  // In a small window, charts do not overlap the widgets below, and buttons are wide enough for their text.
   void smallWindows() {
     window_->resize(1024, 700);
     for (const int tab : {kMemory, kCompute, kCommunication}) {
@@ -349,7 +347,7 @@ class ComparisonSelectionTest : public SelectionWindow {
     }
   }
 
-  void breakdownsOfTheOther() {
+  void breakdownsOfThePinnedDesign() {
     show(kTimeline);
     BreakdownBar* bar = view<TimelineView>()->breakdown();
     QTRY_COMPARE(bar->others().size(), size_t{1});

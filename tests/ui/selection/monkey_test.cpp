@@ -1,6 +1,5 @@
-// Someone who tries everything: knobs, pinned designs, views, and selections from every source, in an order
-// that only the seed knows. After each of these the view is drawn, and what it marks is of the step, the
-// designs and the tables that there are.
+// Random actions in the window: edits, pinned designs, views, and selections from every source. The seed
+// decides the order. After each action the view is drawn, and its marks must refer to things that exist.
 #include <QAbstractButton>
 #include <QPushButton>
 #include <QTest>
@@ -21,7 +20,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-constexpr int kSteps = 100;  // of each seed: some seconds; SHARDSCAPE_MONKEY_STEPS says otherwise
+constexpr int kSteps = 100;  // actions of each seed; SHARDSCAPE_MONKEY_STEPS overrides the number
 const std::initializer_list<std::pair<const char*, std::vector<const char*>>> kEdits = {
     {"tp", {"1", "2", "4"}},
     {"pp", {"1", "2", "3", "4"}},
@@ -89,7 +88,7 @@ class MonkeyTest : public SelectionWindow {
       }
       case 7: {
         if (!once_in(4)) return;
-        did_ = "an accelerator that nobody knows";  // there is no time of a step
+        did_ = "an unknown accelerator";  // a design without a simulated step
         Design unknown = session_->design();
         unknown.cluster.accelerator = "abacus";
         return session_->setDesign(unknown, "abacus");
@@ -105,7 +104,7 @@ class MonkeyTest : public SelectionWindow {
     }
   }
 
-  // What could be selected somewhere, as a link of the inspector or a view that is not shown would.
+  // A random selection, as a link of the inspector or a hidden view could make it.
   Selection anySelection() {
     Selection selection;
     const auto of = session_->report();
@@ -162,7 +161,7 @@ class MonkeyTest : public SelectionWindow {
     return selection;
   }
 
-  void selectOutOfSight() {
+  void selectFromAHiddenSource() {
     did_ = "select";
     if (once_in(3)) {
       const QVector<InspectedLink> links = window_->selection()->inspection().links;
@@ -211,11 +210,11 @@ class MonkeyTest : public SelectionWindow {
   static bool takesMouse(const QWidget* widget) {
     if (widget->objectName() == QLatin1String("selection_clear")) return true;
     if (const auto* button = qobject_cast<const QAbstractButton*>(widget))
-      return button->isCheckable();  // others may ask for a file
+      return button->isCheckable();  // other buttons may open a file dialog
     return qobject_cast<const Canvas*>(widget) || qobject_cast<const ChartTable*>(widget);
   }
 
-  // By mouse or keys in what is shown.
+  // Clicks or presses keys on a random visible widget.
   void touch() {
     QList<QWidget*> all = window_->tabs()->currentWidget()->findChildren<QWidget*>();
     if (auto* clear = window_->findChild<QWidget*>(QStringLiteral("selection_clear"))) all << clear;
@@ -248,7 +247,7 @@ class MonkeyTest : public SelectionWindow {
     QCoreApplication::processEvents();
   }
 
-  // Nothing is marked that there is not.
+  // All marks refer to things that exist.
   void checkMarks() {
     const Selection& selection = window_->selection()->selection();
     const Report* of = session_->report().get();
@@ -322,14 +321,14 @@ class MonkeyTest : public SelectionWindow {
       else if (what < 9)
         look();
       else if (what < 12)
-        selectOutOfSight();
+        selectFromAHiddenSource();
       else
         touch();
       if (talks)
         fprintf(stderr, "%s, tab %d, selection %d\n", qPrintable(did_), window_->tabs()->currentIndex(),
                 int(window_->selection()->selection().kind));
       if (once_in(2))
-        waitUntilIdle();  // or the next thing happens while this one is still worked out
+        waitUntilIdle();  // in the other half of the cases, the next action follows during the computation
       else
         QCoreApplication::processEvents();
       QVERIFY(!window_->tabs()->currentWidget()->grab().isNull());

@@ -1,4 +1,4 @@
-// The window, every way to select something in it, and what every view marks then, in words.
+// Base of selection tests: a window, every way to select a thing in it, and the marks of every view as text.
 #pragma once
 
 #include <QLabel>
@@ -35,7 +35,7 @@ namespace shardscape::ui {
 using Marks = QMap<QString, QString>;
 
 inline constexpr int kGraph = 0, kMemory = 1, kCompute = 2, kCommunication = 3, kTimeline = 4;
-inline constexpr int kStage = 1;  // where things are selected
+inline constexpr int kStage = 1;  // the stage in which tests select
 
 inline void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
   for (const auto& [id, text] : knobs) {
@@ -46,7 +46,7 @@ inline void set(Session& session, std::initializer_list<std::pair<const char*, c
   session.waitForEstimate();
 }
 
-// Many names by their number.
+// The different names, or only their number if there are more than five.
 inline QString few(const QStringList& names) {
   QStringList different;
   for (const QString& name : names)
@@ -65,7 +65,7 @@ class SelectionWindow : public QObject {
     session_ = std::make_unique<Session>();
     session_->applyPreset("llama3-8b");
   }
-  // On the design that the session has by then.
+  // Opens the window with the present design of the session.
   void open() {
     window_ = std::make_unique<MainWindow>(session_.get());
     window_->resize(1440, 900);
@@ -106,7 +106,7 @@ class SelectionWindow : public QObject {
       if (chart->data().series[i].label == label) return static_cast<int>(i);
     return -1;
   }
-  // A layer of the stage that is unfolded, and an op in it.
+  // The op with this label in the first layer of the stage.
   NodeId node(const char* label) const {
     const GraphTree& tree = *view<GraphView>()->scene()->tree();
     const int unit = tree.units_of(kStage).front().first;
@@ -124,7 +124,7 @@ class SelectionWindow : public QObject {
     graph->waitForGraph();
   }
 
-  // A click on a segment of a bar of a chart.
+  // Clicks the segment of a chart.
   template <typename Chart>
   std::function<void()> bar(int tab, Chart chart, const char* label) {
     return [this, tab, chart, label] {
@@ -133,7 +133,7 @@ class SelectionWindow : public QObject {
     };
   }
 
-  // Every way to select, in its view.
+  // Every way to select, by name.
   std::map<QString, std::function<void()>> sources() {
     auto all = graphAndStepSources();
     all.merge(chartSources());
@@ -254,7 +254,7 @@ class SelectionWindow : public QObject {
            show(kCommunication);
            window_->selection()->setStage(kStage);
            for (size_t i = 0; i < stage().collectives.size(); ++i)
-             if (stage().collectives[i].op == "reduce_scatter" &&
+             if (stage().collectives[i].op == CollectiveKind::ReduceScatter &&
                  stage().collectives[i].phase == Phase::Forward)
                return clickRow(view<CommunicationView>()->table(), static_cast<int>(i));
          }},
@@ -275,10 +275,11 @@ class SelectionWindow : public QObject {
     };
   }
 
-  // What a view marks, in words.
+  // The marks of every view, as text.
   std::map<QString, std::function<QString()>> targets() {
     auto all = graphAndStepTargets();
-    all.merge(chartTargets());
+    all.merge(memoryAndComputeTargets());
+    all.merge(communicationTargets());
     return all;
   }
   std::map<QString, std::function<QString()>> graphAndStepTargets() {
@@ -343,7 +344,7 @@ class SelectionWindow : public QObject {
          }},
     };
   }
-  std::map<QString, std::function<QString()>> chartTargets() {
+  std::map<QString, std::function<QString()>> memoryAndComputeTargets() {
     return {
         {"memory bars",
          [this] {
@@ -395,6 +396,10 @@ class SelectionWindow : public QObject {
              out << "the table has others";
            return few(out);
          }},
+    };
+  }
+  std::map<QString, std::function<QString()>> communicationTargets() {
+    return {
         {"collectives",
          [this] {
            show(kCommunication);
@@ -402,7 +407,7 @@ class SelectionWindow : public QObject {
            for (const int row : view<CommunicationView>()->table()->selectedSourceRows()) {
              const CollectiveValue& of = stage().collectives[static_cast<size_t>(row)];
              out << QString("%1 %2 %3")
-                        .arg(QString::fromStdString(of.op), QString::fromStdString(of.group),
+                        .arg(QString::fromUtf8(of.op.name()), QString::fromStdString(of.group),
                              QString::fromUtf8(phase_name(of.phase).data()));
            }
            return few(out);

@@ -44,7 +44,7 @@ class SessionTest : public QObject {
     QVERIFY(!session.setKnob("seq", "4,096"));
     QVERIFY(session.computing());
     QVERIFY(!session.current());
-    QCOMPARE(session.report(), before);  // the last result stays
+    QCOMPARE(session.report(), before);  // the last result stays until the new one is ready
     QTRY_VERIFY(session.current());
     QCOMPARE(session.report()->design.workload.seq, 4096);
   }
@@ -95,8 +95,8 @@ class SessionTest : public QObject {
     QVERIFY(session.current());
   }
 
-  // An edit whose step was not simulated yet, and behind it one that cannot be built: all that is shown is of
-  // the former.
+  // A valid edit, followed by an invalid one before the step of the first was simulated. Report and estimate
+  // both belong to the valid design.
   void afterAnErrorReportAndEstimateAreOfOneDesign() {
     Session session;
     session.waitForEstimate();
@@ -109,7 +109,7 @@ class SessionTest : public QObject {
     QCOMPARE(static_cast<int>(session.report()->stages.size()), 4);
     QTRY_VERIFY(session.estimate()->report == session.report());
     QVERIFY(session.estimate() != first);
-    QVERIFY(!session.estimated());  // it is not of the present design
+    QVERIFY(!session.estimated());  // the estimate does not belong to the present design
   }
 
   void stalenessIsSeenOnlyWhenItLasts() {
@@ -123,7 +123,7 @@ class SessionTest : public QObject {
     QCOMPARE(changes.size(), 0);
     session.setKnob("tp", "5");
     session.waitForReport();
-    QVERIFY(of_report.stale());  // nothing will come
+    QVERIFY(of_report.stale());  // no newer result will come
     session.setKnob("tp", "2");
     session.waitForReport();
     QVERIFY(!of_report.stale());
@@ -148,7 +148,7 @@ class SessionTest : public QObject {
     QCOMPARE(session.design().workload.seq, 4096);
   }
 
-  void thereAndBackIsNoStep() {
+  void anEditAndItsReversalAreNoStep() {
     Session session;
     const QString seq = QString::number(session.design().workload.seq);
     session.setKnob("seq", "1024");
@@ -190,14 +190,14 @@ class SessionTest : public QObject {
     QCOMPARE(adapted[0][0].toString(), QString("Mixtral 8x7B"));
     QVERIFY2(adapted[0][1].toStringList().contains(QString("Expert parallel (ep) 64 → 8")),
              qPrintable(adapted[0][1].toStringList().join(' ')));
-    // Models tried on the way leave no traces.
+    // A model that was tried in between leaves no values behind.
     session.applyPreset("llama3-8b");
     QCOMPARE(session.design().parallel.ep, 1);
     session.applyPreset("deepseek-v3");
     QCOMPARE(session.design().parallel.ep, 64);
     session.applyPreset("llama3-8b");
     session.setKnob("seq", "2048");
-    session.applyPreset("deepseek-v3");  // what was edited since is what the person wants
+    session.applyPreset("deepseek-v3");  // after an edit, values from before the trial are not restored
     QCOMPARE(session.design().parallel.ep, 1);
     QCOMPARE(session.design().workload.seq, 2048);
     session.undoStack()->undo();
@@ -215,7 +215,7 @@ class SessionTest : public QObject {
     QVERIFY(!session.report()->memory->fits);
     QCOMPARE(session.allProblems().size(), size_t{1});
     QVERIFY(session.allProblems()[0].code == ProblemCode::MemoryExceeded);
-    QVERIFY(session.problems().empty());  // it can be built
+    QVERIFY(session.problems().empty());  // the design is valid
     QTRY_VERIFY_WITH_TIMEOUT(!session.allProblems()[0].fixes.empty(), 60000);
     const Problem problem = session.allProblems()[0];
     QVERIFY2(problem.what.find("does not fit: a rank of stage 0 needs ") == 0, problem.what.c_str());
@@ -227,12 +227,12 @@ class SessionTest : public QObject {
     session.setKnob("tp", "5");
     session.waitForReport();
     for (const Problem& left : session.allProblems())
-      QVERIFY(!isMemoryProblem(left));  // of a design that can be built only
+      QVERIFY(!isMemoryProblem(left));  // only valid designs have memory problems
   }
 
-  // What fits by its tensors, but not in native segments: known a moment after the step, and gone with what
-  // caused it.
-  void holesAreANote() {
+  // A design whose tensors fit, but whose native allocator segments do not. The note appears after the
+  // estimate, and goes when the cause is removed.
+  void fragmentationIsANote() {
     Session session;
     for (const auto& [knob, value] : {std::pair{"tp", "2"},
                                       {"pp", "1"},
@@ -256,7 +256,7 @@ class SessionTest : public QObject {
     QVERIFY(session.allProblems().empty() && !session.segmentsNote());
   }
 
-  // One click gives the schedule the times that its step has.
+  // The fix sets the pass times of the schedule to the times of the simulated step.
   void passTimesAreANote() {
     Session session;
     for (const auto& [knob, value] :

@@ -46,7 +46,7 @@ class ExportDialogTest : public QObject {
     return QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
   }
   void click(const char* button) { QTest::mouseClick(part<QPushButton>(button), Qt::LeftButton); }
-  // Types the folder as a person does.
+  // Replaces the folder by typing.
   void enter(const QString& path) {
     auto* line = part<QLineEdit>("export_folder");
     line->setFocus();
@@ -121,7 +121,7 @@ class ExportDialogTest : public QObject {
     QVERIFY(part<QPushButton>("export_start")->isEnabled());
   }
 
-  void targetsThatCannotBe() {
+  void invalidTargets() {
     QDir(folder_->path()).mkdir("full");
     QFile file(target("full") + "/letter.txt");
     QVERIFY(file.open(QIODevice::WriteOnly));
@@ -143,7 +143,7 @@ class ExportDialogTest : public QObject {
     QVERIFY(!part<QPushButton>("export_start")->isEnabled());
   }
 
-  void replacingWantsConsent() {
+  void replacingNeedsConsent() {
     enter(target("bundle"));
     QSignalSpy finished(job_.get(), &ExportJob::finished);
     click("export_start");
@@ -172,7 +172,9 @@ class ExportDialogTest : public QObject {
     QVERIFY2(!part<QLabel>("export_size")->text().contains("traces"),
              qPrintable(part<QLabel>("export_size")->text()));
     session_->undoStack()->undo();
-    QVERIFY(!part<QLabel>("export_size")->text().contains("traces"));  // nor while it is being computed
+    QVERIFY(!part<QLabel>("export_size")
+                 ->text()
+                 .contains("traces"));  // and no old number while the new size is computed
     session_->waitForReport();
     QVERIFY(part<QLabel>("export_size")->text().contains("8 traces"));
   }
@@ -190,7 +192,7 @@ class ExportDialogTest : public QObject {
     QCOMPARE(line->text(), target("mine"));
   }
 
-  // A click on Cancel that comes just after the end must not close the dialog.
+  // A click on Cancel just after the export has ended must not hit another button.
   void closeIsNeverWhereCancelWas() {
     enter(target("bundle"));
     auto *cancel = part<QPushButton>("export_cancel"), *close = part<QPushButton>("export_close");

@@ -1,4 +1,4 @@
-// Import of a config.json by menu and drop, its preview, and the list of models that can be searched.
+// Import of a config.json by menu and drop, with preview. The searchable list of models.
 #include <QAbstractItemModelTester>
 #include <QDropEvent>
 #include <QLabel>
@@ -75,7 +75,7 @@ class ImportDialogTest : public WindowTest {
     QVERIFY(!session_->undoStack()->canUndo());
   }
 
-  void whatCannotBeImportedSaysWhy() {
+  void failedImportsGiveTheReason() {
     drop("olmoe-1b-7b");
     QVERIFY(says("mixture of experts, which is not supported yet"));
     QVERIFY(!dialog()->findChild<QPushButton*>("import_apply")->isEnabled());
@@ -93,7 +93,7 @@ class ImportDialogTest : public WindowTest {
     const QAbstractItemModelTester tester(popup->model(),
                                           QAbstractItemModelTester::FailureReportingMode::QtTest);
     const int all = popup->model()->rowCount();
-    QVERIFY(all > box->count() + 8);  // headings
+    QVERIFY(all > box->count() + 8);  // the list also has headings
     QTest::keyClicks(popup->line(), "gemma 27");
     QCOMPARE(popup->model()->rowCount(), 2);
     QTest::keyClick(popup->line(), Qt::Key_Return);
@@ -105,7 +105,7 @@ class ImportDialogTest : public WindowTest {
     QCOMPARE(popup->model()->rowCount(), all);
     QTest::keyClick(popup->line(), Qt::Key_Up);
     QTest::keyClick(popup->line(), Qt::Key_Up);
-    QTest::keyClick(popup->line(), Qt::Key_Up);  // over the heading, into the family before
+    QTest::keyClick(popup->line(), Qt::Key_Up);  // passes the heading, into the previous family
     QTest::keyClick(popup->line(), Qt::Key_Return);
     QVERIFY(session_->design().model.architecture != "gemma2");
 

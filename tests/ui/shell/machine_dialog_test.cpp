@@ -1,5 +1,5 @@
-// Where the values of the machine come from, in the window: opened by key and from the form, it follows the
-// design, and says what the table of the core says.
+// The dialog with the sources of all machine values: opened by key and from the form. It follows the design
+// and equals the table of the core.
 #include <QAbstractItemModelTester>
 #include <QApplication>
 #include <QClipboard>
@@ -42,7 +42,7 @@ class MachineDialogTest : public WindowTest {
   void init() { openWindow(); }
   void cleanup() { closeWindow(); }
 
-  void saysWhatTheTableSays() {
+  void equalsTheTableOfTheCore() {
     QVERIFY(!dialog());
     QTest::keyClick(window_.get(), Qt::Key_F9);
     QVERIFY(dialog() && dialog()->isVisible());
@@ -64,7 +64,7 @@ class MachineDialogTest : public WindowTest {
             cell(row_of("Matrix products, bfloat16"), MachineModel::Origin) == "Measured");
   }
 
-  // Arrows go from value to value, and the whole source stands below; a second F9 shows the same dialog.
+  // Arrows move from value to value. The full source is below the table. A second F9 shows the same dialog.
   void keysShowSources() {
     QTest::keyClick(window_.get(), Qt::Key_F9);
     QVERIFY(source().startsWith("Peak, bfloat16: "));

@@ -77,7 +77,7 @@ class MainWindowTest : public WindowTest {
     session_->waitForReport();
   }
 
-  // The fix of a design that does not fit changes several knobs.
+  // If a design does not fit in memory, the text of its fix is long: it changes several knobs.
   void longFixesLeaveRoomForTheProblem() {
     session_->applyPreset("llama3-70b");
     session_->waitForReport();
@@ -88,7 +88,7 @@ class MainWindowTest : public WindowTest {
     const QAbstractItemModel& model = *panel->table()->model();
     const auto fix = [&] {
       return model.index(model.rowCount() - 1, ProblemsModel::FixColumn).data().toString();
-    };  // what does not fit comes last
+    };  // the memory problem is the last row
     QTRY_VERIFY2(fix().size() > 60, qPrintable(fix()));
     for (const int column : {ProblemsModel::What, ProblemsModel::Accepted, ProblemsModel::FixColumn})
       QVERIFY(panel->table()->columnWidth(column) >= 150);
@@ -140,7 +140,7 @@ class MainWindowTest : public WindowTest {
     QVERIFY(box->currentText().contains("edited"));
   }
 
-  void wrongDesignSaysSoAndIsMended() {
+  void anInvalidDesignIsReportedAndFixed() {
     QTest::keyClicks(focused("tp"), "5");
     session_->waitForReport();
     QCOMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));
@@ -179,7 +179,7 @@ class MainWindowTest : public WindowTest {
       QVERIFY2(!dimmed(part), part);
   }
 
-  void aModelThatWantsChangesSaysSo() {
+  void changesForANewModelAreReported() {
     session_->applyPreset("mixtral-8x7b");
     session_->setKnob("dp", "8");
     session_->setKnob("ep", "8");
@@ -196,7 +196,7 @@ class MainWindowTest : public WindowTest {
     QVERIFY(bar->text().isEmpty());
   }
 
-  void whatDoesNotFitIsListed() {
+  void memoryProblemsAreListed() {
     auto* button = window_->findChild<QPushButton*>("problems_button");
     session_->waitForEstimate();
     QVERIFY2(button->text().contains("No problems"), qPrintable(button->text()));
@@ -225,7 +225,7 @@ class MainWindowTest : public WindowTest {
     window_->actions().problems->setChecked(true);
     QTableView* table = window_->problemsPanel()->table();
     QTRY_VERIFY_WITH_TIMEOUT(session_->advice()->isFor(session_->estimate().get()),
-                             60000);  // the list is made anew then
+                             60000);  // the list is rebuilt when the advice arrives
     QTest::mouseClick(table->viewport(), Qt::LeftButton, {},
                       table->visualRect(table->model()->index(0, ProblemsModel::What)).center());
     QTest::mouseDClick(table->viewport(), Qt::LeftButton, {},
@@ -248,8 +248,8 @@ class MainWindowTest : public WindowTest {
     QVERIFY2(button->text().contains("No problems"), qPrintable(button->text()));
   }
 
-  // A text that the design does not take leaves no verdict of the one before.
-  void aTextThatIsNotTakenHasNoVerdict() {
+  // While a knob has an invalid text, the window does not show the verdict of the previous design.
+  void anInvalidTextHasNoVerdict() {
     session_->waitForEstimate();
     const QString before = window_->verdictStrip()->verdict();
     QVERIFY(before == "Fits" || before == "Does not fit");
@@ -262,8 +262,8 @@ class MainWindowTest : public WindowTest {
     QTRY_VERIFY(!window_->verdictStrip()->findChild<QWidget*>("verdict_figures")->graphicsEffect());
   }
 
-  // What another thing is about begins at its top; the same with other numbers stays where it was scrolled
-  // to.
+  // For another thing the inspector scrolls to the top. For the same thing with other numbers it keeps its
+  // scroll position.
   void theInspectorBeginsAtTheTop() {
     Inspection of;
     of.title = "Memory of stage 1";
@@ -283,7 +283,7 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(bar->value(), 0);
   }
 
-  void theNoticeOverAViewIsWhole() {
+  void theNoticeOverAViewIsNotCut() {
     for (int view = 0; view < 5; ++view) {
       window_->showView(view);
       QTest::keyClicks(focused("tp"), "3");
@@ -301,7 +301,7 @@ class MainWindowTest : public WindowTest {
     }
   }
 
-  // As high as the text in each of its cells asks for.
+  // Each row is high enough for the text of its cells.
   void rowsOfTheProblemsAreNotClipped() {
     window_->actions().problems->setChecked(true);
     QTest::keyClicks(focused("tp"), "3");
@@ -321,7 +321,7 @@ class MainWindowTest : public WindowTest {
     }
   }
 
-  // Fields take some keys for themselves; none of the window's may be among them.
+  // The shortcuts of the window work while a field has the focus.
   void keysWorkInsideAField() {
     focused("seq");
     press(Qt::Key_B, Qt::ControlModifier);
@@ -399,7 +399,7 @@ class MainWindowTest : public WindowTest {
       return false;
     };
     QVERIFY(!shows_all());
-    QVERIFY(window_->inspector()->copyText().contains(all));  // what is copied is whole
+    QVERIFY(window_->inspector()->copyText().contains(all));  // the copied text is complete
     QTest::mouseClick(more, Qt::LeftButton);
     QTRY_VERIFY(shows_all());
   }
@@ -497,7 +497,7 @@ class MainWindowTest : public WindowTest {
     window_->actions().light->trigger();
   }
 
-  void problemsModelHoldsItsContract() {
+  void problemsModelFollowsTheModelRules() {
     ProblemsModel model;
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     model.setProblems(

@@ -28,7 +28,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-// Set knobs; most tests want a pipeline with tensor and data parallelism.
+// Sets knobs and waits for the report.
 void set(Session& session, std::initializer_list<std::pair<const char*, const char*>> knobs) {
   for (const auto& [id, text] : knobs) {
     const std::optional<Problem> problem = session.setKnob(QString::fromLatin1(id),
@@ -44,7 +44,7 @@ void open(QWidget& view, QSize size = {760, 640}) {
   view.resize(size);
   view.show();
   QVERIFY(QTest::qWaitForWindowExposed(&view));
-  QTest::qWait(20);  // the queued drawing gives the axes their places
+  QTest::qWait(20);  // QCustomPlot places the axes in a queued replot
 }
 
 void click_segment(StageChart& chart, int stage, int series) {
@@ -125,12 +125,12 @@ class ChartsTest : public QObject {
     QCOMPARE(state.stage(), 2);
     QTest::keyClick(chart, Qt::Key_Home);
     QCOMPARE(state.stage(), 0);
-    QTest::keyClick(chart, Qt::Key_Left);  // stays at the end
+    QTest::keyClick(chart, Qt::Key_Left);  // the first stage stays selected
     QCOMPARE(state.stage(), 0);
     QTest::keyClick(chart, Qt::Key_Up);
     QCOMPARE(chart->selectedSeries(), 0);
     QVERIFY(state.inspection().title.startsWith(QStringLiteral("Parameters")));
-    // Stage 0 has no logits: past activations, buffers and runtime comes the stage as a whole.
+    // Stage 0 has no logits. Above activations, buffers and runtime, Up selects the whole stage.
     for (int i = 0; i < 6; ++i) QTest::keyClick(chart, Qt::Key_Up);
     QCOMPARE(chart->selectedSeries(), int(StageChart::kWholeStage));
     QTest::keyClick(chart, Qt::Key_End);
@@ -189,7 +189,7 @@ class ChartsTest : public QObject {
     QVERIFY(solid && hatched);
   }
 
-  void whatIsComputedAgainHasAPatternOfItsOwn() {
+  void recomputeHasItsOwnPattern() {
     Session session;
     SelectionState state(&session);
     set(session, {{"recompute", "full"}});
@@ -205,7 +205,7 @@ class ChartsTest : public QObject {
       QCOMPARE(fill_of("recompute", *list), static_cast<int>(BarFill::Dotted));
       QCOMPARE(fill_of("backward", *list), static_cast<int>(BarFill::Hatched));
     }
-    // Told apart without colour: the three fills differ in what they paint.
+    // The three fills differ without colour.
     std::vector<QImage> images;
     for (const BarFill fill : {BarFill::Solid, BarFill::Hatched, BarFill::Dotted}) {
       QImage image(40, 40, QImage::Format_RGB32);
@@ -218,7 +218,7 @@ class ChartsTest : public QObject {
     QVERIFY(images[0] != images[1] && images[1] != images[2] && images[0] != images[2]);
   }
 
-  // Between form and inspector of a window of 1280 x 800.
+  // The view has the width that a window of 1280 x 800 leaves between form and inspector.
   void noColumnIsHiddenInASmallWindow() {
     Session session;
     SelectionState state(&session);
@@ -287,7 +287,7 @@ class ChartsTest : public QObject {
     set(session, {{"tp", "4"}});
     QCOMPARE(state.inspection().title, QStringLiteral("Parameters, stage 0"));
     QVERIFY(state.inspection().values[0].value != before);
-    // Once another view has the inspector, this one leaves it alone.
+    // After another view has set the inspector, this view does not change it.
     Inspection other;
     other.title = QStringLiteral("other");
     state.inspect(other);
@@ -306,14 +306,17 @@ class ChartsTest : public QObject {
     Q_EMIT memory.chart()->barSelected(1, index_of(MemoryCategory::Parameters));
     memory.hide();
     open(compute);
-    QCOMPARE(state.inspection().title, QStringLiteral("Compute of stage 1"));  // many ops read parameters
+    QCOMPARE(state.inspection().title,
+             QStringLiteral("Compute of stage 1"));  // many ops read parameters, so no single row is selected
     compute.hide();
     memory.show();
     QCOMPARE(state.inspection().title, QStringLiteral("Parameters, stage 1"));
     Q_EMIT memory.chart()->barSelected(1, index_of(MemoryCategory::Optimizer));
     memory.hide();
     compute.show();
-    QCOMPARE(state.inspection().title, QStringLiteral("Optimizer, step, stage 1"));  // one row corresponds
+    QCOMPARE(
+        state.inspection().title,
+        QStringLiteral("Optimizer, step, stage 1"));  // exactly one row corresponds to the optimizer states
   }
 
   void fewerStagesKeepAValidSelection() {
@@ -346,7 +349,7 @@ class ChartsTest : public QObject {
     QVERIFY(view.notice()->card()->isVisible());
     const QList<QPushButton*> ways = view.notice()->card()->findChildren<QPushButton*>();
     QVERIFY(!ways.isEmpty());
-    // The chart of the last valid design stays.
+    // The chart still shows the last valid design.
     QCOMPARE(view.chart()->data().stages(), 4);
     QTest::mouseClick(ways.first(), Qt::LeftButton);
     session.waitForReport();
@@ -355,7 +358,8 @@ class ChartsTest : public QObject {
     QVERIFY(!view.notice()->card()->isVisible());
   }
 
-  // However it comes up, every line of the card has its full height and nothing lies beyond its edge.
+  // Every line of the card has its full height, and no part is outside the card: when the card appears, and
+  // when its text changes.
   void theCardShowsAllOfItsText() {
     Session session;
     SelectionState state(&session);
@@ -372,7 +376,7 @@ class ChartsTest : public QObject {
       }
       return view.rect().contains(card->geometry());
     };
-    for (const char* wrong : {"5", "3", "7"}) {  // the first card, and texts that change while it is there
+    for (const char* wrong : {"5", "3", "7"}) {  // the first one opens the card, the others change its text
       QVERIFY(!session.setKnob(QStringLiteral("tp"), QString::fromLatin1(wrong)));
       session.waitForReport();
       QVERIFY(view.notice()->card()->isVisible());
@@ -439,7 +443,7 @@ class ChartsTest : public QObject {
     for (int stage = 0; stage < 63; ++stage) {
       const QRectF bar = view.chart()->segmentRect(stage, 0);
       QVERIFY(bar.width() >= 4);
-      QVERIFY(bar.left() > right);  // no bar touches its neighbour
+      QVERIFY(bar.left() > right);  // bars do not touch
       right = bar.right();
     }
     set(session, {{"pp", "1"}});

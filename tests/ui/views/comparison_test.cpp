@@ -1,4 +1,4 @@
-// Designs that are pinned for comparison with the present one, as the views show them: bars, tables, steps.
+// Pinned designs in bars, tables and step breakdowns.
 #include <QAbstractItemModelTester>
 #include <QPushButton>
 #include <QTest>
@@ -33,7 +33,7 @@ std::unique_ptr<ChartPage> make_view(int view, SelectionState* state) {
   return std::make_unique<CommunicationView>(state);
 }
 
-// Bars of the other design stand to the right of the present design's, on one scale.
+// Bars of the pinned design are to the right of the bars of the present design, on the same scale.
 void barsAreDrawnToTheRight(const StageChart& chart) {
   const BarData& data = chart.data();
   QTest::qWait(20);
@@ -105,8 +105,8 @@ class ComparisonTest : public QObject {
 
     barsAreDrawnToTheRight(*page->chart());
 
-    // Their table has the parts of the selected stage, with difference and percent; a button gives the own
-    // table back.
+    // The comparison table has the parts of the selected stage, with difference and percent. A button
+    // switches back to the table of the present design.
     QVERIFY(page->comparisonTable()->isVisible() && !page->table()->isVisible());
     BarComparisonModel& model = *page->comparisonModel();
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -121,7 +121,7 @@ class ComparisonTest : public QObject {
     QVERIFY(std::abs(sum - data.total(0, 1)) <= 1e-9 * sum);
     page->chart()->setFocus();
     for (int i = 0; i < 3; ++i) QTest::keyClick(page->chart(), Qt::Key_Right);
-    QCOMPARE(state.stage(), 3);  // which the other has not
+    QCOMPARE(state.stage(), 3);  // the pinned design has no stage 3
     QVERIFY(!model.index(0, BarComparisonModel::value(1)).data(TableModel::SortRole).isValid());
     page->comparisonButton()->setFocus();
     QTest::keyClick(page->comparisonButton(), Qt::Key_Space);
@@ -136,7 +136,7 @@ class ComparisonTest : public QObject {
     QVERIFY(!page->comparisonButton()->isVisible());
   }
 
-  // One that cannot run has no bars; the others stay.
+  // An invalid pinned design has no bars. Other pinned designs keep theirs.
   void aDesignThatCannotRunHasNoBars() {
     Session session;
     SelectionState state(&session);
@@ -149,7 +149,7 @@ class ComparisonTest : public QObject {
     QCOMPARE(view.chart()->data().members(), 1);
     pin(session, other_of(session));
     QCOMPARE(view.chart()->data().members(), 2);
-    QCOMPARE(view.chart()->data().letter(1), 2);  // it is C all the same
+    QCOMPARE(view.chart()->data().letter(1), 2);  // it keeps the letter C
   }
 
   void stepsOfComparedDesigns() {
@@ -167,7 +167,7 @@ class ComparisonTest : public QObject {
     QCOMPARE(others.step, other.step_seconds);
     QVERIFY(std::abs(std::accumulate(others.seconds.begin(), others.seconds.end(), 0.0) / other.step_seconds -
                      1) < 0.01);
-    // On one scale: the widths are as the seconds.
+    // One scale: widths are proportional to seconds.
     const QRectF mine = view.breakdown()->segment(TimeCategory::MatrixProducts);
     QVERIFY(mine.width() < wide);
     double products = 0;
@@ -180,7 +180,7 @@ class ComparisonTest : public QObject {
                      1) < 0.01);
     QVERIFY(view.breakdown()->comparedStepRect(0).top() > mine.bottom());
     QVERIFY(view.breakdown()->rect().contains(view.breakdown()->comparedStepRect(0).toAlignedRect()));
-    // The critical path, by mouse.
+    // A click switches to the critical path.
     QTest::mouseClick(view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>()[2],
                       Qt::LeftButton);
     QCOMPARE(view.breakdown()->others()[0].seconds, other.critical_seconds);

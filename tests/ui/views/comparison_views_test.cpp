@@ -1,5 +1,5 @@
-// Designs that are pinned for comparison with the present one, in the views that are no bars: memory over a
-// step, graph, roofline, mesh, sensitivity, scaling. By mouse and keys.
+// Pinned designs in the views without bars: memory over a step, graph, roofline, mesh, sensitivity, scaling.
+// By mouse and keys.
 #include <QAbstractItemModelTester>
 #include <QPushButton>
 #include <QTest>
@@ -38,7 +38,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-// Of the inspector's lower rows.
+// A value of the inspector's lower rows.
 QString more_of(const SelectionState& state, const QString& name) {
   for (const auto& [key, value] : state.inspection().more)
     if (key == name) return value;
@@ -55,7 +55,7 @@ class ComparisonViewsTest : public QObject {
  private Q_SLOTS:
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
-  // What is not looked at is not made.
+  // Results of pinned designs are computed only while a view that needs them is visible.
   void onlyWhatIsShownIsMade() {
     Session session;
     SelectionState state(&session);
@@ -69,16 +69,16 @@ class ComparisonViewsTest : public QObject {
     QVERIFY(view.canvas()->steps().size() < 2);
     memory.hide();
     state.setStage(2);
-    QCOMPARE(memory.curve()->others()[0].stage, 0);  // as it was
+    QCOMPARE(memory.curve()->others()[0].stage, 0);  // unchanged while the view is hidden
     open(view);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
-    // A second one, and the first goes: the letters stay with the designs' order.
+    // Pin a second design, then remove the first: the second becomes member 1.
     Design third = session.design();
     third.workload.microbatch = 2;
     pin(session, third);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{3});
     QTest::qWait(50);
-    QCOMPARE(memory.curve()->others().size(), size_t{1});  // it is hidden
+    QCOMPARE(memory.curve()->others().size(), size_t{1});  // hidden, so nothing was computed
     session.comparisons()->remove(0);
     QTRY_COMPARE(view.canvas()->steps().size(), size_t{2});
     QCOMPARE(view.canvas()->steps()[1].member, 1);
@@ -96,7 +96,7 @@ class ComparisonViewsTest : public QObject {
     pin(session, other_of(session));
     QTRY_COMPARE(view.curve()->others().size(), size_t{1});
     const auto same = [&](int stage) {
-      if (view.curve()->others().empty()) return false;  // under way
+      if (view.curve()->others().empty()) return false;  // still being computed
       const std::vector<MemoryPoint> expected = memory_points(*alone.estimate(), stage);
       const ComparedMemory& made = view.curve()->others()[0];
       return made.stage == stage &&
@@ -106,7 +106,7 @@ class ComparisonViewsTest : public QObject {
                         });
     };
     QVERIFY(same(0));
-    // Both end inside, on one axis; each point as high as its bytes.
+    // Both curves end inside the chart, on the same axes.
     const MemoryCurve& curve = *view.curve();
     const QPointF mine = curve.place(curve.points().back()),
                   theirs = curve.place(curve.others()[0].points.back());
@@ -137,13 +137,13 @@ class ComparisonViewsTest : public QObject {
     QCOMPARE(there.missing, back.more);
     QCOMPARE(there.more, back.missing);
     QCOMPARE(there.placed, back.placed);
-    QVERIFY(there.placed > 0 && there.missing > 0);  // split over tp, and its collectives
+    QVERIFY(there.placed > 0 &&
+            there.missing > 0);  // placed: tensors that tp shards; missing: collectives over tp
     for (size_t s = 0; s < there.ops.size(); ++s)
       for (size_t i = 0; i < there.ops[s].size(); ++i)
         if (is_collective(a.graph().segments[s].ops[i].kind))
           QCOMPARE(there.ops[s][i].how, OpDiffers::Missing);
-    // Every op that makes a tensor of another placement is placed differently, and no op of the same
-    // placements and numbers is.
+    // An op whose output has another placement counts as OpDiffers::Placement.
     int placed = 0;
     for (size_t s = 0; s < there.ops.size(); ++s)
       for (size_t i = 0; i < there.ops[s].size(); ++i) {
@@ -157,7 +157,7 @@ class ComparisonViewsTest : public QObject {
         ++placed;
       }
     QVERIFY(placed > 10);
-    // Only numbers: a longer sequence.
+    // A longer sequence changes numbers only.
     Design longer = session.design();
     longer.workload.seq *= 2;
     alone.setDesign(longer, "test");
@@ -181,7 +181,7 @@ class ComparisonViewsTest : public QObject {
     QCOMPARE(view.canvas()->differences().size(), size_t{1});
     QCOMPARE(view.canvas()->differences()[0].letter, QString("B"));
 
-    // N goes to an op that differs; the inspector says what the other has.
+    // N selects the next op that differs. The inspector shows the value of the other design.
     view.canvas()->setFocus();
     QTest::keyClick(view.canvas(), Qt::Key_N);
     view.waitForGraph();
@@ -197,8 +197,8 @@ class ComparisonViewsTest : public QObject {
     view.waitForGraph();
     QVERIFY(view.canvas()->selected() != op);
 
-    // The other's graph, by mouse: it is marked against the present one, and its ops are those of the present
-    // one by the same name.
+    // A click shows the graph of the pinned design. It is marked where it differs from the present design.
+    // Its ops correspond to ops of the same name in the present design.
     QTest::mouseClick(view.designChoice()->button(1), Qt::LeftButton);
     view.waitForGraph();
     const auto other = session.comparisons()->all()[0].result.report;
@@ -221,7 +221,8 @@ class ComparisonViewsTest : public QObject {
     QVERIFY(state.inspection().title.startsWith("B: "));
     QVERIFY(!more_of(state, "A").isEmpty());
 
-    // An edit of the present design leaves it; what is selected elsewhere brings the present one back.
+    // The graph of the pinned design stays after an edit of the present design. A selection from another view
+    // switches back to the present design.
     set(session, 4, 2, 1);
     view.waitForGraph();
     QCOMPARE(&view.scene()->tree()->report(), other.get());
@@ -237,7 +238,7 @@ class ComparisonViewsTest : public QObject {
     QTRY_COMPARE(view.canvas()->selected().op, 2);
     QCOMPARE(view.canvas()->selected().unit, 1);
 
-    // And one that goes gives way to it.
+    // Removing the pinned design switches back too.
     view.designChoice()->setMember(1);
     view.waitForGraph();
     session.comparisons()->clear();
@@ -269,13 +270,13 @@ class ComparisonViewsTest : public QObject {
       return report.graph().segments[static_cast<size_t>(point.segment)].op(point.op).name;
     };
     QCOMPARE(name(*alone.report(), theirs), name(*session.report(), mine));
-    QVERIFY(theirs.seconds > mine.seconds);  // half as many ranks share it
+    QVERIFY(theirs.seconds > mine.seconds);  // half as many ranks share the work
     QTest::mouseClick(&canvas, Qt::LeftButton, {},
                       canvas.place(static_cast<int>(canvas.data().points.size()) - 1).toPoint());
     QVERIFY(more_of(state, "B").contains(seconds_text(theirs.seconds)));
     QVERIFY(canvas.tipAt(canvas.place(canvas.selected())).contains("\nB: " + seconds_text(theirs.seconds)));
     QVERIFY(canvas.rect().contains(canvas.comparedPointPlace(0, same).toPoint()));
-    // A click on what the other does selects the same here.
+    // A click on a point of the pinned design selects the same op in the present design.
     state.selectInAllViews({}, nullptr);
     QCOMPARE(canvas.selected(), -1);
     QTest::mouseClick(&canvas, Qt::LeftButton, {}, canvas.comparedPointPlace(0, same).toPoint());
@@ -297,7 +298,7 @@ class ComparisonViewsTest : public QObject {
     state.setStage(3);
     CommunicationView view(&state);
     open(view);
-    Design other = session.design();  // as many ranks in each group, half of the microbatches
+    Design other = session.design();  // the same group sizes, half of the microbatches
     other.workload.batch /= 2;
     pin(session, other);
     CollectivesModel& model = *view.model();
@@ -333,14 +334,14 @@ class ComparisonViewsTest : public QObject {
     view.setAlternativeShown(true);
     pin(session, other_of(session));
     QPushButton* tp = mesh.chips().front();
-    QVERIFY2(tp->text().contains(u'≠'), qPrintable(tp->text()));  // no group of tp in the other
+    QVERIFY2(tp->text().contains(u'≠'), qPrintable(tp->text()));  // the pinned design has no tp group
     QVERIFY(tp->toolTip().contains("B: none"));
     const qint64 rank = state.rank();
     QTest::mouseClick(mesh.designChoice()->button(1), Qt::LeftButton);
     QStringList names;
     for (const QPushButton* chip : mesh.chips()) names << chip->property("group").toString();
     QVERIFY2(!names.contains("tp") && names.contains("dp"), qPrintable(names.join(' ')));
-    // Its groups are those of the present design where that has them.
+    // A click on a group of the pinned design selects it in the present design, if the present design has it.
     for (QPushButton* chip : mesh.chips()) {
       QTest::mouseClick(chip, Qt::LeftButton);
       const bool here = chip->property("group").toString() == "pp";
@@ -350,7 +351,7 @@ class ComparisonViewsTest : public QObject {
     mesh.canvas()->setFocus();
     QTest::keyClick(mesh.canvas(), Qt::Key_Down);
     QTest::keyClick(mesh.canvas(), Qt::Key_Right);
-    QCOMPARE(state.rank(), rank);  // the present design's stays
+    QCOMPARE(state.rank(), rank);  // the rank of the present design stays
     session.comparisons()->clear();
     QCOMPARE(mesh.designChoice()->member(), 0);
     QVERIFY(!mesh.designChoice()->isVisible());
@@ -412,8 +413,8 @@ class ComparisonViewsTest : public QObject {
     QVERIFY(page.chart()->others().empty());
   }
 
-  // Where a table is too narrow for all columns of two pinned designs, differences go and percents stay; the
-  // file has all.
+  // If a table is too narrow for all columns of two pinned designs, it hides differences and keeps percents.
+  // The saved file has all columns.
   void narrowTablesLeaveOutDifferences() {
     Session session;
     SelectionState state(&session);

@@ -43,7 +43,7 @@ void CollectivesModel::setReport(const Report& report, int stage, UnitSystem uni
       rows.push_back(
           {number_cell(of.stage, grouped_text(of.stage)),
            text_cell(words(phase_name(value.phase)), text_of(phase_name(value.phase))),
-           text_cell(words(value.op, u'-'), text_of(value.op)), text_cell(text_of(value.group)),
+           text_cell(words(value.op.name(), u'-'), text_of(value.op.name())), text_cell(text_of(value.group)),
            number_cell(value.group_size, grouped_text(value.group_size)),
            text_cell(text_of(dtype_name(value.dtype))),
            number_cell(value.count.value, grouped_text(value.count.value), formula_text(value.count)),

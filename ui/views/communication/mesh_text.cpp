@@ -177,7 +177,7 @@ Inspection inspect_rank_group(const Report& report, const MeshGrid& grid, int64_
        report.stages[static_cast<size_t>(stage_of_rank(report, rank))].collectives) {
     if (value.group != group.name) continue;
     inspection.rows.append(
-        {QStringLiteral("%1, %2").arg(words(value.op, u'-'), words(phase_name(value.phase))),
+        {QStringLiteral("%1, %2").arg(words(value.op.name(), u'-'), words(phase_name(value.phase))),
          counted_text(value.count.value, tr("time"), tr("times"))});
   }
   return inspection;

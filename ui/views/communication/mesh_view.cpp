@@ -139,10 +139,12 @@ void MeshView::fillChips() {
     QAbstractButton* button = buttons[static_cast<qsizetype>(i)];
     const QString size = groups[i].takesPart() ? grouped_text(static_cast<Wide>(groups[i].ranks.size()))
                                                : tr("none");
-    const QStringList others = othersOf(groups[i].name);
-    const bool differs = std::any_of(others.begin(), others.end(), [&](const QString& other) {
-      return !other.endsWith(QStringLiteral(": ") + size);
-    });
+    QStringList others;
+    bool differs = false;
+    for (const OtherSize& other : othersOf(groups[i].name)) {
+      others << other.text();
+      differs = differs || other.ranks != size;
+    }
     button->setText(QStringLiteral("%1: %2%3")
                         .arg(text_of(groups[i].name), size, differs ? QStringLiteral(" ≠") : QString()));
     button->setToolTip((QStringList{group_label(groups[i].name)} + others).join(u'\n'));
@@ -168,13 +170,12 @@ void MeshView::countOthers() {
   }
 }
 
-QStringList MeshView::othersOf(const std::string& group) const {
-  QStringList out;
+QList<MeshView::OtherSize> MeshView::othersOf(const std::string& group) const {
+  QList<OtherSize> out;
   for (const Other& other : others_) {
     const auto it = other.sizes.find(group);
-    out << QStringLiteral("%1: %2").arg(
-        Comparisons::letter(other.member),
-        it == other.sizes.end() ? tr("none") : grouped_text(static_cast<Wide>(it->second)));
+    out.append({Comparisons::letter(other.member),
+                it == other.sizes.end() ? tr("none") : grouped_text(static_cast<Wide>(it->second))});
   }
   return out;
 }
@@ -232,8 +233,8 @@ void MeshView::explain() {
   if (choice_->member() > 0)
     out.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), out.title);
   if (chosen >= 0)
-    for (const QString& other : othersOf(canvas_->groups()[static_cast<size_t>(chosen)].name))
-      out.rows.append({tr("ranks of this group in %1").arg(other.left(1)), other.mid(3)});
+    for (const OtherSize& other : othersOf(canvas_->groups()[static_cast<size_t>(chosen)].name))
+      out.rows.append({tr("ranks of this group in %1").arg(other.letter), other.ranks});
   state_->inspect(out);
 }
 

@@ -44,8 +44,11 @@ class MeshView : public QWidget {
   void countOthers();
   int chosenIndex() const;
   qint64 rank() const;  // the selected rank; for the present design the rank of the selection state
-  QStringList othersOf(
-      const std::string& group) const;  // "B: 4": the number of ranks of the same group in the other designs
+  struct OtherSize {
+    QString letter, ranks;  // "B", "4" or "none"
+    QString text() const { return letter + QStringLiteral(": ") + ranks; }
+  };
+  QList<OtherSize> othersOf(const std::string& group) const;  // the same group in the other designs
   SelectionState* state_;
   Session* session_;
   QHBoxLayout* row_;

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "base/enum_count.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -13,6 +14,7 @@ QString tr(const char* text) { return QCoreApplication::translate("FlopsBars", t
 constexpr FlopsGroup kGroups[] = {FlopsGroup::MatrixProducts, FlopsGroup::Attention, FlopsGroup::Activation,
                                   FlopsGroup::Embedding,      FlopsGroup::Loss,      FlopsGroup::Pointwise,
                                   FlopsGroup::Optimizer};
+static_assert(std::size(kGroups) == enum_count<FlopsGroup>(), "every group has a bar segment");
 
 // A segment below this share of the tallest bar is thinner than a line. The table shows it, the legend does
 // not.

@@ -17,9 +17,10 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 62, kTop = 24, kRight = 24, kBottom = 34;
-constexpr double kTera = 1e12, kApart = 40;  // divisor of the vertical axis; pixels between ticks
-constexpr int kNamed = 6;                    // the most points with names
-constexpr size_t kTried = 24;                // the longest points that are tried for a name
+constexpr double kTera = 1e12;  // the vertical axis shows TFLOPs per second
+constexpr double kApart = 40;   // pixels between ticks
+constexpr int kNamed = 6;       // the most points with names
+constexpr size_t kTried = 24;   // the longest points that are tried for a name
 
 QString rate_text(double flops_per_second) {
   return flops_text(static_cast<Wide>(flops_per_second)) + QStringLiteral("/s");

@@ -27,8 +27,8 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18,
-                 kBarsShare = 0.42;  // shares of the height, at most
+// The largest shares of the page's height for the table of knobs (also on a low page) and for the bars.
+constexpr double kKnobsShare = 0.24, kLowKnobsShare = 0.18, kBarsShare = 0.42;
 constexpr int kLeastKnobs = 60, kLeastBars = 120, kMemberHeight = 24, kSwatch = 10, kLowPage = 640;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }

@@ -11,7 +11,7 @@ namespace shardscape::ui {
 class DesignsModel : public TableModel {
   Q_OBJECT
  public:
-  static constexpr int kMost = 300;  // rows; more are in the exported CSV
+  static constexpr int kMost = 300;  // the most rows; the exported CSV has all
 
   using TableModel::TableModel;
   // passing: per row, empty: all.

@@ -22,10 +22,10 @@ namespace shardscape::ui {
 namespace {
 
 enum Box { X, Y, Colour, Shape };
-constexpr double kTableShare = 0.27,
-                 kLowTableShare = 0.22;  // shares of the height, at most; the second on a low page
-constexpr int kLeastTable = 92,
-              kLowPage = 620;  // on a page lower than kLowPage, filters and table shrink for the scatter
+// The largest share of the page's height for the table; the second one is for pages lower than kLowPage.
+constexpr double kTableShare = 0.27, kLowTableShare = 0.22;
+constexpr int kLeastTable = 92;  // pixels
+constexpr int kLowPage = 620;    // pixels; on lower pages, filters and table leave room for the scatter plot
 // Figures that are hidden in the table until the person shows them.
 constexpr const char* kRarelyWanted[] = {"headroom", "cost", "energy", "gpus", "model_tflops"};
 

@@ -78,9 +78,8 @@ class DesignsPage : public QWidget {
   QMenu* columns_menu_;
   ChartTable* table_ = nullptr;
   DesignsModel* model_;
-  QSet<QString> hidden_,
-      chosen_columns_;  // columns that the person hides; columns that the person shows although hidden by
-                        // default
+  QSet<QString> hidden_;          // columns that the person hides
+  QSet<QString> chosen_columns_;  // columns that the person shows although they are hidden by default
   std::vector<QHash<QString, double>> marked_;
   int selected_row_ = -1;
   bool comparable_ = true;

@@ -21,7 +21,7 @@ namespace {
 constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22,
               kBetween = 6;
 constexpr int kTightField = 70;       // the least width of the field next to a long name
-constexpr double kFieldShare = 0.42;  // the most of a wide row
+constexpr double kFieldShare = 0.42;  // the largest share of a wide row
 
 }  // namespace
 
@@ -75,7 +75,7 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
 
 void DimensionRow::fitField() {
   const int room = width() - name_->sizeHint().width() - kBetween -
-                   (tick_ ? kTickWidth + kBetween : 0);  // the room next to the whole name
+                   (tick_ ? kTickWidth + kBetween : 0);  // the width that remains next to the full name
   const int wanted = std::max(tick_ ? kMostField : kWideField, static_cast<int>(width() * kFieldShare));
   const int least = tick_ ? kLeastField : kTightField,
             most = std::max(least, std::min(wanted, std::max(kTightField, room)));

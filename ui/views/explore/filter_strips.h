@@ -19,16 +19,17 @@ class FilterStrips : public Canvas {
   // Brushes stay on dimensions that have the same values in the new rows.
   void setRows(std::shared_ptr<const ExploreRows> rows);
   void setUnits(UnitSystem units);
-  void setFlat(bool flat);  // lower strips, for low pages
+  void setFlat(bool flat);  // reduces the height of the strips, for low pages
   bool filtering() const;
   std::vector<char> passing() const;  // [row]; empty: all pass
   int passed() const { return passed_; }
   int strips() const { return static_cast<int>(strips_.size()); }
   int strip(const QString& column) const;  // -1: there is none
   int bins(int strip) const { return static_cast<int>(strips_[static_cast<size_t>(strip)].open.size()); }
+  // Designs that pass all other strips.
   int open(int strip, int bin) const {
     return strips_[static_cast<size_t>(strip)].open[static_cast<size_t>(bin)];
-  }  // designs that pass all other strips
+  }
   bool allowed(int strip, int bin) const;
   QRectF barRect(int strip, int bin) const;
   QString tipAt(const QPointF& point) const override;
@@ -56,7 +57,7 @@ class FilterStrips : public Canvas {
   struct Strip {
     int column = 0;
     bool logarithmic = false;
-    uint64_t mask = ~uint64_t{0};  // bins that pass; all: no brush
+    uint64_t mask = ~uint64_t{0};  // bins that pass; all bits: no brush
     std::vector<uint8_t> bin;      // per row
     std::vector<int> open;         // per bin: rows that pass all other strips
   };
@@ -77,7 +78,7 @@ class FilterStrips : public Canvas {
   std::vector<uint8_t> failed_;  // per row: strips that it does not pass
   UnitSystem units_ = UnitSystem::Binary;
   int passed_ = 0, at_strip_ = 0, at_bin_ = 0, anchor_ = 0;
-  double bars_;  // height of the tallest
+  double bars_;  // height of the tallest bar
   Hit pressed_;
 };
 

@@ -15,7 +15,8 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 38, kReach = 9;
-constexpr double kGpusApart = 58, kMargin = 0.04;  // pixels between ticks; of the axis
+constexpr double kGpusApart = 58;  // pixels between ticks of GPUs
+constexpr double kMargin = 0.04;   // share of the axis
 
 }  // namespace
 

@@ -512,12 +512,8 @@ void SetupPanel::showCount() {
     valid_->setText(ready() && job_->counting() ? QString(QChar(0x2009)) : tr("Fix the marked field"));
     return;
   }
-  const Wide valid = static_cast<Wide>(counted->valid);
   size_->setText(tr("%1 designs").arg(grouped_text(counted->size)));
-  const QString all = sizeText();
-  const qsizetype of = all.indexOf(QStringLiteral("of which"));
-  valid_->setText((of < 0 ? tr("%1 valid").arg(grouped_text(valid)) : all.mid(of)) +
-                  (job_->counting() ? QStringLiteral("…") : QString()));
+  valid_->setText(text(counted->valid_text()) + (job_->counting() ? QStringLiteral("…") : QString()));
 }
 
 void SetupPanel::showRun() {

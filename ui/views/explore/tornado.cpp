@@ -15,10 +15,10 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kRow = 30, kBar = 14, kTop = 24;
-constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // shares of the width
-constexpr double kThin = 7, kThinBar = 5;              // heights for compared designs, below the bar
-constexpr double kLeastTime = 5e-4;                    // smaller changes count as none
-constexpr double kLeastMemory = 1 << 20;
+constexpr double kMostLabel = 0.4, kMostWords = 0.22;  // the largest shares of the width for names, values
+constexpr double kThin = 7, kThinBar = 5;  // heights of a row and a bar of a compared design, below the bar
+constexpr double kLeastTime = 5e-4;        // smaller relative changes of time count as none
+constexpr double kLeastMemory = 1 << 20;   // bytes; smaller changes count as none
 
 }  // namespace
 

@@ -70,7 +70,7 @@ class GraphCanvas : public Canvas {
   void takeSheet(bool other_graph);
   void goHome();
   void moved();        // the view has changed
-  void keepInReach();  // never pan the graph out of sight
+  void keepInReach();  // keeps a part of the graph visible
   void bringIntoView(const QRectF& scene);
   void keepInPlace(const NodeId& id);  // the node keeps its place when the next sheet arrives
   void placeMiniMap();

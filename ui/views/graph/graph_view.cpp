@@ -127,7 +127,7 @@ QWidget* GraphView::makeBar() {
     button->setObjectName(name);
     button->setAccessibleName(tip);
     button->setToolTip(tip);
-    // Buttons with a sign are narrow.
+    // Buttons with a single character are narrow.
     if (text.size() == 1)
       button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
     connect(button, &QPushButton::clicked, this, action);

@@ -240,7 +240,7 @@ void SheetBuilder::make_frame(Piece& piece, const QString& title, const QString&
   const double bar = kTitleLeft + title_width +
                      (detail.isEmpty() ? 0 : 10 + caption.horizontalAdvance(detail)) + kSide;
   const double width = std::max(inside->size.width() + 2 * kSide, bar);
-  constexpr double kAir = 6;  // below the title, if no line enters from above
+  constexpr double kAir = 6;  // pixels below the title, if no line enters from above
   const auto any = [&](auto passes) {
     return std::any_of(inside->wires.begin(), inside->wires.end(), passes);
   };

@@ -30,7 +30,7 @@ struct ComparedMemory {
   int member = 1;  // 1 is design B, see Comparisons::letter
   int stage = 0;
   std::vector<MemoryPoint> points;
-  int64_t capacity = 0;  // of its accelerator; 0: unknown
+  int64_t capacity = 0;  // of the pinned design's accelerator; 0: unknown
 };
 
 class MemoryCurve : public Canvas {
@@ -45,12 +45,10 @@ class MemoryCurve : public Canvas {
   QString title() const;
   QString peakText() const;
   QString tipAt(const QPointF& point) const override;
-  const MemoryPoint* marked() const {
-    return marked_ ? &points_[*marked_] : nullptr;
-  }  // of the selected action
-  const std::vector<std::pair<double, double>>& when() const {
-    return when_;
-  }  // (from, to) seconds at which the selection runs, if it is not an action
+  // The point of the selected action; null: no action is selected.
+  const MemoryPoint* marked() const { return marked_ ? &points_[*marked_] : nullptr; }
+  // (from, to) seconds at which the selection runs, if it is not an action.
+  const std::vector<std::pair<double, double>>& when() const { return when_; }
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
   QSize sizeHint() const override { return {640, 170}; }
   QSize minimumSizeHint() const override { return {320, 110}; }

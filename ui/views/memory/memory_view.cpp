@@ -16,8 +16,8 @@ namespace shardscape::ui {
 
 namespace {
 
-constexpr int kCurveOverBars = 190,
-              kLowCurveOverBars = 110;  // pixels, at least; the second for low views
+// In a comparison, the least height of the curve: a share of the view's height, between two limits in pixels.
+constexpr int kCurveOverBars = 190, kLowCurveOverBars = 110;
 constexpr double kCurveShare = 0.28;
 
 std::shared_ptr<const ComparedMemory> curve_of(const ComparedDesign& of, int stage, int stages) {

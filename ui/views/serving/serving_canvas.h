@@ -68,10 +68,10 @@ class ServingCanvas : public Canvas {
   const ServingSweep* sweep() const { return sweep_.get(); }
   int contexts() const { return sweep_ ? static_cast<int>(sweep_->largest.size()) : 0; }
   int contextOf(int at) const;  // the index of the point's context
-  virtual std::vector<int> inOrder(
-      int context) const;  // the points of a context in the order of the arrow keys
-  virtual void changed() {
-  }  // called before painting after the sweep, the mode or the compared designs changed
+  // The points of a context in the order of the arrow keys.
+  virtual std::vector<int> inOrder(int context) const;
+  // Called before painting after the sweep, the mode or the compared designs changed.
+  virtual void changed() {}
   bool ready() const override { return points() > 0; }
   QRectF focusFrame() const override { return selected_ < 0 ? Canvas::focusFrame() : QRectF(); }
   bool hover(const QPointF& at, bool has_tip) override;

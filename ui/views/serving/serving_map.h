@@ -33,9 +33,8 @@ class ServingMap : public ServingCanvas {
  private:
   QRectF cellIn(const QRectF& rect, int at) const;
   QRectF cellIn(const QRectF& rect, int context, int column) const;
-  bool hasLargestColumn() const {
-    return decodes() && !largest_points_.empty();
-  }  // the largest fitting batches have their own column
+  // Whether the largest fitting batches have their own column.
+  bool hasLargestColumn() const { return decodes() && !largest_points_.empty(); }
   int columns() const { return static_cast<int>(batches_.size()) + (hasLargestColumn() ? 1 : 0); }
   int columnOf(int at) const;
   const SweptPhase& ofFigure(

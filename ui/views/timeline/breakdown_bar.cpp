@@ -16,8 +16,8 @@ namespace shardscape::ui {
 namespace {
 
 constexpr double kSwatch = 10, kSwatchGap = 6, kEntryGap = 16, kLine = 20, kBar = 26, kBetween = 4;
-constexpr double kThin = 12, kBetweenSteps = 5,
-                 kNames = 150;        // bars of compared designs below; room for their names
+constexpr double kThin = 12, kBetweenSteps = 5;  // bars of compared designs, below the bar
+constexpr double kNames = 150;                   // width for the names of compared designs
 constexpr double kLeastShown = 5e-4;  // share of the step; smaller categories are not in the legend
 
 QString short_label(TimeCategory category) {

@@ -32,9 +32,8 @@ class GanttCanvas : public Canvas {
   void setSelected(const ItemRef& ref, int op = -1);
   const ItemRef& selected() const { return selected_; }
   int selectedOp() const { return op_; }
-  const std::vector<ItemRef>& matching() const {
-    return matching_;
-  }                                              // the matching boxes of compared designs
+  // The matching boxes of compared designs.
+  const std::vector<ItemRef>& matching() const { return matching_; }
   void select(const ItemRef& ref, int op = -1);  // emits a signal
   // The box with the same action or communication in another design's step.
   ItemRef matchingItem(const ItemRef& ref, const GanttStep& of) const;

@@ -381,7 +381,7 @@ class Painter {
   }
 
   QString text_of_name(int32_t name) const {
-    return QString::fromStdString(lanes_.simulation().names[static_cast<size_t>(name)]);
+    return QString::fromStdString(lanes_.simulation().names[static_cast<size_t>(name)].text);
   }
 
   void paint_ops(const LaneItem& item, const QRectF& rect, const std::vector<PlacedOp>& ops, bool out) {

@@ -30,7 +30,7 @@ Called called(const Lanes& lanes, const LaneItem& item) {
   return {item.pass, item.pass == Pass::Communication ? item.kind : SpanKind::Forward, item.microbatch,
           item.chunk,
           item.name < 0 ? std::string_view()
-                        : std::string_view(lanes.simulation().names[static_cast<size_t>(item.name)])};
+                        : std::string_view(lanes.simulation().names[static_cast<size_t>(item.name)].text)};
 }
 
 }  // namespace

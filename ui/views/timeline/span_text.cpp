@@ -56,7 +56,7 @@ QString span_words(const Lanes& lanes, int stage, int span) {
 QString item_title(const Lanes& lanes, const ItemRef& ref) {
   const LaneItem& item = lanes.item(ref);
   QString title = item.name >= 0
-                      ? capitalised(text_of(lanes.simulation().names[static_cast<size_t>(item.name)]))
+                      ? capitalised(text_of(lanes.simulation().names[static_cast<size_t>(item.name)].text))
                       : pass_label(item);
   if (item.microbatch >= 0) title += tr(", microbatch %1").arg(item.microbatch);
   if (item.microbatch >= 0 && lanes.chunks() > 1) title += tr(", chunk %1").arg(item.chunk);
@@ -80,16 +80,8 @@ QString placed_op_title(const Report& report, const PlacedOp& op) {
 
 int collective_of_span(const StageReport& stage, const Lanes& lanes, int span) {
   const Span& of = lanes.span(stage.stage, span);
-  const bool message = of.kind == SpanKind::Send || of.kind == SpanKind::Receive;
-  if (!message && of.kind != SpanKind::Collective) return -1;
-  const std::string name = of.name < 0 ? std::string()
-                                       : lanes.simulation().names[static_cast<size_t>(of.name)];
-  for (size_t i = 0; i < stage.collectives.size(); ++i) {
-    const CollectiveValue& row = stage.collectives[i];
-    if (message ? row.phase == Phase::Pipeline && row.op == (of.kind == SpanKind::Send ? "send" : "recv")
-                : is_of_collective(name, row))
-      return static_cast<int>(i);
-  }
+  for (size_t i = 0; i < stage.collectives.size(); ++i)
+    if (counts_span(stage.collectives[i], lanes.simulation(), of)) return static_cast<int>(i);
   return -1;
 }
 

@@ -109,7 +109,7 @@ QVariant SpansModel::data(const QModelIndex& index, int role) const {
     case Stage: return number(ref.stage);
     case Stream: return lane_label(lanes_->lane(ref).stream);  // as in the labels of the rows
     case What:
-      return item.name >= 0 ? text_of(lanes_->simulation().names[static_cast<size_t>(item.name)])
+      return item.name >= 0 ? text_of(lanes_->simulation().names[static_cast<size_t>(item.name)].text)
                             : pass_label(item).toLower();
     case Microbatch: return number(item.microbatch);
     case Chunk: return number(item.microbatch < 0 ? -1 : item.chunk);

@@ -62,7 +62,7 @@ TimelineHighlight search_timeline(std::shared_ptr<const Report> report, std::sha
     QString hay = pass_label(item) + u' ' + words(span_kind_name(item.kind)) + u' ' +
                   text_of(stream_label(std::get<3>(kind))) + u' ' + lane_label(std::get<3>(kind));
     if (item.name >= 0)
-      hay += u' ' + QString::fromStdString(lanes->simulation().names[static_cast<size_t>(item.name)]);
+      hay += u' ' + QString::fromStdString(lanes->simulation().names[static_cast<size_t>(item.name)].text);
     return (*known)[kind] = has_all(hay.toLower(), query.words);
   };
   // Ops of the graph that match the words.

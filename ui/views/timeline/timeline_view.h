@@ -43,9 +43,10 @@ class TimelineView : public QWidget {
   bool selectsOp(int member, int segment, int op, int layer) const {
     return selection_highlight_.ops && selection_highlight_.ops(member, segment, op, layer);
   }
+  // Boxes that belong to the selection.
   std::vector<ItemRef> selectedBoxes() const {
     return lanes_ ? matches(*lanes_, selection_highlight_) : std::vector<ItemRef>();
-  }  // boxes that belong to the selection
+  }
   Picture picture() const;
   QByteArray trace() const;  // for Perfetto; empty: no simulated step yet
   void activateSearch();

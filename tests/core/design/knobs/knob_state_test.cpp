@@ -1,4 +1,4 @@
-// What is greyed in the form: a knob without effect changes no number, and an impossible choice is an error
+// Disabled knobs and choices: a knob without effect changes no number, and an impossible choice is an error
 // of the design.
 #include <QtTest>
 
@@ -80,7 +80,7 @@ QByteArray numbers(const Design& design) {
     add(stage.flops_total);
     add(stage.useful_flops_total);
     for (const CollectiveValue& value : stage.collectives) {
-      out += QByteArray::fromStdString(value.op + " " + value.group + " ");
+      out += QByteArray::fromStdString(std::string(value.op.name()) + " " + value.group + " ");
       for (const Quantity& q : {value.count, value.bytes}) add(q.value);
     }
     for (const PartValue& part : stage.host_memory) add(part.bytes.value);
@@ -157,7 +157,7 @@ void KnobStateTest::reasons() {
   QTEST(QByteArray::fromStdString(why.value_or("")), "why");
 }
 
-// Presets of latent attention and older documents hold some head size: whichever it is, nothing minds it.
+// Presets of latent attention and older documents have a head size. Its value has no effect.
 void KnobStateTest::head_size_of_latent_attention() {
   for (const char* compute : {"storage", "fp8-blockwise"}) {
     Design design = designed("deepseek-v3", {{"dp", "4"}, {"ep", "4"}, {"tp", "2"}, {"compute", compute}});
@@ -174,7 +174,8 @@ void KnobStateTest::head_size_of_latent_attention() {
 
 void KnobStateTest::values_without_effect_are_noted_data() { add_designs(); }
 
-// Notes and greyed knobs come from one place: a note of this kind stands at a greyed knob, in its words.
+// Notes and disabled knobs have one source: a note about a value without effect is at a disabled knob and has
+// the same text.
 void KnobStateTest::values_without_effect_are_noted() {
   QFETCH(QByteArray, preset);
   QFETCH(Settings, settings);

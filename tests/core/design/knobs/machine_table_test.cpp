@@ -1,4 +1,4 @@
-// Every value of a machine names where it comes from, and is the one that estimates are made of.
+// Every value of the machine table has a source, and estimates use the same value.
 #include <QtTest>
 #include <cmath>
 #include <map>
@@ -73,8 +73,7 @@ void MachineTableTest::every_value_has_a_source() {
   }
 }
 
-// A source of one value is no source of another: what is named beside "*" is of a value, as the reader
-// enforces.
+// Every key of `sources` except "*" names a value, as the reader enforces.
 void MachineTableTest::sources_of_catalogues_cover_their_values() {
   for (const Accelerator& a : accelerators()) {
     QVERIFY2(!source_of(a.sources, "bf16_tflops").empty() && !source_of(a.sources, "memory_gbps").empty(),

@@ -69,6 +69,7 @@ std::set<ProblemCode> of_numbers() {
           ExpertsInDenseModel,
           ExpertsMissing,
           ExpertFfnIndivisible,
+          SharedExpertsMissing,
           SharedExpertsIndivisibleByTp,
           QuantizedFeaturesIndivisible,
           QuantizedTokensIndivisible,

@@ -1,22 +1,14 @@
 // What virtual stages and the pipeline schedules ask of a design: messages, and fixes that mend.
 #include <QtTest>
-#include <functional>
 
 #include "design/knobs/knobs.h"
-#include "design/validate/validate.h"
 #include "mesh/pipeline_layout.h"
+#include "support/validation_rules.h"
 
 using namespace shardscape;
+using namespace shardscape::test;
 
 namespace {
-
-using Change = std::function<void(Design&)>;
-
-std::string listing(const std::vector<Problem>& problems) {
-  std::string text;
-  for (const Problem& problem : problems) text += to_string(problem) + "\n";
-  return text;
-}
 
 // Experts over 8 replicas, whose exchanges run beside another pass.
 void in_pairs(Design& d) {
@@ -28,14 +20,9 @@ void in_pairs(Design& d) {
   d.workload.microbatch = 1;
 }
 
-}  // namespace
-
-Q_DECLARE_METATYPE(Change)
-
-namespace {
-
-void row(const char* name, Change change, ProblemCode code, const char* where, const char* accepted) {
-  QTest::newRow(name) << change << code << where << accepted;
+// An error with a fix.
+void row(const char* name, const Change& change, ProblemCode code, const char* where, const char* accepted) {
+  test::row(name, change, error, code, where, accepted, 1);
 }
 
 // Interleaved 1F1B.
@@ -292,81 +279,51 @@ class ScheduleConditionsTest : public QObject {
 
  private Q_SLOTS:
   void good_data() {
-    QTest::addColumn<Change>("change");
-    const auto row = [](const char* name, Change change) { QTest::newRow(name) << change; };
-    row("ZB-H1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; });
-    row("ZB from times", [](Design& d) {
+    add_good_columns();
+    good_row("ZB-H1", [](Design& d) { d.parallel.schedule = ScheduleKind::ZbH1; });
+    good_row("ZB from times", [](Design& d) {
       d.parallel.schedule = ScheduleKind::ZbAuto;
       d.parallel.passes = {{3, 2, 1, 0}, 1, 0};
     });
-    row("ZB-V", [](Design& d) {
+    good_row("ZB-V", [](Design& d) {
       d.parallel.schedule = ScheduleKind::ZbV;
       d.parallel.virtual_stages = 2;
     });
-    row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
-    row("DualPipeV", [](Design& d) {
+    good_row("DualPipe", [](Design& d) { d.parallel.schedule = ScheduleKind::DualPipe; });
+    good_row("DualPipeV", [](Design& d) {
       d.parallel.schedule = ScheduleKind::DualPipeV;
       d.parallel.virtual_stages = 2;
     });
-    row("flexible", [](Design& d) {
+    good_row("flexible", [](Design& d) {
       d.parallel.schedule = ScheduleKind::Flexible;
       d.parallel.virtual_stages = 2;
       d.parallel.microbatch_group = 3;
     });
-    row("pairs", [](Design& d) { in_pairs(d); });
-    row("pairs over virtual stages, tokens once per node", [](Design& d) {
+    good_row("pairs", [](Design& d) { in_pairs(d); });
+    good_row("pairs over virtual stages, tokens once per node", [](Design& d) {
       in_pairs(d);
       d.parallel.pp = d.parallel.virtual_stages = 2;
       d.parallel.dispatcher = Dispatcher::Flex;
       d.workload.dtype = DType::FP16;
     });
-    row("a schedule of one stage", [](Design& d) {
+    good_row("a schedule of one stage", [](Design& d) {
       d.parallel.schedule = ScheduleKind::DualPipe;
       d.parallel.pp = 1;
     });
   }
 
-  void good() {
-    QFETCH(Change, change);
-    Design design = default_design();
-    change(design);
-    QCOMPARE(listing(validate(design)), std::string());
-  }
+  void good() { check_good(); }
 
   void rules_data() {
-    QTest::addColumn<Change>("change");
-    QTest::addColumn<ProblemCode>("code");
-    QTest::addColumn<QString>("where");
-    QTest::addColumn<QString>("accepted");
+    add_rule_columns();
     add_virtual_stage_rules();
     add_schedule_rules();
     add_sync_rules();
     add_pair_rules();
   }
 
-  void rules() {
-    QFETCH(Change, change);
-    QFETCH(ProblemCode, code);
-    QFETCH(QString, where);
-    QFETCH(QString, accepted);
-    Design design = default_design();
-    change(design);
-    std::vector<Problem> problems = validate(design);
-    std::erase_if(problems, [](const Problem& p) {
-      return p.severity != Severity::Error;
-    });  // a note on stages of unlike length may come with it
-    QVERIFY2(problems.size() == 1, listing(problems).c_str());
-    const Problem& problem = problems.front();
-    QCOMPARE(QString::fromStdString(problem.where), where);
-    QVERIFY2(problem.code == code, to_string(problem).c_str());
-    QVERIFY2(QString::fromStdString(problem.accepted).contains(accepted), problem.accepted.c_str());
-    QVERIFY(!problem.fixes.empty());
-    for (const Fix& fix : problem.fixes) {
-      Design mended = design;
-      for (const auto& [id, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
-      QVERIFY2(!has_errors(validate(mended)), (fix.label + " leaves " + listing(validate(mended))).c_str());
-    }
-  }
+  // A note on stages of unlike length may come with the error.
+  void rules() { check_rule(Notes::Ignored); }
 
   // A knob of a schedule that does not run: said, and harmless, whatever pairs would refuse.
   void pairsWithoutEffectAreNoted_data() {
@@ -449,7 +406,7 @@ class ScheduleConditionsTest : public QObject {
     QVERIFY(problems.front().fixes.size() >= 2);  // both ends, or none
     for (const Fix& fix : problems.front().fixes) {
       Design mended = design;
-      for (const auto& [id, text] : fix.settings) QVERIFY(!set_knob(mended, *find_knob(id), text));
+      apply(mended, fix);
       QVERIFY2(validate(mended).empty(), (fix.label + " leaves " + listing(validate(mended))).c_str());
     }
     Design serving = design;

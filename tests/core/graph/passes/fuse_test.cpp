@@ -139,6 +139,58 @@ class FuseTest : public QObject {
     QCOMPARE(layer.kernel(bias)->ops.size(), size_t(1));
   }
 
+  // Bytes per score between the two GEMMs. Softmax in float32: reads 2, writes 4; its gradient reads 4 and 2,
+  // writes 2. A cast or dropout behind: reads 4, writes 2 and a mask of 1.
+  void attentionIsOneKernelOrSeveral_data() {
+    QTest::addColumn<QString>("profile");
+    QTest::addColumn<bool>("dropout");
+    QTest::addColumn<QString>("kernel");
+    QTest::addColumn<double>("forward");
+    QTest::addColumn<double>("backward");
+    const auto row = [](const char* profile, bool dropout, const char* kernel, double forward,
+                        double backward) {
+      QTest::addRow("%s%s", profile, dropout ? ", dropout" : "")
+          << QString(profile) << dropout << QString(kernel) << forward << backward;
+    };
+    row("flash", false, "", 0, 0);
+    row("flash", true, "", 0, 0);
+    row("transformers-flash", false, "flash-attention-2", 0, 0);
+    row("megatron-2022-unfused", false, "", 6, 8);
+    row("megatron-2022-unfused", true, "", 13, 13);
+    row("megatron-2022", true, "", 9, 11);
+    row("megatron-core-unfused", false, "", 12, 12);
+    row("litgpt-capped", false, "", 16, 14);
+  }
+  void attentionIsOneKernelOrSeveral() {
+    QFETCH(QString, profile);
+    QFETCH(bool, dropout);
+    QFETCH(QString, kernel);
+    QFETCH(double, forward);
+    QFETCH(double, backward);
+    const auto r = make_report(design_of("gpt3-175b", profile.toUtf8(), dropout));
+    QVERIFY(r);
+    int found = 0;
+    const Segment& layer = r->graph().segments[1];
+    for (const Kernel& of : layer.kernels) {
+      const Op& op = layer.op(of.op);
+      const bool attention = attention_of(op);
+      found += attention;
+      QCOMPARE(of.fused_attention, attention ? kernel.toStdString() : std::string());
+      QCOMPARE(of.score_bytes, !attention ? 0.0 : op.grad == GradRole::None ? forward : backward);
+    }
+    QCOMPARE(found, 2);
+  }
+
+  void gemmsOfExpertsAreSeparateAsTheProfileSays() {
+    for (const auto& [profile, separate] : {std::pair{"flash", false}, {"megatron-core-te", true}}) {
+      const auto r = make_report(design_of("mixtral-8x7b", profile));
+      QVERIFY(r);
+      for (const Kernel& kernel : r->graph().segments[1].kernels)
+        QCOMPARE(kernel.separate_experts,
+                 separate && r->graph().segments[1].op(kernel.op).kind == OpKind::Einsum);
+    }
+  }
+
   // Three GEMMs that no profile packs read the norm's result: their gradients are two additions of two
   // tensors where each is added as it arrives, and one of three at once.
   void gradientsAreAddedAsTheProfileSays() {

@@ -1,4 +1,4 @@
-// config.json of every family becomes the right model; what is missing, odd or unknown is said.
+// config.json of every family becomes the right model. Missing, odd and unknown fields are reported.
 #include <QDir>
 #include <QFile>
 #include <QJsonArray>

@@ -1,5 +1,4 @@
-// The picture of the mesh: groups as the device mesh has them, selecting by mouse and keys, the inspector,
-// saving, size.
+// The mesh picture: groups, selection by mouse and keys, inspector, saved files, large meshes.
 #include <QApplication>
 #include <QImage>
 #include <QPushButton>
@@ -72,8 +71,8 @@ class MeshViewTest : public QObject {
 
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
-  // For random designs: members differ along the group's axes only, all of them are there, and nodes are
-  // counted right.
+  // For random designs: the members of a group differ along its axes only, no member is missing, and the
+  // number of nodes is right.
   void groupsAreThoseOfTheMesh() {
     QRandomGenerator random(7);
     const auto one_of = [&](std::initializer_list<int64_t> values) {
@@ -130,7 +129,7 @@ class MeshViewTest : public QObject {
              qPrintable(QStringLiteral("%1 %2 %3").arg(valid).arg(groups_seen).arg(embedding_seen)));
   }
 
-  // Where a rank stands among experts: in its coordinates, and in columns of the file of all ranks.
+  // Coordinates of a rank on the expert axes: in its text, and as columns of the table of all ranks.
   void expertsHaveCoordinates_data() {
     QTest::addColumn<int>("ep");
     QTest::addColumn<int>("etp");
@@ -176,8 +175,8 @@ class MeshViewTest : public QObject {
     }
   }
 
-  // Every rank has one place: its own cell, or one block of the overview.
-  void everyRankIsSomewhere() {
+  // Every rank has a cell of its own, or belongs to one block of the overview.
+  void everyRankHasAPlace() {
     for (const MeshDegrees& degrees :
          {MeshDegrees{8, 1, 1, 1, 8}, MeshDegrees{2, 2, 3, 4, 8}, MeshDegrees{16, 2, 64, 8, 8},
           MeshDegrees{1, 1, 4096, 1, 8}, MeshDegrees{4096, 1, 1, 1, 8}, MeshDegrees{1, 1, 1, 2048, 8},
@@ -304,7 +303,7 @@ class MeshViewTest : public QObject {
       for (const CollectiveValue& value : stage.collectives)
         if (value.group == found->name) QCOMPARE(value.group_size, static_cast<int64_t>(ranks.size()));
     const auto size = evaluate(group_size(found->role.axes),
-                               session.report()->binding);  // as the inspector's formula says
+                               session.report()->binding);  // the size by the formula in the inspector
     QVERIFY(std::holds_alternative<Wide>(size));
     QCOMPARE(static_cast<qsizetype>(std::get<Wide>(size)), ranks.size());
     QVERIFY(group_label(found->name) != words(found->name));
@@ -328,9 +327,9 @@ class MeshViewTest : public QObject {
       QTest::keyClick(canvas, key);
       return state.rank();
     };
-    QCOMPARE(rank_after(Qt::Key_Left), qint64(0));  // stays at the end
+    QCOMPARE(rank_after(Qt::Key_Left), qint64(0));  // the first rank stays selected
     QCOMPARE(rank_after(Qt::Key_Right), qint64(1));
-    QCOMPARE(rank_after(Qt::Key_Right), qint64(2));  // on into the next column
+    QCOMPARE(rank_after(Qt::Key_Right), qint64(2));  // the next column
     QCOMPARE(rank_after(Qt::Key_Down), qint64(6));
     QCOMPARE(state.stage(), 1);
     QCOMPARE(rank_after(Qt::Key_Down), qint64(6));
@@ -377,10 +376,10 @@ class MeshViewTest : public QObject {
       QVERIFY(!inspection.why.isEmpty() && !inspection.values.isEmpty());
     }
     mesh->setGroup(QStringLiteral("embedding"));
-    state.setRank(session.report()->ranks / 4);  // of stage 1, which has no part in it
+    state.setRank(session.report()->ranks / 4);  // of stage 1, which is not in the embedding group
     QVERIFY(!group_named(mesh->canvas()->groups(), "embedding")->takesPart());
     QVERIFY(state.inspection().why.contains(QStringLiteral("first and the last stage")));
-    set(session, {{"pp", "1"}});  // the group is gone: another is shown
+    set(session, {{"pp", "1"}});  // the embedding group is gone, so another group is shown
     QVERIFY(mesh->group() != QStringLiteral("embedding"));
     QVERIFY(!mesh->group().isEmpty());
   }
@@ -407,10 +406,11 @@ class MeshViewTest : public QObject {
     view.setAlternativeShown(false);
     QVERIFY(!view.mesh()->isVisible() && view.chart()->isVisible());
     QCOMPARE(state.inspection().title, QStringLiteral("Communication of stage 0"));
-    set(session, {{"tp", "4"}});  // while hidden
+    set(session, {{"tp", "4"}});  // while the mesh is hidden
     view.setAlternativeShown(true);
     QCOMPARE(view.mesh()->canvas()->grid()->ranks(), int64_t(16));
-    // The inspector follows edits while it is about the mesh, and is left alone when it is not.
+    // The inspector follows edits while it shows the mesh. The view does not change it when it shows another
+    // thing.
     set(session, {{"tp", "2"}});
     QCOMPARE(state.inspection().values[0].value, QStringLiteral("2"));
     Inspection other;
@@ -439,8 +439,8 @@ class MeshViewTest : public QObject {
       QVERIFY(std::get<QByteArray>(encoded(picture, format)).size() > 1000);
   }
 
-  // The inspector of a collective says why before it says how much; that of anything else after.
-  void theWhyOfACollectiveComesFirst() {
+  // The inspector of a collective gives the reason before the values. For other things the reason follows.
+  void theReasonOfACollectiveComesFirst() {
     Session session;
     SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
@@ -456,7 +456,7 @@ class MeshViewTest : public QObject {
     QVERIFY(why_is_first());
   }
 
-  // The picture differs by the group that is shown, and in dark the ground is dark.
+  // Another group gives another picture. The dark theme has a dark background.
   void themesAndGroupsShow() {
     Session session;
     SelectionState state(&session);
@@ -487,7 +487,7 @@ class MeshViewTest : public QObject {
       const QImage before = image;
       state.setRank(state.rank() == 4711 ? 4712 : 4711);
       canvas->render(&image);
-      QVERIFY2(image != before, group);  // another rank is marked
+      QVERIFY2(image != before, group);  // another rank is highlighted
       QVERIFY(!canvas->tipAt({400, 120}).isEmpty());
     }
   }

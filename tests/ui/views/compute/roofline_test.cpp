@@ -1,4 +1,4 @@
-// The roofline: points below the roof, its table, by mouse and keys.
+// The roofline: points below the roof, the table, selection by mouse and keys.
 #include <QAbstractItemModelTester>
 #include <QTest>
 

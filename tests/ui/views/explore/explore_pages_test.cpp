@@ -1,5 +1,4 @@
-// Besides the designs of a search: many of them, several compared with the present design, its
-// sensitivity, saving and export.
+// Pages of the Explore view: many results, comparison, sensitivity, scaling, saving and export.
 #include <QAbstractButton>
 #include <QAbstractItemModelTester>
 #include <QElapsedTimer>
@@ -38,7 +37,8 @@ using namespace shardscape::ui;
 
 namespace {
 
-// Figures in table and bars: of the present design, two of the search, and the present one as it was before.
+// Checks values in table and bars for four designs: the present one, two results of the search, and the
+// present one before an edit.
 void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
   ComparePage& page = *w.view().compare();
   const auto& figures = page.figures();
@@ -49,7 +49,7 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
   QCOMPARE(step->values[0], w.session.estimate()->simulation->step_seconds);
   QVERIFY(std::abs(step->values[1] / w.page().rows()->point(0).evaluation.step_seconds - 1) < 0.01);
   QCOMPARE(step->values[3], compared(before).simulation->step_seconds);
-  // The table has the difference to the present design and that in percent, for each.
+  // For each pinned design, the table has the difference to the present design, and the same in percent.
   const QAbstractItemModelTester tester(page.model(), QAbstractItemModelTester::FailureReportingMode::QtTest);
   QCOMPARE(page.model()->rowCount(), static_cast<int>(figures.size()));
   QCOMPARE(page.model()->columnCount(), 3 + 3 * 3);
@@ -68,7 +68,7 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
     QCOMPARE(page.model()->headerData(ComparisonModel::value(member), Qt::Horizontal).toString(),
              Comparisons::letter(member));
   }
-  // Groups of bars on one scale, none over another, values next to them not either.
+  // All bars have one scale. Bars and their values do not overlap.
   for (const GroupedBars::Row& of : page.bars()->rows()) {
     const ComparedFigure& f = figures[static_cast<size_t>(of.figure)];
     QCOMPARE(of.bars.size(), size_t{4});
@@ -85,7 +85,7 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
   QCOMPARE(picture.csv().count(u'\n'), page.model()->rowCount() + 1);
 }
 
-// The form marks what differs, lists it first, and leads there.
+// The form marks knobs that differ. A list above it leads to each knob.
 void marksWhatDiffersInTheForm(ExploreWindow& w, const std::vector<Design>& designs) {
   ComparePage& page = *w.view().compare();
   const auto differing = compare_knobs(designs);
@@ -127,7 +127,7 @@ class ExplorePagesTest : public QObject {
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
   void manyPointsAreFast() {
-    // 100,000 points: the result of a search is made up of copies with other indices.
+    // 100,000 points, made from copies of a search result with other indices.
     Session session;
     small(session);
     SpaceSpec spec;
@@ -188,19 +188,19 @@ class ExplorePagesTest : public QObject {
         "%lld ms",
         static_cast<long long>(draw), static_cast<long long>(frame), static_cast<long long>(brush),
         static_cast<long long>(clock.elapsed()));
-    QVERIFY(draw < 400);  // far above what a busy machine takes
+    QVERIFY(draw < 400);  // milliseconds; far above the time on a busy machine
     QVERIFY(frame < 100);
   }
 
-  // Designs of the search, by button and by key, and the present one as it was: all of them in table, bars
-  // and form.
+  // Pins two results of a search, by button and by key, and the present design before an edit. Table, bars
+  // and form show all of them.
   void comparesSeveralDesigns() {
     ExploreWindow w;
     w.searchSmall();
     Comparisons& pinned = *w.session.comparisons();
     ComparePage& page = *w.view().compare();
     w.view().showPage(ExploreView::Compare);
-    QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());  // says how to begin
+    QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());  // shown while no design is pinned
     w.view().showPage(ExploreView::Designs);
     w.scatter().setFocus();
     QTest::keyClick(&w.scatter(), Qt::Key_Home);
@@ -218,24 +218,25 @@ class ExplorePagesTest : public QObject {
     const Design before = w.session.design();
     QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);
     QCOMPARE(pinned.size(), 3);
-    QVERIFY(!w.main.actions().pin->isEnabled());  // it is pinned
+    QVERIFY(!w.main.actions().pin->isEnabled());  // the present design is pinned already
     w.session.setKnob("microbatch", "2");
     QVERIFY(w.main.actions().pin->isEnabled());
     w.session.waitForEstimate();
     QTRY_VERIFY_WITH_TIMEOUT(pinned.ready(), 30'000);
 
-    // Each is marked among the points, where its figures are.
+    // Each design is marked in the scatter chart, at its values.
     w.view().showPage(ExploreView::Designs);
     QCOMPARE(w.scatter().marked().size(), size_t{4});
     for (size_t member = 0; member < 4; ++member)
       QCOMPARE(w.scatter().marked()[member].member, static_cast<int>(member));
-    QVERIFY((w.scatter().markedPlace(1) - w.scatter().place(0)).manhattanLength() < 3);  // the best one
+    QVERIFY((w.scatter().markedPlace(1) - w.scatter().place(0)).manhattanLength() < 3);  // the best result
     w.view().showPage(ExploreView::Compare);
 
     showsTheFiguresOfAll(w, before);
     marksWhatDiffersInTheForm(w, {w.session.design(), best, second, before});
 
-    // Taken by mouse, undone, removed; more than there is room for is refused.
+    // A pinned design can become the present one, by mouse and with undo, and can be removed. One design more
+    // than the limit is refused.
     QTest::mouseClick(page.findChild<QWidget*>("member_B")->findChild<QPushButton*>("take_compared"),
                       Qt::LeftButton);
     QTRY_COMPARE(w.session.design(), best);
@@ -257,7 +258,7 @@ class ExplorePagesTest : public QObject {
     QVERIFY(page.findChild<QPushButton*>("pin_present")->isVisible());
   }
 
-  // One that cannot run says so, and the others have their numbers.
+  // An invalid pinned design shows its problem. The others have numbers.
   void comparesWithOneThatCannotRun() {
     ExploreWindow w;
     Design wrong = w.session.design();
@@ -291,7 +292,7 @@ class ExplorePagesTest : public QObject {
       QVERIFY(swing <= before);
       before = swing;
     }
-    // Enter takes the best change that fits.
+    // Enter applies the best change that fits in memory.
     tornado.setFocus();
     QTest::keyClick(&tornado, Qt::Key_Home);
     while (!tornado.best(tornado.selected()) && tornado.selected() + 1 < tornado.shown())
@@ -329,8 +330,8 @@ class ExplorePagesTest : public QObject {
     QCOMPARE(page.chart()->selected(), first);
   }
 
-  // Where nothing is trained, no step is: the seconds are those until the first, or the next token.
-  void saysTheWordsOfItsMode_data() {
+  // Inference has no step. Its seconds are the time to the first token (prefill) or per token (decode).
+  void labelsFollowTheMode_data() {
     QTest::addColumn<int>("mode");
     QTest::addColumn<QString>("word");
     QTest::addColumn<QString>("raw");
@@ -341,7 +342,7 @@ class ExplorePagesTest : public QObject {
     QTest::newRow("decode") << int(Mode::Decode) << "TPOT"
                             << "time per output token (s)";
   }
-  void saysTheWordsOfItsMode() {
+  void labelsFollowTheMode() {
     QFETCH(int, mode);
     QFETCH(QString, word);
     QFETCH(QString, raw);
@@ -369,7 +370,7 @@ class ExplorePagesTest : public QObject {
     QVERIFY2(tip.contains((word == "Step" ? QString("\nstep ") : '\n' + word + ' ')), qPrintable(tip));
   }
 
-  // The search belongs to the document.
+  // A document contains its search.
   void isSavedAndReopened() {
     QTemporaryDir folder;
     const QString path = folder.filePath("study.json");
@@ -381,7 +382,7 @@ class ExplorePagesTest : public QObject {
       QVERIFY(w.main.isWindowModified());
       QVERIFY(w.main.document()->savePath(path));
       QVERIFY(!w.main.isWindowModified());
-      QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);  // what is compared belongs to it too
+      QTest::keyClick(&w.main, Qt::Key_D, Qt::ControlModifier);  // pinned designs belong to the document too
       QVERIFY(w.main.isWindowModified());
       w.session.comparisons()->add(w.page().rows()->design(0), "the best");
       QVERIFY(w.main.document()->savePath(path));
@@ -404,9 +405,9 @@ class ExplorePagesTest : public QObject {
     QCOMPARE(w.session.comparisons()->all()[0].design, w.session.design());
     QCOMPARE(w.session.comparisons()->all()[1].design, w.page().rows()->design(0));
     QCOMPARE(w.session.comparisons()->all()[1].name, QString("the best"));
-    // The command line and older code read the design in it.
+    // The command line reads the design of the document.
     QVERIFY(std::holds_alternative<Design>(load_design(path.toStdString())));
-    // A search that cannot be read costs the search alone.
+    // A document with an unreadable search opens without the search.
     QFile file(path);
     QVERIFY(file.open(QIODevice::ReadOnly));
     QByteArray text = file.readAll();
@@ -420,7 +421,7 @@ class ExplorePagesTest : public QObject {
     QVERIFY(w.main.messageBar()->isVisible());
   }
 
-  // A space that was written for the command line waits to be searched.
+  // A space file of the command line opens as an edited space, and nothing is searched yet.
   void opensSpaces() {
     QTemporaryDir folder;
     const QString path = folder.filePath("space.json");

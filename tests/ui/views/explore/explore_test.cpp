@@ -47,7 +47,7 @@ class ExploreTest : public QObject {
     }
     QCOMPARE(w.setup().row("gpus")->values(), QString("8"));
     QCOMPARE(w.setup().spec().dimensions, usual);
-    // They follow the design until somebody changes them.
+    // The dimensions follow the design until the person changes one.
     w.session.setKnob("dp", "4");
     QCOMPARE(w.setup().row("gpus")->values(), QString("16"));
     QTest::mouseClick(w.setup().row("tp")->tick(), Qt::LeftButton, {},
@@ -68,7 +68,8 @@ class ExploreTest : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(
         w.view().job()->counted() && w.view().job()->counted()->exact && w.view().job()->counted()->size == 8,
         10'000);
-    // Microbatches of 16 do not go over two replicas of 16 samples: brute force.
+    // A microbatch of 16 is invalid with two replicas and a batch of 16. Compare the count with a full
+    // enumeration.
     auto space = Space::make(w.setup().spec());
     const auto& made = std::get<std::shared_ptr<const Space>>(space);
     int valid = 0;
@@ -92,7 +93,7 @@ class ExploreTest : public QObject {
     QTest::mouseClick(row->issue()->fixButton(), Qt::LeftButton);
     QTRY_VERIFY(!row->refused());
     QVERIFY(w.setup().runButton()->isEnabled());
-    // Conditions and percentages likewise.
+    // The same for conditions and percentages.
     QTest::mouseClick(w.setup().findChild<QPushButton*>("add_condition"), Qt::LeftButton);
     QCOMPARE(w.setup().conditions().size(), 1);
     ConditionRow* condition = w.setup().conditions().front();
@@ -111,7 +112,7 @@ class ExploreTest : public QObject {
     QVERIFY(w.setup().runButton()->isEnabled());
     QCOMPARE(w.setup().spec().memory_margin, 0.1);
     QCOMPARE(w.setup().spec().constraints, std::vector<std::string>{"tp*cp <= node"});
-    // What only the whole space refuses is said at the field that it names.
+    // A problem of the whole space appears at the field that it names.
     w.vary({{"tp", "3"}, {"pp", "5"}});
     QTest::keyClicks(w.setup().row("tp")->field(), " ");
     QTRY_VERIFY(w.setup().row("gpus")->refused() ||
@@ -128,15 +129,15 @@ class ExploreTest : public QObject {
     const SearchResult& result = std::get<SearchResult>(expected);
     QVERIFY(result.counts.timed > 5);
     QCOMPARE(rows->result().counts, result.counts);
-    QCOMPARE(rows->rows(), static_cast<int>(result.counts.timed));  // a small space is kept whole
+    QCOMPARE(rows->rows(), static_cast<int>(result.counts.timed));  // all results of a small space are kept
     QCOMPARE(rows->index(0), result.best.front().index);
-    // The points lie where their figures are.
+    // Points have the values of their designs.
     const int step = rows->column("step_time"), memory = rows->column("memory");
     for (int row = 0; row < rows->rows(); ++row) {
       QCOMPARE(rows->value(row, step), rows->point(row).evaluation.step_seconds);
       QCOMPARE(rows->value(row, memory), static_cast<double>(rows->point(row).evaluation.memory));
     }
-    // The line is of those that no other beats.
+    // The line connects the Pareto front.
     std::vector<int> front;
     for (int a = 0; a < rows->rows(); ++a) {
       bool beaten = false;
@@ -149,7 +150,7 @@ class ExploreTest : public QObject {
     }
     QCOMPARE(w.scatter().front().size(), front.size());
     for (int row : w.scatter().front()) QVERIFY(std::find(front.begin(), front.end(), row) != front.end());
-    // Why designs are left out adds up.
+    // The counts of all reasons add up to the excluded designs.
     int64_t out = 0;
     for (const auto& reason : w.setup().reasons()->reasons()) out += reason.count;
     QCOMPARE(out, result.counts.enumerated - result.counts.timed);
@@ -175,7 +176,7 @@ class ExploreTest : public QObject {
     QElapsedTimer clock;
     clock.start();
     QTest::mouseClick(w.setup().runButton(), Qt::LeftButton);
-    QVERIFY(clock.elapsed() < 100);  // the window goes on
+    QVERIFY(clock.elapsed() < 100);  // milliseconds; the window stays responsive
     QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 1, 5'000);
     qInfo("cancelled in %lld ms", static_cast<long long>(clock.elapsed()));
     QVERIFY(w.view().job()->cancelled());
@@ -184,7 +185,7 @@ class ExploreTest : public QObject {
     QCOMPARE(w.setup().runButton()->text(), QString("Search"));
   }
 
-  // Each refusal comes with what one of its designs is told.
+  // Each reason has an example: the message of one excluded design.
   void saysWhyDesignsAreLeftOut() {
     ExploreWindow w;
     w.vary({{"tp", "1,2,4"}, {"microbatch", "1,2,16"}, {"virtual_stages", "1,3"}});
@@ -200,7 +201,7 @@ class ExploreTest : public QObject {
       QTRY_COMPARE(reason.example, QString::fromStdString(examples.at(reason.knob)));
     }
     QCOMPARE(told, static_cast<int>(result.counts.invalid.size()));
-    // What is told is an error of a design of the space, at that knob.
+    // The example is an error at that knob of a design of the space.
     const auto& [knob, text] = *examples.begin();
     bool found = false;
     for (Wide i = 0; i < result.space->size() && !found; ++i)
@@ -209,10 +210,10 @@ class ExploreTest : public QObject {
                 (problem.where == knob && problem.what == text && problem.severity == Severity::Error);
     QVERIFY(found);
     QVERIFY(w.setup().reasons()->heightForWidth(200) >
-            w.setup().reasons()->heightForWidth(2000));  // as many lines as it wants
+            w.setup().reasons()->heightForWidth(2000));  // the list wraps and grows
   }
 
-  // With the panel away (F7) the search still has its button, and its keys.
+  // Without the panel (F7), a button and keys still start the search.
   void searchesWithoutThePanel() {
     ExploreWindow w;
     w.vary({{"tp", "1,2,4"}, {"microbatch", "1,2"}});
@@ -250,7 +251,7 @@ class ExploreTest : public QObject {
     QCOMPARE(w.page().model()->designAt(
                  w.page().table()->sorted()->mapToSource(w.page().table()->currentIndex()).row()),
              hovered);
-    // A double click makes it the current design; undo brings the old one back.
+    // A double click makes the point the present design. Undo restores the previous design.
     const Design before = w.session.design();
     const Design wanted = w.page().rows()->design(hovered);
     QVERIFY(wanted != before);
@@ -259,7 +260,7 @@ class ExploreTest : public QObject {
     QVERIFY(!w.view().stale());
     w.session.undoStack()->undo();
     QCOMPARE(w.session.design(), before);
-    // A click next to no point selects none.
+    // A click far from all points clears the selection.
     QTest::mouseClick(&w.scatter(), Qt::LeftButton, {},
                       w.scatter().plot().topRight().toPoint() + QPoint(-3, 3));
     QCOMPARE(w.page().selectedRow(), -1);
@@ -302,9 +303,9 @@ class ExploreTest : public QObject {
     QVERIFY(w.view().findChild<QLabel*>("explore_note")->isVisible());
     w.session.undoStack()->undo();
     QVERIFY(!w.view().stale());
-    w.session.setKnob("microbatch", "2");  // varies anyway
+    w.session.setKnob("microbatch", "2");  // a dimension of the search
     QVERIFY(!w.view().stale());
-    // The same on other GPUs.
+    // Another number of GPUs.
     w.session.setKnob("dp", "4");
     QVERIFY(w.view().stale());
     const QString note = w.view().findChild<QLabel*>("explore_note")->text();
@@ -333,7 +334,7 @@ class ExploreTest : public QObject {
       for (int row = 0; row < rows->rows(); ++row) n += passes(rows->design(row));
       return n;
     };
-    // A click keeps one value, a drag a stretch of them, Ctrl+click one more.
+    // A click filters by one value, a drag by a range, Ctrl+click adds a value.
     QTest::mouseClick(&filters, Qt::LeftButton, {}, filters.barRect(tp, 1).center().toPoint());
     QVERIFY(filters.filtering());
     QCOMPARE(filters.passed(), count([](const Design& d) { return d.parallel.tp == 2; }));
@@ -349,7 +350,7 @@ class ExploreTest : public QObject {
     const int both = count(
         [](const Design& d) { return d.parallel.tp >= 2 && d.workload.recompute == Recompute::None; });
     QCOMPARE(filters.passed(), both);
-    // Each histogram counts what passes all others.
+    // Each histogram counts the designs that pass the filters of all other histograms.
     QCOMPARE(filters.open(recompute, 1), count([](const Design& d) {
                return d.parallel.tp >= 2 && d.workload.recompute != Recompute::None;
              }));
@@ -364,7 +365,7 @@ class ExploreTest : public QObject {
     QTest::mouseClick(clear, Qt::LeftButton);
     QVERIFY(!filters.filtering());
     QVERIFY(!clear->isVisible());
-    // By keys.
+    // The same by keys.
     filters.setFocus(Qt::TabFocusReason);
     for (int i = 0; i < filters.strips(); ++i) QTest::keyClick(&filters, Qt::Key_Up);
     for (int i = 0; i < tp; ++i) QTest::keyClick(&filters, Qt::Key_Down);
@@ -384,7 +385,7 @@ class ExploreTest : public QObject {
                                           QAbstractItemModelTester::FailureReportingMode::QtTest);
     ChartTable& table = *w.page().table();
     const int step = w.page().rows()->column("step_time"), shown = w.page().model()->tableColumnOf(step);
-    QCOMPARE(shown, 0);  // what designs are judged by comes first
+    QCOMPARE(shown, 0);  // objectives come first
     QCOMPARE(w.page().model()->rowCount(), w.page().rows()->rows());
     table.setFocus();
     QTest::mouseClick(table.viewport(), Qt::LeftButton, {},
@@ -397,7 +398,7 @@ class ExploreTest : public QObject {
     QEvent leave(QEvent::Leave);
     QCoreApplication::sendEvent(table.viewport(), &leave);
     QCOMPARE(w.scatter().hovered(), -1);
-    // Sorted by a figure it is the same design that is selected.
+    // Sorting by a column keeps the selected design.
     table.sortByColumn(shown, Qt::DescendingOrder);
     double before = 1e300;
     for (int row = 0; row < table.sorted()->rowCount(); ++row) {
@@ -436,7 +437,7 @@ class ExploreTest : public QObject {
     Q_EMIT x->activated(pp);
     w.scatter().grab();
     QVERIFY(w.scatter().xScale().ordinal);
-    QVERIFY(w.scatter().front().empty());  // neither way is better
+    QVERIFY(w.scatter().front().empty());  // such an axis has no better direction, so there is no front
     const auto rows = w.page().rows();
     const int column = rows->column("pp");
     for (int a = 0; a < rows->rows(); ++a)

@@ -36,7 +36,7 @@ OpId op_of_kind(const Segment& segment, OpKind kind) {
   return -1;
 }
 
-// Sheets whose pieces overlap, or whose lines end nowhere.
+// The number of overlapping pieces, and of lines without an end, in a sheet.
 int faults(const Sheet& sheet) {
   int count = 0;
   for (size_t i = 0; i < sheet.pieces.size(); ++i) {
@@ -96,20 +96,20 @@ class GraphViewTest : public QObject {
     QVERIFY(view_->scene()->isExpanded(unit(1)));
     const QRectF frame = canvas()->nodeRect(unit(1));
     QVERIFY(frame.height() > before.height());
-    // The rest of the run stays folded below it.
+    // The other layers of the run stay folded below this layer.
     QVERIFY(canvas()->nodeRect(unit(2)).top() > frame.bottom());
     const NodeId attention = tree().parent(op("Q projection"));
     QCOMPARE(attention.level, NodeLevel::Block);
     const QPointF top(canvas()->nodeRect(attention).center().x(), canvas()->nodeRect(attention).top());
     click(attention);
     QVERIFY(!canvas()->nodeRect(op("Q projection")).isEmpty());
-    QVERIFY(qAbs(canvas()->nodeRect(attention).top() - top.y()) < 2);  // stays where it was
+    QVERIFY(qAbs(canvas()->nodeRect(attention).top() - top.y()) < 2);  // unfolding does not move the block
     QVERIFY(qAbs(canvas()->nodeRect(attention).center().x() - top.x()) < 2);
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
     click(op("Q projection"));
     QCOMPARE(state_->inspection().title, QString("Q projection"));
     QCOMPARE(state_->inspection().subtitle, QString("layer 0, forward, stage 0"));
-    // The triangle in its corner folds it again.
+    // The triangle in the corner of the block folds it.
     const QRectF open = canvas()->nodeRect(attention);
     QTest::mouseClick(canvas(), Qt::LeftButton, {}, (open.topLeft() + QPointF(18, 15)).toPoint());
     view_->waitForGraph();
@@ -143,7 +143,7 @@ class GraphViewTest : public QObject {
     const Inspection shown = state_->inspection();
     QCOMPARE(shown.title, QString("All-gather tp"));
     QCOMPARE(shown.why_title, QString("Why is this collective here?"));
-    // Tensors without the block that they are in, as in the rows.
+    // The text names tensors without their block, like the rows.
     QCOMPARE(shown.why, QString::fromStdString(redistribution(layer.op(gather)).why)
                             .replace(" leaves n1.y as ", " leaves y as "));
     QVERIFY(std::any_of(shown.rows.begin(), shown.rows.end(),
@@ -186,7 +186,7 @@ class GraphViewTest : public QObject {
     QCOMPARE(canvas()->selected(), unit(1));
     key(Qt::Key_Right);  // unfolds
     QVERIFY(view_->scene()->isExpanded(unit(1)));
-    key(Qt::Key_Right);  // goes in
+    key(Qt::Key_Right);  // selects the first op inside
     QCOMPARE(canvas()->selected(), op("RMS norm"));
     QCOMPARE(state_->inspection().title, QString("RMS norm"));
     for (const auto& row : state_->inspection().rows) QVERIFY(row.first != "einsum");
@@ -203,9 +203,9 @@ class GraphViewTest : public QObject {
     QCOMPARE(canvas()->selected(), op("Q projection"));
     key(Qt::Key_Right);
     QCOMPARE(canvas()->selected(), op("K projection"));
-    key(Qt::Key_Up);  // out of the block, to what feeds it
+    key(Qt::Key_Up);  // leaves the block, to the op before it
     QVERIFY(tree().segment(1).op(canvas()->selected().op).kind == OpKind::AllGather);
-    key(Qt::Key_Left);  // nothing next to it: its container
+    key(Qt::Key_Left);  // no neighbour, so the container is selected
     QCOMPARE(canvas()->selected(), unit(1));
     key(Qt::Key_Left);
     QVERIFY(!view_->scene()->isExpanded(unit(1)));
@@ -225,7 +225,7 @@ class GraphViewTest : public QObject {
     QVERIFY(canvas()->zoom() < zoom);
     QTest::mouseClick(button(view_.get(), "+"), Qt::LeftButton);
     click(unit(1));
-    key(Qt::Key_Asterisk);  // everything below it
+    key(Qt::Key_Asterisk);  // unfolds everything inside
     view_->waitForGraph();
     QVERIFY(!canvas()->nodeRect(op("Down projection")).isEmpty());
     QTest::mouseClick(button(view_.get(), "Fit"), Qt::LeftButton);
@@ -296,8 +296,8 @@ class GraphViewTest : public QObject {
         view_->rect().contains(QRect(button(view_.get(), "Fit")->mapTo(view_.get(), QPoint()), QSize(1, 1))));
   }
 
-  // Under DualPipe two stages hold the same layers: each shows them, and what is selected of one is shown on
-  // that one.
+  // Under DualPipe two stages hold the same layers. Both show the layers. A selection on a stage is shown on
+  // that stage.
   void mirroredStagesShowWhatTheyHold() {
     for (const auto& [knob, text] : {std::pair{"pp", "4"}, {"batch", "32"}, {"schedule", "dualpipe"}})
       QVERIFY(!session_->setKnob(knob, text));
@@ -329,7 +329,7 @@ class GraphViewTest : public QObject {
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
   }
 
-  // Another view had the inspector meanwhile.
+  // Another view sets the inspector while this view is hidden. When shown, this view sets it back.
   void theInspectorIsTakenBackWhenTheViewReturns() {
     canvas()->select(unit(1));
     const QString title = state_->inspection().title;
@@ -373,12 +373,12 @@ class GraphViewTest : public QObject {
       QVERIFY(!canvas()->nodeRect(tree().op_node(1, edge.to)).isEmpty());
     }
     QCOMPARE(faults(*view_->scene()->sheet()), 0);
-    // Selecting it draws them: in a colour that is nowhere else between the two lanes.
+    // Selecting the attention draws its saved tensors as edges.
     canvas()->fit();
     const QImage without = canvas()->grab().toImage();
     canvas()->select(tree().op_node(1, attention));
     QVERIFY(canvas()->grab().toImage() != without);
-    // Every op of the layer stands on the sheet exactly once.
+    // Every op of the layer is on the sheet.
     for (OpId id = 0; id < static_cast<OpId>(layer.ops.size()); ++id)
       QVERIFY(!canvas()->nodeRect(tree().op_node(1, id)).isEmpty());
   }
@@ -411,7 +411,7 @@ class GraphViewTest : public QObject {
     view_->waitForGraph();
     QVERIFY(view_->scene()->isExpanded(unit(1)));
     QCOMPARE(state_->inspection().title, QString("RMS norm"));
-    // Fewer layers and stages: what no longer exists is forgotten.
+    // With fewer layers and stages, unfolded things that no longer exist are forgotten.
     QVERIFY(!session_->setKnob("pp", "1"));
     session_->waitForReport();
     view_->waitForGraph();
@@ -430,7 +430,8 @@ class GraphViewTest : public QObject {
     for (int stage = 0; stage < 2; ++stage)
       for (const auto& [first, end] : tree.units_of(stage))
         for (int unit = first; unit < end; ++unit) QCOMPARE(tree.stage_of(unit), stage);
-    // The stage is open: embedding, and a card for each run of layers; between them the stream goes round.
+    // The open stage has the embedding and a card for each run of layers. A line leads from the first run,
+    // through the other stage, to the second run.
     const Piece& open = view_->scene()->sheet()->pieces[0];
     QCOMPARE(open.detail.text, QString("layers 0 … 7 | 16 … 23"));
     QVERIFY(open.inside);
@@ -446,7 +447,7 @@ class GraphViewTest : public QObject {
     session_->setKnob("tp", "5");
     session_->waitForReport();
     QTRY_VERIFY(!session_->computing());
-    QVERIFY(view_->scene()->sheet());  // the last picture stays
+    QVERIFY(view_->scene()->sheet());  // the last graph stays visible
     QPushButton* fix = nullptr;
     QTRY_VERIFY((fix = canvas()->findChild<QPushButton*>()) && fix->isVisible());
     QTest::mouseClick(fix, Qt::LeftButton);

@@ -1,4 +1,4 @@
-// Memory over one step as a curve: its points, by mouse and keys, and which step it is of.
+// The curve of memory over one step: points, selection by mouse and keys, and the step that it shows.
 #include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
@@ -50,7 +50,7 @@ class MemoryCurveTest : public QObject {
       QVERIFY(view.curve()->title().contains(QString::number(stage)));
       QVERIFY(view.curve()->peakText().contains(QString::fromStdString(memory.peak_text)));
     }
-    // A click is a selection of what runs then.
+    // A click selects the pass that runs at that time.
     QTest::mouseClick(view.curve(), Qt::LeftButton, {},
                       QPoint(view.curve()->width() / 2, view.curve()->height() / 2));
     QCOMPARE(state.selection().kind, SelectionKind::Span);
@@ -63,9 +63,8 @@ class MemoryCurveTest : public QObject {
     QTRY_COMPARE(state.inspection().more_title, QString("What would help"));
   }
 
-  // Opened on, or switched to, a design that cannot be built: curve and bars are of the same step, whatever
-  // was edited before.
-  void theCurveIsOfTheStepThatTheBarsAreOf() {
+  // With an invalid design, curve and bars show the same earlier step.
+  void curveAndBarsShowTheSameStep() {
     Session session;
     SelectionState state(&session);
     pipelined(session);
@@ -73,7 +72,7 @@ class MemoryCurveTest : public QObject {
     open(view);
     state.setStage(3);
     QVERIFY(view.curve()->title().contains("3"));
-    QVERIFY(!session.setKnob("pp", "2"));  // fewer stages than the curve's
+    QVERIFY(!session.setKnob("pp", "2"));  // the stage of the curve no longer exists
     session.waitForReport();
     QVERIFY(!session.setKnob("ep", "7"));
     session.waitForReport();
@@ -88,7 +87,7 @@ class MemoryCurveTest : public QObject {
     QVERIFY(view.notice()->dimmed());
   }
 
-  // Two actions further by keys is what the session holds, and a selection from elsewhere is marked.
+  // Keys move from action to action and select it. A selection from another view is marked on the curve.
   void theCurveByKeys() {
     Session session;
     SelectionState state(&session);
@@ -119,8 +118,9 @@ class MemoryCurveTest : public QObject {
     QCOMPARE(curve->marked()->bytes, session.report()->memory->stages[0].in_use);
     QSignalSpy selections(&state, &SelectionState::selectionChanged);
     QTest::keyClick(curve, Qt::Key_Return);
-    QVERIFY(!selections.isEmpty() && selections.back()[0].value<const QObject*>() ==
-                                         nullptr);  // as a link: the window goes to the timeline
+    QVERIFY(!selections.isEmpty() &&
+            selections.back()[0].value<const QObject*>() ==
+                nullptr);  // no source, as for a link: the window switches to the timeline
     QTest::keyClick(curve, Qt::Key_Escape);
     QVERIFY(!curve->marked());
     QCOMPARE(state.selection().kind, SelectionKind::Nothing);

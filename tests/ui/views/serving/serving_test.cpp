@@ -1,5 +1,5 @@
-// The page that serves the present design over batches and contexts: picture, map and table linked, by mouse
-// and by keys.
+// The Serving page: the present design over batches and contexts, in linked chart, map and table. By mouse
+// and keys.
 #include <QAbstractItemModelTester>
 #include <QAction>
 #include <QComboBox>
@@ -35,7 +35,7 @@ namespace {
 
 constexpr int kWait = 30'000;
 
-// Llama 3 8B on 8 GPUs in decode, 16 sequences of 4,096 tokens, on the page.
+// The Serving page with Llama 3 8B on 8 GPUs. Decode: 16 sequences of 4,096 tokens.
 struct ServingWindow : ExploreWindow {
   explicit ServingWindow(Mode mode = Mode::Decode) {
     if (mode != Mode::Train) session.setDesign(serving_design(session.design(), mode, 16, 4096), "serve");
@@ -74,7 +74,7 @@ class ServingTest : public QObject {
  private Q_SLOTS:
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
-  // In training there is a way to either phase, one undo step each.
+  // For a training design, the page has a button for each phase of inference. Each is one undo step.
   void leadsFromTraining_data() {
     QTest::addColumn<QByteArray>("button");
     QTest::addColumn<int>("mode");
@@ -100,8 +100,8 @@ class ServingTest : public QObject {
     QVERIFY(w.part<QPushButton>("serve_decode").isVisible());
   }
 
-  // What is shown is the sweep of the core over the usual ranges; the present design is marked with its own
-  // figures.
+  // The page shows the core's sweep over the default ranges, and marks the present design with its own
+  // values.
   void showsTheSweep() {
     ServingWindow w;
     const Design design = w.session.design();
@@ -116,12 +116,12 @@ class ServingTest : public QObject {
                                                        *w.session.estimate()->simulation);
     QCOMPARE(w.chart().present()->figures.seconds, figures.seconds);
     QCOMPARE(w.map().present()->batch, int64_t{16});
-    // The present design is cut as the sweep cuts it: its mark lies on its point.
+    // The present design uses as many microbatches as the sweep does, so its mark lies on its point.
     const int now = w.chart().find(16, 4096);
     QVERIFY(now >= 0);
     QVERIFY((w.chart().presentPlace() - w.chart().place(now)).manhattanLength() < 1);
     QVERIFY(w.chart().tip(now).contains("(current)"));
-    // Some do not fit, and are there all the same: in the tip, in the table, in the picture.
+    // Points that do not fit in memory are shown too: in tip, table, chart and map.
     int too_large = -1;
     for (int i = 0; i < w.chart().points(); ++i)
       if (w.chart().shows(i) && !w.chart().phase(i).fits) too_large = i;
@@ -130,23 +130,22 @@ class ServingTest : public QObject {
     QVERIFY(w.serving().model()->index(too_large, 14).data(TableModel::AlarmRole).toBool());
     QCOMPARE(w.chart().pointAt(w.chart().place(too_large)), too_large);
     QVERIFY(!w.map().text(too_large).isEmpty() && !w.map().fits(too_large));
-    // The line below says how many sequences fit.
+    // The line below the chart says how many sequences fit.
     const auto& [context, most] = expected.largest.front();
     QVERIFY(w.part<ElidedLabel>("serving_limits")
                 .text()
                 .contains(QString("At most %1 sequences of 1,024 tokens fit")
                               .arg(QString::fromStdString(grouped(most)))));
     QCOMPARE(context, int64_t{1024});
-    // More of a batch or of a context takes longer, so places along a line go right, and longer contexts lie
-    // below.
+    // A larger batch takes longer, so points of a context go from left to right.
     for (int i = 1; i < w.chart().points(); ++i)
       if (w.chart().point(i).context == w.chart().point(i - 1).context)
         QVERIFY(w.chart().place(i).x() > w.chart().place(i - 1).x() - 2);
   }
 
-  // A click in one is a selection in all; a double click and Enter make the point the present design,
-  // undoably.
-  void selectsAndTakes() {
+  // A click in one part selects the point in all. A double click and Enter make the point the present design,
+  // with undo.
+  void selectsAndAppliesPoints() {
     ServingWindow w;
     const Design before = w.session.design();
     const int at = w.chart().find(64, 4096), other = w.chart().find(128, 4096);
@@ -178,14 +177,14 @@ class ServingTest : public QObject {
     QVERIFY(!w.part<QPushButton>("take_point").isEnabled());
     QTest::mouseDClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(at).toPoint());
     QCOMPARE(w.session.design(), serving_design(before, Mode::Decode, 64, 4096));
-    // The picture stays, the mark moves there.
+    // The chart stays, and the mark moves to the point.
     QVERIFY(w.serving().ready());
     w.session.waitForEstimate();
     QTRY_VERIFY(w.chart().present() && w.chart().present()->batch == 64);
     QVERIFY((w.chart().presentPlace() - w.chart().place(at)).manhattanLength() < 1);
     w.session.undoStack()->undo();
     QCOMPARE(w.session.design(), before);
-    // By keys in the table, and by the button.
+    // The same by keys in the table, and by the button.
     w.serving().table()->setFocus();
     w.serving().table()->setCurrentIndex(
         w.serving().table()->sorted()->mapFromSource(w.serving().model()->index(other, 0)));
@@ -205,7 +204,7 @@ class ServingTest : public QObject {
     QTest::mouseClick(&w.map(), Qt::LeftButton, {}, w.map().place(at).toPoint());
     QCOMPARE(w.map().selected(), at);
     QCOMPARE(w.chart().selected(), at);
-    // The most that fit stand at the end of their row.
+    // The largest batch that fits is the last cell of its row.
     QTest::keyClick(&w.map(), Qt::Key_End);
     const ServedPoint most = w.map().point(w.map().selected());
     QVERIFY(most.largest && most.context == 16384);
@@ -219,7 +218,7 @@ class ServingTest : public QObject {
     w.session.waitForReport();
     QVERIFY(w.session.report()->memory->fits);
     w.session.undoStack()->undo();
-    // Other figures, in one unit each.
+    // The map can show other values, each in its own unit.
     auto& figure = w.part<QComboBox>("serving_figure");
     QVERIFY(figure.isVisible());
     figure.setFocus();
@@ -229,7 +228,7 @@ class ServingTest : public QObject {
     QTest::keyClick(&figure, Qt::Key_End);
     QCOMPARE(w.map().figure(), ServingFigure::Memory);
     QCOMPARE(*w.map().value(at), static_cast<double>(w.map().point(at).decode.memory));
-    // A time that there is does not go with the memory of the other phase.
+    // Each value belongs to one phase. Its validity, and whether it fits, come from this phase.
     w.ranges("296,298,304", "16384");
     bool apart = false;
     for (int i = 0; i < w.map().points(); ++i) {
@@ -256,7 +255,7 @@ class ServingTest : public QObject {
     for (const ServedPoint& p : w.serving().shown()->points)
       if (p.requested && p.context == 2048) batches.push_back(p.batch);
     QCOMPARE(batches, (std::vector<int64_t>{4, 16, 64}));
-    // Wrong words say what would do, and what is shown stays.
+    // An invalid list shows the accepted values. The last sweep stays visible.
     auto& field = w.part<QLineEdit>("serving_batches");
     field.setFocus();
     field.selectAll();
@@ -269,7 +268,7 @@ class ServingTest : public QObject {
     w.wait();
     QVERIFY(field.text().isEmpty());
     QVERIFY(w.serving().shown()->points.size() > 12);
-    // Batches that the layout does not take are rows that say why.
+    // A batch that is invalid for the layout has a row with the reason.
     w.ranges("3,4", "2048");
     QCOMPARE(w.chart().points(), 3);
     QVERIFY(!w.chart().phase(0).valid());
@@ -283,8 +282,7 @@ class ServingTest : public QObject {
     QCOMPARE(w.session.design(), before);
   }
 
-  // What is shown is of an earlier design until the new sweep is there; a long one is cancelled and taken up
-  // again.
+  // The page shows the previous sweep until the new one is ready.
   void followsTheDesign() {
     ServingWindow w;
     const auto before = w.serving().shown();
@@ -293,7 +291,7 @@ class ServingTest : public QObject {
     w.wait();
     QVERIFY(w.serving().shown() != before);
     QVERIFY(w.serving().shown()->largest.front().second > before->largest.front().second);
-    // A knob that cannot be taken with this batch leaves others that can.
+    // A batch that is invalid for the layout leaves the other batches valid.
     QVERIFY(!w.session.setKnob("batch", "7"));
     w.wait();
     QVERIFY(w.chart().find(7, 4096) >= 0 && !w.chart().phase(w.chart().find(7, 4096)).valid());
@@ -322,7 +320,7 @@ class ServingTest : public QObject {
     QVERIFY(!w.serving().working() && !w.serving().ready());
     QVERIFY(stop.isVisible() && stop.text() == "Compute");
     QCOMPARE(w.serving().shown(), before);
-    QTest::qWait(2500);  // longer than it would have taken
+    QTest::qWait(2500);  // longer than the sweep would have taken
     QCOMPARE(w.serving().shown(), before);
     w.part<QLineEdit>("serving_contexts").setFocus();
     w.part<QLineEdit>("serving_contexts").selectAll();
@@ -348,13 +346,13 @@ class ServingTest : public QObject {
     QCOMPARE(w.session.design().workload.batch, int64_t{64});
     QCOMPARE(w.session.design().workload.seq, int64_t{4096});
     QCOMPARE(w.session.design().workload.mode, Mode::Prefill);
-    // The verdict says which prompt it is about.
+    // The verdict gives the times of the first and of the last prompt.
     w.session.waitForEstimate();
     const QString verdict = w.main.verdictStrip()->text();
     QVERIFY2(verdict.contains("TTFT, last prompt: ") && verdict.contains(", first "), qPrintable(verdict));
   }
 
-  // Not what is searched, which says nothing here, but what fits, and all of the point that is selected.
+  // Without a selection, the inspector shows the largest batches. With one, it shows all values of the point.
   void theInspectorShowsThePoint() {
     ServingWindow w;
     QVERIFY(w.main.inspector()->isVisible() && !w.setup().isVisible());
@@ -372,13 +370,14 @@ class ServingTest : public QObject {
              QString::fromStdString(format_seconds(w.chart().phase(at).figures.seconds)));
     QCOMPARE(value(w.main.selection()->inspection().more, "Prompt tokens/s per GPU"),
              QString::fromStdString(significant(w.chart().point(at).prefill.figures.tokens_per_gpu)));
-    // Its column says what it is: tokens of prompts, not prompts.
+    // The header of the column says that prompt tokens are counted, not prompts.
     QStringList words;
     for (int c = 0; c < w.serving().model()->columnCount(); ++c)
       words << w.serving().model()->headerData(c, Qt::Horizontal).toString().replace('\n', ' ');
     QVERIFY2(words.contains("Prompt tokens/s per GPU") && !words.contains("Prompts per GPU"),
              qPrintable(words.join(", ")));
-    // A page of the search has its panel, and none of the others a button that searches.
+    // The Designs page has the panel of the search instead of the inspector. Other pages have no search
+    // button.
     w.view().showPage(ExploreView::Designs);
     QVERIFY(w.setup().isVisible() && !w.main.inspector()->isVisible());
     w.view().showPage(ExploreView::Compare);
@@ -425,8 +424,8 @@ class ServingTest : public QObject {
     QVERIFY(w.view().saveMenu()->findChild<QAction*>("save_result")->isVisible());
   }
 
-  // Decode counts a length of its own, and says so where that is another one.
-  void lengthsAreTold() {
+  // Decode has its own knob for the length. A note says so if its value differs from the length before.
+  void aDifferentContextLengthIsReported() {
     ServingWindow w(Mode::Train);
     const int64_t context = w.session.design().workload.context_length;
     QVERIFY(!w.session.setKnob("seq", "2048"));
@@ -442,10 +441,10 @@ class ServingTest : public QObject {
     QVERIFY(!bar.isVisible());
     QVERIFY(!w.session.setKnob("mode", "prefill"));
     QVERIFY(!w.session.setKnob("mode", "decode"));
-    QVERIFY(!bar.isVisible());  // they are the same
+    QVERIFY(!bar.isVisible());  // both lengths are equal
   }
 
-  // Graphs of inference have forwards alone.
+  // Graphs of inference have forwards only.
   void graphOffersNoBackward() {
     ServingWindow w(Mode::Train);
     w.main.showView(0);
@@ -463,8 +462,8 @@ class ServingTest : public QObject {
     QTRY_VERIFY(passes.button(1)->isEnabled());
   }
 
-  // Of a search in decode the present design is among the points with what the verdict says of it; where it
-  // cannot be built, a note says so.
+  // A search in decode includes the present design, with the values of the verdict. If the present design is
+  // invalid, a note says so.
   void searchMarksThePresentDesign() {
     ServingWindow w;
     w.view().showPage(ExploreView::Designs);

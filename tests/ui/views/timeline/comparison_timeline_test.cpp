@@ -1,5 +1,4 @@
-// Steps of designs that are pinned for comparison, in the timeline: rows, matching boxes, the table, the
-// inspector.
+// Steps of pinned designs in the timeline: rows, matching boxes, table, inspector.
 #include <QAbstractItemModelTester>
 #include <QPushButton>
 #include <QTest>
@@ -23,7 +22,7 @@ using namespace shardscape::ui;
 
 namespace {
 
-// Of the inspector's lower rows.
+// A value of the inspector's lower rows.
 QString more_of(const SelectionState& state, const QString& name) {
   for (const auto& [key, value] : state.inspection().more)
     if (key == name) return value;
@@ -34,12 +33,12 @@ QPushButton* button(QWidget& view, const char* name, int index) {
   return view.findChild<QWidget*>(name)->findChildren<QPushButton*>().value(index);
 }
 
-// Four stages and, below them, the two of a pinned design.
+// The timeline of the present design with four stages, and below it a pinned design with two stages.
 struct TwoTimelines {
   Session session;
   SelectionState state{&session};
   TimelineView view{&state};
-  double alone = 0;  // seconds in view before the design was pinned
+  double alone = 0;  // seconds in view before pinning
 
   TwoTimelines() {
     set(session, 2, 4, 1);
@@ -57,7 +56,9 @@ struct TwoTimelines {
     box.member = 1;
     return box;
   }
-  ItemRef same() { return canvas().matchingItem(theirs(), canvas().steps()[0]); }  // of the present design
+  ItemRef same() {
+    return canvas().matchingItem(theirs(), canvas().steps()[0]);
+  }  // the matching box of the present design
 };
 
 }  // namespace
@@ -93,7 +94,7 @@ class ComparisonTimelineTest : public QObject {
     QVERIFY(std::abs(canvas.view().seconds / w.alone -
                      std::max(mine.step_seconds, other.step_seconds) / mine.step_seconds) < 1e-9);
 
-    // Every stage of both, one below the other, on one axis.
+    // Both designs have a row for each stage, on one time axis.
     const GanttLayout layout = canvas.ganttLayout();
     QCOMPARE(layout.rows().size(), size_t{6});
     QVERIFY(layout.heading(0).bottom() <= layout.rowRect(0).top() + 3);
@@ -116,11 +117,11 @@ class ComparisonTimelineTest : public QObject {
     const ItemRef same = w.same();
     const QRectF box = canvas.ganttLayout().rect(theirs);
 
-    // Hovering one tells of all; selecting one of the other design selects the same of the present one, and
-    // the inspector tells of both.
+    // The tip of a box shows the matching boxes of all designs. A click on a box of the pinned design selects
+    // the matching span of the present design, and the inspector shows both.
     const QString tip = canvas.tipAt(box.center());
     QVERIFY2(tip.startsWith("B: Backward, microbatch 0"), qPrintable(tip));
-    QCOMPARE(same, view.lanes()->of_action(3, Pass::Backward, 0, 0));  // the last stage of each
+    QCOMPARE(same, view.lanes()->of_action(3, Pass::Backward, 0, 0));  // the last stages match
     const QString said = matchingItemText(*below.lanes, theirs, *view.lanes(), same);
     QVERIFY2(tip.contains("\nA: " + said), qPrintable(tip));
     QTest::mouseClick(&canvas, Qt::LeftButton, {}, box.center().toPoint());
@@ -129,10 +130,10 @@ class ComparisonTimelineTest : public QObject {
     QCOMPARE(view.lanes()->of_span(state.selection().stage, state.selection().span), same);
     QVERIFY(state.inspection().title.startsWith("B: Backward"));
     QCOMPARE(more_of(state, "A"), said);
-    QVERIFY(state.inspection().links.isEmpty());  // they would lead into the present design
+    QVERIFY(state.inspection().links.isEmpty());  // links could only lead into the present design
     QVERIFY(canvas.accessibleDescription().contains("A: "));
 
-    // Up and Down go from row to row, over the border between designs.
+    // Up and Down move from row to row, also from design to design.
     QTest::keyClick(&canvas, Qt::Key_Up);
     QTest::keyClick(&canvas, Qt::Key_Up);
     QCOMPARE(canvas.selected().member, 0);
@@ -145,7 +146,7 @@ class ComparisonTimelineTest : public QObject {
     QTest::keyClick(&canvas, Qt::Key_Right);
     QCOMPARE(canvas.selected().item, item + 1);
 
-    // Page Up and Page Down to the same box of the other design.
+    // Page Up and Page Down select the matching box of the previous or next design.
     canvas.select(theirs);
     QTest::keyClick(&canvas, Qt::Key_PageUp);
     QCOMPARE(canvas.selected(), same);
@@ -160,13 +161,14 @@ class ComparisonTimelineTest : public QObject {
     GanttCanvas& canvas = w.canvas();
     canvas.select(w.theirs());
 
-    // Zoom is one for all.
+    // All designs have the same zoom.
     QTest::keyClick(&canvas, Qt::Key_Return);
     const GanttLayout near = canvas.ganttLayout();
     QVERIFY(near.rect(canvas.selected()).width() > near.plot().width() / 2);
     QTest::keyClick(&canvas, Qt::Key_0);
 
-    // One stage of each: the selected one above that in the same place; by mouse and by key.
+    // A button shows one stage of each design: the selected stage and the corresponding stage. By mouse and
+    // key.
     QTest::mouseClick(button(view, "timeline_rows", 1), Qt::LeftButton);
     QCOMPARE(canvas.ganttLayout().rows().size(), size_t{2});
     state.setStage(3);
@@ -176,7 +178,7 @@ class ComparisonTimelineTest : public QObject {
     QTest::keyClick(button(view, "timeline_rows", 0), Qt::Key_Space);
     QCOMPARE(canvas.ganttLayout().rows().size(), size_t{6});
 
-    // Scrolled, rows still say whose they are.
+    // While scrolled, the heading of the design stays visible.
     view.resize(900, 420);
     QTest::qWait(20);
     QTest::keyClick(&canvas, Qt::Key_Escape);
@@ -201,7 +203,7 @@ class ComparisonTimelineTest : public QObject {
     const ItemRef theirs = w.theirs();
     const ItemRef same = w.same();
 
-    // The table has what they take for the same, with difference and percent.
+    // The table has the time of the matching box, with difference and percent.
     SpansModel& model = *view.model();
     const QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::QtTest);
     QCOMPARE(model.columnCount(), SpansModel::WaitsFor + 1 + 3);
@@ -224,19 +226,19 @@ class ComparisonTimelineTest : public QObject {
       QCOMPARE(all[static_cast<size_t>(model.at(row).lane)][static_cast<size_t>(model.at(row).item)],
                matchingItem(*view.lanes(), model.at(row), *below.lanes));
     QVERIFY2(matched > model.rowCount() / 8,
-             qPrintable(QString::number(matched)));  // it has a quarter of the microbatches
+             qPrintable(QString::number(matched)));  // the pinned design has a quarter of the microbatches
 
     const auto picture = encoded(view.picture(), SaveFormat::Png);
     QVERIFY(std::holds_alternative<QByteArray>(picture));
     canvas.select(theirs);
     session.comparisons()->clear();
     QCOMPARE(canvas.steps().size(), size_t{1});
-    QCOMPARE(canvas.selected(), same);  // which is selected still
+    QCOMPARE(canvas.selected(), same);  // the selection of the present design stays
     QCOMPARE(canvas.view().seconds, w.alone);
     QCOMPARE(model.columnCount(), SpansModel::WaitsFor + 1);
   }
 
-  // A step that is made after something was selected has boxes that the present one lacks.
+  // A selection also marks a step that arrives later, including boxes without a match in the present design.
   void selectionsReachStepsThatComeLater() {
     Session session;
     SelectionState state(&session);
@@ -263,7 +265,7 @@ class ComparisonTimelineTest : public QObject {
     QVERIFY(last.valid() && view.selectsBox(last));
   }
 
-  // Chunk 0 of four holds other layers than the only one: nothing is said of it in percent.
+  // Chunk 0 of four holds other layers than the only chunk of the present design. The texts give no percent.
   void differentChunksAreNotCompared() {
     Session session;
     SelectionState state(&session);
@@ -281,7 +283,7 @@ class ComparisonTimelineTest : public QObject {
     QCOMPARE(theirs.chunks(), 4);
     const ItemRef mine = view.lanes()->of_action(0, Pass::Forward, 0, 0);
     const ItemRef there = matchingItem(*view.lanes(), mine, theirs);
-    QVERIFY(there.valid());  // one can go there
+    QVERIFY(there.valid());  // Page Down can still select the box
     const QString text = matchingItemText(*view.lanes(), mine, theirs, there);
     QVERIFY2(text.contains("chunk 0 of 4, other layers") && !text.contains('%'), qPrintable(text));
     for (int stage = 0; stage < 2; ++stage) {

@@ -1,5 +1,5 @@
-// The timeline: rows and boxes, zooming and panning, selecting by mouse and keys, search, what is selected
-// everywhere, saving.
+// The timeline: rows and boxes, zoom and pan, selection by mouse and keys and from other views, search,
+// saving.
 #include <QAbstractItemModelTester>
 #include <QHeaderView>
 #include <QJsonArray>
@@ -43,7 +43,7 @@ class TimelineTest : public QObject {
  private Q_SLOTS:
   void init() { Theme::instance().setMode(Theme::Mode::Light); }
 
-  void estimatesComeBehindReports() {
+  void estimatesFollowReports() {
     Session session;
     session.waitForReport();
     QSignalSpy arrived(&session, &Session::estimateChanged);
@@ -51,7 +51,7 @@ class TimelineTest : public QObject {
     QCOMPARE(arrived.count(), 1);
     const auto before = session.estimate();
     QCOMPARE(before->report, session.report());
-    // While the next one is made the last one stays; those in between are dropped.
+    // The last estimate stays until the next one is ready. Estimates of designs in between are dropped.
     for (int i = 1; i <= 10; ++i) session.setKnob("seq", QString::number(1024 * i));
     QVERIFY(!session.estimated());
     QCOMPARE(session.estimate(), before);
@@ -118,7 +118,7 @@ class TimelineTest : public QObject {
       QVERIFY(products.width() > 0);
       if (whose < 2)
         QVERIFY(std::abs(bubble.right() - view.breakdown()->width()) <
-                2);  // the last one ends where the bar does
+                2);  // the last segment ends at the end of the bar
     }
     QTest::mouseClick(view.findChild<QWidget*>("whose_time")->findChildren<QPushButton*>().front(),
                       Qt::LeftButton);
@@ -146,22 +146,22 @@ class TimelineTest : public QObject {
     QCOMPARE(row_of(state.inspection(), "takes"), seconds_text(item.end - item.begin));
     QVERIFY(!row_of(state.inspection(), "tp communication, exposed").isEmpty());
     QCOMPARE(view.model()->at(view.table()->sorted()->mapToSource(view.table()->currentIndex()).row()), box);
-    // Where it waits for leads on.
+    // The inspector has a link to the span that the box waited for.
     QCOMPARE(state.inspection().links.size(), 1);
     const Selection before = state.inspection().links.front().selection;
     state.selectInAllViews(before, nullptr);
     QCOMPARE(view.canvas()->selected(), view.lanes()->of_span(before.stage, before.span));
     QCOMPARE(state.stage(), before.stage);
-    // The ground clears it.
+    // A click on the background clears the selection.
     QTest::mouseClick(view.canvas(), Qt::LeftButton, {}, QPoint(view.canvas()->width() - 10, 45));
     QVERIFY(!view.canvas()->selected().valid());
     QVERIFY(state.inspection().title.startsWith("One step"));
     QVERIFY(view.canvas()->tipAt(QPointF(middle(*view.canvas(), box))).contains("Backward, microbatch 3"));
   }
 
-  // While the next step is simulated the boxes and the curve are of the one before: their places would be
-  // other things of the new graph.
-  void whatIsOfTheStepBeforeSelectsNothing() {
+  // While the next step is simulated, timeline and curve show the previous step. A click there selects
+  // nothing in other views, because the new graph may have other things at these indices.
+  void aStaleStepSelectsNothing() {
     Session session;
     SelectionState state(&session);
     pipelined(session);
@@ -181,7 +181,7 @@ class TimelineTest : public QObject {
     QTest::keyClick(memory.curve(), Qt::Key_Home);
     QVERIFY(!session.estimated() && memory.curve()->marked());
     QCOMPARE(state.selection().kind, SelectionKind::Nothing);
-    // Nor does Enter lead on to what is selected elsewhere.
+    // Enter does not follow the selection of another view either.
     Selection elsewhere;
     elsewhere.kind = SelectionKind::Time;
     state.selectInAllViews(elsewhere, this);
@@ -193,7 +193,7 @@ class TimelineTest : public QObject {
     QVERIFY(session.estimated());
     QCOMPARE(state.selection().kind, SelectionKind::Nothing);
     QVERIFY(!view.canvas()->selected().valid() && !memory.curve()->marked());
-    // Of this step they do.
+    // Once the new step is shown, both select.
     QTest::keyClick(memory.curve(), Qt::Key_Home);
     QCOMPARE(state.selection().kind, SelectionKind::Span);
     const ItemRef now = view.lanes()->of_action(2, Pass::Backward, 3, 0);
@@ -224,7 +224,7 @@ class TimelineTest : public QObject {
     QTest::keyClick(&canvas, Qt::Key_Up);
     QTest::keyClick(&canvas, Qt::Key_Up);
     QCOMPARE(canvas.selected().stage, 0);
-    QTest::keyClick(&canvas, Qt::Key_Down, Qt::ShiftModifier);  // to the stream below
+    QTest::keyClick(&canvas, Qt::Key_Down, Qt::ShiftModifier);  // selects the stream below
     QCOMPARE(canvas.selected().lane, 1);
     QTest::keyClick(&canvas, Qt::Key_End);
     QCOMPARE(canvas.selected().item,
@@ -236,7 +236,7 @@ class TimelineTest : public QObject {
     QTest::keyClick(&canvas, Qt::Key_Plus);
     const double zoomed = canvas.view().from;
     QVERIFY(zoomed > from);
-    QTest::keyClick(&canvas, Qt::Key_Right);  // with nothing selected it pans
+    QTest::keyClick(&canvas, Qt::Key_Right);  // pans, because nothing is selected
     QVERIFY(canvas.view().from > zoomed);
     QTest::keyClick(&canvas, Qt::Key_0);
     QCOMPARE(canvas.view().from, from);
@@ -261,7 +261,7 @@ class TimelineTest : public QObject {
     for (int x = 0; x <= 60; x += 20) QTest::mouseMove(&canvas, at.toPoint() - QPoint(x, 0));
     QTest::mouseRelease(&canvas, Qt::LeftButton, {}, at.toPoint() - QPoint(60, 0));
     QVERIFY(canvas.view().from > from);
-    QVERIFY(!canvas.selected().valid());  // a drag is no click
+    QVERIFY(!canvas.selected().valid());  // a drag does not count as a click
     for (int i = 0; i < 80; ++i) canvas.zoomBy(2);
     QVERIFY(canvas.view().seconds > 0);
     for (int i = 0; i < 80; ++i) canvas.zoomBy(0.5);
@@ -285,7 +285,7 @@ class TimelineTest : public QObject {
     QCOMPARE(found(), QString("1 of 1"));
     field->setText("reduce-scatter");
     QVERIFY2(found() != "no match", qPrintable(found()));
-    field->setText("swiglu");  // an op: in every forward and backward of layers
+    field->setText("swiglu");  // an op of every forward and backward of a layer
     QCOMPARE(found(), QString("%L1 matches").arg(2 * 4 * session.report()->microbatches));
     field->setText("nothing of the kind");
     QCOMPARE(found(), QString("no match"));
@@ -294,7 +294,7 @@ class TimelineTest : public QObject {
     QVERIFY(view.canvas()->hasFocus());
   }
 
-  void opsAreSeenFromNear() {
+  void opsAppearWhenZoomedIn() {
     Session session;
     SelectionState state(&session);
     pipelined(session);
@@ -326,8 +326,8 @@ class TimelineTest : public QObject {
     QCOMPARE(state.selection().kind, SelectionKind::Op);
     QCOMPARE(state.inspection().title, placed_op_title(*session.report(), ops[largest]));
     QCOMPARE(row_of(state.inspection(), "takes"), seconds_text(ops[largest].end - ops[largest].begin));
-    QVERIFY(!state.inspection().values.isEmpty());  // its formulas
-    // The graph has the same op.
+    QVERIFY(!state.inspection().values.isEmpty());  // the formulas of the op
+    // The graph selects the same op.
     const NodeId& node = graph.canvas()->selected();
     QCOMPARE(node.level, NodeLevel::Op);
     QCOMPARE(node.op, ops[largest].op);
@@ -351,10 +351,11 @@ class TimelineTest : public QObject {
       const std::vector<ItemRef> out = matches(
           *view.lanes(), highlightOf(state.sharedResolvedSelection(),
                                      std::make_shared<const Lanes>(session.estimate()->simulation)));
-      QVERIFY2(!out.empty(), qPrintable(QString::fromStdString(value.op + " over " + value.group)));
+      QVERIFY2(!out.empty(),
+               qPrintable(QString::fromStdString(std::string(value.op.name()) + " over " + value.group)));
       for (const ItemRef& ref : out) QCOMPARE(ref.stage, 1);
     }
-    // And back: a span of the timeline is a row there.
+    // The other direction: a span of the timeline selects a row of the collectives table.
     int linked = 0;
     for (size_t i = 0; i < session.estimate()->simulation->stages[1].spans.size(); ++i) {
       const int row = collective_of_span(stage, *view.lanes(), static_cast<int>(i));
@@ -422,7 +423,7 @@ class TimelineTest : public QObject {
     open(view);
     const Picture picture = view.picture();
     for (const SaveFormatInfo& info : save_formats()) {
-      if (info.format == SaveFormat::Json) continue;  // of a search
+      if (info.format == SaveFormat::Json) continue;  // only results of a search are saved as JSON
       const auto bytes = encoded(picture, info.format);
       QVERIFY2(std::holds_alternative<QByteArray>(bytes), qPrintable(info.label));
       QVERIFY(!std::get<QByteArray>(bytes).isEmpty());

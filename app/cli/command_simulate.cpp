@@ -1,4 +1,4 @@
-// shardscape-cli play
+// shardscape-cli simulate
 #include <iostream>
 
 #include "app/cli/bundle_operand.h"
@@ -13,7 +13,7 @@ namespace shardscape {
 namespace {
 
 int run(const Arguments& arguments) {
-  const auto operand = bundle_operand(arguments, "play");
+  const auto operand = bundle_operand(arguments, "simulate");
   if (const int* exit_code = std::get_if<int>(&operand)) return *exit_code;
   Interrupt interrupt;
   const auto result = [&] {
@@ -38,20 +38,22 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-Command play_command() {
-  return {"play",
-          "simulate an exported bundle as ASTRA-sim's analytical backend does",
-          "BUNDLE [--json]",
-          "\"play\" means simulate: runs every node of every trace with the system and network files of the "
-          "bundle and prints the cycles of the step. The rules are those of ASTRA-sim's congestion-unaware "
-          "analytical backend. Nodes last as long as the trace says, or else as long as a roofline says. At "
-          "any time, a rank runs one computation, and one collective or send. Collectives are simulated "
-          "message by message. A cycle is a nanosecond. Exit code 1: a rank never finishes, or a file "
-          "requires a mechanism that is not simulated.",
-          {"shardscape-cli play out/llama8", "shardscape-cli play out/llama8 --json"},
-          {json_flag()},
-          1,
-          run};
+Command simulate_command() {
+  return {
+      "simulate",
+      "simulate an exported bundle as ASTRA-sim's analytical backend does",
+      "BUNDLE [--json]",
+      "Runs every node of every trace with the system and network files of the bundle and prints the "
+      "cycles of the step. The rules are those of ASTRA-sim's congestion-unaware analytical backend. Nodes "
+      "last as long as the trace says, or else as long as a roofline says. At any time, a rank runs one "
+      "computation, and one collective or send. Collectives are simulated message by message. A cycle is "
+      "a nanosecond. Exit code 1: a rank never finishes, or a file requires a mechanism that is not "
+      "simulated.",
+      {"shardscape-cli simulate out/llama8", "shardscape-cli simulate out/llama8 --json"},
+      {json_flag()},
+      1,
+      run,
+      "play"};
 }
 
 }  // namespace shardscape
