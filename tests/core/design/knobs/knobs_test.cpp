@@ -321,7 +321,7 @@ void KnobsTest::refused() {
 
 void KnobsTest::catalogue() {
   QVERIFY(accelerator_problems().empty());
-  QCOMPARE(accelerators().size(), size_t{17});
+  QCOMPARE(accelerators().size(), size_t{25});
   std::set<std::string> names;
   for (const Accelerator& item : accelerators()) {
     QVERIFY2(names.insert(item.id).second, item.id.c_str());
