@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/huggingface/hf_reader.h"
+#include "model/huggingface/families/registry.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -61,6 +61,13 @@ void name_it(ImportResult& result, const HfReader& reader) {
 
 }  // namespace
 
+std::vector<std::string> hf_model_types() {
+  std::vector<std::string> out;
+  for (const hf::FamilyRow& row : hf::families())
+    if (row.type != std::string(hf::kUntypedMamba)) out.push_back(row.type);
+  return out;
+}
+
 ImportResult import_hf_config(const std::string& text, const std::string& where) {
   ImportResult result;
   result.model = {};
@@ -70,9 +77,11 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
     HfReader reader(file, result);
     result.model_type = reader.text_or("model_type", "");
     const bool untyped = result.model_type.empty() && file.root().contains("ssm_cfg");
-    if (untyped) result.model_type = kUntypedMamba;
-    const bool known = read_hf_family(result.model_type, reader, result.model, result.context);
-    if (!known || (has_experts(file.root()) && result.model.experts == 0)) {
+    if (untyped) result.model_type = hf::kUntypedMamba;
+    const hf::FamilyRow* row = hf::family_of_type(result.model_type);
+    hf::Family family{reader, result.model, result.context};
+    if (row) row->read(family);
+    if (!row || (has_experts(file.root()) && result.model.experts == 0)) {
       refuse_type(file.root(), result.model_type, reader);
       return result;
     }

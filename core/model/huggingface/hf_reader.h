@@ -53,10 +53,4 @@ class HfReader {
   std::set<std::string> read_keys_;
 };
 
-// The type of files of the Mamba authors, which have no "model_type" but a "ssm_cfg".
-inline constexpr const char* kUntypedMamba = "mamba_ssm";
-
-// Fills the model by the rules of its family. Returns false for an unknown model type.
-bool read_hf_family(const std::string& model_type, HfReader& reader, ModelSpec& model, int64_t& context);
-
 }  // namespace shardscape
