@@ -79,8 +79,10 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
     const bool untyped = result.model_type.empty() && file.root().contains("ssm_cfg");
     if (untyped) result.model_type = hf::kUntypedMamba;
     const hf::FamilyRow* row = hf::family_of_type(result.model_type);
-    hf::Family family{reader, result.model, result.context};
-    if (row) row->read(family);
+    if (row) {
+      hf::Family family{row->type, reader, result.model, result.context};
+      row->read(family);
+    }
     if (!row || (has_experts(file.root()) && result.model.experts == 0)) {
       refuse_type(file.root(), result.model_type, reader);
       return result;

@@ -10,6 +10,7 @@ using json = nlohmann::ordered_json;
 
 // A file of one family and the model that it becomes.
 struct Family {
+  const char* type;  // of the row in the registry
   HfReader& in;
   ModelSpec& model;
   int64_t& context;  // longest sequence that the file states

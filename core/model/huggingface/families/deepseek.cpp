@@ -41,11 +41,39 @@ bool deepseek_experts(Family& f) {
   return true;
 }
 
+// The architecture with this router. The balance bias exists if and only if "topk_method" is "noaux_tc";
+// "scoring_func" decides on the scores alone (modeling_deepseek.py of DeepSeek-V3, deepseek_v2.py of vLLM).
+const char* with_router(Family& f, bool latent) {
+  const std::string type = f.type;
+  const bool third = type == "deepseek_v3" || type == "kimi_k2";
+  const auto word = [&](const char* key, const char* note, bool stated, const char* fallback) {
+    if (!stated)
+      f.in.assume(key, fallback, std::string(note) + ": the default of this family");
+    else
+      f.in.recognise(key, note);
+    return stated ? f.in.text_or(key, "") : fallback;
+  };
+  const bool biased = word("topk_method", "selection of experts", !f.in.absent("topk_method"),
+                           third ? "noaux_tc" : "greedy") == "noaux_tc";
+  const std::string scores = word("scoring_func", "scoring of the router",
+                                  !f.in.text_or("scoring_func", "").empty(), third ? "sigmoid" : "softmax");
+  if (latent && biased && scores == "sigmoid") return "deepseek3";
+  if (latent && biased && scores == "softmax") return "deepseek3-softmax";
+  if (!biased && scores == "softmax") return latent ? "deepseek2" : "deepseek-moe";
+  f.in.problem(ProblemCode::HfUnsupportedVariant, "scoring_func",
+               "scores by " + scores + (biased ? " with" : " without") +
+                   " a balance bias have no block in this family",
+               latent
+                   ? "sigmoid or softmax with \"topk_method\": \"noaux_tc\", or softmax with another method"
+                   : "softmax with another \"topk_method\" than \"noaux_tc\"");
+  return "deepseek2";
+}
+
 }  // namespace
 
 // DeepSeek MoE, DeepSeek-V2, DeepSeek-V3 and Kimi K2.
 void deepseek(Family& f) {
-  const bool latent = f.in.text_or("model_type", "") != "deepseek";
+  const bool latent = f.type != std::string("deepseek");
   if (latent) {
     f.in.size(&ModelSpec::layers, "num_hidden_layers");
     f.in.size(&ModelSpec::hidden, "hidden_size");
@@ -63,12 +91,12 @@ void deepseek(Family& f) {
   f.in.only("attention_bias", false, kNoBias);
   count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
   const bool experts = deepseek_experts(f);
-  const bool sigmoid = f.in.text_or("scoring_func", "softmax") == "sigmoid";
-  if (!f.in.absent("scoring_func")) f.in.recognise("scoring_func", "scoring of the router");
-  f.model.architecture = !latent    ? (experts ? "deepseek-moe" : "llama")
-                         : !experts ? "latent"
-                         : sigmoid  ? "deepseek3"
-                                    : "deepseek2";
+  if (experts) {
+    f.model.architecture = with_router(f, latent);
+    return;
+  }
+  f.model.architecture = latent ? "latent" : "llama";
+  if (!f.in.absent("scoring_func")) f.in.ignore("scoring_func", "no layer has experts");
 }
 
 }  // namespace shardscape::hf

@@ -249,6 +249,48 @@ class HfImportTest : public QObject {
     QCOMPARE(result.model.expert_ffn, int64_t{2880});
   }
 
+  // The balance bias exists if and only if "topk_method" is "noaux_tc". "scoring_func" decides the scores.
+  void routers_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QJsonValue>("scores");
+    QTest::addColumn<QJsonValue>("method");  // undefined: removed
+    QTest::addColumn<QString>("architecture");
+    const QJsonValue removed(QJsonValue::Undefined);
+    const auto row = [](const char* name, const char* file, QJsonValue scores, QJsonValue method,
+                        const char* architecture) {
+      QTest::newRow(name) << file << scores << method << architecture;
+    };
+    row("V3", "deepseek-v3", "sigmoid", "noaux_tc", "deepseek3");
+    row("V3, silent", "deepseek-v3", removed, removed, "deepseek3");
+    row("softmax with a bias", "deepseek-v3", "softmax", "noaux_tc", "deepseek3-softmax");
+    row("softmax, method silent", "deepseek-v3", "softmax", removed, "deepseek3-softmax");
+    row("softmax without a bias", "deepseek-v3", "softmax", "greedy", "deepseek2");
+    row("no method", "deepseek-v3", "softmax", QJsonValue::Null, "deepseek2");
+    row("V2", "deepseek-v2-lite", removed, removed, "deepseek2");
+    row("first", "deepseek-moe-16b", removed, removed, "deepseek-moe");
+    row("sigmoid without a bias", "deepseek-v3", "sigmoid", "greedy", "");
+    row("other scores", "deepseek-v3", "sqrtsoftplus", "noaux_tc", "");
+    row("bias without latent attention", "deepseek-moe-16b", "softmax", "noaux_tc", "");
+  }
+  void routers() {
+    QFETCH(QString, file);
+    QFETCH(QJsonValue, scores);
+    QFETCH(QJsonValue, method);
+    QFETCH(QString, architecture);
+    QJsonObject object = config(file);
+    for (const auto& [key, value] : {std::pair{"scoring_func", scores}, {"topk_method", method}}) {
+      object.remove(key);
+      if (!value.isUndefined()) object[key] = value;
+    }
+    const ImportResult result = imported(object);
+    QCOMPARE(result.ok(), !architecture.isEmpty());
+    if (result.ok()) QCOMPARE(QString::fromStdString(result.model.architecture), architecture);
+    if (!result.ok()) QVERIFY(result.problems.front().code == ProblemCode::HfUnsupportedVariant);
+    const bool silent = method.isUndefined();
+    QCOMPARE(find(result.assumed, "topk_method") != nullptr, silent);
+    QCOMPARE(find(result.recognised, "topk_method") != nullptr, !silent);
+  }
+
   void latentAttention() {
     QJsonObject object = config("deepseek-v3-dense");
     ModelSpec model = imported(object).model;
