@@ -11,6 +11,7 @@
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
+#include "model/huggingface/hf_files.h"
 #include "symbolic/json_value.h"
 
 namespace shardscape {
@@ -88,13 +89,13 @@ int run(const Arguments& arguments) {
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
-  auto text = read_text(path);
-  if (const auto* problem = std::get_if<Problem>(&text)) {
+  const auto files = read_hf_files(path);
+  if (const auto* problem = std::get_if<Problem>(&files)) {
     print_problem(*problem);
     return kFileError;
   }
   const bool json = arguments.has("--json");
-  const ImportResult import = import_hf_config(std::get<std::string>(text), path);
+  const ImportResult import = import_hf_files(std::get<HfFiles>(files));
   const Design design = import.ok() ? imported_design(import) : Design{};
   const auto report = import.ok() ? make_report(design) : nullptr;
   if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";

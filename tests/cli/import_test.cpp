@@ -86,9 +86,9 @@ class ImportTest : public QObject {
     QTest::newRow("absent") << QStringList{"import", "/nonexistent/config.json"} << 3
                             << "/nonexistent/config.json";
     QTest::newRow("experts") << QStringList{"import", file("olmoe-1b-7b")} << 1
-                             << "mixture of experts, which is not supported yet";
+                             << "needs mechanisms without blocks: norms of queries and keys over all heads";
     QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("olmoe-1b-7b")} << 1
-                                   << "mixture of experts";
+                                   << "norms of queries and keys over all heads";
     QTest::newRow("flag, absent") << QStringList{"report", "--hf-config", "/nonexistent/c.json"} << 3
                                   << "/nonexistent/c.json";
     QTest::newRow("given twice") << QStringList{"report", "--hf-config", file("llama3-8b"), "--model",
@@ -109,7 +109,7 @@ class ImportTest : public QObject {
     const CliRun run = run_cli({"import", file("olmoe-1b-7b"), "--json"});
     QCOMPARE(run.exit_code, 1);
     QVERIFY(!run.json()["valid"].toBool(true));
-    QVERIFY(run.json()["problems"][0]["what"].toString().contains("mixture of experts"));
+    QVERIFY(run.json()["problems"][0]["what"].toString().contains("norms of queries and keys"));
   }
 };
 

@@ -3,8 +3,10 @@
 namespace shardscape::hf {
 
 void tied(Family& f, bool fallback) {
-  f.model.tied_embeddings = f.in.flag("tie_word_embeddings", "tied embeddings", fallback,
-                                      "the default of this family");
+  constexpr const char* kKey = "tie_word_embeddings";
+  const bool outside = f.around && f.in.absent(kKey) && !f.around->absent(kKey);
+  f.model.tied_embeddings = (outside ? *f.around : f.in)
+                                .flag(kKey, "tied embeddings", fallback, "the default of this family");
 }
 
 int64_t even_head_dim(Family& f, const char* hidden_key) {

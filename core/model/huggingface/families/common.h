@@ -12,12 +12,14 @@ using json = nlohmann::ordered_json;
 struct Family {
   const char* type;  // of the row in the registry
   HfReader& in;
+  HfReader* around;  // of the whole file, where `in` reads one of several models; otherwise null
   ModelSpec& model;
   int64_t& context;  // longest sequence that the file states
 };
 
 inline constexpr const char* kNoBias = "biases of the projections have no blocks in this family";
 
+// A file of several models may say it outside of the language model.
 void tied(Family& f, bool fallback);
 // The head size hidden / heads. Without "head_dim" in the file, the heads must divide the hidden size.
 int64_t even_head_dim(Family& f, const char* hidden_key);

@@ -7,7 +7,7 @@
 #include <QtTest>
 #include <set>
 
-#include "model/huggingface/hf_import.h"
+#include "model/huggingface/hf_files.h"
 #include "model/library.h"
 #include "plan/report.h"
 #include "support/designs.h"
@@ -249,48 +249,6 @@ class HfImportTest : public QObject {
     QCOMPARE(result.model.expert_ffn, int64_t{2880});
   }
 
-  // The balance bias exists if and only if "topk_method" is "noaux_tc". "scoring_func" decides the scores.
-  void routers_data() {
-    QTest::addColumn<QString>("file");
-    QTest::addColumn<QJsonValue>("scores");
-    QTest::addColumn<QJsonValue>("method");  // undefined: removed
-    QTest::addColumn<QString>("architecture");
-    const QJsonValue removed(QJsonValue::Undefined);
-    const auto row = [](const char* name, const char* file, QJsonValue scores, QJsonValue method,
-                        const char* architecture) {
-      QTest::newRow(name) << file << scores << method << architecture;
-    };
-    row("V3", "deepseek-v3", "sigmoid", "noaux_tc", "deepseek3");
-    row("V3, silent", "deepseek-v3", removed, removed, "deepseek3");
-    row("softmax with a bias", "deepseek-v3", "softmax", "noaux_tc", "deepseek3-softmax");
-    row("softmax, method silent", "deepseek-v3", "softmax", removed, "deepseek3-softmax");
-    row("softmax without a bias", "deepseek-v3", "softmax", "greedy", "deepseek2");
-    row("no method", "deepseek-v3", "softmax", QJsonValue::Null, "deepseek2");
-    row("V2", "deepseek-v2-lite", removed, removed, "deepseek2");
-    row("first", "deepseek-moe-16b", removed, removed, "deepseek-moe");
-    row("sigmoid without a bias", "deepseek-v3", "sigmoid", "greedy", "");
-    row("other scores", "deepseek-v3", "sqrtsoftplus", "noaux_tc", "");
-    row("bias without latent attention", "deepseek-moe-16b", "softmax", "noaux_tc", "");
-  }
-  void routers() {
-    QFETCH(QString, file);
-    QFETCH(QJsonValue, scores);
-    QFETCH(QJsonValue, method);
-    QFETCH(QString, architecture);
-    QJsonObject object = config(file);
-    for (const auto& [key, value] : {std::pair{"scoring_func", scores}, {"topk_method", method}}) {
-      object.remove(key);
-      if (!value.isUndefined()) object[key] = value;
-    }
-    const ImportResult result = imported(object);
-    QCOMPARE(result.ok(), !architecture.isEmpty());
-    if (result.ok()) QCOMPARE(QString::fromStdString(result.model.architecture), architecture);
-    if (!result.ok()) QVERIFY(result.problems.front().code == ProblemCode::HfUnsupportedVariant);
-    const bool silent = method.isUndefined();
-    QCOMPARE(find(result.assumed, "topk_method") != nullptr, silent);
-    QCOMPARE(find(result.recognised, "topk_method") != nullptr, !silent);
-  }
-
   void latentAttention() {
     QJsonObject object = config("deepseek-v3-dense");
     ModelSpec model = imported(object).model;
@@ -333,10 +291,11 @@ class HfImportTest : public QObject {
     row("heads of a mixer", "mamba2-130m", "num_heads", 25, ProblemCode::HfSizesContradict, "= 1536");
     row("bias of a mixer", "mamba-130m", "use_bias", true, ProblemCode::HfUnsupportedVariant, "false");
     row("unknown type", "llama3-8b", "model_type", "rwkv", ProblemCode::HfUnknownType, "qwen3");
+    row("several models", "llama3-8b", "model_type", "mllama", ProblemCode::HfUnknownType,
+        "nearest is \"llama\", architecture llama");
     row("mixture of experts", "olmoe-1b-7b", "vocab_size", 50304, ProblemCode::HfUnsupportedType, "llama");
     row("experts in a known type", "llama3-8b", "num_local_experts", 8, ProblemCode::HfUnsupportedType,
-        "llama");
-    row("several models", "llama3-8b", "model_type", "mllama", ProblemCode::HfUnknownType, "llama");
+        "a family with experts: one of deepseek");
     row("layers missing", "llama3-8b", "num_hidden_layers", removed, ProblemCode::HfSizeMissing,
         "a whole number");
     row("hidden null", "llama3-8b", "hidden_size", QJsonValue::Null, ProblemCode::HfSizeMissing,
@@ -394,6 +353,7 @@ class HfImportTest : public QObject {
     QFETCH(ProblemCode, code);
     QFETCH(QString, accepted);
     QJsonObject object = config(file);
+    if (key == "model_type") object.remove("architectures");  // these would decide
     if (value.isUndefined())
       object.remove(key);
     else
@@ -426,7 +386,7 @@ class HfImportTest : public QObject {
     const ImportResult result = import_hf_config(text.toStdString(), "config.json");
     QVERIFY(!result.ok());
     QVERIFY(!result.problems.front().accepted.empty());
-    QVERIFY(!looks_like_hf_config(text.toStdString()) || text.contains("model_type"));
+    QVERIFY(!looks_like_hf_file(text.toStdString()) || text.contains("model_type"));
   }
 
   // Whatever stands in a member, the answer is a result or a Problem.
@@ -456,14 +416,6 @@ class HfImportTest : public QObject {
     object["_name_or_path"] = "someone/my-model/";
     QCOMPARE(imported(object).name, std::string("my-model"));
     QVERIFY(imported(object).model.preset.empty());
-  }
-
-  void recognisesItsFiles() {
-    QVERIFY(looks_like_hf_config(R"({"model_type": "llama"})"));
-    QVERIFY(looks_like_hf_config(R"({"architectures": ["X"]})"));
-    QVERIFY(!looks_like_hf_config(R"({"shardscape": 1, "model": {}})"));
-    QVERIFY(!looks_like_hf_config("{}"));
-    QVERIFY(!looks_like_hf_config("nonsense"));
   }
 };
 
