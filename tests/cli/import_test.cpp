@@ -42,6 +42,20 @@ class ImportTest : public QObject {
     QVERIFY(out["problems"].toArray().isEmpty());
   }
 
+  // Counts are those of the released model; multi-token prediction is a part of its own.
+  void parts() {
+    const QStringList words{"import", file("deepseek-v3")};
+    const QJsonObject out = run_cli(words + QStringList{"--json"}).json();
+    QCOMPARE(out["parameters"]["value"].toInteger(), qint64(671026419200));
+    QCOMPARE(out["active_parameters"]["value"].toInteger(), qint64(37552297472));
+    QCOMPARE(out["parameters_with_mtp"]["value"].toInteger(), qint64(682636487424));
+    QCOMPARE(out["parts"].toObject(), (QJsonObject{{"language", qint64(671026419200)},
+                                                   {"vision", 0},
+                                                   {"projector", 0},
+                                                   {"mtp", qint64(11610068224)}}));
+    QVERIFY(run_cli(words).out.contains("11,610,068,224 more for multi-token prediction"));
+  }
+
   void design_file() {
     QTemporaryDir folder;
     const QString path = folder.filePath("mine.json");
