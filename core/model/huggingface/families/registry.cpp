@@ -41,9 +41,9 @@ const std::vector<FamilyRow>& families() {
   static const std::vector<FamilyRow> rows{
       {"bailing_moe_linear", "BailingMoeLinearForCausalLM", nullptr, kLightning},
       {"bailing_moe_v2", "BailingMoeV2ForCausalLM", nullptr,
-       "experts with sigmoid scores behind attention with norms of queries and keys, dense layers first"},
+       "experts with sigmoid scores together with norms of queries and keys"},
       {"cohere2", "Cohere2ForCausalLM", nullptr,
-       "attention and MLP in parallel behind one norm, layers without positions, three layers with a window "
+       "attention and MLP in parallel after one norm, layers without positions, three layers with a window "
        "to "
        "one without"},
       {"deepseek", "DeepseekForCausalLM", deepseek},
@@ -52,7 +52,7 @@ const std::vector<FamilyRow>& families() {
       {"deepseek_v32", "DeepseekV32ForCausalLM", nullptr, kIndexer},
       {"deepseek_v4", "DeepseekV4ForCausalLM", nullptr, kCompressed},
       {"ernie4_5_moe", "Ernie4_5_MoeForCausalLM", nullptr,
-       "shared experts next to experts with softmax scores behind dense layers, without latent attention"},
+       "experts with softmax scores and a balance bias next to shared experts, without latent attention"},
       {"gemma", "GemmaForCausalLM", gemma},
       {"gemma2", "Gemma2ForCausalLM", gemma2},
       {"gemma3_text", "Gemma3ForCausalLM", nullptr, kGemma3},
@@ -60,7 +60,7 @@ const std::vector<FamilyRow>& families() {
       {"glm4_moe", "Glm4MoeForCausalLM", nullptr,
        "biases and norms of queries and keys in one attention, rotary positions on a part of each head, "
        "experts "
-       "with sigmoid scores behind dense layers"},
+       "with sigmoid scores after dense layers"},
       {"glm_moe_dsa", "GlmMoeDsaForCausalLM", nullptr, kIndexer},
       {"gpt2", "GPT2LMHeadModel", gpt2},
       {"gpt_oss", "GptOssForCausalLM", gpt_oss},
@@ -100,9 +100,9 @@ const std::vector<FamilyRow>& families() {
       {"nemotron_h", "NemotronHForCausalLM", nullptr,
        "layers of one mixer each in the order of a list: Mamba-2, attention, MLP or experts; squared ReLU"},
       {"olmo2", "Olmo2ForCausalLM", nullptr,
-       "norms behind attention and MLP instead of before, norms of queries and keys over all heads"},
+       "norms after attention and MLP instead of before, norms of queries and keys over all heads"},
       {"olmo3", "Olmo3ForCausalLM", nullptr,
-       "norms behind attention and MLP instead of before, norms of queries and keys over all heads, three "
+       "norms after attention and MLP instead of before, norms of queries and keys over all heads, three "
        "layers with a window to one without"},
       {"olmoe", "OlmoeForCausalLM", nullptr, "norms of queries and keys over all heads"},
       {"qwen2", "Qwen2ForCausalLM", qwen2},
