@@ -38,12 +38,17 @@ void refuse_unknown(HfReader& reader) {
   const hf::NearestFamily nearest = hf::nearest_family(reader);
   const std::string what = type.empty() ? "\"model_type\" is missing or not a text: the model type is unknown"
                                         : "the model type \"" + type + "\" is not known";
+  std::string accepted = "one of " + known_types();
+  if (nearest.fields > 0)
+    accepted += "; nearest is \"" + std::string(nearest.family->type) + "\", architecture " +
+                nearest.architecture + ", which reads " + std::to_string(nearest.fields) +
+                (nearest.fields == 1 ? " field" : " fields") + " of this file";
+  if (nearest.fields > 0 && !nearest.differences.empty())
+    accepted += "; it differs: " + quoted_list(nearest.differences, "");
   reader.problem(
       ProblemCode::HfUnknownType, "model_type",
       what + (nearest.uncovered.empty() ? "" : "; no block covers " + quoted_list(nearest.uncovered, "\"")),
-      "one of " + known_types() + "; nearest is \"" + nearest.family->type + "\", architecture " +
-          nearest.architecture + ", which reads " + std::to_string(nearest.fields) + " fields of this file" +
-          (nearest.differences.empty() ? "" : "; it differs: " + quoted_list(nearest.differences, "")));
+      accepted);
 }
 
 // The family of an object by its model type, or by the class of the original code.

@@ -16,7 +16,8 @@ struct NearestFamily {
   std::vector<std::string> differences;  // settings of the file that the family has no blocks for
 };
 
-// The readable family that reads most fields of the object; of equal ones the family with fewest differences.
+// The readable family that covers most fields of the object. Of equal ones, the family that reads most fields
+// and has fewest differences.
 NearestFamily nearest_family(const HfReader& reader);
 
 }  // namespace shardscape::hf

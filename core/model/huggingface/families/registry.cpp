@@ -25,8 +25,7 @@ constexpr const char* kGemma4 =
     "to experts, per-layer embeddings, scales of layers";
 constexpr const char* kMiniMax3 =
     "block-sparse attention, rotary positions on a part of each head, experts with a clamped activation "
-    "behind "
-    "dense layers";
+    "after dense layers";
 constexpr const char* kLightning = "lightning attention (linear attention with a fixed decay) in most layers";
 constexpr const char* kStep =
     "head counts of their own for layers with a window, gated heads, modules of multi-token prediction with "
