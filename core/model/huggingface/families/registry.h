@@ -1,8 +1,8 @@
 // The one table of the families of config.json.
 #pragma once
 
+#include <span>
 #include <string>
-#include <vector>
 
 #include "model/huggingface/families/common.h"
 
@@ -16,7 +16,7 @@ struct FamilyRow {
 };
 
 // In alphabetical order of types.
-const std::vector<FamilyRow>& families();
+std::span<const FamilyRow> families();
 const FamilyRow* family_of_type(const std::string& type);
 const FamilyRow* family_of_class(const std::string& model_class);
 
