@@ -164,6 +164,10 @@ struct SavedStorage {
   OpId saver;  // the first forward op whose backward reads the storage
 };
 
+// The part of the model that a parameter belongs to. Published counts exclude multi-token prediction.
+enum class ModelPart : uint8_t { Language, Vision, Projector, Mtp };
+inline constexpr int kModelPartCount = 4;
+
 struct Param {
   TensorId tensor;
   // Accumulated over microbatches; its placement states the axes along which it is Partial. -1 in inference.
@@ -172,6 +176,13 @@ struct Param {
   std::string tied;
   bool vocab_padded = false;
   bool quantized = false;  // GEMMs read a quantized copy
+  ModelPart part = ModelPart::Language;
+};
+
+// A tensor that gradients do not train.
+struct Buffer {
+  TensorId tensor;
+  ModelPart part = ModelPart::Language;
 };
 
 enum class SegmentKind : uint8_t { Embedding, Layer, Head };
@@ -193,7 +204,7 @@ struct Segment {
   TensorId output = -1;
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
-  std::vector<TensorId> buffers;  // not trained by gradients
+  std::vector<Buffer> buffers;
   // Storages saved between forward and backward. Under full recompute: by layers with
   // CheckpointPolicy::Input.
   std::vector<SavedStorage> saved;

@@ -416,40 +416,6 @@ Expr cache_per_token(const Graph& graph) {
   return out;
 }
 
-// active: only the parameters that one token uses.
-Expr whole_model_parameters(const Graph& graph, bool active) {
-  Expr out;
-  std::vector<std::string> tied;
-  const size_t kinds = graph.segments.size() - 2;
-  for (size_t i = 0; i < graph.segments.size(); ++i) {
-    const bool layer = i > 0 && i <= kinds;
-    const Expr count = layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1);
-    for (const Param& p : graph.segments[i].params) {
-      if (!p.tied.empty()) {
-        if (std::find(tied.begin(), tied.end(), p.tied) != tied.end()) continue;
-        tied.push_back(p.tied);
-      }
-      Expr size = count;
-      const Tensor& t = graph.segments[i].tensor(p.tensor);
-      for (size_t d = 0; d < t.axes.size(); ++d)
-        size = size * (active ? axis_size_per_token(t.axes[d]) : t.sizes[d]);
-      out += size;
-    }
-  }
-  return out.substitute(Symbol::intern("Vp"), Expr(Symbol::intern("V")));
-}
-
-Expr whole_model_buffers(const Graph& graph) {
-  Expr out;
-  for (size_t i = 0; i < graph.segments.size(); ++i) {
-    const bool layer = graph.segments[i].kind == SegmentKind::Layer;
-    for (TensorId id : graph.segments[i].buffers)
-      out += (layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1)) *
-             local_elements(graph.segments[i].tensor(id));
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string_view host_op_name(HostOp op) {
@@ -493,9 +459,14 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   model.graph = std::move(graph);
   for (int i = 0; i < 8; ++i)
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
-  model.model_buffers = whole_model_buffers(*model.graph);
-  model.model_parameters = whole_model_parameters(*model.graph, false) + model.model_buffers;
-  model.active_parameters = whole_model_parameters(*model.graph, true) + model.model_buffers;
+  model.model_buffers = count_buffers(*model.graph);
+  model.parts = count_parts(*model.graph);
+  for (const PartParameters& part : model.parts) {
+    model.model_parameters += part.parameters;
+    model.active_parameters += part.active;
+  }
+  for (ModelPart part : {ModelPart::Language, ModelPart::Vision, ModelPart::Projector})
+    model.released_parameters += model.parts[static_cast<size_t>(part)].parameters;
   model.kv_cache_bytes = cache_per_token(*model.graph);
   return model;
 }

@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/stage_symbols.h"
 #include "mesh/collective_kind.h"
+#include "plan/model_parts.h"
 #include "symbolic/program.h"
 
 namespace shardscape {
@@ -132,7 +133,9 @@ struct StepModel {
   Expr model_buffers;              // parameters that gradients do not train
   // The parameters that one token uses. Of routed experts only the top-k of a token count.
   Expr active_parameters;
-  Expr kv_cache_bytes;  // bytes that inference stores per token, all layers
+  ModelParts parts;          // their sums are model_parameters and active_parameters
+  Expr released_parameters;  // without multi-token prediction, as makers count their models
+  Expr kv_cache_bytes;       // bytes that inference stores per token, all layers
   static int shape_index(bool first, bool last, bool has_layers);
   const StageShape& shape(bool first, bool last, bool has_layers) const {
     return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];

@@ -33,9 +33,9 @@ Design served_design(const char* architecture) {
   }
   if (name == "qwen2-moe" || name.startsWith("deepseek")) d.model.shared_experts = 2;
   if (name.startsWith("deepseek")) d.model.dense_layers = 1;
-  if (name == "deepseek2" || name == "deepseek3") {
+  if (name == "deepseek2" || name.startsWith("deepseek3")) {
     d.model.kv_heads = d.model.heads;
-    d.model.q_rank = name == "deepseek3" ? 6 : 0;
+    d.model.q_rank = name == "deepseek2" ? 0 : 6;
     d.model.kv_rank = 5;
     d.model.rope_head_dim = 2;
     d.model.nope_head_dim = 4;
@@ -186,7 +186,8 @@ class InferenceExecutionTest : public QObject {
       for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2}})
         row(architecture, r);
     for (const char* architecture :
-         {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "gpt-oss", "qwen2-moe", "jamba"})
+         {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "deepseek3-softmax", "gpt-oss", "qwen2-moe",
+          "jamba"})
       for (const Run& r :
            {Run{1, false, 1, 1, 2, 2}, Run{1, false, 1, 2, 2, 2, 1, "ep=2"},
             Run{2, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 2, 2, 2, 2, 1, "ep=2 dispatcher=allgather"},
