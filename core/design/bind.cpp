@@ -11,52 +11,46 @@
 #include "design/validate/validate.h"
 #include "mesh/pipeline_layout.h"
 #include "model/library.h"
+#include "model/model_sizes.h"
 
 namespace shardscape {
 namespace {
 
-// In the order of base_values().
-const std::array<Symbol, 16>& base_symbols() {
-  static const std::array<Symbol, 16> symbols = [] {
+// Symbols of the workload and the mesh.
+void bind_base(Binding& binding, const Design& d) {
+  static const std::array<Symbol, 9> symbols = [] {
     const auto s = [](const char* name) { return Symbol::intern(name); };
-    return std::array<Symbol, 16>{s("B"), s("b"),    s("S"),  s("L"),  s("D"),  s("H"),  s("E"), s("F"),
-                                  s("V"), s("Smax"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
+    return std::array<Symbol, 9>{s("B"), s("b"), s("S"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
   }();
-  return symbols;
+  const std::array<int64_t, 9> values{d.workload.batch,
+                                      d.workload.microbatch,
+                                      d.workload.seq,
+                                      d.parallel.tp,
+                                      d.parallel.cp,
+                                      d.parallel.pp,
+                                      d.parallel.dp,
+                                      d.parallel.virtual_stages,
+                                      trains(d) ? 0 : d.workload.context_length};
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] > 0) binding.set(symbols[i], values[i]);
 }
 
-std::array<int64_t, 16> base_values(const Design& d) {
+// Sizes of the model. No formula contains the size of a part that the model lacks, such as attention or an
+// MLP; the size is then 0.
+void bind_sizes(Binding& binding, const ModelSpec& model) {
+  static const std::vector<std::pair<Symbol, const ModelSize*>> sizes = [] {
+    std::vector<std::pair<Symbol, const ModelSize*>> out;
+    for (const ModelSize& size : kModelSizes)
+      if (*size.symbol) out.emplace_back(Symbol::intern(size.symbol), &size);
+    return out;
+  }();
+  for (const auto& [symbol, size] : sizes)
+    if (model.*size->member > 0 && (size->section != ModelSection::Experts || model.experts > 0))
+      binding.set(symbol, model.*size->member);
   // Without a position table, no formula contains this size, but it must still be positive.
-  const int64_t positions = std::max<int64_t>(1, d.model.positions);
-  return {d.workload.batch,
-          d.workload.microbatch,
-          d.workload.seq,
-          d.model.layers,
-          d.model.hidden,
-          d.model.heads,
-          d.model.head_dim,
-          d.model.ffn,
-          d.model.vocab,
-          positions,
-          d.parallel.tp,
-          d.parallel.cp,
-          d.parallel.pp,
-          d.parallel.dp,
-          d.parallel.virtual_stages,
-          trains(d) ? 0 : d.workload.context_length};
-}
-
-// Sizes of state-space mixers. No formula contains a size that the model lacks.
-void bind_mixers(Binding& binding, const ModelSpec& model) {
-  static const std::array<std::pair<Symbol, int64_t ModelSpec::*>, 6> sizes{
-      {{Symbol::intern("N"), &ModelSpec::ssm_state},
-       {Symbol::intern("Kw"), &ModelSpec::ssm_conv},
-       {Symbol::intern("e"), &ModelSpec::ssm_expand},
-       {Symbol::intern("Rd"), &ModelSpec::ssm_dt_rank},
-       {Symbol::intern("P"), &ModelSpec::ssm_head_dim},
-       {Symbol::intern("Gs"), &ModelSpec::ssm_groups}}};
-  for (const auto& [symbol, field] : sizes)
-    if (model.*field > 0) binding.set(symbol, model.*field);
+  static const Symbol positions = Symbol::intern("Smax"), shared = Symbol::intern("Fs");
+  binding.set(positions, std::max<int64_t>(1, model.positions));
+  if (model.experts > 0) binding.set(shared, model.shared_width());
 }
 
 // Numbers of KV heads and of splits of mesh axes.
@@ -156,29 +150,12 @@ bool slots_are_derived(const Design& design) {
 
 Binding bind_symbols(const Design& design) {
   Binding binding;
-  const auto values = base_values(design);
-  // A size of 0 belongs to a part that the model lacks, such as attention or an MLP.
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] > 0) binding.set(base_symbols()[i], values[i]);
-  for (const auto& [name, value] : {std::pair{"Rq", design.model.q_rank},
-                                    {"Rkv", design.model.kv_rank},
-                                    {"Er", design.model.rope_head_dim},
-                                    {"En", design.model.nope_head_dim},
-                                    {"Ev", design.model.value_head_dim}})
-    if (value > 0) binding.set(Symbol::intern(name), value);
-  if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
+  bind_base(binding, design);
+  bind_sizes(binding, design.model);
   if (design.model.experts > 0) {
-    const ModelSpec& m = design.model;
-    for (const auto& [name, value] : {std::pair{"X", m.experts},
-                                      {"K", m.experts_per_token},
-                                      {"Fx", m.expert_ffn},
-                                      {"Fs", m.shared_experts * m.expert_ffn},
-                                      {"ep", design.parallel.ep},
-                                      {"etp", design.parallel.expert_tp()}})
-      binding.set(Symbol::intern(name), value);
+    binding.set(Symbol::intern("ep"), design.parallel.ep);
+    binding.set(Symbol::intern("etp"), design.parallel.expert_tp());
   }
-  if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
-  bind_mixers(binding, design.model);
   bind_splits(binding, mesh_degrees(design));
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("an invalid design has no symbols: " + error->message);

@@ -54,6 +54,7 @@ Structure structure_of(const Design& given) {
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag ||
                         design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
+  s.ssm_free_heads = has_free_ssm_heads(design);
   s.ssm_heads = s.cp && s.mode != Mode::Decode && uses_axis(design, Axis::SsmGroups) &&
                 design.model.ssm_groups == design.parallel.tp;
   s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
@@ -237,22 +238,22 @@ Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, Pl
 // A new member does not compile until it is in both lists.
 void add_to(CacheKey& key, const Structure& structure) {
   const auto& [architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
-               tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups,
-               cp_sequences, ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped,
-               many_microbatch, dtype, grad_dtype, compute, moment_dtype, master_weights, recompute,
+               tied, dropout, window, q_compressed, mtp_layers, ssm_free_heads, ssm_heads, ssm_shared, dcp,
+               dcp_groups, cp_sequences, ring, zigzag, interleaved, split_backward, layout, scatter_gather,
+               grouped, many_microbatch, dtype, grad_dtype, compute, moment_dtype, master_weights, recompute,
                recompute_modules, recompute_groups, recompute_block, offload_optimizer, offload_activations,
                split_checkpoints, gathered_logits, ep, edp, etp, folded, local_experts, fp8_dispatch,
                derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap, accumulates, every_microbatch,
                reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm, average_loss] = structure;
   add_members<Structure>(
       key, architecture, profile, mode, cache_dtype, dp, cp, ulysses, tp, sequence_parallel, kv_split, pp,
-      tied, dropout, window, q_compressed, mtp_layers, ssm_heads, ssm_shared, dcp, dcp_groups, cp_sequences,
-      ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped, many_microbatch, dtype,
-      grad_dtype, compute, moment_dtype, master_weights, recompute, recompute_modules, recompute_groups,
-      recompute_block, offload_optimizer, offload_activations, split_checkpoints, gathered_logits, ep, edp,
-      etp, folded, local_experts, fp8_dispatch, derived_slots, dispatcher, ep_nodes, ep_local, sync, overlap,
-      accumulates, every_microbatch, reshards, whole_until_reduced, hybrid, edp_shards, clip_grad_norm,
-      average_loss);
+      tied, dropout, window, q_compressed, mtp_layers, ssm_free_heads, ssm_heads, ssm_shared, dcp, dcp_groups,
+      cp_sequences, ring, zigzag, interleaved, split_backward, layout, scatter_gather, grouped,
+      many_microbatch, dtype, grad_dtype, compute, moment_dtype, master_weights, recompute, recompute_modules,
+      recompute_groups, recompute_block, offload_optimizer, offload_activations, split_checkpoints,
+      gathered_logits, ep, edp, etp, folded, local_experts, fp8_dispatch, derived_slots, dispatcher, ep_nodes,
+      ep_local, sync, overlap, accumulates, every_microbatch, reshards, whole_until_reduced, hybrid,
+      edp_shards, clip_grad_norm, average_loss);
 }
 
 CacheKey key_of(const Structure& structure) {

@@ -14,6 +14,7 @@
 #include "mesh/pipeline_layout.h"
 #include "model/axis.h"
 #include "symbolic/expr.h"
+#include "symbolic/symbol_scope.h"
 
 namespace shardscape {
 
@@ -179,6 +180,7 @@ enum class SegmentKind : uint8_t { Embedding, Layer, Head };
 struct Segment {
   std::string name;  // "embedding", "layer", "head"
   SegmentKind kind = SegmentKind::Layer;
+  SymbolScope scope;  // sizes that differ from the model's
   std::vector<BlockInstance> blocks;
   std::vector<Tensor> tensors;
   std::vector<Storage> storages;
@@ -281,6 +283,8 @@ struct Structure {
   bool window = false;        // sliding-window attention has a window
   bool q_compressed = false;  // latent attention compresses queries
   int64_t mtp_layers = 0;     // depth of multi-token prediction
+  // Mixers: Hm heads instead of e D / P.
+  bool ssm_free_heads = false;
   // Mixers: a rank has one group; cp splits the heads of this group, not groups.
   bool ssm_heads = false;
   // Mixers: cp splits both the groups of a rank and the heads of each group: cp_groups x cp_heads.

@@ -17,6 +17,7 @@ bool contains(const MeshAxes& axes, MeshAxis axis) {
 
 SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile)
     : structure_(structure), profile_(profile) {
+  set_scope();
   const MeshAxes tp = tp_axes(structure), kv = kv_axes(structure);
   const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
   parameter_rules_.set(Axis::Heads, tp);
@@ -85,7 +86,13 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   append(token_axes_, structure.ep_nodes ? node_axes(structure) : ep);
 }
 
-Expr SegmentBuilder::axis_extent(Axis axis) const {
+void SegmentBuilder::set_scope() {
+  const auto symbol = [](const char* name) { return Symbol::intern(name); };
+  if (structure_.ssm_free_heads)  // channels are Hm P instead of e D
+    segment_.scope.add(symbol("e"), Expr(symbol("Hm")) * Expr(symbol("P")) / Expr(symbol("D")));
+}
+
+Expr SegmentBuilder::extent_in_model(Axis axis) const {
   static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
   static const Expr cp{Symbol::intern("cp")}, tp{Symbol::intern("tp")}, etp{Symbol::intern("etp")};
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);

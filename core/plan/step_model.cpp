@@ -431,8 +431,9 @@ Expr whole_model_parameters(const Graph& graph, bool active) {
       }
       Expr size = count;
       const Tensor& t = graph.segments[i].tensor(p.tensor);
+      const SymbolScope& scope = graph.segments[i].scope;
       for (size_t d = 0; d < t.axes.size(); ++d)
-        size = size * (active ? axis_size_per_token(t.axes[d]) : t.sizes[d]);
+        size = size * (active ? scope.of(axis_size_per_token(t.axes[d])) : t.sizes[d]);
       out += size;
     }
   }

@@ -44,6 +44,7 @@ void shrink(ModelSpec& m, Draw& draw) {
     m.expert_groups = draw.of({2, 4});
     m.groups_per_token = draw.of({1, 2, 3});
   }
+  if (m.shared_experts > 0 && draw.chance(25)) m.shared_ffn = draw.of({8, 20, 24});
   draw.size(m.shared_experts, {1, 2, 4});
   draw.size(m.dense_layers, {0, 1, 2});
   draw.size(m.q_rank, {0, 6, 12});
@@ -57,6 +58,7 @@ void shrink(ModelSpec& m, Draw& draw) {
   draw.size(m.ssm_expand, {1, 2});
   draw.size(m.ssm_dt_rank, {2, 3});
   draw.size(m.ssm_head_dim, {4, 8});
+  if (m.ssm_head_dim > 0 && draw.chance(25)) m.ssm_heads = draw.of({4, 8, 12});
   draw.size(m.ssm_groups, {1, 2, 4});
   draw.size(m.ssm_chunk, {4, 8, 64});
   if (draw.chance(20)) m.tied_embeddings = !m.tied_embeddings;

@@ -66,8 +66,8 @@ void check_routing(Checks& checks, const std::string& architecture) {
 }
 
 void check_shared_experts(Checks& checks, const Architecture& architecture) {
-  if (!architecture.uses(Axis::SharedFfn) || !checks.in_range({"shared_experts"}) ||
-      checks.design.model.shared_experts > 0)
+  if (!architecture.uses(Axis::SharedFfn) || !checks.in_range({"shared_experts", "shared_ffn"}) ||
+      checks.design.model.shared_experts > 0 || checks.design.model.shared_ffn > 0)
     return;
   checks.error(ProblemCode::SharedExpertsMissing, "shared_experts",
                "the " + architecture.id + " architecture runs shared experts in every layer with experts",
@@ -172,7 +172,7 @@ void check_mesh(Checks& checks) {
                  "an expert FFN size of " + grouped(d.model.expert_ffn) + " does not split over " +
                      grouped(p.expert_tp()),
                  "a divisor of " + grouped(d.model.expert_ffn), {set_to("etp", 1)});
-  const int64_t shared = d.model.shared_experts * d.model.expert_ffn;
+  const int64_t shared = d.model.shared_width();
   if (shared % p.tp != 0)
     checks.error(ProblemCode::SharedExpertsIndivisibleByTp, "tp",
                  "shared experts " + grouped(shared) + " wide do not split over tp = " + grouped(p.tp),

@@ -138,6 +138,8 @@ constexpr const char* kIds[] = {"layers",
                                 "ssm_expand",
                                 "ssm_dt_rank",
                                 "ssm_head_dim",
+                                "ssm_heads",
+                                "shared_ffn",
                                 "ssm_groups",
                                 "ssm_chunk"};
 
