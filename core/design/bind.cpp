@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "design/expert_nodes.h"
+#include "design/layer_sizes.h"
 #include "design/limits.h"
 #include "design/validate/validate.h"
 #include "mesh/pipeline_layout.h"
@@ -51,6 +52,19 @@ void bind_sizes(Binding& binding, const ModelSpec& model) {
   static const Symbol positions = Symbol::intern("Smax"), shared = Symbol::intern("Fs");
   binding.set(positions, std::max<int64_t>(1, model.positions));
   if (model.experts > 0) binding.set(shared, model.shared_width());
+}
+
+// Sizes of layers that differ from the model's.
+void bind_layers(Binding& binding, const Design& design) {
+  for (const LayerVariant& kind : kinds_with_sizes(design)) {
+    Binding own;
+    bind_sizes(own, layer_model(design.model, kind));
+    std::vector<int> rows;
+    for (const auto& [row, value] : kind.sizes) rows.push_back(row);
+    // Splits of mesh axes are bound with the mesh, derived symbols by their rules.
+    for (const auto& [of_model, symbol] : layer_symbols(kind.name, rows, 0))
+      if (const auto value = own.get(of_model)) binding.set(symbol, *value);
+  }
 }
 
 // Numbers of KV heads and of splits of mesh axes.
@@ -101,9 +115,13 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
       {symbol("Vp"), DerivedRule::Align, symbol("V"),
        Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
-  if (design.model.window > 0)
-    out.push_back({symbol("We"), DerivedRule::Min, symbol("W"),
-                   symbol(design.workload.mode == Mode::Decode ? "C" : "S")});
+  const Symbol reachable = symbol(design.workload.mode == Mode::Decode ? "C" : "S");
+  if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), reachable});
+  for (const LayerVariant& kind : kinds_with_sizes(design))
+    if (const auto own = kind.sizes.find(size_row(&ModelSpec::window));
+        own != kind.sizes.end() && own->second > 0)
+      out.push_back(
+          {layer_symbol("We", kind.name), DerivedRule::Min, layer_symbol("W", kind.name), reachable});
   if (design.model.ssm_chunk > 0) out.push_back({symbol("Qe"), DerivedRule::Min, symbol("Q"), symbol("S")});
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(design.model.architecture);
@@ -152,6 +170,7 @@ Binding bind_symbols(const Design& design) {
   Binding binding;
   bind_base(binding, design);
   bind_sizes(binding, design.model);
+  bind_layers(binding, design);
   if (design.model.experts > 0) {
     binding.set(Symbol::intern("ep"), design.parallel.ep);
     binding.set(Symbol::intern("etp"), design.parallel.expert_tp());

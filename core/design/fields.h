@@ -71,7 +71,10 @@ template <>
 inline constexpr auto kFields<ModelSpec> =
     std::tuple_cat(std::tuple{field<kNothing>("preset", &ModelSpec::preset),
                               field<kPlan>("architecture", &ModelSpec::architecture)},
-                   kModelFields, std::tuple{field<kPlan>("tied_embeddings", &ModelSpec::tied_embeddings)});
+                   kModelFields,
+                   std::tuple{field<kPlan>("tied_embeddings", &ModelSpec::tied_embeddings),
+                              field<kPlan>("layer_pattern", &ModelSpec::layer_pattern),
+                              field<kPlan>("variants", &ModelSpec::variants)});
 
 template <>
 inline constexpr auto kFields<ZeroLimits> = std::tuple{
@@ -215,11 +218,23 @@ void visit_fields(const Visit& visit, Spec& spec, Specs&... others) {
   std::apply([&](const auto&... row) { (at(row), ...); }, rows);
 }
 
+inline void add_to(CacheKey& key, const LayerVariant& variant) {
+  key.add(std::string_view(variant.name));
+  key.add(std::string_view(variant.kind));
+  key.add(static_cast<int64_t>(variant.sizes.size()));
+  for (const auto& [row, value] : variant.sizes) {
+    key.add(int64_t{row});
+    key.add(value);
+  }
+}
+
 template <class T>
 void add_value(CacheKey& key, const T& value) {
-  if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+  if constexpr (requires { add_to(key, value); }) {
+    add_to(key, value);
+  } else if constexpr (requires { value.data(); } && !std::is_same_v<T, std::string>) {
     key.add(static_cast<int64_t>(value.size()));
-    for (const int64_t word : value) key.add(word);
+    for (const auto& entry : value) add_value(key, entry);
   } else if constexpr (std::is_same_v<T, std::string>) {
     key.add(std::string_view(value));
   } else if constexpr (std::is_same_v<T, RecomputeModules>) {

@@ -15,9 +15,9 @@ bool contains(const MeshAxes& axes, MeshAxis axis) {
 
 }  // namespace
 
-SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile)
+SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile, SymbolScope scope)
     : structure_(structure), profile_(profile) {
-  set_scope();
+  segment_.scope = std::move(scope);
   const MeshAxes tp = tp_axes(structure), kv = kv_axes(structure);
   const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
   parameter_rules_.set(Axis::Heads, tp);
@@ -84,12 +84,6 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   if (structure.ep_local) node_rows_.push_back(MeshAxis::EpLocal);
   if (structure.ep_nodes) token_axes_ = node_rows_;
   append(token_axes_, structure.ep_nodes ? node_axes(structure) : ep);
-}
-
-void SegmentBuilder::set_scope() {
-  const auto symbol = [](const char* name) { return Symbol::intern(name); };
-  if (structure_.ssm_free_heads)  // channels are Hm P instead of e D
-    segment_.scope.add(symbol("e"), Expr(symbol("Hm")) * Expr(symbol("P")) / Expr(symbol("D")));
 }
 
 Expr SegmentBuilder::extent_in_model(Axis axis) const {

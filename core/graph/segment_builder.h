@@ -19,7 +19,7 @@ using LetterShards = std::map<char, MeshAxes>;
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(const Structure& structure, const KernelProfile& profile);
+  SegmentBuilder(const Structure& structure, const KernelProfile& profile, SymbolScope scope = {});
 
   Segment& segment() { return segment_; }
   const Structure& structure() const { return structure_; }
@@ -101,7 +101,6 @@ class SegmentBuilder {
 
  private:
   struct AttentionLetters;
-  void set_scope();
   // Size of an axis over the symbols of the model.
   Expr extent_in_model(Axis axis) const;
   // Whether a rank reads only its part of a parameter operand: attention sinks follow the heads of the

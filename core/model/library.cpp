@@ -6,6 +6,7 @@
 #include "model/json_reader.h"
 #include "model/model_sizes.h"
 #include "model/profile_reader.h"
+#include "model/variant_json.h"
 
 namespace shardscape {
 
@@ -246,8 +247,8 @@ class LibraryReader {
     const json& root = file.root();
     std::vector<const char*> keys{"preset", "name", "family", "source", "architecture"};
     for (const ModelSize& size : kModelSizes) keys.push_back(size.id);
-    keys.insert(keys.end(), {"tied_embeddings", "published_parameters", "published_active_parameters",
-                             "published_exact", "default_seq"});
+    keys.insert(keys.end(), {"tied_embeddings", "layer_pattern", "variants", "published_parameters",
+                             "published_active_parameters", "published_exact", "default_seq"});
     file.only(root, keys);
     Preset out;
     out.id = file.text(root, "preset");
@@ -275,7 +276,16 @@ class LibraryReader {
       m.*size.member = usual < size.min ? file.integer(root, size.id) : file.integer_or(root, size.id, usual);
     }
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
+    m.layer_pattern = file.text_or(root, "layer_pattern", "");
+    if (root.contains("variants")) m.variants = variants(file, root["variants"]);
     return m;
+  }
+
+  static std::vector<LayerVariant> variants(const JsonFile& file, const json& value) {
+    auto read = parse_layer_variants(variants_text(file, "variants", value));
+    if (auto* problem = std::get_if<Problem>(&read))
+      file.fail(problem->code, "variants", problem->what, problem->accepted);
+    return std::get<0>(std::move(read));
   }
 
   ModelLibrary& library_;

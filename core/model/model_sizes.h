@@ -201,6 +201,9 @@ constexpr const ModelSize& model_size(int64_t ModelSpec::*member) {
   return *std::find_if(kModelSizes.begin(), kModelSizes.end(),
                        [&](const ModelSize& size) { return size.member == member; });
 }
+constexpr int size_row(int64_t ModelSpec::*member) {
+  return static_cast<int>(&model_size(member) - kModelSizes.data());
+}
 // The row with this id; nullptr: there is none.
 const ModelSize* find_model_size(std::string_view id);
 

@@ -3,9 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace shardscape {
+
+// A kind of layer of the architecture with sizes of its own.
+struct LayerVariant {
+  std::string name;              // in patterns and in symbols: E_full
+  std::string kind;              // kind of layer of the architecture
+  std::map<int, int64_t> sizes;  // by row of kModelSizes; all other sizes are the model's
+  friend bool operator==(const LayerVariant&, const LayerVariant&) = default;
+};
 
 struct ModelSpec {
   std::string preset = "llama3-8b";    // the preset that the model started from
@@ -31,6 +41,8 @@ struct ModelSpec {
           ssm_groups = 0, ssm_chunk = 0;
   int64_t window = 0;  // tokens in the window of sliding attention; 0: the whole sequence
   bool tied_embeddings = false;
+  std::string layer_pattern;  // the order of the layers (layer_pattern.h); empty: that of the architecture
+  std::vector<LayerVariant> variants;
   int64_t shared_width() const { return shared_ffn > 0 ? shared_ffn : shared_experts * expert_ffn; }
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };

@@ -55,7 +55,10 @@ std::string shared_experts(const Design& d) {
 std::string dense_layers(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
-  return lacks(d, architecture && architecture->lead >= 0, "leading dense layers");
+  if (std::string none = lacks(d, architecture && architecture->lead >= 0, "leading dense layers");
+      !none.empty())
+    return none;
+  return when(!d.model.layer_pattern.empty(), "the layer pattern places the dense layers");
 }
 std::string expansion(const Design& d) {
   if (std::string none = missing_size(d, "ssm_expand"); !none.empty()) return none;

@@ -1,5 +1,6 @@
 // The rows of the knob table: the model.
 #include "design/knobs/knob_writer.h"
+#include "model/layer_variant.h"
 #include "model/model_sizes.h"
 
 namespace shardscape {
@@ -14,6 +15,44 @@ void add_size(TableWriter& table) {
                size.max, size.help);
 }
 
+void add_layers(TableWriter& table) {
+  table.section("Kinds of layers", true);
+  table.text(
+      {[](const Design& d) { return KnobValue(d.model.layer_pattern); },
+       [](Design& d, const KnobValue& value) { d.model.layer_pattern = std::get<std::string>(value); },
+       nullptr,
+       [](std::string_view text) -> std::optional<Problem> {
+         const auto read = parse_layer_pattern(text);
+         const auto* problem = std::get_if<Problem>(&read);
+         return problem ? std::optional(*problem) : std::nullopt;
+       }},
+      "layer_pattern", "Layer pattern",
+      "kinds of layers or variants between commas, such as dense*3, moe* or (linear*3, full)*",
+      "the pattern of the architecture",
+      "The kind of every layer from first to last. name*n repeats a kind or a group in parentheses. One * "
+      "without a number fills the model, and the number of layers stays free. Otherwise the pattern sets "
+      "the number of layers.");
+  table.text(
+      {[](const Design& d) { return KnobValue(layer_variants_text(d.model.variants)); },
+       [](Design& d, const KnobValue& value) {
+         auto read = parse_layer_variants(std::get<std::string>(value));
+         if (auto* variants = std::get_if<0>(&read)) d.model.variants = std::move(*variants);
+       },
+       nullptr,
+       [](std::string_view text) -> std::optional<Problem> {
+         const auto read = parse_layer_variants(text);
+         const auto* problem = std::get_if<Problem>(&read);
+         return problem ? std::optional(*problem) : std::nullopt;
+       }},
+      "variants", "Layer variants",
+      "variants between semicolons, each with a name, a kind of layer of the architecture and sizes, such "
+      "as full: global head_dim=512 kv_heads=2",
+      "no variants",
+      "Kinds of layers with sizes of their own, for models whose layers differ in heads, head size, FFN "
+      "size or window. The layer pattern places them. A variant with the name of a kind of layer replaces "
+      "this kind. All other sizes are those of the model.");
+}
+
 }  // namespace
 
 void add_model(TableWriter& table) {
@@ -25,6 +64,7 @@ void add_model(TableWriter& table) {
              "Input embedding and output projection share one matrix. With pipeline stages, the "
              "first and the last stage both hold the matrix and reduce its gradient between them "
              "every step.");
+  add_layers(table);
 }
 
 }  // namespace shardscape

@@ -59,7 +59,8 @@ void check_routing(Checks& checks, const std::string& architecture) {
   if (m.expert_ffn < 1)
     checks.error(ProblemCode::ExpertFfnMissing, "expert_ffn", "the inner width of experts is 0", "at least 1",
                  {set_to("expert_ffn", std::max<int64_t>(1, m.ffn))});
-  if (m.dense_layers > 0 && m.dense_layers >= m.layers && checks.in_range({"layers", "dense_layers"}))
+  if (m.layer_pattern.empty() && m.dense_layers > 0 && m.dense_layers >= m.layers &&
+      checks.in_range({"layers", "dense_layers"}))
     checks.note(ProblemCode::AllLayersDense, "dense_layers",
                 "all " + grouped(m.layers) + " layers are dense: no layer has experts",
                 "less than " + grouped(m.layers), {set_to("dense_layers", 0)});

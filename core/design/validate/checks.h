@@ -37,6 +37,7 @@ void check_mixers(Checks& checks);          // state-space mixers
 void check_tensor(Checks& checks);          // sizes that tp and sequence parallelism split
 void check_context(Checks& checks);         // sizes that context parallelism splits
 void check_experts(Checks& checks);         // mixture of experts and the expert mesh
+void check_layer_kinds(Checks& checks);     // layer pattern and variants, sizes of each variant
 void check_pipeline(Checks& checks);        // stages, their layers, the bubble
 void check_interleaving(Checks& checks);    // virtual stages
 void check_schedule(Checks& checks);        // requirements of schedules other than 1F1B
