@@ -35,6 +35,7 @@ std::string operand_name(const Knob& knob) {
     case KnobType::Boolean: return "[true|false]";
     case KnobType::Choice: return "NAME";
     case KnobType::ChoiceList: return "NAME,NAME,...";
+    case KnobType::Text: return "TEXT";
   }
   return "";
 }

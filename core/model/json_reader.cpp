@@ -163,7 +163,7 @@ bool JsonFile::boolean_or(const nlohmann::ordered_json& in, const std::string& k
   return value->get<bool>();
 }
 
-void JsonFile::only(const nlohmann::ordered_json& in, std::initializer_list<const char*> keys) const {
+void JsonFile::only(const nlohmann::ordered_json& in, std::span<const char* const> keys) const {
   for (const auto& [key, value] : in.items()) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     std::string accepted = "one of";

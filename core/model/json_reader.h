@@ -2,8 +2,10 @@
 // header includes the JSON library.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/problem.h"
@@ -49,7 +51,10 @@ class JsonFile {
   int64_t integer_or(const nlohmann::ordered_json& in, const std::string& key, int64_t fallback) const;
   bool boolean_or(const nlohmann::ordered_json& in, const std::string& key, bool fallback) const;
   // Throws DataError on a key outside the list, because a misspelt key must not be ignored.
-  void only(const nlohmann::ordered_json& in, std::initializer_list<const char*> keys) const;
+  void only(const nlohmann::ordered_json& in, std::span<const char* const> keys) const;
+  void only(const nlohmann::ordered_json& in, std::initializer_list<const char*> keys) const {
+    only(in, std::span(keys.begin(), keys.size()));
+  }
 
  private:
   const nlohmann::ordered_json* find(const nlohmann::ordered_json& in, const std::string& key) const;

@@ -35,7 +35,7 @@ ModelParts count_parts(const Graph& graph) {
       const Tensor& t = segment.tensor(p.tensor);
       for (size_t d = 0; d < t.axes.size(); ++d) {
         all = all * t.sizes[d];
-        active = active * axis_size_per_token(t.axes[d]);
+        active = active * segment.scope.of(axis_size_per_token(t.axes[d]));
       }
       PartParameters& part = out[static_cast<size_t>(p.part)];
       part.parameters += all;

@@ -2,46 +2,14 @@
 
 #include <algorithm>
 
+#include "model/model_sizes.h"
+
 namespace shardscape {
 namespace {
 
 using json = nlohmann::ordered_json;
 
 constexpr int64_t kMost = int64_t{1} << 31;  // larger numbers are rejected; knobs have narrower limits
-
-struct Size {
-  int64_t ModelSpec::*field;
-  const char* becomes;
-};
-const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},
-                       {&ModelSpec::hidden, "hidden size (D)"},
-                       {&ModelSpec::heads, "attention heads (H)"},
-                       {&ModelSpec::kv_heads, "KV heads (G)"},
-                       {&ModelSpec::head_dim, "head size (E)"},
-                       {&ModelSpec::ffn, "FFN size (F)"},
-                       {&ModelSpec::vocab, "vocabulary (V)"},
-                       {&ModelSpec::positions, "learned positions (Smax)"},
-                       {&ModelSpec::window, "sliding window (W)"},
-                       {&ModelSpec::q_rank, "rank of the queries (Rq)"},
-                       {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
-                       {&ModelSpec::nope_head_dim, "non-rotary part of a head (En)"},
-                       {&ModelSpec::rope_head_dim, "rotary part of a head (Er)"},
-                       {&ModelSpec::value_head_dim, "head size of values (Ev)"},
-                       {&ModelSpec::mtp_layers, "depths of multi-token prediction"},
-                       {&ModelSpec::ssm_state, "state per channel (N)"},
-                       {&ModelSpec::ssm_conv, "taps of the convolution (Kw)"},
-                       {&ModelSpec::ssm_expand, "channels / hidden size (e)"},
-                       {&ModelSpec::ssm_dt_rank, "rank of the step size (Rd)"},
-                       {&ModelSpec::ssm_head_dim, "channels of a head (P)"},
-                       {&ModelSpec::ssm_groups, "groups (Gs)"},
-                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"},
-                       {&ModelSpec::experts, "experts (X)"},
-                       {&ModelSpec::experts_per_token, "experts per token (K)"},
-                       {&ModelSpec::expert_groups, "groups of experts"},
-                       {&ModelSpec::groups_per_token, "groups from which a token selects experts"},
-                       {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"},
-                       {&ModelSpec::shared_experts, "shared experts"},
-                       {&ModelSpec::dense_layers, "dense layers first"}};
 
 // Parts of key names, and the reason why such keys do not change sizes or ops.
 struct Reason {
@@ -183,9 +151,7 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
 
 int64_t HfReader::size(int64_t ModelSpec::*field, const char* key, std::optional<int64_t> fallback,
                        const char* reason) {
-  const auto* size = std::find_if(std::begin(kSizes), std::end(kSizes),
-                                  [&](const Size& s) { return s.field == field; });
-  return result_->model.*field = take(key, size->becomes, fallback, reason);
+  return result_->model.*field = take(key, model_size(field).imported_as, fallback, reason);
 }
 
 int64_t HfReader::number(const char* key, const char* becomes, std::optional<int64_t> fallback,
