@@ -14,25 +14,31 @@ class Recorder : public ScheduleWork {
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override {
     Node node;
     node.stage = stage;
-    done_.push_back({static_cast<NodeId>(timeline.nodes().size()), action, arrived});
+    done_.push_back({action, arrived});
     return timeline.add(node, 0, {});
   }
   double message(int, int) const override { return 0; }
 
   ActionOrder order(const Timeline& timeline) const {
     ActionOrder out;
+    out.actions.reserve(done_.size());
     std::vector<int32_t> messages(timeline.nodes().size(), -1);
     auto next = done_.begin();
     for (size_t i = 0; i < timeline.nodes().size(); ++i) {
       const Node& node = timeline.nodes()[i];
-      OrderedAction& a = out.actions.emplace_back();
-      a.stage = static_cast<int16_t>(node.stage);
+      const auto stage = static_cast<int16_t>(node.stage);
       if (node.peer >= 0) {
-        a.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
-        a.peer = static_cast<int16_t>(node.peer);
-        a.message = messages[i] = out.messages++;
+        if (out.actions.empty() || !sends_after(out.actions.back(), stage)) {
+          OrderedAction& send = out.actions.emplace_back();
+          send.stage = stage;
+          send.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
+        }
+        out.actions.back().peer = static_cast<int16_t>(node.peer);
+        out.actions.back().sent = messages[i] = out.messages++;
         continue;
       }
+      OrderedAction& a = out.actions.emplace_back();
+      a.stage = stage;
       a.kind = next->action.kind;
       a.chunk = static_cast<uint8_t>(next->action.chunk);
       a.microbatch = next->action.microbatch;
@@ -45,12 +51,36 @@ class Recorder : public ScheduleWork {
 
  private:
   struct Done {
-    NodeId node;
     Action action;
     NodeId arrived;
   };
+  // Whether a send of the stage can be part of the action before it.
+  static bool sends_after(const OrderedAction& a, int16_t stage) {
+    return a.stage == stage && a.sent < 0 && a.kind != ActionKind::GradReduce &&
+           a.kind != ActionKind::Optimizer;
+  }
   std::vector<Done> done_;
 };
+
+// Numbers of messages become slots, which later messages use again.
+void assign_slots(ActionOrder& order) {
+  std::vector<int32_t> waiting(static_cast<size_t>(order.messages), 0), slots = waiting, unused;
+  for (const OrderedAction& a : order.actions)
+    if (a.message >= 0) ++waiting[static_cast<size_t>(a.message)];
+  order.messages = 0;
+  for (OrderedAction& a : order.actions) {
+    if (a.message >= 0) {
+      const auto message = static_cast<size_t>(a.message);
+      a.message = slots[message];
+      if (--waiting[message] == 0) unused.push_back(slots[message]);
+    }
+    if (a.sent < 0) continue;
+    int32_t& slot = slots[static_cast<size_t>(a.sent)];
+    if (unused.empty()) unused.push_back(order.messages++);
+    a.sent = slot = unused.back();
+    unused.pop_back();
+  }
+}
 
 bool ends_backward(ActionKind kind) {
   return kind == ActionKind::Backward || kind == ActionKind::BackwardWeight;
@@ -120,6 +150,7 @@ std::shared_ptr<const ActionOrder> action_order(const ParallelSpec& parallel, in
     out->chunks = static_cast<int>(places.chunks);
     out->microbatches = simulated;
     out->key = {key.words().begin(), key.words().end()};
+    assign_slots(*out);
     find_ends(*out);
     if (shortened) mark(*out, window);
     return out;

@@ -12,16 +12,18 @@
 
 namespace shardscape {
 
+// An action, and the message that its stage sends directly after it. Steady-state simulations pass over
+// millions of actions, so the struct is small.
 struct OrderedAction {
-  // For a send: the message that it makes. For another action: the message that it waits for; -1: none.
-  int32_t message = -1;
+  int32_t message = -1;  // the slot of the message that the action waits for; -1: none
+  int32_t sent = -1;     // the slot of the message that the stage sends afterwards; -1: none
   int32_t microbatch = -1;
-  int16_t stage = 0, peer = -1;  // peer: for a send, the receiving stage
+  int16_t stage = 0, peer = -1;  // peer: the stage that receives `sent`
   ActionKind kind = ActionKind::Forward;
   uint8_t chunk = 0;
-  bool overlapped = false;  // Action::overlapped; the backward is the stage's next action
-  bool first = false;       // the first forward of its chunk
-  bool last = false;        // the last forward of its chunk, or the end of the last backward
+  bool overlapped : 1 = false;  // Action::overlapped; the backward is the stage's next action
+  bool first : 1 = false;       // the first forward of its chunk
+  bool last : 1 = false;        // the last forward of its chunk, or the end of the last backward
   // The action ends a window: 0 is the last window, 1 the one before it. -1: no mark. See
   // ActionOrder::window.
   int8_t mark = -1;
@@ -32,7 +34,8 @@ struct ActionOrder {
   std::vector<OrderedAction> actions;
   std::vector<int32_t> ends;  // indices of reductions, and of last forwards and backwards of chunks
   std::vector<int64_t> key;   // equal for equal orders
-  int stages = 1, chunks = 1, microbatches = 1, messages = 0;
+  int stages = 1, chunks = 1, microbatches = 1;
+  int messages = 0;  // slots; a message has its slot from its send to the action that waits for it
   // Microbatches between two marks. In each stage, forwards before the last one are marked at this distance,
   // where the schedule is periodic. 0: no marks.
   int window = 0;

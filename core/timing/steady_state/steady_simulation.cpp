@@ -45,28 +45,12 @@ class SteadySimulation {
       const OrderedAction& a = order_.actions[i];
       SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
       switch (a.kind) {
-        case ActionKind::SendForward: send(a, s); continue;
-        case ActionKind::GradReduce: one_by_one(a, s); continue;
-        case ActionKind::Optimizer: continue;  // runs after all stages have ended
-        default: break;
+        case ActionKind::SendForward: break;
+        case ActionKind::GradReduce: one_by_one(a, s); break;
+        case ActionKind::Optimizer: break;  // runs after all stages have ended
+        default: simulate(i, a, s);
       }
-      if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
-        play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      if (!microbatches_repeat_ || slowed_[static_cast<size_t>(a.stage)] ||
-          (a.first && play_.gathers_ahead(a.stage)) ||
-          (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
-        one_by_one(a, s);
-      else if (gathers_)
-        gathered(a, s);
-      else
-        stretch(a, s);
-      if (a.mark < 0) continue;
-      s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
-      if (gathers_) s.marks[a.mark].beside = {s.data};
-      if (microbatches_repeat_) continue;
-      s.on_timeline[a.mark] = timeline_.mark(a.stage);
-      for (size_t k = 0; k < std::size(kSideStreams); ++k)
-        s.marks[a.mark].beside[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
+      if (a.sent >= 0) send(a, s);
     }
     for (int s = 0; s < order_.stages; ++s) give(s);
   }
@@ -161,8 +145,29 @@ class SteadySimulation {
     return *out;
   }
 
+  // i: index of the action, which is a forward or backward.
+  void simulate(size_t i, const OrderedAction& a, SteadyStage& s) {
+    if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
+      play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
+    if (!microbatches_repeat_ || slowed_[static_cast<size_t>(a.stage)] ||
+        (a.first && play_.gathers_ahead(a.stage)) ||
+        (a.last && play_.ends(a.stage, a.chunk, a.kind != ActionKind::Forward)))
+      one_by_one(a, s);
+    else if (gathers_)
+      gathered(a, s);
+    else
+      stretch(a, s);
+    if (a.mark < 0) return;
+    s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
+    if (gathers_) s.marks[a.mark].beside = {s.data};
+    if (microbatches_repeat_) return;
+    s.on_timeline[a.mark] = timeline_.mark(a.stage);
+    for (size_t k = 0; k < std::size(kSideStreams); ++k)
+      s.marks[a.mark].beside[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
+  }
+
   void send(const OrderedAction& a, SteadyStage& s) {
-    SteadyMessage& message = sent_[static_cast<size_t>(a.message)];
+    SteadyMessage& message = sent_[static_cast<size_t>(a.sent)];
     message.begin = std::max(s.link, s.made);
     s.link = message.end = message.begin + play_.message(a.stage, a.peer);
   }
@@ -205,17 +210,12 @@ class SteadySimulation {
     out->latest.assign(stages_.size(), ActionTransfer::kNever);
     std::vector<char> began(stages_.size(), false),
         in_step = began;  // in_step: the stage has waited for a message
-    int32_t sent = 0;
     for (size_t i = 0; i < end; ++i) {
       const OrderedAction& a = order_.actions[i];
       const auto stage = static_cast<size_t>(a.stage);
       SteadyStage& s = out->stages[stage];
-      if (a.kind == ActionKind::SendForward) {
-        send(a, s);
-        ++sent;
-        continue;
-      }
-      if (a.kind == ActionKind::Optimizer) continue;
+      if (a.kind == ActionKind::SendForward) send(a, s);
+      if (a.kind == ActionKind::SendForward || a.kind == ActionKind::Optimizer) continue;
       if (!in_step[stage]) {
         const ActionDuration& of = at(a.stage, a.chunk, a.kind);
         if (a.message >= 0) {
@@ -230,12 +230,16 @@ class SteadySimulation {
       }
       stretch(a, s);
       if (a.mark >= 0) s.marks[a.mark] = {s.last, s.bubble, s.exposed, {}};
+      if (a.sent >= 0) send(a, s);
     }
     out->shifts = out->shifts && std::find(in_step.begin(), in_step.end(), false) == in_step.end();
-    for (size_t i = end; i < order_.actions.size(); ++i)
-      if (const OrderedAction& a = order_.actions[i];
-          a.kind != ActionKind::SendForward && a.message >= 0 && a.message < sent)
+    std::vector<char> sent_later(sent_.size(), false);  // slots with a message that was sent later
+    for (size_t i = end; i < order_.actions.size(); ++i) {
+      const OrderedAction& a = order_.actions[i];
+      if (a.message >= 0 && !sent_later[static_cast<size_t>(a.message)])
         out->messages.emplace_back(a.message, sent_[static_cast<size_t>(a.message)]);
+      if (a.sent >= 0) sent_later[static_cast<size_t>(a.sent)] = true;
+    }
     return out;
   }
 
@@ -365,7 +369,7 @@ class SteadySimulation {
   std::vector<uint8_t> slowed_;       // by stage: collectives still run and slow the next action down
   std::vector<int> representatives_;  // StageReport::representative
   std::vector<Gathered> gathered_;    // by representative stage
-  std::vector<SteadyMessage> sent_;   // by message
+  std::vector<SteadyMessage> sent_;   // by slot
   std::vector<ActionDuration> stretches_;
 };
 

@@ -45,7 +45,7 @@ struct WarmUpState {
   bool shifts = true;
   std::vector<SteadyStage> stages;
   std::vector<double> latest;  // latest start that leaves the state valid; below 0: a stage that begins first
-  std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received
+  std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received, with their slots
 };
 
 // Simulates the step. All numbers are 0 when stopped.
