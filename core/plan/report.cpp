@@ -22,7 +22,10 @@ namespace {
 size_t bytes_of_model(const StepModel& model) {
   constexpr size_t kExpression = 400;
   size_t out = sizeof model;
-  for (const StageShape& shape : model.shapes) out += shape.expressions().size() * kExpression;
+  for (const StageShape& shape : model.shapes) {
+    out += sizeof shape;
+    for (const Expr* expression : shape.expressions()) out += expression->is_zero() ? 0 : kExpression;
+  }
   return out;
 }
 

@@ -30,6 +30,8 @@ class PassWriter {
   }
 
   PassEvents forward() {
+    constexpr size_t kUsual = 3;  // events of an instance without offloading
+    pass_.reserve(kUsual * size());
     for (size_t i = range_.first; i < range_.end; ++i) {
       add(EventKind::Gather, LayerPart::Forward, i);
       drop_before(i);
@@ -43,6 +45,8 @@ class PassWriter {
 
   // weights: the weight gradients are computed together with the input gradient.
   PassEvents backward(bool weights) {
+    constexpr size_t kUsual = 4;  // events of an instance without replay and offloading
+    pass_.reserve(kUsual * size());
     for (size_t i = range_.end; i-- > range_.first;) {
       add(EventKind::Gather, LayerPart::Backward, i);
       for (size_t j = i + 1; j-- > range_.first;)
@@ -56,6 +60,7 @@ class PassWriter {
   }
 
   PassEvents weights() {
+    pass_.reserve(2 * size());
     for (size_t i = range_.end; i-- > range_.first;) weight(i);
     return std::move(pass_);
   }

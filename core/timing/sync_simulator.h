@@ -77,6 +77,7 @@ class SyncSimulator : private SyncWalk::Maker {
   void ran(double seconds);  // the layer has run for this long
   void begin_action();
   // Mean share of the links that layers take. Concurrent collectives get the rest, and take longer.
+  // Call before any collective runs.
   void set_links(const LinkShare& links) { links_ = links; }
   // begin(), reduce() and norm(): the begin and the end of a step, in separate calls because some collectives
   // run over several stages.
@@ -143,6 +144,8 @@ class SyncSimulator : private SyncWalk::Maker {
   bool gathers_ahead_ = false;  // updated parameters, at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
   std::vector<double> gather_seconds_;  // by unit; below 0: not computed yet
+  // By action of the plan, shared by the stages of a class; below 0: not computed yet.
+  std::shared_ptr<std::vector<double>> action_seconds_;
   std::vector<NodeId> after_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace shardscape {
 namespace {
@@ -104,10 +103,11 @@ class SteadySimulation {
   static constexpr size_t kKinds = std::size(kCompactKinds);
   // Transfers of the actions of a stage class.
   struct Gathered {
-    // stretches: by gathered units, chunk, kind of action, whether it waits for a message, and whether it
-    // overlaps.
     std::vector<SyncSimulator::Units> known;
-    std::vector<std::optional<ActionTransfer>> stretches;
+    std::vector<ActionTransfer> transfers;
+    // Indices into transfers, by gathered units, chunk, kind of action, whether it waits for a message, and
+    // whether it overlaps. -1: not computed yet.
+    std::vector<int32_t> places;
     size_t place(const SyncSimulator::Units& units) {
       const auto it = std::find(known.begin(), known.end(), units);
       const auto at = static_cast<size_t>(it - known.begin());
@@ -135,14 +135,14 @@ class SteadySimulation {
                       kind_index(a.kind)) *
                          4 +
                      (a.message >= 0 ? 2 : 0) + (a.overlapped ? 1 : 0);
-    if (i >= of.stretches.size()) of.stretches.resize(i + 1);
-    std::optional<ActionTransfer>& out = of.stretches[i];
-    if (!out) {
+    if (i >= of.places.size()) of.places.resize(i + 1, -1);
+    if (of.places[i] < 0) {
       SyncSimulator::Units units = of.known[s.units];
-      out = play_.action_transfer(representative, action_of(a), a.message >= 0, units);
-      out->units = of.place(units);
+      of.places[i] = static_cast<int32_t>(of.transfers.size());
+      of.transfers.push_back(play_.action_transfer(representative, action_of(a), a.message >= 0, units));
+      of.transfers.back().units = of.place(units);
     }
-    return *out;
+    return of.transfers[static_cast<size_t>(of.places[i])];
   }
 
   // i: index of the action, which is a forward or backward.
