@@ -115,8 +115,9 @@ void mark(ActionOrder& order, int window) {
     if (a.kind != ActionKind::Forward) continue;
     const auto stage = static_cast<size_t>(a.stage);
     const int left = all[stage] - ++seen[stage] - 1, each = all[stage] / order.microbatches * window;
-    if (left >= 0 && left % each == 0 && left / each < ActionOrder::kMarks)
-      a.mark = static_cast<int8_t>(left / each);
+    if (left < 0 || left % each != 0 || left / each >= ActionOrder::kMarks) continue;
+    a.mark = static_cast<int8_t>(left / each);
+    order.marked = static_cast<size_t>(&a - order.actions.data()) + 1;
   }
 }
 

@@ -39,6 +39,7 @@ struct ActionOrder {
   // Microbatches between two marks. In each stage, forwards before the last one are marked at this distance,
   // where the schedule is periodic. 0: no marks.
   int window = 0;
+  size_t marked = 0;  // the actions before this index have all marks
   // The first action in `ends` that is a gradient reduction or satisfies `has_sync`; actions.size() if there
   // is none.
   template <typename HasSync>

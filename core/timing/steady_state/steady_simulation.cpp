@@ -36,37 +36,14 @@ class SteadySimulation {
     }
   }
 
-  void run(const std::stop_token& stop) {
-    constexpr size_t kStopCheckInterval = 256;  // actions between two checks of the stop token; an action may
-                                                // have many layers
-    for (size_t i = begin(); i < order_.actions.size(); ++i) {
-      if (i % kStopCheckInterval == 0 && stop.stop_requested()) return;
-      const OrderedAction& a = order_.actions[i];
-      SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
-      switch (a.kind) {
-        case ActionKind::SendForward: break;
-        case ActionKind::GradReduce: one_by_one(a, s); break;
-        case ActionKind::Optimizer: break;  // runs after all stages have ended
-        default: simulate(i, a, s);
-      }
-      if (a.sent >= 0) send(a, s);
-    }
+  // Returns false when stopped, or as soon as the windows show that the schedule is not steady.
+  bool run(const std::stop_token& stop) {
+    const size_t own = begin(), marked = std::max(own, order_.marked);
+    simulate(own, marked, stop);
+    if (stop.stop_requested() || !steady()) return false;
+    simulate(marked, order_.actions.size(), stop);
     for (int s = 0; s < order_.stages; ++s) give(s);
-  }
-
-  // Whether all stages repeat from window to window, and no concurrent stream takes longer than a window.
-  bool steady() const {
-    if (order_.window == 0) return true;
-    const double window = stages_.front().marks[0].end - stages_.front().marks[1].end;
-    return std::all_of(stages_.begin(), stages_.end(), [&](const SteadyStage& s) {
-      const SteadyMark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
-      for (size_t k = 0; k < std::size(kSideStreams); ++k)
-        if (std::max(last.beside[k] - middle.beside[k], middle.beside[k] - first.beside[k]) >
-            (1 + kSteadyTolerance) * window)
-          return false;
-      return std::abs(last.end - middle.end - window) <= kSteadyTolerance * window &&
-             std::abs(middle.end - first.end - window) <= kSteadyTolerance * window;
-    });
+    return !stop.stop_requested();
   }
 
   // Adds the numbers of the timeline, and those of the microbatches that were not simulated.
@@ -145,8 +122,41 @@ class SteadySimulation {
     return of.transfers[static_cast<size_t>(of.places[i])];
   }
 
+  // Whether all stages repeat from window to window, and no concurrent stream takes longer than a window.
+  bool steady() const {
+    if (order_.window == 0) return true;
+    const double window = stages_.front().marks[0].end - stages_.front().marks[1].end;
+    return std::all_of(stages_.begin(), stages_.end(), [&](const SteadyStage& s) {
+      const SteadyMark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
+      for (size_t k = 0; k < std::size(kSideStreams); ++k)
+        if (std::max(last.beside[k] - middle.beside[k], middle.beside[k] - first.beside[k]) >
+            (1 + kSteadyTolerance) * window)
+          return false;
+      return std::abs(last.end - middle.end - window) <= kSteadyTolerance * window &&
+             std::abs(middle.end - first.end - window) <= kSteadyTolerance * window;
+    });
+  }
+
+  // Simulates the actions from `begin` to `end`.
+  void simulate(size_t begin, size_t end, const std::stop_token& stop) {
+    constexpr size_t kStopCheckInterval = 256;  // actions between two checks of the stop token; an action may
+                                                // have many layers
+    for (size_t i = begin; i < end; ++i) {
+      if (i % kStopCheckInterval == 0 && stop.stop_requested()) return;
+      const OrderedAction& a = order_.actions[i];
+      SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
+      switch (a.kind) {
+        case ActionKind::SendForward: break;
+        case ActionKind::GradReduce: one_by_one(a, s); break;
+        case ActionKind::Optimizer: break;  // runs after all stages have ended
+        default: pass(i, a, s);
+      }
+      if (a.sent >= 0) send(a, s);
+    }
+  }
+
   // i: index of the action, which is a forward or backward.
-  void simulate(size_t i, const OrderedAction& a, SteadyStage& s) {
+  void pass(size_t i, const OrderedAction& a, SteadyStage& s) {
     if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
       play_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
     if (!microbatches_repeat_ || slowed_[static_cast<size_t>(a.stage)] ||
@@ -385,8 +395,7 @@ StepNumbers steady_simulation(const Report& report, const Machine& machine, Laye
     StepSimulator play(report, order->microbatches, machine, table, timeline);
     const bool alike = play.microbatches_repeat();
     SteadySimulation brief(report, *order, play, timeline, alike);
-    brief.run(stop);
-    if (stop.stop_requested() || !brief.steady()) continue;
+    if (!brief.run(stop)) continue;
     play.finish();
     Simulation rest;
     timeline.finish(rest);
