@@ -26,6 +26,20 @@ constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"paramete
                                                                       {"buffers", "Buffers"},
                                                                       {"runtime", "Runtime"}}};
 
+// Equal words stand for equal expressions.
+void add_to(CacheKey& key, const Expr& expr) {
+  key.add(static_cast<int64_t>(expr.terms().size()));
+  for (const Term& term : expr.terms()) {
+    for (const int64_t word :
+         {term.coefficient.num(), term.coefficient.den(), static_cast<int64_t>(term.powers.size())})
+      key.add(word);
+    for (const Power& power : term.powers) {
+      key.add(int64_t{power.symbol.id()});
+      key.add(int64_t{power.exponent});
+    }
+  }
+}
+
 const Expr& in_flight() {
   static const Expr nf{Symbol::intern("nf")};
   return nf;
@@ -491,26 +505,49 @@ const SharedSyncBasis& StateShapes::basis(PlanCache& cache) const {
 }
 
 const StateShapes::Shape& StateShapes::at(int index, PlanCache& cache) const {
-  Shape& out = shapes_[static_cast<size_t>(index)];
-  std::call_once(made_[static_cast<size_t>(index)], [&] {
-    const StageShape shape = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0)
-                                 .take();
-    std::vector<Expr> parts;
+  std::shared_ptr<const Shape>& out = shapes_[static_cast<size_t>(index)];
+  std::call_once(made_[static_cast<size_t>(index)], [&] { out = make(index, cache); });
+  return *out;
+}
+
+std::shared_ptr<const StateShapes::Shape> StateShapes::make(int index, PlanCache& cache) const {
+  StageShape built = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0).take();
+  CacheKey key;
+  key.add(basis(cache).serial);
+  std::vector<Expr> parts;
+  std::vector<MemoryCategory> categories;
+  for (int c = 0; c < kStateCategories; ++c)
+    for (MemoryPart& p : built.parts[c]) {
+      key.add(int64_t{c});
+      add_to(key, p.bytes);
+      parts.push_back(std::move(p.bytes));
+      categories.push_back(static_cast<MemoryCategory>(c));
+    }
+  key.add(int64_t{-1});  // end of the parts
+  for (const DerivedSymbol& d : built.derived) {
+    key.add(int64_t{d.symbol.id()});
+    key.add(static_cast<int64_t>(d.rule));
+    add_to(key, d.a);
+    add_to(key, d.b);
+  }
+  const auto make = [&] {
+    auto out = std::make_shared<Shape>();
+    out->serial = cache.next_serial();
+    out->categories = std::move(categories);
+    out->parts = ExprProgram::compile(parts);
+    out->derived = std::move(built.derived);
     std::set<Symbol> read = basis(cache).symbols;
-    for (int c = 0; c < kStateCategories; ++c)
-      for (const MemoryPart& p : shape.parts[c]) {
-        parts.push_back(p.bytes);
-        out.categories.push_back(static_cast<MemoryCategory>(c));
-      }
-    out.parts = ExprProgram::compile(parts);
-    read.insert(out.parts.symbols().begin(), out.parts.symbols().end());
-    out.derived = shape.derived;
-    for (const DerivedSymbol& d : out.derived)
+    read.insert(out->parts.symbols().begin(), out->parts.symbols().end());
+    for (const DerivedSymbol& d : out->derived)
       for (const Expr* e : {&d.a, &d.b})
         for (const Symbol s : e->symbols()) read.insert(s);
-    out.read.assign(read.begin(), read.end());
+    out->read.assign(read.begin(), read.end());
+    return out;
+  };
+  return cache.get<Shape>(CacheKind::StateShape, key, make, [](const Shape& made) {
+    constexpr size_t kExpression = 400;
+    return sizeof made + (made.parts.size() + 2 * made.derived.size()) * kExpression;
   });
-  return out;
 }
 
 }  // namespace shardscape

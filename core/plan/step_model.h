@@ -102,10 +102,11 @@ struct StageShape {
 struct SharedSyncBasis;  // sync_params.h
 
 // The states of stages per shape, for bound plans (plan/bound_plan.h). Each shape is made on first use.
-// Thread safe.
+// Structures with equal expressions share a shape. Thread safe.
 class StateShapes {
  public:
   struct Shape {
+    int64_t serial = 0;                      // number in the cache
     std::vector<MemoryCategory> categories;  // of each part
     ExprProgram parts;                       // bytes
     std::vector<DerivedSymbol> derived;
@@ -116,11 +117,12 @@ class StateShapes {
   const SharedSyncBasis& basis(PlanCache& cache) const;  // of gradient-sync plans
 
  private:
+  std::shared_ptr<const Shape> make(int index, PlanCache& cache) const;
   std::shared_ptr<const Graph> graph_;
   mutable std::once_flag based_;
   mutable std::shared_ptr<const SharedSyncBasis> basis_;
   mutable std::array<std::once_flag, 8> made_;
-  mutable std::array<Shape, 8> shapes_;
+  mutable std::array<std::shared_ptr<const Shape>, 8> shapes_;
 };
 
 struct StepModel {
