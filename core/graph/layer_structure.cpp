@@ -7,7 +7,8 @@ namespace shardscape {
 
 void add_to(CacheKey& key, const LayerStructure& layer) {
   const auto& [name, kind, sizes, window, q_compressed, grouped, kv_split] = layer;
-  add_members<LayerStructure>(key, name, kind, sizes, window, q_compressed, grouped, kv_split);
+  const auto add = [&](const auto&... member) { (add_value(key, member), ...); };
+  add(name, kind, sizes, window, q_compressed, grouped, kv_split);
 }
 
 Structure structure_of_layer(const Structure& structure, const LayerStructure& layer) {
