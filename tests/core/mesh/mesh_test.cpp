@@ -175,7 +175,7 @@ void MeshTest::default_order() {
 
 // Neighbours share one copy of the states.
 void MeshTest::hybrid_sharding_splits_dp() {
-  const DeviceMesh mesh({2, 1, 6, 2, 8, 3}, {});
+  const DeviceMesh mesh({.tp = 2, .cp = 1, .dp = 6, .pp = 2, .kv_heads = 8, .dp_shard = 3}, {});
   QCOMPARE(mesh.group(0, {MeshAxis::DpShard}), (std::vector<int64_t>{0, 2, 4}));
   QCOMPARE(mesh.group(7, {MeshAxis::DpShard}), (std::vector<int64_t>{7, 9, 11}));
   QCOMPARE(mesh.group(3, {MeshAxis::DpRep}), (std::vector<int64_t>{3, 9}));
