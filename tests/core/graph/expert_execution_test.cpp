@@ -72,9 +72,8 @@ class ExpertExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("run");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture :
-         {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "deepseek3-softmax", "qwen2-moe", "jamba",
-          "gpt-oss"})
+    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "deepseek3-softmax",
+                                     "qwen2-moe", "jamba", "gpt-oss"})
       for (int i = 0; i < static_cast<int>(std::size(kRuns)); ++i) {
         if (architecture[0] == 'q' && i % 3 != 0) continue;
         if (QString(architecture) == "deepseek3" && i % 3 != 1) continue;

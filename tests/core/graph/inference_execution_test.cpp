@@ -210,9 +210,8 @@ class InferenceExecutionTest : public QObject {
     for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
       for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2}})
         row(architecture, r);
-    for (const char* architecture :
-         {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "deepseek3-softmax", "gpt-oss", "qwen2-moe",
-          "jamba"})
+    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "deepseek3-softmax",
+                                     "gpt-oss", "qwen2-moe", "jamba"})
       for (const Run& r :
            {Run{1, false, 1, 1, 2, 2}, Run{1, false, 1, 2, 2, 2, 1, "ep=2"},
             Run{2, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 2, 2, 2, 2, 1, "ep=2 dispatcher=allgather"},
