@@ -71,7 +71,8 @@ int64_t least_value(const Design& design, const Knob& knob);
 bool has_free_ssm_heads(const Design& design);        // mixers have ssm_heads heads, whatever the expansion
 int64_t ssm_channels(const Design& design);           // e·D, or Hm·P with free heads
 std::string ssm_channels_text(const Design& design);  // "e D = 4,096 channels"
-int64_t ranks_without(const Design& design, std::string_view degree);  // product of the other degrees
+// The product of the other degrees; kMaxWorld + 1 for every larger product.
+int64_t ranks_without(const Design& design, std::string_view degree);
 // Whether tp divides heads, KV heads, FFN, mixers and the sequence, and the number of ranks stays within its
 // limit.
 bool tp_is_valid(const Design& design, int64_t tp);

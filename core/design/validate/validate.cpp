@@ -227,8 +227,12 @@ std::vector<int64_t> divisors(int64_t n) {
 
 int64_t ranks_without(const Design& design, std::string_view degree) {
   const ParallelSpec& p = design.parallel;
-  return (degree == "tp" ? 1 : p.tp) * (degree == "pp" ? 1 : p.pp) * (degree == "dp" ? 1 : p.dp) *
-         (degree == "cp" ? 1 : p.cp);
+  int64_t out = 1;
+  for (const auto& [name, value] : {std::pair{"tp", p.tp}, {"pp", p.pp}, {"dp", p.dp}, {"cp", p.cp}}) {
+    if (degree == name) continue;
+    if (__builtin_mul_overflow(out, value, &out) || out > kMaxWorld) return kMaxWorld + 1;
+  }
+  return out;
 }
 
 namespace {
