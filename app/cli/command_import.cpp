@@ -11,6 +11,7 @@
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
+#include "model/huggingface/hf_files.h"
 #include "symbolic/json_value.h"
 
 namespace shardscape {
@@ -30,11 +31,14 @@ std::vector<Section> sections(const ImportResult& import) {
 }
 
 std::string preview_text(const ImportResult& import, const Report& report) {
-  std::string out = import.name + ": " + import.model_type + ", " + grouped(report.model_parameters.value) +
+  const ModelCounts counts = model_counts(report);
+  const Wide further = counts.parts[static_cast<size_t>(ModelPart::Mtp)];
+  std::string out = import.name + ": " + import.model_type + ", " + grouped(counts.parameters.value) +
                     " parameters" +
-                    (report.active_parameters.value == report.model_parameters.value
+                    (counts.active.value == counts.parameters.value
                          ? ""
-                         : ", " + grouped(report.active_parameters.value) + " of them active") +
+                         : ", " + grouped(counts.active.value) + " of them active") +
+                    (further == 0 ? "" : ", " + grouped(further) + " more for multi-token prediction") +
                     (import.model.preset.empty() ? "" : ", the same as preset " + import.model.preset) + "\n";
   for (const Section& section : sections(import)) {
     if (section.fields->empty()) continue;
@@ -53,9 +57,14 @@ Json preview_json(const ImportResult& import, const Report* report, const Design
            {"model_type", import.model_type}};
   if (report && report->valid()) {
     out["model"] = Json::parse(to_json(design))["model"];
-    out["parameters"] = json_quantity(report->model_parameters.value, *report->model_parameters.formula);
-    out["active_parameters"] = json_quantity(report->active_parameters.value,
-                                             *report->active_parameters.formula);
+    const ModelCounts counts = model_counts(*report);
+    out["parameters"] = json_quantity(counts.parameters.value, *counts.parameters.formula);
+    out["active_parameters"] = json_quantity(counts.active.value, *counts.active.formula);
+    out["parameters_with_mtp"] = json_quantity(report->model_parameters.value,
+                                               *report->model_parameters.formula);
+    for (int i = 0; i < kModelPartCount; ++i)
+      out["parts"][model_part_name(static_cast<ModelPart>(i))] = json_number(
+          counts.parts[static_cast<size_t>(i)]);
     out["context"] = import.context;
   }
   for (const Section& section : sections(import)) {
@@ -88,13 +97,13 @@ int run(const Arguments& arguments) {
     return kWrongUsage;
   }
   const std::string& path = arguments.operands().front();
-  auto text = read_text(path);
-  if (const auto* problem = std::get_if<Problem>(&text)) {
+  const auto files = read_hf_files(path);
+  if (const auto* problem = std::get_if<Problem>(&files)) {
     print_problem(*problem);
     return kFileError;
   }
   const bool json = arguments.has("--json");
-  const ImportResult import = import_hf_config(std::get<std::string>(text), path);
+  const ImportResult import = import_hf_files(std::get<HfFiles>(files));
   const Design design = import.ok() ? imported_design(import) : Design{};
   const auto report = import.ok() ? make_report(design) : nullptr;
   if (json) std::cout << preview_json(import, report.get(), design).dump(2) << "\n";

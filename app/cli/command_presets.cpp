@@ -8,6 +8,7 @@
 #include "app/cli/messages.h"
 #include "app/cli/text.h"
 #include "base/units.h"
+#include "model/model_sizes.h"
 #include "symbolic/json_value.h"
 
 namespace shardscape {
@@ -45,36 +46,10 @@ Json entry(const Row& row) {
   Json out{{"id", row.preset->id},
            {"name", row.preset->name},
            {"family", row.preset->family},
-           {"architecture", m.architecture},
-           {"layers", m.layers},
-           {"hidden", m.hidden},
-           {"heads", m.heads},
-           {"kv_heads", m.kv_heads},
-           {"head_dim", m.head_dim},
-           {"ffn", m.ffn},
-           {"vocab", m.vocab},
-           {"positions", m.positions},
-           {"window", m.window},
-           {"q_rank", m.q_rank},
-           {"kv_rank", m.kv_rank},
-           {"nope_head_dim", m.nope_head_dim},
-           {"rope_head_dim", m.rope_head_dim},
-           {"value_head_dim", m.value_head_dim},
-           {"mtp_layers", m.mtp_layers},
-           {"experts", m.experts},
-           {"experts_per_token", m.experts_per_token},
-           {"expert_ffn", m.expert_ffn},
-           {"shared_experts", m.shared_experts},
-           {"dense_layers", m.dense_layers},
-           {"ssm_state", m.ssm_state},
-           {"ssm_conv", m.ssm_conv},
-           {"ssm_expand", m.ssm_expand},
-           {"ssm_dt_rank", m.ssm_dt_rank},
-           {"ssm_head_dim", m.ssm_head_dim},
-           {"ssm_groups", m.ssm_groups},
-           {"ssm_chunk", m.ssm_chunk},
-           {"tied_embeddings", m.tied_embeddings},
-           {"default_seq", row.preset->default_seq}};
+           {"architecture", m.architecture}};
+  for (const ModelSize& size : kModelSizes) out[size.id] = m.*size.member;
+  out["tied_embeddings"] = m.tied_embeddings;
+  out["default_seq"] = row.preset->default_seq;
   const Quantity& count = row.report->model_parameters;
   out["parameters"] = row.report->valid() ? json_quantity(count.value, *count.formula) : Json();
   const Quantity& active = row.report->active_parameters;

@@ -11,7 +11,7 @@
 #include "design/knobs/knobs.h"
 #include "hardware/network_catalogue.h"
 #include "memory/estimate.h"
-#include "model/huggingface/hf_import.h"
+#include "model/huggingface/hf_files.h"
 #include "performance/collective_table.h"
 
 namespace shardscape {
@@ -35,6 +35,7 @@ std::string operand_name(const Knob& knob) {
     case KnobType::Boolean: return "[true|false]";
     case KnobType::Choice: return "NAME";
     case KnobType::ChoiceList: return "NAME,NAME,...";
+    case KnobType::Text: return "TEXT";
   }
   return "";
 }
@@ -84,12 +85,12 @@ int failed(const Problem& problem, int exit_code) {
 }
 
 std::variant<ImportResult, int> import_of(const std::string& path) {
-  auto text = read_text(path);
-  if (auto* problem = std::get_if<Problem>(&text)) {
+  const auto files = read_hf_files(path);
+  if (const auto* problem = std::get_if<Problem>(&files)) {
     print_problem(*problem);
     return kFileError;
   }
-  ImportResult result = import_hf_config(std::get<std::string>(text), path);
+  ImportResult result = import_hf_files(std::get<HfFiles>(files));
   print_problems(result.problems);
   if (!result.ok()) return kNegativeAnswer;
   return result;

@@ -29,6 +29,7 @@ enum class CacheKind : uint8_t {
   SyncBasis,        // inputs of gradient-sync plans
   SyncParts,        // gradient sync of a stage shape
   GradientProgram,  // sizes of gradients that a step allocates and frees
+  StateShape,       // expressions of the states of a stage shape
   StageStates,      // parameters, gradients and optimizer states of a stage
   SyncPlan,
   Lifetimes,        // lifetimes of the storages of a graph

@@ -7,56 +7,64 @@
 #include <vector>
 
 #include "design/expert_nodes.h"
+#include "design/layer_sizes.h"
 #include "design/limits.h"
 #include "design/validate/validate.h"
 #include "mesh/pipeline_layout.h"
 #include "model/library.h"
+#include "model/model_sizes.h"
 
 namespace shardscape {
 namespace {
 
-// In the order of base_values().
-const std::array<Symbol, 16>& base_symbols() {
-  static const std::array<Symbol, 16> symbols = [] {
+// Symbols of the workload and the mesh.
+void bind_base(Binding& binding, const Design& d) {
+  static const std::array<Symbol, 9> symbols = [] {
     const auto s = [](const char* name) { return Symbol::intern(name); };
-    return std::array<Symbol, 16>{s("B"), s("b"),    s("S"),  s("L"),  s("D"),  s("H"),  s("E"), s("F"),
-                                  s("V"), s("Smax"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
+    return std::array<Symbol, 9>{s("B"), s("b"), s("S"), s("tp"), s("cp"), s("pp"), s("dp"), s("v"), s("C")};
   }();
-  return symbols;
+  const std::array<int64_t, 9> values{d.workload.batch,
+                                      d.workload.microbatch,
+                                      d.workload.seq,
+                                      d.parallel.tp,
+                                      d.parallel.cp,
+                                      d.parallel.pp,
+                                      d.parallel.dp,
+                                      d.parallel.virtual_stages,
+                                      trains(d) ? 0 : d.workload.context_length};
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i] > 0) binding.set(symbols[i], values[i]);
 }
 
-std::array<int64_t, 16> base_values(const Design& d) {
+// Sizes of the model. No formula contains the size of a part that the model lacks, such as attention or an
+// MLP; the size is then 0.
+void bind_sizes(Binding& binding, const ModelSpec& model) {
+  static const std::vector<std::pair<Symbol, const ModelSize*>> sizes = [] {
+    std::vector<std::pair<Symbol, const ModelSize*>> out;
+    for (const ModelSize& size : kModelSizes)
+      if (*size.symbol) out.emplace_back(Symbol::intern(size.symbol), &size);
+    return out;
+  }();
+  for (const auto& [symbol, size] : sizes)
+    if (model.*size->member > 0 && (size->section != ModelSection::Experts || model.experts > 0))
+      binding.set(symbol, model.*size->member);
   // Without a position table, no formula contains this size, but it must still be positive.
-  const int64_t positions = std::max<int64_t>(1, d.model.positions);
-  return {d.workload.batch,
-          d.workload.microbatch,
-          d.workload.seq,
-          d.model.layers,
-          d.model.hidden,
-          d.model.heads,
-          d.model.head_dim,
-          d.model.ffn,
-          d.model.vocab,
-          positions,
-          d.parallel.tp,
-          d.parallel.cp,
-          d.parallel.pp,
-          d.parallel.dp,
-          d.parallel.virtual_stages,
-          trains(d) ? 0 : d.workload.context_length};
+  static const Symbol positions = Symbol::intern("Smax"), shared = Symbol::intern("Fs");
+  binding.set(positions, std::max<int64_t>(1, model.positions));
+  if (model.experts > 0) binding.set(shared, model.shared_width());
 }
 
-// Sizes of state-space mixers. No formula contains a size that the model lacks.
-void bind_mixers(Binding& binding, const ModelSpec& model) {
-  static const std::array<std::pair<Symbol, int64_t ModelSpec::*>, 6> sizes{
-      {{Symbol::intern("N"), &ModelSpec::ssm_state},
-       {Symbol::intern("Kw"), &ModelSpec::ssm_conv},
-       {Symbol::intern("e"), &ModelSpec::ssm_expand},
-       {Symbol::intern("Rd"), &ModelSpec::ssm_dt_rank},
-       {Symbol::intern("P"), &ModelSpec::ssm_head_dim},
-       {Symbol::intern("Gs"), &ModelSpec::ssm_groups}}};
-  for (const auto& [symbol, field] : sizes)
-    if (model.*field > 0) binding.set(symbol, model.*field);
+// Sizes of layers that differ from the model's.
+void bind_layers(Binding& binding, const Design& design) {
+  for (const LayerVariant& kind : kinds_with_sizes(design)) {
+    Binding own;
+    bind_sizes(own, layer_model(design.model, kind));
+    std::vector<int> rows;
+    for (const auto& [row, value] : kind.sizes) rows.push_back(row);
+    // Splits of mesh axes are bound with the mesh, derived symbols by their rules.
+    for (const auto& [of_model, symbol] : layer_symbols(kind.name, rows, 0))
+      if (const auto value = own.get(of_model)) binding.set(symbol, *value);
+  }
 }
 
 // Numbers of KV heads and of splits of mesh axes.
@@ -107,9 +115,13 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
       {symbol("Vp"), DerivedRule::Align, symbol("V"),
        Expr(design.workload.vocab_multiple) * Expr(symbol("tp"))},
       {symbol("m"), DerivedRule::FloorDiv, symbol("B"), Expr(symbol("b")) * Expr(symbol("dp"))}};
-  if (design.model.window > 0)
-    out.push_back({symbol("We"), DerivedRule::Min, symbol("W"),
-                   symbol(design.workload.mode == Mode::Decode ? "C" : "S")});
+  const Symbol reachable = symbol(design.workload.mode == Mode::Decode ? "C" : "S");
+  if (design.model.window > 0) out.push_back({symbol("We"), DerivedRule::Min, symbol("W"), reachable});
+  for (const LayerVariant& kind : kinds_with_sizes(design))
+    if (const auto own = kind.sizes.find(size_row(&ModelSpec::window));
+        own != kind.sizes.end() && own->second > 0)
+      out.push_back(
+          {layer_symbol("We", kind.name), DerivedRule::Min, layer_symbol("W", kind.name), reachable});
   if (design.model.ssm_chunk > 0) out.push_back({symbol("Qe"), DerivedRule::Min, symbol("Q"), symbol("S")});
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(design.model.architecture);
@@ -156,29 +168,13 @@ bool slots_are_derived(const Design& design) {
 
 Binding bind_symbols(const Design& design) {
   Binding binding;
-  const auto values = base_values(design);
-  // A size of 0 belongs to a part that the model lacks, such as attention or an MLP.
-  for (size_t i = 0; i < values.size(); ++i)
-    if (values[i] > 0) binding.set(base_symbols()[i], values[i]);
-  for (const auto& [name, value] : {std::pair{"Rq", design.model.q_rank},
-                                    {"Rkv", design.model.kv_rank},
-                                    {"Er", design.model.rope_head_dim},
-                                    {"En", design.model.nope_head_dim},
-                                    {"Ev", design.model.value_head_dim}})
-    if (value > 0) binding.set(Symbol::intern(name), value);
-  if (design.model.window > 0) binding.set(Symbol::intern("W"), design.model.window);
+  bind_base(binding, design);
+  bind_sizes(binding, design.model);
+  bind_layers(binding, design);
   if (design.model.experts > 0) {
-    const ModelSpec& m = design.model;
-    for (const auto& [name, value] : {std::pair{"X", m.experts},
-                                      {"K", m.experts_per_token},
-                                      {"Fx", m.expert_ffn},
-                                      {"Fs", m.shared_experts * m.expert_ffn},
-                                      {"ep", design.parallel.ep},
-                                      {"etp", design.parallel.expert_tp()}})
-      binding.set(Symbol::intern(name), value);
+    binding.set(Symbol::intern("ep"), design.parallel.ep);
+    binding.set(Symbol::intern("etp"), design.parallel.expert_tp());
   }
-  if (design.model.ssm_chunk > 0) binding.set(Symbol::intern("Q"), design.model.ssm_chunk);
-  bind_mixers(binding, design.model);
   bind_splits(binding, mesh_degrees(design));
   if (const auto error = define(binding, derived_symbols(design))) {
     throw std::invalid_argument("an invalid design has no symbols: " + error->message);

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "design/expert_nodes.h"
+#include "design/layer_sizes.h"
 #include "design/validate/checks.h"
 #include "model/library.h"
 
@@ -12,11 +13,16 @@ namespace shardscape {
 MeshDegrees mesh_degrees(const Design& design) {
   const ParallelSpec& p = design.parallel;
   const int64_t ulysses = ulysses_ranks(design), sharing = ranks_per_mixer_group(design);
+  std::vector<int64_t> kv_splits = own_kv_splits(design);
+  kv_splits.resize(kKvSplits.size() - 1, 0);
   return {.tp = p.tp,
           .cp = p.cp,
           .dp = p.dp,
           .pp = p.pp,
           .kv_heads = design.model.kv_heads,
+          .kv_heads2 = kv_splits[0],
+          .kv_heads3 = kv_splits[1],
+          .kv_heads4 = kv_splits[2],
           .dp_shard = p.dp_shard,
           .ep = p.ep,
           .etp = p.etp,
@@ -36,10 +42,12 @@ int64_t ulysses_ranks(const Design& design) {
   if (p.context == ContextMode::Ulysses) return p.cp;
   if (p.context != ContextMode::UlyssesRing && p.context != ContextMode::UlyssesZigzag) return 1;
   if (p.ulysses_degree > 0) return p.ulysses_degree;
-  const ModelSpec& m = design.model;
-  return p.tp > 0 && m.kv_heads % p.tp == 0
-             ? std::max<int64_t>(1, std::gcd(p.cp, std::gcd(m.kv_heads, m.heads) / p.tp))
-             : 1;
+  int64_t ranks = p.cp;
+  const bool splits = p.tp > 0 && all_layer_models(design, [&](const ModelSpec& m) {
+                        ranks = std::gcd(ranks, std::gcd(m.kv_heads, m.heads) / p.tp);
+                        return m.kv_heads % p.tp == 0;
+                      });
+  return splits ? std::max<int64_t>(1, ranks) : 1;
 }
 
 bool cp_splits_sequences(const Design& design) {

@@ -11,6 +11,7 @@
 #include "design/knobs/knobs.h"
 #include "model/json_reader.h"
 #include "model/library.h"
+#include "model/variant_json.h"
 
 namespace shardscape {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 constexpr int64_t kFormat = 1;
+constexpr std::string_view kVariants = "variants";  // an object, the only knob that is no plain value
 constexpr KnobGroup kGroups[] = {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload,
                                  KnobGroup::Cluster};
 static_assert(std::size(kGroups) == enum_count<KnobGroup>(), "every group of knobs is written and read");
@@ -33,6 +35,7 @@ const char* section_key(KnobGroup group) {
 }
 
 json to_value(const Knob& knob, const Design& design) {
+  if (knob.id == kVariants) return variants_json(design.model.variants);
   const KnobValue value = knob_access(knob).get(design);
   if (knob.type == KnobType::Decimal) return static_cast<double>(std::get<int64_t>(value)) / 1000;
   return std::visit([](const auto& v) { return json(v); }, value);
@@ -55,6 +58,9 @@ std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& val
     case KnobType::Boolean:
       if (!value.is_boolean()) wrong("true or false");
       return value.dump();
+    case KnobType::Text:
+      if (knob.id == kVariants) return variants_text(file, knob.id, value);
+      [[fallthrough]];
     case KnobType::Choice:
       if (!value.is_string()) wrong("a text in quotes");
       return value.get<std::string>();

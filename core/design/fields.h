@@ -9,10 +9,12 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "base/plan_cache.h"
 #include "design/design.h"
+#include "model/model_sizes.h"
 #include "model/recompute_module.h"
 
 namespace shardscape {
@@ -60,40 +62,20 @@ inline constexpr FieldUses kSchedule{.bound_plan = true, .schedule = true};
 inline constexpr FieldUses kSyncPlan{.bound_plan = true, .sync_plan = true};
 inline constexpr FieldUses kLayerSeconds{.layer_seconds = true};
 
+// One field for each size of the model.
+inline constexpr auto kModelFields = []<size_t... row>(std::index_sequence<row...>) {
+  return std::tuple{field<kPlan>(kModelSizes[row].id, kModelSizes[row].member)...};
+}
+(std::make_index_sequence<kModelSizes.size()>());
+
 template <>
-inline constexpr auto kFields<ModelSpec> = std::tuple{
-    field<kNothing>("preset", &ModelSpec::preset),
-    field<kPlan>("architecture", &ModelSpec::architecture),
-    field<kPlan>("layers", &ModelSpec::layers),
-    field<kPlan>("hidden", &ModelSpec::hidden),
-    field<kPlan>("heads", &ModelSpec::heads),
-    field<kPlan>("kv_heads", &ModelSpec::kv_heads),
-    field<kPlan>("head_dim", &ModelSpec::head_dim),
-    field<kPlan>("ffn", &ModelSpec::ffn),
-    field<kPlan>("vocab", &ModelSpec::vocab),
-    field<kPlan>("positions", &ModelSpec::positions),
-    field<kPlan>("experts", &ModelSpec::experts),
-    field<kPlan>("experts_per_token", &ModelSpec::experts_per_token),
-    field<kPlan>("expert_groups", &ModelSpec::expert_groups),
-    field<kPlan>("groups_per_token", &ModelSpec::groups_per_token),
-    field<kPlan>("expert_ffn", &ModelSpec::expert_ffn),
-    field<kPlan>("shared_experts", &ModelSpec::shared_experts),
-    field<kPlan>("dense_layers", &ModelSpec::dense_layers),
-    field<kPlan>("q_rank", &ModelSpec::q_rank),
-    field<kPlan>("kv_rank", &ModelSpec::kv_rank),
-    field<kPlan>("rope_head_dim", &ModelSpec::rope_head_dim),
-    field<kPlan>("nope_head_dim", &ModelSpec::nope_head_dim),
-    field<kPlan>("value_head_dim", &ModelSpec::value_head_dim),
-    field<kPlan>("mtp_layers", &ModelSpec::mtp_layers),
-    field<kPlan>("ssm_state", &ModelSpec::ssm_state),
-    field<kPlan>("ssm_conv", &ModelSpec::ssm_conv),
-    field<kPlan>("ssm_expand", &ModelSpec::ssm_expand),
-    field<kPlan>("ssm_dt_rank", &ModelSpec::ssm_dt_rank),
-    field<kPlan>("ssm_head_dim", &ModelSpec::ssm_head_dim),
-    field<kPlan>("ssm_groups", &ModelSpec::ssm_groups),
-    field<kPlan>("ssm_chunk", &ModelSpec::ssm_chunk),
-    field<kPlan>("window", &ModelSpec::window),
-    field<kPlan>("tied_embeddings", &ModelSpec::tied_embeddings)};
+inline constexpr auto kFields<ModelSpec> =
+    std::tuple_cat(std::tuple{field<kNothing>("preset", &ModelSpec::preset),
+                              field<kPlan>("architecture", &ModelSpec::architecture)},
+                   kModelFields,
+                   std::tuple{field<kPlan>("tied_embeddings", &ModelSpec::tied_embeddings),
+                              field<kPlan>("layer_pattern", &ModelSpec::layer_pattern),
+                              field<kPlan>("variants", &ModelSpec::variants)});
 
 template <>
 inline constexpr auto kFields<ZeroLimits> = std::tuple{
@@ -237,11 +219,23 @@ void visit_fields(const Visit& visit, Spec& spec, Specs&... others) {
   std::apply([&](const auto&... row) { (at(row), ...); }, rows);
 }
 
+inline void add_to(CacheKey& key, const LayerVariant& variant) {
+  key.add(std::string_view(variant.name));
+  key.add(std::string_view(variant.kind));
+  key.add(static_cast<int64_t>(variant.sizes.size()));
+  for (const auto& [row, value] : variant.sizes) {
+    key.add(int64_t{row});
+    key.add(value);
+  }
+}
+
 template <class T>
 void add_value(CacheKey& key, const T& value) {
-  if constexpr (std::is_same_v<T, std::vector<int64_t>>) {
+  if constexpr (requires { add_to(key, value); }) {
+    add_to(key, value);
+  } else if constexpr (requires { value.data(); } && !std::is_same_v<T, std::string>) {
     key.add(static_cast<int64_t>(value.size()));
-    for (const int64_t word : value) key.add(word);
+    for (const auto& entry : value) add_value(key, entry);
   } else if constexpr (std::is_same_v<T, std::string>) {
     key.add(std::string_view(value));
   } else if constexpr (std::is_same_v<T, RecomputeModules>) {

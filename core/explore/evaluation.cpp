@@ -31,7 +31,7 @@ struct LatestDesign {
 }  // namespace
 
 // Holds the structures to which a search returns, with the plans and seconds of their designs.
-constexpr size_t kCacheBytes = size_t{112} << 20;
+constexpr size_t kCacheBytes = size_t{160} << 20;
 
 struct Evaluator::Shared {
   std::shared_ptr<PlanCache> cache = std::make_shared<PlanCache>(kCacheBytes);

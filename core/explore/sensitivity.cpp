@@ -85,7 +85,8 @@ std::vector<std::vector<std::string>> candidates(const Design& design, const Kno
     }
     case KnobType::Decimal:
     case KnobType::IntegerList:
-    case KnobType::ChoiceList: return {};
+    case KnobType::ChoiceList:
+    case KnobType::Text: return {};
   }
   return {};
 }

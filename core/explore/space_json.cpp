@@ -14,7 +14,8 @@ constexpr int64_t kFormat = 1;
 
 bool holds_lists(const std::string& id) {
   const Knob* knob = find_knob(id);
-  return knob && (knob->type == KnobType::IntegerList || knob->type == KnobType::ChoiceList);
+  return knob && (knob->type == KnobType::IntegerList || knob->type == KnobType::ChoiceList ||
+                  knob->type == KnobType::Text);
 }
 
 // The values in the syntax of parse_values().

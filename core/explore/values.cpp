@@ -15,8 +15,10 @@ Problem wrong(ProblemCode code, const Knob& knob, std::string what, std::string 
   return {code, knob.id, std::move(what), accepted.empty() ? values_help(knob) : std::move(accepted)};
 }
 
+// Whether a value may contain commas.
 bool holds_lists(const Knob& knob) {
-  return knob.type == KnobType::IntegerList || knob.type == KnobType::ChoiceList;
+  return knob.type == KnobType::IntegerList || knob.type == KnobType::ChoiceList ||
+         knob.type == KnobType::Text;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -163,6 +165,7 @@ std::string values_help(const Knob& knob) {
     case KnobType::Choice: return "one or several between commas, or all; " + each;
     case KnobType::IntegerList:
     case KnobType::ChoiceList: return "one list, or several between bars (|); " + each;
+    case KnobType::Text: return "one text, or several between bars (|); " + each;
   }
   return "";
 }
@@ -240,7 +243,8 @@ Result<std::vector<std::string>> all_values(const Knob& knob, const Design& base
       }
       break;
     case KnobType::Decimal:
-    case KnobType::IntegerList: break;
+    case KnobType::IntegerList:
+    case KnobType::Text: break;
   }
   return Problem{ProblemCode::AllValuesUnknown, knob.id, "\"all\" is not defined for \"" + knob.id + "\"",
                  values_help(knob)};

@@ -66,7 +66,9 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
     MeshAxes inner;
     std::copy_if(grad.placement.partial.begin(), grad.placement.partial.end(), std::back_inserter(inner),
                  [](MeshAxis axis) { return !is_replica_axis(axis); });
-    if (!inner.empty()) elements[{inner == MeshAxes{MeshAxis::TpRep} ? 2 : 1, inner}] += size;
+    const bool copies = std::any_of(kKvSplits.begin(), kKvSplits.end(),
+                                    [&](const KvSplit& split) { return inner == MeshAxes{split.copies}; });
+    if (!inner.empty()) elements[{copies ? 2 : 1, inner}] += size;
     if (ends && at_both_ends(graph, p.param->tied)) tied += size;
   }
   const DType type = graph.structure.grad_dtype;

@@ -40,6 +40,23 @@ int replica_group_index(const std::vector<ReplicaGroup>& groups, const Structure
                           groups.begin());
 }
 
+namespace {
+
+// Axes that have ranks in common, replaced by their parent, each once. Layers with an own number of KV heads
+// split tp in their own way.
+MeshAxes without_shared_ranks(const MeshAxes& axes) {
+  MeshAxes out;
+  for (const MeshAxis axis : axes) {
+    const bool shared = std::any_of(
+        axes.begin(), axes.end(), [&](MeshAxis other) { return other != axis && share_ranks(axis, other); });
+    const MeshAxis taken = shared ? mesh_axis(axis).parent : axis;
+    if (std::find(out.begin(), out.end(), taken) == out.end()) out.push_back(taken);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<MeshAxes> norm_axes(const Graph& graph) {
   const Structure& s = graph.structure;
   MeshAxes dense, experts;
@@ -58,6 +75,7 @@ std::vector<MeshAxes> norm_axes(const Graph& graph) {
   for (const Segment& segment : graph.segments)
     for (const Param& p : segment.params)
       for (const MeshAxes& axes : segment.tensor(p.gradient).placement.shards) add(axes);
+  dense = without_shared_ranks(dense);
   if (dense.empty() && experts.empty()) return {};
   if (experts.empty()) return {dense};
   // The expert mesh and the dense mesh have the same ranks, and a norm must not count any rank twice.

@@ -1,14 +1,17 @@
 #include "graph/build.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>
 
 #include "design/expert_nodes.h"
+#include "design/layer_sizes.h"
 #include "design/validate/checks.h"
 #include "design/validate/validate.h"
 #include "graph/segment_builder.h"
 #include "graph/structure_fields.h"
+#include "model/model_sizes.h"
 
 namespace shardscape {
 
@@ -33,6 +36,35 @@ void set_sync(const Design& design, Structure& s) {
   s.edp_shards = s.hybrid && s.edp && p.edp() > p.dp / p.dp_shard;
 }
 
+bool splits_by_kv_heads(const Structure& s, const ModelSpec& model, int64_t tp) {
+  return s.tp && model.kv_heads > 0 && model.kv_heads < tp;
+}
+
+// The position of the split in kKvSplits plus 1. Validation refuses more numbers of KV heads than splits.
+int own_kv_split(const Structure& s, const Design& design, const ModelSpec& model) {
+  const std::vector<int64_t> own = own_kv_splits(design);
+  const auto at = std::find(own.begin(), own.end(), model.kv_heads) - own.begin() + 1;
+  return at < std::ssize(kKvSplits) ? static_cast<int>(at) + 1 : s.kv_split;
+}
+
+void set_layers(const Design& design, Structure& s) {
+  if (!has_own_layers(design.model)) return;
+  const ModelLayers layers = layers_of(design);
+  s.pattern = layers.pattern;
+  s.lead_kind = layers.lead;
+  for (const LayerVariant& kind : layers.kinds) {
+    const ModelSpec model = layer_model(design.model, kind);
+    LayerStructure& layer = s.layers.emplace_back(LayerStructure{kind.name, kind.kind, {}});
+    for (const auto& [row, value] : kind.sizes) layer.sizes.push_back(row);
+    layer.window = model.window > 0;
+    layer.q_compressed = model.q_rank > 0;
+    layer.grouped = model.kv_heads < model.heads;
+    if (splits_by_kv_heads(s, model, design.parallel.tp))
+      layer.kv_split = kind.sizes.contains(size_row(&ModelSpec::kv_heads)) ? own_kv_split(s, design, model)
+                                                                           : s.kv_split;
+  }
+}
+
 }  // namespace
 
 Structure structure_of(const Design& given) {
@@ -54,11 +86,12 @@ Structure structure_of(const Design& given) {
   s.zigzag = s.ring && (design.parallel.context == ContextMode::Zigzag ||
                         design.parallel.context == ContextMode::UlyssesZigzag);
   s.tp = design.parallel.tp > 1;
+  s.ssm_free_heads = has_free_ssm_heads(design);
   s.ssm_heads = s.cp && s.mode != Mode::Decode && uses_axis(design, Axis::SsmGroups) &&
                 design.model.ssm_groups == design.parallel.tp;
   s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
-  s.kv_split = s.tp && design.model.kv_heads > 0 && design.model.kv_heads < design.parallel.tp;
+  s.kv_split = splits_by_kv_heads(s, design.model, design.parallel.tp) ? 1 : 0;
   s.grouped = design.model.kv_heads < design.model.heads;
   if (design.model.experts > 0) {
     const ParallelSpec& p = design.parallel;
@@ -84,6 +117,7 @@ Structure structure_of(const Design& given) {
   s.dropout = design.workload.dropout;
   s.window = design.model.window > 0;
   s.q_compressed = design.model.q_rank > 0;
+  set_layers(design, s);
   s.mtp_layers = design.model.mtp_layers;
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
@@ -110,8 +144,9 @@ Structure structure_of(const Design& given) {
 namespace {
 
 Segment build_segment(const Structure& structure, const KernelProfile& profile, const ModelLibrary& library,
-                      const SectionTemplate& section, SegmentKind kind, const SectionTemplate& mtp = {}) {
-  SegmentBuilder builder(structure, profile);
+                      const SectionTemplate& section, SegmentKind kind, const SectionTemplate& mtp = {},
+                      const LayerStructure* layer = nullptr) {
+  SegmentBuilder builder(structure, profile, scope_of(structure, layer));
   builder.segment().kind = kind;
   assemble_section(builder, section, mtp, library);
   if (structure.trains()) {
@@ -142,6 +177,14 @@ Problem missing(ProblemCode code, const std::string& where, const std::string& w
   return {code, where, what, "the id of a file under models/"};
 }
 
+// Throws GraphError.
+SectionTemplate section_of(const Architecture& architecture, const LayerStructure& layer) {
+  for (const SectionTemplate& kind : architecture.kinds)
+    if (kind.name == layer.kind) return {layer.name, kind.lines};
+  throw GraphError{missing(ProblemCode::UnknownLayerKind, "variants",
+                           "the " + architecture.id + " architecture has no layers \"" + layer.kind + "\"")};
+}
+
 using Built = std::shared_ptr<const std::vector<Segment>>;
 
 // Throws GraphError.
@@ -149,8 +192,12 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
                      const Architecture& architecture, const ModelLibrary& library) {
   auto out = std::make_shared<std::vector<Segment>>();
   out->push_back(build_segment(structure, profile, library, architecture.embedding, SegmentKind::Embedding));
-  for (const SectionTemplate& kind : architecture.kinds)
-    out->push_back(build_segment(structure, profile, library, kind, SegmentKind::Layer));
+  if (structure.layers.empty())
+    for (const SectionTemplate& kind : architecture.kinds)
+      out->push_back(build_segment(structure, profile, library, kind, SegmentKind::Layer));
+  for (const LayerStructure& layer : structure.layers)
+    out->push_back(build_segment(structure_of_layer(structure, layer), profile, library,
+                                 section_of(architecture, layer), SegmentKind::Layer, {}, &layer));
   out->push_back(
       build_segment(structure, profile, library, architecture.head, SegmentKind::Head, architecture.mtp));
   untie_single(*out);
@@ -170,8 +217,9 @@ Result<std::shared_ptr<const Graph>> build(const Structure& structure, const Mod
                    "there is no kernel profile \"" + structure.profile + "\"");
   auto graph = std::make_shared<Graph>();
   graph->structure = structure;
-  graph->layer_pattern = architecture->pattern;
-  graph->lead_kind = architecture->lead;
+  const bool own = !structure.layers.empty();
+  graph->layer_pattern = own ? structure.pattern : LayerPattern{{}, architecture->pattern, {}};
+  graph->lead_kind = own ? structure.lead_kind : architecture->lead;
   // Every other member has its default, so code that builds segments cannot depend on it.
   const Structure of_segments = members_with<&StructureUses::segments>(structure);
   try {

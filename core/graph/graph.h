@@ -13,7 +13,9 @@
 #include "graph/op_kind.h"
 #include "mesh/pipeline_layout.h"
 #include "model/axis.h"
+#include "model/layer_pattern.h"
 #include "symbolic/expr.h"
+#include "symbolic/symbol_scope.h"
 
 namespace shardscape {
 
@@ -164,6 +166,10 @@ struct SavedStorage {
   OpId saver;  // the first forward op whose backward reads the storage
 };
 
+// The part of the model that a parameter belongs to. Published counts exclude multi-token prediction.
+enum class ModelPart : uint8_t { Language, Vision, Projector, Mtp };
+inline constexpr int kModelPartCount = 4;
+
 struct Param {
   TensorId tensor;
   // Accumulated over microbatches; its placement states the axes along which it is Partial. -1 in inference.
@@ -172,6 +178,13 @@ struct Param {
   std::string tied;
   bool vocab_padded = false;
   bool quantized = false;  // GEMMs read a quantized copy
+  ModelPart part = ModelPart::Language;
+};
+
+// A tensor that gradients do not train.
+struct Buffer {
+  TensorId tensor;
+  ModelPart part = ModelPart::Language;
 };
 
 enum class SegmentKind : uint8_t { Embedding, Layer, Head };
@@ -179,6 +192,7 @@ enum class SegmentKind : uint8_t { Embedding, Layer, Head };
 struct Segment {
   std::string name;  // "embedding", "layer", "head"
   SegmentKind kind = SegmentKind::Layer;
+  SymbolScope scope;  // sizes that differ from the model's
   std::vector<BlockInstance> blocks;
   std::vector<Tensor> tensors;
   std::vector<Storage> storages;
@@ -193,7 +207,7 @@ struct Segment {
   TensorId output = -1;
   TensorId input_grad = -1, output_grad = -1;
   std::vector<Param> params;
-  std::vector<TensorId> buffers;  // not trained by gradients
+  std::vector<Buffer> buffers;
   // Storages saved between forward and backward. Under full recompute: by layers with
   // CheckpointPolicy::Input.
   std::vector<SavedStorage> saved;
@@ -270,18 +284,36 @@ Expr ring_messages(const Op& op);
 // Elements of one message: the block of one rank.
 Expr ring_message_elements(const Segment& segment, const Op& op);
 
+// What the graph of layers of one kind depends on, where the model says more than its architecture.
+struct LayerStructure {
+  std::string name, kind;  // kind: of the architecture
+  std::vector<int> sizes;  // sizes of its own, by row of kModelSizes
+  bool window = false, q_compressed = false, grouped = false;
+  int kv_split = 0;
+  auto operator<=>(const LayerStructure&) const = default;
+};
+
 // Every property of a design that its graph depends on. Designs with equal structures share one graph.
 // structure_fields.h says which other shared results depend on a member.
 struct Structure {
   std::string architecture, profile;
   Mode mode = Mode::Train;
   DType cache_dtype = DType::BF16;  // type of cached keys and values in inference
-  bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, kv_split = false,
-       pp = false, tied = false;
+  bool dp = false, cp = false, ulysses = false, tp = false, sequence_parallel = false, pp = false,
+       tied = false;
+  // The split of tp by KV heads, where tp is larger: its position in kKvSplits plus 1; 0 without a split.
+  int kv_split = 0;
   bool dropout = false;
   bool window = false;        // sliding-window attention has a window
   bool q_compressed = false;  // latent attention compresses queries
   int64_t mtp_layers = 0;     // depth of multi-token prediction
+  // The kinds of layers and their order, where the model says more than its architecture. window,
+  // q_compressed, grouped and kv_split above and below are those of layers without sizes of their own.
+  std::vector<LayerStructure> layers;
+  LayerPattern pattern;
+  int lead_kind = -1;
+  // Mixers: Hm heads instead of e D / P.
+  bool ssm_free_heads = false;
   // Mixers: a rank has one group; cp splits the heads of this group, not groups.
   bool ssm_heads = false;
   // Mixers: cp splits both the groups of a rank and the heads of each group: cp_groups x cp_heads.
@@ -347,6 +379,12 @@ struct Structure {
   auto operator<=>(const Structure&) const = default;
 };
 
+void add_to(CacheKey& key, const LayerStructure& layer);
+// The structure of layers of one kind: as the whole, with the properties of these layers.
+Structure structure_of_layer(const Structure& structure, const LayerStructure& layer);
+// The sizes that differ from the model's: in these layers, or (nullptr) in all other segments.
+SymbolScope scope_of(const Structure& structure, const LayerStructure* layer);
+
 // Mesh axes that split the sequence: none, {cp}, or both parts of cp where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);
 // Mesh axes of cp for mixers: cp_axes, or groups x heads.
@@ -390,14 +428,13 @@ class Segments {
 struct Graph {
   Structure structure;
   Segments segments;  // embedding, kinds of layer in order, head
-  // Layer i is segments[1 + layer_pattern[i % size]], except the dense layers at the start, which are
-  // segments[1 + lead_kind].
-  std::vector<int> layer_pattern;
+  // Indices of kinds. The dense layers at the start are of the kind lead_kind instead; -1: no such kind.
+  LayerPattern layer_pattern;
   int lead_kind = -1;
   // Kind of a layer; its segment is segments[1 + kind].
   int layer_kind(int64_t layer, const ModelSpec& model) const {
     if (lead_kind >= 0 && layer < model.dense_layers) return lead_kind;
-    return layer_pattern[static_cast<size_t>(layer) % layer_pattern.size()];
+    return layer_pattern.at(layer, model.layers);
   }
   bool one_kind() const { return segments.size() == 3; }
   int head() const { return static_cast<int>(segments.size()) - 1; }

@@ -15,8 +15,9 @@ bool contains(const MeshAxes& axes, MeshAxis axis) {
 
 }  // namespace
 
-SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile)
+SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& profile, SymbolScope scope)
     : structure_(structure), profile_(profile) {
+  segment_.scope = std::move(scope);
   const MeshAxes tp = tp_axes(structure), kv = kv_axes(structure);
   const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
   parameter_rules_.set(Axis::Heads, tp);
@@ -85,7 +86,7 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   append(token_axes_, structure.ep_nodes ? node_axes(structure) : ep);
 }
 
-Expr SegmentBuilder::axis_extent(Axis axis) const {
+Expr SegmentBuilder::extent_in_model(Axis axis) const {
   static const Expr replicas{Symbol::intern("dp")}, capacity{Symbol::intern("Cx")};
   static const Expr cp{Symbol::intern("cp")}, tp{Symbol::intern("tp")}, etp{Symbol::intern("etp")};
   if (axis == Axis::Slots && structure_.derived_slots) return capacity * group_size(token_axes_);

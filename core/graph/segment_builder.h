@@ -19,15 +19,16 @@ using LetterShards = std::map<char, MeshAxes>;
 
 class SegmentBuilder {
  public:
-  SegmentBuilder(const Structure& structure, const KernelProfile& profile);
+  SegmentBuilder(const Structure& structure, const KernelProfile& profile, SymbolScope scope = {});
 
   Segment& segment() { return segment_; }
   const Structure& structure() const { return structure_; }
   const KernelProfile& profile() const { return profile_; }
   const ShardRules& parameter_rules() const { return parameter_rules_; }
 
-  // Global size of an axis in this structure. Batch is b where there is one replica.
-  Expr axis_extent(Axis axis) const;
+  // Global size of an axis in this structure and in the segment's scope. Batch is b where there is one
+  // replica.
+  Expr axis_extent(Axis axis) const { return segment_.scope.of(extent_in_model(axis)); }
   // Placement of tensors over these axes between blocks. The residual stream follows seq -> cp, and tp under
   // sequence parallelism.
   Placement stream_placement(const std::vector<Axis>& axes) const;
@@ -100,6 +101,8 @@ class SegmentBuilder {
 
  private:
   struct AttentionLetters;
+  // Size of an axis over the symbols of the model.
+  Expr extent_in_model(Axis axis) const;
   // Whether a rank reads only its part of a parameter operand: attention sinks follow the heads of the
   // queries, and parameters of a scan its heads.
   bool reads_part(OpKind kind) const;

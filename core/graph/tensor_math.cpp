@@ -136,7 +136,9 @@ MeshAxes mixer_cp_axes(const Structure& s) {
 MeshAxes tp_axes(const Structure& s) {
   if (!s.tp) return {};
   if (s.dcp_groups) return {MeshAxis::TpOuter, MeshAxis::TpContext};
-  return s.kv_split && !s.dcp ? MeshAxes{MeshAxis::TpKv, MeshAxis::TpRep} : MeshAxes{MeshAxis::Tp};
+  if (s.kv_split == 0 || s.dcp) return {MeshAxis::Tp};
+  const KvSplit& split = kKvSplits.at(static_cast<size_t>(s.kv_split) - 1);
+  return {split.heads, split.copies};
 }
 
 MeshAxes kv_axes(const Structure& s) {

@@ -22,6 +22,12 @@ enum class MeshAxis : uint8_t {
   Tp,
   TpKv,
   TpRep,
+  TpKv2,
+  TpRep2,
+  TpKv3,
+  TpRep3,
+  TpKv4,
+  TpRep4,
   TpOuter,
   TpContext,
   DpRep,
@@ -48,6 +54,8 @@ using MeshAxes = std::vector<MeshAxis>;  // from major to minor
 struct MeshDegrees {
   int64_t tp = 1, cp = 1, dp = 1, pp = 1;
   int64_t kv_heads = 1;  // splits tp if smaller than tp
+  // Further numbers of KV heads below tp, of layers with their own number.
+  int64_t kv_heads2 = 0, kv_heads3 = 0, kv_heads4 = 0;
   int64_t dp_shard = 0;  // ranks of dp that shard states; splits dp if it divides dp; 0: all of dp
   int64_t ep = 1;
   int64_t etp = 0;          // tensor-parallel degree of experts; 0: tp
@@ -140,6 +148,12 @@ constexpr auto rows() {
       // If KV heads are fewer than tp, each KV head is copied to tp/G adjacent ranks.
       numbered<&D::kv_heads>(outer(Tp, TpKv, "tp_kv"), "G"),
       inner(Tp, TpKv, TpRep, "tp_rep"),
+      numbered<&D::kv_heads2>(outer(Tp, TpKv2, "tp_kv2"), "G2"),
+      inner(Tp, TpKv2, TpRep2, "tp_rep2"),
+      numbered<&D::kv_heads3>(outer(Tp, TpKv3, "tp_kv3"), "G3"),
+      inner(Tp, TpKv3, TpRep3, "tp_rep3"),
+      numbered<&D::kv_heads4>(outer(Tp, TpKv4, "tp_kv4"), "G4"),
+      inner(Tp, TpKv4, TpRep4, "tp_rep4"),
       // dcp adjacent ranks share the context of decoded sequences.
       outer(Tp, TpOuter, "tp_outer"),
       numbered<&D::context>(inner(Tp, TpOuter, TpContext, "dcp"), "dcp"),
@@ -182,6 +196,16 @@ inline constexpr auto kMeshAxes = [] {
   }
   return rows;
 }();
+// The splits of tp by KV heads: those of the model, then further ones of layers with their own number.
+struct KvSplit {
+  MeshAxis heads, copies;
+  int64_t MeshDegrees::*number;
+  std::string_view symbol() const { return kMeshAxes[static_cast<size_t>(heads)].degree; }  // "G2"
+};
+inline constexpr std::array kKvSplits{KvSplit{MeshAxis::TpKv, MeshAxis::TpRep, &MeshDegrees::kv_heads},
+                                      KvSplit{MeshAxis::TpKv2, MeshAxis::TpRep2, &MeshDegrees::kv_heads2},
+                                      KvSplit{MeshAxis::TpKv3, MeshAxis::TpRep3, &MeshDegrees::kv_heads3},
+                                      KvSplit{MeshAxis::TpKv4, MeshAxis::TpRep4, &MeshDegrees::kv_heads4}};
 // The whole axes of the expert mesh, fastest varying first.
 inline constexpr std::array kExpertAxes{MeshAxis::Etp, MeshAxis::Ep, MeshAxis::Edp};
 

@@ -102,9 +102,9 @@ const Expr& axis_size_per_token(Axis axis) {
   return sizes[static_cast<size_t>(axis)];
 }
 
-std::optional<Axis> axis_of_size(const Expr& size) {
+std::optional<Axis> axis_of_size(const Expr& size, const SymbolScope& scope) {
   for (int i = 0; i < kAxisCount; ++i)
-    if (axis_size(static_cast<Axis>(i)) == size) return static_cast<Axis>(i);
+    if (scope.of(axis_size(static_cast<Axis>(i))) == size) return static_cast<Axis>(i);
   return std::nullopt;
 }
 

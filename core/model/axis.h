@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "symbolic/expr.h"
+#include "symbolic/symbol_scope.h"
 
 namespace shardscape {
 
@@ -66,8 +67,8 @@ const Expr& axis_size(Axis axis);
 // Elements of the dimension that take part in the computation of one token: K instead of X for Experts,
 // otherwise axis_size().
 const Expr& axis_size_per_token(Axis axis);
-// The first axis with this size, for the result of a concatenation; nullopt if there is none.
-std::optional<Axis> axis_of_size(const Expr& size);
+// The first axis with this size in a scope, for the result of a concatenation; nullopt if there is none.
+std::optional<Axis> axis_of_size(const Expr& size, const SymbolScope& scope);
 // Whether a model with such blocks may omit the axis: true for QRank, because queries may be uncompressed.
 bool is_optional_axis(Axis axis);
 

@@ -1,17 +1,82 @@
 #include "model/json_reader.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 namespace shardscape {
+namespace {
 
-JsonFile::JsonFile(std::string text, std::string name) : text_(std::move(text)), name_(std::move(name)) {
+// The byte behind the string that starts at this quote.
+size_t end_of_string(const std::string& text, size_t quote) {
+  size_t at = quote + 1;
+  while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return std::min(at + 1, text.size());
+}
+
+// The text with quotes around the numbers that only Python writes.
+std::string with_quoted_numbers(const std::string& text) {
+  std::string out;
+  for (size_t at = 0; at < text.size();) {
+    size_t size = 0;
+    if (text[at] == '"') {
+      size = end_of_string(text, at) - at;
+    } else {
+      for (const std::string_view word : {"-Infinity", "Infinity", "NaN"})
+        if (size == 0 && text.compare(at, word.size(), word) == 0) {
+          size = word.size();
+          out += std::string("\"") + kPythonNumber + std::string(word) + "\"";
+          at += size;
+        }
+      if (size > 0) continue;
+      size = 1;
+    }
+    out.append(text, at, size);
+    at += size;
+  }
+  return out;
+}
+
+// The byte of the key with this path.
+std::optional<size_t> find_member(const std::string& text, const std::string& path) {
+  std::vector<std::string> inside;  // path of each open object and list, with a dot at its end
+  std::string key;                  // the key before this place
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    if (c == '"') {
+      const size_t end = end_of_string(text, at);
+      const size_t next = text.find_first_not_of(" \t\r\n", end);
+      if (next != std::string::npos && text[next] == ':' && !inside.empty()) {
+        key = inside.back() + text.substr(at + 1, end - at - 2);
+        if (key == path) return at;
+      }
+      at = end - 1;
+    } else if (c == '{' || c == '[') {
+      inside.push_back(inside.empty() ? "" : key + ".");
+    } else if ((c == '}' || c == ']') && !inside.empty()) {
+      key = inside.back();  // no key of its own: elements behind it are not members
+      inside.pop_back();
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+JsonFile::JsonFile(std::string text, std::string name, JsonDialect dialect)
+    : text_(std::move(text)), name_(std::move(name)) {
+  const bool python = dialect == JsonDialect::Python;
+  const std::string quoted = python ? with_quoted_numbers(text_) : "";
+  const std::string& parsed = python ? quoted : text_;
   try {
-    root_ = nlohmann::ordered_json::parse(text_);
+    root_ = nlohmann::ordered_json::parse(parsed);
   } catch (const nlohmann::ordered_json::parse_error& error) {
-    const size_t byte = std::min(error.byte, text_.size());
-    const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(byte), '\n');
-    throw DataError{{ProblemCode::JsonSyntax, name_ + ":" + std::to_string(line),
-                     "the file is not JSON from byte " + std::to_string(error.byte) + " on",
+    const auto end = parsed.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, parsed.size()));
+    // Each quoted number is three bytes longer than in the file.
+    const auto longer = python ? 3 * static_cast<size_t>(std::count(parsed.begin(), end, kPythonNumber)) : 0;
+    const size_t byte = error.byte - std::min(error.byte, longer);
+    throw DataError{{ProblemCode::JsonSyntax, name_ + ":" + std::to_string(line_at(byte)),
+                     "the file is not JSON from byte " + std::to_string(byte) + " on",
                      "a JSON object in braces"}};
   } catch (const nlohmann::ordered_json::exception& error) {  // a number outside the range of a double
     fail(ProblemCode::JsonValueUnreadable, "", std::string("the file cannot be read: ") + error.what(),
@@ -21,11 +86,23 @@ JsonFile::JsonFile(std::string text, std::string name) : text_(std::move(text)),
     fail(ProblemCode::JsonNotAnObject, "", "the file holds no JSON object", "an object in braces");
 }
 
+int JsonFile::line_at(size_t byte) const {
+  const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(byte, text_.size()));
+  return static_cast<int>(1 + std::count(text_.begin(), end, '\n'));
+}
+
 int JsonFile::line_of(const std::string& quoted) const {
   const size_t at = quoted.empty() ? 0 : text_.find(nlohmann::ordered_json(quoted).dump());
-  if (at == std::string::npos) return 1;
-  return static_cast<int>(1 +
-                          std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
+  return at == std::string::npos ? 1 : line_at(at);
+}
+
+int JsonFile::line_of_member(const std::string& path) const {
+  for (std::string part = path; !part.empty();) {
+    if (const auto at = find_member(text_, part)) return line_at(*at);
+    const size_t dot = part.rfind('.');
+    part = dot == std::string::npos ? "" : part.substr(0, dot);
+  }
+  return 1;
 }
 
 void JsonFile::fail(ProblemCode code, const std::string& near, const std::string& what,
@@ -86,7 +163,7 @@ bool JsonFile::boolean_or(const nlohmann::ordered_json& in, const std::string& k
   return value->get<bool>();
 }
 
-void JsonFile::only(const nlohmann::ordered_json& in, std::initializer_list<const char*> keys) const {
+void JsonFile::only(const nlohmann::ordered_json& in, std::span<const char* const> keys) const {
   for (const auto& [key, value] : in.items()) {
     if (std::find(keys.begin(), keys.end(), key) != keys.end()) continue;
     std::string accepted = "one of";

@@ -2,8 +2,10 @@
 // header includes the JSON library.
 #pragma once
 
+#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "base/problem.h"
@@ -15,17 +17,25 @@ struct DataError {
   Problem problem;
 };
 
+// Python's json module also writes the numbers Infinity, -Infinity and NaN. A Python file gives each as a
+// text that starts with kPythonNumber.
+enum class JsonDialect : uint8_t { Standard, Python };
+inline constexpr char kPythonNumber = '\x7f';
+
 // A parsed JSON file. Objects keep the order of the file, because the order of a block's inputs is the order
 // of call arguments.
 class JsonFile {
  public:
   // name: the name of the file in messages. Throws DataError if the text is not a JSON object.
-  JsonFile(std::string text, std::string name);
+  JsonFile(std::string text, std::string name, JsonDialect dialect = JsonDialect::Standard);
 
   const nlohmann::ordered_json& root() const { return root_; }
   const std::string& name() const { return name_; }
   // Line of the first occurrence of a quoted string (a key or an op line); 1 if absent.
   int line_of(const std::string& quoted) const;
+  // Line of a member by its path, "text_config.hidden_size". Of an absent member: the line of the innermost
+  // object on the path; 1 without one.
+  int line_of_member(const std::string& path) const;
   // Throws a DataError at the line of `near`.
   [[noreturn]] void fail(ProblemCode code, const std::string& near, const std::string& what,
                          const std::string& accepted) const;
@@ -41,10 +51,14 @@ class JsonFile {
   int64_t integer_or(const nlohmann::ordered_json& in, const std::string& key, int64_t fallback) const;
   bool boolean_or(const nlohmann::ordered_json& in, const std::string& key, bool fallback) const;
   // Throws DataError on a key outside the list, because a misspelt key must not be ignored.
-  void only(const nlohmann::ordered_json& in, std::initializer_list<const char*> keys) const;
+  void only(const nlohmann::ordered_json& in, std::span<const char* const> keys) const;
+  void only(const nlohmann::ordered_json& in, std::initializer_list<const char*> keys) const {
+    only(in, std::span(keys.begin(), keys.size()));
+  }
 
  private:
   const nlohmann::ordered_json* find(const nlohmann::ordered_json& in, const std::string& key) const;
+  int line_at(size_t byte) const;
   std::string text_, name_;
   nlohmann::ordered_json root_;
 };

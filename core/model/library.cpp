@@ -4,7 +4,9 @@
 
 #include "base/data_dir.h"
 #include "model/json_reader.h"
+#include "model/model_sizes.h"
 #include "model/profile_reader.h"
+#include "model/variant_json.h"
 
 namespace shardscape {
 
@@ -243,45 +245,11 @@ class LibraryReader {
 
   static Preset preset(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"preset",
-                     "name",
-                     "family",
-                     "source",
-                     "architecture",
-                     "published_parameters",
-                     "published_exact",
-                     "default_seq",
-                     "layers",
-                     "hidden",
-                     "heads",
-                     "kv_heads",
-                     "head_dim",
-                     "ffn",
-                     "vocab",
-                     "positions",
-                     "window",
-                     "tied_embeddings",
-                     "experts",
-                     "experts_per_token",
-                     "expert_groups",
-                     "groups_per_token",
-                     "expert_ffn",
-                     "shared_experts",
-                     "dense_layers",
-                     "q_rank",
-                     "kv_rank",
-                     "rope_head_dim",
-                     "nope_head_dim",
-                     "value_head_dim",
-                     "mtp_layers",
-                     "ssm_state",
-                     "ssm_conv",
-                     "ssm_expand",
-                     "ssm_dt_rank",
-                     "ssm_head_dim",
-                     "ssm_groups",
-                     "ssm_chunk",
-                     "published_active_parameters"});
+    std::vector<const char*> keys{"preset", "name", "family", "source", "architecture"};
+    for (const ModelSize& size : kModelSizes) keys.push_back(size.id);
+    keys.insert(keys.end(), {"tied_embeddings", "layer_pattern", "variants", "published_parameters",
+                             "published_active_parameters", "published_exact", "default_seq"});
+    file.only(root, keys);
     Preset out;
     out.id = file.text(root, "preset");
     out.name = file.text(root, "name");
@@ -301,38 +269,23 @@ class LibraryReader {
     const json& root = file.root();
     ModelSpec m;
     m.architecture = file.text(root, "architecture");
-    m.layers = file.integer(root, "layers");
-    m.hidden = file.integer(root, "hidden");
-    m.heads = file.integer_or(root, "heads", 0);
-    m.kv_heads = file.integer_or(root, "kv_heads", m.heads);
-    m.head_dim = file.integer_or(root, "head_dim", 0);
-    m.ffn = file.integer_or(root, "ffn", 0);
-    m.vocab = file.integer(root, "vocab");
-    m.positions = file.integer_or(root, "positions", 0);
-    m.window = file.integer_or(root, "window", 0);
-    for (const auto& [key, field] : {std::pair{"q_rank", &ModelSpec::q_rank},
-                                     {"kv_rank", &ModelSpec::kv_rank},
-                                     {"rope_head_dim", &ModelSpec::rope_head_dim},
-                                     {"nope_head_dim", &ModelSpec::nope_head_dim},
-                                     {"value_head_dim", &ModelSpec::value_head_dim},
-                                     {"experts", &ModelSpec::experts},
-                                     {"experts_per_token", &ModelSpec::experts_per_token},
-                                     {"expert_ffn", &ModelSpec::expert_ffn},
-                                     {"shared_experts", &ModelSpec::shared_experts},
-                                     {"dense_layers", &ModelSpec::dense_layers},
-                                     {"mtp_layers", &ModelSpec::mtp_layers},
-                                     {"ssm_state", &ModelSpec::ssm_state},
-                                     {"ssm_conv", &ModelSpec::ssm_conv},
-                                     {"ssm_expand", &ModelSpec::ssm_expand},
-                                     {"ssm_dt_rank", &ModelSpec::ssm_dt_rank},
-                                     {"ssm_head_dim", &ModelSpec::ssm_head_dim},
-                                     {"ssm_groups", &ModelSpec::ssm_groups},
-                                     {"ssm_chunk", &ModelSpec::ssm_chunk}})
-      m.*field = file.integer_or(root, key, 0);
-    m.expert_groups = file.integer_or(root, "expert_groups", m.expert_groups);
-    m.groups_per_token = file.integer_or(root, "groups_per_token", m.groups_per_token);
+    for (const ModelSize& size : kModelSizes) {
+      // Every model has a size whose default is out of range; without grouping, heads have their own keys and
+      // values.
+      const int64_t usual = size.member == &ModelSpec::kv_heads ? m.heads : m.*size.member;
+      m.*size.member = usual < size.min ? file.integer(root, size.id) : file.integer_or(root, size.id, usual);
+    }
     m.tied_embeddings = file.boolean_or(root, "tied_embeddings", false);
+    m.layer_pattern = file.text_or(root, "layer_pattern", "");
+    if (root.contains("variants")) m.variants = variants(file, root["variants"]);
     return m;
+  }
+
+  static std::vector<LayerVariant> variants(const JsonFile& file, const json& value) {
+    auto read = parse_layer_variants(variants_text(file, "variants", value));
+    if (auto* problem = std::get_if<Problem>(&read))
+      file.fail(problem->code, "variants", problem->what, problem->accepted);
+    return std::get<0>(std::move(read));
   }
 
   ModelLibrary& library_;

@@ -1,10 +1,21 @@
-// The numbers of a model that a person edits. The architecture decides which blocks the model consists of.
+// The numbers of a model that a person edits. model_sizes.h has a row for each size. The architecture decides
+// which blocks the model consists of.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 namespace shardscape {
+
+// A kind of layer of the architecture with sizes of its own.
+struct LayerVariant {
+  std::string name;              // in patterns and in symbols: E_full
+  std::string kind;              // kind of layer of the architecture
+  std::map<int, int64_t> sizes;  // by row of kModelSizes; all other sizes are the model's
+  friend bool operator==(const LayerVariant&, const LayerVariant&) = default;
+};
 
 struct ModelSpec {
   std::string preset = "llama3-8b";    // the preset that the model started from
@@ -16,19 +27,23 @@ struct ModelSpec {
   int64_t expert_groups = 1;
   int64_t groups_per_token = 1;  // equal to expert_groups: no limit on groups
   int64_t expert_ffn = 0;        // inner width of one expert
-  int64_t shared_experts = 0;    // each as wide as a routed expert; every token passes through all of them
+  int64_t shared_experts = 0;    // every token passes through all of them, as one MLP
+  int64_t shared_ffn = 0;        // inner width of that MLP; 0: shared_experts x expert_ffn
   int64_t dense_layers = 0;      // dense layers before the first layer with experts
   // Latent attention: ranks of the compressed queries (0: uncompressed) and of compressed keys and values;
   // head sizes of the rotary part, the plain part, and values. All 0 without latent attention.
   int64_t q_rank = 0, kv_rank = 0, rope_head_dim = 0, nope_head_dim = 0, value_head_dim = 0;
   int64_t mtp_layers = 0;  // depths of multi-token prediction beyond the next token
   // State-space mixers; 0 without mixers. State per channel; convolution taps; channels / hidden size. Mamba:
-  // rank of the step size. Mamba-2: channels per head, groups of heads that share B and C, tokens per chunk
-  // of the scan.
-  int64_t ssm_state = 0, ssm_conv = 0, ssm_expand = 0, ssm_dt_rank = 0, ssm_head_dim = 0, ssm_groups = 0,
-          ssm_chunk = 0;
+  // rank of the step size. Mamba-2: channels per head, heads (0: as many as the channels make), groups of
+  // heads that share B and C, tokens per chunk of the scan.
+  int64_t ssm_state = 0, ssm_conv = 0, ssm_expand = 0, ssm_dt_rank = 0, ssm_head_dim = 0, ssm_heads = 0,
+          ssm_groups = 0, ssm_chunk = 0;
   int64_t window = 0;  // tokens in the window of sliding attention; 0: the whole sequence
   bool tied_embeddings = false;
+  std::string layer_pattern;  // the order of the layers (layer_pattern.h); empty: that of the architecture
+  std::vector<LayerVariant> variants;
+  int64_t shared_width() const { return shared_ffn > 0 ? shared_ffn : shared_experts * expert_ffn; }
   friend bool operator==(const ModelSpec&, const ModelSpec&) = default;
 };
 

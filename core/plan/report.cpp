@@ -22,7 +22,10 @@ namespace {
 size_t bytes_of_model(const StepModel& model) {
   constexpr size_t kExpression = 400;
   size_t out = sizeof model;
-  for (const StageShape& shape : model.shapes) out += shape.expressions().size() * kExpression;
+  for (const StageShape& shape : model.shapes) {
+    out += sizeof shape;
+    for (const Expr* expression : shape.expressions()) out += expression->is_zero() ? 0 : kExpression;
+  }
   return out;
 }
 
@@ -211,11 +214,15 @@ class ReportMaker {
     const Graph& graph = r_.graph();
     const StateShapes::Shape& shape = r_.model->states->at(s.shape, *r_.cache);
     CacheKey key;
-    key.add(r_.model->serial);
+    key.add(shape.serial);
     key.add(int64_t{s.shape});
     for (const Symbol symbol : shape.read) key.add(s.binding.get(symbol).value_or(-1));
     const bool plans = !is_fsdp(graph.structure.sync) && (graph.structure.dp || graph.structure.cp);
-    if (plans) add_plan_limits(key, s);
+    if (plans) {
+      key.add(int64_t{needs_plan(graph.structure)});
+      add_policy(key, sync_policy(graph.structure));
+      add_plan_limits(key, s);
+    }
     s.states = r_.cache->get<StageStates>(
         CacheKind::StageStates, key, [&] { return make_states(s, shape, plans); },
         [](const StageStates& made) {

@@ -114,6 +114,14 @@ struct Report {
   const Graph& graph() const { return *model->graph; }
 };
 
+// Counts of the model as makers publish them. Active parameters are those of the language model.
+struct ModelCounts {
+  Quantity parameters, active;  // without multi-token prediction
+  std::array<Wide, kModelPartCount> parts{};
+};
+// Of a valid report.
+ModelCounts model_counts(const Report& report);
+
 // Makes the report of a design. Invalid input gives problems, never an exception. Thread safe. Returns
 // nullptr when stopped. Where the ranks of a ring differ, the stages give the numbers of `ring_position`; the
 // default is the last position, which computes most.

@@ -39,7 +39,7 @@ class PassWriter {
   }
 
   PassEvents forward() {
-    begin(kInput);
+    begin(kInput, 3);  // Gather, Run, Release
     for (const size_t i : order(PassDirection::Forward)) {
       const uint32_t gather = add(EventKind::Gather, LayerPart::Forward, i);
       const uint32_t drop = drop_before(i);
@@ -55,7 +55,7 @@ class PassWriter {
 
   // weights: the weight gradients are computed together with the input gradient.
   PassEvents backward(bool weights) {
-    begin(kInput);
+    begin(kInput, weights ? 4 : 2);  // Gather, Run; Run and Release of the weight gradients
     for (const size_t i : order(PassDirection::Backward)) {
       const uint32_t gather = add(EventKind::Gather, LayerPart::Backward, i);
       load_before(i);
@@ -68,7 +68,7 @@ class PassWriter {
   }
 
   PassEvents weights() {
-    begin(std::nullopt);
+    begin(std::nullopt, 2);  // Run, Release
     for (const size_t i : order(PassDirection::Backward)) weight(i, kEarlierGather);
     return std::move(pass_);
   }
@@ -84,9 +84,10 @@ class PassWriter {
   Place& place(size_t instance) { return places_[instance - range_.first]; }
   PassOrder order(PassDirection direction) const { return {range_.first, range_.end, direction}; }
 
-  // first: what the first Run waits for in place of a Run before it.
-  void begin(std::optional<Wait> first) {
-    pass_.reserve(kTypicalEvents * places_.size());
+  // first: what the first Run waits for in place of a Run before it. typical_events: of an instance in the
+  // pass, without replay and offloading.
+  void begin(std::optional<Wait> first, size_t typical_events) {
+    pass_.reserve(typical_events * places_.size());
     last_run_ = first;
     for (Place& at : places_) at.store = at.load = at.input = kNoEvent;
   }
@@ -166,7 +167,6 @@ class PassWriter {
     return last;
   }
 
-  static constexpr size_t kTypicalEvents = 4;  // of an instance in a pass, without replay and offloading
   const std::vector<StageInstance>& instances_;
   const StageRange range_;
   std::vector<Place> places_;  // by instance of the range

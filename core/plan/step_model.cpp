@@ -26,6 +26,20 @@ constexpr std::array<CategoryInfo, kAllMemoryCategories> kCategories{{{"paramete
                                                                       {"buffers", "Buffers"},
                                                                       {"runtime", "Runtime"}}};
 
+// Equal words stand for equal expressions.
+void add_to(CacheKey& key, const Expr& expr) {
+  key.add(static_cast<int64_t>(expr.terms().size()));
+  for (const Term& term : expr.terms()) {
+    for (const int64_t word :
+         {term.coefficient.num(), term.coefficient.den(), static_cast<int64_t>(term.powers.size())})
+      key.add(word);
+    for (const Power& power : term.powers) {
+      key.add(int64_t{power.symbol.id()});
+      key.add(int64_t{power.exponent});
+    }
+  }
+}
+
 const Expr& in_flight() {
   static const Expr nf{Symbol::intern("nf")};
   return nf;
@@ -416,40 +430,6 @@ Expr cache_per_token(const Graph& graph) {
   return out;
 }
 
-// active: only the parameters that one token uses.
-Expr whole_model_parameters(const Graph& graph, bool active) {
-  Expr out;
-  std::vector<std::string> tied;
-  const size_t kinds = graph.segments.size() - 2;
-  for (size_t i = 0; i < graph.segments.size(); ++i) {
-    const bool layer = i > 0 && i <= kinds;
-    const Expr count = layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1);
-    for (const Param& p : graph.segments[i].params) {
-      if (!p.tied.empty()) {
-        if (std::find(tied.begin(), tied.end(), p.tied) != tied.end()) continue;
-        tied.push_back(p.tied);
-      }
-      Expr size = count;
-      const Tensor& t = graph.segments[i].tensor(p.tensor);
-      for (size_t d = 0; d < t.axes.size(); ++d)
-        size = size * (active ? axis_size_per_token(t.axes[d]) : t.sizes[d]);
-      out += size;
-    }
-  }
-  return out.substitute(Symbol::intern("Vp"), Expr(Symbol::intern("V")));
-}
-
-Expr whole_model_buffers(const Graph& graph) {
-  Expr out;
-  for (size_t i = 0; i < graph.segments.size(); ++i) {
-    const bool layer = graph.segments[i].kind == SegmentKind::Layer;
-    for (TensorId id : graph.segments[i].buffers)
-      out += (layer ? Expr(model_layers_symbol(graph, static_cast<int>(i) - 1)) : Expr(1)) *
-             local_elements(graph.segments[i].tensor(id));
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string_view host_op_name(HostOp op) {
@@ -493,9 +473,14 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   model.graph = std::move(graph);
   for (int i = 0; i < 8; ++i)
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
-  model.model_buffers = whole_model_buffers(*model.graph);
-  model.model_parameters = whole_model_parameters(*model.graph, false) + model.model_buffers;
-  model.active_parameters = whole_model_parameters(*model.graph, true) + model.model_buffers;
+  model.model_buffers = count_buffers(*model.graph);
+  model.parts = count_parts(*model.graph);
+  for (const PartParameters& part : model.parts) {
+    model.model_parameters += part.parameters;
+    model.active_parameters += part.active;
+  }
+  for (ModelPart part : {ModelPart::Language, ModelPart::Vision, ModelPart::Projector})
+    model.released_parameters += model.parts[static_cast<size_t>(part)].parameters;
   model.kv_cache_bytes = cache_per_token(*model.graph);
   return model;
 }
@@ -520,26 +505,49 @@ const SharedSyncBasis& StateShapes::basis(PlanCache& cache) const {
 }
 
 const StateShapes::Shape& StateShapes::at(int index, PlanCache& cache) const {
-  Shape& out = shapes_[static_cast<size_t>(index)];
-  std::call_once(made_[static_cast<size_t>(index)], [&] {
-    const StageShape shape = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0)
-                                 .take();
-    std::vector<Expr> parts;
+  std::shared_ptr<const Shape>& out = shapes_[static_cast<size_t>(index)];
+  std::call_once(made_[static_cast<size_t>(index)], [&] { out = make(index, cache); });
+  return *out;
+}
+
+std::shared_ptr<const StateShapes::Shape> StateShapes::make(int index, PlanCache& cache) const {
+  StageShape built = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0).take();
+  CacheKey key;
+  key.add(basis(cache).serial);
+  std::vector<Expr> parts;
+  std::vector<MemoryCategory> categories;
+  for (int c = 0; c < kStateCategories; ++c)
+    for (MemoryPart& p : built.parts[c]) {
+      key.add(int64_t{c});
+      add_to(key, p.bytes);
+      parts.push_back(std::move(p.bytes));
+      categories.push_back(static_cast<MemoryCategory>(c));
+    }
+  key.add(int64_t{-1});  // end of the parts
+  for (const DerivedSymbol& d : built.derived) {
+    key.add(int64_t{d.symbol.id()});
+    key.add(static_cast<int64_t>(d.rule));
+    add_to(key, d.a);
+    add_to(key, d.b);
+  }
+  const auto make = [&] {
+    auto out = std::make_shared<Shape>();
+    out->serial = cache.next_serial();
+    out->categories = std::move(categories);
+    out->parts = ExprProgram::compile(parts);
+    out->derived = std::move(built.derived);
     std::set<Symbol> read = basis(cache).symbols;
-    for (int c = 0; c < kStateCategories; ++c)
-      for (const MemoryPart& p : shape.parts[c]) {
-        parts.push_back(p.bytes);
-        out.categories.push_back(static_cast<MemoryCategory>(c));
-      }
-    out.parts = ExprProgram::compile(parts);
-    read.insert(out.parts.symbols().begin(), out.parts.symbols().end());
-    out.derived = shape.derived;
-    for (const DerivedSymbol& d : out.derived)
+    read.insert(out->parts.symbols().begin(), out->parts.symbols().end());
+    for (const DerivedSymbol& d : out->derived)
       for (const Expr* e : {&d.a, &d.b})
         for (const Symbol s : e->symbols()) read.insert(s);
-    out.read.assign(read.begin(), read.end());
+    out->read.assign(read.begin(), read.end());
+    return out;
+  };
+  return cache.get<Shape>(CacheKind::StateShape, key, make, [](const Shape& made) {
+    constexpr size_t kExpression = 400;
+    return sizeof made + (made.parts.size() + 2 * made.derived.size()) * kExpression;
   });
-  return out;
 }
 
 }  // namespace shardscape

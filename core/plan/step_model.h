@@ -12,6 +12,7 @@
 #include "graph/graph.h"
 #include "graph/stage_symbols.h"
 #include "mesh/collective_kind.h"
+#include "plan/model_parts.h"
 #include "symbolic/program.h"
 
 namespace shardscape {
@@ -101,10 +102,11 @@ struct StageShape {
 struct SharedSyncBasis;  // sync_params.h
 
 // The states of stages per shape, for bound plans (plan/bound_plan.h). Each shape is made on first use.
-// Thread safe.
+// Structures with equal expressions share a shape. Thread safe.
 class StateShapes {
  public:
   struct Shape {
+    int64_t serial = 0;                      // number in the cache
     std::vector<MemoryCategory> categories;  // of each part
     ExprProgram parts;                       // bytes
     std::vector<DerivedSymbol> derived;
@@ -115,11 +117,12 @@ class StateShapes {
   const SharedSyncBasis& basis(PlanCache& cache) const;  // of gradient-sync plans
 
  private:
+  std::shared_ptr<const Shape> make(int index, PlanCache& cache) const;
   std::shared_ptr<const Graph> graph_;
   mutable std::once_flag based_;
   mutable std::shared_ptr<const SharedSyncBasis> basis_;
   mutable std::array<std::once_flag, 8> made_;
-  mutable std::array<Shape, 8> shapes_;
+  mutable std::array<std::shared_ptr<const Shape>, 8> shapes_;
 };
 
 struct StepModel {
@@ -132,7 +135,9 @@ struct StepModel {
   Expr model_buffers;              // parameters that gradients do not train
   // The parameters that one token uses. Of routed experts only the top-k of a token count.
   Expr active_parameters;
-  Expr kv_cache_bytes;  // bytes that inference stores per token, all layers
+  ModelParts parts;          // their sums are model_parameters and active_parameters
+  Expr released_parameters;  // without multi-token prediction, as makers count their models
+  Expr kv_cache_bytes;       // bytes that inference stores per token, all layers
   static int shape_index(bool first, bool last, bool has_layers);
   const StageShape& shape(bool first, bool last, bool has_layers) const {
     return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];

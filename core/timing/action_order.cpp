@@ -8,6 +8,27 @@
 namespace shardscape {
 namespace {
 
+// Replaces numbers of messages by slots. A slot is free again when all actions that wait for its message have
+// received the message.
+void assign_slots(ActionOrder& order, int32_t messages) {
+  std::vector<int32_t> receivers(static_cast<size_t>(messages), 0);  // by message: actions that wait for it
+  std::vector<int32_t> slots(static_cast<size_t>(messages), -1);     // by message
+  std::vector<int32_t> free_slots;
+  for (const OrderedAction& a : order.actions)
+    if (a.message >= 0) ++receivers[static_cast<size_t>(a.message)];
+  for (OrderedAction& a : order.actions) {
+    if (a.message >= 0) {
+      const auto message = static_cast<size_t>(a.message);
+      a.message = slots[message];
+      if (--receivers[message] == 0) free_slots.push_back(slots[message]);
+    }
+    if (a.sent_message < 0) continue;
+    if (free_slots.empty()) free_slots.push_back(order.message_slots++);
+    a.sent_message = slots[static_cast<size_t>(a.sent_message)] = free_slots.back();
+    free_slots.pop_back();
+  }
+}
+
 // Records the order of the schedule simulation. All actions take no time.
 class Recorder : public ScheduleWork {
  public:
@@ -21,18 +42,25 @@ class Recorder : public ScheduleWork {
 
   ActionOrder order(const Timeline& timeline) const {
     ActionOrder out;
+    out.actions.reserve(recorded_.size());
+    int32_t sent = 0;  // messages so far
     std::vector<int32_t> messages(timeline.nodes().size(), -1);
     auto next = recorded_.begin();
     for (size_t i = 0; i < timeline.nodes().size(); ++i) {
       const Node& node = timeline.nodes()[i];
-      OrderedAction& a = out.actions.emplace_back();
-      a.stage = static_cast<int16_t>(node.stage);
+      const auto stage = static_cast<int16_t>(node.stage);
       if (node.peer >= 0) {
-        a.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
-        a.peer = static_cast<int16_t>(node.peer);
-        a.message = messages[i] = out.messages++;
+        if (out.actions.empty() || !can_hold_send(out.actions.back(), stage)) {
+          OrderedAction& send = out.actions.emplace_back();
+          send.stage = stage;
+          send.kind = ActionKind::SendForward;  // also used for SendBackward, which takes the same link
+        }
+        out.actions.back().peer = static_cast<int16_t>(node.peer);
+        out.actions.back().sent_message = messages[i] = sent++;
         continue;
       }
+      OrderedAction& a = out.actions.emplace_back();
+      a.stage = stage;
       a.kind = next->action.kind;
       a.chunk = static_cast<uint8_t>(next->action.chunk);
       a.microbatch = next->action.microbatch;
@@ -40,6 +68,7 @@ class Recorder : public ScheduleWork {
       if (next->arrived != kNoNode) a.message = messages[static_cast<size_t>(next->arrived)];
       ++next;
     }
+    assign_slots(out, sent);
     return out;
   }
 
@@ -49,6 +78,13 @@ class Recorder : public ScheduleWork {
     Action action;
     NodeId arrived;
   };
+
+  // Whether a send of the stage can be stored in the action directly before the send.
+  static bool can_hold_send(const OrderedAction& a, int16_t stage) {
+    return a.stage == stage && a.sent_message < 0 && a.kind != ActionKind::GradReduce &&
+           a.kind != ActionKind::Optimizer;
+  }
+
   std::vector<Recorded> recorded_;
 };
 
@@ -85,8 +121,9 @@ void mark(ActionOrder& order, int window) {
     if (a.kind != ActionKind::Forward) continue;
     const auto stage = static_cast<size_t>(a.stage);
     const int left = all[stage] - ++seen[stage] - 1, each = all[stage] / order.microbatches * window;
-    if (left >= 0 && left % each == 0 && left / each < ActionOrder::kMarks)
-      a.mark = static_cast<int8_t>(left / each);
+    if (left < 0 || left % each != 0 || left / each >= ActionOrder::kMarks) continue;
+    a.mark = static_cast<int8_t>(left / each);
+    order.marks_end = static_cast<size_t>(&a - order.actions.data()) + 1;
   }
 }
 

@@ -12,16 +12,18 @@
 
 namespace shardscape {
 
+// An action, and the message that its stage sends directly after the action. A search reads millions of
+// ordered actions, so the struct is small.
 struct OrderedAction {
-  // For a send: the message that it makes. For another action: the message that it waits for; -1: none.
-  int32_t message = -1;
+  int32_t message = -1;       // slot of the message that the action waits for; -1: none
+  int32_t sent_message = -1;  // slot of the message that the stage sends after the action; -1: none
   int32_t microbatch = -1;
-  int16_t stage = 0, peer = -1;  // peer: for a send, the receiving stage
+  int16_t stage = 0, peer = -1;  // peer: the stage that receives `sent_message`
   ActionKind kind = ActionKind::Forward;
   uint8_t chunk = 0;
-  bool overlapped = false;  // Action::overlapped; the backward is the stage's next action
-  bool first = false;       // the first forward of its chunk
-  bool last = false;        // the last forward of its chunk, or the action that ends its last backward
+  bool overlapped : 1 = false;  // Action::overlapped; the backward is the stage's next action
+  bool first : 1 = false;       // the first forward of its chunk
+  bool last : 1 = false;        // the last forward of its chunk, or the action that ends its last backward
   // The action ends a window: 0 is the last window, 1 the one before it. -1: no mark. See
   // ActionOrder::window.
   int8_t mark = -1;
@@ -33,10 +35,14 @@ struct ActionOrder {
   // Actions that may start collectives of data parallelism: GradReduce, and actions with `last`. Indices.
   std::vector<int32_t> sync_points;
   std::vector<int64_t> key;  // equal for equal orders
-  int stages = 1, chunks = 1, microbatches = 1, messages = 0;
+  int stages = 1, chunks = 1, microbatches = 1;
+  // Number of slots of messages. A message occupies its slot from its send to the last action that waits for
+  // the message. Later messages use the slot again.
+  int message_slots = 0;
   // Microbatches between two marks. In each stage, forwards before the last one are marked at this distance,
   // where the schedule is periodic. 0: no marks.
   int window = 0;
+  size_t marks_end = 0;  // index of the first action after all marks; 0: no marks
   // Index of the first action in `sync_points` that is a GradReduce or satisfies `has_sync`; actions.size()
   // if there is none.
   template <typename HasSync>

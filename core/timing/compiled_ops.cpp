@@ -108,7 +108,8 @@ class Compiler {
     const Op& forward = s_->op(forward_of(*s_, id));
     const Tensor &q = s_->tensor(forward.inputs[0]), &k = s_->tensor(forward.inputs[1]),
                  &v = s_->tensor(forward.inputs[2]);
-    static const Expr reach{Symbol::intern("We")};
+    static const Expr window{Symbol::intern("We")};
+    const Expr reach = s_->scope.of(window);
     CompiledOp out{ring_of(op) == Ring::None ? OpRule::Attention : OpRule::Ring,
                    add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
                         local_size(q, 1), local_size(k, 1), local_size(k, last_dim(k)),
@@ -146,7 +147,8 @@ class Compiler {
       case TimeRule::MatrixProduct: return gemm(kernel);
       case TimeRule::Attention: return attention(kernel.op);
       case TimeRule::Scan: {
-        static const Expr chunk{Symbol::intern("Qe")};
+        static const Expr tokens{Symbol::intern("Qe")};
+        const Expr chunk = s_->scope.of(tokens);
         const Op& first = op.forward >= 0 ? s_->op(op.forward) : op;
         const Tensor& b = s_->tensor(first.inputs[3]);
         return {OpRule::Scan,

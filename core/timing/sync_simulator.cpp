@@ -119,11 +119,13 @@ SyncSimulator::SyncSimulator(const SyncSimulator& representative, int stage)
       parts_(representative.parts_),
       walk_(representative.walk_, *this),
       backwards_(representative.backwards_.size(), kNoNode),
-      links_(representative.links_) {}
+      links_(representative.links_),
+      action_seconds_(representative.action_seconds_) {}
 
 void SyncSimulator::plan(const StageLayout& layout) {
   backwards_.assign(layout.instances.size(), kNoNode);
   walk_.plan(layout, placed_plan(costs_.report(), stage_, parts_->sync));
+  action_seconds_ = std::make_shared<std::vector<double>>(walk_.actions().size(), -1);
 }
 
 bool SyncSimulator::every_microbatch() const {
@@ -337,12 +339,15 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
 }
 
 // Runs one action of the plan. microbatch: for gathers, and for reductions of every microbatch.
-SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size_t, int microbatch) {
+SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size_t index, int microbatch) {
   const SyncAction& a = placed.action;
-  const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
-  const bool alone = a.when == SyncWhen::AfterBackward ||
-                     (a.when == SyncWhen::AfterOptimizer && !overlaps_param_gather_);
-  const double seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
+  double& seconds = (*action_seconds_)[index];
+  if (seconds < 0) {
+    const double bytes = static_cast<double>(a.elements) * element_bytes(a.dtype);
+    const bool alone = a.when == SyncWhen::AfterBackward ||
+                       (a.when == SyncWhen::AfterOptimizer && !overlaps_param_gather_);
+    seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
+  }
   const auto name = [&](const char* what) {
     return collective_name(words_of(a.op) + what + a.group, a.phase, a.op, a.group);
   };

@@ -77,6 +77,7 @@ class SyncSimulator : private SyncWalk::Maker {
   void layer_ran(double seconds);  // a layer has run for this long; concurrent collectives progressed
   void begin_action();
   // Mean share of the links that layers take. Concurrent collectives get the rest, and take longer.
+  // Call before the first collective runs.
   void set_links(const LinkShare& links) { links_ = links; }
   // begin(), reduce() and norm(): the begin and the end of a step, in separate calls because some collectives
   // run over several stages.
@@ -148,7 +149,10 @@ class SyncSimulator : private SyncWalk::Maker {
   bool overlaps_param_gather_ = false;  // all-gathers of updated parameters run at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
   std::vector<double> gather_seconds_;  // by unit; below 0: not computed yet
-  std::vector<NodeId> after_;           // scratch: nodes that the next reduction waits for
+  // Seconds of the collectives, by action of the plan; below 0: not computed yet. The stages of a class share
+  // the vector.
+  std::shared_ptr<std::vector<double>> action_seconds_;
+  std::vector<NodeId> after_;  // scratch: nodes that the next reduction waits for
 };
 
 // A dry run of actions of a stage, for a microbatch before the last one. The destructor restores the state of

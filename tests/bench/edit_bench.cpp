@@ -63,7 +63,8 @@ std::vector<std::string> values_to_try(const Design& d, const Knob& knob) {
       for (const KnobChoice& choice : knob.choices)
         if (choice.value != now) out.push_back(choice.value);
       break;
-    case KnobType::IntegerList: break;
+    case KnobType::IntegerList:
+    case KnobType::Text: break;
   }
   return out;
 }

@@ -16,7 +16,7 @@ Design experts_design(const char* architecture) {
     d.model.ssm_state = d.model.ssm_conv = 3;
     d.model.ssm_expand = d.model.ssm_dt_rank = 2;
   }
-  if (d.model.architecture == "deepseek3") {
+  if (d.model.architecture.starts_with("deepseek3")) {
     d.model.kv_heads = d.model.heads;
     d.model.q_rank = 6;
     d.model.kv_rank = 5;

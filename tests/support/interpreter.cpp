@@ -211,7 +211,8 @@ class Machine : private OpMachine {
 
   void load_parameters(const Segment& s, const Instance& instance, int64_t rank,
                        std::vector<RealTensor>& v) const {
-    for (TensorId id : s.buffers) v[static_cast<size_t>(id)] = RealTensor(lengths(part(s.tensor(id), rank)));
+    for (const Buffer& b : s.buffers)
+      v[static_cast<size_t>(b.tensor)] = RealTensor(lengths(part(s.tensor(b.tensor), rank)));
     for (const Param& p : s.params)
       v[static_cast<size_t>(p.tensor)] = local(s.tensor(p.tensor),
                                                parameters_.at(parameter_name(s, instance, p)), rank);

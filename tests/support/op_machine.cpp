@@ -98,13 +98,18 @@ int64_t OpMachine::first_token() const {
 }
 
 // Positions in the sequence of rows of a dimension.
-std::vector<int64_t> OpMachine::places(Axis axis, std::vector<int64_t> rows) const {
-  const int64_t first = axis == Axis::Seq ? first_token()
-                        : axis == Axis::WindowContext
-                            ? d_.workload.context_length - *binding_.get(Symbol::intern("We"))
-                            : 0;
+std::vector<int64_t> OpMachine::places(const Segment& s, Axis axis, std::vector<int64_t> rows) const {
+  const int64_t first = axis == Axis::Seq             ? first_token()
+                        : axis == Axis::WindowContext ? d_.workload.context_length - size_in(s, "We")
+                                                      : 0;
   for (int64_t& row : rows) row += first;
   return rows;
+}
+
+int64_t OpMachine::size_in(const Segment& s, const char* symbol) const {
+  const auto value = evaluate(s.scope.of(Expr(Symbol::intern(symbol))), binding_);
+  const Wide* size = std::get_if<Wide>(&value);
+  return size ? static_cast<int64_t>(*size) : 0;
 }
 
 void OpMachine::execute(const Segment& s, OpId begin, OpId end, int stage, RankValues& values,
@@ -140,15 +145,15 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
                   {},
                   {},
                   {},
-                  d_.model.heads / std::max<int64_t>(1, d_.model.kv_heads),
-                  d_.model.window,
+                  size_in(s, "H") / std::max<int64_t>(1, size_in(s, "G")),
+                  size_in(s, "W"),
                   d_.model.experts,
                   d_.model.experts_per_token,
                   {}};
   call.expert_groups = d_.model.expert_groups;
   call.groups_per_token = d_.model.groups_per_token;
   call.tokens_of_sequence = d_.workload.seq;
-  if (values_in_keys(s, op)) call.score_width = d_.model.nope_head_dim + d_.model.rope_head_dim;
+  if (values_in_keys(s, op)) call.score_width = size_in(s, "En") + size_in(s, "Er");
   if (is_routing(op.kind) && !is_relabelling(op.kind))
     call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);
   std::deque<RealTensor> parts;
@@ -157,7 +162,7 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
     const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
     if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
     call.input_starts.push_back(starts_of(rows));
-    call.input_positions.push_back(rows.size() > 1 ? places(s.tensor(id).axes[1], rows[1])
+    call.input_positions.push_back(rows.size() > 1 ? places(s, s.tensor(id).axes[1], rows[1])
                                                    : std::vector<int64_t>{});
     call.input_names.push_back(s.tensor(id).name);
   }

@@ -2,10 +2,12 @@
 
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "model/library.h"
+#include "model/model_sizes.h"
 
 namespace shardscape::test {
 namespace {
@@ -98,6 +100,32 @@ void draw_choices(Design& d, Draw& draw) {
   }
 }
 
+// A layer pattern with a variant, and sizes that are seldom set. The draws follow from the design, so that
+// they do not change those of other fields.
+void draw_own_sizes(Design& d) {
+  ModelSpec& m = d.model;
+  std::mt19937 random(
+      static_cast<unsigned>(m.hidden + 7 * m.vocab + 31 * d.workload.seq + 57 * d.workload.batch));
+  Draw draw(random);
+  if (m.shared_experts > 0 && draw.chance(25)) m.shared_ffn = draw.of({8, 20, 24});
+  if (m.ssm_head_dim > 0 && draw.chance(25)) m.ssm_heads = draw.of({4, 8, 12});
+  const Architecture* architecture = ModelLibrary::instance().architecture(m.architecture);
+  if (!draw.chance(25) || !architecture) return;
+  const auto& kinds = architecture->kinds;
+  LayerVariant own{"own", kinds[static_cast<size_t>(draw.below(kinds.size()))].name, {}};
+  const std::pair<int64_t ModelSpec::*, std::vector<int64_t>> sizes[] = {
+      {&ModelSpec::heads, {2, 4, 8}},    {&ModelSpec::kv_heads, {1, 2, 4}}, {&ModelSpec::head_dim, {4, 8}},
+      {&ModelSpec::ffn, {24, 32, 64}},   {&ModelSpec::window, {0, 2, 5}},   {&ModelSpec::expert_ffn, {8, 16}},
+      {&ModelSpec::value_head_dim, {4}}, {&ModelSpec::kv_rank, {6, 12}}};
+  for (const auto& [member, values] : sizes)
+    if (m.*member > 0 && draw.chance(40))
+      own.sizes[size_row(member)] = values[static_cast<size_t>(draw.below(values.size()))];
+  m.variants = {own};
+  std::string all;
+  for (const SectionTemplate& kind : kinds) all += kind.name + ", ";
+  m.layer_pattern = draw.chance(50) ? "own, (" + all + "own)*" : "(" + all + "own*2)*, own";
+}
+
 }  // namespace
 
 Design random_design(std::mt19937& random) {
@@ -141,6 +169,7 @@ Design random_design(std::mt19937& random) {
             .max_reuse_distance = draw.of({0, 1000, 1'000'000'000})};
   w.recompute_num_layers = draw.of({1, 1, 2, 3});
   if (draw.chance(20)) w.offload_activations = draw.of({1, 2, 3});
+  draw_own_sizes(d);
   return d;
 }
 

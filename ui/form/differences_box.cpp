@@ -103,7 +103,7 @@ DifferencesBox::DifferencesBox(QWidget* parent)
     : QWidget(parent), count_(new QLabel(this)), more_(new QPushButton(this)) {
   setObjectName(QStringLiteral("differences"));
   setAccessibleName(tr("Knobs that differ"));
-  auto* title = new QLabel(tr("DIFFERENCES TO PINNED DESIGNS"), this);
+  auto* title = new QLabel(tr("DIFFERS FROM PINNED DESIGNS"), this);
   title->setProperty("role", "group");
   count_->setProperty("role", "total");
   auto* header = new QHBoxLayout;

@@ -34,7 +34,8 @@ KnobField* makeKnobField(const Knob& knob, QWidget* parent) {
     case KnobType::Integer:
     case KnobType::Decimal:
     case KnobType::IntegerList:
-    case KnobType::ChoiceList: break;
+    case KnobType::ChoiceList:
+    case KnobType::Text: break;
   }
   return new LineField(knob, parent);
 }

@@ -37,7 +37,8 @@ int field_width(KnobType type) {
     case KnobType::Boolean: return 22;
     case KnobType::Choice: return kChoiceWidth;
     case KnobType::IntegerList: return 118;
-    case KnobType::ChoiceList: return 132;
+    case KnobType::ChoiceList:
+    case KnobType::Text: return 132;
     case KnobType::Integer:
     case KnobType::Decimal: break;
   }

@@ -20,7 +20,7 @@ LineField::LineField(const Knob& knob, QWidget* parent)
   line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
   if (knob.type == KnobType::IntegerList)
     line_->setPlaceholderText(QString::fromStdString(knob.when_empty).section(u' ', 0, 0));
-  if (knob.type == KnobType::ChoiceList) line_->setPlaceholderText(tr("none"));
+  if (knob.type == KnobType::ChoiceList || knob.type == KnobType::Text) line_->setPlaceholderText(tr("none"));
   line_->setAcceptDrops(false);  // the window handles dropped designs
   line_->installEventFilter(this);
   connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {

@@ -58,15 +58,23 @@ struct GroupText {
 constexpr const char* kShardingGroup =
     "Hybrid sharding: the ranks of this group share one copy of the optimizer states, and with FSDP "
     "also of parameters and gradients.";
+constexpr const char* kKvHeads = "The tp ranks that hold different KV heads.";
+constexpr const char* kKvCopies =
+    "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its "
+    "gradients.";
 constexpr GroupText kGroupTexts[] = {
     {"tp", &Colors::communication, "Tensor parallel (tp)",
      "Tensor parallelism splits matrix products over ranks. If a matrix product sums over a split "
      "dimension, each rank holds a partial sum. Collectives add the partial sums, and gather shards "
      "where the next op needs the whole tensor."},
-    {"tp_kv", &Colors::runtime, "KV heads (tp_kv)", "The tp ranks that hold different KV heads."},
-    {"tp_rep", &Colors::runtime, "Copies of KV heads (tp_rep)",
-     "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum "
-     "its gradients."},
+    {"tp_kv", &Colors::runtime, "KV heads (tp_kv)", kKvHeads},
+    {"tp_rep", &Colors::runtime, "Copies of KV heads (tp_rep)", kKvCopies},
+    {"tp_kv2", &Colors::runtime, "KV heads (tp_kv2)", kKvHeads},
+    {"tp_rep2", &Colors::runtime, "Copies of KV heads (tp_rep2)", kKvCopies},
+    {"tp_kv3", &Colors::runtime, "KV heads (tp_kv3)", kKvHeads},
+    {"tp_rep3", &Colors::runtime, "Copies of KV heads (tp_rep3)", kKvCopies},
+    {"tp_kv4", &Colors::runtime, "KV heads (tp_kv4)", kKvHeads},
+    {"tp_rep4", &Colors::runtime, "Copies of KV heads (tp_rep4)", kKvCopies},
     {"tp_outer", &Colors::runtime, "Shared contexts (tp_outer)",
      "In decode, ranks of different groups that share a context: each group has other heads."},
     {"dcp", &Colors::runtime, "Decode context parallel (dcp)",

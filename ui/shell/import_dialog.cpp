@@ -125,7 +125,7 @@ QString ImportDialog::summary() const {
   alone.workload.batch = alone.workload.microbatch;
   QString out = tr("Model type %1").arg(text(result_.model_type));
   if (const auto report = make_report(alone); report && report->valid())
-    out += tr(", %1 parameters").arg(text(grouped(report->model_parameters.value)));
+    out += tr(", %1 parameters").arg(text(grouped(model_counts(*report).parameters.value)));
   if (!result_.model.preset.empty()) out += tr(", the sizes of the preset %1").arg(text(result_.name));
   QStringList counts;
   const auto add = [&](size_t n, const QString& what) {

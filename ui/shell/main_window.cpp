@@ -20,6 +20,7 @@
 #include "base/data_dir.h"
 #include "base/units.h"
 #include "design/document.h"
+#include "model/huggingface/hf_files.h"
 #include "ui/form/config_form.h"
 #include "ui/help/help_window.h"
 #include "ui/inspector/inspector_panel.h"
@@ -479,13 +480,15 @@ void MainWindow::importConfig() {
 }
 
 void MainWindow::previewImport(const QString& path) {
-  const auto text = read_text(path.toStdString());
-  if (const auto* problem = std::get_if<Problem>(&text))
+  auto files = read_hf_files(path.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&files))
     return message_->show(
         tr("The file was not imported. %1").arg(QString::fromStdString(to_string(*problem))));
   message_->hide();
-  const std::string name = QFileInfo(path).fileName().toStdString();
-  auto* dialog = new ImportDialog(session_, import_hf_config(std::get<std::string>(text), name), path, this);
+  HfFiles& read = std::get<HfFiles>(files);
+  for (HfFile* file : {&read.config, read.quantization ? &*read.quantization : nullptr})
+    if (file) file->name = QFileInfo(QString::fromStdString(file->name)).fileName().toStdString();
+  auto* dialog = new ImportDialog(session_, import_hf_files(read), path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   dialog->open();
 }
@@ -493,7 +496,7 @@ void MainWindow::previewImport(const QString& path) {
 void MainWindow::openFile(const QString& path) {
   const auto text = read_text(path.toStdString());
   const bool config = std::holds_alternative<std::string>(text) &&
-                      looks_like_hf_config(std::get<std::string>(text));
+                      looks_like_hf_file(std::get<std::string>(text));
   config ? previewImport(path) : static_cast<void>(document_->openPath(path));
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,7 +13,8 @@
 namespace shardscape {
 
 using KnobValue = std::variant<int64_t, bool, std::string, std::vector<int64_t>,
-                               // One alternative per KnobType; Decimal uses int64_t.
+                               // One alternative per KnobType; Decimal uses int64_t, Text and Choice a
+                               // string.
                                std::vector<std::string>>;
 
 struct KnobAccess {
@@ -21,6 +24,8 @@ struct KnobAccess {
   // The value of a number or a flag; the index of an enum among its named choices, -1 if it has no name.
   // nullptr for other types of knobs.
   int64_t (*number)(const Design&) = nullptr;
+  // Text: the mistake in a text; nothing if the text can be set.
+  std::optional<Problem> (*mistake)(std::string_view text) = nullptr;
 };
 
 struct KnobTable {

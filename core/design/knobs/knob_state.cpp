@@ -1,7 +1,6 @@
 #include "design/knobs/knob_state.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "design/cluster.h"
@@ -9,35 +8,23 @@
 #include "design/validate/checks.h"
 #include "mesh/pipeline_layout.h"
 #include "model/library.h"
+#include "model/model_sizes.h"
 
 namespace shardscape {
 namespace {
 
-// Sizes of parts that an architecture may lack.
-struct PartialSize {
-  const char* knob;
-  Axis axis;          // the size has an effect if parameters have this axis
-  const char* parts;  // name of the missing part
-};
-constexpr std::array<PartialSize, 11> kSizes{{{"heads", Axis::Heads, "attention"},
-                                              {"kv_heads", Axis::KvHeads, "attention"},
-                                              {"head_dim", Axis::HeadDim, "attention"},
-                                              {"ffn", Axis::Ffn, "MLP"},
-                                              {"ssm_state", Axis::SsmState, "state-space mixer"},
-                                              {"ssm_conv", Axis::SsmConv, "state-space mixer"},
-                                              {"ssm_expand", Axis::SsmConv, "state-space mixer"},
-                                              {"ssm_dt_rank", Axis::SsmDtRank, "Mamba-1 mixer"},
-                                              {"ssm_head_dim", Axis::SsmHeadDim, "Mamba-2 mixer"},
-                                              {"ssm_groups", Axis::SsmGroups, "Mamba-2 mixer"},
-                                              {"ssm_chunk", Axis::SsmGroups, "Mamba-2 mixer"}}};
+// The size of a part that an architecture may lack; nullptr for any other knob.
+const ModelSize* partial_size(std::string_view knob) {
+  const ModelSize* size = find_model_size(knob);
+  return size && size->part.axis ? size : nullptr;
+}
 
 std::string missing_size(const Design& d, std::string_view knob) {
-  const auto size = std::find_if(kSizes.begin(), kSizes.end(),
-                                 [&](const PartialSize& s) { return knob == s.knob; });
-  if (size == kSizes.end() || uses_axis(d, size->axis)) return "";
-  const bool attends = std::string_view(size->parts) == "attention" &&
+  const ModelSize* size = partial_size(knob);
+  if (!size || uses_axis(d, *size->part.axis)) return "";
+  const bool attends = size->section == ModelSection::Attention &&
                        uses_axis(d, Axis::Heads);  // attention that lacks only this size
-  return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->parts;
+  return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->part.name;
 }
 
 // The reason if the condition holds, otherwise "".
@@ -50,10 +37,6 @@ std::string head_size(const Design& d) {
   if (std::string none = missing_size(d, "head_dim"); !none.empty()) return none;
   return when(uses_axis(d, Axis::KvRank),
               "latent attention has its own head sizes: non-rotary, rotary and value");
-}
-template <Axis axis>
-std::string latent(const Design& d) {
-  return lacks(d, uses_axis(d, axis), "latent attention");
 }
 std::string experts(const Design& d) { return lacks(d, uses_axis(d, Axis::Experts), "experts"); }
 std::string no_ep(const Design& d) {
@@ -72,7 +55,14 @@ std::string shared_experts(const Design& d) {
 std::string dense_layers(const Design& d) {
   if (std::string none = experts(d); !none.empty()) return none;
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
-  return lacks(d, architecture && architecture->lead >= 0, "leading dense layers");
+  if (std::string none = lacks(d, architecture && architecture->lead >= 0, "leading dense layers");
+      !none.empty())
+    return none;
+  return when(!d.model.layer_pattern.empty(), "the layer pattern places the dense layers");
+}
+std::string expansion(const Design& d) {
+  if (std::string none = missing_size(d, "ssm_expand"); !none.empty()) return none;
+  return when(has_free_ssm_heads(d), "the SSM heads set the channels of mixers");
 }
 std::string positions(const Design& d) {
   return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions");
@@ -252,11 +242,7 @@ constexpr Rule kRules[] = {
     {"head_dim", head_size},
     {"positions", positions, true},
     {"window", window, true},
-    {"q_rank", latent<Axis::QRank>, true},
-    {"kv_rank", latent<Axis::KvRank>, true},
-    {"nope_head_dim", latent<Axis::NopeDim>, true},
-    {"rope_head_dim", latent<Axis::RopeDim>, true},
-    {"value_head_dim", latent<Axis::ValueDim>, true},
+    {"ssm_expand", expansion},
     {"mtp_layers", mtp, true},
     {"experts", experts},
     {"experts_per_token", experts},
@@ -445,9 +431,9 @@ std::optional<std::string> impossible_choice(const Design& design, const Knob& k
 
 int64_t least_value(const Design& design, const Knob& knob) {
   if (knob.group != KnobGroup::Model) return knob.min;
-  const auto size = std::find_if(kSizes.begin(), kSizes.end(),
-                                 [&](const PartialSize& s) { return knob.id == s.knob; });
-  return size != kSizes.end() && uses_axis(design, size->axis) ? 1 : knob.min;
+  const ModelSize* size = partial_size(knob.id);
+  if (size && size->member == &ModelSpec::ssm_expand && has_free_ssm_heads(design)) return knob.min;
+  return size && size->part.needed && uses_axis(design, *size->part.axis) ? 1 : knob.min;
 }
 
 void check_without_effect(Checks& checks) {
@@ -460,8 +446,7 @@ void check_without_effect(Checks& checks) {
     std::vector<Noted> out;
     for (const Knob& knob : knobs()) {
       const Rule* rule = rule_of(knob.id);
-      const bool size = std::any_of(kSizes.begin(), kSizes.end(),
-                                    [&](const PartialSize& s) { return knob.id == s.knob; });
+      const bool size = partial_size(knob.id) != nullptr;
       if (size || (rule && rule->noted))
         out.push_back({&knob, rule && rule->noted ? rule : nullptr, knob_text(Design{}, knob)});
     }

@@ -129,6 +129,13 @@ class TableWriter {
     knob.when_empty = std::move(when_empty);
   }
 
+  void text(KnobAccess access, std::string id, std::string label, std::string accepted,
+            std::string when_empty, std::string help) {
+    Knob& knob = add(access, KnobType::Text, std::move(id), std::move(label), "", std::move(help));
+    knob.accepted = std::move(accepted);
+    knob.when_empty = std::move(when_empty);
+  }
+
  private:
   Knob& add(KnobAccess access, KnobType type, std::string id, std::string label, std::string symbol,
             std::string help) {

@@ -118,6 +118,11 @@ std::optional<Mistake> read_value(const Knob& knob, std::string_view text, KnobV
       value = *choice;
       return std::nullopt;
     }
+    case KnobType::Text:
+      if (const auto mistake = text.empty() ? std::nullopt : knob_access(knob).mistake(text))
+        return Mistake{mistake->code, mistake->what};
+      value = std::string(text);
+      return std::nullopt;
   }
   return std::nullopt;
 }
@@ -225,6 +230,7 @@ std::string accepted_values(const Knob& knob) {
     case KnobType::IntegerList:
       return "whole numbers" + range + " separated by commas, or nothing for an " + knob.when_empty;
     case KnobType::Boolean: return "true or false (also on and off, yes and no, 1 and 0)";
+    case KnobType::Text: return knob.accepted + ", or nothing for " + knob.when_empty;
     case KnobType::Choice:
     case KnobType::ChoiceList: break;
   }

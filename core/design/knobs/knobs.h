@@ -15,7 +15,8 @@ namespace shardscape {
 
 enum class KnobGroup { Model, Parallelism, Workload, Cluster };
 // Decimal values are stored in thousandths.
-enum class KnobType { Integer, Decimal, Boolean, Choice, IntegerList, ChoiceList };
+// Text: a text with a grammar of its own.
+enum class KnobType { Integer, Decimal, Boolean, Choice, IntegerList, ChoiceList, Text };
 
 struct KnobChoice {
   std::string value, label;
@@ -33,7 +34,8 @@ struct Knob {
   std::string unit;          // "tokens", may be empty
   int64_t min = 0, max = 0;  // of Integer, of the elements of an IntegerList, of Decimal in thousandths
   std::vector<KnobChoice> choices;  // of Choice and ChoiceList
-  std::string when_empty;           // IntegerList: the meaning of an empty list, "even split"
+  std::string when_empty;           // IntegerList, Text: the meaning of an empty value, "even split"
+  std::string accepted;             // Text: the texts that are accepted
   std::string help;                 // one or two sentences: the effect and the cost
   std::string flag() const;         // "--kv-heads"
 };

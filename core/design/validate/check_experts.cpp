@@ -59,15 +59,16 @@ void check_routing(Checks& checks, const std::string& architecture) {
   if (m.expert_ffn < 1)
     checks.error(ProblemCode::ExpertFfnMissing, "expert_ffn", "the inner width of experts is 0", "at least 1",
                  {set_to("expert_ffn", std::max<int64_t>(1, m.ffn))});
-  if (m.dense_layers > 0 && m.dense_layers >= m.layers && checks.in_range({"layers", "dense_layers"}))
+  if (m.layer_pattern.empty() && m.dense_layers > 0 && m.dense_layers >= m.layers &&
+      checks.in_range({"layers", "dense_layers"}))
     checks.note(ProblemCode::AllLayersDense, "dense_layers",
                 "all " + grouped(m.layers) + " layers are dense: no layer has experts",
                 "less than " + grouped(m.layers), {set_to("dense_layers", 0)});
 }
 
 void check_shared_experts(Checks& checks, const Architecture& architecture) {
-  if (!architecture.uses(Axis::SharedFfn) || !checks.in_range({"shared_experts"}) ||
-      checks.design.model.shared_experts > 0)
+  if (!architecture.uses(Axis::SharedFfn) || !checks.in_range({"shared_experts", "shared_ffn"}) ||
+      checks.design.model.shared_experts > 0 || checks.design.model.shared_ffn > 0)
     return;
   checks.error(ProblemCode::SharedExpertsMissing, "shared_experts",
                "the " + architecture.id + " architecture runs shared experts in every layer with experts",
@@ -170,7 +171,7 @@ void check_mesh(Checks& checks) {
                  "an expert FFN size of " + grouped(d.model.expert_ffn) + " does not split over " +
                      grouped(p.expert_tp()),
                  "a divisor of " + grouped(d.model.expert_ffn), {set_to("etp", 1)});
-  const int64_t shared = d.model.shared_experts * d.model.expert_ffn;
+  const int64_t shared = d.model.shared_width();
   if (shared % p.tp != 0)
     checks.error(ProblemCode::SharedExpertsIndivisibleByTp, "tp",
                  "shared experts " + grouped(shared) + " wide do not split over tp = " + grouped(p.tp),

@@ -16,7 +16,7 @@ bool llama_has(Axis axis) {
 // e·D channels are divided into heads, and heads into groups.
 void check_heads(Checks& checks) {
   if (!uses_axis(checks.design, Axis::SsmGroups) ||
-      !checks.in_range({"hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"}))
+      !checks.in_range({"hidden", "ssm_expand", "ssm_heads", "ssm_head_dim", "ssm_groups"}))
     return;
   const ModelSpec& m = checks.design.model;
   const int64_t channels = ssm_channels(checks.design);
@@ -31,10 +31,9 @@ void check_heads(Checks& checks) {
         offer(fixes, "ssm_head_dim", *std::prev(it));
         break;
       }
-    checks.error(
-        ProblemCode::SsmHeadsIndivisible, "ssm_head_dim",
-        "e D = " + grouped(channels) + " channels do not split into heads of " + grouped(m.ssm_head_dim),
-        "a divisor of " + grouped(channels) + ": " + or_list(accepted), std::move(fixes));
+    checks.error(ProblemCode::SsmHeadsIndivisible, "ssm_head_dim",
+                 ssm_channels_text(checks.design) + " do not split into heads of " + grouped(m.ssm_head_dim),
+                 "a divisor of " + grouped(channels) + ": " + or_list(accepted), std::move(fixes));
     return;
   }
   const int64_t heads = channels / m.ssm_head_dim;
@@ -42,10 +41,10 @@ void check_heads(Checks& checks) {
   const std::vector<int64_t> accepted = divisors(heads);
   std::vector<Fix> fixes;
   offer(fixes, "ssm_groups", *std::prev(std::upper_bound(accepted.begin(), accepted.end(), m.ssm_groups)));
-  checks.error(
-      ProblemCode::SsmGroupsIndivisible, "ssm_groups",
-      grouped(heads) + " heads of e D / P channels cannot form " + grouped(m.ssm_groups) + " groups evenly",
-      "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
+  checks.error(ProblemCode::SsmGroupsIndivisible, "ssm_groups",
+               grouped(heads) + " heads of " + (m.ssm_heads > 0 ? "P" : "e D / P") +
+                   " channels cannot form " + grouped(m.ssm_groups) + " groups evenly",
+               "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
 }
 
 // A scan depends on all previous tokens. Therefore cp exchanges the sequence for groups of heads around the
@@ -67,7 +66,7 @@ void check_scan_order(Checks& checks) {
                  "1, or an architecture with Mamba-2 mixers", {off});
     return;
   }
-  if (!checks.in_range({"tp", "hidden", "ssm_expand", "ssm_head_dim", "ssm_groups"})) return;
+  if (!checks.in_range({"tp", "hidden", "ssm_expand", "ssm_heads", "ssm_head_dim", "ssm_groups"})) return;
   const ModelSpec& m = d.model;
   if (m.ssm_groups % tp != 0 || ssm_channels(d) % (m.ssm_head_dim * m.ssm_groups) != 0)
     return;  // other checks report this
@@ -97,7 +96,18 @@ bool uses_axis(const Design& design, Axis axis) {
   return architecture ? architecture->uses(axis) : llama_has(axis);
 }
 
-int64_t ssm_channels(const Design& design) { return design.model.ssm_expand * design.model.hidden; }
+bool has_free_ssm_heads(const Design& design) {
+  return design.model.ssm_heads > 0 && uses_axis(design, Axis::SsmHeadDim);
+}
+
+int64_t ssm_channels(const Design& design) {
+  const ModelSpec& m = design.model;
+  return has_free_ssm_heads(design) ? m.ssm_heads * m.ssm_head_dim : m.ssm_expand * m.hidden;
+}
+
+std::string ssm_channels_text(const Design& design) {
+  return (has_free_ssm_heads(design) ? "Hm P = " : "e D = ") + grouped(ssm_channels(design)) + " channels";
+}
 
 void check_mixers(Checks& checks) {
   check_heads(checks);

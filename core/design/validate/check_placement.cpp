@@ -11,8 +11,8 @@ namespace shardscape {
 namespace {
 
 bool can_choose_tp(const Checks& checks) {
-  return checks.in_range(
-      {"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "tp", "pp", "dp"});
+  return checks.in_range({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_heads", "ssm_head_dim",
+                          "ssm_groups", "seq", "tp", "pp", "dp"});
 }
 
 std::vector<Fix> fewer_ranks(const Checks& checks) {

@@ -44,11 +44,12 @@ void check_sizes(Checks& checks) {
   features("ffn", "the FFN size", d.model.ffn, tp, true);
   if (!uses_axis(d, Axis::KvRank))
     features("heads", "heads x head size", d.model.heads * d.model.head_dim, tp, false);
-  if (uses_axis(d, Axis::Experts) && checks.in_range({"experts", "expert_ffn", "shared_experts", "etp"})) {
+  if (uses_axis(d, Axis::Experts) &&
+      checks.in_range({"experts", "expert_ffn", "shared_experts", "shared_ffn", "etp"})) {
     features("expert_ffn", "the FFN size of experts", d.model.expert_ffn, d.parallel.expert_tp(), true);
-    if (d.model.expert_ffn % (tp * block) != 0)
-      features("expert_ffn", "the width of shared experts", d.model.shared_experts * d.model.expert_ffn, tp,
-               false);
+    if (d.model.shared_ffn > 0 || d.model.expert_ffn % (tp * block) != 0)
+      features(d.model.shared_ffn > 0 ? "shared_ffn" : "expert_ffn", "the width of shared experts",
+               d.model.shared_width(), tp, false);
   }
   if (uses_axis(d, Axis::KvRank) && checks.in_range({"q_rank", "kv_rank", "value_head_dim"})) {
     features("heads", "heads x value head size", d.model.heads * d.model.value_head_dim, tp, false);
@@ -58,7 +59,8 @@ void check_sizes(Checks& checks) {
   // Only weight gradients contract over tokens, so inference does not restrict the number of tokens. Types
   // with blocks require multiples of the block for all features.
   if (!trains(d)) {
-    if (quantization_block(type) > 1 && checks.in_range({"ssm_expand", "ssm_dt_rank"})) {
+    if (quantization_block(type) > 1 &&
+        checks.in_range({"ssm_expand", "ssm_heads", "ssm_head_dim", "ssm_dt_rank"})) {
       if (uses_axis(d, Axis::SsmConv))
         features("ssm_expand", "the channels of mixers", ssm_channels(d), tp, false);
       if (uses_axis(d, Axis::SsmDtRank))

@@ -10,7 +10,8 @@ namespace {
 // Fixes to values of tp that satisfy all conditions at once, so that a fix never causes another problem.
 std::vector<Fix> tp_fixes(const Checks& checks) {
   std::vector<Fix> fixes;
-  if (!checks.in_range({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_groups", "seq", "pp", "dp"}))
+  if (!checks.in_range({"hidden", "heads", "kv_heads", "ffn", "ssm_expand", "ssm_heads", "ssm_head_dim",
+                        "ssm_groups", "seq", "pp", "dp"}))
     return fixes;
   const Design& d = checks.design;
   offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
@@ -61,12 +62,12 @@ void check_ffn(Checks& checks) {
 // runs within a group.
 void check_scan(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.in_range({"hidden", "ssm_expand", "ssm_groups", "tp"})) return;
+  if (!checks.in_range({"hidden", "ssm_expand", "ssm_heads", "ssm_head_dim", "ssm_groups", "tp"})) return;
   const int64_t tp = d.parallel.tp, channels = ssm_channels(d), groups = d.model.ssm_groups;
   if (uses_axis(d, Axis::SsmInner) && channels % tp != 0)
     checks.error(ProblemCode::SsmChannelsIndivisibleByTp, "tp",
-                 "e D = " + grouped(channels) + " channels do not split over tp = " + grouped(tp),
-                 divisor_of(channels), tp_fixes(checks));
+                 ssm_channels_text(d) + " do not split over tp = " + grouped(tp), divisor_of(channels),
+                 tp_fixes(checks));
   if (uses_axis(d, Axis::SsmGroups) && groups % tp != 0)
     checks.error(ProblemCode::SsmGroupsIndivisibleByTp, "tp",
                  grouped(groups) + (groups == 1 ? " group" : " groups") +

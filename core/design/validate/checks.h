@@ -37,6 +37,7 @@ void check_mixers(Checks& checks);          // state-space mixers
 void check_tensor(Checks& checks);          // sizes that tp and sequence parallelism split
 void check_context(Checks& checks);         // sizes that context parallelism splits
 void check_experts(Checks& checks);         // mixture of experts and the expert mesh
+void check_layer_kinds(Checks& checks);     // layer pattern and variants, sizes of each variant
 void check_pipeline(Checks& checks);        // stages, their layers, the bubble
 void check_interleaving(Checks& checks);    // virtual stages
 void check_schedule(Checks& checks);        // requirements of schedules other than 1F1B
@@ -67,8 +68,11 @@ bool uses_axis(const Design& design, Axis axis);
 // The smallest sensible value: 1 for the size of a part that the architecture has, otherwise the minimum of
 // the knob.
 int64_t least_value(const Design& design, const Knob& knob);
-int64_t ssm_channels(const Design& design);                            // e·D
-int64_t ranks_without(const Design& design, std::string_view degree);  // product of the other degrees
+bool has_free_ssm_heads(const Design& design);        // mixers have ssm_heads heads, whatever the expansion
+int64_t ssm_channels(const Design& design);           // e·D, or Hm·P with free heads
+std::string ssm_channels_text(const Design& design);  // "e D = 4,096 channels"
+// The product of the other degrees; kMaxWorld + 1 for every larger product.
+int64_t ranks_without(const Design& design, std::string_view degree);
 // Whether tp divides heads, KV heads, FFN, mixers and the sequence, and the number of ranks stays within its
 // limit.
 bool tp_is_valid(const Design& design, int64_t tp);

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "design/knobs/knob_access.h"
 #include "design/knobs/knobs.h"
+#include "design/layer_sizes.h"
 #include "design/limits.h"
 #include "design/validate/checks.h"
 
@@ -17,10 +18,10 @@ namespace {
 
 // In the order of the form.
 constexpr void (*kChecks[])(Checks&) = {
-    check_values,    check_model,    check_mixers,        check_tensor,    check_context,
-    check_experts,   check_pipeline, check_interleaving,  check_schedule,  check_precision,
-    check_recompute, check_offload,  check_batch,         check_inference, check_sync,
-    check_placement, check_cluster,  check_without_effect};
+    check_values,    check_model,     check_mixers,       check_tensor,        check_context,
+    check_experts,   check_pipeline,  check_interleaving, check_schedule,      check_precision,
+    check_recompute, check_offload,   check_batch,        check_inference,     check_layer_kinds,
+    check_sync,      check_placement, check_cluster,      check_without_effect};
 
 }  // namespace
 
@@ -86,7 +87,7 @@ PartKnobs part_knobs(KnobGroup group) {
   PartKnobs out;
   for (const Knob& knob : knobs()) {
     if (knob.group != group || knob.type == KnobType::Boolean || knob.type == KnobType::IntegerList ||
-        knob.type == KnobType::ChoiceList)
+        knob.type == KnobType::ChoiceList || knob.type == KnobType::Text)
       continue;
     const auto number = knob_access(knob).number;
     if (number && knob.type == KnobType::Choice)
@@ -226,18 +227,27 @@ std::vector<int64_t> divisors(int64_t n) {
 
 int64_t ranks_without(const Design& design, std::string_view degree) {
   const ParallelSpec& p = design.parallel;
-  return (degree == "tp" ? 1 : p.tp) * (degree == "pp" ? 1 : p.pp) * (degree == "dp" ? 1 : p.dp) *
-         (degree == "cp" ? 1 : p.cp);
+  int64_t out = 1;
+  for (const auto& [name, value] : {std::pair{"tp", p.tp}, {"pp", p.pp}, {"dp", p.dp}, {"cp", p.cp}}) {
+    if (degree == name) continue;
+    if (__builtin_mul_overflow(out, value, &out) || out > kMaxWorld) return kMaxWorld + 1;
+  }
+  return out;
 }
 
-bool tp_is_valid(const Design& design, int64_t tp) {
-  const ModelSpec& m = design.model;
+namespace {
+bool sizes_split(const Design& design, const ModelSpec& m, int64_t tp) {
   if (uses_axis(design, Axis::Heads) && m.heads % tp != 0) return false;
   if (uses_axis(design, Axis::Ffn) && m.ffn % tp != 0) return false;
-  if (uses_axis(design, Axis::SsmInner) && ssm_channels(design) % tp != 0) return false;
   if (uses_axis(design, Axis::SsmGroups) && m.ssm_groups % tp != 0) return false;
-  if (uses_axis(design, Axis::KvHeads) && (m.kv_heads < tp ? tp % m.kv_heads != 0 : m.kv_heads % tp != 0))
-    return false;
+  return !uses_axis(design, Axis::KvHeads) ||
+         (m.kv_heads > 0 && (m.kv_heads < tp ? tp % m.kv_heads == 0 : m.kv_heads % tp == 0));
+}
+}  // namespace
+
+bool tp_is_valid(const Design& design, int64_t tp) {
+  if (!all_layer_models(design, [&](const ModelSpec& m) { return sizes_split(design, m, tp); })) return false;
+  if (uses_axis(design, Axis::SsmInner) && ssm_channels(design) % tp != 0) return false;
   const bool decodes = design.workload.mode == Mode::Decode;
   const int64_t parts = (decodes ? 1 : design.parallel.cp) * (design.parallel.sequence_parallel ? tp : 1);
   if (parts < 1 || (decodes ? design.workload.microbatch : design.workload.seq) % parts != 0) return false;

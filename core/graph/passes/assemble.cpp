@@ -29,6 +29,7 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
     whole.shards.back().clear();
     out = b_.redistribute(out, whole, Phase::Forward, "the sampler");
   }
+  part_ = ModelPart::Mtp;
   if (s.kind == SegmentKind::Head && !mtp.lines.empty())
     for (int64_t depth = 1; depth <= b_.structure().mtp_layers; ++depth) {
       // A depth of multi-token prediction looks one token further: the previous targets are its input
@@ -157,7 +158,7 @@ TensorId Assembler::parameter(const std::string& instance, const BlockParam& par
   if (param.buffer) {
     const TensorId id = b_.add_tensor(instance + "." + param.name, param.axes, {}, DType::FP32,
                                       TensorRole::Constant);
-    b_.segment().buffers.push_back(id);
+    b_.segment().buffers.push_back({id, part_});
     return id;
   }
   Placement placement = b_.parameter_rules().place(param.axes);
@@ -166,7 +167,7 @@ TensorId Assembler::parameter(const std::string& instance, const BlockParam& par
                                     param.dtype.value_or(b_.structure().dtype), TensorRole::Parameter);
   const bool padded = std::find(param.axes.begin(), param.axes.end(), Axis::Vocab) != param.axes.end();
   b_.segment().params.push_back(
-      {id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded});
+      {id, -1, b_.structure().tied && !param.tied.empty() ? param.tied : param.shared, padded, false, part_});
   return id;
 }
 

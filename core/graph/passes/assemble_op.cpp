@@ -335,7 +335,7 @@ TensorId Assembler::combine_by_node(const OpLine& line, const OpSpec& spec,
 Axis Assembler::joined_axis(const OpLine& line, const std::vector<TensorId>& operands) {
   Expr size;
   for (TensorId id : operands) size += b_.tensor(id).sizes.back();
-  const auto axis = axis_of_size(size);
+  const auto axis = axis_of_size(size, b_.segment().scope);
   if (!axis)
     fail(ProblemCode::OpAxes, line, "no axis has the size " + size.text(),
          "operands whose last dimensions add up to one");

@@ -122,6 +122,7 @@ class Assembler {
 
   SegmentBuilder& b_;
   const ModelLibrary& library_;
+  ModelPart part_ = ModelPart::Language;  // of the parameters that lines add
   std::map<TensorId, TensorId> quantized_;
   std::map<TensorId, TensorId> at_nodes_;  // choices of a token -> its routing weights at the receiving node
 };

@@ -62,7 +62,8 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   if (!attributes.causal || q.sizes[1] != k.sizes[1]) return all;
   const Expr length = k.sizes[1];  // if ranks hold parts of the queries, the result is the mean over ranks
   if (attributes.window) {
-    static const Expr reach{Symbol::intern("We")};
+    static const Expr window{Symbol::intern("We")};
+    const Expr reach = s.scope.of(window);
     return all * (Expr(2) * reach * length - reach * reach + reach) / (Expr(2) * length * length);
   }
   // All keys before this rank's block, and its own block under the mask.
@@ -80,7 +81,8 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
 void count_ssd(const Segment& s, Op& op) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &x = s.tensor(forward.inputs[0]), &b = s.tensor(forward.inputs[3]);
-  static const Expr chunk{Symbol::intern("Qe")};
+  static const Expr tokens{Symbol::intern("Qe")};
+  const Expr chunk = s.scope.of(tokens);
   const bool backward = op.grad != GradRole::None;
   const Expr scores = Expr(2) * local_elements(b) * chunk, values = Expr(2) * local_elements(x) * chunk;
   const Expr states = Expr(2) * local_elements(x) * local_size(b, static_cast<int>(b.axes.size()) - 1);

@@ -66,9 +66,10 @@ class Differentiator {
     if (op_traits(s_.op(s_.tensor(of).producer).kind).accepts_partial_gradient) {
       for (MeshAxis axis : open)
         if (target.shard_dim(axis) < 0) out.push_back(axis);
-    } else if (std::find(open.begin(), open.end(), MeshAxis::TpRep) != open.end() &&
-               std::find(open.begin(), open.end(), MeshAxis::TpKv) == open.end()) {
-      out.push_back(MeshAxis::TpRep);
+    } else {
+      const auto has = [&](MeshAxis axis) { return std::find(open.begin(), open.end(), axis) != open.end(); };
+      for (const KvSplit& split : kKvSplits)
+        if (has(split.copies) && !has(split.heads)) out.push_back(split.copies);
     }
     return out;
   }

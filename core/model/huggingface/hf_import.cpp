@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/huggingface/hf_reader.h"
+#include "model/huggingface/nearest_family.h"
 #include "model/library.h"
 
 namespace shardscape {
@@ -16,28 +16,83 @@ std::string known_types() {
   return out;
 }
 
-// Whether the file has a key of a mixture of experts, in the spelling of any family.
-bool has_experts(const json& root) {
-  const auto says = [&](const char* key) { return root.contains(key) && !root[key].is_null(); };
-  return says("num_local_experts") || says("n_routed_experts") || says("num_experts") ||
-         says("moe_num_experts");
+// The key that says how many experts a layer has, in the spelling of any family; empty without experts.
+std::string experts_key(const HfReader& reader) {
+  for (const char* key : {"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"})
+    if (const json* found = reader.value(key); found && !found->is_null() && *found != json(0)) return key;
+  return "";
 }
 
-void refuse_type(const json& root, const std::string& type, HfReader& reader) {
-  const std::string accepted = "one of " + known_types();
-  if (type.empty())
-    reader.problem(ProblemCode::HfUnknownType, "model_type",
-                   "\"model_type\" is missing or not a text: the model type is unknown", accepted);
-  else if (has_experts(root))
-    reader.problem(ProblemCode::HfUnsupportedType, "model_type",
-                   "\"" + type + "\" is a mixture of experts, which is not supported yet", accepted);
-  else if (root.contains("text_config"))
-    reader.problem(ProblemCode::HfUnsupportedType, "model_type",
-                   "\"" + type + "\" consists of several models; only single language models can be imported",
-                   accepted);
-  else
-    reader.problem(ProblemCode::HfUnknownType, "model_type", "the model type \"" + type + "\" is not known",
-                   accepted);
+// "a", "b" and 3 more
+std::string quoted_list(const std::vector<std::string>& texts, const char* quote) {
+  constexpr size_t kShown = 12;
+  std::string out;
+  for (size_t i = 0; i < std::min(texts.size(), kShown); ++i)
+    out += (out.empty() ? "" : ", ") + (quote + texts[i]) + quote;
+  if (texts.size() > kShown) out += " and " + std::to_string(texts.size() - kShown) + " more";
+  return out;
+}
+
+void refuse_unknown(HfReader& reader) {
+  const std::string type = reader.text_or("model_type", "");
+  const hf::NearestFamily nearest = hf::nearest_family(reader);
+  const std::string what = type.empty() ? "\"model_type\" is missing or not a text: the model type is unknown"
+                                        : "the model type \"" + type + "\" is not known";
+  std::string accepted = "one of " + known_types();
+  if (nearest.fields > 0)
+    accepted += "; nearest is \"" + std::string(nearest.family->type) + "\", architecture " +
+                nearest.architecture + ", which reads " + std::to_string(nearest.fields) +
+                (nearest.fields == 1 ? " field" : " fields") + " of this file";
+  if (nearest.fields > 0 && !nearest.differences.empty())
+    accepted += "; it differs: " + quoted_list(nearest.differences, "");
+  reader.problem(
+      ProblemCode::HfUnknownType, "model_type",
+      what + (nearest.uncovered.empty() ? "" : "; no block covers " + quoted_list(nearest.uncovered, "\"")),
+      accepted);
+}
+
+// The family of an object by its model type, or by the class of the original code.
+const hf::FamilyRow* family_of(const HfReader& reader) {
+  const std::string type = reader.text_or("model_type", "");
+  if (const hf::FamilyRow* row = hf::family_of_type(type)) return row;
+  if (type.empty() && !reader.absent("ssm_cfg")) return hf::family_of_type(hf::kUntypedMamba);
+  const json* classes = reader.value("architectures");
+  for (const json& name : classes && classes->is_array() ? *classes : json::array())
+    if (name.is_string())
+      if (const hf::FamilyRow* row = hf::family_of_class(name.get<std::string>())) return row;
+  return nullptr;
+}
+
+// The models next to the language model.
+void refuse_others(HfReader& file) {
+  const auto refuse = [&](const char* key, const char* what) {
+    file.problem(ProblemCode::HfUnsupportedType, key, what, "a file of a language model alone");
+  };
+  const auto object = [&](const char* key) { return file.value(key) && file.value(key)->is_object(); };
+  const json* classes = file.value("architectures");
+  const std::string model_class = classes && classes->is_array() && !classes->empty() &&
+                                          classes->front().is_string()
+                                      ? classes->front().get<std::string>()
+                                      : "";
+  if (object("vision_config"))
+    refuse("vision_config", "the vision tower has no blocks yet");
+  else if (model_class.ends_with("ForConditionalGeneration"))  // all sizes of the tower are defaults
+    refuse("architectures", "the vision tower has no blocks yet");
+  if (object("audio_config")) refuse("audio_config", "the audio encoder has no blocks yet");
+}
+
+// Lists the key by which the family was found first.
+void recognise_family(HfReader& reader, const hf::FamilyRow& row, ImportResult& result) {
+  const std::string architecture = "architecture " + result.model.architecture;
+  if (row.type == std::string(hf::kUntypedMamba)) {
+    reader.recognise(reader.absent("ssm_cfg.layer") ? "ssm_cfg" : "ssm_cfg.layer", architecture);
+  } else if (hf::family_of_type(reader.text_or("model_type", ""))) {
+    reader.recognise("model_type", architecture);
+  } else {
+    reader.recognise("architectures", architecture);
+    if (!reader.absent("model_type")) reader.ignore("model_type", "not known; \"architectures\" decides");
+  }
+  std::rotate(result.recognised.begin(), result.recognised.end() - 1, result.recognised.end());
 }
 
 // Takes the name of a preset with equal sizes, otherwise the last part of the path in the file.
@@ -59,30 +114,53 @@ void name_it(ImportResult& result, const HfReader& reader) {
   if (result.name.empty()) result.name = "Imported " + result.model_type;
 }
 
+void read_model(HfReader& file, ImportResult& result) {
+  constexpr const char* kLanguage = "text_config";
+  const bool several = file.value(kLanguage) && file.value(kLanguage)->is_object();
+  HfReader language = several ? file.within(kLanguage) : file;
+  result.model_type = file.text_or("model_type", language.text_or("model_type", ""));
+  // The row of the whole file knows of mechanisms beyond those of its language model's type.
+  const hf::FamilyRow* row = family_of(language);
+  if (const hf::FamilyRow* whole = several ? family_of(file) : nullptr; whole && (!row || !whole->read))
+    row = whole;
+  if (!row) return refuse_unknown(language);
+  if (result.model_type.empty()) result.model_type = row->type;
+  if (several) refuse_others(file);
+  if (!row->read)
+    return language.problem(ProblemCode::HfUnsupportedType, "model_type",
+                            "\"" + result.model_type + "\" needs mechanisms without blocks: " + row->missing,
+                            "one of " + known_types());
+  hf::Family family{row->type, language, several ? &file : nullptr, result.model, result.context};
+  row->read(family);
+  if (const std::string key = experts_key(language); !key.empty() && result.model.experts == 0)
+    return language.problem(ProblemCode::HfUnsupportedType, key,
+                            "\"" + key + "\" is " + language.shown(key) + ", but \"" + row->type +
+                                "\" is a family without experts",
+                            "no experts, or a family with experts: one of " + known_types());
+  recognise_family(language, *row, result);
+  if (several && !file.absent("model_type"))
+    file.recognise("model_type", "several models; the language model is in \"text_config\"");
+  file.ignore_rest();
+  if (result.ok()) name_it(result, file);
+}
+
 }  // namespace
+
+std::vector<std::string> hf_model_types() {
+  std::vector<std::string> out;
+  for (const hf::FamilyRow& row : hf::families())
+    if (row.read && row.type != std::string(hf::kUntypedMamba)) out.push_back(row.type);
+  return out;
+}
 
 ImportResult import_hf_config(const std::string& text, const std::string& where) {
   ImportResult result;
   result.model = {};
   result.model.preset.clear();
   try {
-    const JsonFile file(text, where);
+    const JsonFile file(text, where, JsonDialect::Python);
     HfReader reader(file, result);
-    result.model_type = reader.text_or("model_type", "");
-    const bool untyped = result.model_type.empty() && file.root().contains("ssm_cfg");
-    if (untyped) result.model_type = kUntypedMamba;
-    const bool known = read_hf_family(result.model_type, reader, result.model, result.context);
-    if (!known || (has_experts(file.root()) && result.model.experts == 0)) {
-      refuse_type(file.root(), result.model_type, reader);
-      return result;
-    }
-    reader.recognise(!untyped                         ? "model_type"
-                     : reader.absent("ssm_cfg.layer") ? "ssm_cfg"
-                                                      : "ssm_cfg.layer",
-                     "architecture " + result.model.architecture);
-    std::rotate(result.recognised.begin(), result.recognised.end() - 1, result.recognised.end());
-    reader.ignore_rest();
-    if (result.ok()) name_it(result, reader);
+    read_model(reader, result);
   } catch (const DataError& error) {
     result.problems.push_back(error.problem);
   } catch (const json::exception& error) {
@@ -91,16 +169,6 @@ ImportResult import_hf_config(const std::string& text, const std::string& where)
                                "a config.json as Hugging Face publishes it"});
   }
   return result;
-}
-
-bool looks_like_hf_config(const std::string& text) {
-  try {
-    const json root = json::parse(text);
-    return root.is_object() && !root.contains("shardscape") &&
-           (root.contains("model_type") || root.contains("architectures") || root.contains("ssm_cfg"));
-  } catch (const json::exception&) {
-    return false;
-  }
 }
 
 }  // namespace shardscape

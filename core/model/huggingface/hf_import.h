@@ -25,12 +25,9 @@ struct ImportResult {
   bool ok() const { return problems.empty(); }
 };
 
-// where: the name of the text in messages (a file name). Mistakes in the text become problems, never
-// exceptions.
+// The text of a config.json. where: the name of the text in messages (a file name). Mistakes in the text
+// become problems, never exceptions.
 ImportResult import_hf_config(const std::string& text, const std::string& where);
-// Whether a JSON text is a config.json and not a saved design: it has "model_type", "architectures" or
-// "ssm_cfg".
-bool looks_like_hf_config(const std::string& text);
 // The supported model types: "gemma", "gemma2", ...
 std::vector<std::string> hf_model_types();
 

@@ -2,46 +2,14 @@
 
 #include <algorithm>
 
+#include "model/model_sizes.h"
+
 namespace shardscape {
 namespace {
 
 using json = nlohmann::ordered_json;
 
 constexpr int64_t kMost = int64_t{1} << 31;  // larger numbers are rejected; knobs have narrower limits
-
-struct Size {
-  int64_t ModelSpec::*field;
-  const char* becomes;
-};
-const Size kSizes[] = {{&ModelSpec::layers, "layers (L)"},
-                       {&ModelSpec::hidden, "hidden size (D)"},
-                       {&ModelSpec::heads, "attention heads (H)"},
-                       {&ModelSpec::kv_heads, "KV heads (G)"},
-                       {&ModelSpec::head_dim, "head size (E)"},
-                       {&ModelSpec::ffn, "FFN size (F)"},
-                       {&ModelSpec::vocab, "vocabulary (V)"},
-                       {&ModelSpec::positions, "learned positions (Smax)"},
-                       {&ModelSpec::window, "sliding window (W)"},
-                       {&ModelSpec::q_rank, "rank of the queries (Rq)"},
-                       {&ModelSpec::kv_rank, "rank of keys and values (Rkv)"},
-                       {&ModelSpec::nope_head_dim, "non-rotary part of a head (En)"},
-                       {&ModelSpec::rope_head_dim, "rotary part of a head (Er)"},
-                       {&ModelSpec::value_head_dim, "head size of values (Ev)"},
-                       {&ModelSpec::mtp_layers, "depths of multi-token prediction"},
-                       {&ModelSpec::ssm_state, "state per channel (N)"},
-                       {&ModelSpec::ssm_conv, "taps of the convolution (Kw)"},
-                       {&ModelSpec::ssm_expand, "channels / hidden size (e)"},
-                       {&ModelSpec::ssm_dt_rank, "rank of the step size (Rd)"},
-                       {&ModelSpec::ssm_head_dim, "channels of a head (P)"},
-                       {&ModelSpec::ssm_groups, "groups (Gs)"},
-                       {&ModelSpec::ssm_chunk, "tokens of a chunk (Q)"},
-                       {&ModelSpec::experts, "experts (X)"},
-                       {&ModelSpec::experts_per_token, "experts per token (K)"},
-                       {&ModelSpec::expert_groups, "groups of experts"},
-                       {&ModelSpec::groups_per_token, "groups from which a token selects experts"},
-                       {&ModelSpec::expert_ffn, "FFN size of an expert (Fx)"},
-                       {&ModelSpec::shared_experts, "shared experts"},
-                       {&ModelSpec::dense_layers, "dense layers first"}};
 
 // Parts of key names, and the reason why such keys do not change sizes or ops.
 struct Reason {
@@ -91,57 +59,77 @@ const Reason kReasons[] = {
 std::string reason_for(const std::string& key) {
   for (const Reason& reason : kReasons)
     if (key.find(reason.part) != std::string::npos) return reason.why;
-  return "unknown key; check whether the key changes the model";
+  return kUnknownKey;
 }
 
 }  // namespace
 
-const json* HfReader::value(const std::string& key) const {
-  const json* at = &file_.root();
-  size_t begin = 0;
-  while (true) {
-    const size_t dot = key.find('.', begin);
-    const auto it = at->is_object() ? at->find(key.substr(begin, dot - begin)) : at->end();
-    if (!at->is_object() || it == at->end()) return nullptr;
-    at = &*it;
-    if (dot == std::string::npos) return at;
+HfReader HfReader::within(const std::string& key) const {
+  HfReader out = *this;
+  out.scope_ += key + ".";
+  return out;
+}
+
+HfReader HfReader::recording_in(ImportResult& result) const {
+  HfReader out = *this;
+  out.result_ = &result;
+  out.read_keys_ = std::make_shared<std::set<std::string>>();
+  return out;
+}
+
+const json* HfReader::at(const std::string& path) const {
+  const json* here = &file_->root();
+  for (size_t begin = 0; begin < path.size();) {
+    const size_t dot = std::min(path.find('.', begin), path.size());
+    const auto it = here->is_object() ? here->find(path.substr(begin, dot - begin)) : here->end();
+    if (!here->is_object() || it == here->end()) return nullptr;
+    here = &*it;
     begin = dot + 1;
   }
+  return here;
 }
 
 std::string HfReader::shown(const std::string& key) const {
   const json* found = value(key);
   std::string text = found ? found->dump(-1, ' ', false, json::error_handler_t::replace) : "";
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
+  // A number that only Python writes: without the quotes that make it a JSON text.
+  for (size_t at = text.find(kPythonNumber); at != std::string::npos; at = text.find(kPythonNumber)) {
+    const size_t end = text.find('"', at);
+    if (at == 0 || end == std::string::npos) break;
+    text = text.substr(0, at - 1) + text.substr(at + 1, end - at - 1) + text.substr(end + 1);
+  }
+  if (text.size() <= 60) return text;
+  size_t cut = 57;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;  // not inside a character
+  return text.substr(0, cut) + "...";
 }
 
 void HfReader::recognise(const std::string& key, const std::string& note) {
-  read_keys_.insert(key);
-  result_.recognised.push_back({key, shown(key), note});
+  mark_read(key);
+  result_->recognised.push_back({scope_ + key, shown(key), note});
 }
 
 void HfReader::assume(const std::string& key, const std::string& value, const std::string& note) {
-  read_keys_.insert(key);
-  result_.assumed.push_back({key, value, note});
+  mark_read(key);
+  result_->assumed.push_back({scope_ + key, value, note});
 }
 
 void HfReader::ignore(const std::string& key, const std::string& note) {
-  read_keys_.insert(key);
-  result_.ignored.push_back({key, shown(key), note});
+  mark_read(key);
+  result_->ignored.push_back({scope_ + key, shown(key), note});
 }
 
 void HfReader::problem(ProblemCode code, const std::string& key, const std::string& what,
                        const std::string& accepted) {
-  read_keys_.insert(key);
-  const int line = file_.line_of(key.substr(key.rfind('.') + 1));
-  result_.problems.emplace_back(code, file_.name() + ":" + std::to_string(line), what, accepted);
+  mark_read(key);
+  const int line = file_->line_of_member(scope_ + key);
+  result_->problems.emplace_back(code, file_->name() + ":" + std::to_string(line), what, accepted);
 }
 
 int64_t HfReader::take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
                        const char* reason) {
   const json* found = value(key);
-  const std::string quoted = std::string("\"") + key + "\"";
+  const std::string quoted = "\"" + scope_ + key + "\"";
   constexpr const char* kAccepted = "a whole number from 1 to 2,147,483,648";
   if (!found || found->is_null()) {
     if (!fallback) {
@@ -163,9 +151,7 @@ int64_t HfReader::take(const char* key, const std::string& becomes, std::optiona
 
 int64_t HfReader::size(int64_t ModelSpec::*field, const char* key, std::optional<int64_t> fallback,
                        const char* reason) {
-  const auto* size = std::find_if(std::begin(kSizes), std::end(kSizes),
-                                  [&](const Size& s) { return s.field == field; });
-  return result_.model.*field = take(key, size->becomes, fallback, reason);
+  return result_->model.*field = take(key, model_size(field).imported_as, fallback, reason);
 }
 
 int64_t HfReader::number(const char* key, const char* becomes, std::optional<int64_t> fallback,
@@ -180,8 +166,7 @@ bool HfReader::flag(const char* key, const char* becomes, bool fallback, const c
     return fallback;
   }
   if (!found->is_boolean()) {
-    problem(ProblemCode::HfFlagInvalid, key, std::string("\"") + key + "\" is " + shown(key),
-            "true or false");
+    problem(ProblemCode::HfFlagInvalid, key, "\"" + scope_ + key + "\" is " + shown(key), "true or false");
     return fallback;
   }
   recognise(key, becomes);
@@ -190,12 +175,12 @@ bool HfReader::flag(const char* key, const char* becomes, bool fallback, const c
 
 void HfReader::only(const char* key, bool accepted, const char* why) {
   const json* found = value(key);
-  read_keys_.insert(key);
-  if (!found || found->is_null()) return;
+  if (!found) return;
+  if (found->is_null()) return ignore(key, "not set");
   if (found->is_boolean() && found->get<bool>() == accepted)
     return recognise(key, "as in the blocks of this family");
-  problem(ProblemCode::HfUnsupportedVariant, key,
-          std::string("\"") + key + "\" is " + shown(key) + ": " + why, accepted ? "true" : "false");
+  problem(ProblemCode::HfUnsupportedVariant, key, "\"" + scope_ + key + "\" is " + shown(key) + ": " + why,
+          accepted ? "true" : "false");
 }
 
 void HfReader::activation(std::initializer_list<const char*> keys,
@@ -214,10 +199,10 @@ void HfReader::activation(std::initializer_list<const char*> keys,
   if (good) return recognise(given, "activation function");
   std::string list;
   for (const char* word : accepted) list += (list.empty() ? "" : ", ") + std::string(word);
-  problem(ProblemCode::HfUnsupportedVariant, given,
-          std::string("\"") + given + "\" is " + shown(given) +
-              ", but the MLP of this family has another activation",
-          list);
+  problem(
+      ProblemCode::HfUnsupportedVariant, given,
+      "\"" + scope_ + given + "\" is " + shown(given) + ", but the MLP of this family has another activation",
+      list);
 }
 
 std::string HfReader::text_or(const std::string& key, const std::string& fallback) const {
@@ -226,18 +211,20 @@ std::string HfReader::text_or(const std::string& key, const std::string& fallbac
 }
 
 void HfReader::ignore_rest() {
-  for (const auto& [key, member] : file_.root().items()) {
-    const bool read = read_keys_.count(key) > 0;
-    if (read && !member.is_object()) continue;
-    const std::string prefix = key + ".";
-    const auto inside = read_keys_.lower_bound(prefix);
-    const bool opened = member.is_object() && inside != read_keys_.end() && inside->rfind(prefix, 0) == 0;
-    if (!opened) {
-      if (!read) ignore(key, reason_for(key));
-      continue;
-    }
-    for (const auto& [inner, ignored] : member.items())
-      if (!read_keys_.count(prefix + inner)) ignore(prefix + inner, reason_for(inner));
+  const json* object = at(scope_);
+  if (object && object->is_object()) ignore_rest(*object, "");
+}
+
+// inside: path from this reader's object, with a dot at its end.
+void HfReader::ignore_rest(const json& object, const std::string& inside) {
+  for (const auto& [name, member] : object.items()) {
+    const std::string key = inside + name, prefix = scope_ + key + ".";
+    const bool read = read_keys_->count(scope_ + key) > 0;
+    const auto within = read_keys_->lower_bound(prefix);
+    if (member.is_object() && within != read_keys_->end() && within->starts_with(prefix))
+      ignore_rest(member, key + ".");
+    else if (!read)
+      ignore(key, reason_for(name));
   }
 }
 

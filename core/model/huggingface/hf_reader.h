@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -11,9 +12,20 @@
 
 namespace shardscape {
 
+// The note of a key of which nothing is known.
+inline constexpr const char* kUnknownKey = "unknown key; check whether the key changes the model";
+
+// A reader reads the members of one object of the file. Problems and entries have the path of their key in
+// the file: "text_config.hidden_size".
 class HfReader {
  public:
-  HfReader(const JsonFile& file, ImportResult& result) : file_(file), result_(result) {}
+  HfReader(const JsonFile& file, ImportResult& result)
+      : file_(&file), result_(&result), read_keys_(std::make_shared<std::set<std::string>>()) {}
+
+  // A reader of the object under this key. Both readers count as one in ignore_rest().
+  HfReader within(const std::string& key) const;
+  // A reader of the same object that records in another result.
+  HfReader recording_in(ImportResult& result) const;
 
   // Reads a size of the model. fallback: the default of the library that writes these files, for an absent or
   // null key; without a fallback the key is required. reason: explains the fallback in the report.
@@ -33,30 +45,29 @@ class HfReader {
   bool absent(const std::string& key) const { return !value(key); }
   bool null(const std::string& key) const { return value(key) && value(key)->is_null(); }
   std::string text_or(const std::string& key, const std::string& fallback) const;
-  // a dot in the key looks inside an object: "attn_config.alibi"
-  const nlohmann::ordered_json* value(const std::string& key) const;
+  // A dot in the key looks inside an object: "attn_config.alibi".
+  const nlohmann::ordered_json* value(const std::string& key) const { return at(scope_ + key); }
 
   void recognise(const std::string& key, const std::string& note);
   void assume(const std::string& key, const std::string& value, const std::string& note);
   void ignore(const std::string& key, const std::string& note);
   void problem(ProblemCode code, const std::string& key, const std::string& what,
                const std::string& accepted);
-  // Lists every key that was not read as ignored, with the reason if there is one.
+  // Lists every key of the object that was not read as ignored, with the reason if there is one.
   void ignore_rest();
+  // Values as in the file; long ones are cut.
+  std::string shown(const std::string& key) const;
 
  private:
+  const nlohmann::ordered_json* at(const std::string& path) const;
   int64_t take(const char* key, const std::string& becomes, std::optional<int64_t> fallback,
                const char* reason);
-  std::string shown(const std::string& key) const;
-  const JsonFile& file_;
-  ImportResult& result_;
-  std::set<std::string> read_keys_;
+  void ignore_rest(const nlohmann::ordered_json& object, const std::string& inside);
+  void mark_read(const std::string& key) { read_keys_->insert(scope_ + key); }
+  const JsonFile* file_;
+  ImportResult* result_;
+  std::string scope_;                                 // path of the object, with a dot at its end
+  std::shared_ptr<std::set<std::string>> read_keys_;  // paths
 };
-
-// The type of files of the Mamba authors, which have no "model_type" but a "ssm_cfg".
-inline constexpr const char* kUntypedMamba = "mamba_ssm";
-
-// Fills the model by the rules of its family. Returns false for an unknown model type.
-bool read_hf_family(const std::string& model_type, HfReader& reader, ModelSpec& model, int64_t& context);
 
 }  // namespace shardscape

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 namespace shardscape {
 namespace {
@@ -27,7 +26,7 @@ class SteadySimulation {
         stages_(static_cast<size_t>(order.stages)),
         slowed_by_collectives_(stages_.size()),
         transfers_(fsdp_ ? stages_.size() : 0),
-        messages_(static_cast<size_t>(order.messages)),
+        messages_(static_cast<size_t>(order.message_slots)),
         durations_(fsdp_ ? 0 : stages_.size() * static_cast<size_t>(order.chunks) * kKinds) {
     for (int s = 0; s < order.stages; ++s) {
       const StageReport& stage = report.stages[static_cast<size_t>(s)];
@@ -40,59 +39,14 @@ class SteadySimulation {
     }
   }
 
-  void run(const std::stop_token& stop) {
-    constexpr size_t kStopCheckInterval = 256;  // actions between two checks of the stop token; an action may
-                                                // have many layers
-    for (size_t i = skip_shared_warm_up(); i < order_.actions.size(); ++i) {
-      if (i % kStopCheckInterval == 0 && stop.stop_requested()) return;
-      const OrderedAction& a = order_.actions[i];
-      SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
-      switch (a.kind) {
-        case ActionKind::SendForward: send(a, s); continue;
-        case ActionKind::GradReduce: run_layers(a, s); continue;
-        case ActionKind::Optimizer: continue;  // runs after all stages have ended
-        case ActionKind::Forward:
-        case ActionKind::Backward:
-        case ActionKind::BackwardInput:
-        case ActionKind::BackwardWeight:
-        case ActionKind::ReceiveForward:
-        case ActionKind::ReceiveBackward:
-        case ActionKind::SendBackward: break;
-      }
-      if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
-        simulator_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
-      if (!microbatches_repeat_ || slowed_by_collectives_[static_cast<size_t>(a.stage)] ||
-          (a.first && simulator_.overlaps_param_gather(a.stage)) ||
-          (a.last && simulator_.last_pass_has_sync(a.stage, a.chunk, a.kind != ActionKind::Forward)))
-        run_layers(a, s);
-      else if (fsdp_)
-        run_as_transfer(a, s);
-      else
-        run_as_duration(a, s);
-      if (a.mark < 0) continue;
-      s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
-      if (fsdp_) s.marks[a.mark].side_streams = {s.data_end};
-      if (microbatches_repeat_) continue;
-      s.on_timeline[a.mark] = timeline_.mark(a.stage);
-      for (size_t k = 0; k < std::size(kSideStreams); ++k)
-        s.marks[a.mark].side_streams[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
-    }
+  // Returns false when stopped, or as soon as the windows show that the schedule is not steady.
+  bool run(const std::stop_token& stop) {
+    const size_t first = skip_shared_warm_up(), marks_end = std::max(first, order_.marks_end);
+    simulate(first, marks_end, stop);
+    if (stop.stop_requested() || !steady()) return false;
+    simulate(marks_end, order_.actions.size(), stop);
     for (int s = 0; s < order_.stages; ++s) write_to_timeline(s);
-  }
-
-  // Whether all stages repeat from window to window, and no concurrent stream takes longer than a window.
-  bool steady() const {
-    if (order_.window == 0) return true;
-    const double window = stages_.front().marks[0].end - stages_.front().marks[1].end;
-    return std::all_of(stages_.begin(), stages_.end(), [&](const SteadyStage& s) {
-      const SteadyMark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
-      for (size_t k = 0; k < std::size(kSideStreams); ++k)
-        if (std::max(last.side_streams[k] - middle.side_streams[k],
-                     middle.side_streams[k] - first.side_streams[k]) > (1 + kSteadyTolerance) * window)
-          return false;
-      return std::abs(last.end - middle.end - window) <= kSteadyTolerance * window &&
-             std::abs(middle.end - first.end - window) <= kSteadyTolerance * window;
-    });
+    return !stop.stop_requested();
   }
 
   // The numbers of the step: those of the simulated actions, of the timeline, and of the skipped windows.
@@ -132,9 +86,10 @@ class SteadySimulation {
   // The transfers of the actions of a stage class.
   struct StageTransfers {
     std::vector<SyncSimulator::Units> unit_sets;  // sets of gathered units that have occurred
-    // By index in unit_sets, chunk, kind of action, whether the action waits for a message, and whether it
-    // overlaps with another action.
-    std::vector<std::optional<ActionTransfer>> transfers;
+    std::vector<ActionTransfer> transfers;
+    // Indices in transfers; -1: not computed yet. By index in unit_sets, chunk, kind of action, whether the
+    // action waits for a message, and whether it overlaps with another action.
+    std::vector<int32_t> transfer_indices;
     size_t index_of(const SyncSimulator::Units& units) {
       const auto it = std::find(unit_sets.begin(), unit_sets.end(), units);
       const auto at = static_cast<size_t>(it - unit_sets.begin());
@@ -162,18 +117,79 @@ class SteadySimulation {
                       kind_index(a.kind)) *
                          4 +
                      (a.message >= 0 ? 2 : 0) + (a.overlapped ? 1 : 0);
-    if (i >= of.transfers.size()) of.transfers.resize(i + 1);
-    std::optional<ActionTransfer>& out = of.transfers[i];
-    if (!out) {
+    if (i >= of.transfer_indices.size()) of.transfer_indices.resize(i + 1, -1);
+    int32_t& index = of.transfer_indices[i];
+    if (index < 0) {
+      index = static_cast<int32_t>(of.transfers.size());
       SyncSimulator::Units units = of.unit_sets[s.units];
-      out = simulator_.action_transfer(representative, action_of(a), a.message >= 0, units);
-      out->units = of.index_of(units);
+      of.transfers.push_back(simulator_.action_transfer(representative, action_of(a), a.message >= 0, units));
+      of.transfers.back().units = of.index_of(units);
     }
-    return *out;
+    return of.transfers[static_cast<size_t>(index)];
+  }
+
+  // Whether all stages repeat from window to window, and no concurrent stream takes longer than a window.
+  bool steady() const {
+    if (order_.window == 0) return true;
+    const double window = stages_.front().marks[0].end - stages_.front().marks[1].end;
+    return std::all_of(stages_.begin(), stages_.end(), [&](const SteadyStage& s) {
+      const SteadyMark &last = s.marks[0], &middle = s.marks[1], &first = s.marks[2];
+      for (size_t k = 0; k < std::size(kSideStreams); ++k)
+        if (std::max(last.side_streams[k] - middle.side_streams[k],
+                     middle.side_streams[k] - first.side_streams[k]) > (1 + kSteadyTolerance) * window)
+          return false;
+      return std::abs(last.end - middle.end - window) <= kSteadyTolerance * window &&
+             std::abs(middle.end - first.end - window) <= kSteadyTolerance * window;
+    });
+  }
+
+  // Simulates the actions with indices from `begin` up to, but not including, `end`.
+  void simulate(size_t begin, size_t end, const std::stop_token& stop) {
+    constexpr size_t kStopCheckInterval = 256;  // actions between two checks of the stop token; an action may
+                                                // have many layers
+    for (size_t i = begin; i < end; ++i) {
+      if (i % kStopCheckInterval == 0 && stop.stop_requested()) return;
+      const OrderedAction& a = order_.actions[i];
+      SteadyStage& s = stages_[static_cast<size_t>(a.stage)];
+      switch (a.kind) {
+        case ActionKind::SendForward: break;
+        case ActionKind::GradReduce: run_layers(a, s); break;
+        case ActionKind::Optimizer: break;  // runs after all stages have ended
+        case ActionKind::Forward:
+        case ActionKind::Backward:
+        case ActionKind::BackwardInput:
+        case ActionKind::BackwardWeight:
+        case ActionKind::ReceiveForward:
+        case ActionKind::ReceiveBackward:
+        case ActionKind::SendBackward: run_pass(i, a, s); break;
+      }
+      if (a.sent_message >= 0) send(a, s);
+    }
+  }
+
+  // i: index of the action, which is a forward or a backward.
+  void run_pass(size_t i, const OrderedAction& a, SteadyStage& s) {
+    if (!microbatches_repeat_ && a.overlapped && a.kind == ActionKind::Forward)
+      simulator_.overlap(a.stage, action_of(a), action_of(next_of_stage(i)));
+    if (!microbatches_repeat_ || slowed_by_collectives_[static_cast<size_t>(a.stage)] ||
+        (a.first && simulator_.overlaps_param_gather(a.stage)) ||
+        (a.last && simulator_.last_pass_has_sync(a.stage, a.chunk, a.kind != ActionKind::Forward)))
+      run_layers(a, s);
+    else if (fsdp_)
+      run_as_transfer(a, s);
+    else
+      run_as_duration(a, s);
+    if (a.mark < 0) return;
+    s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
+    if (fsdp_) s.marks[a.mark].side_streams = {s.data_end};
+    if (microbatches_repeat_) return;
+    s.on_timeline[a.mark] = timeline_.mark(a.stage);
+    for (size_t k = 0; k < std::size(kSideStreams); ++k)
+      s.marks[a.mark].side_streams[k] = timeline_.end_of(timeline_.last(a.stage, kSideStreams[k]));
   }
 
   void send(const OrderedAction& a, SteadyStage& s) {
-    SteadyMessage& message = messages_[static_cast<size_t>(a.message)];
+    SteadyMessage& message = messages_[static_cast<size_t>(a.sent_message)];
     message.begin = std::max(s.send_end, s.message_ready);
     s.send_end = message.end = message.begin + simulator_.message(a.stage, a.peer);
   }
@@ -218,17 +234,12 @@ class SteadySimulation {
     out->latest.assign(stages_.size(), ActionTransfer::kNever);
     std::vector<char> began(stages_.size(), false),
         in_step = began;  // in_step: the stage has waited for a message
-    int32_t sent = 0;
     for (size_t i = 0; i < end; ++i) {
       const OrderedAction& a = order_.actions[i];
       const auto stage = static_cast<size_t>(a.stage);
       SteadyStage& s = out->stages[stage];
-      if (a.kind == ActionKind::SendForward) {
-        send(a, s);
-        ++sent;
-        continue;
-      }
-      if (a.kind == ActionKind::Optimizer) continue;
+      if (a.kind == ActionKind::SendForward) send(a, s);
+      if (a.kind == ActionKind::SendForward || a.kind == ActionKind::Optimizer) continue;
       if (!in_step[stage]) {
         const ActionDuration& of = at(a.stage, a.chunk, a.kind);
         if (a.message >= 0) {
@@ -243,12 +254,16 @@ class SteadySimulation {
       }
       run_as_duration(a, s);
       if (a.mark >= 0) s.marks[a.mark] = {s.compute_end, s.bubble, s.exposed, {}};
+      if (a.sent_message >= 0) send(a, s);
     }
     out->shifts = out->shifts && std::find(in_step.begin(), in_step.end(), false) == in_step.end();
-    for (size_t i = end; i < order_.actions.size(); ++i)
-      if (const OrderedAction& a = order_.actions[i];
-          a.kind != ActionKind::SendForward && a.message >= 0 && a.message < sent)
+    std::vector<char> reused(messages_.size(), false);  // by slot: a later action has sent another message
+    for (size_t i = end; i < order_.actions.size(); ++i) {
+      const OrderedAction& a = order_.actions[i];
+      if (a.message >= 0 && !reused[static_cast<size_t>(a.message)])
         out->messages.emplace_back(a.message, messages_[static_cast<size_t>(a.message)]);
+      if (a.sent_message >= 0) reused[static_cast<size_t>(a.sent_message)] = true;
+    }
     return out;
   }
 
@@ -274,8 +289,8 @@ class SteadySimulation {
         mark.bubble += waits;
       }
     }
-    for (const auto& [message, of] : start.messages)
-      messages_[static_cast<size_t>(message)] = {of.begin + shift, of.end + shift};
+    for (const auto& [slot, of] : start.messages)
+      messages_[static_cast<size_t>(slot)] = {of.begin + shift, of.end + shift};
     return true;
   }
 
@@ -382,7 +397,7 @@ class SteadySimulation {
   std::vector<uint8_t> slowed_by_collectives_;
   std::vector<int> representatives_;       // StageReport::representative
   std::vector<StageTransfers> transfers_;  // by representative stage
-  std::vector<SteadyMessage> messages_;    // by OrderedAction::message
+  std::vector<SteadyMessage> messages_;    // by slot, see ActionOrder::message_slots
   std::vector<ActionDuration> durations_;
 };
 
@@ -397,8 +412,7 @@ StepNumbers steady_simulation(const Report& report, const Machine& machine, Laye
     Timeline timeline(order->stages, false);
     StepSimulator simulator(report, order->microbatches, machine, table, timeline);
     SteadySimulation steady(report, *order, simulator, timeline);
-    steady.run(stop);
-    if (stop.stop_requested() || !steady.steady()) continue;
+    if (!steady.run(stop)) continue;
     simulator.finish();
     Simulation on_timeline;
     timeline.finish(on_timeline);

@@ -50,7 +50,7 @@ struct WarmUpState {
   std::vector<SteadyStage> stages;
   std::vector<double>
       latest;  // latest start that leaves the state valid; below 0: the first action waits for no message
-  std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received
+  std::vector<std::pair<int32_t, SteadyMessage>> messages;  // sent but not received, with their slots
 };
 
 // Simulates the step. All numbers are 0 when stopped.

@@ -107,6 +107,9 @@ void DocumentTest::random_designs() {
           for (const KnobChoice& choice : knob.choices)
             if (random.bounded(2)) text += (text.empty() ? "" : ",") + choice.value;
           break;
+        case KnobType::Text:
+          if (random.bounded(2)) text = knob.id == "variants" ? "a: b heads=4 ffn=8; c: d" : "a*2, (b, c*3)*";
+          break;
         case KnobType::IntegerList:
           for (int n = random.bounded(5); n > 0; --n)
             text += (text.empty() ? "" : ",") + std::to_string(random.bounded(100));

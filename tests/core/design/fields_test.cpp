@@ -89,8 +89,13 @@ std::vector<Design> designs() {
     p.ep = 16;
     p.dispatcher = Dispatcher::Flex;
   });
-  for (const char* preset : {"mamba-1.4b", "mamba2-1.3b"})
-    add(preset, 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
+  add("deepseek-moe-16b", 1, 1, 16, [](ParallelSpec&, WorkloadSpec&, Design& d) {
+    d.model.shared_ffn = 2816;
+    d.model.layer_pattern = "dense, own*";
+    d.model.variants = {{"own", "moe", {{size_row(&ModelSpec::expert_ffn), 1408}}}};
+  });
+  add("mamba-1.4b", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
+  add("mamba2-1.3b", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design& d) { d.model.ssm_heads = 64; });
   add("llama3-8b", 1, 1, 512,
       [](ParallelSpec&, WorkloadSpec&, Design& d) { d.cluster.oversubscription = 4000; });
   add("llama3-8b", 4, 2, 2, [](ParallelSpec&, WorkloadSpec& w, Design&) { w.mode = Mode::Decode; });
@@ -117,6 +122,10 @@ std::vector<Design> others(const Design& base) {
     };
     visit_fields(restore, d.model, base.model);
     d.name = d.model.preset = "another";
+    if (!base.model.variants.empty()) {
+      d.model.layer_pattern = "dense*3, own*";
+      for (auto& [row, size] : d.model.variants.front().sizes) size = number(size);
+    }
     d.parallel.passes.times = {5, 1, 1, 3};
     d.parallel.stage_layers.assign(static_cast<size_t>(base.parallel.pp * base.parallel.virtual_stages), 1);
     d.parallel.stage_layers.front() += base.model.layers -

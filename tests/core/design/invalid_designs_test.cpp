@@ -53,6 +53,12 @@ void set_wildly(Design& d, const Knob& knob, std::mt19937& random) {
     case KnobType::ChoiceList:
       access.set(d, KnobValue(std::vector<std::string>{knob.choices[random() % knob.choices.size()].value}));
       break;
+    case KnobType::Text: {
+      const char* const texts[] = {"", "layer*", "no_kind*3", "layer*2, layer", "((", "wide: layer ffn=8",
+                                   "*"};
+      access.set(d, KnobValue(std::string(texts[random() % std::size(texts)])));
+      break;
+    }
     case KnobType::IntegerList: {
       std::vector<int64_t> list(random() % 5);
       for (int64_t& entry : list) entry = wild_number(random, knob);

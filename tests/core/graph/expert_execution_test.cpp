@@ -72,11 +72,12 @@ class ExpertExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<int>("run");
     QTest::addColumn<QString>("profile");
-    for (const char* architecture :
-         {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "qwen2-moe", "jamba", "gpt-oss"})
+    for (const char* architecture : {"mixtral", "qwen3-moe", "deepseek-moe", "deepseek3", "deepseek3-softmax",
+                                     "qwen2-moe", "jamba", "gpt-oss"})
       for (int i = 0; i < static_cast<int>(std::size(kRuns)); ++i) {
         if (architecture[0] == 'q' && i % 3 != 0) continue;
         if (QString(architecture) == "deepseek3" && i % 3 != 1) continue;
+        if (QString(architecture) == "deepseek3-softmax" && i % 9 != 4) continue;
         if (QString(architecture) == "jamba" && (i % 5 != 4 || kRuns[i].cp > 1))
           continue;  // mixers scan whole sequences
         QTest::newRow(qPrintable(QString("%1: %2").arg(architecture, kRuns[i].name)))

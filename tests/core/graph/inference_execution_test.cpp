@@ -16,7 +16,27 @@ namespace {
 constexpr int64_t kPrompt = 8;  // tokens; one more is decoded
 constexpr double kRounding = 1e-11;
 
+// "few KV heads" and other names of variants: a model whose layers differ. Otherwise an architecture.
+struct VariantModel {
+  const char *name, *architecture, *variants;
+};
+constexpr VariantModel kVariantModels[] = {
+    {"own heads", "llama", "own: layer heads=8 kv_heads=4 head_dim=6"},
+    {"one KV head", "qwen3", "own: layer kv_heads=1"},
+    {"four KV heads", "llama", "own: layer kv_heads=4"},
+    {"long window", "mistral", "own: layer window=5 head_dim=6"},
+    {"no window", "mistral", "own: layer window=0"},
+    {"latent heads", "latent", "own: layer kv_rank=6 nope_head_dim=6"}};
+
 Design served_design(const char* architecture) {
+  for (const auto& [variant, of, text] : kVariantModels)
+    if (QString(variant) == architecture) {
+      Design d = served_design(of);
+      d.model.layers = 3;
+      (void)set_knob(d, *find_knob("layer_pattern"), "layer, own*");
+      (void)set_knob(d, *find_knob("variants"), text);
+      return d;
+    }
   Design d = tiny_design(architecture);
   const QString name = architecture;
   if (d.model.positions > 0) d.model.positions = kPrompt + 1;
@@ -33,9 +53,9 @@ Design served_design(const char* architecture) {
   }
   if (name == "qwen2-moe" || name.startsWith("deepseek")) d.model.shared_experts = 2;
   if (name.startsWith("deepseek")) d.model.dense_layers = 1;
-  if (name == "deepseek2" || name == "deepseek3") {
+  if (name == "deepseek2" || name.startsWith("deepseek3")) {
     d.model.kv_heads = d.model.heads;
-    d.model.q_rank = name == "deepseek3" ? 6 : 0;
+    d.model.q_rank = name == "deepseek2" ? 0 : 6;
     d.model.kv_rank = 5;
     d.model.rope_head_dim = 2;
     d.model.nope_head_dim = 4;
@@ -157,6 +177,11 @@ class InferenceExecutionTest : public QObject {
         row(architecture, r);
     }
     row("llama", {2, true, 1, 1, 6, 2, 2, "context=all-gather", 3});
+    for (const VariantModel& model : kVariantModels)
+      for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, true, 2, 1, 2, 2}, Run{4, false, 1, 2, 2, 2},
+                           Run{4, true, 2, 1, 4, 1}, Run{1, false, 1, 2, 3, 2, 1, "", 3},
+                           Run{4, true, 1, 1, 12, 2, 1, "kv_cache_dtype=fp8", 3}})
+        row(model.name, r);
     // Inside tensor-parallel groups: all of one, several of them, several KV heads each, with cp beside.
     for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent"}) {
       const QString name = architecture;
@@ -185,8 +210,8 @@ class InferenceExecutionTest : public QObject {
     for (const char* architecture : {"mamba", "mamba2", "mamba2_hybrid"})
       for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2}})
         row(architecture, r);
-    for (const char* architecture :
-         {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "gpt-oss", "qwen2-moe", "jamba"})
+    for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek2", "deepseek3", "deepseek3-softmax",
+                                     "gpt-oss", "qwen2-moe", "jamba"})
       for (const Run& r :
            {Run{1, false, 1, 1, 2, 2}, Run{1, false, 1, 2, 2, 2, 1, "ep=2"},
             Run{2, false, 1, 2, 2, 2, 1, "ep=2"}, Run{2, false, 2, 2, 2, 2, 1, "ep=2 dispatcher=allgather"},

@@ -20,6 +20,10 @@ void change(T& value) {
     value = !value;
   else if constexpr (std::is_same_v<T, RecomputeModules>)
     value.bits ^= 1;
+  else if constexpr (std::is_same_v<T, LayerPattern>)
+    value.repeat.push_back(1);
+  else if constexpr (std::is_same_v<T, std::vector<LayerStructure>>)
+    value.push_back({"full", "layer", {}});
   else
     value = static_cast<T>(static_cast<int64_t>(value) + 1);
 }

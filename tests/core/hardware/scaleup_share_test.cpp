@@ -111,7 +111,8 @@ void ScaleupShareTest::links_of_groups_data() {
                       LinkUse use, double links, double of) {
     QTest::addRow("%s", name) << QByteArray(accelerator) << job << std::move(ranks) << use << links << of;
   };
-  const char *amd = "mi300x-192gb", *intel = "gaudi3-128gb", *cube = "tpu-v4", *square = "tpu-v5e";
+  const char *amd = "mi300x-192gb", *intel = "gaudi3-128gb", *cube = "tpu-v4", *square = "tpu-v5e",
+             *instance = "trainium2-96gb";
   row("mesh, a pair", amd, 8, every(1, 2), LinkUse::Rings, 1, 7);
   row("mesh, 4 of 8", amd, 8, every(2, 4), LinkUse::Rings, 3, 7);
   row("mesh, all", amd, 8, every(1, 8), LinkUse::Rings, 7, 7);
@@ -144,6 +145,10 @@ void ScaleupShareTest::links_of_groups_data() {
   row("flat, the closed side", square, 128, every(8, 16), LinkUse::Rings, 2, 4);
   row("flat, the open side", square, 128, every(1, 8), LinkUse::Rings, 1, 4);
   row("flat, whole", square, 128, every(1, 128), LinkUse::Rings, 3, 4);
+  // 4 x 4, both closed.
+  row("instance, whole", instance, 16, every(1, 16), LinkUse::Rings, 4, 4);
+  row("instance, a row", instance, 16, every(1, 4), LinkUse::Rings, 2, 4);
+  row("instance, exchange of all", instance, 16, every(1, 16), LinkUse::Exchange, 15.0 / 16 / (4.0 / 8), 4);
 }
 
 void ScaleupShareTest::links_of_groups() {
@@ -215,12 +220,20 @@ void ScaleupShareTest::bandwidths_data() {
   row("MI300X, one of each of four nodes: its NIC", "mi300x-192gb", 64, Kind::AllGather, every(8, 4), 3.0 / 4,
       50 * 0.9 / 0.7);
   row("MI325X, message", "mi325x-256gb", 8, Kind::SendRecv, every(1, 2), 1, 64);
+  row("MI350X, all-reduce of 8", "mi350x-288gb", 8, Kind::AllReduce, every(1, 8), 1.75, 535.5);
+  row("MI355X, message", "mi355x-288gb", 8, Kind::SendRecv, every(1, 2), 1, 76.5);
   row("Gaudi 3, message", "gaudi3-128gb", 8, Kind::SendRecv, every(1, 2), 1, 75);
   row("TPU v4, gather of 2", "tpu-v4", 64, Kind::AllGather, every(1, 2), 0.5, 50);
   row("TPU v4, gather of 64", "tpu-v4", 64, Kind::AllGather, every(1, 64), 63.0 / 64, 300);
   row("TPU v4, all-to-all of 64: half of all over 32 links", "tpu-v4", 64, Kind::AllToAll, every(1, 64),
       32 * 0.5 / 32, 50);
   row("TPU v5p, message", "tpu-v5p", 64, Kind::SendRecv, every(1, 2), 1, 100);
+  row("TPU v7, message", "tpu-v7", 64, Kind::SendRecv, every(1, 2), 1, 100);
+  row("Trainium 2, message", "trainium2-96gb", 16, Kind::SendRecv, every(1, 2), 1, 128);
+  row("Trainium 3, message", "trainium3-144gb", 144, Kind::SendRecv, every(1, 2), 1, 1024);
+  row("Vera Rubin, message", "rubin-nvl144-288gb", 72, Kind::SendRecv, every(71, 2), 1, 1800);
+  row("L40S, gather of 2", "l40s-48gb", 8, Kind::AllGather, every(1, 2), 0.5, 32);
+  row("RTX PRO 6000, message", "rtx-pro-6000-96gb", 8, Kind::SendRecv, every(1, 2), 1, 64);
   row("H100, gather of 2", "h100-sxm-80gb", 64, Kind::AllGather, every(1, 2), 0.5, 450);
   row("H100, message", "h100-sxm-80gb", 64, Kind::SendRecv, every(1, 2), 1, 450);
 }

@@ -30,6 +30,9 @@ DeviceMesh random_mesh(QRandomGenerator& random, MeshDegrees& d) {
   d = {
       .tp = pick({1, 2, 4, 6, 8}), .cp = pick({1, 2, 4, 6, 8}), .dp = pick({1, 2, 4, 6}), .pp = pick({1, 3})};
   d.kv_heads = pick({1, 2, 3, 8});
+  d.kv_heads2 = pick({0, 1, 2, 3});
+  d.kv_heads3 = pick({0, 1, 4});
+  d.kv_heads4 = pick({0, 2, 6});
   d.dp_shard = pick({0, 1, 2, 3});
   d.etp = pick({0, 1, 2, d.tp});
   d.ep = pick({1, 2, 4, 6, 8});
@@ -58,6 +61,7 @@ class MeshTest : public QObject {
   void copies_hold_all_experts();
   void kv_heads_split_tp_data();
   void kv_heads_split_tp();
+  void further_kv_heads_split_tp();
   void ulysses_splits_cp();
   void mixers_split_cp_beside_a_ring();
   void parts_make_up_their_parent();
@@ -171,7 +175,7 @@ void MeshTest::default_order() {
 
 // Neighbours share one copy of the states.
 void MeshTest::hybrid_sharding_splits_dp() {
-  const DeviceMesh mesh({2, 1, 6, 2, 8, 3}, {});
+  const DeviceMesh mesh({.tp = 2, .cp = 1, .dp = 6, .pp = 2, .kv_heads = 8, .dp_shard = 3}, {});
   QCOMPARE(mesh.group(0, {MeshAxis::DpShard}), (std::vector<int64_t>{0, 2, 4}));
   QCOMPARE(mesh.group(7, {MeshAxis::DpShard}), (std::vector<int64_t>{7, 9, 11}));
   QCOMPARE(mesh.group(3, {MeshAxis::DpRep}), (std::vector<int64_t>{3, 9}));
@@ -235,6 +239,23 @@ void MeshTest::kv_heads_split_tp() {
     QCOMPARE(mesh.coordinate(rank, MeshAxis::Tp),
              mesh.coordinate(rank, MeshAxis::TpKv) * copies + mesh.coordinate(rank, MeshAxis::TpRep));
   }
+}
+
+// Layers with their own number of KV heads split the same ranks in another way.
+void MeshTest::further_kv_heads_split_tp() {
+  const DeviceMesh mesh({.tp = 8, .cp = 1, .dp = 2, .kv_heads = 4, .kv_heads2 = 2, .kv_heads3 = 1}, {});
+  for (const auto& [split, copies] : {std::pair{0, 2}, {1, 4}, {2, 8}}) {
+    const KvSplit& of = kKvSplits.at(static_cast<size_t>(split));
+    QCOMPARE(mesh.degree(of.copies), int64_t{copies});
+    QCOMPARE(mesh.degree(of.heads), int64_t{8 / copies});
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank) {
+      QCOMPARE(mesh.coordinate(rank, MeshAxis::Tp),
+               mesh.coordinate(rank, of.heads) * copies + mesh.coordinate(rank, of.copies));
+      QCOMPARE(mesh.group(rank, {of.heads, of.copies}), mesh.group(rank, {MeshAxis::Tp}));
+    }
+  }
+  QVERIFY(share_ranks(MeshAxis::TpRep, MeshAxis::TpRep2));
+  QVERIFY(group_size({MeshAxis::TpRep2}) == Expr(Symbol::intern("tp")) / Expr(Symbol::intern("G2")));
 }
 
 void MeshTest::ulysses_splits_cp() {
@@ -459,6 +480,9 @@ void MeshTest::group_names_data() {
   row("tp", {MeshAxis::TpKv, MeshAxis::TpRep});
   row("tp_rep", {MeshAxis::TpRep});
   row("tp_kv", {MeshAxis::TpKv});
+  row("tp", {MeshAxis::TpKv3, MeshAxis::TpRep3});
+  row("tp_kv2", {MeshAxis::TpKv2});
+  row("tp_rep4", {MeshAxis::TpRep4});
   row("dp", {MeshAxis::Dp});
   row("pp", {MeshAxis::Pp});
   row("dp_cp", {MeshAxis::Dp, MeshAxis::Cp});

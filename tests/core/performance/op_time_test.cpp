@@ -427,6 +427,26 @@ void OpTimeTest::peaks_data() {
                                  << "float8" << 2614.9;
   QTest::newRow("gaudi3 float8") << "gaudi3-128gb"
                                  << "float8" << 1835.0;
+  QTest::newRow("rubin nvfp4") << "rubin-nvl144-288gb"
+                               << "nvfp4" << 35000.0;
+  QTest::newRow("rubin mxfp8") << "rubin-nvl144-288gb"
+                               << "mxfp8" << 17500.0;
+  QTest::newRow("rtx pro nvfp4") << "rtx-pro-6000-96gb"
+                                 << "nvfp4" << 1871.2;
+  QTest::newRow("l40s float8") << "l40s-48gb"
+                               << "float8" << 733.0;
+  QTest::newRow("l40s nvfp4 as float8") << "l40s-48gb"
+                                        << "nvfp4" << 733.0;
+  QTest::newRow("mi350x float8") << "mi350x-288gb"
+                                 << "float8" << 4613.7;
+  QTest::newRow("mi355x nvfp4 as mxfp4") << "mi355x-288gb"
+                                         << "nvfp4" << 10066.3;
+  QTest::newRow("tpu v7 float8") << "tpu-v7"
+                                 << "float8" << 4614.0;
+  QTest::newRow("trainium 2 float8") << "trainium2-96gb"
+                                     << "float8" << 1299.0;
+  QTest::newRow("trainium 3 mxfp8") << "trainium3-144gb"
+                                    << "mxfp8" << 2517.0;
   QTest::newRow("tpu v5p bfloat16") << "tpu-v5p"
                                     << "bfloat16" << 459.0;
 }
@@ -461,6 +481,9 @@ void OpTimeTest::basis_data() {
   QTest::newRow("one figure") << "mi300x-192gb"
                               << "bfloat16"
                               << "708 TFLOP/s";
+  QTest::newRow("new family") << "mi355x-288gb"
+                              << "bfloat16"
+                              << "not measured";
   QTest::newRow("none") << "tpu-v5p"
                         << "bfloat16"
                         << "not measured";

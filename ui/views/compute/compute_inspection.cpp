@@ -124,9 +124,10 @@ Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
       inspection.why += tr(
           " No stage computes noticeably more than this stage, so this stage sets the pace of the pipeline.");
     } else {
-      inspection.why += tr(" It computes %1 of the FLOPs of stage %2, which sets the pace of the pipeline.")
-                            .arg(percent_text(part))
-                            .arg(heaviest->stage);
+      inspection
+          .why += tr(" This stage computes %1 of the FLOPs of stage %2, which sets the pace of the pipeline.")
+                      .arg(percent_text(part))
+                      .arg(heaviest->stage);
     }
   }
   return inspection;

@@ -18,6 +18,8 @@ constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 38, kReach = 9;
 constexpr double kGpusApart = 58;  // pixels between ticks of GPUs
 constexpr double kMargin = 0.04;   // share of the axis
 
+QString yTitle() { return ScalingChart::tr("Tokens/s per GPU"); }
+
 }  // namespace
 
 double per_gpu(const ScalePoint& p) {
@@ -98,7 +100,7 @@ QColor ScalingChart::ink(Line line) const {
 
 void ScalingChart::paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
   painter.drawText(QRectF(rect.left() + 4, rect.top() + 8, 260, 16), Qt::AlignLeft | Qt::AlignVCenter,
-                   tr("Tokens per second and GPU"));
+                   yTitle());
   painter.drawText(QRectF(plot.left(), plot.bottom() + 20, plot.width(), 16), Qt::AlignCenter, tr("GPUs"));
   paint_y_axis(painter, y_, plot, kLeft);
   paint_x_axis(painter, x_, plot, kGpusApart);
@@ -123,10 +125,10 @@ void ScalingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
       painter.drawEllipse(QPointF(x + 3.5, y), 3.8, 3.8);
     x -= 18;
   };
-  entry(tr("weak: batch grows with GPUs"), Weak);
-  entry(tr("strong: batch is constant"), Strong);
+  entry(tr("weak: batch grows"), Weak);
+  entry(tr("strong: constant batch"), Strong);
   if (others_.empty()) return;  // in a comparison: the legend of designs after the name of the axis
-  const double left = rect.left() + 28 + metrics.horizontalAdvance(tr("Tokens per second and GPU"));
+  const double left = rect.left() + 28 + metrics.horizontalAdvance(yTitle());
   paint_design_legend(painter, QPointF(left, y), members_of(others_, {0}));
 }
 

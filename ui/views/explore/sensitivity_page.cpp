@@ -262,7 +262,17 @@ void SensitivityPage::fill() {
   if (chart_) chart_->setVisible(any);
   if (!any) return;
   kind_ == Kind::Sensitivity ? fillTornado() : fillScaling();
-  table_->setFixedHeight(table_->heightUpTo(kTableHeight));
+  fitTable();
+}
+
+// The table of single changes takes the height that the bars leave in a tall window.
+void SensitivityPage::fitTable() {
+  int most = kTableHeight;
+  if (tornado_) {
+    const int above = layout()->itemAt(0)->sizeHint().height() + 2 * layout()->spacing();
+    most = std::max(most, height() - above - tornado_->fullHeight());
+  }
+  table_->setFixedHeight(table_->heightUpTo(most));
 }
 
 void SensitivityPage::fillTornado() {
@@ -290,6 +300,11 @@ void SensitivityPage::fillScaling() {
   if (runs != strong.end())
     table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong.begin()), 0),
                      QAbstractItemView::PositionAtTop);
+}
+
+void SensitivityPage::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitTable();
 }
 
 void SensitivityPage::showEvent(QShowEvent* event) {

@@ -60,12 +60,14 @@ class SensitivityPage : public ViewPage {
 
  protected:
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void refresh();
   void fill();
   void fillTornado();
   void fillScaling();
+  void fitTable();
   Kind kind_;
   Session* session_;
   NewestJob job_;

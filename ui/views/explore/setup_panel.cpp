@@ -30,7 +30,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kPause = 250, kFieldWidth = 112;
+constexpr int kPause = 250, kFieldWidth = 88;
 constexpr size_t kBestKept = 200, kSampled = 10'000;
 constexpr int64_t kBudget = 20'000;
 enum Method { EveryDesign, GuidedSearch };
@@ -231,7 +231,7 @@ void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
   rows->addWidget(ranked);
   price_ = number_field(QStringLiteral("price"), tr("catalogue"),
                         tr("Dollars per GPU and hour. Empty: the price of the catalogue, if any"), page);
-  rows->addWidget(labelled(tr("Price, $ per GPU hour"), price_, page));
+  rows->addWidget(labelled(tr("Price, $/GPU hour"), price_, page));
   method_ = new QComboBox(page);
   method_->setObjectName(QStringLiteral("search_method"));
   method_->addItems({tr("Every design"), tr("Guided")});

@@ -85,6 +85,10 @@ int Tornado::shown() const {
                        std::max(1, static_cast<int>((height() - kTop) / rowHeight())));
 }
 
+int Tornado::fullHeight() const {
+  return static_cast<int>(std::ceil(kTop + static_cast<double>(rows_.size()) * rowHeight()));
+}
+
 QRectF Tornado::rowRect(int row) const {
   return {0, kTop + row * rowHeight(), static_cast<double>(width()), rowHeight()};
 }

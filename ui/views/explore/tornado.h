@@ -34,7 +34,8 @@ class Tornado : public Canvas {
     std::vector<Range> others;  // one per compared design
   };
   const std::vector<Row>& rows() const { return rows_; }
-  int shown() const;  // number of rows that fit
+  int shown() const;       // number of rows that fit
+  int fullHeight() const;  // pixels that all rows need
   QRectF rowRect(int row) const;
   QString tipAt(const QPointF& point) const override;
   int selected() const { return selected_; }

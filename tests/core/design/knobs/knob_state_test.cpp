@@ -94,7 +94,8 @@ std::vector<std::string> other_values(const Knob& knob, const Design& design) {
     case KnobType::Boolean: return {now == "true" ? "false" : "true"};
     case KnobType::Integer: return {now == "2" ? "4" : "2", "3"};
     case KnobType::Decimal: return {"1.5"};
-    case KnobType::IntegerList: return {};
+    case KnobType::IntegerList:
+    case KnobType::Text: return {};
     case KnobType::Choice:
     case KnobType::ChoiceList: break;
   }

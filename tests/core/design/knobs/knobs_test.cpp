@@ -138,6 +138,10 @@ constexpr const char* kIds[] = {"layers",
                                 "ssm_expand",
                                 "ssm_dt_rank",
                                 "ssm_head_dim",
+                                "ssm_heads",
+                                "layer_pattern",
+                                "variants",
+                                "shared_ffn",
                                 "ssm_groups",
                                 "ssm_chunk"};
 
@@ -193,6 +197,11 @@ void KnobsTest::every_knob() {
       break;
     case KnobType::Choice:
       for (const KnobChoice& choice : k.choices) values.push_back(choice.value);
+      break;
+    case KnobType::Text:
+      values = k.id == "variants"
+                   ? std::vector<std::string>{"", "full: global heads=8 head_dim=512; wide: layer ffn=64"}
+                   : std::vector<std::string>{"", "dense*3, moe*", "(linear*3, full)*"};
       break;
   }
   for (const std::string& value : values) {
@@ -321,7 +330,7 @@ void KnobsTest::refused() {
 
 void KnobsTest::catalogue() {
   QVERIFY(accelerator_problems().empty());
-  QCOMPARE(accelerators().size(), size_t{17});
+  QCOMPARE(accelerators().size(), size_t{25});
   std::set<std::string> names;
   for (const Accelerator& item : accelerators()) {
     QVERIFY2(names.insert(item.id).second, item.id.c_str());

@@ -79,6 +79,8 @@ std::set<ProblemCode> of_numbers() {
           GroupsExceedExpertsPerToken,
           ExpertsPerTokenOutOfRange,
           KvHeadsIndivisible,
+          LayerPatternLength,
+          TooManyKvSplits,
           LatentKvHeadsDiffer,
           MicrobatchGroupTooSmall,
           PaddingWithoutCapacity,

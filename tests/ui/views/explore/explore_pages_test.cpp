@@ -311,6 +311,21 @@ class ExplorePagesTest : public QObject {
       QCOMPARE(row.high, static_cast<double>(expected->knobs[static_cast<size_t>(row.knob)].most_memory));
   }
 
+  void changesFillATallWindow() {
+    Session session;
+    session.waitForReport();
+    SensitivityPage page(SensitivityPage::Kind::Sensitivity, &session);
+    page.resize(900, 1400);
+    page.show();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), 30'000);
+    const Tornado& bars = *page.tornado();
+    // Every bar is visible, and the table takes the rest in whole rows.
+    QTRY_VERIFY(bars.height() >= bars.fullHeight() && bars.height() - bars.fullHeight() < 32);
+    page.resize(900, 500);
+    QTRY_VERIFY(bars.shown() < static_cast<int>(bars.rows().size()));
+    QVERIFY(page.table()->height() <= 150);
+  }
+
   void showsHowItScales() {
     ExploreWindow w;
     QTest::mouseClick(w.view().pages()->findChildren<QPushButton*>()[ExploreView::Scaling], Qt::LeftButton);

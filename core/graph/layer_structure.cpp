@@ -1,0 +1,34 @@
+// The kinds of layers of a model in the structure of its graph.
+#include "design/fields.h"
+#include "design/layer_sizes.h"
+#include "graph/graph.h"
+
+namespace shardscape {
+
+void add_to(CacheKey& key, const LayerStructure& layer) {
+  const auto& [name, kind, sizes, window, q_compressed, grouped, kv_split] = layer;
+  const auto add = [&](const auto&... member) { (add_value(key, member), ...); };
+  add(name, kind, sizes, window, q_compressed, grouped, kv_split);
+}
+
+Structure structure_of_layer(const Structure& structure, const LayerStructure& layer) {
+  Structure out = structure;
+  out.window = layer.window;
+  out.q_compressed = layer.q_compressed;
+  out.grouped = layer.grouped;
+  out.kv_split = layer.kv_split;
+  return out;
+}
+
+SymbolScope scope_of(const Structure& structure, const LayerStructure* layer) {
+  const auto symbol = [](const char* name) { return Symbol::intern(name); };
+  SymbolScope out;
+  if (structure.ssm_free_heads)  // channels are Hm P instead of e D
+    out.add(symbol("e"), Expr(symbol("Hm")) * Expr(symbol("P")) / Expr(symbol("D")));
+  if (!layer) return out;
+  for (const auto& [of_model, own] : layer_symbols(layer->name, layer->sizes, layer->kv_split))
+    out.add(of_model, Expr(own));
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,74 @@
+#include "model/huggingface/families/common.h"
+
+namespace shardscape::hf {
+
+void tied(Family& f, bool fallback) {
+  constexpr const char* kKey = "tie_word_embeddings";
+  const bool outside = f.around && f.in.absent(kKey) && !f.around->absent(kKey);
+  f.model.tied_embeddings = (outside ? *f.around : f.in)
+                                .flag(kKey, "tied embeddings", fallback, "the default of this family");
+}
+
+int64_t even_head_dim(Family& f, const char* hidden_key) {
+  const ModelSpec& m = f.model;
+  if (m.hidden % m.heads != 0)
+    f.in.problem(ProblemCode::HfSizesContradict, hidden_key,
+                 "the hidden size " + std::to_string(m.hidden) + " does not split over " +
+                     std::to_string(m.heads) + " heads",
+                 "a multiple of the heads, or a head size in \"head_dim\"");
+  return m.hidden / m.heads;
+}
+
+void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_default,
+                 int64_t ModelSpec::*inner) {
+  f.in.size(&ModelSpec::layers, "num_hidden_layers");
+  const int64_t hidden = f.in.size(&ModelSpec::hidden, "hidden_size");
+  const int64_t heads = f.in.size(&ModelSpec::heads, "num_attention_heads");
+  f.in.size(&ModelSpec::kv_heads, "num_key_value_heads", heads, "as many as attention heads");
+  if (!head_dim && (f.in.absent("head_dim") || f.in.null("head_dim")))
+    head_dim = even_head_dim(f, "hidden_size");
+  f.in.size(&ModelSpec::head_dim, "head_dim", head_dim,
+            head_dim == hidden / heads ? "hidden size / heads" : "the default of this family");
+  if (inner)
+    f.in.size(inner, "intermediate_size");
+  else if (!f.in.absent("intermediate_size"))
+    f.in.ignore("intermediate_size", "size of dense layers, which this model lacks");
+  f.in.size(&ModelSpec::vocab, "vocab_size");
+  tied(f, tied_by_default);
+  if (!f.in.absent("max_position_embeddings"))
+    f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+}
+
+void silu(Family& f) { f.in.activation({"hidden_act"}, {"silu", "swish"}, "silu"); }
+
+void count(Family& f, int64_t ModelSpec::*field, const char* key, const char* none) {
+  const json* found = f.in.value(key);
+  if (found && (found->is_null() || *found == 0)) return f.in.recognise(key, none);
+  if (found) f.in.size(field, key);
+}
+
+void routed_experts(Family& f, const char* experts_key, const char* other_key, int64_t experts,
+                    int64_t per_token) {
+  constexpr const char* kUsual = "the default of this family";
+  const bool other = f.in.absent(experts_key) && !f.in.absent(other_key);
+  f.in.size(&ModelSpec::experts, other ? other_key : experts_key, experts, kUsual);
+  if (!other && !f.in.absent(other_key))
+    f.in.ignore(other_key, std::string("\"") + experts_key + "\" says it");
+  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok", per_token, kUsual);
+  for (const char* key : {"router_jitter_noise", "router_z_loss_coef"})
+    if (!f.in.absent(key)) f.in.ignore(key, "a constant");
+}
+
+void windows_alternate(Family& f) {
+  const json* types = f.in.value("layer_types");
+  if (!types || types->is_null()) return;
+  bool alternate = types->is_array();
+  for (size_t i = 0; alternate && i < types->size(); ++i)
+    alternate = (*types)[i] == (i % 2 == 0 ? "sliding_attention" : "full_attention");
+  if (alternate) return f.in.recognise("layer_types", "sliding and full attention alternate");
+  f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types",
+               "the layers do not alternate between sliding and full attention",
+               "sliding_attention, full_attention, sliding_attention, ...");
+}
+
+}  // namespace shardscape::hf

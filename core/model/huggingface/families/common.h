@@ -1,0 +1,40 @@
+// What the families of config.json share: the keys of their sizes and the defaults of absent keys. Defaults
+// are those of the configuration classes of the transformers library, version 4.
+#pragma once
+
+#include "model/huggingface/hf_reader.h"
+
+namespace shardscape::hf {
+
+using json = nlohmann::ordered_json;
+
+// A file of one family and the model that it becomes.
+struct Family {
+  const char* type;  // of the row in the registry
+  HfReader& in;
+  HfReader* around;  // of the whole file, where `in` reads one of several models; otherwise null
+  ModelSpec& model;
+  int64_t& context;  // longest sequence that the file states
+};
+
+inline constexpr const char* kNoBias = "biases of the projections have no blocks in this family";
+
+// A file of several models may say it outside of the language model.
+void tied(Family& f, bool fallback);
+// The head size hidden / heads. Without "head_dim" in the file, the heads must divide the hidden size.
+int64_t even_head_dim(Family& f, const char* hidden_key);
+// The keys that Llama and related families share. head_dim: default of "head_dim"; nullopt: hidden / heads.
+// inner: the field that "intermediate_size" sets; nullptr if no layer is a dense MLP.
+void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_default,
+                 int64_t ModelSpec::*inner = &ModelSpec::ffn);
+void silu(Family& f);
+// Reads a number that may be 0; an absent key also means 0.
+void count(Family& f, int64_t ModelSpec::*field, const char* key, const char* none);
+// Routed experts. experts_key: the family's name of their number. other_key: another name that transformers
+// also writes.
+void routed_experts(Family& f, const char* experts_key, const char* other_key, int64_t experts,
+                    int64_t per_token);
+// Requires that sliding and full attention alternate. An absent key means the same.
+void windows_alternate(Family& f);
+
+}  // namespace shardscape::hf

@@ -1,0 +1,102 @@
+// DeepSeek MoE, DeepSeek-V2, DeepSeek-V3 and Kimi K2.
+#include "model/huggingface/families/readers.h"
+
+namespace shardscape::hf {
+namespace {
+
+// Sizes of latent attention. The number of KV heads equals the number of heads.
+void latent_sizes(Family& f) {
+  constexpr const char* kUsual = "the default of this family";
+  if (f.in.null("q_lora_rank"))
+    f.in.recognise("q_lora_rank", "queries are not compressed");
+  else
+    f.in.size(&ModelSpec::q_rank, "q_lora_rank", 1536, kUsual);
+  f.in.size(&ModelSpec::kv_rank, "kv_lora_rank", 512, kUsual);
+  f.model.head_dim = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
+  f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
+  f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kUsual);
+  if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "follows from the parts of a head");
+  f.model.kv_heads = f.model.heads;
+  if (!f.in.absent("num_key_value_heads"))
+    f.in.ignore("num_key_value_heads", "every head has its own key and value, projected from the latent");
+}
+
+// Experts of the DeepSeek families. Returns false if the file has no experts.
+bool deepseek_experts(Family& f) {
+  if (f.in.absent("n_routed_experts") || f.in.null("n_routed_experts")) return false;
+  f.in.size(&ModelSpec::experts, "n_routed_experts");
+  f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok");
+  // The greedy method has no group limit.
+  if (f.in.text_or("topk_method", "") != "greedy")
+    for (const auto& [field, key] :
+         {std::pair{&ModelSpec::expert_groups, "n_group"}, {&ModelSpec::groups_per_token, "topk_group"}})
+      if (!f.in.absent(key) && !f.in.null(key)) f.in.size(field, key);
+  f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
+  count(f, &ModelSpec::shared_experts, "n_shared_experts", "no shared experts");
+  count(f, &ModelSpec::dense_layers, "first_k_dense_replace", "every layer has experts");
+  if (!f.in.absent("moe_layer_freq") &&
+      f.in.number("moe_layer_freq", "period of layers with experts", 1, "every layer") != 1)
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_freq",
+                 "alternating layers with and without experts have no blocks in this family", "1");
+  return true;
+}
+
+// The architecture with this router. The balance bias exists if and only if "topk_method" is "noaux_tc";
+// "scoring_func" decides on the scores alone (modeling_deepseek.py of DeepSeek-V3, deepseek_v2.py of vLLM).
+const char* with_router(Family& f, bool latent) {
+  const std::string type = f.type;
+  const bool third = type == "deepseek_v3" || type == "kimi_k2";
+  const auto word = [&](const char* key, const char* note, bool stated, const char* fallback) {
+    if (!stated)
+      f.in.assume(key, fallback, std::string(note) + ": the default of this family");
+    else
+      f.in.recognise(key, note);
+    return stated ? f.in.text_or(key, "") : fallback;
+  };
+  const bool biased = word("topk_method", "selection of experts", !f.in.absent("topk_method"),
+                           third ? "noaux_tc" : "greedy") == "noaux_tc";
+  const std::string scores = word("scoring_func", "scoring of the router",
+                                  !f.in.text_or("scoring_func", "").empty(), third ? "sigmoid" : "softmax");
+  if (latent && biased && scores == "sigmoid") return "deepseek3";
+  if (latent && biased && scores == "softmax") return "deepseek3-softmax";
+  if (!biased && scores == "softmax") return latent ? "deepseek2" : "deepseek-moe";
+  f.in.problem(ProblemCode::HfUnsupportedVariant, "scoring_func",
+               "scores by " + scores + (biased ? " with" : " without") +
+                   " a balance bias have no block in this family",
+               latent
+                   ? "sigmoid or softmax with \"topk_method\": \"noaux_tc\", or softmax with another method"
+                   : "softmax with another \"topk_method\" than \"noaux_tc\"");
+  return "deepseek2";
+}
+
+}  // namespace
+
+// DeepSeek MoE, DeepSeek-V2, DeepSeek-V3 and Kimi K2.
+void deepseek(Family& f) {
+  const bool latent = f.type != std::string("deepseek");
+  if (latent) {
+    f.in.size(&ModelSpec::layers, "num_hidden_layers");
+    f.in.size(&ModelSpec::hidden, "hidden_size");
+    f.in.size(&ModelSpec::heads, "num_attention_heads");
+    latent_sizes(f);
+    f.in.size(&ModelSpec::ffn, "intermediate_size");
+    f.in.size(&ModelSpec::vocab, "vocab_size");
+    tied(f, false);
+    if (!f.in.absent("max_position_embeddings"))
+      f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+  } else {
+    llama_sizes(f, {}, false);
+  }
+  silu(f);
+  f.in.only("attention_bias", false, kNoBias);
+  count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
+  const bool experts = deepseek_experts(f);
+  if (experts) {
+    f.model.architecture = with_router(f, latent);
+    return;
+  }
+  f.model.architecture = latent ? "latent" : "llama";
+  if (!f.in.absent("scoring_func")) f.in.ignore("scoring_func", "no layer has experts");
+}
+
+}  // namespace shardscape::hf

@@ -1,0 +1,35 @@
+// Gemma and Gemma 2.
+#include "model/huggingface/families/readers.h"
+
+namespace shardscape::hf {
+namespace {
+
+void cap(Family& f, const char* key, const char* what) {
+  if (f.in.absent(key)) return f.in.assume(key, "on", std::string(what) + ": the default of this family");
+  if (f.in.null(key))
+    return f.in.assume(key, "on",
+                       std::string(what) + " is off in the file, but the blocks of this family have it");
+  f.in.recognise(key, what);
+}
+
+}  // namespace
+
+void gemma(Family& f) {
+  f.model.architecture = "gemma";
+  llama_sizes(f, 256, true);
+  f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
+  f.in.only("attention_bias", false, kNoBias);
+}
+
+void gemma2(Family& f) {
+  f.model.architecture = "gemma2";
+  llama_sizes(f, 256, true);
+  f.in.activation({"hidden_activation", "hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
+  f.in.only("attention_bias", false, kNoBias);
+  f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
+  cap(f, "attn_logit_softcapping", "soft cap of the attention scores");
+  cap(f, "final_logit_softcapping", "soft cap of the logits");
+  windows_alternate(f);
+}
+
+}  // namespace shardscape::hf

@@ -1,0 +1,26 @@
+// The readers of the families: each fills the model from the keys of one file.
+#pragma once
+
+#include "model/huggingface/families/common.h"
+
+namespace shardscape::hf {
+
+void deepseek(Family& f);  // DeepSeek MoE, DeepSeek-V2, DeepSeek-V3 and Kimi K2
+void gemma(Family& f);
+void gemma2(Family& f);
+void gpt2(Family& f);
+void gpt_oss(Family& f);
+void jamba(Family& f);
+void llama(Family& f);
+void mamba(Family& f);
+void mamba2(Family& f);
+void mamba_ssm(Family& f);  // files of the Mamba authors' own code
+void mistral(Family& f);
+void mixtral(Family& f);
+void mpt(Family& f);
+void qwen2(Family& f);
+void qwen2_moe(Family& f);
+void qwen3(Family& f);
+void qwen3_moe(Family& f);
+
+}  // namespace shardscape::hf

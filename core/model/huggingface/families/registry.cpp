@@ -1,0 +1,128 @@
+#include "model/huggingface/families/registry.h"
+
+#include <algorithm>
+
+#include "model/huggingface/families/readers.h"
+
+namespace shardscape::hf {
+namespace {
+
+constexpr const char* kDeltaNet =
+    "Gated DeltaNet (linear attention), gated attention outputs, rotary positions on a part of each head";
+constexpr const char* kDeltaNetExperts =
+    "Gated DeltaNet (linear attention), gated attention outputs, rotary positions on a part of each head, a "
+    "gated shared expert next to experts of this family";
+constexpr const char* kIndexer = "sparse attention that a lightning indexer selects";
+constexpr const char* kLlama4 =
+    "chunked attention, layers without positions, experts in some layers only, a router that scales the "
+    "expert's input";
+constexpr const char* kGemma3 =
+    "norms before and after attention and MLP together with norms of queries and keys, five layers with a "
+    "window to one without";
+constexpr const char* kGemma4 =
+    "head sizes and KV heads of their own for full attention, keys that are also the values, a dense MLP "
+    "next to experts, per-layer embeddings, scales of layers";
+constexpr const char* kMiniMax3 =
+    "block-sparse attention, rotary positions on a part of each head, experts with a clamped activation "
+    "after dense layers";
+constexpr const char* kLightning = "lightning attention (linear attention with a fixed decay) in most layers";
+constexpr const char* kStep =
+    "head counts of their own for layers with a window, gated heads, modules of multi-token prediction with "
+    "own output heads";
+constexpr const char* kCompressed =
+    "attention on compressed keys with a window, hyper-connections, routing by a hash, routers with "
+    "sqrt-softplus scores";
+
+constexpr FamilyRow kRows[] = {
+    {"bailing_moe_linear", "BailingMoeLinearForCausalLM", nullptr, kLightning},
+    {"bailing_moe_v2", "BailingMoeV2ForCausalLM", nullptr,
+     "experts with sigmoid scores together with norms of queries and keys"},
+    {"cohere2", "Cohere2ForCausalLM", nullptr,
+     "attention and MLP in parallel after one norm, layers without positions, three layers with a window to "
+     "one without"},
+    {"deepseek", "DeepseekForCausalLM", deepseek},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", deepseek},
+    {"deepseek_v3", "DeepseekV3ForCausalLM", deepseek},
+    {"deepseek_v32", "DeepseekV32ForCausalLM", nullptr, kIndexer},
+    {"deepseek_v4", "DeepseekV4ForCausalLM", nullptr, kCompressed},
+    {"ernie4_5_moe", "Ernie4_5_MoeForCausalLM", nullptr,
+     "experts with softmax scores and a balance bias next to shared experts, without latent attention"},
+    {"gemma", "GemmaForCausalLM", gemma},
+    {"gemma2", "Gemma2ForCausalLM", gemma2},
+    {"gemma3_text", "Gemma3ForCausalLM", nullptr, kGemma3},
+    {"gemma4_text", "Gemma4ForCausalLM", nullptr, kGemma4},
+    {"glm4_moe", "Glm4MoeForCausalLM", nullptr,
+     "biases and norms of queries and keys in one attention, rotary positions on a part of each head, "
+     "experts with sigmoid scores after dense layers"},
+    {"glm_moe_dsa", "GlmMoeDsaForCausalLM", nullptr, kIndexer},
+    {"gpt2", "GPT2LMHeadModel", gpt2},
+    {"gpt_oss", "GptOssForCausalLM", gpt_oss},
+    {"granitemoehybrid", "GraniteMoeHybridForCausalLM", nullptr,
+     "Mamba-2 and attention in the order of a list, a shared expert with a width of its own, scales of "
+     "embeddings and residuals"},
+    {"jamba", "JambaForCausalLM", jamba},
+    {"kimi_k2", "", deepseek},
+    {"kimi_k3", "KimiK3ForConditionalGeneration", nullptr,
+     "Kimi Delta Attention (linear attention), attention residuals, experts in a latent width, gated latent "
+     "attention without positions, the SiTU activation"},
+    {"kimi_linear", "KimiLinearForCausalLM", nullptr,
+     "Kimi Delta Attention (linear attention), latent attention without positions"},
+    {"llama", "LlamaForCausalLM", llama},
+    {"llama4_text", "Llama4ForCausalLM", nullptr, kLlama4},
+    {"longcat_flash", "LongcatFlashForCausalLM", nullptr,
+     "two attentions and two MLPs next to the experts of a layer, experts that compute nothing"},
+    {"mamba", "MambaForCausalLM", mamba},
+    {"mamba2", "Mamba2ForCausalLM", mamba2},
+    {kUntypedMamba, "", mamba_ssm},
+    {"mimo", "MiMoForCausalLM", nullptr,
+     "modules of multi-token prediction with dense layers and biases of queries, keys and values"},
+    {"mimo_v2_flash", "MiMoV2FlashForCausalLM", nullptr,
+     "KV heads of their own for layers with a window, keys and values of different head sizes, rotary "
+     "positions on a part of each head, modules of multi-token prediction"},
+    {"minimax_m2", "MiniMaxM2ForCausalLM", nullptr,
+     "norms of queries and keys over all heads, rotary positions on a part of each head"},
+    {"minimax_m3", "MiniMaxM3ForCausalLM", nullptr, kMiniMax3},
+    {"minimax_m3_text", "MiniMaxM3SparseForCausalLM", nullptr, kMiniMax3},
+    {"minimax_text_01", "MiniMaxText01ForCausalLM", nullptr, kLightning},
+    {"mistral", "MistralForCausalLM", mistral},
+    {"mixtral", "MixtralForCausalLM", mixtral},
+    {"mpt", "MPTForCausalLM", mpt},
+    {"nemotron-nas", "DeciLMForCausalLM", nullptr,
+     "layers with sizes of their own, layers without attention or without an MLP"},
+    {"nemotron_h", "NemotronHForCausalLM", nullptr,
+     "layers of one mixer each in the order of a list: Mamba-2, attention, MLP or experts; squared ReLU"},
+    {"olmo2", "Olmo2ForCausalLM", nullptr,
+     "norms after attention and MLP instead of before, norms of queries and keys over all heads"},
+    {"olmo3", "Olmo3ForCausalLM", nullptr,
+     "norms after attention and MLP instead of before, norms of queries and keys over all heads, three "
+     "layers with a window to one without"},
+    {"olmoe", "OlmoeForCausalLM", nullptr, "norms of queries and keys over all heads"},
+    {"qwen2", "Qwen2ForCausalLM", qwen2},
+    {"qwen2_moe", "Qwen2MoeForCausalLM", qwen2_moe},
+    {"qwen3", "Qwen3ForCausalLM", qwen3},
+    {"qwen3_5_moe_text", "Qwen3_5MoeForCausalLM", nullptr, kDeltaNetExperts},
+    {"qwen3_5_text", "Qwen3_5ForCausalLM", nullptr, kDeltaNet},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", qwen3_moe},
+    {"qwen3_next", "Qwen3NextForCausalLM", nullptr, kDeltaNetExperts},
+    {"qwen3_vl_moe_text", "", qwen3_moe},
+    {"qwen3_vl_text", "", qwen3},
+    {"step3p5", "Step3p5ForCausalLM", nullptr, kStep}};
+
+}  // namespace
+
+std::span<const FamilyRow> families() { return kRows; }
+
+const FamilyRow* family_of_type(const std::string& type) {
+  const auto it = std::find_if(families().begin(), families().end(),
+                               [&](const FamilyRow& row) { return row.type == type; });
+  return it == families().end() ? nullptr : &*it;
+}
+
+const FamilyRow* family_of_class(const std::string& model_class) {
+  const auto it = std::find_if(families().begin(), families().end(), [&](const FamilyRow& row) {
+    return !model_class.empty() && row.model_class == model_class;
+  });
+  return it == families().end() ? nullptr : &*it;
+}
+
+}  // namespace shardscape::hf

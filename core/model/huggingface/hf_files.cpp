@@ -1,0 +1,97 @@
+#include "model/huggingface/hf_files.h"
+
+#include "base/data_dir.h"
+#include "model/huggingface/hf_reader.h"
+
+namespace shardscape {
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+enum class Contents : uint8_t { Other, Config, Quantization };
+
+Contents contents_of(const std::string& text) {
+  try {
+    const JsonFile file(text, "", JsonDialect::Python);
+    const json& root = file.root();
+    if (root.contains("shardscape")) return Contents::Other;
+    if (root.contains("model_type") || root.contains("architectures") || root.contains("ssm_cfg"))
+      return Contents::Config;
+    return root.contains("quantization") ? Contents::Quantization : Contents::Other;
+  } catch (const DataError&) {
+    return Contents::Other;
+  }
+}
+
+// X_config.json beside X_hf_quant_config.json, and the other way round. A path with another name has X = "".
+fs::path beside(const fs::path& path, const std::string& own, const std::string& other) {
+  const std::string name = path.filename().string();
+  const bool named = name.ends_with(own);
+  return path.parent_path() / ((named ? name.substr(0, name.size() - own.size()) : "") + other);
+}
+
+// Lists the members. Stored formats of weights are not read yet.
+void list_quantization(const HfFile& quantization, ImportResult& result) {
+  ImportResult own;
+  const JsonFile file(quantization.text, quantization.name, JsonDialect::Python);
+  HfReader reader(file, own);
+  for (const auto& [key, member] : file.root().items()) {
+    if (key == "producer") {
+      reader.ignore(key, "the program that wrote the file");
+      continue;
+    }
+    constexpr const char* kNote = "formats of stored weights are not read; the workload's data type decides";
+    HfReader inside = reader.within(key);
+    if (member.is_object())
+      for (const auto& [name, value] : member.items()) inside.ignore(name, kNote);
+    else
+      reader.ignore(key, kNote);
+  }
+  for (ImportField& field : own.ignored) {
+    field.key = "hf_quant_config." + field.key;
+    result.ignored.push_back(std::move(field));
+  }
+}
+
+}  // namespace
+
+Result<HfFiles> read_hf_files(const fs::path& path) {
+  constexpr const char *kConfig = "config.json", *kQuantization = "hf_quant_config.json";
+  auto text = read_text(path);
+  if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
+  HfFile first{std::get<std::string>(std::move(text)), path.string()};
+  const bool quantization = contents_of(first.text) == Contents::Quantization;
+  const fs::path second = quantization ? beside(path, kQuantization, kConfig)
+                                       : beside(path, kConfig, kQuantization);
+  std::error_code ignored;
+  // A config of another name has no second file: hf_quant_config.json belongs to config.json.
+  const bool named = quantization || path.filename().string().ends_with(kConfig);
+  const bool exists = named && second != path && fs::is_regular_file(second, ignored);
+  if (quantization && !exists)
+    return Problem{ProblemCode::HfConfigMissing, path.string(),
+                   "the file describes quantized weights only; the model is in \"" + second.string() +
+                       "\", which does not exist",
+                   "a config.json beside the file"};
+  if (!exists) return HfFiles{std::move(first), {}};
+  auto other = read_text(second);
+  if (auto* problem = std::get_if<Problem>(&other)) return std::move(*problem);
+  HfFile file{std::get<std::string>(std::move(other)), second.string()};
+  if (quantization) std::swap(first, file);
+  return HfFiles{std::move(first), std::move(file)};
+}
+
+ImportResult import_hf_files(const HfFiles& files) {
+  ImportResult result = import_hf_config(files.config.text, files.config.name);
+  if (!files.quantization) return result;
+  try {
+    list_quantization(*files.quantization, result);
+  } catch (const DataError& error) {
+    result.problems.push_back(error.problem);
+  }
+  return result;
+}
+
+bool looks_like_hf_file(const std::string& text) { return contents_of(text) != Contents::Other; }
+
+}  // namespace shardscape

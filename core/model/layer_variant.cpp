@@ -1,0 +1,169 @@
+#include "model/layer_variant.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "base/number_text.h"
+#include "base/units.h"
+#include "model/model_sizes.h"
+
+namespace shardscape {
+namespace {
+
+constexpr const char* kAccepted =
+    "variants between semicolons, each with a name, a kind of layer and sizes, such as "
+    "full: global head_dim=512 kv_heads=2";
+
+// A part of a text, and where it begins.
+struct Piece {
+  std::string_view text;
+  size_t column;  // 1-based
+};
+
+std::vector<Piece> pieces(const Piece& of, const char* separators) {
+  std::vector<Piece> out;
+  size_t begin = 0;
+  while (begin <= of.text.size()) {
+    const size_t end = std::min(of.text.find_first_of(separators, begin), of.text.size());
+    const std::string_view all = of.text.substr(begin, end - begin);
+    const std::string_view word = trimmed(all);
+    if (!word.empty())
+      out.push_back({word, of.column + begin + static_cast<size_t>(word.data() - all.data())});
+    begin = end + 1;
+  }
+  return out;
+}
+
+Problem wrong(const Piece& at, const std::string& what) {
+  return {ProblemCode::LayerVariantSyntax, "variants", "column " + std::to_string(at.column) + ": " + what,
+          kAccepted};
+}
+
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+std::string varying_sizes() {
+  std::vector<std::string> ids;
+  for (const ModelSize& size : kModelSizes)
+    if (size.varies) ids.push_back(size.id);
+  return or_list(ids);
+}
+
+// Reads "head_dim=512".
+std::optional<Problem> read_size(const Piece& piece, LayerVariant& to) {
+  const size_t equals = piece.text.find('=');
+  const std::string_view id = piece.text.substr(0, equals);
+  if (equals == std::string_view::npos) return wrong(piece, in_quotes(id) + " has no value");
+  const ModelSize* size = find_model_size(id);
+  if (!size || !size->varies)
+    return wrong(piece, in_quotes(id) + (size ? " is the same in all layers" : " is no size") +
+                            "; the sizes of a variant are " + varying_sizes());
+  const Piece value{piece.text.substr(equals + 1), piece.column + equals + 1};
+  const NumberText read = parse_number(value.text, std::string_view(size->unit) == "tokens");
+  if (read.fault != NumberFault::None || read.value < size->min || read.value > size->max)
+    return wrong(value, in_quotes(value.text) + " is no whole number from " + grouped(size->min) + " to " +
+                            grouped(size->max));
+  if (!to.sizes.emplace(static_cast<int>(size - kModelSizes.data()), read.value).second)
+    return wrong(piece, in_quotes(id) + " has a value already");
+  return std::nullopt;
+}
+
+Result<LayerVariant> read_variant(const Piece& piece) {
+  const size_t colon = piece.text.find(':');
+  const std::string_view name = trimmed(piece.text.substr(0, colon));
+  if (!is_layer_name(name) || colon == std::string_view::npos)
+    return wrong(piece, in_quotes(name) + " is no name of letters, digits and _ before a colon");
+  const std::vector<Piece> words = pieces({piece.text.substr(colon + 1), piece.column + colon + 1}, " \t\n");
+  if (words.empty() || !is_layer_name(words.front().text))
+    return wrong(words.empty() ? Piece{"", piece.column + colon + 1} : words.front(),
+                 "the kind of layer of " + in_quotes(name) + " is missing");
+  LayerVariant out{std::string(name), std::string(words.front().text), {}};
+  for (size_t i = 1; i < words.size(); ++i)
+    if (auto problem = read_size(words[i], out)) return *problem;
+  return out;
+}
+
+// The variant with the name of the kind, otherwise the kind itself.
+LayerVariant kind_or_variant(const ModelSpec& model, const std::string& name) {
+  const auto variant = std::find_if(model.variants.begin(), model.variants.end(),
+                                    [&](const LayerVariant& v) { return v.name == name; });
+  return variant != model.variants.end() ? *variant : LayerVariant{name, name, {}};
+}
+
+bool has_kind(const Architecture& architecture, const std::string& name) {
+  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
+                     [&](const SectionTemplate& kind) { return kind.name == name; });
+}
+
+// The kinds that the pattern names; empty if the pattern names an unknown kind.
+std::vector<LayerVariant> named_kinds(const ModelSpec& model, const Architecture& architecture,
+                                      const NamedPattern& pattern) {
+  const auto named = [&](const std::string& name) {
+    return std::find(pattern.names.begin(), pattern.names.end(), name) != pattern.names.end();
+  };
+  std::vector<LayerVariant> out;
+  for (const SectionTemplate& kind : architecture.kinds)
+    if (named(kind.name)) out.push_back(kind_or_variant(model, kind.name));
+  for (const LayerVariant& variant : model.variants)
+    if (named(variant.name) && !has_kind(architecture, variant.name)) out.push_back(variant);
+  const bool known = out.size() == pattern.names.size() &&
+                     std::all_of(out.begin(), out.end(),
+                                 [&](const LayerVariant& v) { return has_kind(architecture, v.kind); });
+  return known ? out : std::vector<LayerVariant>();
+}
+
+}  // namespace
+
+Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text) {
+  std::vector<LayerVariant> out;
+  for (const Piece& piece : pieces({text, 1}, ";")) {
+    auto read = read_variant(piece);
+    if (auto* problem = std::get_if<Problem>(&read)) return std::move(*problem);
+    LayerVariant& variant = std::get<LayerVariant>(read);
+    if (std::any_of(out.begin(), out.end(), [&](const LayerVariant& v) { return v.name == variant.name; }))
+      return wrong(piece, "there is a variant " + in_quotes(variant.name) + " already");
+    out.push_back(std::move(variant));
+  }
+  return out;
+}
+
+std::string layer_variants_text(const std::vector<LayerVariant>& variants) {
+  std::string out;
+  for (const LayerVariant& variant : variants) {
+    out += (out.empty() ? "" : "; ") + variant.name + ": " + variant.kind;
+    for (const auto& [row, value] : variant.sizes)
+      out += std::string(" ") + kModelSizes[static_cast<size_t>(row)].id + "=" + std::to_string(value);
+  }
+  return out;
+}
+
+ModelLayers layers_of(const ModelSpec& model, const Architecture& architecture) {
+  if (!model.layer_pattern.empty()) {
+    const auto read = parse_layer_pattern(model.layer_pattern);
+    if (const auto* pattern = std::get_if<NamedPattern>(&read)) {
+      ModelLayers out{named_kinds(model, architecture, *pattern), pattern->layers, -1};
+      const auto index = [&](int name) {
+        const auto it = std::find_if(out.kinds.begin(), out.kinds.end(), [&](const LayerVariant& v) {
+          return v.name == pattern->names[static_cast<size_t>(name)];
+        });
+        return static_cast<int>(it - out.kinds.begin());
+      };
+      for (std::vector<int>* part : {&out.pattern.prefix, &out.pattern.repeat, &out.pattern.suffix})
+        std::transform(part->begin(), part->end(), part->begin(), index);
+      if (!out.kinds.empty()) return out;
+    }
+  }
+  ModelLayers out{{}, {{}, architecture.pattern, {}}, architecture.lead};
+  for (const SectionTemplate& kind : architecture.kinds) {
+    out.kinds.push_back(kind_or_variant(model, kind.name));
+    if (!has_kind(architecture, out.kinds.back().kind)) out.kinds.back() = {kind.name, kind.name, {}};
+  }
+  return out;
+}
+
+ModelSpec layer_model(const ModelSpec& model, const LayerVariant& kind) {
+  ModelSpec out = model;
+  for (const auto& [row, value] : kind.sizes) out.*kModelSizes[static_cast<size_t>(row)].member = value;
+  return out;
+}
+
+}  // namespace shardscape

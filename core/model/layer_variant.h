@@ -1,0 +1,37 @@
+// Kinds of layers with sizes of their own, and the kinds that a model consists of.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problem.h"
+#include "model/block.h"
+#include "model/layer_pattern.h"
+#include "model/model_spec.h"
+
+namespace shardscape {
+
+// Reads and writes variants as one text: "full: global head_dim=512 kv_heads=2; wide: layer ffn=14336". A
+// variant has a name, the kind of the architecture that it is, and sizes. A Problem names the column.
+Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text);
+std::string layer_variants_text(const std::vector<LayerVariant>& variants);
+
+// Whether the model says more about its layers than its architecture does.
+inline bool has_own_layers(const ModelSpec& model) {
+  return !model.layer_pattern.empty() || !model.variants.empty();
+}
+
+// The kinds of layers of a model, and the order of its layers.
+struct ModelLayers {
+  std::vector<LayerVariant> kinds;  // kinds of the architecture first; without a variant, name and kind agree
+  LayerPattern pattern;             // indices into kinds
+  int lead = -1;  // the kind of the first dense_layers layers; -1: the pattern has all layers
+};
+// With a layer pattern: the kinds in the pattern. Without one: the kinds and the pattern of the architecture.
+// A variant with the name of a kind replaces this kind. A pattern that names an unknown kind counts as none.
+ModelLayers layers_of(const ModelSpec& model, const Architecture& architecture);
+// The model as the layers of one kind see it: their sizes stand in for the model's.
+ModelSpec layer_model(const ModelSpec& model, const LayerVariant& kind);
+
+}  // namespace shardscape

@@ -1,0 +1,210 @@
+// The sizes of a model, one row each. Knobs, presets, saved designs, cache keys, symbols and the importer of
+// Hugging Face configurations all follow from the rows.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/axis.h"
+#include "model/model_limits.h"
+#include "model/model_spec.h"
+
+namespace shardscape {
+
+// Headings of the form.
+enum class ModelSection : uint8_t {
+  Size,
+  Attention,
+  Mlp,
+  Experts,
+  Embeddings,
+  LatentAttention,
+  MultiToken,
+  StateSpace
+};
+std::string_view model_section_label(ModelSection section);  // "Latent attention"
+
+// The part of a model that has the size. A model has the part if parameters have the axis. Without an axis,
+// knob_state.cpp says when the size has an effect.
+struct SizedPart {
+  std::optional<Axis> axis{};
+  const char* name = "";  // "Mamba-2 mixer"
+  bool needed = false;    // the size must be at least 1 in models with the part
+};
+
+struct ModelSize {
+  int64_t ModelSpec::*member;
+  const char *id, *symbol;  // symbol: in formulas, may be empty
+  const char *label, *unit;
+  ModelSection section;
+  int64_t min, max;
+  SizedPart part;
+  bool varies;              // layers of one model may have different values (LayerVariant)
+  const char* imported_as;  // in the preview of an import
+  const char* help;
+};
+
+namespace model_size_rows {
+
+constexpr ModelSize per_model(int64_t ModelSpec::*member, const char* id, const char* symbol,
+                              const char* label, const char* unit, ModelSection section, int64_t min,
+                              int64_t max, SizedPart part, const char* imported_as, const char* help) {
+  return {member, id, symbol, label, unit, section, min, max, part, false, imported_as, help};
+}
+constexpr ModelSize per_layer(int64_t ModelSpec::*member, const char* id, const char* symbol,
+                              const char* label, const char* unit, ModelSection section, int64_t min,
+                              int64_t max, SizedPart part, const char* imported_as, const char* help) {
+  return {member, id, symbol, label, unit, section, min, max, part, true, imported_as, help};
+}
+
+using enum ModelSection;
+using M = ModelSpec;
+inline constexpr std::array kRows{
+    per_model(&M::layers, "layers", "L", "Layers", "", Size, 1, kMaxLayers, {}, "layers (L)",
+              "Transformer layers. Parameters, FLOPs and saved activations grow linearly with the "
+              "number of layers."),
+    per_model(&M::hidden, "hidden", "D", "Hidden size", "", Size, 1, kMaxHidden, {}, "hidden size (D)",
+              "Width of the residual stream. The width may differ from heads x head size."),
+    per_layer(&M::heads, "heads", "H", "Attention heads", "", Attention, 0, kMaxHeads,
+              {Axis::Heads, "attention", true}, "attention heads (H)",
+              "Query heads. Tensor parallelism gives each rank whole heads, so tp has to divide them."),
+    per_layer(&M::kv_heads, "kv_heads", "G", "KV heads", "", Attention, 0, kMaxHeads,
+              {Axis::KvHeads, "attention", true}, "KV heads (G)",
+              "Key and value heads. heads / kv_heads query heads share each. Equal to heads: "
+              "multi-head attention. 1: multi-query attention. With fewer KV heads than tp, tp / "
+              "kv_heads ranks hold a copy of each KV head."),
+    per_layer(&M::head_dim, "head_dim", "E", "Head size", "", Attention, 0, kMaxHeadDim,
+              {Axis::HeadDim, "attention", true}, "head size (E)",
+              "Width of one attention head. The GEMMs of scores and context cost 4 S^2 H E FLOPs per "
+              "sequence and layer before masking."),
+    per_layer(&M::ffn, "ffn", "F", "FFN size", "", Mlp, 0, kMaxFfn, {Axis::Ffn, "MLP", true}, "FFN size (F)",
+              "Inner width of the MLP. In a gated MLP, gate and up projection have this width each. "
+              "Tensor parallelism splits it."),
+    per_model(&M::experts, "experts", "X", "Experts", "", Experts, 0, kMaxExperts, {}, "experts (X)",
+              "Routed experts of a mixture-of-experts layer. More experts add parameters, but no "
+              "FLOPs. 0 in dense models."),
+    per_model(&M::experts_per_token, "experts_per_token", "K", "Experts per token", "", Experts, 0,
+              kMaxExperts, {}, "experts per token (K)",
+              "Experts that the router selects for every token (top-k). FLOPs and the volume of "
+              "dispatch and combine grow with this number."),
+    per_model(&M::expert_groups, "expert_groups", "", "Expert groups", "groups", Experts, 1, kMaxExperts, {},
+              "groups of experts",
+              "Group-limited routing (n_group; Megatron --moe-router-num-groups): the experts form "
+              "this many equal groups. A token selects a few groups, and its experts from these "
+              "groups. With one group per node, groups per token bounds the nodes that receive the "
+              "token. The bound has an effect with the dispatcher flex, which sends a token once per "
+              "node. 1: no limit."),
+    per_model(&M::groups_per_token, "groups_per_token", "", "Groups per token", "groups", Experts, 1,
+              kMaxExperts, {}, "groups from which a token selects experts",
+              "Groups from which a token may select experts (topk_group; Megatron "
+              "--moe-router-group-topk): 4 of 8 in DeepSeek-V3, 3 of 8 in DeepSeek-V2. Equal to the "
+              "number of groups: no limit."),
+    per_layer(&M::expert_ffn, "expert_ffn", "Fx", "Expert FFN size", "", Experts, 0, kMaxFfn, {},
+              "FFN size of an expert (Fx)",
+              "Inner width of one expert's gated MLP. Expert tensor parallelism splits it."),
+    per_layer(&M::shared_experts, "shared_experts", "", "Shared experts", "", Experts, 0, kMaxSharedExperts,
+              {}, "shared experts",
+              "Experts that process every token, in addition to the routed experts. Each is as wide "
+              "as a routed expert. They run as one MLP, which tensor parallelism splits."),
+    per_layer(&M::shared_ffn, "shared_ffn", "Fs", "Shared expert FFN size", "", Experts, 0, kMaxFfn,
+              {Axis::SharedFfn, "shared experts"}, "FFN size of the shared experts (Fs)",
+              "Inner width of the shared experts together, where it differs from shared experts x expert FFN "
+              "size. 0: that product."),
+    per_model(&M::dense_layers, "dense_layers", "", "Leading dense layers", "layers", Experts, 0, kMaxLayers,
+              {}, "dense layers first",
+              "Layers at the start of the model with a dense MLP of the FFN size instead of experts: "
+              "3 in DeepSeek-V3."),
+    per_model(&M::vocab, "vocab", "V", "Vocabulary", "entries", Embeddings, 1, kMaxVocab, {},
+              "vocabulary (V)",
+              "Entries of the tokenizer, before padding. Embedding and head hold V x D parameters "
+              "each unless tied. The logits of the last stage can set its memory peak."),
+    per_model(&M::positions, "positions", "Smax", "Learned positions", "tokens", Embeddings, 0, kMaxSeq, {},
+              "learned positions (Smax)",
+              "Rows of the learned position table: the longest sequence that the model accepts. 0 for "
+              "models with rotary positions, which have no table."),
+    per_layer(&M::q_rank, "q_rank", "Rq", "Query rank", "", LatentAttention, 0, kMaxHidden,
+              {Axis::QRank, "latent attention"}, "rank of the queries (Rq)",
+              "Latent attention: width to which queries are compressed. The query heads are projected "
+              "from this latent. 0: the heads are projected from the residual stream, as in "
+              "DeepSeek-V2-Lite."),
+    per_layer(&M::kv_rank, "kv_rank", "Rkv", "KV rank", "", LatentAttention, 0, kMaxHidden,
+              {Axis::KvRank, "latent attention"}, "rank of keys and values (Rkv)",
+              "Latent attention: width of the latent from which the keys and values of all heads are "
+              "projected. Inference caches the latent and the shared rotary key instead of all heads. "
+              "0: attention without latents."),
+    per_layer(&M::nope_head_dim, "nope_head_dim", "En", "Non-rotary head size", "", LatentAttention, 0,
+              kMaxHeadDim, {Axis::NopeDim, "latent attention"}, "non-rotary part of a head (En)",
+              "Latent attention: the part of a query or key head without rotary embedding."),
+    per_layer(&M::rope_head_dim, "rope_head_dim", "Er", "Rotary head size", "", LatentAttention, 0,
+              kMaxHeadDim, {Axis::RopeDim, "latent attention"}, "rotary part of a head (Er)",
+              "Latent attention: the part of a query or key head with rotary embedding. All heads "
+              "share this part of the key."),
+    per_layer(&M::value_head_dim, "value_head_dim", "Ev", "Value head size", "", LatentAttention, 0,
+              kMaxHeadDim, {Axis::ValueDim, "latent attention"}, "head size of values (Ev)",
+              "Latent attention: width of a value head. The GEMMs of scores and context cost 2 S^2 H "
+              "(En + Er + Ev) FLOPs per sequence and layer before masking."),
+    per_model(&M::mtp_layers, "mtp_layers", "", "MTP depths", "", MultiToken, 0, kMaxMtpLayers, {},
+              "depths of multi-token prediction",
+              "Modules of multi-token prediction. Each predicts one token further ahead. A module has "
+              "two norms, a projection and a layer on the last stage, and shares embedding and head "
+              "with the model. The published size of DeepSeek-V3 excludes its one module."),
+    per_layer(&M::window, "window", "W", "Sliding window", "tokens", Attention, 0, kMaxSeq, {},
+              "sliding window (W)",
+              "Tokens that the sliding attention layers of Mistral, Gemma 2 and gpt-oss attend to, "
+              "including the query's own. 0: the whole sequence. Changes useful FLOPs only: hardware "
+              "FLOPs are counted without masks."),
+    per_model(&M::ssm_state, "ssm_state", "N", "SSM state", "", StateSpace, 0, kMaxSsmState,
+              {Axis::SsmState, "state-space mixer", true}, "state per channel (N)",
+              "State-space mixers (Mamba): numbers in the state of each channel. B and C, which write "
+              "and read the state, have this many entries per token. 0 for models without such "
+              "mixers."),
+    per_model(&M::ssm_conv, "ssm_conv", "Kw", "SSM convolution", "tokens", StateSpace, 0, kMaxSsmFactor,
+              {Axis::SsmConv, "state-space mixer", true}, "taps of the convolution (Kw)",
+              "State-space mixers: tokens that the causal convolution before the scan reads, "
+              "including the current token."),
+    per_model(&M::ssm_expand, "ssm_expand", "e", "SSM expansion", "", StateSpace, 0, kMaxSsmFactor,
+              {Axis::SsmConv, "state-space mixer", true}, "channels / hidden size (e)",
+              "State-space mixers: channels of the scan / hidden size. e D channels are projected, "
+              "scanned and gated. Tensor parallelism splits them."),
+    per_model(&M::ssm_dt_rank, "ssm_dt_rank", "Rd", "SSM step rank", "", StateSpace, 0, kMaxHidden,
+              {Axis::SsmDtRank, "Mamba-1 mixer", true}, "rank of the step size (Rd)",
+              "Mamba-1: rank of the projection that computes the step size of every channel, usually "
+              "hidden / 16."),
+    per_model(&M::ssm_head_dim, "ssm_head_dim", "P", "SSM head size", "", StateSpace, 0, kMaxHeadDim,
+              {Axis::SsmHeadDim, "Mamba-2 mixer", true}, "channels of a head (P)",
+              "Mamba-2: channels that share one step size and one decay. There are e D / P heads."),
+    per_model(&M::ssm_heads, "ssm_heads", "Hm", "SSM heads", "", StateSpace, 0, kMaxHeads,
+              {Axis::SsmHeadDim, "Mamba-2 mixer"}, "heads of a mixer (Hm)",
+              "Mamba-2: heads of the scan, where their channels Hm P are no multiple of the hidden size. The "
+              "expansion e then has no effect. 0: there are e D / P heads."),
+    per_model(&M::ssm_groups, "ssm_groups", "Gs", "SSM groups", "", StateSpace, 0, kMaxHeads,
+              {Axis::SsmGroups, "Mamba-2 mixer", true}, "groups (Gs)",
+              "Mamba-2: groups of heads that share B and C and one norm. Tensor parallelism gives "
+              "each rank whole groups, so tp has to divide them."),
+    per_model(&M::ssm_chunk, "ssm_chunk", "Q", "SSM chunk", "tokens", StateSpace, 0, kMaxSeq,
+              {Axis::SsmGroups, "Mamba-2 mixer", true}, "tokens of a chunk (Q)",
+              "Mamba-2: tokens per chunk of the scan. Each chunk is computed by GEMMs. Larger chunks "
+              "cost more FLOPs and pass the state between chunks less often."),
+};
+
+}  // namespace model_size_rows
+
+// In the order of the form.
+inline constexpr auto kModelSizes = model_size_rows::kRows;
+inline constexpr auto kModelSizeCount = static_cast<int>(kModelSizes.size());
+
+// The row of a member.
+constexpr const ModelSize& model_size(int64_t ModelSpec::*member) {
+  return *std::find_if(kModelSizes.begin(), kModelSizes.end(),
+                       [&](const ModelSize& size) { return size.member == member; });
+}
+constexpr int size_row(int64_t ModelSpec::*member) {
+  return static_cast<int>(&model_size(member) - kModelSizes.data());
+}
+// The row with this id; nullptr: there is none.
+const ModelSize* find_model_size(std::string_view id);
+
+}  // namespace shardscape

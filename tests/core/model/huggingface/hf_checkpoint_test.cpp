@@ -1,0 +1,247 @@
+// Files of several models, unknown model types, what Python writes, and hf_quant_config.json.
+#include <QFile>
+#include <QJsonArray>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include "model/huggingface/families/registry.h"
+#include "model/huggingface/hf_files.h"
+
+using namespace shardscape;
+
+namespace {
+
+QJsonObject config(const QString& name) {
+  QFile file(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json");
+  return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
+}
+
+ImportResult imported(const QJsonObject& object) {
+  return import_hf_config(QJsonDocument(object).toJson().toStdString(), "config.json");
+}
+
+const ImportField* find(const std::vector<ImportField>& fields, const char* key) {
+  const auto it = std::find_if(fields.begin(), fields.end(),
+                               [&](const ImportField& f) { return f.key == key; });
+  return it == fields.end() ? nullptr : &*it;
+}
+
+std::string listing(const ImportResult& result) {
+  std::string out;
+  for (const Problem& p : result.problems) out += to_string(p) + "\n";
+  return out;
+}
+
+}  // namespace
+
+class HfCheckpointTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  // The balance bias exists if and only if "topk_method" is "noaux_tc". "scoring_func" decides the scores.
+  void routers_data() {
+    QTest::addColumn<QString>("file");
+    QTest::addColumn<QJsonValue>("scores");
+    QTest::addColumn<QJsonValue>("method");  // undefined: removed
+    QTest::addColumn<QString>("architecture");
+    const QJsonValue removed(QJsonValue::Undefined);
+    const auto row = [](const char* name, const char* file, QJsonValue scores, QJsonValue method,
+                        const char* architecture) {
+      QTest::newRow(name) << file << scores << method << architecture;
+    };
+    row("V3", "deepseek-v3", "sigmoid", "noaux_tc", "deepseek3");
+    row("V3, silent", "deepseek-v3", removed, removed, "deepseek3");
+    row("softmax with a bias", "deepseek-v3", "softmax", "noaux_tc", "deepseek3-softmax");
+    row("softmax, method silent", "deepseek-v3", "softmax", removed, "deepseek3-softmax");
+    row("softmax without a bias", "deepseek-v3", "softmax", "greedy", "deepseek2");
+    row("no method", "deepseek-v3", "softmax", QJsonValue::Null, "deepseek2");
+    row("V2", "deepseek-v2-lite", removed, removed, "deepseek2");
+    row("first", "deepseek-moe-16b", removed, removed, "deepseek-moe");
+    row("sigmoid without a bias", "deepseek-v3", "sigmoid", "greedy", "");
+    row("other scores", "deepseek-v3", "sqrtsoftplus", "noaux_tc", "");
+    row("bias without latent attention", "deepseek-moe-16b", "softmax", "noaux_tc", "");
+  }
+  void routers() {
+    QFETCH(QString, file);
+    QFETCH(QJsonValue, scores);
+    QFETCH(QJsonValue, method);
+    QFETCH(QString, architecture);
+    QJsonObject object = config(file);
+    for (const auto& [key, value] : {std::pair{"scoring_func", scores}, {"topk_method", method}}) {
+      object.remove(key);
+      if (!value.isUndefined()) object[key] = value;
+    }
+    const ImportResult result = imported(object);
+    QCOMPARE(result.ok(), !architecture.isEmpty());
+    if (result.ok()) QCOMPARE(QString::fromStdString(result.model.architecture), architecture);
+    if (!result.ok()) QVERIFY(result.problems.front().code == ProblemCode::HfUnsupportedVariant);
+    const bool silent = method.isUndefined();
+    QCOMPARE(find(result.assumed, "topk_method") != nullptr, silent);
+    QCOMPARE(find(result.recognised, "topk_method") != nullptr, !silent);
+  }
+
+  // A family without a reader is refused with the mechanisms that have no blocks.
+  void missingMechanisms() {
+    const ImportResult result = imported(config("olmoe-1b-7b"));
+    QCOMPARE(result.problems.size(), size_t{1});
+    QVERIFY(result.problems[0].code == ProblemCode::HfUnsupportedType);
+    QCOMPARE(
+        result.problems[0].what,
+        std::string("\"olmoe\" needs mechanisms without blocks: norms of queries and keys over all heads"));
+    for (const hf::FamilyRow& row : hf::families()) {
+      QVERIFY2((row.read == nullptr) != std::string(row.missing).empty(), row.type);
+      QVERIFY2(hf::family_of_type(row.type) == &row, row.type);
+      if (*row.model_class) QVERIFY2(hf::family_of_class(row.model_class) == &row, row.type);
+    }
+  }
+
+  // An unknown model type: "architectures" decides, otherwise the nearest family is named with the
+  // differences.
+  void unknownTypes() {
+    QJsonObject object = config("llama3-8b");
+    object["model_type"] = "mine";
+    ImportResult result = imported(object);
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(result.model.architecture, std::string("llama"));
+    QVERIFY(find(result.recognised, "architectures") && find(result.ignored, "model_type"));
+    object["architectures"] = QJsonArray{"MineForCausalLM"};
+    object["memory_slots"] = 4;
+    object["gate_of_memory"] = true;
+    object["hidden_act"] = "relu";
+    result = imported(object);
+    QCOMPARE(result.problems.size(), size_t{1});
+    const Problem& problem = result.problems.front();
+    QVERIFY(problem.code == ProblemCode::HfUnknownType);
+    QVERIFY2(problem.what.find("no block covers \"gate_of_memory\", \"memory_slots\"") != std::string::npos,
+             problem.what.c_str());
+    QVERIFY2(problem.accepted.find("nearest is \"llama\"") != std::string::npos, problem.accepted.c_str());
+    QVERIFY2(problem.accepted.find("it differs: \"hidden_act\" is \"relu\"") != std::string::npos,
+             problem.accepted.c_str());
+    object = config("qwen3-30b-a3b");
+    object["model_type"] = "mine";
+    object.remove("architectures");
+    result = imported(object);
+    QVERIFY(result.problems.front().accepted.find("nearest is \"qwen3_moe\"") != std::string::npos);
+  }
+
+  // The family of text_config.model_type reads the language model. Entries have the path in the file.
+  void severalModels() {
+    QJsonObject language = config("qwen3-0.6b");
+    language["model_type"] = "qwen3_vl_text";
+    language.remove("architectures");
+    language.remove("tie_word_embeddings");
+    QJsonObject object{{"model_type", "qwen3_vl"},
+                       {"hidden_size", 7},
+                       {"tie_word_embeddings", true},
+                       {"text_config", language}};
+    ImportResult result = imported(object);
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(result.model.hidden, int64_t{1024});
+    QVERIFY(result.model.tied_embeddings);
+    QVERIFY(find(result.recognised, "text_config.hidden_size"));
+    QVERIFY(find(result.recognised, "tie_word_embeddings"));
+    QVERIFY(find(result.ignored, "hidden_size") && !find(result.ignored, "text_config"));
+    object["vision_config"] = QJsonObject{{"hidden_size", 8}};
+    result = imported(object);
+    QCOMPARE(result.problems.size(), size_t{1});
+    QVERIFY(result.problems[0].code == ProblemCode::HfUnsupportedType);
+    QCOMPARE(result.problems[0].what, std::string("the vision tower has no blocks yet"));
+    QVERIFY(find(result.recognised, "text_config.num_hidden_layers"));
+    object.remove("vision_config");
+    object["architectures"] = QJsonArray{"Qwen3VLForConditionalGeneration"};  // sizes by default
+    QCOMPARE(imported(object).problems.at(0).what, std::string("the vision tower has no blocks yet"));
+  }
+
+  // A problem has the line of the key inside its object, also where another object has the same key.
+  void lines() {
+    const std::string text = R"({
+  "vision_config": {"list": [{"hidden_size": 1}], "text_config": "text_config",
+    "hidden_size": 2},
+  "text_config": {
+    "model_type": "llama",
+    "note": "\"hidden_size\": {",
+    "hidden_size": -1
+  }
+})";
+    const ImportResult result = import_hf_config(text, "config.json");
+    const auto at = [&](const char* line, const char* said) {
+      return std::any_of(result.problems.begin(), result.problems.end(), [&](const Problem& p) {
+        return p.where == line && p.what.find(said) != std::string::npos;
+      });
+    };
+    QVERIFY2(at("config.json:7", "\"text_config.hidden_size\""), listing(result).c_str());
+    QVERIFY2(at("config.json:4", "\"text_config.vocab_size\""), listing(result).c_str());
+    QVERIFY2(at("config.json:2", "vision tower"), listing(result).c_str());
+  }
+
+  // Numbers that Python's json module writes are read; in texts the words stay text.
+  void pythonNumbers() {
+    std::string text = QJsonDocument(config("llama3-8b")).toJson().toStdString();
+    const std::string added = R"("limit": [0.0, Infinity, -Infinity, NaN],
+  "note": "Infinity, \"NaN\"",
+  "hidden_size": )";
+    text.replace(text.find("\"hidden_size\": "), 15, added);
+    const ImportResult result = import_hf_config(text, "config.json");
+    QVERIFY2(result.ok(), listing(result).c_str());
+    QCOMPARE(find(result.ignored, "limit")->value, std::string("[0.0,Infinity,-Infinity,NaN]"));
+    QCOMPARE(find(result.ignored, "note")->value, std::string(R"("Infinity, \"NaN\"")"));
+    QVERIFY(looks_like_hf_file(text));
+    const auto where = [](const std::string& json) {
+      const Problem problem = import_hf_config(json, "c").problems.at(0);
+      return problem.where + " " + problem.what;
+    };
+    QCOMPARE(where("{\"model_type\": \"llama\",\n\"a\": NaN,\n\"hidden_size\": Infinity}"),
+             std::string("c:1 \"num_hidden_layers\", the layers (L), is missing"));
+    const std::string broken = "{\"a\": NaN,\n\"b\": [Infinity],\n\"c\": x}";
+    QCOMPARE(where(broken),
+             "c:3 the file is not JSON from byte " + std::to_string(broken.find('x') + 1) + " on");
+  }
+
+  // hf_quant_config.json and config.json are read together, whichever is named.
+  void quantizedWeights() {
+    QTemporaryDir folder;
+    const auto write = [&](const char* name, const QByteArray& text) {
+      QFile file(folder.filePath(name));
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      file.write(text);
+    };
+    const QByteArray model = QJsonDocument(config("llama3-8b")).toJson();
+    write("a_config.json", model);
+    write("a_hf_quant_config.json", R"({"producer": {"name": "modelopt"}, "quantization": {
+      "quant_algo": "FP8", "exclude_modules": ["lm_head"]}})");
+    write("config.json", model);
+    write("other.json", model);
+    write("hf_quant_config.json", R"({"quantization": {"quant_algo": "NVFP4"}})");
+    write("b_hf_quant_config.json", R"({"quantization": {}})");
+    const auto listed = [&](const char* name) {
+      const auto files = read_hf_files(folder.filePath(name).toStdString());
+      const ImportResult result = import_hf_files(std::get<HfFiles>(files));
+      const ImportField* field = find(result.ignored, "hf_quant_config.quantization.quant_algo");
+      return result.ok() ? field ? field->value : "none" : listing(result);
+    };
+    QCOMPARE(listed("a_config.json"), std::string("\"FP8\""));
+    QCOMPARE(listed("a_hf_quant_config.json"), std::string("\"FP8\""));
+    QCOMPARE(listed("config.json"), std::string("\"NVFP4\""));
+    QCOMPARE(listed("hf_quant_config.json"), std::string("\"NVFP4\""));
+    QCOMPARE(listed("other.json"), std::string("none"));
+    const auto alone = read_hf_files(folder.filePath("b_hf_quant_config.json").toStdString());
+    QVERIFY(std::get<Problem>(alone).code == ProblemCode::HfConfigMissing);
+    write("a_hf_quant_config.json", "{");
+    const auto files = read_hf_files(folder.filePath("a_config.json").toStdString());
+    QVERIFY(import_hf_files(std::get<HfFiles>(files)).problems.at(0).code == ProblemCode::JsonSyntax);
+  }
+
+  void recognisesItsFiles() {
+    QVERIFY(looks_like_hf_file(R"({"model_type": "llama"})"));
+    QVERIFY(looks_like_hf_file(R"({"architectures": ["X"]})"));
+    QVERIFY(looks_like_hf_file(R"({"quantization": {"quant_algo": "FP8"}})"));
+    QVERIFY(!looks_like_hf_file(R"({"shardscape": 1, "model": {}})"));
+    QVERIFY(!looks_like_hf_file("{}"));
+    QVERIFY(!looks_like_hf_file("nonsense"));
+  }
+};
+
+QTEST_APPLESS_MAIN(HfCheckpointTest)
+#include "hf_checkpoint_test.moc"
