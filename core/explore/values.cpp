@@ -95,6 +95,7 @@ std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> val
       return number(scratch);
     };
     std::vector<std::pair<int64_t, std::string>> placed;
+    placed.reserve(values.size());
     for (std::string& value : values) placed.emplace_back(place(value), std::move(value));
     std::stable_sort(placed.begin(), placed.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -111,6 +112,7 @@ std::vector<std::string> in_order(const Knob& knob, std::vector<std::string> val
 
 std::vector<std::string> words(const std::vector<int64_t>& numbers) {
   std::vector<std::string> out;
+  out.reserve(numbers.size());
   for (int64_t n : numbers) out.push_back(std::to_string(n));
   return out;
 }

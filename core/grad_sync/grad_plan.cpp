@@ -74,6 +74,7 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
   const DType type = graph.structure.grad_dtype;
   const Expr bytes(dtype_bytes(type));
   std::vector<GradReduction> out;
+  out.reserve(elements.size() + 1);
   for (const auto& [key, size] : elements)
     out.push_back({key.second, false, false, size, size * bytes, type});
   if (!tied.is_zero()) out.push_back({{}, true, false, tied, tied * bytes, type});

@@ -128,6 +128,35 @@ struct Run {
   int decode_cp = 1;  // divides the context of nine tokens
 };
 
+void row(const char* architecture, const Run& r) {
+  QTest::newRow(qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9%10")
+                               .arg(architecture)
+                               .arg(r.tp)
+                               .arg(r.sp ? "+sp" : "")
+                               .arg(r.pp)
+                               .arg(r.dp)
+                               .arg(r.b)
+                               .arg(r.kv_heads)
+                               .arg(r.cp)
+                               .arg(r.settings)
+                               .arg(r.decode_cp > 1 ? QString("decode cp%1").arg(r.decode_cp) : QString())))
+      << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp, r.decode_cp}
+      << QString(r.settings);
+}
+
+// Contexts that the ranks of a tensor-parallel group share: all ranks of the group, some of them, with
+// several KV heads for each rank, and together with cp.
+void rows_of_split_contexts() {
+  for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent"}) {
+    const QString name = architecture;
+    const bool whole = name == "gpt" || name == "mpt" || name == "latent";  // keys for every head
+    const char* one = whole ? "heads=12 kv_heads=12 ffn=24 vocab=24 dcp=3" : "heads=12 ffn=24 vocab=24 dcp=3";
+    for (const Run& r : {Run{3, false, 1, 1, 1, 1, 1, one}, Run{3, false, 2, 1, 3, 3, 1, one, 3},
+                         Run{6, true, 1, 2, 6, 2, 1, one}})
+      row(architecture, r);
+  }
+}
+
 }  // namespace
 
 class InferenceExecutionTest : public QObject {
@@ -138,22 +167,6 @@ class InferenceExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<QList<int>>("mesh");
     QTest::addColumn<QString>("settings");
-    const auto row = [](const char* architecture, const Run& r) {
-      QTest::newRow(
-          qPrintable(QString("%1 tp%2%3 pp%4 dp%5 b%6 kv heads %7 cp%8 %9%10")
-                         .arg(architecture)
-                         .arg(r.tp)
-                         .arg(r.sp ? "+sp" : "")
-                         .arg(r.pp)
-                         .arg(r.dp)
-                         .arg(r.b)
-                         .arg(r.kv_heads)
-                         .arg(r.cp)
-                         .arg(r.settings)
-                         .arg(r.decode_cp > 1 ? QString("decode cp%1").arg(r.decode_cp) : QString())))
-          << QString(architecture) << QList<int>{r.tp, r.sp, r.pp, r.dp, r.b, r.kv_heads, r.cp, r.decode_cp}
-          << QString(r.settings);
-    };
     const Run dense[] = {{1, false, 1, 1, 1, 2}, {2, false, 1, 1, 1, 2},
                          {2, true, 1, 1, 2, 2},  {4, true, 1, 1, 4, 2},
                          {4, false, 2, 1, 1, 1}, {1, false, 1, 2, 1, 2},
@@ -182,16 +195,7 @@ class InferenceExecutionTest : public QObject {
                            Run{4, true, 2, 1, 4, 1}, Run{1, false, 1, 2, 3, 2, 1, "", 3},
                            Run{4, true, 1, 1, 12, 2, 1, "kv_cache_dtype=fp8", 3}})
         row(model.name, r);
-    // Inside tensor-parallel groups: all of one, several of them, several KV heads each, with cp beside.
-    for (const char* architecture : {"llama", "gpt", "mistral", "qwen3", "gemma2", "mpt", "latent"}) {
-      const QString name = architecture;
-      const bool whole = name == "gpt" || name == "mpt" || name == "latent";  // keys for every head
-      const char* one = whole ? "heads=12 kv_heads=12 ffn=24 vocab=24 dcp=3"
-                              : "heads=12 ffn=24 vocab=24 dcp=3";
-      for (const Run& r : {Run{3, false, 1, 1, 1, 1, 1, one}, Run{3, false, 2, 1, 3, 3, 1, one, 3},
-                           Run{6, true, 1, 2, 6, 2, 1, one}})
-        row(architecture, r);
-    }
+    rows_of_split_contexts();
     row("llama", {6, false, 1, 1, 2, 6, 1, "heads=12 ffn=24 vocab=24 dcp=3 kv_cache_dtype=fp8"});
     row("deepseek3",
         {6, false, 1, 2, 2, 2, 1, "heads=12 kv_heads=12 ffn=24 expert_ffn=12 vocab=24 dcp=3 ep=2"});
