@@ -89,11 +89,6 @@ LayerVariant kind_or_variant(const ModelSpec& model, const std::string& name) {
   return variant != model.variants.end() ? *variant : LayerVariant{name, name, {}};
 }
 
-bool has_kind(const Architecture& architecture, const std::string& name) {
-  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
-                     [&](const SectionTemplate& kind) { return kind.name == name; });
-}
-
 // The kinds that the pattern names; empty if the pattern names an unknown kind.
 std::vector<LayerVariant> named_kinds(const ModelSpec& model, const Architecture& architecture,
                                       const NamedPattern& pattern) {
@@ -112,6 +107,11 @@ std::vector<LayerVariant> named_kinds(const ModelSpec& model, const Architecture
 }
 
 }  // namespace
+
+bool has_kind(const Architecture& architecture, const std::string& name) {
+  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
+                     [&](const SectionTemplate& kind) { return kind.name == name; });
+}
 
 Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text) {
   std::vector<LayerVariant> out;

@@ -17,6 +17,8 @@ namespace shardscape {
 Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text);
 std::string layer_variants_text(const std::vector<LayerVariant>& variants);
 
+// Whether the architecture has layers of this kind.
+bool has_kind(const Architecture& architecture, const std::string& name);
 // Whether the model says more about its layers than its architecture does.
 inline bool has_own_layers(const ModelSpec& model) {
   return !model.layer_pattern.empty() || !model.variants.empty();

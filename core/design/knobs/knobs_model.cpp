@@ -15,17 +15,20 @@ void add_size(TableWriter& table) {
                size.max, size.help);
 }
 
+// What is wrong with a text, by the function that reads it.
+template <auto parse>
+std::optional<Problem> check_text(std::string_view text) {
+  const auto read = parse(text);
+  const auto* problem = std::get_if<Problem>(&read);
+  return problem ? std::optional(*problem) : std::nullopt;
+}
+
 void add_layers(TableWriter& table) {
   table.section("Kinds of layers", true);
   table.text(
       {[](const Design& d) { return KnobValue(d.model.layer_pattern); },
        [](Design& d, const KnobValue& value) { d.model.layer_pattern = std::get<std::string>(value); },
-       nullptr,
-       [](std::string_view text) -> std::optional<Problem> {
-         const auto read = parse_layer_pattern(text);
-         const auto* problem = std::get_if<Problem>(&read);
-         return problem ? std::optional(*problem) : std::nullopt;
-       }},
+       nullptr, check_text<parse_layer_pattern>},
       "layer_pattern", "Layer pattern",
       "kinds of layers or variants between commas, such as dense*3, moe* or (linear*3, full)*",
       "the pattern of the architecture",
@@ -38,12 +41,7 @@ void add_layers(TableWriter& table) {
          auto read = parse_layer_variants(std::get<std::string>(value));
          if (auto* variants = std::get_if<0>(&read)) d.model.variants = std::move(*variants);
        },
-       nullptr,
-       [](std::string_view text) -> std::optional<Problem> {
-         const auto read = parse_layer_variants(text);
-         const auto* problem = std::get_if<Problem>(&read);
-         return problem ? std::optional(*problem) : std::nullopt;
-       }},
+       nullptr, check_text<parse_layer_variants>},
       "variants", "Layer variants",
       "variants between semicolons, each with a name, a kind of layer of the architecture and sizes, such "
       "as full: global head_dim=512 kv_heads=2",

@@ -15,11 +15,6 @@ namespace {
 
 std::string in_quotes(const std::string& name) { return "\"" + name + "\""; }
 
-bool has_kind(const Architecture& architecture, const std::string& name) {
-  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
-                     [&](const SectionTemplate& kind) { return kind.name == name; });
-}
-
 bool has_variant(const ModelSpec& model, const std::string& name) {
   return std::any_of(model.variants.begin(), model.variants.end(),
                      [&](const LayerVariant& variant) { return variant.name == name; });

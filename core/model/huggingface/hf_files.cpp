@@ -24,8 +24,9 @@ Contents contents_of(const std::string& text) {
   }
 }
 
-// X_config.json beside X_hf_quant_config.json, and the other way round. A path with another name has X = "".
-fs::path beside(const fs::path& path, const std::string& own, const std::string& other) {
+// The path of X_config.json next to X_hf_quant_config.json, and the other way round. A path with another name
+// has X = "".
+fs::path neighbour_of(const fs::path& path, const std::string& own, const std::string& other) {
   const std::string name = path.filename().string();
   const bool named = name.ends_with(own);
   return path.parent_path() / ((named ? name.substr(0, name.size() - own.size()) : "") + other);
@@ -62,8 +63,8 @@ Result<HfFiles> read_hf_files(const fs::path& path) {
   if (auto* problem = std::get_if<Problem>(&text)) return std::move(*problem);
   HfFile first{std::get<std::string>(std::move(text)), path.string()};
   const bool quantization = contents_of(first.text) == Contents::Quantization;
-  const fs::path second = quantization ? beside(path, kQuantization, kConfig)
-                                       : beside(path, kConfig, kQuantization);
+  const fs::path second = quantization ? neighbour_of(path, kQuantization, kConfig)
+                                       : neighbour_of(path, kConfig, kQuantization);
   std::error_code ignored;
   // A config of another name has no second file: hf_quant_config.json belongs to config.json.
   const bool named = quantization || path.filename().string().ends_with(kConfig);
@@ -72,7 +73,7 @@ Result<HfFiles> read_hf_files(const fs::path& path) {
     return Problem{ProblemCode::HfConfigMissing, path.string(),
                    "the file describes quantized weights only; the model is in \"" + second.string() +
                        "\", which does not exist",
-                   "a config.json beside the file"};
+                   "a config.json next to the file"};
   if (!exists) return HfFiles{std::move(first), {}};
   auto other = read_text(second);
   if (auto* problem = std::get_if<Problem>(&other)) return std::move(*problem);

@@ -17,7 +17,7 @@ struct HfFiles {
   std::optional<HfFile> quantization;
 };
 
-// Reads one of the two files, and the other one beside it: X_hf_quant_config.json lies beside X_config.json.
+// Reads one of the two files, and the other one next to it: X_hf_quant_config.json is next to X_config.json.
 // The contents of the named file decide which of the two it is. A file of quantized weights without a
 // config.json is a problem.
 Result<HfFiles> read_hf_files(const std::filesystem::path& path);

@@ -7,6 +7,7 @@
 #include "hardware/network_catalogue.h"
 #include "memory/estimate.h"
 #include "support/designs.h"
+#include "support/machines.h"
 #include "timing/simulation.h"
 
 using namespace shardscape;
@@ -131,15 +132,7 @@ void CatalogueTest::domains() {
   QVERIFY(network->nic_gbps > 0);
 }
 
-void CatalogueTest::small_designs_run_data() {
-  QTest::addColumn<QByteArray>("accelerator");
-  QTest::addColumn<QByteArray>("network");
-  for (const Accelerator& a : accelerators())
-    QTest::addRow("%s", a.id.c_str()) << QByteArray::fromStdString(a.id) << QByteArray("auto");
-  for (const NetworkEntry& n : networks())
-    QTest::addRow("%s", n.id.c_str())
-        << QByteArray::fromStdString(n.accelerators.front()) << QByteArray::fromStdString(n.id);
-}
+void CatalogueTest::small_designs_run_data() { machine_rows(); }
 
 void CatalogueTest::small_designs_run() {
   QFETCH(QByteArray, accelerator);

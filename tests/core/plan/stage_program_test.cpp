@@ -97,6 +97,20 @@ std::map<size_t, size_t> next_run(std::span<const Event> events, EventKind kind,
   return out;
 }
 
+// The programs of all stages of 60 random designs.
+std::vector<StageProgram> random_programs(unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<StageProgram> out;
+  for (int made = 0; made < 60;) {
+    const auto design = repaired(random_design(random), random);
+    if (!design) continue;
+    ++made;
+    const auto report = make_report(*design);
+    for (const StageReport& stage : report->stages) out.push_back(stage_program(*report, stage));
+  }
+  return out;
+}
+
 }  // namespace
 
 class StageProgramTest : public QObject {
@@ -162,41 +176,33 @@ void StageProgramTest::atMostTheOthersAreOnTheDevice() {
 // its Release. A recomputed layer is replayed right before the backwards of its group. A stored layer is
 // loaded before it is read.
 void StageProgramTest::passesHoldTheirInvariants() {
-  std::mt19937 random(11);
-  for (int made = 0; made < 60;) {
-    const auto design = repaired(random_design(random), random);
-    if (!design) continue;
-    ++made;
-    const auto report = make_report(*design);
-    for (const StageReport& stage : report->stages) {
-      const StageProgram program = stage_program(*report, stage);
-      for (size_t c = 0; c < program.layout().chunks.size(); ++c) {
-        const StageRange range = program.layout().chunks[c];
-        std::vector<size_t> forwards, backwards;
-        std::set<size_t> gathered, stored, loaded, replayed;
-        for (const Event& e : program.pass(ActionKind::Forward, c)) {
-          if (e.kind == EventKind::Gather) gathered.insert(e.instance);
-          if (e.kind == EventKind::Run) QVERIFY(gathered.contains(e.instance));
-          if (e.kind == EventKind::Run) forwards.push_back(e.instance);
-          if (e.kind == EventKind::Store) stored.insert(e.instance);
-          if (e.kind == EventKind::Drop) QVERIFY(stored.contains(e.instance));
-        }
-        for (const Event& e : program.pass(ActionKind::Backward, c)) {
-          if (e.kind == EventKind::Load) loaded.insert(e.instance);
-          if (e.kind != EventKind::Run) continue;
-          if (e.part == LayerPart::Replay) replayed.insert(e.instance);
-          if (e.part == LayerPart::Backward) backwards.push_back(e.instance);
-          if (e.part == LayerPart::Backward && stored.contains(e.instance))
-            QVERIFY(loaded.contains(e.instance));
-        }
-        QCOMPARE(forwards.size(), range.end - range.first);
-        QVERIFY(std::is_sorted(forwards.begin(), forwards.end()));
-        std::reverse(backwards.begin(), backwards.end());
-        QCOMPARE(backwards, forwards);
-        for (size_t i = range.first; i < range.end; ++i)
-          QCOMPARE(replayed.contains(i),
-                   program.layout().instances[i].of.checkpoint_policy != CheckpointPolicy::Activations);
+  for (const StageProgram& program : random_programs(11)) {
+    for (size_t c = 0; c < program.layout().chunks.size(); ++c) {
+      const StageRange range = program.layout().chunks[c];
+      std::vector<size_t> forwards, backwards;
+      std::set<size_t> gathered, stored, loaded, replayed;
+      for (const Event& e : program.pass(ActionKind::Forward, c)) {
+        if (e.kind == EventKind::Gather) gathered.insert(e.instance);
+        if (e.kind == EventKind::Run) QVERIFY(gathered.contains(e.instance));
+        if (e.kind == EventKind::Run) forwards.push_back(e.instance);
+        if (e.kind == EventKind::Store) stored.insert(e.instance);
+        if (e.kind == EventKind::Drop) QVERIFY(stored.contains(e.instance));
       }
+      for (const Event& e : program.pass(ActionKind::Backward, c)) {
+        if (e.kind == EventKind::Load) loaded.insert(e.instance);
+        if (e.kind != EventKind::Run) continue;
+        if (e.part == LayerPart::Replay) replayed.insert(e.instance);
+        if (e.part == LayerPart::Backward) backwards.push_back(e.instance);
+        if (e.part == LayerPart::Backward && stored.contains(e.instance))
+          QVERIFY(loaded.contains(e.instance));
+      }
+      QCOMPARE(forwards.size(), range.end - range.first);
+      QVERIFY(std::is_sorted(forwards.begin(), forwards.end()));
+      std::reverse(backwards.begin(), backwards.end());
+      QCOMPARE(backwards, forwards);
+      for (size_t i = range.first; i < range.end; ++i)
+        QCOMPARE(replayed.contains(i),
+                 program.layout().instances[i].of.checkpoint_policy != CheckpointPolicy::Activations);
     }
   }
 }
@@ -267,45 +273,37 @@ void StageProgramTest::eventsWaitForWhatTheyNeed() {
 
 // Waits name earlier events of the pass, and no event lacks a wait.
 void StageProgramTest::waitsOfRandomDesigns() {
-  std::mt19937 random(12);
-  for (int made = 0; made < 60;) {
-    const auto design = repaired(random_design(random), random);
-    if (!design) continue;
-    ++made;
-    const auto report = make_report(*design);
-    for (const StageReport& stage : report->stages) {
-      const StageProgram program = stage_program(*report, stage);
-      for (size_t c = 0; c < program.layout().chunks.size(); ++c)
-        for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
-                                      ActionKind::BackwardWeight}) {
-          const std::span<const Event> events = program.pass(kind, c);
-          std::optional<size_t> ran;  // the latest Run
-          std::set<size_t> loads;     // instances
-          for (size_t e = 0; e < events.size(); ++e) {
-            const Event& event = events[e];
-            const auto waits_for = [&](EventKind what, size_t instance) {
-              const auto waits = program.waits(event);
-              return std::any_of(waits.begin(), waits.end(), [&](const Wait& wait) {
-                return wait.kind == WaitKind::Event && events[wait.event].kind == what &&
-                       events[wait.event].instance == instance;
-              });
-            };
-            for (const Wait& wait : program.waits(event))
-              if (wait.kind == WaitKind::Event) QVERIFY(wait.event < e);
-            QCOMPARE(program.waits(event).empty(), event.kind == EventKind::Gather);
-            if (event.kind == EventKind::Load) loads.insert(event.instance);
-            if (event.kind == EventKind::Drop) QVERIFY(waits_for(EventKind::Store, event.instance));
-            if (event.kind == EventKind::Store || event.kind == EventKind::Release)
-              QVERIFY(waits_for(EventKind::Run, event.instance));
-            if (event.kind != EventKind::Run) continue;
-            if (ran) QVERIFY(waits_for(EventKind::Run, events[*ran].instance));
-            if (kind != ActionKind::BackwardWeight) QVERIFY(waits_for(EventKind::Gather, event.instance));
-            if (event.part == LayerPart::Replay || event.part == LayerPart::Backward)
-              QCOMPARE(waits_for(EventKind::Load, event.instance), loads.contains(event.instance));
-            ran = e;
-          }
+  for (const StageProgram& program : random_programs(12)) {
+    for (size_t c = 0; c < program.layout().chunks.size(); ++c)
+      for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::BackwardInput,
+                                    ActionKind::BackwardWeight}) {
+        const std::span<const Event> events = program.pass(kind, c);
+        std::optional<size_t> ran;  // the latest Run
+        std::set<size_t> loads;     // instances
+        for (size_t e = 0; e < events.size(); ++e) {
+          const Event& event = events[e];
+          const auto waits_for = [&](EventKind what, size_t instance) {
+            const auto waits = program.waits(event);
+            return std::any_of(waits.begin(), waits.end(), [&](const Wait& wait) {
+              return wait.kind == WaitKind::Event && events[wait.event].kind == what &&
+                     events[wait.event].instance == instance;
+            });
+          };
+          for (const Wait& wait : program.waits(event))
+            if (wait.kind == WaitKind::Event) QVERIFY(wait.event < e);
+          QCOMPARE(program.waits(event).empty(), event.kind == EventKind::Gather);
+          if (event.kind == EventKind::Load) loads.insert(event.instance);
+          if (event.kind == EventKind::Drop) QVERIFY(waits_for(EventKind::Store, event.instance));
+          if (event.kind == EventKind::Store || event.kind == EventKind::Release)
+            QVERIFY(waits_for(EventKind::Run, event.instance));
+          if (event.kind != EventKind::Run) continue;
+          if (ran) QVERIFY(waits_for(EventKind::Run, events[*ran].instance));
+          if (kind != ActionKind::BackwardWeight) QVERIFY(waits_for(EventKind::Gather, event.instance));
+          if (event.part == LayerPart::Replay || event.part == LayerPart::Backward)
+            QCOMPARE(waits_for(EventKind::Load, event.instance), loads.contains(event.instance));
+          ran = e;
         }
-    }
+      }
   }
 }
 

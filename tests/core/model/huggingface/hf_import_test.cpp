@@ -11,34 +11,10 @@
 #include "model/library.h"
 #include "plan/report.h"
 #include "support/designs.h"
+#include "support/hf_configs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
-
-namespace {
-
-QJsonObject config(const QString& name) {
-  QFile file(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json");
-  return file.open(QIODevice::ReadOnly) ? QJsonDocument::fromJson(file.readAll()).object() : QJsonObject();
-}
-
-ImportResult imported(const QJsonObject& object) {
-  return import_hf_config(QJsonDocument(object).toJson().toStdString(), "config.json");
-}
-
-const ImportField* find(const std::vector<ImportField>& fields, const char* key) {
-  const auto it = std::find_if(fields.begin(), fields.end(),
-                               [&](const ImportField& f) { return f.key == key; });
-  return it == fields.end() ? nullptr : &*it;
-}
-
-std::string listing(const ImportResult& result) {
-  std::string out;
-  for (const Problem& p : result.problems) out += to_string(p) + "\n";
-  return out;
-}
-
-}  // namespace
 
 class HfImportTest : public QObject {
   Q_OBJECT
