@@ -53,12 +53,12 @@ Design unsharded(const Design& d) {
   return out;
 }
 
-std::string difference_from_unsharded(const Design& d) {
+std::string difference_from_unsharded(const Design& d, const GraphChange& change) {
   const Parameters parameters = random_parameters(d, 7);
   RunResult expected, got;
   try {
     expected = run_step(unsharded(d), parameters, 11);
-    got = run_step(d, parameters, 11);
+    got = run_step(d, parameters, 11, true, ModelLibrary::instance(), change);
   } catch (const std::exception& error) {
     return error.what();
   }

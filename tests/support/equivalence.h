@@ -11,8 +11,8 @@ namespace shardscape::test {
 Design unsharded(const Design& design);
 
 // Empty if loss, outputs and all gradients of a step equal those of the unsharded run to rounding; otherwise
-// the difference.
-std::string difference_from_unsharded(const Design& design);
+// the difference. change: a mistake in the graph of the sharded run, which must show.
+std::string difference_from_unsharded(const Design& design, const GraphChange& change = {});
 
 // Empty if sampled gradients of the design equal finite differences of its loss; otherwise the difference.
 std::string difference_from_slopes(const Design& design);
