@@ -135,6 +135,7 @@ Design tiny_preset(const std::string& preset) {
   if (model.variants.size() == 1) model.layer_pattern += "*";
   std::erase_if(model.variants, [](const LayerVariant& v) { return v.sizes.empty() && v.name == v.kind; });
   model.weight_formats = {};
+  model.mtp_layers = architecture.mtp.lines.empty() ? 0 : 1;
   d.workload = {};
   d.workload.seq = model.experts > 0 ? 16 : 8;  // every expert gets whole tokens from every rank
   d.workload.batch = 4;

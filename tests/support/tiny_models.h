@@ -18,8 +18,9 @@ struct SmallSize {
 // Every size of a model once. Values of random designs are drawn in this order.
 const std::vector<SmallSize>& small_sizes();
 
-// The preset with small sizes, and with one layer of each kind that it has. Sizes that are 0 stay 0. Weights
-// have the model's data type.
+// The preset with small sizes, with one layer of each kind that it has, and with one module of multi-token
+// prediction where the architecture has some. Other sizes that are 0 stay 0. Weights have the model's data
+// type.
 Design tiny_preset(const std::string& preset);
 
 // A preset for each architecture of presets, with its options; the first in the order of the library.
