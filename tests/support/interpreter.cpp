@@ -20,8 +20,10 @@ class Machine : private OpMachine {
  public:
   // serving: input of inference; null for training.
   Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library,
-          const Serving* serving = nullptr)
-      : OpMachine(design, library, serving), places_(pipeline_layout(d_.parallel)), parameters_(parameters) {
+          const Serving* serving = nullptr, const GraphChange& change = {})
+      : OpMachine(design, library, serving, change),
+        places_(pipeline_layout(d_.parallel)),
+        parameters_(parameters) {
     stages_ = instances_by_virtual_stage(d_, *graph_);
     boundary_ = stage_boundary(*graph_);
     microbatches_ = static_cast<int>(*binding_.get(Symbol::intern("m")));
@@ -427,8 +429,8 @@ class Machine : private OpMachine {
 }  // namespace
 
 RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed, bool backward,
-                   const ModelLibrary& library) {
-  return Machine(design, parameters, data_seed, library).run(backward);
+                   const ModelLibrary& library, const GraphChange& change) {
+  return Machine(design, parameters, data_seed, library, nullptr, change).run(backward);
 }
 
 RunResult run_inference(const Design& design, const Parameters& parameters, const Serving& serving,

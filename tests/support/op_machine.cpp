@@ -62,13 +62,21 @@ bool arrives(const Segment& s, const Op& op) {
 
 void fail(const std::string& what) { throw std::runtime_error(what); }
 
-OpMachine::OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving)
+OpMachine::OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving,
+                     const GraphChange& change)
     : d_(effective_design(design)), binding_(bind_symbols(d_)), mesh_(device_mesh(d_)), serving_(serving) {
   const auto problems = validate(design);
   if (has_errors(problems)) fail(to_string(problems.front()));
   auto graph = build_graph(structure_of(design), library);
   if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
   graph_ = std::get<0>(graph);
+  if (change) {
+    Graph changed = *graph_;
+    std::vector<Segment> segments = changed.segments.all();
+    change(segments);
+    changed.segments = Segments(std::make_shared<const std::vector<Segment>>(std::move(segments)));
+    graph_ = std::make_shared<const Graph>(std::move(changed));
+  }
   for (int64_t r = 0; r < mesh_.ranks(); ++r) stage_ranks_[mesh_.coordinate(r, MeshAxis::Pp)].push_back(r);
 }
 
@@ -202,6 +210,7 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
   for (TensorId id : op.inputs) {
     call.inputs.push_back(&value(id));
     const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
+    if (value(id).shape != lengths(held)) fail(op.name + " reads " + s.tensor(id).name + " in another shape");
     if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
     call.input_starts.push_back(starts_of(rows));
     call.input_positions.push_back(rows.size() > 1 ? places(s, s.tensor(id).axes[1], rows[1])
@@ -311,6 +320,7 @@ void OpMachine::collective(const Segment& s, const Op& op, int stage, RankValues
     for (int64_t member : group) {
       const RealTensor& mine = values[member][static_cast<size_t>(op.inputs[0])];
       if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
+      if (mine.shape != lengths(part(in, member))) fail(op.name + " reads " + in.name + " in another shape");
       if (!reduces) {
         paste(whole, mine, part(in, member));
       } else if (op.kind == OpKind::AllToAll) {  // ranks with the same part hold summands of it

@@ -22,7 +22,8 @@ namespace shardscape::test {
 class OpMachine {
  public:
   // Builds the graph. serving: the tokens and caches of inference; null for training.
-  OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving);
+  OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving,
+            const GraphChange& change);
 
  protected:
   // By rank: the value of every tensor of a segment.

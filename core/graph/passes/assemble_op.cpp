@@ -502,6 +502,8 @@ void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op&
   std::vector<Axis> stat_axes;
   Placement placement;
   std::string over = stat.over;
+  if (const size_t width = over.find(", width of operand "); width != std::string::npos)
+    over = over.substr(0, width) + spec.in.at(static_cast<size_t>(over.back() - '0')).back();
   if (over == "result") over = spec.out;
   if (over == "parameter") over = spec.in.back();
   const bool rows = over.starts_with("rows of ");

@@ -172,7 +172,7 @@ class Fusion {
 
   bool is_score(const KernelStat& stat) const {
     const bool of_tensor = stat.over == "result" || stat.over == "parameter" ||
-                           stat.over.starts_with("operand ");
+                           stat.over.find("operand ") != std::string::npos;
     return !of_tensor && stat.over.find('s') != std::string::npos &&
            stat.over.find('t') != std::string::npos && b_.has_statistic(stat);
   }

@@ -11,8 +11,8 @@ using namespace shardscape::test;
 
 namespace {
 
-constexpr const char* kKinds[] = {"gated",        "head_gated", "all_norm",    "chunk",
-                                  "key_as_value", "value_dim",  "rotated_back"};
+constexpr const char* kKinds[] = {"gated",        "head_gated", "all_norm",  "chunk",
+                                  "key_as_value", "value_norm", "value_dim", "rotated_back"};
 
 void set(Design& d, const char* knob, const std::string& text) {
   if (const auto problem = set_knob(d, *find_knob(knob), text)) qFatal("%s", problem->what.c_str());
