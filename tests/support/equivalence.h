@@ -15,7 +15,8 @@ Design unsharded(const Design& design);
 std::string difference_from_unsharded(const Design& design);
 
 // Empty if sampled gradients of the design equal finite differences of its loss; otherwise the difference.
-std::string difference_from_slopes(const Design& design);
+std::string difference_from_slopes(const Design& design,
+                                   const ModelLibrary& library = ModelLibrary::instance());
 
 // Empty if a prefill of `prompt` tokens and the decode of one more compute what the forward of training, and
 // a prefill of the longer sequence, compute unsharded; otherwise the difference. decode_cp: ranks of context
