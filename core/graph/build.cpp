@@ -187,20 +187,23 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile,
   return finish_segment(builder, structure.trains());
 }
 
-// Drops everything but the parameters: a tower that no pass runs.
+// Drops everything but parameters and buffers: a tower that no pass runs.
 void keep_parameters(Segment& s) {
   Segment out;
   out.name = s.name;
   out.kind = s.kind;
   out.scope = s.scope;
-  for (Param& param : s.params) {
-    Tensor t = s.tensor(param.tensor);
-    param.tensor = static_cast<TensorId>(out.tensors.size());
+  const auto keep = [&](TensorId& id) {
+    Tensor t = s.tensor(id);
+    id = static_cast<TensorId>(out.tensors.size());
     out.storages.push_back(s.storages[static_cast<size_t>(t.storage)]);
-    t.storage = param.tensor;
+    t.storage = id;
     out.tensors.push_back(std::move(t));
-  }
+  };
+  for (Param& param : s.params) keep(param.tensor);
+  for (Buffer& buffer : s.buffers) keep(buffer.tensor);
   out.params = std::move(s.params);
+  out.buffers = std::move(s.buffers);
   s = std::move(out);
 }
 
@@ -209,7 +212,8 @@ void build_tower(const Structure& whole, const KernelProfile& profile, const Tow
                  const ModelLibrary& library, std::vector<Segment>& to) {
   const Structure structure = structure_of_tower(whole);
   for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector}) {
-    SegmentBuilder builder(structure, profile, tower_scope(part != &tower.projector), SegmentKind::Tower);
+    SegmentBuilder builder(structure, profile, tower_scope(tower, part != &tower.projector),
+                           SegmentKind::Tower);
     assemble_tower(builder, tower, *part, library);
     if (!structure.images) keep_parameters(builder.segment());
     to.push_back(finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower));

@@ -22,6 +22,7 @@
 namespace shardscape {
 
 struct KernelStat;
+struct TowerTemplate;
 
 using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
@@ -456,7 +457,7 @@ SymbolScope scope_of(const Structure& structure, const LayerStructure* layer);
 Structure structure_of_tower(const Structure& structure);
 // Inside a tower, batch counts images and seq the patches of one image. sizes: hidden size, heads and FFN
 // size are those of the tower, too; its projector reads those of the language model.
-SymbolScope tower_scope(bool sizes);
+SymbolScope tower_scope(const TowerTemplate& tower, bool sizes);
 
 // Mesh axes that split the sequence: none, {cp}, or both parts of cp where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);

@@ -2,6 +2,7 @@
 #include "design/fields.h"
 #include "design/layer_sizes.h"
 #include "graph/graph.h"
+#include "model/block.h"
 
 namespace shardscape {
 
@@ -51,11 +52,11 @@ Structure structure_of_tower(const Structure& structure) {
   return out;
 }
 
-SymbolScope tower_scope(bool sizes) {
+SymbolScope tower_scope(const TowerTemplate& tower, bool sizes) {
   const auto symbol = [](const char* name) { return Symbol::intern(name); };
   SymbolScope out;
   out.add(symbol("b"), Expr(symbol("b")) * Expr(symbol("I")));
-  out.add(symbol("S"), Expr(symbol("Np")));
+  out.add(symbol("S"), Expr(symbol("Np")) + Expr(tower.class_token ? 1 : 0));
   constexpr std::pair<const char*, const char*> kSizes[] = {{"D", "D_vision"}, {"H", "H_vision"},
                                                             {"G", "H_vision"}, {"E", "E_vision"},
                                                             {"F", "F_vision"}, {"Smax", "Smax_vision"}};

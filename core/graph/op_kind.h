@@ -38,10 +38,14 @@ enum class OpKind : uint8_t {
   Cast,
   Take,
   // Vision towers: neighbouring patches become one token, concatenated or as their mean; tokens of images
-  // replace tokens of text.
+  // replace tokens of text; a class token follows the patches of an image; each token gets the patches that a
+  // convolution of 3 x 3 patches with stride 2 reads; numbers are kept between two bounds.
   FoldTokens,
   PoolTokens,
   InsertTokens,
+  AppendToken,
+  UnfoldTokens,
+  Clip,
   // State-space mixers.
   CausalConv,
   SelectiveScan,

@@ -29,6 +29,15 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{
      {"vision_hidden", "D_vision"},
      {"merged", "Mv·D_vision"},
      {"projector_ffn", "Mv·D_vision"},
+     {"merged_hidden", "Mv·D"},
+     {"projector_width", "Wp"},
+     {"projector_out", "Wp"},
+     {"patches", "Np"},
+     {"quarter_tokens", "Np/4"},
+     {"doubled_channels", "2·D_vision"},
+     {"quadrupled_channels", "4·D_vision"},
+     {"conv_taps", "9"},
+     {"clip_bounds", "2"},
      // Mamba: channels; state per channel; convolution taps; rank of the step size; projection of x (step
      // size, B and C). Mamba-2: groups that share B and C; heads per group; channels per head.
      {"ssm_inner", "e·D"},

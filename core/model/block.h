@@ -110,6 +110,9 @@ struct SectionTemplate {
 // tower.
 struct TowerTemplate {
   std::string id;
+  // Between patches and projector, images have one token more than patches. `patches` is then over batch,
+  // patches and patch_inputs.
+  bool class_token = false;
   SectionTemplate patches, layer, projector;
   SectionTemplate norm;  // lines before those of the projector that belong to the tower; may be empty
   bool empty() const { return layer.lines.empty(); }
@@ -137,8 +140,9 @@ struct Architecture {
   std::map<std::string, std::string> block_start;
   BlockOptions options;  // that a model may name behind the architecture: "glm4_moe; qk_norm"
   SourcePlace place;
-  // Over all blocks that the lines call: the axes of parameters, and the op kinds.
-  std::bitset<kAxisCount> axes;
+  // Over all blocks that the lines call: the axes of parameters, and the op kinds. A tower has axes of its
+  // own, because its hidden size is not that of the language model.
+  std::bitset<kAxisCount> axes, tower_axes;
   std::set<std::string> ops;
   bool uses(Axis axis) const { return axes.test(static_cast<size_t>(axis)); }
 };

@@ -159,6 +159,13 @@ BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::st
   return out;
 }
 
+TowerTemplate without_options(const TowerTemplate& tower) {
+  TowerTemplate out = tower;
+  for (SectionTemplate* section : {&out.patches, &out.layer, &out.norm, &out.projector})
+    section->lines = Chooser({}, {}).lines(section->lines);
+  return out;
+}
+
 Architecture with_options(const Architecture& architecture, const std::vector<std::string>& chosen,
                           const std::string& id) {
   Architecture out = architecture;

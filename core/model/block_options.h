@@ -35,5 +35,7 @@ BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::st
                            const std::string& id);
 Architecture with_options(const Architecture& architecture, const std::vector<std::string>& chosen,
                           const std::string& id);
+// A tower has no options of its own.
+TowerTemplate without_options(const TowerTemplate& tower);
 
 }  // namespace shardscape

@@ -38,7 +38,7 @@ class LibraryReader {
 
   void read(const std::filesystem::path& folder) {
     each(folder, "blocks", [this](const JsonFile& file) { put(stated_.blocks, block(file)); });
-    each(folder, "towers", [this](const JsonFile& file) { put(library_.towers_, tower(file)); });
+    each(folder, "towers", [this](const JsonFile& file) { put(stated_.towers, tower(file)); });
     each(folder, "architectures",
          [this](const JsonFile& file) { put(stated_.architectures, architecture(file)); });
     each(folder, "profiles", [this](const JsonFile& file) { profiles_.read(file); });
@@ -50,6 +50,7 @@ class LibraryReader {
     library_.profiles_ = profiles_.resolve(library_.problems_);
     Templates resolved = resolve_options(stated_, library_.problems_);
     library_.blocks_ = std::move(resolved.blocks);
+    library_.towers_ = std::move(resolved.towers);
     library_.architectures_ = std::move(resolved.architectures);
     for (Architecture& architecture : library_.architectures_) take_language(architecture);
     for (Architecture& architecture : library_.architectures_) take_tower(architecture);
@@ -59,8 +60,7 @@ class LibraryReader {
       gather(architecture, architecture.head.lines);
       gather(architecture, architecture.mtp.lines);
       for (const SectionTemplate& kind : architecture.kinds) gather(architecture, kind.lines);
-      // Sizes of the tower are not those of the language model; this axis stands for all of them.
-      if (!architecture.tower.empty()) architecture.axes.set(static_cast<size_t>(Axis::PatchInputs));
+      if (!architecture.tower.empty()) gather_tower(architecture);
     }
   }
 
@@ -128,6 +128,19 @@ class LibraryReader {
         for (Axis axis : param.axes) architecture.axes.set(static_cast<size_t>(axis));
       gather(architecture, block->ops, depth + 1);
     }
+  }
+
+  // Sizes of the tower are not those of the language model: the axis of patches stands for all of them. Only
+  // towers have the axes that the model gets in addition.
+  void gather_tower(Architecture& architecture) const {
+    Architecture of_tower;
+    const TowerTemplate& tower = architecture.tower;
+    for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.norm, &tower.projector})
+      gather(of_tower, part->lines);
+    architecture.tower_axes = of_tower.axes;
+    architecture.axes.set(static_cast<size_t>(Axis::PatchInputs));
+    for (const Axis axis : {Axis::ProjectorWidth, Axis::ConvTaps})
+      if (of_tower.uses(axis)) architecture.axes.set(static_cast<size_t>(axis));
   }
 
   template <class Read>
@@ -341,13 +354,16 @@ class LibraryReader {
 
   static TowerTemplate tower(const JsonFile& file) {
     const json& root = file.root();
-    file.only(root, {"tower", "patches", "layer", "norm", "projector"});
+    file.only(root, {"tower", "class_token", "patches", "layer", "norm", "projector"});
     TowerTemplate out;
     out.id = file.text(root, "tower");
+    out.class_token = file.boolean_or(root, "class_token", false);
     out.patches = section(file, "vision_patches", file.array(root, "patches"));
     out.layer = section(file, "vision_layer", file.array(root, "layer"));
     if (root.contains("norm")) out.norm = section(file, "norm", file.array(root, "norm"));
     out.projector = section(file, "projector", file.array(root, "projector"));
+    for (const SectionTemplate* part : {&out.patches, &out.layer, &out.norm, &out.projector})
+      check_conditions(file, part->lines, {});
     return out;
   }
 

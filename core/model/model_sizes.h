@@ -292,7 +292,7 @@ inline constexpr std::array kRows{
               {Axis::PatchInputs, "vision tower", true}, "FFN size of the vision tower (F_vision)",
               "Inner width of the tower's MLP. Tensor parallelism splits it."),
     per_model(&M::vision_positions, "vision_positions", "Smax_vision", "Tower positions", "patches", Vision,
-              0, kMaxSeq, {Axis::PatchInputs, "vision tower", true},
+              0, kMaxSeq, {Axis::PatchInputs, "vision tower with learned positions", true},
               "learned positions of patches (Smax_vision)",
               "Rows of the tower's table of learned positions. Images with other numbers of patches "
               "interpolate the rows."),
@@ -306,6 +306,11 @@ inline constexpr std::array kRows{
               {Axis::PatchInputs, "vision tower", true}, "patches of a token (Mv)",
               "Neighbouring patches that the projector merges into one token of the language model, 4 for a "
               "square of 2 x 2."),
+    per_model(&M::vision_projector, "vision_projector", "Wp", "Projector width", "", Vision, 0, kMaxFfn,
+              {Axis::ProjectorWidth, "projector with a width of its own", true},
+              "inner width of the projector (Wp)",
+              "Inner width of a projector that does not have the width of the merged patches (Llama 4, "
+              "MiniMax-M3)."),
 };
 
 }  // namespace model_size_rows

@@ -23,6 +23,7 @@ class Resolver {
         add(block, {}, block.id);
       else
         add_call(block);
+    for (const TowerTemplate& tower : stated_.towers) add_tower(tower);
     for (const Architecture& architecture : stated_.architectures) add_choices(architecture);
     // Calls inside of blocks add blocks behind the others.
     for (size_t i = 0; i < out_.blocks.size(); ++i) {
@@ -89,6 +90,13 @@ class Resolver {
     return true;
   }
 
+  void add_tower(const TowerTemplate& stated) {
+    TowerTemplate tower = without_options(stated);
+    for (SectionTemplate* section : {&tower.patches, &tower.layer, &tower.norm, &tower.projector})
+      if (!call_all(*section)) return;
+    out_.towers.push_back(std::move(tower));
+  }
+
   // The architecture with every choice of its options.
   void add_choices(const Architecture& architecture) {
     for (unsigned choice = 0; choice < 1u << architecture.options.size(); ++choice) {
@@ -105,10 +113,10 @@ class Resolver {
   bool call_all(Architecture& architecture) {
     std::vector<SectionTemplate*> sections{&architecture.embedding, &architecture.head, &architecture.mtp};
     for (SectionTemplate& kind : architecture.kinds) sections.push_back(&kind);
-    for (SectionTemplate* section : sections)
-      for (OpLine& line : section->lines)
-        if (!call(line)) return false;
-    return true;
+    return std::all_of(sections.begin(), sections.end(), [&](SectionTemplate* s) { return call_all(*s); });
+  }
+  bool call_all(SectionTemplate& section) {
+    return std::all_of(section.lines.begin(), section.lines.end(), [&](OpLine& line) { return call(line); });
   }
 
   const Templates& stated_;

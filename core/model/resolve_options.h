@@ -7,9 +7,10 @@
 
 namespace shardscape {
 
-// Blocks and architectures as the files state them.
+// Blocks, towers and architectures as the files state them.
 struct Templates {
   std::vector<BlockTemplate> blocks;
+  std::vector<TowerTemplate> towers;
   std::vector<Architecture> architectures;
 };
 

@@ -74,9 +74,9 @@ std::string difference_from_unsharded(const Design& d, const GraphChange& change
   return "";
 }
 
-std::string difference_from_slopes(const Design& d, size_t samples) {
-  Parameters parameters = random_parameters(d, 3);
-  const RunResult exact = run_step(d, parameters, 5);
+std::string difference_from_slopes(const Design& d, size_t samples, const ModelLibrary& library) {
+  Parameters parameters = random_parameters(d, 3, library);
+  const RunResult exact = run_step(d, parameters, 5, true, library);
   if (exact.gradients.size() != trained(d, parameters)) return "not every parameter has a gradient";
   constexpr double h = 1e-5;
   for (auto& [name, value] : parameters) {
@@ -84,9 +84,9 @@ std::string difference_from_slopes(const Design& d, size_t samples) {
     for (size_t i = 0; i < value.data.size(); i += 1 + value.data.size() / samples) {
       const double old = value.data[i];
       value.data[i] = old + h;
-      const double up = run_step(d, parameters, 5, false).loss;
+      const double up = run_step(d, parameters, 5, false, library).loss;
       value.data[i] = old - h;
-      const double down = run_step(d, parameters, 5, false).loss;
+      const double down = run_step(d, parameters, 5, false, library).loss;
       value.data[i] = old;
       const double slope = (up - down) / (2 * h);
       if (!(std::abs(slope - exact.gradients.at(name).data[i]) < 1e-7 + 1e-5 * std::abs(slope))) return name;

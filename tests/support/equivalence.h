@@ -16,7 +16,8 @@ std::string difference_from_unsharded(const Design& design, const GraphChange& c
 
 // Empty if gradients of the design equal finite differences of its loss; otherwise the parameter that
 // differs. samples: at most so many numbers of each parameter.
-std::string difference_from_slopes(const Design& design, size_t samples = 5);
+std::string difference_from_slopes(const Design& design, size_t samples = 5,
+                                   const ModelLibrary& library = ModelLibrary::instance());
 
 // Empty if a prefill of `prompt` tokens and the decode of one more compute what the forward of training, and
 // a prefill of the longer sequence, compute unsharded; otherwise the difference. decode_cp: ranks of context

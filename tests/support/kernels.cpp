@@ -79,7 +79,10 @@ class Kernel : private KernelBase {
       case OpKind::Silu: return run_linear_kernel(c_);
       case OpKind::FoldTokens:
       case OpKind::PoolTokens:
-      case OpKind::InsertTokens: return run_vision_kernel(c_);
+      case OpKind::InsertTokens:
+      case OpKind::AppendToken:
+      case OpKind::UnfoldTokens:
+      case OpKind::Clip: return run_vision_kernel(c_);
       case OpKind::CacheWrite: cache_write(); break;
       case OpKind::LastToken: last_token(); break;
       case OpKind::ReduceMax: reduce_max(); break;

@@ -56,7 +56,8 @@ void Assembler::run_tower(const TowerTemplate& tower, const SectionTemplate& par
   TensorNames names;
   const bool projector = &part == &tower.projector;
   if (&part == &tower.patches) {
-    const std::vector<Axis> axes{Axis::Batch, Axis::Seq, Axis::PatchInputs};
+    const std::vector<Axis> axes{Axis::Batch, tower.class_token ? Axis::Patches : Axis::Seq,
+                                 Axis::PatchInputs};
     names["patches"] = b_.add_tensor("patches", axes, b_.stream_placement(axes), b_.structure().dtype,
                                      TensorRole::Constant);
   } else {
@@ -290,7 +291,8 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
     if (line.callee != template_name(OpKind::Take)) continue;
     const Tensor &whole = b_.tensor(inside.at(line.args[0])), &taken = b_.tensor(inside.at(line.output));
     for (size_t d = 0; d < whole.axes.size(); ++d)
-      if (whole.axes[d] != taken.axes[d]) {
+      // A tower may drop its class token.
+      if (whole.axes[d] != taken.axes[d] && whole.axes[d] != Axis::Seq) {
         Expr& rest = left.try_emplace(line.args[0], whole.sizes[d]).first->second;
         rest = rest - taken.sizes[d];
       }

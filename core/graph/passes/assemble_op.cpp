@@ -146,10 +146,19 @@ void Assembler::name_axes(OpDraft& draft) {
   } else if (draft.kind == OpKind::Concat) {
     draft.axes[added_letters[0]] = joined_axis(draft.line, draft.operands);
   } else {
-    for (size_t i = 0; i < added_letters.size(); ++i)
-      draft.axes[added_letters[i]] = op_traits(draft.kind).makes[i];
+    for (size_t i = 0; i < added_letters.size(); ++i) draft.axes[added_letters[i]] = made_axis(draft, i);
   }
   for (char letter : draft.spec.out) draft.out_axes.push_back(draft.axes.at(letter));
+}
+
+Axis Assembler::made_axis(const OpDraft& draft, size_t letter) const {
+  const Axis made = op_traits(draft.kind).makes[letter];
+  const auto has = [&](Axis axis) {
+    const std::vector<Axis>& axes = b_.tensor(draft.operands[0]).axes;
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  if (made == Axis::Merged && has(Axis::Hidden)) return Axis::MergedHidden;
+  return made == Axis::QuarterTokens && has(made) ? Axis::ImageTokens : made;
 }
 
 void Assembler::place(OpDraft& draft, const std::string& label) {

@@ -89,6 +89,9 @@ class Assembler {
   // lacks.
   const KernelRule& checked_rule(const OpLine& line, const std::vector<TensorId>& operands);
   void name_axes(OpDraft& draft);
+  // The axis of a letter that only the result has: tokens are folded in the hidden size of a tower or in that
+  // of the language model; a second unfolding makes the tokens of an image.
+  Axis made_axis(const OpDraft& draft, size_t letter) const;
   // Redistributes the operands; sets the shards of every letter and the placement of the result.
   void place(OpDraft& draft, const std::string& label);
   // Attributes and label of an attention as this structure runs it: masks of decode, a ring.
