@@ -88,6 +88,7 @@ Structure structure_of(const Design& given) {
   if (!s.trains()) s.state_dtype = design.workload.ssm_state_dtype;
   s.architecture = design.model.architecture;
   s.profile = design.workload.profile;
+  s.library = ModelLibrary::instance().content();
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;
   s.cp_sequences = cp_splits_sequences(design);

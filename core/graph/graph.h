@@ -355,6 +355,7 @@ struct LayerStructure {
 // structure_fields.h says which other shared results depend on a member.
 struct Structure {
   std::string architecture, profile;
+  int64_t library = 0;  // ModelLibrary::content: what the names above mean
   Mode mode = Mode::Train;
   DType cache_dtype = DType::BF16;  // type of cached keys and values in inference
   DType state_dtype = DType::FP32;  // type of the states of scans in inference

@@ -32,6 +32,7 @@ template <>
 inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("architecture", &Structure::architecture),
     field<kSegments>("profile", &Structure::profile),
+    field<kSegments>("library", &Structure::library),
     field<kSegments>("mode", &Structure::mode),
     field<kSegments>("cache_dtype", &Structure::cache_dtype),
     field<kSegments>("state_dtype", &Structure::state_dtype),

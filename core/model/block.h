@@ -14,19 +14,16 @@
 #include "base/problem.h"
 #include "model/axis.h"
 #include "model/recompute_module.h"
+#include "model/source_place.h"
 #include "model/weight_format.h"
 
 namespace shardscape {
-
-struct SourcePlace {
-  std::string file;  // relative to the models/ folder: "blocks/mlp.json"
-  int line = 0;      // 1-based
-};
 
 // `if name` or `unless name` behind a line.
 struct LineCondition {
   std::string option;
   bool wanted = true;  // false: `unless`
+  int at = 0;          // characters of the line before the option
 };
 
 // One line of a template: an op such as `q = einsum[bsd,dhe->bshe](x, wq)`, or a call of another block such
@@ -39,13 +36,19 @@ struct OpLine {
   std::vector<std::string> args;          // inputs, parameters or results of earlier lines
   std::vector<std::string> options;       // of the called block
   std::vector<LineCondition> conditions;  // the line counts if all hold
-  SourcePlace place;
+  SourcePlace place;                      // of the first character
+  // Characters of the line before the callee, before its letters and before each argument.
+  int callee_at = 0, spec_at = 0;
+  std::vector<int> args_at;
+  SourcePlace callee_place() const { return place.further(callee_at); }
+  SourcePlace spec_place() const { return place.further(spec_at); }
+  SourcePlace arg_place(size_t arg) const { return place.further(arg < args_at.size() ? args_at[arg] : 0); }
 };
 
 // Name of an option of a block or an architecture, and what it does.
 using BlockOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Parses one line. A Problem names the column and the expected token.
+// Parses one line that starts at the place. A Problem names the column and the expected token.
 Result<OpLine> parse_op_line(const std::string& text, const SourcePlace& place);
 
 struct BlockInput {

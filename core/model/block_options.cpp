@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/number_text.h"
+#include "base/suggest.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -136,8 +137,8 @@ std::optional<Problem> unknown_option(const OptionCall& call, const BlockOptions
   for (const auto& [option, help] : known) names.push_back(option);
   for (const std::string& option : call.options)
     if (!declares(known, option))
-      return Problem{ProblemCode::DataValue, place.file + ":" + std::to_string(place.line),
-                     "\"" + call.id + "\" has no option \"" + option + "\"",
+      return Problem{ProblemCode::DataValue, place_text(place),
+                     "\"" + call.id + "\" has no option \"" + option + "\"" + did_you_mean(option, names),
                      names.empty() ? "a call without options" : or_list(names)};
   return std::nullopt;
 }

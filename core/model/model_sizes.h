@@ -26,6 +26,7 @@ enum class ModelSection : uint8_t {
   MultiToken,
   StateSpace,
   LinearAttention,
+  Streams,
   Vision
 };
 std::string_view model_section_label(ModelSection section);  // "Latent attention"
@@ -71,13 +72,13 @@ inline constexpr std::array kRows{
               "number of layers."),
     per_model(&M::hidden, "hidden", "D", "Hidden size", "", Size, 1, kMaxHidden, {}, "hidden size (D)",
               "Width of the residual stream. The width may differ from heads x head size."),
-    per_model(&M::streams, "streams", "n", "Residual streams", "", Size, 0, kMaxStreams,
+    per_model(&M::streams, "streams", "n", "Residual streams", "", Streams, 0, kMaxStreams,
               {Axis::Streams, "hyper-connections", true}, "residual streams (n)",
               "Hyper-connections: vectors of the hidden size that the residual stream has per token. Each "
               "sublayer reads a weighted sum of them and writes to all of them. Activations between layers "
               "and messages between stages grow with this number."),
-    per_model(&M::block_layers, "residual_block_layers", "", "Residual block", "layers", Size, 0, kMaxLayers,
-              {}, "layers of a residual block",
+    per_model(&M::block_layers, "residual_block_layers", "", "Residual block", "layers", Streams, 0,
+              kMaxLayers, {}, "layers of a residual block",
               "Attention residuals: layers whose results are summed to one vector per token. Each sublayer "
               "reads a sum of the vectors of all earlier blocks and of its own block so far, weighted by a "
               "softmax. Messages between stages and gradients grow by one vector with each block."),
@@ -200,8 +201,8 @@ inline constexpr std::array kRows{
               "including the query's own. 0: the whole sequence. Changes useful FLOPs only: hardware "
               "FLOPs are counted without masks."),
     per_layer(
-        &M::attention_chunk, "attention_chunk", "Wc", "Attention chunk", "tokens", Attention, 0, kMaxSeq, {},
-        "attention chunk (Wc)",
+        &M::attention_chunk, "attention_chunk", "Wc", "Attention chunk", "tokens", SparseAttention, 0,
+        kMaxSeq, {}, "attention chunk (Wc)",
         "Attention in chunks (Llama 4): the sequence is cut into chunks of this many tokens, and a token "
         "attends to the tokens of its own chunk. Inference caches at most one chunk. 0: the whole "
         "sequence."),

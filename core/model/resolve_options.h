@@ -22,4 +22,9 @@ inline constexpr size_t kMaxArchitectureOptions = 6;
 // out; its Problem is added.
 Templates resolve_options(const Templates& stated, std::vector<Problem>& problems);
 
+// Points the lines at blocks with the options of the calls, and returns these blocks. A line that calls an
+// unknown option stays; its Problem is added.
+std::vector<BlockTemplate> resolve_calls(const Templates& stated, const std::vector<OpLine*>& lines,
+                                         std::vector<Problem>& problems);
+
 }  // namespace shardscape

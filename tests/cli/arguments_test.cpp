@@ -2,7 +2,7 @@
 #include <QTest>
 
 #include "app/cli/arguments.h"
-#include "app/cli/suggest.h"
+#include "base/suggest.h"
 #include "app/cli/text.h"
 
 using namespace shardscape;

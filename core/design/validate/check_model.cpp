@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/number_text.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "design/validate/checks.h"
 #include "model/library.h"
@@ -47,14 +48,19 @@ const Architecture* check_architecture(Checks& checks) {
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(checks.design.model.architecture);
   if (architecture) return architecture;
+  const std::string& id = checks.design.model.architecture;
+  if (const auto problem = library.architecture_problem(id)) {
+    checks.error(ProblemCode::UnknownArchitecture, "architecture", problem->what, problem->accepted);
+    return nullptr;
+  }
   std::vector<std::string> known;
   for (const Preset& preset : library.presets()) {
-    const std::string& id = preset.model.architecture;
-    if (library.architecture(id) && std::find(known.begin(), known.end(), id) == known.end())
-      known.push_back(id);
+    const std::string& other = preset.model.architecture;
+    if (library.architecture(other) && std::find(known.begin(), known.end(), other) == known.end())
+      known.push_back(other);
   }
   checks.error(ProblemCode::UnknownArchitecture, "architecture",
-               "there is no architecture \"" + checks.design.model.architecture + "\" in the model library",
+               "there is no architecture \"" + id + "\" in the model library" + did_you_mean(id, known),
                known.empty() ? "none: no architecture could be read from the data folder"
                              : "one of " + or_list(known));
   return nullptr;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/number_text.h"
+#include "base/suggest.h"
 #include "graph/passes/assembler.h"
 #include "model/block_options.h"
 
@@ -124,7 +126,12 @@ TensorId Assembler::insert_images(TensorId stream, const OpLine& last) {
 
 void Assembler::fail(ProblemCode code, const OpLine& line, const std::string& what,
                      const std::string& accepted) {
-  throw GraphError{{code, line.place.file + ":" + std::to_string(line.place.line), what, accepted}};
+  fail(code, line.place, what, accepted);
+}
+
+void Assembler::fail(ProblemCode code, const SourcePlace& place, const std::string& what,
+                     const std::string& accepted) {
+  throw GraphError{{code, place_text(place), what, accepted}};
 }
 
 std::string Assembler::axes_text(const std::vector<Axis>& axes) {
@@ -138,13 +145,15 @@ TensorId Assembler::constant(const std::string& name) {
   return b_.add_tensor(name, axes, b_.stream_placement(axes), DType::Int64, TensorRole::Constant);
 }
 
-TensorId Assembler::lookup(const OpLine& line, const TensorNames& names, const std::string& name) {
+TensorId Assembler::lookup(const OpLine& line, const TensorNames& names, size_t arg) {
+  const std::string& name = line.args[arg];
   const auto it = names.find(name);
   if (it == names.end()) {
-    std::string known;
-    for (const auto& [other, id] : names) known += (known.empty() ? "" : ", ") + other;
-    fail(ProblemCode::UnknownResult, line, "\"" + name + "\" is not defined before this line",
-         "one of " + known);
+    std::vector<std::string> known;
+    for (const auto& [other, id] : names) known.push_back(other);
+    fail(ProblemCode::UnknownResult, line.arg_place(arg),
+         "\"" + name + "\" is not defined before this line" + did_you_mean(name, known),
+         "one of " + or_list(known));
   }
   return it->second;
 }
@@ -179,14 +188,14 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   const BlockTemplate* block = block_of(line);
   Segment& s = b_.segment();
   std::vector<TensorId> args;
-  for (const std::string& arg : line.args) args.push_back(lookup(line, names, arg));
+  for (size_t arg = 0; arg < line.args.size(); ++arg) args.push_back(lookup(line, names, arg));
   if (!block || !line.spec.empty()) {
     s.blocks.push_back({name, line.callee, line.callee});
     return op(line, args, name, line.callee, {});
   }
   s.blocks.push_back({name, parse_option_call(block->id).id, block->label});
   if (args.size() != block->inputs.size())
-    fail(ProblemCode::OpArguments, line,
+    fail(ProblemCode::OpArguments, line.callee_place(),
          line.callee + " takes " + std::to_string(block->inputs.size()) + " inputs, not " +
              std::to_string(args.size()),
          "one argument for each of the block's inputs");
@@ -195,7 +204,8 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
     if (const auto it = names.find(data); it != names.end()) inside.insert(*it);
   for (size_t i = 0; i < args.size(); ++i) {
     if (ungrown(b_.tensor(args[i]).axes) != block->inputs[i].axes)
-      fail(ProblemCode::OpAxes, line, "\"" + line.args[i] + "\" is " + axes_text(b_.tensor(args[i]).axes),
+      fail(ProblemCode::OpAxes, line.arg_place(i),
+           "\"" + line.args[i] + "\" is " + axes_text(b_.tensor(args[i]).axes),
            "the axes of the block's input \"" + block->inputs[i].name + "\"");
     inside[block->inputs[i].name] = args[i];
   }
@@ -213,7 +223,7 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   const Axis tokens = cached_tokens(*block);
   for (const OpLine& inner : block->ops) {
     std::vector<TensorId> operands;
-    for (const std::string& arg : inner.args) operands.push_back(lookup(inner, inside, arg));
+    for (size_t arg = 0; arg < inner.args.size(); ++arg) operands.push_back(lookup(inner, inside, arg));
     if (block->whole_sequence.contains(inner.output)) gather_sequence(operands, name + "." + inner.output);
     const auto label = block->labels.find(inner.output);
     const auto modules = block->op_modules.find(inner.output);

@@ -24,6 +24,8 @@ class Assembler {
   struct OpDraft;
   [[noreturn]] static void fail(ProblemCode code, const OpLine& line, const std::string& what,
                                 const std::string& accepted);
+  [[noreturn]] static void fail(ProblemCode code, const SourcePlace& place, const std::string& what,
+                                const std::string& accepted);
 
   static std::string axes_text(const std::vector<Axis>& axes);
 
@@ -35,7 +37,11 @@ class Assembler {
   // Replaces embedded tokens by the tokens of images.
   TensorId insert_images(TensorId stream, const OpLine& last);
 
-  static TensorId lookup(const OpLine& line, const TensorNames& names, const std::string& name);
+  // The tensor that an argument of the line names.
+  static TensorId lookup(const OpLine& line, const TensorNames& names, size_t arg);
+
+  // All that a line may call: blocks and ops.
+  std::vector<std::string> callees() const;
 
   // The block, or its substitute in a model that lacks an axis, or its substitute in decode.
   const BlockTemplate* block_of(const OpLine& line) const;
