@@ -28,6 +28,14 @@ constexpr OpTraits routing(OpTraits row, RoutingRule rule) {
   row.accepts_partial_gradient = true;
   return row;
 }
+constexpr OpTraits tokens_of_patches(OpKind kind, std::string_view name, int operands,
+                                     std::span<const Axis> makes) {
+  OpTraits row{.kind = kind, .name = name, .template_name = name, .flops = F::None};
+  row.operands = operands;
+  row.drops = D::Any;
+  row.makes = makes;
+  return row;
+}
 constexpr OpTraits redistribution(OpKind kind, std::string_view name,
                                   std::optional<CollectiveKind> collective,
                                   GradientRule gradient = G::Redistribution) {
@@ -72,7 +80,8 @@ constexpr OpTraits kRows[] = {
      .name = "rms_norm",
      .template_name = "rms_norm",
      .operands = 2,
-     .whole = W::LastOperand},
+     .whole = W::LastOperand,
+     .passes_decision = true},
     {.kind = OpKind::LayerNorm,
      .name = "layer_norm",
      .template_name = "layer_norm",
@@ -90,7 +99,8 @@ constexpr OpTraits kRows[] = {
      .operands = 1,
      .drops = D::Any,
      .mixer = MixerSpace::WholeGroups,
-     .float_result = true},
+     .float_result = true,
+     .shares_copied_heads = true},
     {.kind = OpKind::RmsScale,
      .name = "rms_scale",
      .template_name = "rms_scale",
@@ -214,21 +224,10 @@ constexpr OpTraits kRows[] = {
      .flops = F::None,
      .operands = 2,
      .drops = D::Any,
-     .wide_result = true},
-    {.kind = OpKind::AppendToken,
-     .name = "append_token",
-     .template_name = "append_token",
-     .flops = F::None,
-     .operands = 2,
-     .drops = D::Any,
-     .makes = kAllTokens},
-    {.kind = OpKind::UnfoldTokens,
-     .name = "unfold_tokens",
-     .template_name = "unfold_tokens",
-     .flops = F::None,
-     .operands = 1,
-     .drops = D::Any,
-     .makes = kUnfolded},
+     .wide_result = true,
+     .one_batch = true},
+    tokens_of_patches(OpKind::AppendToken, "append_token", 2, kAllTokens),
+    tokens_of_patches(OpKind::UnfoldTokens, "unfold_tokens", 1, kUnfolded),
     {.kind = OpKind::Clip,
      .name = "clip",
      .template_name = "clip",

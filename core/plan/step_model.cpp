@@ -509,10 +509,10 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
   model.model_buffers = count_buffers(*model.graph);
   model.parts = count_parts(*model.graph);
-  for (const PartParameters& part : model.parts) {
-    model.model_parameters += part.parameters;
-    model.active_parameters += part.active;
-  }
+  for (const PartParameters& part : model.parts) model.model_parameters += part.parameters;
+  // A token of text does not pass the vision tower.
+  for (ModelPart part : {ModelPart::Language, ModelPart::Mtp})
+    model.active_parameters += model.parts[static_cast<size_t>(part)].active;
   for (ModelPart part : {ModelPart::Language, ModelPart::Vision, ModelPart::Projector})
     model.released_parameters += model.parts[static_cast<size_t>(part)].parameters;
   model.kv_cache_bytes = cache_per_token(*model.graph);

@@ -172,9 +172,7 @@ void Assembler::place(OpDraft& draft, const std::string& label) {
   } else {
     draft.shards = b_.align(draft.kind, draft.spec, draft.operands, {}, Phase::Forward, label);
   }
-  // Each copy of a KV head contributes its share of the head's sum, so that all ranks of tp add one number
-  // (as vLLM's MiniMaxText01RMSNormTP does).
-  if (draft.kind == OpKind::SquareSum)
+  if (op_traits(draft.kind).shares_copied_heads)
     for (const auto& [letter, axes] : draft.shards)
       if (!axes.empty() && axes == kv_axes(b_.structure())) partial = tp_axes(b_.structure());
   draft.placement = SegmentBuilder::result_placement(draft.spec.out, draft.shards, partial);
