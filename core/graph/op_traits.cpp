@@ -28,6 +28,14 @@ constexpr OpTraits routing(OpTraits row, RoutingRule rule) {
   row.accepts_partial_gradient = true;
   return row;
 }
+constexpr OpTraits tokens_of_patches(OpKind kind, std::string_view name, int operands,
+                                     std::span<const Axis> makes) {
+  OpTraits row{.kind = kind, .name = name, .template_name = name, .flops = F::None};
+  row.operands = operands;
+  row.drops = D::Any;
+  row.makes = makes;
+  return row;
+}
 constexpr OpTraits redistribution(OpKind kind, std::string_view name,
                                   std::optional<CollectiveKind> collective,
                                   GradientRule gradient = G::Redistribution) {
@@ -218,21 +226,8 @@ constexpr OpTraits kRows[] = {
      .drops = D::Any,
      .wide_result = true,
      .one_batch = true},
-    {.kind = OpKind::AppendToken,
-     .name = "append_token",
-     .template_name = "append_token",
-     .flops = F::None,
-     .operands = 2,
-     .drops = D::Any,
-     .makes = kAllTokens},
-    {.kind = OpKind::UnfoldTokens,
-     .name = "unfold_tokens",
-     .template_name = "unfold_tokens",
-     .flops = F::None,
-     .operands = 1,
-     .drops = D::Any,
-     .makes = kUnfolded,
-     .whole = W::InsideGroups},
+    tokens_of_patches(OpKind::AppendToken, "append_token", 2, kAllTokens),
+    tokens_of_patches(OpKind::UnfoldTokens, "unfold_tokens", 1, kUnfolded),
     {.kind = OpKind::Clip,
      .name = "clip",
      .template_name = "clip",

@@ -124,7 +124,7 @@ void add_architectures(Designs& add) {
   });
   for (const char* preset : {"ring-flash-linear-2.0", "kimi-linear-48b-a3b"})
     add(preset, 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
-  add("llama4-scout", 1, 1, 2,
+  add("llama4-scout-vision", 1, 1, 2,
       [](ParallelSpec&, WorkloadSpec&, Design& d) { d.model.attention_chunk = 256; });
   add("deepseek-v3", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design& d) {
     d.model.architecture = "longcat";

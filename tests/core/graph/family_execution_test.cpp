@@ -1,5 +1,5 @@
 // Proof by execution of whole families, language model and vision tower: layers of several kinds compute what
-// the unsharded run computes, and decode continues prefill.
+// the unsharded run computes, decode continues prefill, and gradients equal finite differences.
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
@@ -101,6 +101,13 @@ class FamilyExecutionTest : public QObject {
     Design d = family_design(architecture, settings);
     d.workload.batch = 2 * d.workload.microbatch * d.parallel.dp;
     QCOMPARE(QString::fromStdString(difference_from_longer(d, 8, 1)), QString());
+  }
+
+  // Gates of latent attention without positions, residual blocks, latent experts.
+  void equalsFiniteDifferences() {
+    const Design d = family_design("kimi-k3",
+                                   "images=0 batch=1 layer_pattern=linear_dense,linear,full layers=3");
+    QCOMPARE(QString::fromStdString(difference_from_slopes(d)), QString());
   }
 };
 
