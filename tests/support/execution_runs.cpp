@@ -17,16 +17,29 @@ constexpr ProblemCode kRefusals[] = {ProblemCode::RingWithSinks,      ProblemCod
 
 }  // namespace
 
+void set_value(Design& design, const std::string& id, const std::string& value) {
+  const Knob* knob = find_knob(id);
+  if (!knob) throw std::invalid_argument("there is no knob " + id);
+  if (const auto problem = set_knob(design, *knob, value)) throw std::invalid_argument(to_string(*problem));
+}
+
 void set_knobs(Design& design, const std::string& settings) {
   std::istringstream in(settings);
   for (std::string word; in >> word;) {
     if (word == "sp") word = "sequence_parallel=true";
     const size_t equals = word.find('=');
-    const Knob* knob = find_knob(word.substr(0, equals));
-    if (!knob || equals == std::string::npos) throw std::invalid_argument("there is no knob " + word);
-    if (const auto problem = set_knob(design, *knob, word.substr(equals + 1)))
-      throw std::invalid_argument(to_string(*problem));
+    if (equals == std::string::npos) throw std::invalid_argument(word + " has no value");
+    set_value(design, word.substr(0, equals), word.substr(equals + 1));
   }
+}
+
+void set_mesh(Design& design, int64_t tp, bool sp, int64_t pp, int64_t dp, int64_t cp) {
+  ParallelSpec& p = design.parallel;
+  p.tp = tp;
+  p.sequence_parallel = sp;
+  p.pp = pp;
+  p.dp = dp;
+  p.cp = cp;
 }
 
 std::string first_problem(const Design& design) {

@@ -2,9 +2,9 @@
 // of the longer sequence.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -32,8 +32,8 @@ Design served_design(const char* architecture) {
     if (QString(variant) == architecture) {
       Design d = served_design(of);
       d.model.layers = 3;
-      (void)set_knob(d, *find_knob("layer_pattern"), "layer, own*");
-      (void)set_knob(d, *find_knob("variants"), text);
+      set_value(d, "layer_pattern", "layer, own*");
+      set_value(d, "variants", text);
       return d;
     }
   Design d = tiny_design(architecture);
@@ -232,18 +232,12 @@ class InferenceExecutionTest : public QObject {
     QFETCH(QList<int>, mesh);
     QFETCH(QString, settings);
     Design d = served_design(qPrintable(architecture));
-    d.parallel.tp = mesh[0];
-    d.parallel.sequence_parallel = mesh[1];
-    d.parallel.pp = mesh[2];
-    d.parallel.dp = mesh[3];
+    set_mesh(d, mesh[0], mesh[1], mesh[2], mesh[3]);
     d.workload.microbatch = mesh[4];
     d.workload.batch = 2 * mesh[4] * mesh[3];
     if (d.model.kv_heads != d.model.heads) d.model.kv_heads = mesh[5];
     d.parallel.cp = mesh[6];
-    for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
-      QVERIFY2(!set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                         setting.section('=', 1).toStdString()),
-               qPrintable(setting));
+    set_knobs(d, settings.toStdString());
     QCOMPARE(QString::fromStdString(difference_from_longer(d, kPrompt, mesh[7])), QString());
   }
 };

@@ -2,8 +2,8 @@
 // indexer picks the same keys on every rank.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 #include "support/expert_designs.h"
 
 using namespace shardscape;
@@ -39,19 +39,12 @@ constexpr SparseModel kModels[] = {
     {"one block, and a part of another", "block-sparse", "kv_heads=2 index_block=3 index_top_k=1"},
     {"experts and prediction", "deepseek3-sparse", ""}};
 
-void set(Design& d, const char* settings) {
-  for (const QString& setting : QString(settings).split(' ', Qt::SkipEmptyParts))
-    if (const auto problem = set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                                      setting.section('=', 1).toStdString()))
-      qFatal("%s", to_string(*problem).c_str());
-}
-
 Design sparse_design(const SparseModel& model) {
   Design d = QByteArray(model.architecture).startsWith("deepseek") ? experts_design(model.architecture)
                                                                    : tiny_design(model.architecture);
   d.workload.seq = 8;
   d.workload.batch = 4;
-  set(d, model.settings);
+  set_knobs(d, model.settings);
   return d;
 }
 
@@ -69,7 +62,7 @@ class SparseExecutionTest : public QObject {
         const Run& r = kRuns[run];
         if (QString(r.settings).contains("mla") && !QString(kModels[model].architecture).contains("latent"))
           continue;
-        // Prediction under this profile is not executed with any architecture.
+        // Experts under this profile are not executed (docs/limits.md).
         if (QString(r.settings).contains("-te") && QString(kModels[model].architecture).contains("deepseek"))
           continue;
         QTest::newRow(qPrintable(QString("%1: tp%2%3 pp%4 dp%5 cp%6 recompute %7 %8")
@@ -89,13 +82,9 @@ class SparseExecutionTest : public QObject {
     QFETCH(int, run);
     const Run& r = kRuns[run];
     Design d = sparse_design(kModels[model]);
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
+    set_mesh(d, r.tp, r.sp, r.pp, r.dp, r.cp);
     d.workload.recompute = static_cast<Recompute>(r.recompute);
-    set(d, r.settings);
+    set_knobs(d, r.settings);
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "base/data_dir.h"
-#include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "graph/build.h"
 #include "plan/model_parts.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -61,11 +61,7 @@ constexpr std::pair<const char*, const char*> kTowers[] = {
 
 Design run_design(const char* architecture, const char* settings) {
   Design d = tower_design(architecture);
-  for (const QString& setting : QString(settings).split(' ', Qt::SkipEmptyParts)) {
-    const Knob* knob = find_knob(setting.section('=', 0, 0).toStdString());
-    if (const auto problem = set_knob(d, *knob, setting.section('=', 1).toStdString()))
-      qFatal("%s", problem->what.c_str());
-  }
+  set_knobs(d, settings);
   return d;
 }
 
