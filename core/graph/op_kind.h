@@ -37,6 +37,7 @@ enum class OpKind : uint8_t {
   // Another type; a part of a tensor along one dimension.
   Cast,
   Take,
+  TakeLayer,  // the part of the layer, of a tensor with a part for every layer
   // Vision towers: neighbouring patches become one token, concatenated or as their mean; tokens of images
   // replace tokens of text.
   FoldTokens,

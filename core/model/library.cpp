@@ -233,6 +233,7 @@ class LibraryReader {
       for (const auto& [name, value] : file.object(root, "roles").items()) role(file, name, value, out);
     out.ops = lines(file, file.array(root, "ops"));
     check_conditions(file, out.ops, out.options);
+    check_inputs(out);
     out.output = file.text(root, "output");
     if (std::none_of(out.ops.begin(), out.ops.end(), [&](const OpLine& l) { return l.output == out.output; }))
       file.fail(ProblemCode::DataValue, "output", "no line makes \"" + out.output + "\"",
@@ -335,6 +336,13 @@ class LibraryReader {
           throw DataError{*problem};
   }
 
+  // "picked if shared_index" is an input of calls with this option alone.
+  static void check_inputs(const BlockTemplate& block) {
+    for (const BlockInput& input : block.inputs)
+      if (const auto problem = unknown_input_option(input.name, block.options, block.place))
+        throw DataError{*problem};
+  }
+
   static SectionTemplate section(const JsonFile& file, const std::string& name, const json& list) {
     return {name, lines(file, list)};
   }
@@ -377,6 +385,27 @@ class LibraryReader {
                 "a stream with residual_blocks and \"block_start\" belong together", "both, or none of them");
   }
 
+  // Tensors that a layer makes and later layers read: {"picked": {"from": "attention.picked", ...}}.
+  static std::vector<CarriedTensor> carries(const JsonFile& file) {
+    std::vector<CarriedTensor> out;
+    if (!file.root().contains("carries")) return out;
+    for (const auto& [name, value] : file.object(file.root(), "carries").items()) {
+      if (!value.is_object())
+        file.fail(ProblemCode::DataValue, name, "\"" + name + "\" is not described",
+                  "an object with \"from\" and \"axes\"");
+      file.only(value, {"from", "axes", "dtype", "cached", "in_stream"});
+      const std::string from = file.text(value, "from");
+      const size_t dot = std::min(from.find('.'), from.size());
+      out.push_back({name, from.substr(0, dot), dot < from.size() ? from.substr(dot + 1) : "",
+                     axes(file, name, value.value("axes", json())), dtype(file, name, value),
+                     file.boolean_or(value, "cached", false), file.boolean_or(value, "in_stream", false)});
+    }
+    if (out.size() > kMaxCarried)
+      file.fail(ProblemCode::DataValue, "carries", "there are too many carried tensors",
+                "at most " + std::to_string(kMaxCarried));
+    return out;
+  }
+
   static Architecture architecture(const JsonFile& file) {
     const json& root = file.root();
     Architecture out;
@@ -389,7 +418,7 @@ class LibraryReader {
       return out;
     }
     file.only(root, {"architecture", "options", "stream", "embedding", "layers", "lead", "pattern",
-                     "block_start", "head", "mtp", "tower"});
+                     "block_start", "carries", "head", "mtp", "tower"});
     out.tower.id = file.text_or(root, "tower", "");
     out.options = options(file);
     if (out.options.size() > kMaxArchitectureOptions)
@@ -419,6 +448,10 @@ class LibraryReader {
         out.mtp_variant = out.kinds[static_cast<size_t>(kind_of("variant", mtp["variant"]))].name;
     }
     read_block_start(file, out, kind_of);
+    out.carries = carries(file);
+    if (!out.carries.empty() && !out.block_start.empty())
+      file.fail(ProblemCode::DataValue, "carries", "layers with residual blocks carry no tensors",
+                "\"block_start\" or \"carries\"");
     if (out.pattern.empty())
       file.fail(ProblemCode::DataValue, "pattern", "the pattern is empty", "a list of keys of \"layers\"");
     for (const SectionTemplate* section : {&out.embedding, &out.head, &out.mtp})
