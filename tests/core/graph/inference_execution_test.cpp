@@ -134,8 +134,8 @@ void rows_of_shared_tp(const char* architecture) {
 
 // A layer reads the keys that an earlier layer picked, of this stage or of the stage before.
 void rows_of_shared_indexers() {
-  for (const Run& r : {Run{1, false, 1, 1, 1, 4}, Run{2, false, 2, 1, 1, 4}, Run{2, true, 2, 2, 2, 4},
-                       Run{2, true, 4, 1, 2, 4}, Run{1, false, 2, 1, 1, 4, 2, "context=all-gather"},
+  for (const Run& r : {Run{1, false, 1, 1, 2, 4}, Run{2, false, 2, 1, 2, 4}, Run{2, true, 2, 2, 4, 4},
+                       Run{2, true, 4, 1, 4, 4}, Run{1, false, 2, 1, 2, 4, 2, "context=all-gather"},
                        Run{1, false, 1, 2, 2, 4, 1, "ep=2 kv_cache_dtype=fp8"}})
     row("deepseek3-shared-index", r);
 }
