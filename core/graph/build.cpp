@@ -50,7 +50,7 @@ int own_kv_split(const Structure& s, const Design& design, const ModelSpec& mode
 
 void set_layers(const Design& design, Structure& s) {
   const ModelLayers layers = layers_of(design);
-  if (!has_own_layers(design.model) && layers.blocks.empty()) return;
+  if (!has_own_layers(design.model) && layers.blocks.empty() && layers.carried.empty()) return;
   s.pattern = layers.pattern;
   s.lead_kind = layers.lead;
   for (const LayerVariant& kind : layers.kinds) {
@@ -66,11 +66,13 @@ void set_layers(const Design& design, Structure& s) {
     if (splits_by_kv_heads(s, model, design.parallel.tp))
       layer.kv_split = kind.sizes.contains(size_row(&ModelSpec::kv_heads)) ? own_kv_split(s, design, model)
                                                                            : s.kv_split;
+    if (!layers.carried.empty()) layer.carried = layers.carried[s.layers.size() - 1];
     if (layers.blocks.empty()) continue;
     const EnteringBlocks& blocks = layers.blocks[s.layers.size() - 1];
     layer.vectors = blocks.vectors;
     layer.holds_vectors = blocks.received;
   }
+  s.carried = layers.embedding;
   if (layers.blocks.empty()) return;
   s.vectors = final_vectors(design.model);
   s.holds_vectors = layers_per_virtual_stage(design).back() == 0;
@@ -184,7 +186,7 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile,
                       const LayerStructure* layer = nullptr) {
   SegmentBuilder builder(structure, profile, scope_of(structure, layer), kind, architecture.stream);
   assemble_section(builder, section, kind == SegmentKind::Head ? architecture.mtp : SectionTemplate{},
-                   library);
+                   architecture.carries, library);
   return finish_segment(builder, structure.trains());
 }
 
@@ -238,8 +240,7 @@ Problem missing(ProblemCode code, const std::string& where, const std::string& w
 
 // Throws GraphError.
 SectionTemplate section_of(const Architecture& architecture, const LayerStructure& layer) {
-  for (const SectionTemplate& kind : architecture.kinds)
-    if (kind.name == layer.kind) return {layer.name, kind.lines};
+  if (const SectionTemplate* kind = section_of(architecture, layer.kind)) return {layer.name, kind->lines};
   throw GraphError{missing(ProblemCode::UnknownLayerKind, "variants",
                            "the " + architecture.id + " architecture has no layers \"" + layer.kind + "\"")};
 }
@@ -265,7 +266,8 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
   };
   // Embedding and head name the ranks of tp alike, so that tables in both have one placement.
   const LayerStructure* own = mtp_layer(structure, architecture);
-  const Structure ends = own ? structure_of_layer(structure, *own) : structure;
+  Structure ends = own ? structure_of_layer(structure, *own) : structure;
+  ends.carried = structure.carried;
   add(ends, architecture.embedding, SegmentKind::Embedding);
   if (structure.layers.empty())
     for (const SectionTemplate& kind : architecture.kinds) add(structure, kind, SegmentKind::Layer);

@@ -6,12 +6,16 @@
 
 namespace shardscape {
 
+void add_to(CacheKey& key, const CarriedUse& use) {
+  for (const int mask : {use.made, use.held, use.last}) key.add(int64_t{mask});
+}
+
 void add_to(CacheKey& key, const LayerStructure& layer) {
   const auto& [name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, formats,
-               vectors, holds_vectors] = layer;
+               vectors, holds_vectors, carried] = layer;
   const auto add = [&](const auto&... member) { (add_value(key, member), ...); };
   add(name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, formats, vectors,
-      holds_vectors);
+      holds_vectors, carried);
 }
 
 Structure structure_of_layer(const Structure& structure, const LayerStructure& layer) {
@@ -24,6 +28,7 @@ Structure structure_of_layer(const Structure& structure, const LayerStructure& l
   out.kv_split = layer.kv_split;
   out.vectors = layer.vectors;
   out.holds_vectors = layer.holds_vectors;
+  out.carried = layer.carried;
   out.formats = layer.formats;
   return out;
 }
@@ -44,6 +49,7 @@ Structure structure_of_tower(const Structure& structure) {
   out.window = out.chunk = out.q_compressed = out.grouped = out.dropout = false;
   out.formats.clear();
   out.vectors = 0;
+  out.carried = {};
   out.holds_vectors = false;
   out.sequence_parallel = out.ulysses = out.ring = out.zigzag = out.cp_sequences = false;
   out.ssm_free_heads = out.ssm_heads = out.ssm_shared = out.dcp = out.dcp_groups = false;

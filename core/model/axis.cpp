@@ -70,6 +70,8 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{
      {"index_nope_head_dim", "Ei - Er"},
      {"picked", "Kp"},
      {"two_hidden", "2·D"},
+     {"per_layer", "Dl"},
+     {"model_layers", "L"},
      {"streams", "n"},
      {"stream_mix", "2·n + n·n"},
      {"residual_blocks", "R"},

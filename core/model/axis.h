@@ -81,6 +81,10 @@ enum class Axis : uint8_t {
   IndexNopeDim,
   Picked,
   TwoHidden,  // two hidden-size tensors, concatenated
+  // Per-layer inputs (Gemma 4). PerLayer: width of the input of one layer. ModelLayers: the layers of the
+  // model.
+  PerLayer,
+  ModelLayers,
   // Hyper-connections. Streams: residual streams. StreamMix: the projections from which a sublayer computes
   // its weights of streams.
   Streams,

@@ -121,6 +121,22 @@ struct TowerTemplate {
   bool empty() const { return layer.lines.empty(); }
 };
 
+// A tensor that one layer makes and later layers read: keys that an indexer picked, or keys and values.
+struct CarriedTensor {
+  std::string name;    // in lines of later layers
+  std::string line;    // of the layer that makes it: the name of the result of a line,
+  std::string result;  // or of a result inside the block that the line calls; empty: the line's own result
+  std::vector<Axis> axes;
+  std::optional<DType> dtype{};  // nullopt: the model's type
+  bool cached = false;           // a tensor that inference caches: in decode, later layers read the cache
+  bool in_stream = false;        // split over ranks as the residual stream
+};
+// Whether layers with these lines read the tensor, or make it. A layer that reads it does not make it.
+bool reads(const SectionTemplate& section, const CarriedTensor& tensor);
+bool makes(const SectionTemplate& section, const CarriedTensor& tensor);
+// Bits of masks of carried tensors.
+inline constexpr size_t kMaxCarried = 8;
+
 // A model layout. Layer i has kind kinds[pattern[i % pattern.size()]], except that the first dense_layers
 // layers have kind `lead`.
 struct Architecture {
@@ -141,6 +157,7 @@ struct Architecture {
   // Attention residuals: by kind of layer, the kind that stands for it in the first layer of a residual
   // block.
   std::map<std::string, std::string> block_start;
+  std::vector<CarriedTensor> carries;
   BlockOptions options;  // that a model may name behind the architecture: "glm4_moe; qk_norm"
   SourcePlace place;
   // Over all blocks that the lines call: the axes of parameters, and the op kinds. A tower has axes of its

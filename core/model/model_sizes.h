@@ -82,6 +82,12 @@ inline constexpr std::array kRows{
               "Attention residuals: layers whose results are summed to one vector per token. Each sublayer "
               "reads a sum of the vectors of all earlier blocks and of its own block so far, weighted by a "
               "softmax. Messages between stages and gradients grow by one vector with each block."),
+    per_model(
+        &M::per_layer_dim, "per_layer_dim", "Dl", "Per-layer input", "", Size, 0, kMaxHidden,
+        {Axis::PerLayer, "inputs per layer", true}, "width of per-layer inputs (Dl)",
+        "Per-layer inputs (Gemma 4): every token has so many numbers for each layer, from a second table "
+        "of V x L x Dl parameters and a projection of the embedding. They travel with the residual "
+        "stream."),
     per_layer(&M::heads, "heads", "H", "Attention heads", "", Attention, 0, kMaxHeads,
               {Axis::Heads, "attention", true}, "attention heads (H)",
               "Query heads. Tensor parallelism gives each rank whole heads, so tp has to divide them."),

@@ -140,6 +140,13 @@ void check_conditions(const JsonFile& file, const std::vector<OpLine>& lines, co
         throw DataError{*problem};
 }
 
+// "picked if shared_index" is an input of calls with this option alone.
+void check_inputs(const BlockTemplate& block) {
+  for (const BlockInput& input : block.inputs)
+    if (const auto problem = unknown_input_option(input.name, block.options, block.place))
+      throw DataError{*problem};
+}
+
 SectionTemplate section(const JsonFile& file, const std::string& name, const json& list) {
   return {name, lines(file, list)};
 }
@@ -197,6 +204,27 @@ void read_mtp(const JsonFile& file, Architecture& out) {
     out.mtp_variant = kind_name(out, mtp["variant"], file.place(mtp["variant"]));
 }
 
+// Tensors that a layer makes and later layers read: {"picked": {"from": "attention.picked", ...}}.
+std::vector<CarriedTensor> carries(const JsonFile& file) {
+  std::vector<CarriedTensor> out;
+  if (!file.root().contains("carries")) return out;
+  for (const auto& [name, value] : file.object(file.root(), "carries").items()) {
+    if (!value.is_object())
+      JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" is not described",
+                     "an object with \"from\" and \"axes\"");
+    file.only(value, {"from", "axes", "dtype", "cached", "in_stream"});
+    const std::string from = file.text(value, "from");
+    const size_t dot = std::min(from.find('.'), from.size());
+    out.push_back({name, from.substr(0, dot), dot < from.size() ? from.substr(dot + 1) : "",
+                   axes(file, name, value.value("axes", json())), dtype(file, name, value),
+                   file.boolean_or(value, "cached", false), file.boolean_or(value, "in_stream", false)});
+  }
+  if (out.size() > kMaxCarried)
+    JsonFile::fail(ProblemCode::DataValue, file.place(file.root()["carries"]),
+                   "there are too many carried tensors", "at most " + std::to_string(kMaxCarried));
+  return out;
+}
+
 }  // namespace
 
 BlockTemplate read_block(const JsonFile& file) {
@@ -231,6 +259,7 @@ BlockTemplate read_block(const JsonFile& file) {
     for (const auto& [name, value] : file.object(root, "roles").items()) role(file, name, value, out);
   out.ops = lines(file, file.array(root, "ops"));
   check_conditions(file, out.ops, out.options);
+  check_inputs(out);
   out.output = file.text(root, "output");
   result_of(file, root["output"], out);
   if (root.contains("cached"))
@@ -286,7 +315,7 @@ Architecture read_architecture(const JsonFile& file) {
     return out;
   }
   file.only(root, {"architecture", "options", "stream", "embedding", "layers", "lead", "pattern",
-                   "block_start", "head", "mtp", "tower"});
+                   "block_start", "carries", "head", "mtp", "tower"});
   out.tower.id = file.text_or(root, "tower", "");
   out.options = options(file);
   if (out.options.size() > kMaxArchitectureOptions)
@@ -302,6 +331,10 @@ Architecture read_architecture(const JsonFile& file) {
   if (root.contains("lead")) out.lead = kind_of(out, root["lead"], file.place(root["lead"]));
   read_mtp(file, out);
   read_block_start(file, out);
+  out.carries = carries(file);
+  if (!out.carries.empty() && !out.block_start.empty())
+    JsonFile::fail(ProblemCode::DataValue, file.place(root["carries"]),
+                   "layers with residual blocks carry no tensors", "\"block_start\" or \"carries\"");
   if (out.pattern.empty())
     JsonFile::fail(ProblemCode::DataValue, file.place(root["pattern"]), "the pattern is empty",
                    "a list of keys of \"layers\"");

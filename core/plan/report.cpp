@@ -9,6 +9,7 @@
 #include "design/fields.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
+#include "graph/carried_tensors.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
 #include "plan/bound_plan.h"
@@ -190,6 +191,8 @@ class ReportMaker {
   int first_of_class(const StageReport& s) const {
     const PipelineLayout places = pipeline_layout(r_.design.parallel);
     const Graph& graph = r_.graph();
+    const ModelSpec& model = r_.design.model;
+    const bool carries = !made_carried(graph).empty();
     const auto same_class = [&](const StageReport& other) {
       for (size_t c = 0; c < s.chunks.size(); ++c) {
         const StageChunk &a = s.chunks[c], &b = other.chunks[c];
@@ -199,6 +202,11 @@ class ReportMaker {
           return false;
         for (int64_t i = 0; i < a.layers && !graph.one_kind(); ++i)
           if (kind_of(graph, a.first_layer + i) != kind_of(graph, b.first_layer + i)) return false;
+        if (carries &&
+            (carried_across(graph, model, a.first_layer) != carried_across(graph, model, b.first_layer) ||
+             carried_across(graph, model, a.first_layer + a.layers) !=
+                 carried_across(graph, model, b.first_layer + b.layers)))
+          return false;
       }
       return true;
     };
@@ -305,6 +313,7 @@ class ReportMaker {
       const StageLayers layers_here = count_layers(s, graph, r_.design);
       bind_nothing_recomputed(s.binding, graph);
       if (graph.structure.vectors > 0) bind_vectors(s, graph);
+      bind_carried(s, graph);
       if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
       const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, s.stage, seen,
                                                               r_.cache.get());
@@ -333,6 +342,27 @@ class ReportMaker {
     if (!s.last) s.binding.set(vectors_sent_symbol(), number(s.layers > 0 ? layer(s.layers - 1) : 0, true));
     if (!s.first)
       s.binding.set(vectors_received_symbol(), number(s.layers > 0 ? layer(0) : graph.head(), false));
+  }
+
+  // Messages of the stage with carried tensors, per microbatch.
+  void bind_carried(StageReport& s, const Graph& graph) {
+    const size_t tensors = made_carried(graph).size();
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
+    std::vector<int64_t> sent(tensors), received(tensors);
+    for (size_t c = 0; c < s.chunks.size() && tensors > 0; ++c) {
+      const StagePlace here{s.stage, static_cast<int64_t>(c)};
+      const StageChunk& chunk = s.chunks[c];
+      const auto count = [&](int64_t layer, std::vector<int64_t>& to) {
+        const int across = carried_across(graph, r_.design.model, layer);
+        for (size_t i = 0; i < tensors; ++i) to[i] += across >> i & 1;
+      };
+      if (places.sends(here)) count(chunk.first_layer + chunk.layers, sent);
+      if (places.receives(here)) count(chunk.first_layer, received);
+    }
+    for (size_t i = 0; i < tensors; ++i) {
+      s.binding.set(carried_sent_symbol(static_cast<int>(i)), sent[i]);
+      s.binding.set(carried_received_symbol(static_cast<int>(i)), received[i]);
+    }
   }
 
   bool activations(const StageReport& s, const StageShape& shape, Wide& bytes) {

@@ -166,8 +166,10 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
         value(op.inputs[0]), within(part(s.tensor(op.inputs[0]), rank), part(s.tensor(op.outputs[0]), rank)));
     return;
   }
-  if (op.kind == OpKind::Take) {
-    value(op.outputs[0]) = take(s, op, value(op.inputs[0]), lengths(part(s.tensor(op.outputs[0]), rank)));
+  if (op.kind == OpKind::Take || op.kind == OpKind::TakeLayer) {
+    const std::vector<int64_t> shape = lengths(part(s.tensor(op.outputs[0]), rank));
+    value(op.outputs[0]) = op.kind == OpKind::Take ? take(s, op, value(op.inputs[0]), shape)
+                                                   : take_layer(s, op, value(op.inputs[0]), shape);
     return;
   }
   KernelCall call{op,
@@ -299,6 +301,32 @@ RealTensor OpMachine::take(const Segment& s, const Op& op, const RealTensor& in,
   if (op.grad == GradRole::None) return cut(in, rows);
   RealTensor out(shape);
   paste(out, in, rows);
+  return out;
+}
+
+// The part of this layer. The gradients of other layers' parts are zero.
+RealTensor OpMachine::take_layer(const Segment& s, const Op& op, const RealTensor& in,
+                                 const std::vector<int64_t>& shape) const {
+  if (layer_ < 0) fail(op.name + " runs outside of a layer");
+  const bool backward = op.grad != GradRole::None;
+  const Tensor& whole = s.tensor(backward ? op.outputs[0] : op.inputs[0]);
+  const auto dim = static_cast<size_t>(std::find(whole.axes.begin(), whole.axes.end(), Axis::ModelLayers) -
+                                       whole.axes.begin());
+  std::vector<int64_t> one = backward ? shape : in.shape;
+  one[dim] = 1;
+  Rows rows;
+  for (const int64_t size : one) {
+    rows.emplace_back(static_cast<size_t>(size));
+    std::iota(rows.back().begin(), rows.back().end(), rows.size() == dim + 1 ? layer_ : 0);
+  }
+  RealTensor out = backward ? RealTensor(shape) : cut(in, rows);
+  if (backward) {
+    RealTensor part = in;
+    part.shape = one;
+    paste(out, part, rows);
+  } else {
+    out.shape = shape;
+  }
   return out;
 }
 

@@ -21,6 +21,7 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
     names["x"] = s.input;
     if (!b_.structure().holds_vectors) b_.hold_last_vector(s.input);
   }
+  read_carried(section, names);
   const bool serves = s.kind == SegmentKind::Head && !b_.structure().trains();
   if (serves && b_.structure().mode == Mode::Prefill) names["x"] = b_.last_token(s.input);
   TensorId out = names["x"];
@@ -45,10 +46,14 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
         names[line.output] = call(line, names, "mtp" + std::to_string(depth) + "_" + line.output);
       out = names[mtp.lines.back().output];
     }
+  if (s.kind == SegmentKind::Embedding)  // other lines may make carried tensors
+    for (const OpLine& line : section.lines)
+      if (line.output == "x") out = names.at("x");
   if (s.kind != SegmentKind::Head) out = to_stream(out, section.lines.back());
   if (s.kind == SegmentKind::Embedding && b_.structure().images)
     out = insert_images(out, section.lines.back());
   s.output = out;
+  hand_on(section, names);
 }
 
 void Assembler::run_tower(const TowerTemplate& tower, const SectionTemplate& part) {
@@ -203,7 +208,10 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   for (const char* data : {"tokens", "targets"})  // a tower has neither
     if (const auto it = names.find(data); it != names.end()) inside.insert(*it);
   for (size_t i = 0; i < args.size(); ++i) {
-    if (ungrown(b_.tensor(args[i]).axes) != block->inputs[i].axes)
+    std::vector<Axis> axes = ungrown(b_.tensor(args[i]).axes);
+    if (b_.tensor(args[i]).role == TensorRole::Cache)  // of an earlier layer
+      std::replace_if(axes.begin(), axes.end(), is_context, Axis::Seq);
+    if (axes != block->inputs[i].axes)
       fail(ProblemCode::OpAxes, line.arg_place(i),
            "\"" + line.args[i] + "\" is " + axes_text(b_.tensor(args[i]).axes),
            "the axes of the block's input \"" + block->inputs[i].name + "\"");
@@ -236,6 +244,9 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
     if (!b_.structure().trains() && std::find(cached.begin(), cached.end(), inner.output) != cached.end())
       inside[inner.output] = b_.cache(inside[inner.output], tokens, cache_type(inner.output));
   }
+  for (const CarriedTensor& carried : carries_)
+    if (carried.line == name && inside.contains(carried.result) && !carried.result.empty())
+      made_inside_[carried.name] = inside.at(carried.result);
   check_parts(*block, inside);
   pack(made);
   if (b_.structure().trains())
@@ -282,6 +293,7 @@ std::vector<std::string> Assembler::cached_names(const BlockTemplate& block) {
     for (const OpLine& line : block.ops)
       if (line.callee == template_name(OpKind::Attention))
         names.insert(names.end(), line.args.begin() + 1, line.args.begin() + 3);
+  for (const BlockInput& input : block.inputs) std::erase(names, input.name);
   return names;
 }
 
@@ -316,8 +328,8 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
 }
 
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,
-                      const ModelLibrary& library) {
-  Assembler(builder, library).run(section, mtp);
+                      const std::vector<CarriedTensor>& carries, const ModelLibrary& library) {
+  Assembler(builder, library, carries).run(section, mtp);
 }
 
 void assemble_tower(SegmentBuilder& builder, const TowerTemplate& tower, const SectionTemplate& part,

@@ -15,7 +15,10 @@ using TensorNames = std::map<std::string, TensorId>;
 
 class Assembler {
  public:
-  Assembler(SegmentBuilder& builder, const ModelLibrary& library) : b_(builder), library_(library) {}
+  // carries: of the architecture; none in a tower.
+  Assembler(SegmentBuilder& builder, const ModelLibrary& library,
+            const std::vector<CarriedTensor>& carries = {})
+      : b_(builder), library_(library), carries_(carries) {}
 
   void run(const SectionTemplate& section, const SectionTemplate& mtp);
   void run_tower(const TowerTemplate& tower, const SectionTemplate& part);
@@ -36,6 +39,10 @@ class Assembler {
   TensorId to_stream(TensorId out, const OpLine& line);
   // Replaces embedded tokens by the tokens of images.
   TensorId insert_images(TensorId stream, const OpLine& last);
+
+  // Adds the carried tensors that the section reads, and afterwards those that it hands on.
+  void read_carried(const SectionTemplate& section, TensorNames& names);
+  void hand_on(const SectionTemplate& section, const TensorNames& names);
 
   // The tensor that an argument of the line names.
   static TensorId lookup(const OpLine& line, const TensorNames& names, size_t arg);
@@ -155,6 +162,8 @@ class Assembler {
 
   SegmentBuilder& b_;
   const ModelLibrary& library_;
+  const std::vector<CarriedTensor> carries_;
+  TensorNames made_inside_;  // results inside of blocks that are carried, by the name of the carried tensor
   ModelPart part_ = ModelPart::Language;  // of the parameters that lines add
   std::map<std::pair<TensorId, DType>, TensorId> quantized_;
   // Type of the GEMMs of routed experts.

@@ -61,6 +61,10 @@ Design served_design(const char* architecture) {
     d.model.nope_head_dim = 4;
     d.model.value_head_dim = 3;
   }
+  if (name == "deepseek3-shared-index") {
+    d.model.layers = 4;
+    (void)set_knob(d, *find_knob("layer_pattern"), "dense, moe_shared*2, moe");
+  }
   return d;
 }
 
@@ -126,6 +130,14 @@ void rows_of_shared_tp(const char* architecture) {
   for (const char* settings :
        {"ep=2 etp=1 context=all-gather", "ep=2 etp=1 dispatcher=allgather context=all-gather"})
     row(architecture, {2, false, 1, 1, 4, 2, 2, settings});
+}
+
+// A layer reads the keys that an earlier layer picked, of this stage or of the stage before.
+void rows_of_shared_indexers() {
+  for (const Run& r : {Run{1, false, 1, 1, 2, 4}, Run{2, false, 2, 1, 2, 4}, Run{2, true, 2, 2, 4, 4},
+                       Run{2, true, 4, 1, 4, 4}, Run{1, false, 2, 1, 2, 4, 2, "context=all-gather"},
+                       Run{1, false, 1, 2, 2, 4, 1, "ep=2 kv_cache_dtype=fp8"}})
+    row("deepseek3-shared-index", r);
 }
 
 }  // namespace
@@ -196,6 +208,7 @@ class InferenceExecutionTest : public QObject {
     row("block-sparse", {4, false, 1, 1, 1, 2});
     row("deepseek3-sparse", {1, false, 1, 2, 2, 2, 1, "ep=2"});
     row("deepseek3-sparse", {2, true, 1, 2, 4, 2, 1, "ep=4 etp=1"});
+    rows_of_shared_indexers();
     for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2},
                          Run{4, true, 2, 1, 4, 1}, Run{1, false, 2, 1, 1, 2, 2, "context=zigzag"},
                          Run{2, true, 1, 1, 6, 2, 1, "kv_cache_dtype=fp8", 3}})

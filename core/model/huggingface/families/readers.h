@@ -13,6 +13,7 @@ void ernie4_5_moe(Family& f);
 void gemma(Family& f);
 void gemma2(Family& f);
 void gemma3(Family& f);
+void gemma4(Family& f);
 void glm4_moe(Family& f);
 void gpt2(Family& f);
 void gpt_oss(Family& f);

@@ -7,9 +7,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kGemma4 =
-    "head sizes and KV heads of their own for full attention, keys that are also the values, a dense MLP "
-    "next to experts, per-layer embeddings, scales of layers";
 constexpr const char* kCompressed =
     "attention on compressed keys with a window, hyper-connections, routing by a hash, routers with "
     "sqrt-softplus scores";
@@ -27,7 +24,7 @@ constexpr FamilyRow kRows[] = {
     {"gemma", "GemmaForCausalLM", gemma},
     {"gemma2", "Gemma2ForCausalLM", gemma2},
     {"gemma3_text", "Gemma3ForCausalLM", gemma3},
-    {"gemma4_text", "Gemma4ForCausalLM", nullptr, kGemma4},
+    {"gemma4_text", "Gemma4ForCausalLM", gemma4},
     {"glm4_moe", "Glm4MoeForCausalLM", glm4_moe},
     {"glm_moe_dsa", "GlmMoeDsaForCausalLM", deepseek},
     {"gpt2", "GPT2LMHeadModel", gpt2},
