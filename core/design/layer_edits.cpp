@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "design/knobs/knobs.h"
+#include "design/validate/validate.h"
 #include "model/layer_variant.h"
 #include "model/made_kinds.h"
 #include "model/model_sizes.h"
@@ -73,6 +75,53 @@ std::string runs_text(const std::vector<int>& layers, const std::vector<std::str
   return out;
 }
 
+std::vector<Problem> errors_of(const ModelSpec& model) {
+  Design design;
+  apply_model(design, model, "");
+  std::vector<Problem> out = validate(design);
+  std::erase_if(out, [](const Problem& problem) { return problem.severity != Severity::Error; });
+  return out;
+}
+
+// Sizes that are 0 although the architecture needs them.
+std::vector<const ModelSize*> missing_sizes(const ModelSpec& model, const Architecture& architecture) {
+  const std::vector<Problem> errors = errors_of(model);
+  std::vector<const ModelSize*> out;
+  for (const ModelSize& size : kModelSizes) {
+    const bool wrong = std::any_of(errors.begin(), errors.end(),
+                                   [&](const Problem& problem) { return problem.where == size.id; });
+    if (model.*size.member < 1 && size.part.axis && architecture.uses(*size.part.axis) &&
+        (size.part.needed || wrong))
+      out.push_back(&size);
+  }
+  return out;
+}
+
+// Applies fixes that change only sizes of the model: KV heads of latent attention.
+void repair_sizes(ModelSpec& model) {
+  constexpr int kTries = 4;
+  for (int i = 0; i < kTries; ++i) {
+    Design design;
+    apply_model(design, model, "");
+    bool changed = false;
+    for (const Problem& problem : errors_of(model))
+      if (find_model_size(problem.where) && !problem.fixes.empty() && !changed)
+        for (const auto& [id, text] : problem.fixes.front().settings)
+          if (const Knob* knob = find_knob(id); knob && find_model_size(id))
+            changed = !set_knob(design, *knob, text) || changed;
+    if (!changed) return;
+    model = design.model;
+  }
+}
+
+// Sizes of kinds of mixers that the architecture lacks become 0.
+void drop_unused_sizes(ModelSpec& model, const Architecture& architecture) {
+  for (const ModelSize& size : kModelSizes)
+    if (size.part.axis && size.part.needed && size.min == 0 && !architecture.uses(*size.part.axis) &&
+        size.section != ModelSection::Attention && size.section != ModelSection::Mlp)
+      model.*size.member = 0;
+}
+
 }  // namespace
 
 Result<ModelSpec> with_part(const ModelSpec& model, const std::string& name, BlockUse use,
@@ -90,8 +139,11 @@ Result<ModelSpec> with_part(const ModelSpec& model, const std::string& name, Blo
   });
   out.architecture = architecture_call_text(to);
   if (const auto problem = library.architecture_problem(out.architecture)) return *problem;
-  if (const Architecture* architecture = library.architecture(out.architecture))
+  if (const Architecture* architecture = library.architecture(out.architecture)) {
+    drop_unused_sizes(out, *architecture);
     complete_sizes(out, *architecture, library);
+    repair_sizes(out);
+  }
   return out;
 }
 
@@ -133,10 +185,7 @@ ModelSpec with_new_kind(const ModelSpec& model, const std::string& from, const s
 
 std::vector<std::string> complete_sizes(ModelSpec& model, const Architecture& architecture,
                                         const ModelLibrary& library) {
-  std::vector<const ModelSize*> missing;
-  for (const ModelSize& size : kModelSizes)
-    if (size.part.axis && size.part.needed && architecture.uses(*size.part.axis) && model.*size.member < 1)
-      missing.push_back(&size);
+  const std::vector<const ModelSize*> missing = missing_sizes(model, architecture);
   if (missing.empty()) return {};
   const auto lacks = [&](const Preset& preset) {
     return std::count_if(missing.begin(), missing.end(),

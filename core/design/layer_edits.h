@@ -12,7 +12,8 @@
 
 namespace shardscape {
 
-// Layers `name` get this call as mixer or feed-forward part. Other layers stay.
+// Layers `name` get this call as mixer or feed-forward part. Other layers stay. Sizes follow: those of mixers
+// that no layer has become 0, and missing ones come from a preset. library: ModelLibrary::instance().
 Result<ModelSpec> with_part(const ModelSpec& model, const std::string& name, BlockUse use,
                             const std::string& call, const ModelLibrary& library);
 // Layers `name` get their own size; nullopt: that of the model. row: of kModelSizes. Without a variant of

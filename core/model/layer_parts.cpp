@@ -92,13 +92,13 @@ std::set<std::string> hidden_blocks(const ModelLibrary& library) {
   return out;
 }
 
-// Choices with equal labels also show their call.
+// Choices with equal labels show their call.
 void tell_apart(std::vector<PartChoice>& sorted) {
   for (size_t begin = 0; begin < sorted.size();) {
     size_t end = begin + 1;
     while (end < sorted.size() && sorted[end].label == sorted[begin].label) ++end;
     if (end - begin > 1)
-      for (size_t i = begin; i < end; ++i) sorted[i].label += ": " + sorted[i].call;
+      for (size_t i = begin; i < end; ++i) sorted[i].label = sorted[i].call;
     begin = end;
   }
 }

@@ -126,6 +126,8 @@ std::vector<KindNumbers> kind_numbers(const Report& report) {
   const Architecture* architecture = library.architecture(report.design.model.architecture);
   if (!architecture) return out;
   const std::vector<LayerVariant> kinds = layers_of(report.design).kinds;
+  // Ranks of tp and cp share the tokens of a microbatch.
+  const auto ranks = static_cast<double>(report.design.parallel.tp * report.design.parallel.cp);
   const auto tokens = static_cast<double>(report.design.workload.microbatch * report.design.workload.seq);
   for (int kind = 0; kind < graph.kinds(); ++kind) {
     const Segment& segment = graph.segments[static_cast<size_t>(kind) + 1];
@@ -147,7 +149,7 @@ std::vector<KindNumbers> kind_numbers(const Report& report) {
       numbers.parameters += value_of(elements, binding);
     }
     for (const Op& op : segment.ops)
-      numbers.flops_per_token += static_cast<double>(value_of(op.flops, binding)) / tokens;
+      numbers.flops_per_token += static_cast<double>(value_of(op.flops, binding)) * ranks / tokens;
   }
   return out;
 }

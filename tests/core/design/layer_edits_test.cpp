@@ -57,6 +57,7 @@ class LayerEditsTest : public QObject {
       if (size.part.axis && size.part.needed &&
           library().architecture(model.architecture)->uses(*size.part.axis))
         QVERIFY2(model.*size.member > 0, size.id);
+    QCOMPARE(problems(model), QString());
   }
 
   void parts_come_and_go() {

@@ -102,6 +102,11 @@ class ArchitectureCheckTest : public QObject {
     const int64_t d = 4096;
     QCOMPARE(static_cast<int64_t>(layer.parameters), 2 * d * d + 2 * d * 1024 + 3 * d * 14336 + 2 * d);
     QVERIFY(layer.flops_per_token > 6 * static_cast<double>(layer.parameters));
+    // Tensor parallelism shares the FLOPs of GEMMs and attention; only norms are repeated.
+    Design split = check->report->design;
+    split.parallel.tp = 2;
+    const double shared = kind_numbers(*make_report(split)).front().flops_per_token;
+    QVERIFY(std::abs(shared / layer.flops_per_token - 1) < 0.01);
   }
 
   // A block is counted in the architecture of the design, in another one, or in a layer made for it.
