@@ -581,24 +581,4 @@ OpAttributes default_attributes(OpKind kind) {
   return {};
 }
 
-std::string_view op_kind_name(OpKind kind) { return op_traits(kind).name; }
-
-std::string_view template_name(OpKind kind) { return op_traits(kind).template_name; }
-
-std::optional<OpKind> op_kind_from_name(std::string_view name) {
-  if (name == kRouterRule) return OpKind::Einsum;
-  for (const OpTraits& row : kRows)
-    if (!name.empty() && row.template_name == name) return row.kind;
-  return std::nullopt;
-}
-
-bool is_collective(OpKind kind) { return op_traits(kind).collective.has_value(); }
-CollectiveKind collective_of(OpKind kind) { return op_traits(kind).collective.value(); }
-bool is_ring(OpKind kind) { return op_traits(kind).collective == CollectiveKind::SendRecv; }
-bool is_redistribution(OpKind kind) { return op_traits(kind).family == OpFamily::Redistribution; }
-bool is_routing(OpKind kind) { return op_traits(kind).routing.has_value(); }
-bool is_relabelling(OpKind kind) { return op_traits(kind).relabels; }
-FlopsGroup flops_group(OpKind kind) { return op_traits(kind).group; }
-bool is_loss(OpKind kind) { return op_traits(kind).group == FlopsGroup::Loss; }
-
 }  // namespace shardscape
