@@ -365,6 +365,8 @@ class Binder {
       if (!grad && id != carried.in && id != resolve(carried.out)) continue;
       out.scope = NameScope::Carried;
       out.name = "carried." + std::to_string(carried.index) + (grad ? ".grad" : "");
+      // Added in place to the gradient that later layers made.
+      if (carried.out_grad >= 0 && id == resolve(carried.in_grad)) out.bytes = 0;
     }
     if (id == segment_.input) out.scope = NameScope::StreamIn;
     if (!head && id == resolve(segment_.output)) out.scope = NameScope::StreamOut;

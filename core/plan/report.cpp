@@ -14,6 +14,7 @@
 #include "graph/ring.h"
 #include "plan/bound_plan.h"
 #include "plan/rank_mesh.h"
+#include "plan/stage_boundary.h"
 #include "plan/stage_layers.h"
 
 namespace shardscape {
@@ -331,17 +332,14 @@ class ReportMaker {
 
   // Vectors per token in the messages of the stage. Validation refuses stages of several chunks.
   void bind_vectors(StageReport& s, const Graph& graph) {
-    const auto number = [&](int segment, bool sent) {
-      const Segment& of = graph.segments[static_cast<size_t>(segment)];
-      Wide out = 1;
-      value(vectors_per_token(of.tensor(sent ? of.output : of.input)), s.binding, out);
-      return static_cast<int64_t>(out);
-    };
     const StageChunk& chunk = s.chunks.front();
-    const auto layer = [&](int64_t i) { return 1 + kind_of(graph, chunk.first_layer + i); };
-    if (!s.last) s.binding.set(vectors_sent_symbol(), number(s.layers > 0 ? layer(s.layers - 1) : 0, true));
-    if (!s.first)
-      s.binding.set(vectors_received_symbol(), number(s.layers > 0 ? layer(0) : graph.head(), false));
+    const auto bind = [&](Symbol symbol, bool sent) {
+      Wide vectors = 1;
+      value(message_vectors(graph, r_.design.model, chunk.first_layer, s.layers, sent), s.binding, vectors);
+      s.binding.set(symbol, static_cast<int64_t>(vectors));
+    };
+    if (!s.last) bind(vectors_sent_symbol(), true);
+    if (!s.first) bind(vectors_received_symbol(), false);
   }
 
   // Messages of the stage with carried tensors, per microbatch.

@@ -7,6 +7,7 @@
 #include "performance/collective_time.h"
 #include "performance/op_time.h"
 #include "pipeline/peak_candidates.h"
+#include "plan/stage_boundary.h"
 
 namespace shardscape {
 
@@ -22,6 +23,15 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
       seconds += part.seconds;
     }
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
+}
+
+// Vectors per token in a message of the stage to the next one.
+double sent_vectors(const Report& report, const StageReport& stage) {
+  const Graph& graph = report.graph();
+  if (stage.last || graph.structure.vectors == 0) return 1;
+  return number(
+      message_vectors(graph, report.design.model, stage.chunks.front().first_layer, stage.layers, true),
+      report.binding);
 }
 
 // Bytes of the carried tensors in a message of the stage to the next one: the mean over its virtual stages.
@@ -48,8 +58,7 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
   const Boundary& boundary = table.boundary();
   struct Known {  // most messages have the same span
     GroupSpan span;
-    int64_t vectors;
-    double carried, seconds;
+    double vectors, carried, seconds;
   };
   std::vector<Known> known;
   const auto stages = static_cast<int64_t>(report.stages.size());
@@ -57,14 +66,13 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     const DeviceMesh& mesh = costs_.mesh();
     const GroupSpan span = span_of(
         {mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
-    const int64_t
-        vectors = report.stages[static_cast<size_t>(s)].binding.get(vectors_sent_symbol()).value_or(1);
-    const double carried = carried_bytes(report, report.stages[static_cast<size_t>(s)]);
+    const StageReport& stage = report.stages[static_cast<size_t>(s)];
+    const double vectors = sent_vectors(report, stage), carried = carried_bytes(report, stage);
     auto it = std::find_if(known.begin(), known.end(), [&](const Known& one) {
       return one.span == span && one.vectors == vectors && one.carried == carried;
     });
     if (it == known.end()) {
-      const double bytes = boundary.message_bytes * static_cast<double>(vectors) + carried;
+      const double bytes = boundary.message_bytes * vectors + carried;
       it = known.insert(
           it, {span, vectors, carried, collective_seconds(machine, CollectiveKind::SendRecv, bytes, span)});
     }

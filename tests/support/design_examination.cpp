@@ -1,11 +1,13 @@
 #include "support/design_examination.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <tuple>
 
 #include "grad_sync/sync_groups.h"
@@ -188,8 +190,22 @@ class Examination {
           "parameters of all stages");
   }
 
+  bool carries() const {
+    const auto& segments = report_->graph().segments;
+    return std::any_of(segments.begin(), segments.end(), [](const Segment& s) { return !s.carried.empty(); });
+  }
+
+  // The segment of the model on one rank with the same parameters. Stages can split a kind of layers into
+  // several segments, by the streams that they receive: linear_2, linear_2_received.
   const Segment& whole_segment(const Segment& segment) const {
-    return whole_->segments[static_cast<size_t>(&segment - &report_->graph().segments.front())];
+    const auto kind = [](const Segment& of) {
+      return QString::fromStdString(of.name).remove(QRegularExpression("(_[0-9]+)?(_received)?$"));
+    };
+    for (const Segment& whole : whole_->segments)
+      if (whole.name == segment.name) return whole;
+    for (const Segment& whole : whole_->segments)
+      if (kind(whole) == kind(segment)) return whole;
+    throw std::logic_error("there is no segment " + segment.name + " on one rank");
   }
   static const Tensor* find(const Segment& segment, const std::string& name) {
     for (const Tensor& t : segment.tensors)
@@ -334,7 +350,8 @@ class Examination {
     const Schedule schedule = make_schedule(d_.parallel, static_cast<int>(report_->microbatches));
     for (const std::string& violation : violations(schedule)) fail(Transfers, violation);
     const Expr message = local_elements(stage_boundary(report_->graph()).message);
-    const bool grows = d_.model.block_layers > 0;  // attention residuals: from stage to stage
+    // Attention residuals grow from stage to stage; carried tensors are in the messages of some stages only.
+    const bool differs = d_.model.block_layers > 0 || carries();
     for (const StageReport& stage : report_->stages) {
       Wide sends = 0, receives = 0;
       for (const Action& a : schedule.actions[static_cast<size_t>(stage.stage)]) {
@@ -345,7 +362,7 @@ class Examination {
         if (c.phase != Phase::Pipeline || !c.op.is_message()) continue;
         equal(Transfers, c.count.value, c.op == CommOp::send() ? sends : receives,
               std::string(c.op.name()) + " of stage " + std::to_string(stage.stage));
-        if (!grows)
+        if (!differs)
           equal(Transfers, c.elements.value,
                 c.count.value * number(Transfers, message, stage.binding, "message"),
                 "elements of " + std::string(c.op.name()));

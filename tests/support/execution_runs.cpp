@@ -13,7 +13,8 @@ namespace {
 // Refusals of docs/limits.md that presets meet on the meshes of the tests, and KV heads of variants.
 constexpr ProblemCode kRefusals[] = {ProblemCode::RingWithSinks,      ProblemCode::RingWithWindow,
                                      ProblemCode::SparseNeedsAllKeys, ProblemCode::SparseUnfusedAttention,
-                                     ProblemCode::Mamba1WithCp,       ProblemCode::UlyssesKvHeadsIndivisible};
+                                     ProblemCode::Mamba1WithCp,       ProblemCode::UlyssesKvHeadsIndivisible,
+                                     ProblemCode::CarriedCacheSplit};
 
 }  // namespace
 

@@ -39,7 +39,8 @@ class Composer {
     frame_ = chance(70) ? Frame::Plain : chance(50) ? Frame::Streams : Frame::Blocks;
     linear_ = one_of({"gated_delta_net", "kimi_delta_attention", "kimi_delta_attention; bounded, full_gate",
                       "lightning_attention", "rotary_lightning_attention"});
-    sparse_ = one_of({"sparse_latent_attention", "block_sparse_attention"});
+    sparse_ = one_of(
+        {"sparse_latent_attention", "block_sparse_attention", "block_sparse_attention; part_rope"});
     mamba_ = one_of({"mamba_mixer", "jamba_mixer", "mamba2_mixer"});
     weighed_ = chance(20);
     norm_ = one_of({"rms_norm", "layer_norm", "unbiased_layer_norm"});
@@ -101,7 +102,9 @@ class Composer {
       case 0: return linear_;
       case 1: return sparse_;
       case 2: return mamba_;
-      case 3: return one_of({"latent_attention", "direct_query_latent_attention; unrotated"});
+      case 3:
+        return one_of({"latent_attention", "direct_query_latent_attention"}) +
+               options({{"", "unrotated"}, {"", "gate"}});
       case 4: return "value_dim_attention" + options({{"", "window"}, {"", "sink"}});
       default: return "self_attention" + options(kAttentionOptions);
     }
@@ -121,14 +124,17 @@ class Composer {
     if (chance(50))
       return {call("f",
                    one_of({"gated_mlp", "geglu_mlp", "plain_mlp", "unbiased_mlp", "relu2_mlp", "situ_mlp",
-                           "limited_mlp"}),
+                           "clamped_mlp", "limited_mlp"}),
                    in)};
     if (!weighed_ && chance(15)) return {"f = scaled_moe(" + in + ", " + in + ")"};
     std::string experts = routed();
     if (experts.ends_with(",")) experts.pop_back();
     if (chance(50)) return {call("f", experts, in)};
     return {call("e", experts, in),
-            call("s", one_of({"shared_mlp", "gated_shared_mlp", "relu2_shared_mlp"}), in),
+            call("s",
+                 one_of({"shared_mlp", "shared_mlp; situ", "shared_mlp; clamp", "gated_shared_mlp",
+                         "relu2_shared_mlp"}),
+                 in),
             "f = residual(e, s)"};
   }
   // Lines that add `branch` to `x`.

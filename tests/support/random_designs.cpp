@@ -114,8 +114,8 @@ void draw_own_sizes(Design& d) {
   Draw draw(random);
   if (m.shared_experts > 0 && draw.chance(25)) m.shared_ffn = draw.of({8, 20, 24});
   if (m.ssm_head_dim > 0 && draw.chance(25)) m.ssm_heads = draw.of({4, 8, 12});
-  if (m.index_heads > 0 || (m.architecture == "deepseek3" && draw.chance(40))) {
-    m.architecture = "deepseek3-sparse";
+  if (m.architecture == "deepseek3" && draw.chance(40)) m.architecture = "deepseek3-sparse";
+  if (m.architecture.starts_with("deepseek3-s")) {  // sparse, or with shared indexers
     m.q_rank = std::max<int64_t>(m.q_rank, 6);
     m.index_heads = draw.of({1, 2});
     m.index_dim = 128;

@@ -13,6 +13,8 @@ namespace {
 
 using M = ModelSpec;
 
+constexpr int64_t kConvolvedPatches = 16;  // that a tower with two convolutions merges into a token
+
 // A larger value of the same size in another kind of layers: twice, three times as much for each smaller one.
 int64_t tiny_value(const SmallSize& size, int64_t value, const std::set<int64_t>& all) {
   return size.tiny * (1 + std::distance(all.begin(), all.find(value)));
@@ -47,7 +49,12 @@ void shrink_sizes(ModelSpec& model) {
       if (v.sizes.count(row) && v.sizes.at(row) > 0) v.sizes[row] = tiny_value(size, v.sizes.at(row), all);
   }
   if (whole.kv_heads == whole.heads || whole.kv_rank > 0) model.kv_heads = model.heads;
-  if (whole.kv_heads == 1) model.kv_heads = 1;
+  // Norms of one KV head that all ranks of tp share would reduce over one rank (docs/limits.md).
+  if (whole.kv_heads == 1 && whole.per_layer_dim == 0) model.kv_heads = 1;
+  if (whole.vision_merge == kConvolvedPatches) {
+    model.vision_merge = kConvolvedPatches;
+    model.vision_positions = kConvolvedPatches;
+  }
   if (whole.linear_value_heads == whole.linear_key_heads) model.linear_value_heads = model.linear_key_heads;
   model.experts_per_token = std::min(whole.experts_per_token, model.experts_per_token);
   model.expert_groups = model.groups_per_token = 1;
@@ -113,7 +120,9 @@ const std::vector<SmallSize>& small_sizes() {
                                             {&M::vision_positions, 9},
                                             {&M::vision_patch, 1},
                                             {&M::vision_frames, 1},
-                                            {&M::vision_merge, 4}};
+                                            {&M::vision_merge, 4},
+                                            {&M::vision_projector, 12},
+                                            {&M::per_layer_dim, 3}};
   return sizes;
 }
 
@@ -142,7 +151,8 @@ Design tiny_preset(const std::string& preset) {
   d.workload.microbatch = d.workload.vocab_multiple = 1;
   if (model.vision_layers == 0) return d;
   d.workload.images = 2;
-  d.workload.image_size = d.workload.frames = 2;
+  d.workload.frames = model.vision_merge == kConvolvedPatches ? 1 : 2;
+  d.workload.image_size = model.vision_merge == kConvolvedPatches ? 4 : 2;
   return d;
 }
 

@@ -63,8 +63,7 @@ constexpr const char* kTraining[] = {
     "recompute=selective recompute_modules=core_attn,layernorm,mlp tp=2 sequence_parallel=true",
     "vision_training=frozen tp=2 pp=2",
     "vision_parallel=data tp=2 microbatch=2 dp=2",
-    "cp=2 context=all-gather",
-    "profile=megatron-core-te tp=2"};
+    "cp=2 context=all-gather"};
 constexpr const char* kServing[] = {
     "images=0 mtp_layers=0 microbatch=4 tp=2", "images=0 mtp_layers=0 microbatch=4 pp=2 dp=2 ep=2",
     "images=0 mtp_layers=0 microbatch=8 tp=2 sequence_parallel=true dp=2 ep=2"};

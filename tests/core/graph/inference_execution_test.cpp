@@ -63,7 +63,7 @@ Design served_design(const char* architecture) {
   }
   if (name == "deepseek3-shared-index") {
     d.model.layers = 4;
-    (void)set_knob(d, *find_knob("layer_pattern"), "dense, moe_shared*2, moe");
+    set_value(d, "layer_pattern", "dense, moe_shared*2, moe");
   }
   return d;
 }

@@ -99,8 +99,9 @@ class SparseExecutionTest : public QObject {
     QFETCH(int, model);
     QFETCH(Run, run);
     Design d = sparse_design(kModels[model]);
-        // Experts under this profile are not executed (docs/limits.md).
-        if (QString(run.settings).contains("-te") && QString(model.architecture).contains("deepseek"))
+    set_mesh(d, run.tp, run.sp, run.pp, run.dp, run.cp);
+    d.workload.recompute = static_cast<Recompute>(run.recompute);
+    set_knobs(d, run.settings);
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 

@@ -42,16 +42,16 @@ class ComposedPropertiesTest : public QObject {
 
   // Otherwise the properties would be tested on few blocks.
   void allBlocksAndOptionsAreComposed() {
-    // Blocks of other sections and those that stand for others in decode or without ranks of queries.
-    const std::set<std::string> others{"absorbed_direct_query_latent_attention",
-                                       "absorbed_latent_attention",
-                                       "deepstack_merger",
-                                       "patch_embedding",
-                                       "patch_merger",
-                                       "pooled_projection",
-                                       "unrotated_vision_attention",
-                                       "vision_attention",
-                                       "vision_norm"};
+    // Blocks of towers, and those that stand for others in decode or without ranks of queries.
+    const std::set<std::string> others{
+        "absorbed_direct_query_latent_attention", "absorbed_latent_attention", "channel_projection",
+        "class_patch_embedding", "clipped_geglu_mlp", "deepstack_merger", "downsampler", "grid_positions",
+        "layer_scale", "merging_projector", "normed_projection", "normed_vision_attention", "patch_embedding",
+        "patch_merger", "pooled_patches", "pooled_projection", "shuffled_projector",
+        "unrotated_vision_attention", "vision_attention", "vision_norm",
+        // These read or make carried tensors (carried_execution_test).
+        "per_layer_input", "per_layer_inputs", "self_attention; shared_kv",
+        "sparse_latent_attention; shared_index"};
     QStringList missing;
     for (const auto& entry : std::filesystem::directory_iterator(SHARDSCAPE_SOURCE_DIR "/models/blocks")) {
       const std::string block = entry.path().stem().string();
@@ -59,10 +59,11 @@ class ComposedPropertiesTest : public QObject {
         missing << QString::fromStdString(block);
       if (const BlockTemplate* known = ModelLibrary::instance().block(block))
         for (const auto& [option, help] : known->options)
-          if (composed_.calls.contains(block) && !composed_.calls.contains(block + "; " + option))
+          if (composed_.calls.contains(block) && !composed_.calls.contains(block + "; " + option) &&
+              !others.contains(block + "; " + option))
             missing << QString::fromStdString(block + "; " + option);
     }
-    QCOMPARE(missing.join(", "), QString());
+    QVERIFY2(missing.isEmpty(), qPrintable(missing.join(", ")));
   }
 
   void propertiesHold() {
