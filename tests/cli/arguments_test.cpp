@@ -2,8 +2,8 @@
 #include <QTest>
 
 #include "app/cli/arguments.h"
-#include "base/suggest.h"
 #include "app/cli/text.h"
+#include "base/suggest.h"
 
 using namespace shardscape;
 

@@ -67,7 +67,8 @@ void SpaceJsonTest::bad_json_data() {
                                      "{\"shardscape_space\": 1,\n\"design\": {\"shardscape\": 1,\n "
                                      "\"model\": {\"preset\": \"gpt2\"},\n \"parallelism\": {\"tq\": 2}}}")
                               << "space.json:4" << ProblemCode::JsonUnknownKey;
-  QTest::newRow("unknown key") << with("\"dimension\": {}") << "space.json:4:1" << ProblemCode::JsonUnknownKey;
+  QTest::newRow("unknown key") << with("\"dimension\": {}") << "space.json:4:1"
+                               << ProblemCode::JsonUnknownKey;
   QTest::newRow("unknown knob") << with("\"dimensions\": {\n\"tp\": 1,\n\"tq\": 2}") << "space.json:6"
                                 << ProblemCode::UnknownKnob;
   QTest::newRow("bad value") << with("\"dimensions\": {\n\"tp\": \"1,x\"}") << "space.json:5"

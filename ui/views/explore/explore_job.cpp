@@ -2,8 +2,8 @@
 
 #include <exception>
 
-#include "ui/toolkit/value_scale.h"
 #include "model/library.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
