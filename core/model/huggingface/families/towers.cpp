@@ -36,6 +36,16 @@ void tower_head_dim(HfReader& vision, ModelSpec& m, const char* hidden_key) {
   m.vision_head_dim = std::max<int64_t>(1, m.vision_hidden / m.vision_heads);
 }
 
+// Sizes under the names that CLIP's config has in transformers.
+void clip_sizes(HfReader& vision, ModelSpec& m) {
+  vision.size(&ModelSpec::vision_layers, "num_hidden_layers");
+  vision.size(&ModelSpec::vision_hidden, "hidden_size");
+  vision.size(&ModelSpec::vision_heads, "num_attention_heads");
+  tower_head_dim(vision, m, "hidden_size");
+  vision.size(&ModelSpec::vision_ffn, "intermediate_size");
+  vision.size(&ModelSpec::vision_patch, "patch_size");
+}
+
 // Both are sizes of the language model, which the projector reads.
 void same_as(HfReader& vision, const char* key, int64_t wanted, const char* what) {
   if (vision.absent(key)) return;
@@ -208,12 +218,7 @@ void llama4(HfReader& vision, Family& language) {
 // MiniMax-M3: a CLIP tower with rotary positions alone; patches are projected before they are merged.
 void minimax_m3(HfReader& vision, Family& language) {
   ModelSpec& m = language.model;
-  vision.size(&ModelSpec::vision_layers, "num_hidden_layers");
-  vision.size(&ModelSpec::vision_hidden, "hidden_size");
-  vision.size(&ModelSpec::vision_heads, "num_attention_heads");
-  tower_head_dim(vision, m, "hidden_size");
-  vision.size(&ModelSpec::vision_ffn, "intermediate_size");
-  vision.size(&ModelSpec::vision_patch, "patch_size");
+  clip_sizes(vision, m);
   constexpr const char* kCompression = "img_token_compression_config";
   only_text(vision, "img_token_compression_config.image_token_compression_method", "patch_merge",
             "patches are merged");
@@ -278,12 +283,7 @@ void step3p7(HfReader& vision, Family& language) {
 // SigLIP of Gemma 3: the projector averages the patches of an image to "mm_tokens_per_image" tokens.
 void gemma3_siglip(HfReader& vision, Family& language) {
   ModelSpec& m = language.model;
-  vision.size(&ModelSpec::vision_layers, "num_hidden_layers");
-  vision.size(&ModelSpec::vision_hidden, "hidden_size");
-  vision.size(&ModelSpec::vision_heads, "num_attention_heads");
-  tower_head_dim(vision, m, "hidden_size");
-  vision.size(&ModelSpec::vision_ffn, "intermediate_size");
-  vision.size(&ModelSpec::vision_patch, "patch_size");
+  clip_sizes(vision, m);
   const int64_t side = vision.number("image_size", "pixels of a side") / std::max<int64_t>(1, m.vision_patch);
   m.vision_positions = side * side;
   m.vision_frames = 1;
