@@ -83,7 +83,7 @@ inline constexpr std::array kRows{
               "reads a sum of the vectors of all earlier blocks and of its own block so far, weighted by a "
               "softmax. Messages between stages and gradients grow by one vector with each block."),
     per_model(
-        &M::per_layer_dim, "per_layer_dim", "Dl", "Per-layer input", "", Size, 0, kMaxHidden,
+        &M::per_layer_dim, "per_layer_dim", "Dl", "Per-layer input", "", Streams, 0, kMaxHidden,
         {Axis::PerLayer, "inputs per layer", true}, "width of per-layer inputs (Dl)",
         "Per-layer inputs (Gemma 4): every token has so many numbers for each layer, from a second table "
         "of V x L x Dl parameters and a projection of the embedding. They travel with the residual "
