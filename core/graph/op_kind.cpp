@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "graph/op_traits.h"
+
 namespace shardscape {
 namespace {
 
@@ -9,6 +11,26 @@ constexpr std::array<std::string_view, kPhaseCount> kPhases{
     "forward", "backward", "recompute", "pipeline", "grad_reduce", "param_gather", "step"};
 
 }  // namespace
+
+std::string_view op_kind_name(OpKind kind) { return op_traits(kind).name; }
+
+std::string_view template_name(OpKind kind) { return op_traits(kind).template_name; }
+
+std::optional<OpKind> op_kind_from_name(std::string_view name) {
+  if (name == kRouterRule) return OpKind::Einsum;
+  for (int i = 0; i < kOpKindCount; ++i)
+    if (const auto kind = static_cast<OpKind>(i); !name.empty() && template_name(kind) == name) return kind;
+  return std::nullopt;
+}
+
+bool is_collective(OpKind kind) { return op_traits(kind).collective.has_value(); }
+CollectiveKind collective_of(OpKind kind) { return op_traits(kind).collective.value(); }
+bool is_ring(OpKind kind) { return op_traits(kind).collective == CollectiveKind::SendRecv; }
+bool is_redistribution(OpKind kind) { return op_traits(kind).family == OpFamily::Redistribution; }
+bool is_routing(OpKind kind) { return op_traits(kind).routing.has_value(); }
+bool is_relabelling(OpKind kind) { return op_traits(kind).relabels; }
+FlopsGroup flops_group(OpKind kind) { return op_traits(kind).group; }
+bool is_loss(OpKind kind) { return op_traits(kind).group == FlopsGroup::Loss; }
 
 std::string_view phase_name(Phase phase) { return kPhases[static_cast<size_t>(phase)]; }
 

@@ -16,8 +16,10 @@ using D = DroppedLetters;
 
 constexpr int kTwoOrMore = -1;
 constexpr Axis kTokens[] = {Axis::Tokens}, kStream[] = {Axis::Batch, Axis::Seq}, kChoices[] = {Axis::Choices},
-               kPicked[] = {Axis::Picked}, kStreams[] = {Axis::Streams}, kGrown[] = {Axis::GrownBlocks},
-               kSlots[] = {Axis::Experts, Axis::Slots}, kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots},
+               kPicked[] = {Axis::Picked}, kCompressed[] = {Axis::Compressed},
+               kOutputGroups[] = {Axis::OutputGroups, Axis::GroupHeads}, kStreams[] = {Axis::Streams},
+               kGrown[] = {Axis::GrownBlocks}, kSlots[] = {Axis::Experts, Axis::Slots},
+               kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots},
                kImageTokens[] = {Axis::ImageTokens, Axis::Merged}, kPooledTokens[] = {Axis::ImageTokens};
 
 constexpr OpTraits routing(OpTraits row, RoutingRule rule) {
@@ -112,7 +114,7 @@ constexpr OpTraits kRows[] = {
      .flops = F::Attention,
      .time = T::Attention,
      .operands = 3,
-     .optional = 2,
+     .optional = 3,
      .drops = D::Any,
      .whole = W::KeysAndHeadSizes},
     {.kind = OpKind::IndexTopK,
@@ -130,6 +132,27 @@ constexpr OpTraits kRows[] = {
      .whole = W::KeysAndSums,
      .integer_result = true,
      .inner_sequence = true},
+    {.kind = OpKind::Compress,
+     .name = "compress",
+     .template_name = "compress",
+     .group = FlopsGroup::Attention,
+     .flops = F::FirstOperand,
+     .time = T::ScanBytes,
+     .operands = 3,
+     .drops = D::Any,
+     .makes = kCompressed,
+     .state = StateRule::LastBlocks,
+     .placed_alike = 1,
+     .inner_sequence = true},
+    {.kind = OpKind::SplitHeads,
+     .name = "split_heads",
+     .template_name = "split_heads",
+     .flops = F::None,
+     .operands = 1,
+     .drops = D::Any,
+     .makes = kOutputGroups,
+     .relabels = true,
+     .placed_alike = 2},
     {.kind = OpKind::SwiGlu,
      .name = "swiglu",
      .template_name = "swiglu",
@@ -552,25 +575,5 @@ OpAttributes default_attributes(OpKind kind) {
   }
   return {};
 }
-
-std::string_view op_kind_name(OpKind kind) { return op_traits(kind).name; }
-
-std::string_view template_name(OpKind kind) { return op_traits(kind).template_name; }
-
-std::optional<OpKind> op_kind_from_name(std::string_view name) {
-  if (name == kRouterRule) return OpKind::Einsum;
-  for (const OpTraits& row : kRows)
-    if (!name.empty() && row.template_name == name) return row.kind;
-  return std::nullopt;
-}
-
-bool is_collective(OpKind kind) { return op_traits(kind).collective.has_value(); }
-CollectiveKind collective_of(OpKind kind) { return op_traits(kind).collective.value(); }
-bool is_ring(OpKind kind) { return op_traits(kind).collective == CollectiveKind::SendRecv; }
-bool is_redistribution(OpKind kind) { return op_traits(kind).family == OpFamily::Redistribution; }
-bool is_routing(OpKind kind) { return op_traits(kind).routing.has_value(); }
-bool is_relabelling(OpKind kind) { return op_traits(kind).relabels; }
-FlopsGroup flops_group(OpKind kind) { return op_traits(kind).group; }
-bool is_loss(OpKind kind) { return op_traits(kind).group == FlopsGroup::Loss; }
 
 }  // namespace shardscape

@@ -152,6 +152,10 @@ BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::st
   out.labels = chooser.labels(block.labels);
   for (std::string& cached : out.cached) cached = chooser.name(cached);
   if (block.options.empty()) return out;
+  std::erase_if(out.cached, [&](const std::string& cached) {
+    return std::none_of(out.ops.begin(), out.ops.end(),
+                        [&](const OpLine& line) { return line.output == cached; });
+  });
   std::erase_if(out.params, [&](const BlockParam& param) {
     return std::none_of(out.ops.begin(), out.ops.end(),
                         [&](const OpLine& line) { return has(line.args, param.name); });

@@ -122,7 +122,7 @@ void add_architectures(Designs& add) {
     d.model.index_top_k = 4;
     d.model.index_block = 128;
   });
-  for (const char* preset : {"ring-flash-linear-2.0", "kimi-linear-48b-a3b"})
+  for (const char* preset : {"ring-flash-linear-2.0", "kimi-linear-48b-a3b", "deepseek-v4-flash"})
     add(preset, 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
   add("llama4-scout", 1, 1, 2,
       [](ParallelSpec&, WorkloadSpec&, Design& d) { d.model.attention_chunk = 256; });
