@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cctype>
 
-#include "app/cli/suggest.h"
 #include "app/cli/text.h"
+#include "base/number_text.h"
+#include "base/suggest.h"
 
 namespace shardscape {
 namespace {

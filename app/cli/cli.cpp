@@ -9,7 +9,7 @@
 #include "app/cli/exit_code.h"
 #include "app/cli/help.h"
 #include "app/cli/messages.h"
-#include "app/cli/suggest.h"
+#include "base/suggest.h"
 #include "base/version.h"
 
 namespace shardscape {

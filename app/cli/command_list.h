@@ -24,6 +24,7 @@ Command scaling_command();
 Command compare_command();
 Command reference_command();
 Command machines_command();
+Command architecture_command();
 
 // The flag --json, with one help text for all commands.
 Flag json_flag();

@@ -4,9 +4,10 @@
 
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
-#include "app/cli/suggest.h"
 #include "app/cli/text.h"
 #include "base/data_dir.h"
+#include "base/number_text.h"
+#include "base/suggest.h"
 #include "design/document.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"

@@ -7,7 +7,6 @@
 
 namespace shardscape {
 
-std::string lower_case(std::string_view text);
 size_t text_width(std::string_view utf8);
 
 // The side on which the text touches the edge of its column.

@@ -23,6 +23,7 @@ std::optional<int64_t> parse_thousandths(std::string_view text);
 std::string thousandths_text(int64_t value);  // 1250 -> "1.25"
 
 std::string_view trimmed(std::string_view text);
+std::string lower_case(std::string_view text);                // of ASCII letters
 std::string list_text(const std::vector<int64_t>& values);    // "9,8,8,7"
 std::string or_list(const std::vector<std::string>& values);  // "a, b or c"
 std::string or_list(

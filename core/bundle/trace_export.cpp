@@ -11,6 +11,7 @@
 #include <numeric>
 
 #include "chakra/digest.h"
+#include "model/library.h"
 
 namespace shardscape {
 
@@ -75,7 +76,9 @@ int64_t TraceExport::estimate() const {
   const int roles = static_cast<int>(lowering_.roles().size());
   const std::vector<FileClass> all = classes();
   std::vector<int64_t> bytes(all.size());
+  const ModelLibrary& library = ModelLibrary::instance();
   tbb::parallel_for(size_t{0}, all.size(), [&](size_t c) {
+    const ModelLibrary::Scope scope(library);
     const int64_t first = lowering_.mesh().with(0, MeshAxis::Pp, all[c].stage);
     bytes[c] = image_size(lowering_.stage(all[c].stage, options_.tensors, {}, all[c].position),
                           slot_texts(numbers(first), roles));
@@ -113,7 +116,11 @@ class TraceWorkers {
   }
 
   Result<TraceTotals> run() {
-    tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [this](int) { work(); });
+    const ModelLibrary& library = ModelLibrary::instance();
+    tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [&](int) {
+      const ModelLibrary::Scope scope(library);
+      work();
+    });
     if (problem_) return *problem_;
     if (stop_.stop_requested()) return stopped_problem();
     return totals();

@@ -49,6 +49,9 @@ class Binder {
       if (segment_.tensors[t].repeat_of == segment_.output)
         out.replayed_output = produced_by(static_cast<TensorId>(t), Source::Replay);
     out.input_grad = produced_by(segment_.input_grad, Source::Backward);
+    for (const Carried& carried : segment_.carried)
+      if (const int node = produced_by(carried.in_grad, Source::Backward); node >= 0)
+        out.carried_grads.emplace_back(carried.index, node);
     for (const Param& param : segment_.params) {
       const Source part = produced_by(param.gradient, Source::Weight) >= 0 ? Source::Weight
                                                                            : Source::Backward;
@@ -75,6 +78,7 @@ class Binder {
       case Source::Backward: return of.backward;
       case Source::StreamIn:
       case Source::StreamGrad:
+      case Source::CarriedGrad:
       case Source::Previous: break;
     }
     throw std::logic_error("nodes of other segments and microbatches have no list here");
@@ -341,6 +345,9 @@ class Binder {
         deps.push_back({Source::StreamIn});
       else if (id == segment_.output_grad)
         deps.push_back({Source::StreamGrad});
+      for (const Carried& carried : segment_.carried)
+        if (id == carried.out_grad)
+          deps.push_back({Source::CarriedGrad, static_cast<uint32_t>(carried.index)});
     }
     std::sort(deps.begin(), deps.end());
     deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
@@ -353,6 +360,14 @@ class Binder {
     TraceTensor out{t.name, NameScope::Microbatch, value(local_bytes(t), op, "bytes of a tensor")};
     const bool head = segment_.kind == SegmentKind::Head;
     if (t.role == TensorRole::Parameter) out.scope = NameScope::Layer;
+    for (const Carried& carried : segment_.carried) {
+      const bool grad = id == carried.out_grad || id == resolve(carried.in_grad);
+      if (!grad && id != carried.in && id != resolve(carried.out)) continue;
+      out.scope = NameScope::Carried;
+      out.name = "carried." + std::to_string(carried.index) + (grad ? ".grad" : "");
+      // Added in place to the gradient that later layers made.
+      if (carried.out_grad >= 0 && id == resolve(carried.in_grad)) out.bytes = 0;
+    }
     if (id == segment_.input) out.scope = NameScope::StreamIn;
     if (!head && id == resolve(segment_.output)) out.scope = NameScope::StreamOut;
     if (segment_.input_grad >= 0 && id == resolve(segment_.input_grad)) out.scope = NameScope::StreamGradIn;

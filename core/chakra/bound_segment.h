@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "chakra/rank_program.h"
@@ -24,6 +25,8 @@ enum class Source : uint8_t {
   // The producer of the segment's input; inside a replayed group, the replay of the previous layer.
   StreamIn,
   StreamGrad,  // the producer of the gradient of the segment's output
+  // The producer of the gradient of carried tensor number `index`, as later segments leave it.
+  CarriedGrad,
   // The same node in the previous microbatch: both accumulate into the same gradient.
   Previous
 };
@@ -52,6 +55,8 @@ struct BoundSegment {
   int replayed_output = -1;
   // Node of the backward part that produces the input's gradient; -1: none.
   int input_grad = -1;
+  // Nodes of the backward part that produce gradients of carried tensors, by index of the tensor.
+  std::vector<std::pair<int, int>> carried_grads;
   // Offloaded layers: ops of the memory nodes after the forward and before the backward; -1: none.
   int64_t store = -1, load = -1;
   // Nodes of the backward and weight parts that produce parameters' gradients.

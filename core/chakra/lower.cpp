@@ -9,6 +9,7 @@
 #include "chakra/program_builder.h"
 #include "chakra/sync_lower.h"
 #include "grad_sync/grad_plan.h"
+#include "graph/carried_tensors.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
 #include "performance/op_time.h"
@@ -71,8 +72,14 @@ class StageLowering {
           break;
         case ActionKind::ReceiveBackward:
           grads(action).out = transfer(chunk(action).receive_backward, action, 0, chunk(action).position_out);
+          for (int index = 0; index < static_cast<int>(kMaxCarried); ++index)
+            if (chunk(action).carried_out >> index & 1)
+              carried_grads_[{action.microbatch, index}] = grads(action).out;
           break;
         case ActionKind::SendBackward:
+          for (int index = 0; index < static_cast<int>(kMaxCarried); ++index)
+            if (chunk(action).carried_in >> index & 1)
+              builder_.depend(carried_grads_[{action.microbatch, index}]);
           transfer(chunk(action).send_backward, action, grads(action).in, chunk(action).position_in);
           break;
         case ActionKind::GradReduce: sync_.reduce(); break;
@@ -94,6 +101,7 @@ class StageLowering {
   struct Chunk {
     size_t stream_in = 0, stream_out = 0;  // slots of stream_
     int32_t position_in = 0, position_out = 0;
+    int carried_in = 0, carried_out = 0;  // masks of carried tensors in the messages
     Transfer receive_forward, send_forward, receive_backward, send_backward;
   };
   // Producers of the gradients of a chunk's output and input, for one microbatch.
@@ -165,13 +173,14 @@ class StageLowering {
   }
 
   // An op of a transfer. The message is the residual stream at the boundary, or its gradient; both ends use
-  // the same name.
-  Transfer add_transfer(bool send, bool backward, Peer peer, int64_t bytes, int gather_role) {
+  // the same name. carried: bytes of carried tensors in the message.
+  Transfer add_transfer(bool send, bool backward, Peer peer, int64_t bytes, int64_t carried,
+                        int gather_role) {
     TraceOp op{.name = std::string(
                    action_name(backward ? (send ? ActionKind::SendBackward : ActionKind::ReceiveBackward)
                                         : (send ? ActionKind::SendForward : ActionKind::ReceiveForward))),
                .type = send ? chakra::NodeType::Send : chakra::NodeType::Recv,
-               .comm_size = bytes,
+               .comm_size = bytes + carried,
                .peer = peer,
                .backward = backward};
     const NameScope stream = backward ? NameScope::StreamGradIn : NameScope::StreamIn;
@@ -202,26 +211,32 @@ class StageLowering {
     const int64_t bytes = bound_value(local_bytes(boundary.message), stage_.binding,
                                       "pipeline transfer: bytes");
     const int gather = boundary.gathered.empty() ? -1 : lowering_.role_of(boundary.gathered);
-    std::map<std::tuple<bool, bool, Peer>, Transfer> made;
-    const auto transfer = [&](bool send, bool backward, Peer peer) {
-      const auto [at, fresh] = made.try_emplace({send, backward, peer});
+    std::map<std::tuple<bool, bool, Peer, int>, Transfer> made;
+    const auto transfer = [&](bool send, bool backward, Peer peer, int carried) {
+      const auto [at, fresh] = made.try_emplace({send, backward, peer, carried});
       const Symbol vectors = send != backward ? vectors_sent_symbol() : vectors_received_symbol();
       if (fresh)
         at->second = add_transfer(send, backward, peer, bytes * stage_.binding.get(vectors).value_or(1),
+                                  bound_value(carried_bytes(graph_, carried, backward), stage_.binding,
+                                              "pipeline transfer: carried bytes"),
                                   gather);
       return at->second;
     };
     for (size_t c = 0; c < chunks_.size(); ++c) {
       const StagePlace here = place(static_cast<int>(c));
+      const StageChunk& of = stage_.chunks[c];
+      const int in = chunks_[c].carried_in = carried_across(graph_, report_.design.model, of.first_layer),
+                out = chunks_[c].carried_out = carried_across(graph_, report_.design.model,
+                                                              of.first_layer + of.layers);
       if (places_.receives(here)) {
         const Peer above = peer(here, *places_.before(here), true);
-        chunks_[c].receive_forward = transfer(false, false, above);
-        chunks_[c].send_backward = transfer(true, true, above);
+        chunks_[c].receive_forward = transfer(false, false, above, in);
+        chunks_[c].send_backward = transfer(true, true, above, in);
       }
       if (places_.sends(here)) {
         const Peer below = peer(here, *places_.after(here), false);
-        chunks_[c].send_forward = transfer(true, false, below);
-        chunks_[c].receive_backward = transfer(false, true, below);
+        chunks_[c].send_forward = transfer(true, false, below, out);
+        chunks_[c].receive_backward = transfer(false, true, below, out);
       }
     }
   }
@@ -275,6 +290,9 @@ class StageLowering {
           case Source::Weight: builder_.depend(bases.weight + ref.index); break;
           case Source::StreamIn: builder_.depend(bases.stream_in); break;
           case Source::StreamGrad: builder_.depend(bases.stream_grad); break;
+          case Source::CarriedGrad:
+            builder_.depend(carried_grads_[{microbatch, static_cast<int>(ref.index)}]);
+            break;
           case Source::Previous: builder_.depend(previous == 0 ? 0 : previous + ref.index); break;
         }
       }
@@ -419,6 +437,8 @@ class StageLowering {
     add_nodes(s.backward, microbatch, instance, bases, backward_base_[instance], waits);
     backward_base_[instance] = bases.backward;
     if (s.input_grad >= 0) stream_grad = bases.backward + static_cast<uint32_t>(s.input_grad);
+    for (const auto& [index, node] : s.carried_grads)
+      carried_grads_[{microbatch, index}] = bases.backward + static_cast<uint32_t>(node);
     return bases;
   }
 
@@ -486,6 +506,8 @@ class StageLowering {
   Binding binding_;  // includes the ring position
   // By instance: slot of its input stream. The next slot is its output stream.
   std::vector<size_t> stream_slots_;
+  // By microbatch and index of a carried tensor: the latest producer of its gradient; 0: none.
+  std::map<std::pair<int, int>, uint32_t> carried_grads_;
   uint32_t last_run_ = 0;  // last node of the latest Run
   int32_t ring_sends_ = 0, ring_receives_ = 0;
 };

@@ -64,7 +64,8 @@ void append_scope(std::string& out, NameScope scope, const TraceNode& node, cons
           out, node.position + (scope == NameScope::StreamOut || scope == NameScope::StreamGradOut ? 1 : 0));
       if (scope == NameScope::StreamGradIn || scope == NameScope::StreamGradOut) out += ".grad";
       return;
-    case NameScope::Rank: return;
+    case NameScope::Rank:
+    case NameScope::Carried: return;
     case NameScope::Layer:
     case NameScope::Microbatch: break;
   }
@@ -79,7 +80,8 @@ void append_scope(std::string& out, NameScope scope, const TraceNode& node, cons
 }
 
 bool is_stream(NameScope scope) {
-  return scope != NameScope::Rank && scope != NameScope::Layer && scope != NameScope::Microbatch;
+  return scope != NameScope::Rank && scope != NameScope::Layer && scope != NameScope::Microbatch &&
+         scope != NameScope::Carried;
 }
 
 size_t deps_size(std::span<const uint32_t> deps) {

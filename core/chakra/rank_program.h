@@ -15,13 +15,14 @@ namespace shardscape {
 
 // The prefix of the full name of a tensor or node.
 enum class NameScope : uint8_t {
-  Rank,          // "optimizer.parameters"
-  Layer,         // "layer3.attention.wq": the same for every microbatch
-  Microbatch,    // "mb0.layer3.attention.q"
-  StreamIn,      // "mb0.stream.3": input of the segment at this position
-  StreamOut,     // "mb0.stream.4": output of this segment
-  StreamGradIn,  // "mb0.stream.3.grad"
-  StreamGradOut  // "mb0.stream.4.grad"
+  Rank,           // "optimizer.parameters"
+  Layer,          // "layer3.attention.wq": the same for every microbatch
+  Microbatch,     // "mb0.layer3.attention.q"
+  StreamIn,       // "mb0.stream.3": input of the segment at this position
+  StreamOut,      // "mb0.stream.4": output of this segment
+  StreamGradIn,   // "mb0.stream.3.grad"
+  StreamGradOut,  // "mb0.stream.4.grad"
+  Carried         // "mb0.carried.0": a tensor that later layers read, or its gradient
 };
 
 // The destination of a Send, or the source of a Recv.

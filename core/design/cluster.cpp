@@ -19,16 +19,16 @@ namespace {
 Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
   Accelerator out = base;
   std::string changes;
-  const auto change = [&](double value, double& field, const char* unit) {
+  const auto change = [&](int64_t value, double& field, const char* unit) {
     if (value <= 0) return;
-    field = value;
-    changes += (changes.empty() ? "" : ", ") + grouped(static_cast<int64_t>(value)) + " " + unit;
+    field = static_cast<double>(value);
+    changes += (changes.empty() ? "" : ", ") + grouped(value) + " " + unit;
   };
-  change(static_cast<double>(cluster.peak_tflops), out.bf16_tflops, "TFLOP/s");
+  change(cluster.peak_tflops, out.bf16_tflops, "TFLOP/s");
   for (double* narrower : {&out.fp8_tflops, &out.fp4_tflops}) *narrower *= out.bf16_tflops / base.bf16_tflops;
-  change(static_cast<double>(cluster.memory_capacity), out.memory_gb, "GB");
+  change(cluster.memory_capacity, out.memory_gb, "GB");
   if (cluster.memory_capacity > 0) out.memory_bytes = cluster.memory_capacity << 30;
-  change(static_cast<double>(cluster.memory_bandwidth), out.memory_gbps, "GB/s");
+  change(cluster.memory_bandwidth, out.memory_gbps, "GB/s");
   out.name += " (" + changes + ")";
   return out;
 }

@@ -38,17 +38,37 @@ std::set<int64_t> received_layers(const Design& design) {
   return out;
 }
 
-// The kinds and the pattern, with kinds split by the stream that enters their layers. The embedding is the
-// first vector; each block adds the vector of its layers (Kimi K3; arXiv 2603.15031, section 3).
-ModelLayers with_blocks(const Design& design, const Architecture& architecture, const ModelLayers& plain) {
-  const ModelSpec& model = design.model;
-  const std::set<int64_t> received = received_layers(design);
+const LayerVariant& kind_at(const ModelLayers& plain, const ModelSpec& model, int64_t layer) {
+  const bool lead = plain.lead >= 0 && layer < model.dense_layers;
+  return plain.kinds[static_cast<size_t>(lead ? plain.lead : plain.pattern.at(layer, model.layers))];
+}
+
+// The kinds and the pattern, with kinds split by the states of their layers. rename(layer, kind) changes the
+// kind of a layer and returns the state of the layer; kinds of one name have one state.
+template <class State, class Rename>
+ModelLayers split_kinds(const ModelSpec& model, const ModelLayers& plain,
+                        std::vector<State> ModelLayers::*states, const Rename& rename) {
   ModelLayers out;
   std::map<std::string, int> known;
   for (int64_t layer = 0; layer < model.layers; ++layer) {
-    const bool lead = plain.lead >= 0 && layer < model.dense_layers;
-    LayerVariant
-        kind = plain.kinds[static_cast<size_t>(lead ? plain.lead : plain.pattern.at(layer, model.layers))];
+    LayerVariant kind = kind_at(plain, model, layer);
+    const State state = rename(layer, kind);
+    const auto [at, fresh] = known.try_emplace(kind.name, static_cast<int>(out.kinds.size()));
+    if (fresh) {
+      out.kinds.push_back(kind);
+      (out.*states).push_back(state);
+    }
+    out.pattern.prefix.push_back(at->second);
+  }
+  return out;
+}
+
+// Kinds split by the stream that enters their layers. The embedding is the first vector; each block adds the
+// vector of its layers (Kimi K3; arXiv 2603.15031, section 3).
+ModelLayers with_blocks(const Design& design, const Architecture& architecture, const ModelLayers& plain) {
+  const ModelSpec& model = design.model;
+  const std::set<int64_t> received = received_layers(design);
+  return split_kinds(model, plain, &ModelLayers::blocks, [&](int64_t layer, LayerVariant& kind) {
     const EnteringBlocks blocks{1 + (layer + model.block_layers - 1) / model.block_layers,
                                 received.contains(layer)};
     const auto start = architecture.block_start.find(kind.kind);
@@ -56,13 +76,61 @@ ModelLayers with_blocks(const Design& design, const Architecture& architecture, 
     if (starts) kind.kind = start->second;
     kind.name += "_" + std::to_string(blocks.vectors) + (starts ? "_start" : "") +
                  (blocks.received ? "_received" : "");
-    const auto [at, fresh] = known.try_emplace(kind.name, static_cast<int>(out.kinds.size()));
-    if (fresh) {
-      out.kinds.push_back(kind);
-      out.blocks.push_back(blocks);
+    return blocks;
+  });
+}
+
+// What the embedding (first entry) and every layer do with one carried tensor.
+void use_carried(const Design& design, const Architecture& architecture, const ModelLayers& plain,
+                 size_t index, std::vector<CarriedUse>& uses) {
+  const CarriedTensor& tensor = architecture.carries[index];
+  const bool trains = design.workload.mode == Mode::Train,
+             sums = trains && !(tensor.dtype && is_integer(*tensor.dtype));
+  const int bit = 1 << index;
+  const std::set<int64_t> received = received_layers(design);
+  int64_t maker = makes(architecture.embedding, tensor) ? -1 : -2, last = -1, first = 0;
+  bool holds = false;  // a layer of this stage, which begins with the layer `first`, holds the tensor
+  const auto end = [&] {
+    if (last >= 0 && sums) uses[static_cast<size_t>(last + 1)].last |= bit;
+    last = -1;
+  };
+  for (int64_t layer = 0; layer < design.model.layers; ++layer) {
+    if (received.contains(layer)) {
+      first = layer;
+      holds = false;
     }
-    out.pattern.prefix.push_back(at->second);
+    const SectionTemplate* lines = section_of(architecture, kind_at(plain, design.model, layer).kind);
+    if (lines && reads(*lines, tensor)) {
+      if (maker > -2) uses[static_cast<size_t>(maker + 1)].made |= bit;
+      if (trains && maker < first && first > 0 && !holds) {
+        uses[static_cast<size_t>(layer + 1)].held |= bit;
+        holds = true;
+      }
+      last = layer;
+    } else if (lines && makes(*lines, tensor)) {
+      end();
+      maker = layer;
+    }
   }
+  end();
+}
+
+// Kinds split by the use of carried tensors in their layers: "shared", and "shared_5" for layers of another
+// use, the first of which is layer 5.
+ModelLayers with_carries(const Design& design, const Architecture& architecture, const ModelLayers& plain) {
+  std::vector<CarriedUse> uses(static_cast<size_t>(std::max<int64_t>(0, design.model.layers)) + 1);
+  for (size_t index = 0; index < architecture.carries.size(); ++index)
+    use_carried(design, architecture, plain, index, uses);
+  std::map<std::string, std::map<CarriedUse, std::string>> names;
+  ModelLayers out = split_kinds(
+      design.model, plain, &ModelLayers::carried, [&](int64_t layer, LayerVariant& kind) {
+        const CarriedUse use = uses[static_cast<size_t>(layer + 1)];
+        auto& of_kind = names[kind.name];
+        const std::string own = of_kind.empty() ? kind.name : kind.name + "_" + std::to_string(layer);
+        kind.name = of_kind.try_emplace(use, own).first->second;
+        return use;
+      });
+  out.embedding = uses.front();
   return out;
 }
 
@@ -72,6 +140,7 @@ ModelLayers layers_of(const Design& design) {
   const Architecture* architecture = ModelLibrary::instance().architecture(design.model.architecture);
   if (!architecture) return {};
   const ModelLayers layers = layers_of(design.model, *architecture);
+  if (!architecture->carries.empty()) return with_carries(design, *architecture, layers);
   return architecture->block_start.empty() || design.model.block_layers < 1
              ? layers
              : with_blocks(design, *architecture, layers);

@@ -13,7 +13,8 @@ namespace shardscape {
 
 // The kinds of layers of a design; those of an unknown architecture are unknown: none. With residual blocks,
 // layers with different streams are of different kinds: "layer_3_start" starts a block with three vectors per
-// token, "layer_3_received" is the first layer of its stage.
+// token, "layer_3_received" is the first layer of its stage. With carried tensors, layers with another use of
+// them are of different kinds: "shared_5" is as "shared" in the lines, and layer 5 is its first layer.
 ModelLayers layers_of(const Design& design);
 // Vectors per token of the residual stream that leaves the last layer; 1 without residual blocks.
 int64_t final_vectors(const ModelSpec& model);

@@ -1,10 +1,16 @@
 #include "design/vision.h"
 
 #include "design/validate/checks.h"
+#include "model/library.h"
 
 namespace shardscape {
 
 bool has_tower(const Design& design) { return uses_axis(design, Axis::PatchInputs); }
+
+bool tower_uses(const Design& design, Axis axis) {
+  const Architecture* architecture = ModelLibrary::instance().architecture(design.model.architecture);
+  return architecture && architecture->tower_axes.test(static_cast<size_t>(axis));
+}
 
 bool runs_tower(const Design& design) {
   return design.workload.images > 0 && design.workload.mode != Mode::Decode && has_tower(design);

@@ -2,10 +2,13 @@
 #pragma once
 
 #include "design/design.h"
+#include "model/axis.h"
 
 namespace shardscape {
 
 bool has_tower(const Design& design);
+// Whether blocks of the tower have parameters along the axis. Inside a tower, axes mean its own sizes.
+bool tower_uses(const Design& design, Axis axis);
 // Whether passes run the tower: in training and prefill, with images.
 bool runs_tower(const Design& design);
 // Patches of one image or video: ceil(frames / frames of a patch) x (image_size / vision_patch)^2. 0 for a

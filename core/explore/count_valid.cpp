@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "design/validate/validate.h"
 #include "explore/search.h"
+#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -31,7 +32,9 @@ double estimate(const Space& space, const std::stop_token& stop) {
   tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(space); });
   tbb::enumerable_thread_specific<ValidatedParts> known;
   std::atomic<int> valid{0};
+  const ModelLibrary& library = ModelLibrary::instance();
   tbb::parallel_for(0, kSample, [&](int i) {
+    const ModelLibrary::Scope scope(library);
     if (!stop.stop_requested() &&
         is_valid(space, cursors.local().at(drawn[static_cast<size_t>(i)]), known.local()))
       ++valid;
@@ -67,7 +70,9 @@ std::optional<ValidCount> count_valid(const Space& space,
   std::mutex telling;
   auto last_report = std::chrono::steady_clock::now();
   const auto size = static_cast<int64_t>(space.size());
+  const ModelLibrary& library = ModelLibrary::instance();
   tbb::parallel_for(int64_t{0}, (size + kRun - 1) / kRun, [&](int64_t run) {
+    const ModelLibrary::Scope scope(library);
     int64_t found = 0;
     const int64_t end = std::min(size, (run + 1) * kRun);
     for (int64_t i = run * kRun; i < end && !stop.stop_requested(); ++i)

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "explore/search_run.h"
+#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -66,7 +67,9 @@ class GuidedSearch {
     for (size_t from = 0; from < fresh.size() && !finished(); from += kBatch) {
       const size_t n = std::min(kBatch, fresh.size() - from);
       std::vector<Slot> slots(n);
+      const ModelLibrary& library = ModelLibrary::instance();
       tbb::parallel_for(size_t{0}, n, [&](size_t i) {
+        const ModelLibrary::Scope scope(library);
         SpaceCursor& cursor = cursors_.local();
         slots[i].point = run_.visitor.visit(cursor, fresh[from + i], slots[i].counts, run_.stop);
         slots[i].values = cursor.values();

@@ -11,6 +11,7 @@
 #include "base/number_text.h"
 #include "base/units.h"
 #include "explore/search_run.h"
+#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -88,7 +89,9 @@ Wide visit_all(SearchRun& run, const Route& route, Wide from) {
     chunk->position = next++;
     return chunk;
   };
+  const ModelLibrary& library = ModelLibrary::instance();
   const auto work = [&](std::shared_ptr<Chunk> chunk) {
+    const ModelLibrary::Scope scope(library);
     SpaceCursor& cursor = cursors.local();
     const Route::Range range = route.range(chunk->position);
     for (Wide index = range.begin; index < range.end; ++index) {
@@ -174,7 +177,9 @@ Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOpti
   SearchRun run(space, options, callbacks, stop);
   if (options.resume) run.collector.add(*options.resume);
   tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  const ModelLibrary& library = ModelLibrary::instance();
   arena.execute([&] {
+    const ModelLibrary::Scope scope(library);
     if (options.guided)
       guided_search(run, *options.guided);
     else

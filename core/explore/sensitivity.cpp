@@ -8,6 +8,7 @@
 #include "design/knobs/knob_state.h"
 #include "design/limits.h"
 #include "design/validate/validate.h"
+#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -138,7 +139,9 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
     for (Neighbour& n : effect.neighbours) all.push_back(&n);
   std::mutex progress_mutex;
   size_t done = 0;
+  const ModelLibrary& library = ModelLibrary::instance();
   tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
+    const ModelLibrary::Scope scope(library);
     if (stop.stop_requested()) return;
     all[i]->evaluation = evaluator.evaluate(all[i]->design, kTimeAll, stop);
     const std::lock_guard lock(progress_mutex);
@@ -181,7 +184,9 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     designs.push_back(std::move(d));
   }
   Evaluator evaluator;
+  const ModelLibrary& library = ModelLibrary::instance();
   tbb::parallel_for(size_t{0}, out.size(), [&](size_t i) {
+    const ModelLibrary::Scope scope(library);
     if (out[i].wrong.empty() && !stop.stop_requested())
       out[i].evaluation = evaluator.evaluate(designs[i], kTimeAll, stop);
   });

@@ -133,8 +133,7 @@ void SegmentBuilder::shard_data(const AttentionLetters& letters, const OpSpec& s
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_partition(order.begin(), order.end(), [&](size_t i) {
     OpId producer = segment_.tensor(operands[i]).producer;
-    // A norm of single heads stays where the scan before it is.
-    if (producer >= 0 && segment_.op(producer).kind == OpKind::RmsNorm)
+    if (producer >= 0 && op_traits(segment_.op(producer).kind).passes_decision)
       producer = segment_.tensor(segment_.op(producer).inputs[0]).producer;
     return producer >= 0 && op_traits(segment_.op(producer).kind).decides_first;
   });
@@ -201,7 +200,7 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
   if (attention) shard_attention(attention, operands, phase, shards);
   shard_alike(kind, spec, operands, targets, shards);
   // The images of a sequence are on the ranks of the sequence, so both letters have the same axes.
-  if (kind == OpKind::InsertTokens)
+  if (op_traits(kind).one_batch)
     for (size_t i = 0; i < operands.size(); ++i) shards.emplace(spec.in[i][0], targets[i].shards[0]);
   std::string whole = whole_letters(kind, spec);
   // A loss that is not vocabulary-parallel reads all logits of a token.

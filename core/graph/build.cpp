@@ -50,7 +50,7 @@ int own_kv_split(const Structure& s, const Design& design, const ModelSpec& mode
 
 void set_layers(const Design& design, Structure& s) {
   const ModelLayers layers = layers_of(design);
-  if (!has_own_layers(design.model) && layers.blocks.empty()) return;
+  if (!has_own_layers(design.model) && layers.blocks.empty() && layers.carried.empty()) return;
   s.pattern = layers.pattern;
   s.lead_kind = layers.lead;
   for (const LayerVariant& kind : layers.kinds) {
@@ -66,11 +66,13 @@ void set_layers(const Design& design, Structure& s) {
     if (splits_by_kv_heads(s, model, design.parallel.tp))
       layer.kv_split = kind.sizes.contains(size_row(&ModelSpec::kv_heads)) ? own_kv_split(s, design, model)
                                                                            : s.kv_split;
+    if (!layers.carried.empty()) layer.carried = layers.carried[s.layers.size() - 1];
     if (layers.blocks.empty()) continue;
     const EnteringBlocks& blocks = layers.blocks[s.layers.size() - 1];
     layer.vectors = blocks.vectors;
     layer.holds_vectors = blocks.received;
   }
+  s.carried = layers.embedding;
   if (layers.blocks.empty()) return;
   s.vectors = final_vectors(design.model);
   s.holds_vectors = layers_per_virtual_stage(design).back() == 0;
@@ -88,6 +90,7 @@ Structure structure_of(const Design& given) {
   if (!s.trains()) s.state_dtype = design.workload.ssm_state_dtype;
   s.architecture = design.model.architecture;
   s.profile = design.workload.profile;
+  s.library = ModelLibrary::instance().content();
   s.dp = design.parallel.dp > 1;
   s.cp = design.parallel.cp > 1;
   s.cp_sequences = cp_splits_sequences(design);
@@ -183,24 +186,27 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile,
                       const LayerStructure* layer = nullptr) {
   SegmentBuilder builder(structure, profile, scope_of(structure, layer), kind, architecture.stream);
   assemble_section(builder, section, kind == SegmentKind::Head ? architecture.mtp : SectionTemplate{},
-                   library);
+                   architecture.carries, library);
   return finish_segment(builder, structure.trains());
 }
 
-// Drops everything but the parameters: a tower that no pass runs.
+// Drops everything but parameters and buffers: a tower that no pass runs.
 void keep_parameters(Segment& s) {
   Segment out;
   out.name = s.name;
   out.kind = s.kind;
   out.scope = s.scope;
-  for (Param& param : s.params) {
-    Tensor t = s.tensor(param.tensor);
-    param.tensor = static_cast<TensorId>(out.tensors.size());
+  const auto keep = [&](TensorId& id) {
+    Tensor t = s.tensor(id);
+    id = static_cast<TensorId>(out.tensors.size());
     out.storages.push_back(s.storages[static_cast<size_t>(t.storage)]);
-    t.storage = param.tensor;
+    t.storage = id;
     out.tensors.push_back(std::move(t));
-  }
+  };
+  for (Param& param : s.params) keep(param.tensor);
+  for (Buffer& buffer : s.buffers) keep(buffer.tensor);
   out.params = std::move(s.params);
+  out.buffers = std::move(s.buffers);
   s = std::move(out);
 }
 
@@ -209,7 +215,8 @@ void build_tower(const Structure& whole, const KernelProfile& profile, const Tow
                  const ModelLibrary& library, std::vector<Segment>& to) {
   const Structure structure = structure_of_tower(whole);
   for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector}) {
-    SegmentBuilder builder(structure, profile, tower_scope(part != &tower.projector), SegmentKind::Tower);
+    SegmentBuilder builder(structure, profile, tower_scope(tower, part != &tower.projector),
+                           SegmentKind::Tower);
     assemble_tower(builder, tower, *part, library);
     if (!structure.images) keep_parameters(builder.segment());
     to.push_back(finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower));
@@ -233,8 +240,7 @@ Problem missing(ProblemCode code, const std::string& where, const std::string& w
 
 // Throws GraphError.
 SectionTemplate section_of(const Architecture& architecture, const LayerStructure& layer) {
-  for (const SectionTemplate& kind : architecture.kinds)
-    if (kind.name == layer.kind) return {layer.name, kind.lines};
+  if (const SectionTemplate* kind = section_of(architecture, layer.kind)) return {layer.name, kind->lines};
   throw GraphError{missing(ProblemCode::UnknownLayerKind, "variants",
                            "the " + architecture.id + " architecture has no layers \"" + layer.kind + "\"")};
 }
@@ -260,7 +266,8 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
   };
   // Embedding and head name the ranks of tp alike, so that tables in both have one placement.
   const LayerStructure* own = mtp_layer(structure, architecture);
-  const Structure ends = own ? structure_of_layer(structure, *own) : structure;
+  Structure ends = own ? structure_of_layer(structure, *own) : structure;
+  ends.carried = structure.carried;
   add(ends, architecture.embedding, SegmentKind::Embedding);
   if (structure.layers.empty())
     for (const SectionTemplate& kind : architecture.kinds) add(structure, kind, SegmentKind::Layer);

@@ -15,6 +15,7 @@
 #include "mesh/pipeline_layout.h"
 #include "model/axis.h"
 #include "model/layer_pattern.h"
+#include "model/layer_variant.h"
 #include "symbolic/binding.h"
 #include "symbolic/expr.h"
 #include "symbolic/symbol_scope.h"
@@ -22,6 +23,7 @@
 namespace shardscape {
 
 struct KernelStat;
+struct TowerTemplate;
 
 using TensorId = int;   // index into Segment::tensors
 using OpId = int;       // index into Segment::ops
@@ -214,6 +216,18 @@ struct Buffer {
   bool counted = true;  // as a parameter of the model
 };
 
+// A tensor that one segment makes and later segments read. Readers share the memory of the maker, or of the
+// first reader of their stage.
+struct Carried {
+  int index = 0;  // into Architecture::carries
+  // in: as an earlier segment made it. out: as later segments read it; -1: none does.
+  TensorId in = -1, out = -1;
+  bool held = false;  // `in` came in a message, and later readers share its memory
+  // Gradients of both: the sum over later segments comes in as out_grad, with this segment's share it leaves
+  // as in_grad. -1: none. Integers have none.
+  TensorId in_grad = -1, out_grad = -1;
+};
+
 // Tower: a part of the vision tower, or its projector.
 enum class SegmentKind : uint8_t { Embedding, Layer, Head, Tower };
 
@@ -237,6 +251,7 @@ struct Segment {
   // Residual stream out. Head: the loss; in inference the logits of one token per sequence.
   TensorId output = -1;
   TensorId input_grad = -1, output_grad = -1;
+  std::vector<Carried> carried;
   std::vector<Param> params;
   std::vector<Buffer> buffers;
   std::vector<DerivedSymbol> derived;  // in Param::stored_bytes: numbers of blocks that share a scale
@@ -298,6 +313,11 @@ const std::vector<SavedStorage>& deferred_in(const Segment& segment, CheckpointP
 // Whether the storage holds the input of a layer: the input itself, a rank's share of the checkpoint, or the
 // gathered checkpoint.
 bool holds_input(const Segment& segment, StorageId storage);
+// Whether the tensor is passed on to or comes from another segment as a carried tensor, or is the gradient of
+// one.
+bool is_carried(const Segment& segment, TensorId tensor);
+// Whether the storage holds a carried tensor that an earlier segment of the stage made or received.
+bool holds_earlier(const Segment& segment, StorageId storage);
 // Whether the op only joins adjacent parts of one cache storage into a view; it moves no data.
 bool is_cache_view(const Segment& segment, const Op& op);
 // Whether the values of an attention are a part of its keys: latents (DeepSeek-V2, arXiv 2405.04434,
@@ -359,6 +379,7 @@ struct LayerStructure {
   WeightFormats formats{};  // of all roles
   int64_t vectors = 0;      // Structure::vectors, holds_vectors
   bool holds_vectors = false;
+  CarriedUse carried{};
   auto operator<=>(const LayerStructure&) const = default;
 };
 
@@ -366,6 +387,7 @@ struct LayerStructure {
 // structure_fields.h says which other shared results depend on a member.
 struct Structure {
   std::string architecture, profile;
+  int64_t library = 0;  // ModelLibrary::content: what the names above mean
   Mode mode = Mode::Train;
   DType cache_dtype = DType::BF16;  // type of cached keys and values in inference
   DType state_dtype = DType::FP32;  // type of the states of scans in inference
@@ -383,6 +405,8 @@ struct Structure {
   // the last vector belong to earlier layers of the stage.
   int64_t vectors = 0;
   bool holds_vectors = false;
+  // Carried tensors of the embedding; in the structure of a layer, of this layer.
+  CarriedUse carried;
   // Passes run the vision tower. frozen_tower: no gradients train it. tower_data: ranks share the images.
   bool images = false, frozen_tower = false, tower_data = false;
   // The kinds of layers and their order, where the model says more than its architecture. window, chunk,
@@ -459,6 +483,7 @@ struct Structure {
   auto operator<=>(const Structure&) const = default;
 };
 
+void add_to(CacheKey& key, const CarriedUse& use);
 void add_to(CacheKey& key, const LayerStructure& layer);
 // The structure of layers of one kind: as the whole, with the properties of these layers.
 Structure structure_of_layer(const Structure& structure, const LayerStructure& layer);
@@ -468,7 +493,7 @@ SymbolScope scope_of(const Structure& structure, const LayerStructure* layer);
 Structure structure_of_tower(const Structure& structure);
 // Inside a tower, batch counts images and seq the patches of one image. sizes: hidden size, heads and FFN
 // size are those of the tower, too; its projector reads those of the language model.
-SymbolScope tower_scope(bool sizes);
+SymbolScope tower_scope(const TowerTemplate& tower, bool sizes);
 
 // Mesh axes that split the sequence: none, {cp}, or both parts of cp where Ulysses runs inside a ring.
 MeshAxes cp_axes(const Structure& structure);

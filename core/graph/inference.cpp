@@ -55,6 +55,25 @@ TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type, bool wind
   return structure_.mode == Mode::Decode ? stored : made;
 }
 
+TensorId SegmentBuilder::carried_input(const CarriedTensor& carried, std::optional<Axis> cached_tokens) {
+  std::vector<Axis> axes = carried.axes;
+  if (!cached_tokens)
+    return add_tensor(carried.name, axes, carried_placement(carried),
+                      carried.dtype.value_or(structure_.dtype), TensorRole::Input);
+  std::replace(axes.begin(), axes.end(), Axis::Seq, *cached_tokens);
+  return add_tensor(carried.name, axes, cache_placement(axes, *cached_tokens != Axis::Context),
+                    structure_.cache_dtype, TensorRole::Cache);
+}
+
+TensorId SegmentBuilder::handed_on(TensorId made, const CarriedTensor& carried) {
+  if (tensor(made).role == TensorRole::Cache) return made;
+  return redistribute(made, carried_placement(carried), Phase::Forward, "later layers");
+}
+
+Placement SegmentBuilder::carried_placement(const CarriedTensor& carried) const {
+  return (carried.in_stream ? stream_rules_ : cache_rules_).place(carried.axes);
+}
+
 Placement SegmentBuilder::cache_placement(const std::vector<Axis>& axes, bool whole) const {
   Placement placement = cache_rules_.place(axes);
   if (whole && one_token_) placement.shards[0] = inner_rules_.of(Axis::Batch);

@@ -2,15 +2,20 @@
 #include "design/fields.h"
 #include "design/layer_sizes.h"
 #include "graph/graph.h"
+#include "model/block.h"
 
 namespace shardscape {
 
+void add_to(CacheKey& key, const CarriedUse& use) {
+  for (const int mask : {use.made, use.held, use.last}) key.add(int64_t{mask});
+}
+
 void add_to(CacheKey& key, const LayerStructure& layer) {
   const auto& [name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, formats,
-               vectors, holds_vectors] = layer;
+               vectors, holds_vectors, carried] = layer;
   const auto add = [&](const auto&... member) { (add_value(key, member), ...); };
   add(name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, formats, vectors,
-      holds_vectors);
+      holds_vectors, carried);
 }
 
 Structure structure_of_layer(const Structure& structure, const LayerStructure& layer) {
@@ -23,6 +28,7 @@ Structure structure_of_layer(const Structure& structure, const LayerStructure& l
   out.kv_split = layer.kv_split;
   out.vectors = layer.vectors;
   out.holds_vectors = layer.holds_vectors;
+  out.carried = layer.carried;
   out.formats = layer.formats;
   return out;
 }
@@ -43,6 +49,7 @@ Structure structure_of_tower(const Structure& structure) {
   out.window = out.chunk = out.q_compressed = out.grouped = out.dropout = false;
   out.formats.clear();
   out.vectors = 0;
+  out.carried = {};
   out.holds_vectors = false;
   out.sequence_parallel = out.ulysses = out.ring = out.zigzag = out.cp_sequences = false;
   out.ssm_free_heads = out.ssm_heads = out.ssm_shared = out.dcp = out.dcp_groups = false;
@@ -51,11 +58,11 @@ Structure structure_of_tower(const Structure& structure) {
   return out;
 }
 
-SymbolScope tower_scope(bool sizes) {
+SymbolScope tower_scope(const TowerTemplate& tower, bool sizes) {
   const auto symbol = [](const char* name) { return Symbol::intern(name); };
   SymbolScope out;
   out.add(symbol("b"), Expr(symbol("b")) * Expr(symbol("I")));
-  out.add(symbol("S"), Expr(symbol("Np")));
+  out.add(symbol("S"), Expr(symbol("Np")) + Expr(tower.class_token ? 1 : 0));
   constexpr std::pair<const char*, const char*> kSizes[] = {{"D", "D_vision"}, {"H", "H_vision"},
                                                             {"G", "H_vision"}, {"E", "E_vision"},
                                                             {"F", "F_vision"}, {"Smax", "Smax_vision"}};

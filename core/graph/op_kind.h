@@ -39,11 +39,16 @@ enum class OpKind : uint8_t {
   // Another type; a part of a tensor along one dimension.
   Cast,
   Take,
+  TakeLayer,  // the part of the layer, of a tensor with a part for every layer
   // Vision towers: neighbouring patches become one token, concatenated or as their mean; tokens of images
-  // replace tokens of text.
+  // replace tokens of text; a class token follows the patches of an image; each token gets the patches that a
+  // convolution of 3 x 3 patches with stride 2 reads; numbers are kept between two bounds.
   FoldTokens,
   PoolTokens,
   InsertTokens,
+  AppendToken,
+  UnfoldTokens,
+  Clip,
   // State-space mixers.
   CausalConv,
   SelectiveScan,

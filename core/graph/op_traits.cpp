@@ -20,13 +20,22 @@ constexpr Axis kTokens[] = {Axis::Tokens}, kStream[] = {Axis::Batch, Axis::Seq},
                kOutputGroups[] = {Axis::OutputGroups, Axis::GroupHeads}, kStreams[] = {Axis::Streams},
                kGrown[] = {Axis::GrownBlocks}, kSlots[] = {Axis::Experts, Axis::Slots},
                kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots},
-               kImageTokens[] = {Axis::ImageTokens, Axis::Merged}, kPooledTokens[] = {Axis::ImageTokens};
+               kImageTokens[] = {Axis::ImageTokens, Axis::Merged}, kPooledTokens[] = {Axis::ImageTokens},
+               kAllTokens[] = {Axis::Seq}, kUnfolded[] = {Axis::QuarterTokens, Axis::ConvTaps};
 
 constexpr OpTraits routing(OpTraits row, RoutingRule rule) {
   row.routing = rule;
   row.gradient = G::Routing;
   row.drops = D::Any;
   row.accepts_partial_gradient = true;
+  return row;
+}
+constexpr OpTraits tokens_of_patches(OpKind kind, std::string_view name, int operands,
+                                     std::span<const Axis> makes) {
+  OpTraits row{.kind = kind, .name = name, .template_name = name, .flops = F::None};
+  row.operands = operands;
+  row.drops = D::Any;
+  row.makes = makes;
   return row;
 }
 constexpr OpTraits redistribution(OpKind kind, std::string_view name,
@@ -73,7 +82,8 @@ constexpr OpTraits kRows[] = {
      .name = "rms_norm",
      .template_name = "rms_norm",
      .operands = 2,
-     .whole = W::LastOperand},
+     .whole = W::LastOperand,
+     .passes_decision = true},
     {.kind = OpKind::LayerNorm,
      .name = "layer_norm",
      .template_name = "layer_norm",
@@ -91,7 +101,8 @@ constexpr OpTraits kRows[] = {
      .operands = 1,
      .drops = D::Any,
      .mixer = MixerSpace::WholeGroups,
-     .float_result = true},
+     .float_result = true,
+     .shares_copied_heads = true},
     {.kind = OpKind::RmsScale,
      .name = "rms_scale",
      .template_name = "rms_scale",
@@ -212,6 +223,12 @@ constexpr OpTraits kRows[] = {
      .operands = 1,
      .drops = D::Any,
      .whole = W::Cut},
+    {.kind = OpKind::TakeLayer,
+     .name = "take_layer",
+     .template_name = "take_layer",
+     .gradient = G::Part,
+     .operands = 1,
+     .drops = D::Any},
     {.kind = OpKind::FoldTokens,
      .name = "fold_tokens",
      .template_name = "fold_tokens",
@@ -236,7 +253,18 @@ constexpr OpTraits kRows[] = {
      .flops = F::None,
      .operands = 2,
      .drops = D::Any,
-     .wide_result = true},
+     .wide_result = true,
+     .one_batch = true},
+    tokens_of_patches(OpKind::AppendToken, "append_token", 2, kAllTokens),
+    tokens_of_patches(OpKind::UnfoldTokens, "unfold_tokens", 1, kUnfolded),
+    {.kind = OpKind::Clip,
+     .name = "clip",
+     .template_name = "clip",
+     .group = Activation,
+     .flops = F::Result,
+     .operands = 2,
+     .drops = D::LastOfSecond,
+     .keeps_type = true},
     {.kind = OpKind::CausalConv,
      .name = "conv1d",
      .template_name = "conv1d",
@@ -559,21 +587,5 @@ static_assert(
 }  // namespace
 
 const OpTraits& op_traits(OpKind kind) { return kRows[static_cast<size_t>(kind)]; }
-
-OpAttributes default_attributes(OpKind kind) {
-  switch (op_traits(kind).family) {
-    case OpFamily::Plain: return {};
-    case OpFamily::Rope: return RopeAttributes{};
-    case OpFamily::Attention:
-    case OpFamily::Index: return AttentionAttributes{};
-    case OpFamily::SwiGlu: return SwiGluAttributes{};
-    case OpFamily::StreamGate: return StreamGateAttributes{};
-    case OpFamily::Router: return RouterAttributes{};
-    case OpFamily::LinearScan: return LinearScanAttributes{};
-    case OpFamily::DecayGate: return DecayGateAttributes{};
-    case OpFamily::Redistribution: return Redistribution{};
-  }
-  return {};
-}
 
 }  // namespace shardscape

@@ -166,8 +166,13 @@ struct OpTraits {
   // Reads the whole sequence of the rank's part of cp, although sequence parallelism splits the residual
   // stream. A key that all heads share is gathered before its rotation.
   bool inner_sequence = false;
-  bool reads_logits = false;   // a step of the loss: the last letter of operand 0 is the vocabulary
-  bool decides_first = false;  // consumers redistribute their other operands to the placement of the result
+  bool reads_logits = false;     // a step of the loss: the last letter of operand 0 is the vocabulary
+  bool decides_first = false;    // consumers redistribute their other operands to the placement of the result
+  bool passes_decision = false;  // the result decides first if operand 0 does: a norm behind a scan
+  bool one_batch = false;        // the first letters of all operands count the same sequences
+  // A sum over heads. Ranks that hold copies of a KV head each contribute their share of the head's sum, so
+  // that all ranks of tp add one number (as vLLM's MiniMaxText01RMSNormTP does).
+  bool shares_copied_heads = false;
   // The backward is linear in the gradient and accepts a Partial gradient; its result is reduced instead.
   bool accepts_partial_gradient = false;
 };

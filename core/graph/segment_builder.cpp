@@ -88,7 +88,8 @@ void SegmentBuilder::set_tower_rules() {
     images.insert(images.end(), cp.begin(), cp.end());
     images.insert(images.end(), tp.begin(), tp.end());
   } else {
-    for (const Axis axis : {Axis::Heads, Axis::KvHeads, Axis::Ffn, Axis::ProjectorFfn})
+    for (const Axis axis : {Axis::Heads, Axis::KvHeads, Axis::Ffn, Axis::ProjectorFfn, Axis::ProjectorWidth,
+                            Axis::DoubledChannels})
       parameter_rules_.set(axis, tp);
   }
   inner_rules_.set(Axis::Batch, images);

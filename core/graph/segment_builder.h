@@ -109,6 +109,11 @@ class SegmentBuilder {
   // prompt's own tensor in prefill, the cache with all tokens so far in decode. tokens: the axis of the
   // tokens that the attention needs (is_context). type: of the cache.
   TensorId cache(TensorId made, Axis tokens, DType type, bool windowed = false);
+  // The tensor as another layer reads it: a carried tensor over these axes between layers, or, with the axis
+  // of its tokens, the cache of the layer that made it.
+  TensorId carried_input(const CarriedTensor& carried, std::optional<Axis> cached_tokens);
+  // A tensor that this layer made, in the placement of carried_input without a cache.
+  TensorId handed_on(TensorId made, const CarriedTensor& carried);
   // Merges attention results over parts of the context on several ranks into the result over the whole
   // context, placed like the sequences of the stream. sums: logarithm of the softmax sum over this rank's
   // part. sinks: -1 if there are none.
@@ -146,6 +151,7 @@ class SegmentBuilder {
   // Where inference stores a tensor over these axes (batch and sequence first): on the ranks whose attention
   // reads the tensor. Context axes do not split a window or a chunk: in decode, the ranks that have the
   // stream of a sequence store it.
+  Placement carried_placement(const CarriedTensor& carried) const;
   Placement cache_placement(const std::vector<Axis>& axes, bool whole) const;
   void add_state_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                         const Placement& placement, DType type);
@@ -194,9 +200,9 @@ struct GraphError {
   Problem problem;
 };
 // Assembles and places the forward ops of a section. mtp: lines that follow the head once per depth of
-// multi-token prediction. Throws GraphError.
+// multi-token prediction. carries: of the architecture. Throws GraphError.
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,
-                      const ModelLibrary& library);
+                      const std::vector<CarriedTensor>& carries, const ModelLibrary& library);
 // The same for a part of a vision tower. Throws GraphError.
 void assemble_tower(SegmentBuilder& builder, const TowerTemplate& tower, const SectionTemplate& part,
                     const ModelLibrary& library);

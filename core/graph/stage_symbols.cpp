@@ -23,6 +23,8 @@ Symbol end_in_flight_symbol(bool head) { return Symbol::intern(head ? "nfh" : "n
 Symbol end_deferred_symbol(bool head) { return Symbol::intern(head ? "nzh" : "nze"); }
 Symbol vectors_sent_symbol() { return Symbol::intern("Rs"); }
 Symbol vectors_received_symbol() { return Symbol::intern("Rr"); }
+Symbol carried_sent_symbol(int index) { return Symbol::intern("Cs" + std::to_string(index)); }
+Symbol carried_received_symbol(int index) { return Symbol::intern("Cr" + std::to_string(index)); }
 Symbol messages_symbol() { return Symbol::intern("nx"); }
 
 std::vector<LayerClass> layer_classes(const Structure& structure) {

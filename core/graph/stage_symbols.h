@@ -31,6 +31,10 @@ Symbol messages_symbol();
 // Residual blocks: vectors per token in the message to the next stage (Rs) and from the previous stage (Rr).
 Symbol vectors_sent_symbol();
 Symbol vectors_received_symbol();
+// Carried tensors: messages with the tensor of this index that a stage sends to the next stage per microbatch
+// (Cs0, Cs1, ...), and that it receives from the previous stage (Cr0, Cr1, ...). Virtual stages are summed.
+Symbol carried_sent_symbol(int index);
+Symbol carried_received_symbol(int index);
 // Offloaded layers of kind k that are on the device, minus layers of this kind whose backward is done: Lta,
 // Ltc.
 Symbol offloaded_layers_on_device_symbol(const Graph& graph, int kind, LayerClass of);

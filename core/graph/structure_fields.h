@@ -32,6 +32,7 @@ template <>
 inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("architecture", &Structure::architecture),
     field<kSegments>("profile", &Structure::profile),
+    field<kSegments>("library", &Structure::library),
     field<kSegments>("mode", &Structure::mode),
     field<kSegments>("cache_dtype", &Structure::cache_dtype),
     field<kSegments>("state_dtype", &Structure::state_dtype),
@@ -50,6 +51,7 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("mtp_layers", &Structure::mtp_layers),
     field<kSegments>("vectors", &Structure::vectors),
     field<kSegments>("holds_vectors", &Structure::holds_vectors),
+    field<kSegments>("carried", &Structure::carried),
     field<kSegments>("images", &Structure::images),
     field<kSegments>("frozen_tower", &Structure::frozen_tower),
     field<kSegments>("tower_data", &Structure::tower_data),

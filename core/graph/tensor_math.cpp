@@ -122,6 +122,20 @@ bool holds_input(const Segment& segment, StorageId storage) {
   });
 }
 
+bool is_carried(const Segment& segment, TensorId tensor) {
+  return tensor >= 0 &&
+         std::any_of(segment.carried.begin(), segment.carried.end(), [&](const Carried& carried) {
+           return tensor == carried.in || tensor == carried.out || tensor == carried.in_grad ||
+                  tensor == carried.out_grad;
+         });
+}
+
+bool holds_earlier(const Segment& segment, StorageId storage) {
+  return std::any_of(segment.carried.begin(), segment.carried.end(), [&](const Carried& carried) {
+    return carried.in >= 0 && !carried.held && segment.tensor(carried.in).storage == storage;
+  });
+}
+
 std::vector<Axis> ungrown(std::vector<Axis> axes) {
   std::replace(axes.begin(), axes.end(), Axis::GrownBlocks, Axis::ResidualBlocks);
   return axes;

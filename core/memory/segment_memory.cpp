@@ -143,6 +143,9 @@ void SegmentLifetimes::absorb_on_chip(const Segment& s, PerSegment& out) {
   }
   for (const TensorId tensor : {s.input, s.output, s.input_grad, s.output_grad})
     if (tensor >= 0) touch(tensor, -1);
+  for (const Carried& carried : s.carried)
+    for (const TensorId tensor : {carried.in, carried.out, carried.in_grad, carried.out_grad})
+      if (tensor >= 0) touch(tensor, -1);
   for (size_t storage = 0; storage < kernel.size(); ++storage)
     if (kernel[storage] >= 0 && read[storage]) out.absorbed[storage] = true;
 }
@@ -168,6 +171,17 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
     if (!parameter && (loss || std::find(t.axes.begin(), t.axes.end(), Axis::Vocab) != t.axes.end()))
       out.category[at(t.storage)] = MemoryCategory::Logits;
   }
+  // Carried tensors of earlier layers are in the memory of these layers. Their gradients live from the last
+  // layer that reads them to the layer that makes them (StageProfiles).
+  std::set<StorageId> sums;
+  if (graph_.structure.trains())
+    for (const Carried& carried : s.carried) {
+      if (carried.in >= 0 && !carried.held) out.fixed[at(s.tensor(carried.in).storage)] = true;
+      if (carried.out_grad < 0) continue;
+      sums.insert(s.tensor(carried.out_grad).storage);
+      if (carried.in_grad >= 0) sums.insert(s.tensor(carried.in_grad).storage);
+    }
+  for (const StorageId sum : sums) out.fixed[at(sum)] = true;
   absorb_on_chip(s, out);
   std::vector<OpId> last_read(s.storages.size(), -1);
   for (size_t i = 0; i < s.ops.size(); ++i)
@@ -204,7 +218,10 @@ SegmentLifetimes::PerSegment SegmentLifetimes::analyse(const Segment& s) const {
     if (last_read[at(first)] == static_cast<OpId>(i))
       out.root[at(s.tensor(op.outputs[0]).storage)] = root(first);
   }
-  for (StorageId id = 0; id < static_cast<StorageId>(out.root.size()); ++id) out.root[at(id)] = root(id);
+  for (StorageId id = 0; id < static_cast<StorageId>(out.root.size()); ++id) {
+    out.root[at(id)] = root(id);
+    if (sums.contains(out.root[at(id)])) out.fixed[at(id)] = true;
+  }
   return out;
 }
 

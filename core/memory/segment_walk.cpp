@@ -101,6 +101,8 @@ void SegmentLifetimes::Walk::allocate_begin() {
   if (forward_) {
     survivors_ = saved_;
     if (s_.kind != SegmentKind::Head && s_.output >= 0) survivors_.insert(memory(s_.output));
+    for (const Carried& carried : s_.carried)
+      if (carried.held) allocate(memory(carried.in));
     return allocate(input_);
   }
   for (const StorageId id : saved_) allocate(id);

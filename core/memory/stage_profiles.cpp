@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/carried_tensors.h"
+
 namespace shardscape {
 namespace {
 
@@ -58,6 +60,12 @@ StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage
       program_(stage_program(r_, stage)),
       instances_(program_.layout().instances),
       gradients_(memories, stage, program_.layout()) {
+  for (const auto& made : made_carried(graph_))
+    carried_.push_back(
+        made && made->grad >= 0
+            ? m_.sizes().storages[static_cast<size_t>(made->segment)][static_cast<size_t>(
+                  graph_.segments[static_cast<size_t>(made->segment)].tensor(made->grad).storage)]
+            : 0);
   for (const StageRange& chunk : program_.layout().chunks) starts_.push_back(chunk.first);
   starts_.push_back(instances_.size());
   for (size_t c = 0; c + 1 < starts_.size(); ++c) {
@@ -83,6 +91,9 @@ StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage
 
 bool StageProfiles::same_class(size_t a, size_t b) const {
   if (holds_messages_ && (receives(a) != receives(b) || sends(a) != sends(b))) return false;
+  if (carried_gradients(a, false) != carried_gradients(b, false) ||
+      carried_gradients(a, true) != carried_gradients(b, true))
+    return false;
   const auto at = [&](size_t chunk) {
     return instances_.begin() + static_cast<std::ptrdiff_t>(starts_[chunk]);
   };
@@ -97,6 +108,26 @@ bool StageProfiles::input_received(size_t instance) const {
                                          starts_.begin() - 1);
   return holds_messages_ && instance == starts_[chunk] && receives(chunk) && !offloaded(instance) &&
          m_.lifetimes().saves_input(key(instance).first, key(instance).second);
+}
+
+CategoryBytes StageProfiles::carried_gradients(size_t chunk, bool end) const {
+  CategoryBytes out{};
+  if (carried_.empty() || !(end ? sends(chunk) : receives(chunk))) return out;
+  const StageChunk& of = stage_.chunks[chunk];
+  const int across = carried_across(graph_, r_.design.model, of.first_layer + (end ? of.layers : 0));
+  for (size_t i = 0; i < carried_.size(); ++i)
+    if (across >> i & 1) out[kBuffers] += carried_[i];
+  return out;
+}
+
+CategoryBytes StageProfiles::carried_change(size_t instance) const {
+  CategoryBytes out{};
+  for (const Carried& carried : graph_.segments[static_cast<size_t>(key(instance).first)].carried) {
+    const int64_t bytes = carried_[static_cast<size_t>(carried.index)];
+    if (carried.in_grad >= 0 && carried.out_grad < 0) out[kBuffers] += bytes;
+    if (carried.out_grad >= 0 && carried.in_grad < 0) out[kBuffers] -= bytes;
+  }
+  return out;
 }
 
 StageProfiles::Profile StageProfiles::forward(size_t chunk) {
@@ -123,6 +154,7 @@ class StageProfiles::BackwardReader {
  public:
   BackwardReader(StageProfiles& of, size_t chunk, const AccumulationStep& accumulation, bool split)
       : of_(of),
+        chunk_(chunk),
         begin_(of.starts_[chunk]),
         end_(of.starts_[chunk + 1]),
         accumulation_(accumulation),
@@ -137,6 +169,8 @@ class StageProfiles::BackwardReader {
       const size_t last = end_ - 1;
       if (of_.kind(last) != SegmentKind::Head) p_.received = as_message(of_.memory(last).output_grad);
       p_.peak.instance = last;
+      p_.change = p_.change + of_.carried_gradients(chunk_, true);
+      p_.received = p_.received + of_.carried_gradients(chunk_, true);
     }
     for (const Event& event : events) {
       if (event.kind == EventKind::Load) p_.change = p_.change + of_.memory(event.instance).saved;
@@ -183,7 +217,7 @@ class StageProfiles::BackwardReader {
     note(p_, Level{p_.change - s.saved + replayed_ - survivors + peak, i, part, then}, begins_);
     if (allocates_gradients_) apply({{i, false, of_.gradients_.whole(i)}}, nullptr, i);
     replayed_ = replayed_ - survivors;
-    p_.change = p_.change - s.saved;
+    p_.change = p_.change - s.saved + of_.carried_change(i);
     CategoryBytes present = replayed_ + s.backward.end;
     if (of_.input_received(i))
       present = present + s.forward.begin;  // the change of the forward did not include it
@@ -195,11 +229,12 @@ class StageProfiles::BackwardReader {
     apply(of_.gradients_.end(i, accumulation_), &present, i);
     if (i > begin_) return;
     apply(of_.gradients_.end_pass({begin_, end_}, accumulation_), &present, i);
-    if (of_.receives_stream(i)) p_.sent = as_message(s.backward.end);
+    if (of_.receives_stream(i)) p_.sent = as_message(s.backward.end) + of_.carried_gradients(chunk_, false);
+    p_.change = p_.change - of_.carried_gradients(chunk_, false);
   }
 
   StageProfiles& of_;
-  const size_t begin_, end_;
+  const size_t chunk_, begin_, end_;
   const AccumulationStep& accumulation_;
   const bool split_, allocates_gradients_;  // allocates_gradients_: this backward allocates gradients
   Profile p_;

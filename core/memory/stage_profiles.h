@@ -51,6 +51,11 @@ class StageProfiles {
   bool sends(size_t chunk) const { return places_.sends({place_, static_cast<int64_t>(chunk)}); }
   // Whether the saved input of the instance is its receive buffer.
   bool input_received(size_t instance) const;
+  // Bytes of the gradients of carried tensors in the messages at the begin or end of a chunk.
+  CategoryBytes carried_gradients(size_t chunk, bool end) const;
+  // Bytes of these gradients that a backward of the instance begins to hold, less those that it is the last
+  // to hold.
+  CategoryBytes carried_change(size_t instance) const;
 
   SegmentMemories& m_;
   const Report& r_;
@@ -63,8 +68,9 @@ class StageProfiles {
   const StageProgram program_;
   const std::vector<StageInstance>& instances_;
   const GradientSteps gradients_;
-  std::vector<size_t> starts_;  // first instance of every chunk, and the end
-  std::vector<int> classes_;    // class of every chunk
+  std::vector<int64_t> carried_;  // bytes of the gradients of carried tensors, by index
+  std::vector<size_t> starts_;    // first instance of every chunk, and the end
+  std::vector<int> classes_;      // class of every chunk
   // First chunk of every class. The vectors below are indexed by class.
   std::vector<size_t> firsts_;
   std::vector<Profile> forwards_;

@@ -23,13 +23,26 @@ enum class Axis : uint8_t {
   // Vision towers. Images and ImageTokens: images of a microbatch, and the tokens that the language model
   // reads of one image. PatchInputs: numbers of one patch of an image. VisionHidden: the tower's hidden size.
   // Merged: the hidden sizes of the patches that make one token, concatenated. ProjectorFfn: inner width of a
-  // projector.
+  // projector. MergedHidden: the hidden sizes of the language model, concatenated in the same way.
+  // ProjectorWidth and ProjectorOut: inner width of a projector that says its width. Patches: patches of an
+  // image without the class token of the tower. QuarterTokens, DoubledChannels and QuadrupledChannels: tokens
+  // after the first of two convolutions with stride 2, channels after the first and the second. ConvTaps:
+  // patches that such a convolution reads. ClipBounds: smallest and largest number.
   Images,
   ImageTokens,
   PatchInputs,
   VisionHidden,
   Merged,
   ProjectorFfn,
+  MergedHidden,
+  ProjectorWidth,
+  ProjectorOut,
+  Patches,
+  QuarterTokens,
+  DoubledChannels,
+  QuadrupledChannels,
+  ConvTaps,
+  ClipBounds,
   SsmInner,
   SsmState,
   SsmConv,
@@ -81,6 +94,10 @@ enum class Axis : uint8_t {
   GroupHeads,
   OutputRank,
   TwoHidden,  // two hidden-size tensors, concatenated
+  // Per-layer inputs (Gemma 4). PerLayer: width of the input of one layer. ModelLayers: the layers of the
+  // model.
+  PerLayer,
+  ModelLayers,
   // Hyper-connections. Streams: residual streams. StreamMix: the projections from which a sublayer computes
   // its weights of streams.
   Streams,

@@ -14,19 +14,16 @@
 #include "base/problem.h"
 #include "model/axis.h"
 #include "model/recompute_module.h"
+#include "model/source_place.h"
 #include "model/weight_format.h"
 
 namespace shardscape {
-
-struct SourcePlace {
-  std::string file;  // relative to the models/ folder: "blocks/mlp.json"
-  int line = 0;      // 1-based
-};
 
 // `if name` or `unless name` behind a line.
 struct LineCondition {
   std::string option;
   bool wanted = true;  // false: `unless`
+  int at = 0;          // characters of the line before the option
 };
 
 // One line of a template: an op such as `q = einsum[bsd,dhe->bshe](x, wq)`, or a call of another block such
@@ -39,13 +36,19 @@ struct OpLine {
   std::vector<std::string> args;          // inputs, parameters or results of earlier lines
   std::vector<std::string> options;       // of the called block
   std::vector<LineCondition> conditions;  // the line counts if all hold
-  SourcePlace place;
+  SourcePlace place;                      // of the first character
+  // Characters of the line before the callee, before its letters and before each argument.
+  int callee_at = 0, spec_at = 0;
+  std::vector<int> args_at;
+  SourcePlace callee_place() const { return place.further(callee_at); }
+  SourcePlace spec_place() const { return place.further(spec_at); }
+  SourcePlace arg_place(size_t arg) const { return place.further(arg < args_at.size() ? args_at[arg] : 0); }
 };
 
 // Name of an option of a block or an architecture, and what it does.
 using BlockOptions = std::vector<std::pair<std::string, std::string>>;
 
-// Parses one line. A Problem names the column and the expected token.
+// Parses one line that starts at the place. A Problem names the column and the expected token.
 Result<OpLine> parse_op_line(const std::string& text, const SourcePlace& place);
 
 struct BlockInput {
@@ -112,10 +115,29 @@ struct SectionTemplate {
 // tower.
 struct TowerTemplate {
   std::string id;
+  // Between patches and projector, images have one token more than patches. `patches` is then over batch,
+  // patches and patch_inputs.
+  bool class_token = false;
   SectionTemplate patches, layer, projector;
   SectionTemplate norm;  // lines before those of the projector that belong to the tower; may be empty
   bool empty() const { return layer.lines.empty(); }
 };
+
+// A tensor that one layer makes and later layers read: keys that an indexer picked, or keys and values.
+struct CarriedTensor {
+  std::string name;    // in lines of later layers
+  std::string line;    // of the layer that makes it: the name of the result of a line,
+  std::string result;  // or of a result inside the block that the line calls; empty: the line's own result
+  std::vector<Axis> axes;
+  std::optional<DType> dtype{};  // nullopt: the model's type
+  bool cached = false;           // a tensor that inference caches: in decode, later layers read the cache
+  bool in_stream = false;        // split over ranks as the residual stream
+};
+// Whether layers with these lines read the tensor, or make it. A layer that reads it does not make it.
+bool reads(const SectionTemplate& section, const CarriedTensor& tensor);
+bool makes(const SectionTemplate& section, const CarriedTensor& tensor);
+// Bits of masks of carried tensors.
+inline constexpr size_t kMaxCarried = 8;
 
 // A model layout. Layer i has kind kinds[pattern[i % pattern.size()]], except that the first dense_layers
 // layers have kind `lead`.
@@ -137,10 +159,12 @@ struct Architecture {
   // Attention residuals: by kind of layer, the kind that stands for it in the first layer of a residual
   // block.
   std::map<std::string, std::string> block_start;
+  std::vector<CarriedTensor> carries;
   BlockOptions options;  // that a model may name behind the architecture: "glm4_moe; qk_norm"
   SourcePlace place;
-  // Over all blocks that the lines call: the axes of parameters, and the op kinds.
-  std::bitset<kAxisCount> axes;
+  // Over all blocks that the lines call: the axes of parameters, and the op kinds. A tower has axes of its
+  // own, because its hidden size is not that of the language model.
+  std::bitset<kAxisCount> axes, tower_axes;
   std::set<std::string> ops;
   bool uses(Axis axis) const { return axes.test(static_cast<size_t>(axis)); }
 };

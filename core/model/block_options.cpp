@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/number_text.h"
+#include "base/suggest.h"
 #include "base/units.h"
 
 namespace shardscape {
@@ -34,8 +35,18 @@ class Chooser {
   Chooser(const BlockOptions& known, const std::vector<std::string>& chosen)
       : known_(known), chosen_(chosen) {}
 
+  // The inputs whose conditions hold: "picked if shared_index".
+  std::vector<BlockInput> inputs(const std::vector<BlockInput>& all) {
+    std::vector<BlockInput> out;
+    for (const BlockInput& input : all)
+      if (const auto name = chosen_name(input.name)) out.push_back({*name, input.axes});
+    for (const BlockInput& input : out) inputs_.insert(input.name);
+    return out;
+  }
+  bool is_input(const std::string& of) const { return inputs_.contains(of); }
+
   std::vector<OpLine> lines(const std::vector<OpLine>& all) {
-    std::set<std::string> made;
+    std::set<std::string> made = inputs_;
     for (const OpLine& line : all)
       if (holds(line)) made.insert(line.output);
     std::vector<OpLine> out;
@@ -105,6 +116,7 @@ class Chooser {
 
   const BlockOptions& known_;
   const std::vector<std::string>& chosen_;
+  std::set<std::string> inputs_;
   std::map<std::string, std::string> stands_for_;
 };
 
@@ -136,10 +148,20 @@ std::optional<Problem> unknown_option(const OptionCall& call, const BlockOptions
   for (const auto& [option, help] : known) names.push_back(option);
   for (const std::string& option : call.options)
     if (!declares(known, option))
-      return Problem{ProblemCode::DataValue, place.file + ":" + std::to_string(place.line),
-                     "\"" + call.id + "\" has no option \"" + option + "\"",
+      return Problem{ProblemCode::DataValue, place_text(place),
+                     "\"" + call.id + "\" has no option \"" + option + "\"" + did_you_mean(option, names),
                      names.empty() ? "a call without options" : or_list(names)};
   return std::nullopt;
+}
+
+std::optional<Problem> unknown_input_option(const std::string& input, const BlockOptions& known,
+                                            const SourcePlace& place) {
+  OptionCall call{input, {}};
+  int part = 0;
+  each_part(input, ' ', [&](std::string_view text) {
+    if (part++ % 2 == 0 && part > 1) call.options.emplace_back(text);
+  });
+  return unknown_option(call, known, place);
 }
 
 BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::string>& chosen,
@@ -147,10 +169,13 @@ BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::st
   Chooser chooser(block.options, chosen);
   BlockTemplate out = block;
   out.id = id;
+  out.inputs = chooser.inputs(block.inputs);
   out.ops = chooser.lines(block.ops);
   out.output = chooser.name(block.output);
   out.labels = chooser.labels(block.labels);
   for (std::string& cached : out.cached) cached = chooser.name(cached);
+  // An input belongs to the caller, who may cache it.
+  std::erase_if(out.cached, [&](const std::string& cached) { return chooser.is_input(cached); });
   if (block.options.empty()) return out;
   std::erase_if(out.cached, [&](const std::string& cached) {
     return std::none_of(out.ops.begin(), out.ops.end(),
@@ -160,6 +185,13 @@ BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::st
     return std::none_of(out.ops.begin(), out.ops.end(),
                         [&](const OpLine& line) { return has(line.args, param.name); });
   });
+  return out;
+}
+
+TowerTemplate without_options(const TowerTemplate& tower) {
+  TowerTemplate out = tower;
+  for (SectionTemplate* section : {&out.patches, &out.layer, &out.norm, &out.projector})
+    section->lines = Chooser({}, {}).lines(section->lines);
   return out;
 }
 

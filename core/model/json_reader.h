@@ -7,8 +7,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 
 #include "base/problem.h"
+#include "model/source_place.h"
 
 namespace shardscape {
 
@@ -36,6 +38,12 @@ class JsonFile {
   // Line of a member by its path, "text_config.hidden_size". Of an absent member: the line of the innermost
   // object on the path; 1 without one.
   int line_of_member(const std::string& path) const;
+  // Where a value of root() starts, and the key of a member. A value of another file: the first line.
+  SourcePlace place(const nlohmann::ordered_json& value) const;
+  SourcePlace key_place(const nlohmann::ordered_json& member) const;
+  // Throws a DataError at the place.
+  [[noreturn]] static void fail(ProblemCode code, const SourcePlace& at, const std::string& what,
+                                const std::string& accepted);
   // Throws a DataError at the line of `near`.
   [[noreturn]] void fail(ProblemCode code, const std::string& near, const std::string& what,
                          const std::string& accepted) const;
@@ -59,8 +67,19 @@ class JsonFile {
  private:
   const nlohmann::ordered_json* find(const nlohmann::ordered_json& in, const std::string& key) const;
   int line_at(size_t byte) const;
+  SourcePlace place_at(size_t byte) const;
+  // Throws a DataError at the member, or at the object that lacks it.
+  [[noreturn]] void fail_member(const nlohmann::ordered_json& in, const std::string& key,
+                                const std::string& what, const std::string& accepted) const;
+  // Bytes where values, and the keys of members, start. Made at the first request.
+  struct Bytes {
+    size_t value = 0, key = 0;
+  };
+  using Places = std::unordered_map<const nlohmann::ordered_json*, Bytes>;
+  const Places& places() const;
   std::string text_, name_;
   nlohmann::ordered_json root_;
+  mutable std::optional<Places> places_;
 };
 
 }  // namespace shardscape

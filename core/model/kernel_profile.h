@@ -18,7 +18,7 @@ struct KernelStat {
   // The letters of the op's spec that give its shape: "bs" of rms_norm[bsd,d->bsd]; "sd" of rope[bshd->bshd].
   // "...": the letters of the result that the last operand lacks (one element per normalized row). "result",
   // "parameter" (the last operand) and "operand N": all letters of that tensor. "rows of operand N": without
-  // the last.
+  // the last. "bth, width of operand N": these letters and the last of that tensor.
   std::string over;
   DType dtype = DType::FP32;
   int copies = 1;

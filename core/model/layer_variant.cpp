@@ -124,9 +124,26 @@ std::vector<LayerVariant> named_kinds(const ModelSpec& model, const Architecture
 
 }  // namespace
 
+const SectionTemplate* section_of(const Architecture& architecture, const std::string& kind) {
+  const auto it = std::find_if(architecture.kinds.begin(), architecture.kinds.end(),
+                               [&](const SectionTemplate& section) { return section.name == kind; });
+  return it == architecture.kinds.end() ? nullptr : &*it;
+}
+
 bool has_kind(const Architecture& architecture, const std::string& name) {
-  return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
-                     [&](const SectionTemplate& kind) { return kind.name == name; });
+  return section_of(architecture, name) != nullptr;
+}
+
+bool reads(const SectionTemplate& section, const CarriedTensor& tensor) {
+  return std::any_of(section.lines.begin(), section.lines.end(), [&](const OpLine& line) {
+    return std::find(line.args.begin(), line.args.end(), tensor.name) != line.args.end();
+  });
+}
+
+bool makes(const SectionTemplate& section, const CarriedTensor& tensor) {
+  return !reads(section, tensor) &&
+         std::any_of(section.lines.begin(), section.lines.end(),
+                     [&](const OpLine& line) { return line.output == tensor.line; });
 }
 
 Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text) {

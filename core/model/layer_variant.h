@@ -20,6 +20,8 @@ std::string layer_variants_text(const std::vector<LayerVariant>& variants);
 
 // Whether the architecture has layers of this kind.
 bool has_kind(const Architecture& architecture, const std::string& name);
+// The lines of layers of this kind; nullptr: the architecture has none.
+const SectionTemplate* section_of(const Architecture& architecture, const std::string& kind);
 // Whether the model says more about its layers than its architecture does.
 inline bool has_own_layers(const ModelSpec& model) {
   return !model.layer_pattern.empty() || !model.variants.empty();
@@ -31,12 +33,22 @@ struct EnteringBlocks {
   bool received = false;  // from another stage
 };
 
+// Masks of carried tensors (Architecture::carries).
+struct CarriedUse {
+  int made = 0;  // made here and read by later layers
+  int held = 0;  // the first layer of its stage that reads a tensor of an earlier stage
+  int last = 0;  // read by no later layer
+  auto operator<=>(const CarriedUse&) const = default;
+};
+
 // The kinds of layers of a model, and the order of its layers.
 struct ModelLayers {
   std::vector<LayerVariant> kinds;  // kinds of the architecture first; without a variant, name and kind agree
   LayerPattern pattern;             // indices into kinds
   int lead = -1;  // the kind of the first dense_layers layers; -1: the pattern has all layers
   std::vector<EnteringBlocks> blocks{};  // by kind; empty without residual blocks
+  std::vector<CarriedUse> carried{};     // by kind; empty without carried tensors
+  CarriedUse embedding{};                // carried tensors of the embedding
 };
 // With a layer pattern: the kinds in the pattern. Without one: the kinds and the pattern of the architecture.
 // A variant with the name of a kind replaces this kind. A pattern that names an unknown kind counts as none.

@@ -14,6 +14,7 @@ std::string_view model_section_label(ModelSection section) {
     case ModelSection::MultiToken: return "Multi-token prediction";
     case ModelSection::StateSpace: return "State space";
     case ModelSection::LinearAttention: return "Linear attention";
+    case ModelSection::Streams: return "Residual streams";
     case ModelSection::Vision: return "Vision tower";
   }
   return "";

@@ -26,6 +26,7 @@ enum class ModelSection : uint8_t {
   MultiToken,
   StateSpace,
   LinearAttention,
+  Streams,
   Vision
 };
 std::string_view model_section_label(ModelSection section);  // "Latent attention"
@@ -71,16 +72,22 @@ inline constexpr std::array kRows{
               "number of layers."),
     per_model(&M::hidden, "hidden", "D", "Hidden size", "", Size, 1, kMaxHidden, {}, "hidden size (D)",
               "Width of the residual stream. The width may differ from heads x head size."),
-    per_model(&M::streams, "streams", "n", "Residual streams", "", Size, 0, kMaxStreams,
+    per_model(&M::streams, "streams", "n", "Residual streams", "", Streams, 0, kMaxStreams,
               {Axis::Streams, "hyper-connections", true}, "residual streams (n)",
               "Hyper-connections: vectors of the hidden size that the residual stream has per token. Each "
               "sublayer reads a weighted sum of them and writes to all of them. Activations between layers "
               "and messages between stages grow with this number."),
-    per_model(&M::block_layers, "residual_block_layers", "", "Residual block", "layers", Size, 0, kMaxLayers,
-              {}, "layers of a residual block",
+    per_model(&M::block_layers, "residual_block_layers", "", "Residual block", "layers", Streams, 0,
+              kMaxLayers, {}, "layers of a residual block",
               "Attention residuals: layers whose results are summed to one vector per token. Each sublayer "
               "reads a sum of the vectors of all earlier blocks and of its own block so far, weighted by a "
               "softmax. Messages between stages and gradients grow by one vector with each block."),
+    per_model(
+        &M::per_layer_dim, "per_layer_dim", "Dl", "Per-layer input", "", Size, 0, kMaxHidden,
+        {Axis::PerLayer, "inputs per layer", true}, "width of per-layer inputs (Dl)",
+        "Per-layer inputs (Gemma 4): every token has so many numbers for each layer, from a second table "
+        "of V x L x Dl parameters and a projection of the embedding. They travel with the residual "
+        "stream."),
     per_layer(&M::heads, "heads", "H", "Attention heads", "", Attention, 0, kMaxHeads,
               {Axis::Heads, "attention", true}, "attention heads (H)",
               "Query heads. Tensor parallelism gives each rank whole heads, so tp has to divide them."),
@@ -206,8 +213,8 @@ inline constexpr std::array kRows{
               "including the query's own. 0: the whole sequence. Changes useful FLOPs only: hardware "
               "FLOPs are counted without masks."),
     per_layer(
-        &M::attention_chunk, "attention_chunk", "Wc", "Attention chunk", "tokens", Attention, 0, kMaxSeq, {},
-        "attention chunk (Wc)",
+        &M::attention_chunk, "attention_chunk", "Wc", "Attention chunk", "tokens", SparseAttention, 0,
+        kMaxSeq, {}, "attention chunk (Wc)",
         "Attention in chunks (Llama 4): the sequence is cut into chunks of this many tokens, and a token "
         "attends to the tokens of its own chunk. Inference caches at most one chunk. 0: the whole "
         "sequence."),
@@ -308,7 +315,7 @@ inline constexpr std::array kRows{
               {Axis::PatchInputs, "vision tower", true}, "FFN size of the vision tower (F_vision)",
               "Inner width of the tower's MLP. Tensor parallelism splits it."),
     per_model(&M::vision_positions, "vision_positions", "Smax_vision", "Tower positions", "patches", Vision,
-              0, kMaxSeq, {Axis::PatchInputs, "vision tower", true},
+              0, kMaxSeq, {Axis::PatchInputs, "vision tower with learned positions", true},
               "learned positions of patches (Smax_vision)",
               "Rows of the tower's table of learned positions. Images with other numbers of patches "
               "interpolate the rows."),
@@ -322,6 +329,11 @@ inline constexpr std::array kRows{
               {Axis::PatchInputs, "vision tower", true}, "patches of a token (Mv)",
               "Neighbouring patches that the projector merges into one token of the language model, 4 for a "
               "square of 2 x 2."),
+    per_model(&M::vision_projector, "vision_projector", "Wp", "Projector width", "", Vision, 0, kMaxFfn,
+              {Axis::ProjectorWidth, "projector with a width of its own", true},
+              "inner width of the projector (Wp)",
+              "Inner width of a projector that does not have the width of the merged patches (Llama 4, "
+              "MiniMax-M3)."),
 };
 
 }  // namespace model_size_rows

@@ -50,12 +50,14 @@ struct ModelSpec {
   // heads that share B and C, tokens per chunk of the scan.
   int64_t ssm_state = 0, ssm_conv = 0, ssm_expand = 0, ssm_dt_rank = 0, ssm_head_dim = 0, ssm_heads = 0,
           ssm_groups = 0, ssm_chunk = 0;
-  int64_t block_layers = 0;  // attention residuals: layers of a residual block; 0 without them
-  int64_t streams = 0;       // residual streams of hyper-connections; 0: the usual single stream
+  int64_t block_layers = 0;   // attention residuals: layers of a residual block; 0 without them
+  int64_t per_layer_dim = 0;  // width of the input that every layer has of its own (Gemma 4); 0: none
+  int64_t streams = 0;        // residual streams of hyper-connections; 0: the usual single stream
   // Vision tower; 0 without one. Patches are vision_patch x vision_patch pixels of vision_frames frames;
-  // vision_merge patches make one token of the language model.
+  // vision_merge patches make one token of the language model. vision_projector: inner width of a projector
+  // that does not have the width of the merged patches.
   int64_t vision_layers = 0, vision_hidden = 0, vision_heads = 0, vision_head_dim = 0, vision_ffn = 0,
-          vision_positions = 0, vision_patch = 0, vision_frames = 0, vision_merge = 0;
+          vision_positions = 0, vision_patch = 0, vision_frames = 0, vision_merge = 0, vision_projector = 0;
   // Linear attention; 0 without. Key heads, which value heads share in equal parts; sizes of a key head and
   // of a value head; convolution taps; tokens per chunk of the scan; groups of heads that share a norm; rank
   // of the projections to decay and output gate.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/suggest.h"
 #include "model/block_options.h"
 
 namespace shardscape {
@@ -23,17 +24,28 @@ class Resolver {
         add(block, {}, block.id);
       else
         add_call(block);
+    for (const TowerTemplate& tower : stated_.towers) add_tower(tower);
     for (const Architecture& architecture : stated_.architectures) add_choices(architecture);
-    // Calls inside of blocks add blocks behind the others.
+    resolve_inner_calls();
+    return std::move(out_);
+  }
+
+  std::vector<BlockTemplate> run(const std::vector<OpLine*>& lines) {
+    for (OpLine* line : lines) call(*line);
+    resolve_inner_calls();
+    return std::move(out_.blocks);
+  }
+
+ private:
+  // Calls inside of blocks add blocks behind the others.
+  void resolve_inner_calls() {
     for (size_t i = 0; i < out_.blocks.size(); ++i) {
       BlockTemplate block = out_.blocks[i];
       for (OpLine& line : block.ops) call(line);
       out_.blocks[i] = std::move(block);
     }
-    return std::move(out_);
   }
 
- private:
   bool accepts(const OptionCall& call, const BlockOptions& known, const SourcePlace& place) {
     const auto problem = unknown_option(call, known, place);
     if (problem) problems_.push_back(*problem);
@@ -65,7 +77,7 @@ class Resolver {
     const OptionCall call = parse_option_call(block.is);
     const BlockTemplate* base = find(stated_.blocks, call.id);
     if (!base || !base->is.empty()) {
-      problems_.push_back({ProblemCode::DataValue, block.place.file + ":" + std::to_string(block.place.line),
+      problems_.push_back({ProblemCode::DataValue, place_text(block.place),
                            "\"is\" names \"" + call.id + "\", which is no block with lines",
                            "the id of a block that has \"ops\", with options: \"self_attention; rope\""});
       return;
@@ -83,10 +95,24 @@ class Resolver {
     const OptionCall call = parse_option_call(line.callee);
     if (call.options.empty()) return true;
     const BlockTemplate* base = find(stated_.blocks, call.id);
-    const BlockOptions none;
-    if (!accepts(call, base ? base->options : none, line.place)) return false;
+    if (!base) {
+      std::vector<std::string> known;
+      for (const BlockTemplate& block : stated_.blocks) known.push_back(block.id);
+      problems_.push_back({ProblemCode::UnknownOp, place_text(line.callee_place()),
+                           "there is no block \"" + call.id + "\"" + did_you_mean(call.id, known),
+                           "the id of a file under models/blocks/"});
+      return false;
+    }
+    if (!accepts(call, base->options, line.callee_place())) return false;
     line.callee = called(call, *base);
     return true;
+  }
+
+  void add_tower(const TowerTemplate& stated) {
+    TowerTemplate tower = without_options(stated);
+    for (SectionTemplate* section : {&tower.patches, &tower.layer, &tower.norm, &tower.projector})
+      if (!call_all(*section)) return;
+    out_.towers.push_back(std::move(tower));
   }
 
   // The architecture with every choice of its options.
@@ -105,10 +131,10 @@ class Resolver {
   bool call_all(Architecture& architecture) {
     std::vector<SectionTemplate*> sections{&architecture.embedding, &architecture.head, &architecture.mtp};
     for (SectionTemplate& kind : architecture.kinds) sections.push_back(&kind);
-    for (SectionTemplate* section : sections)
-      for (OpLine& line : section->lines)
-        if (!call(line)) return false;
-    return true;
+    return std::all_of(sections.begin(), sections.end(), [&](SectionTemplate* s) { return call_all(*s); });
+  }
+  bool call_all(SectionTemplate& section) {
+    return std::all_of(section.lines.begin(), section.lines.end(), [&](OpLine& line) { return call(line); });
   }
 
   const Templates& stated_;
@@ -120,6 +146,11 @@ class Resolver {
 
 Templates resolve_options(const Templates& stated, std::vector<Problem>& problems) {
   return Resolver(stated, problems).run();
+}
+
+std::vector<BlockTemplate> resolve_calls(const Templates& stated, const std::vector<OpLine*>& lines,
+                                         std::vector<Problem>& problems) {
+  return Resolver(stated, problems).run(lines);
 }
 
 }  // namespace shardscape

@@ -11,10 +11,12 @@
 #include "design/layer_sizes.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
+#include "graph/carried_tensors.h"
 #include "graph/chunk_layers.h"
 #include "graph/ring.h"
 #include "plan/bound_plan.h"
 #include "plan/rank_mesh.h"
+#include "plan/stage_boundary.h"
 #include "plan/stage_layers.h"
 
 namespace shardscape {
@@ -205,6 +207,8 @@ class ReportMaker {
   int first_of_class(const StageReport& s) const {
     const PipelineLayout places = pipeline_layout(r_.design.parallel);
     const Graph& graph = r_.graph();
+    const ModelSpec& model = r_.design.model;
+    const bool carries = !made_carried(graph).empty();
     const auto same_class = [&](const StageReport& other) {
       for (size_t c = 0; c < s.chunks.size(); ++c) {
         const StageChunk &a = s.chunks[c], &b = other.chunks[c];
@@ -214,6 +218,11 @@ class ReportMaker {
           return false;
         for (int64_t i = 0; i < a.layers && !graph.one_kind(); ++i)
           if (kind_of(graph, a.first_layer + i) != kind_of(graph, b.first_layer + i)) return false;
+        if (carries &&
+            (carried_across(graph, model, a.first_layer) != carried_across(graph, model, b.first_layer) ||
+             carried_across(graph, model, a.first_layer + a.layers) !=
+                 carried_across(graph, model, b.first_layer + b.layers)))
+          return false;
       }
       return true;
     };
@@ -320,6 +329,7 @@ class ReportMaker {
       const StageLayers layers_here = count_layers(s, graph, r_.design);
       bind_nothing_recomputed(s.binding, graph);
       if (graph.structure.vectors > 0) bind_vectors(s, graph);
+      bind_carried(s, graph);
       if (places.layout == ChunkLayout::Vee) s.binding.set(messages_symbol(), places.messages(p));
       const std::vector<Action> actions = make_stage_schedule(r_.design.parallel, s.stage, seen,
                                                               r_.cache.get());
@@ -337,17 +347,35 @@ class ReportMaker {
 
   // Vectors per token in the messages of the stage. Validation refuses stages of several chunks.
   void bind_vectors(StageReport& s, const Graph& graph) {
-    const auto number = [&](int segment, bool sent) {
-      const Segment& of = graph.segments[static_cast<size_t>(segment)];
-      Wide out = 1;
-      value(vectors_per_token(of.tensor(sent ? of.output : of.input)), s.binding, out);
-      return static_cast<int64_t>(out);
-    };
     const StageChunk& chunk = s.chunks.front();
-    const auto layer = [&](int64_t i) { return 1 + kind_of(graph, chunk.first_layer + i); };
-    if (!s.last) s.binding.set(vectors_sent_symbol(), number(s.layers > 0 ? layer(s.layers - 1) : 0, true));
-    if (!s.first)
-      s.binding.set(vectors_received_symbol(), number(s.layers > 0 ? layer(0) : graph.head(), false));
+    const auto bind = [&](Symbol symbol, bool sent) {
+      Wide vectors = 1;
+      value(message_vectors(graph, r_.design.model, chunk.first_layer, s.layers, sent), s.binding, vectors);
+      s.binding.set(symbol, static_cast<int64_t>(vectors));
+    };
+    if (!s.last) bind(vectors_sent_symbol(), true);
+    if (!s.first) bind(vectors_received_symbol(), false);
+  }
+
+  // Messages of the stage with carried tensors, per microbatch.
+  void bind_carried(StageReport& s, const Graph& graph) {
+    const size_t tensors = made_carried(graph).size();
+    const PipelineLayout places = pipeline_layout(r_.design.parallel);
+    std::vector<int64_t> sent(tensors), received(tensors);
+    for (size_t c = 0; c < s.chunks.size() && tensors > 0; ++c) {
+      const StagePlace here{s.stage, static_cast<int64_t>(c)};
+      const StageChunk& chunk = s.chunks[c];
+      const auto count = [&](int64_t layer, std::vector<int64_t>& to) {
+        const int across = carried_across(graph, r_.design.model, layer);
+        for (size_t i = 0; i < tensors; ++i) to[i] += across >> i & 1;
+      };
+      if (places.sends(here)) count(chunk.first_layer + chunk.layers, sent);
+      if (places.receives(here)) count(chunk.first_layer, received);
+    }
+    for (size_t i = 0; i < tensors; ++i) {
+      s.binding.set(carried_sent_symbol(static_cast<int>(i)), sent[i]);
+      s.binding.set(carried_received_symbol(static_cast<int>(i)), received[i]);
+    }
   }
 
   bool activations(const StageReport& s, const StageShape& shape, Wide& bytes) {

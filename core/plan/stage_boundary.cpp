@@ -17,4 +17,14 @@ StageBoundary stage_boundary(const Graph& graph) {
   return out;
 }
 
+Expr message_vectors(const Graph& graph, const ModelSpec& model, int64_t first_layer, int64_t layers,
+                     bool sent) {
+  if (graph.structure.vectors == 0) return Expr(1);
+  const int none = sent ? 0 : graph.head();  // a stage without layers sends the embedding, or feeds the head
+  const int64_t layer = sent ? first_layer + layers - 1 : first_layer;
+  const int segment = layers > 0 ? 1 + graph.layer_kind(layer, model) : none;
+  const Segment& of = graph.segments[static_cast<size_t>(segment)];
+  return vectors_per_token(of.tensor(sent ? of.output : of.input));
+}
+
 }  // namespace shardscape

@@ -14,5 +14,9 @@ struct StageBoundary {
   MeshAxes gathered;
 };
 StageBoundary stage_boundary(const Graph& graph);
+// Vectors per token in the message that a stage with these layers sends, or receives: 1 without residual
+// blocks.
+Expr message_vectors(const Graph& graph, const ModelSpec& model, int64_t first_layer, int64_t layers,
+                     bool sent);
 
 }  // namespace shardscape

@@ -9,6 +9,7 @@
 #include "grad_sync/grad_plan.h"
 #include "grad_sync/stage_gradients.h"
 #include "grad_sync/sync_model.h"
+#include "graph/carried_tensors.h"
 #include "plan/stage_boundary.h"
 
 namespace shardscape {
@@ -374,9 +375,8 @@ class ShapeBuilder {
     const ChunkLayout layout = graph_.structure.layout;
     if (ends == 2 && layout == ChunkLayout::Round) return;
     if (!graph_.structure.trains()) {  // forward only
-      if (!shape_.last) message(CommOp::send(), microbatches(), microbatches() * vectors(true), boundary);
-      if (!shape_.first)
-        message(CommOp::receive(), microbatches(), microbatches() * vectors(false), boundary);
+      if (!shape_.last) message(true, microbatches(), microbatches() * vectors(true), boundary);
+      if (!shape_.first) message(false, microbatches(), microbatches() * vectors(false), boundary);
       if (!shape_.first) gathered(microbatches(), boundary);
       return;
     }
@@ -390,7 +390,7 @@ class ShapeBuilder {
                                    ? microbatches() * ((shape_.last ? Expr() : vectors(true)) +
                                                        (shape_.first ? Expr() : vectors(false)))
                                    : count;
-    for (const CommOp end : {CommOp::send(), CommOp::receive()}) message(end, count, vectors_moved, boundary);
+    for (const bool sends : {true, false}) message(sends, count, vectors_moved, boundary);
     gathered(count, boundary);
   }
 
@@ -400,11 +400,20 @@ class ShapeBuilder {
     return Expr(sent ? vectors_sent_symbol() : vectors_received_symbol());
   }
 
-  // moved: messages times their vectors.
-  void message(CommOp end, const Expr& count, const Expr& moved, const StageBoundary& boundary) {
+  // moved: messages times their vectors. Carried tensors travel with the stream, and count in its type.
+  // sends: the messages are sent, not received.
+  void message(bool sends, const Expr& count, const Expr& moved, const StageBoundary& boundary) {
     static const Expr stages{Symbol::intern("pp")};
-    collective(Phase::Pipeline, end, "pp", stages, boundary.message.dtype, count,
-               moved * local_elements(boundary.message));
+    Expr elements = moved * local_elements(boundary.message);
+    for (int i = 0; i < std::ssize(made_carried(graph_)); ++i) {
+      const Expr sent(carried_sent_symbol(i)), received(carried_received_symbol(i));
+      elements += microbatches() *
+                  ((sends ? sent : received) * carried_bytes(graph_, 1 << i) +
+                   (sends ? received : sent) * carried_bytes(graph_, 1 << i, true)) /
+                  Expr(dtype_bytes(boundary.message.dtype));
+    }
+    collective(Phase::Pipeline, sends ? CommOp::send() : CommOp::receive(), "pp", stages,
+               boundary.message.dtype, count, elements);
   }
 
   // The all-gather of messages that were scattered over tp.
@@ -514,10 +523,10 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
     model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
   model.model_buffers = count_buffers(*model.graph);
   model.parts = count_parts(*model.graph);
-  for (const PartParameters& part : model.parts) {
-    model.model_parameters += part.parameters;
-    model.active_parameters += part.active;
-  }
+  for (const PartParameters& part : model.parts) model.model_parameters += part.parameters;
+  // A token of text does not pass the vision tower.
+  for (ModelPart part : {ModelPart::Language, ModelPart::Mtp})
+    model.active_parameters += model.parts[static_cast<size_t>(part)].active;
   for (ModelPart part : {ModelPart::Language, ModelPart::Vision, ModelPart::Projector})
     model.released_parameters += model.parts[static_cast<size_t>(part)].parameters;
   count_cache(*model.graph, model);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "graph/carried_tensors.h"
 #include "performance/collective_time.h"
 #include "performance/op_time.h"
 #include "pipeline/peak_candidates.h"
+#include "plan/stage_boundary.h"
 
 namespace shardscape {
 
@@ -23,6 +25,25 @@ LinkShare mean_links(const std::vector<const LayerSeconds*>& instances) {
   return seconds > 0 ? LinkShare{links.scaleup / seconds, links.nic / seconds} : LinkShare{};
 }
 
+// Vectors per token in a message of the stage to the next one.
+double sent_vectors(const Report& report, const StageReport& stage) {
+  const Graph& graph = report.graph();
+  if (stage.last || graph.structure.vectors == 0) return 1;
+  return number(
+      message_vectors(graph, report.design.model, stage.chunks.front().first_layer, stage.layers, true),
+      report.binding);
+}
+
+// Bytes of the carried tensors in a message of the stage to the next one: the mean over its virtual stages.
+double carried_bytes(const Report& report, const StageReport& stage) {
+  Expr out;
+  for (const StageChunk& chunk : stage.chunks)
+    out += carried_bytes(report.graph(), carried_across(report.graph(), report.design.model,
+                                                        chunk.first_layer + chunk.layers));
+  if (out.is_zero()) return 0;
+  return number(out, report.stages.front().binding) / static_cast<double>(stage.chunks.size());
+}
+
 // Seconds of GEMMs and attention, which are slower with fewer processors.
 double gemms_and_attention(const PartSeconds& part) {
   return part.categories[static_cast<size_t>(TimeCategory::MatrixProducts)] +
@@ -37,8 +58,7 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
   const Boundary& boundary = table.boundary();
   struct Known {  // most messages have the same span
     GroupSpan span;
-    int64_t vectors;
-    double seconds;
+    double vectors, carried, seconds;
   };
   std::vector<Known> known;
   const auto stages = static_cast<int64_t>(report.stages.size());
@@ -46,15 +66,16 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     const DeviceMesh& mesh = costs_.mesh();
     const GroupSpan span = span_of(
         {mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
-    const int64_t
-        vectors = report.stages[static_cast<size_t>(s)].binding.get(vectors_sent_symbol()).value_or(1);
-    auto it = std::find_if(known.begin(), known.end(),
-                           [&](const Known& one) { return one.span == span && one.vectors == vectors; });
-    if (it == known.end())
-      it = known.insert(it,
-                        {span, vectors,
-                         collective_seconds(machine, CollectiveKind::SendRecv,
-                                            boundary.message_bytes * static_cast<double>(vectors), span)});
+    const StageReport& stage = report.stages[static_cast<size_t>(s)];
+    const double vectors = sent_vectors(report, stage), carried = carried_bytes(report, stage);
+    auto it = std::find_if(known.begin(), known.end(), [&](const Known& one) {
+      return one.span == span && one.vectors == vectors && one.carried == carried;
+    });
+    if (it == known.end()) {
+      const double bytes = boundary.message_bytes * vectors + carried;
+      it = known.insert(
+          it, {span, vectors, carried, collective_seconds(machine, CollectiveKind::SendRecv, bytes, span)});
+    }
     messages_.push_back(it->seconds);
   }
   if (!boundary.gathered.empty())

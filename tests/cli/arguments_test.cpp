@@ -2,8 +2,8 @@
 #include <QTest>
 
 #include "app/cli/arguments.h"
-#include "app/cli/suggest.h"
 #include "app/cli/text.h"
+#include "base/suggest.h"
 
 using namespace shardscape;
 

@@ -97,6 +97,7 @@ const QStringList kUiOrder{"toolkit",
                            "views/timeline",
                            "views/explore",
                            "views/serving",
+                           "views/architecture",
                            "shell"};
 
 // Folders of sources that have no test program of their own.

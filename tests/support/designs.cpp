@@ -96,7 +96,7 @@ Design tiny_design(const char* architecture) {
     d.model.rope_head_dim = 2;
     d.model.value_head_dim = 5;
   }
-  if (is_one_of({"sparse-latent", "deepseek3-sparse"})) {
+  if (is_one_of({"sparse-latent", "deepseek3-sparse", "deepseek3-shared-index"})) {
     d.model.index_heads = 2;
     d.model.index_dim = 128;
     d.model.index_top_k = 3;

@@ -53,12 +53,12 @@ Design unsharded(const Design& d) {
   return out;
 }
 
-std::string difference_from_unsharded(const Design& d) {
+std::string difference_from_unsharded(const Design& d, const GraphChange& change) {
   const Parameters parameters = random_parameters(d, 7);
   RunResult expected, got;
   try {
     expected = run_step(unsharded(d), parameters, 11);
-    got = run_step(d, parameters, 11);
+    got = run_step(d, parameters, 11, true, ModelLibrary::instance(), change);
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -74,19 +74,19 @@ std::string difference_from_unsharded(const Design& d) {
   return "";
 }
 
-std::string difference_from_slopes(const Design& d) {
-  Parameters parameters = random_parameters(d, 3);
-  const RunResult exact = run_step(d, parameters, 5);
+std::string difference_from_slopes(const Design& d, size_t samples, const ModelLibrary& library) {
+  Parameters parameters = random_parameters(d, 3, library);
+  const RunResult exact = run_step(d, parameters, 5, true, library);
   if (exact.gradients.size() != trained(d, parameters)) return "not every parameter has a gradient";
   constexpr double h = 1e-5;
   for (auto& [name, value] : parameters) {
     if (!exact.gradients.contains(name)) continue;
-    for (size_t i = 0; i < value.data.size(); i += 1 + value.data.size() / 5) {
+    for (size_t i = 0; i < value.data.size(); i += 1 + value.data.size() / samples) {
       const double old = value.data[i];
       value.data[i] = old + h;
-      const double up = run_step(d, parameters, 5, false).loss;
+      const double up = run_step(d, parameters, 5, false, library).loss;
       value.data[i] = old - h;
-      const double down = run_step(d, parameters, 5, false).loss;
+      const double down = run_step(d, parameters, 5, false, library).loss;
       value.data[i] = old;
       const double slope = (up - down) / (2 * h);
       if (!(std::abs(slope - exact.gradients.at(name).data[i]) < 1e-7 + 1e-5 * std::abs(slope))) return name;
@@ -97,6 +97,7 @@ std::string difference_from_slopes(const Design& d) {
 
 std::string difference_from_longer(Design d, int64_t prompt, int64_t decode_cp) {
   d.workload.seq = prompt + 1;
+  d.model.mtp_layers = 0;  // inference leaves the modules out
   const Parameters parameters = random_parameters(d, 7);
   Design prefill = d, decode = d, longer = unsharded(d);
   longer.workload.seq = prompt + 1;

@@ -20,8 +20,10 @@ class Machine : private OpMachine {
  public:
   // serving: input of inference; null for training.
   Machine(const Design& design, const Parameters& parameters, unsigned seed, const ModelLibrary& library,
-          const Serving* serving = nullptr)
-      : OpMachine(design, library, serving), places_(pipeline_layout(d_.parallel)), parameters_(parameters) {
+          const Serving* serving = nullptr, const GraphChange& change = {})
+      : OpMachine(design, library, serving, change),
+        places_(pipeline_layout(d_.parallel)),
+        parameters_(parameters) {
     stages_ = instances_by_virtual_stage(d_, *graph_);
     boundary_ = stage_boundary(*graph_);
     microbatches_ = static_cast<int>(*binding_.get(Symbol::intern("m")));
@@ -69,8 +71,12 @@ class Machine : private OpMachine {
   }
 
  private:
-  // Per rank of the stage its part, keyed by the rank's coordinates without pp.
+  // Per rank of the stage its part, keyed by the rank's coordinates without pp. Carried tensors are under
+  // keys below 0.
   using Message = std::map<int64_t, RealTensor>;
+  int64_t carried_key(const Carried& carried, int64_t rank) const {
+    return -1 - (lane(rank) * static_cast<int64_t>(kMaxCarried) + carried.index);
+  }
 
   const Segment& segment(int i) const { return graph_->segments[static_cast<size_t>(i)]; }
 
@@ -166,7 +172,8 @@ class Machine : private OpMachine {
   bool send(Message& from, Message& to) {
     if (!move_message(from, to)) return false;
     if (boundary_.gathered.empty()) return true;
-    for (auto& [rank, value] : to) value = cut(value, message_rows(rank, rank));
+    for (auto& [rank, value] : to)
+      if (rank >= 0) value = cut(value, message_rows(rank, rank));
     return true;
   }
   bool receive(Message& from, Message& to) {
@@ -175,6 +182,10 @@ class Machine : private OpMachine {
     const Message parts = std::move(to);
     to.clear();
     for (const auto& [rank, value] : parts) {
+      if (rank < 0) {
+        to[rank] = value;
+        continue;
+      }
       RealTensor whole(lengths(part(boundary_.stream, rank)));
       for (int64_t member : mesh_.group(rank, boundary_.gathered))
         paste(whole, parts.at(member), message_rows(member, rank));
@@ -189,12 +200,17 @@ class Machine : private OpMachine {
     value.shape = std::move(shape);
     return value;
   }
+  void enter(const Instance& instance) {
+    layer_ = segment(instance.segment).kind == SegmentKind::Layer ? std::stoll(instance.name.substr(5)) : -1;
+  }
   int64_t lane(int64_t rank) const { return mesh_.with(rank, MeshAxis::Pp, 0); }
 
   void forward(int stage, int here, int m) {
     Message stream = std::move(inbox_[{here, m}]);
+    std::map<int, Holder> holders;  // by index of the carried tensor
     for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
       const Segment& s = segment(instance.segment);
+      enter(instance);
       RankValues values;
       for (int64_t rank : stage_ranks_[stage]) {
         auto& v = values[rank];
@@ -210,6 +226,10 @@ class Machine : private OpMachine {
         load_parameters(s, instance, rank, v);
         if (s.input >= 0)
           v[static_cast<size_t>(s.input)] = shaped(stream.at(lane(rank)), s.tensor(s.input), rank);
+        for (const Carried& carried : s.carried)
+          if (carried.in >= 0)
+            v[static_cast<size_t>(carried.in)] = shaped(stream.at(carried_key(carried, rank)),
+                                                        s.tensor(carried.in), rank);
         for (size_t t = 0; t < s.tensors.size(); ++t)
           if (const Tensor& past = s.tensors[t];
               past.role == TensorRole::Cache && past.name.ends_with(".past"))
@@ -222,6 +242,7 @@ class Machine : private OpMachine {
       execute(s, 0, s.backward_begin, stage, values, instance.checkpoint_policy);
       if (s.kind == SegmentKind::Head) record(s, s.output, values, result_.token_losses, m);
       for (auto& [rank, v] : values) stream[lane(rank)] = v[static_cast<size_t>(s.output)];
+      pass_carried(instance, m, values, stream, holders);
       for (TensorId id : s.caches) {
         RealTensor& whole = result_.caches
                                 .try_emplace(cache_name(instance.name, s.tensor(id).name, m),
@@ -237,6 +258,36 @@ class Machine : private OpMachine {
       saved_[{instance.name, m}] = std::move(values);
     }
     inbox_[{here, ~m}] = std::move(stream);
+  }
+
+  // The instance and the tensor whose memory the readers of a carried tensor share.
+  struct Holder {
+    std::string instance;
+    TensorId tensor = -1;
+  };
+  // Passes carried tensors on, and notes who holds those that the instance reads.
+  void pass_carried(const Instance& instance, int m, const RankValues& values, Message& stream,
+                    std::map<int, Holder>& holders) {
+    for (const Carried& carried : segment(instance.segment).carried) {
+      const bool made = carried.in < 0;
+      if (made || carried.held)
+        holders[carried.index] = {instance.name, made ? carried.out : carried.in};
+      else if (!serving_)
+        holders_[{instance.name, m}][carried.in] = holders.at(carried.index);
+      for (const auto& [rank, v] : values)
+        if (made) stream[carried_key(carried, rank)] = v[static_cast<size_t>(carried.out)];
+    }
+  }
+  // Carried tensors as their holders have saved them.
+  void load_carried(const Instance& instance, int m, RankValues& values) const {
+    const auto read = holders_.find({instance.name, m});
+    if (read == holders_.end()) return;
+    for (const auto& [in, holder] : read->second)
+      for (auto& [rank, v] : values) {
+        const RealTensor& held = saved_.at({holder.instance, m}).at(rank)[static_cast<size_t>(holder.tensor)];
+        if (!held.defined()) fail(holder.instance + " does not keep what " + instance.name + " reads");
+        v[static_cast<size_t>(in)] = held;
+      }
   }
 
   void load_parameters(const Segment& s, const Instance& instance, int64_t rank,
@@ -265,9 +316,13 @@ class Machine : private OpMachine {
   static void keep_saved(const Segment& s, const std::vector<SavedStorage>& saved, RankValues& values) {
     std::set<StorageId> kept;
     for (const SavedStorage& x : saved) kept.insert(x.storage);
+    // Views of a carried tensor are in the memory of its holder, which load_carried checks.
+    const auto viewed = [&](size_t t) {
+      return !is_carried(s, static_cast<TensorId>(t)) && holds_earlier(s, s.tensors[t].storage);
+    };
     for (auto& [rank, v] : values)
       for (size_t t = 0; t < v.size(); ++t)
-        if (!kept.count(s.tensors[t].storage)) v[t] = RealTensor();
+        if (!kept.count(s.tensors[t].storage) && !viewed(t)) v[t] = RealTensor();
   }
 
   // Input gradients and weight gradients that are not deferred.
@@ -279,6 +334,7 @@ class Machine : private OpMachine {
       if (s.output_grad < 0) continue;  // frozen
       if (instance->ends_group)
         replay(list, instance->replay_from, static_cast<size_t>(list.rend() - instance) - 1, stage, m);
+      enter(*instance);
       RankValues values = std::move(saved_.at({instance->name, m}));
       saved_.erase({instance->name, m});
       for (int64_t rank : stage_ranks_[stage]) {
@@ -291,12 +347,21 @@ class Machine : private OpMachine {
         } else {
           g = shaped(stream.at(lane(rank)), s.tensor(s.output_grad), rank);
         }
+        for (const Carried& carried : s.carried)
+          if (carried.out_grad >= 0)
+            v[static_cast<size_t>(carried.out_grad)] = stream.at(carried_key(carried, rank));
       }
+      load_carried(*instance, m, values);
       instead_of_replays(s, instance->checkpoint_policy, values);
       execute(s, s.replay_end, static_cast<OpId>(s.ops.size()), stage, values, instance->checkpoint_policy,
               false);
       for (auto& [rank, v] : values) {
         if (s.input_grad >= 0) stream[lane(rank)] = v[static_cast<size_t>(s.input_grad)];
+        for (const Carried& carried : s.carried) {
+          if (carried.in < 0) stream.erase(carried_key(carried, rank));
+          if (carried.in_grad >= 0)
+            stream[carried_key(carried, rank)] = v[static_cast<size_t>(carried.in_grad)];
+        }
         for (const Param& p : s.params) {
           const Tensor& t = s.tensor(p.gradient);
           RealTensor& g = v[static_cast<size_t>(p.gradient)];
@@ -327,6 +392,7 @@ class Machine : private OpMachine {
     for (const Instance& instance : stages_[static_cast<size_t>(here)]) {
       const Segment& s = segment(instance.segment);
       if (s.output_grad < 0) continue;  // frozen
+      enter(instance);
       RankValues values = std::move(waiting_.at({instance.name, m}));
       waiting_.erase({instance.name, m});
       for (auto& [rank, v] : values) {
@@ -349,6 +415,8 @@ class Machine : private OpMachine {
     for (size_t i = first; i <= last; ++i) {
       const Segment& s = segment(list[i].segment);
       RankValues& values = saved_.at({list[i].name, m});
+      enter(list[i]);
+      load_carried(list[i], m, values);
       TensorId again = s.output;
       for (size_t t = 0; t < s.tensors.size(); ++t)
         if (s.tensors[t].repeat_of == s.output) again = static_cast<TensorId>(t);
@@ -420,6 +488,8 @@ class Machine : private OpMachine {
   std::vector<std::vector<RealTensor>> targets_;  // per prediction depth
   std::map<std::pair<int, int64_t>, Message> forward_, backward_, inbox_, inbox_grad_;
   std::map<std::pair<std::string, int>, RankValues> saved_, waiting_;
+  // By instance and microbatch: who holds the carried tensors that it reads.
+  std::map<std::pair<std::string, int>, std::map<TensorId, Holder>> holders_;
   std::map<std::string, std::map<int64_t, LocalGradient>> gradients_;
   RunResult result_;
 };
@@ -427,8 +497,8 @@ class Machine : private OpMachine {
 }  // namespace
 
 RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed, bool backward,
-                   const ModelLibrary& library) {
-  return Machine(design, parameters, data_seed, library).run(backward);
+                   const ModelLibrary& library, const GraphChange& change) {
+  return Machine(design, parameters, data_seed, library, nullptr, change).run(backward);
 }
 
 RunResult run_inference(const Design& design, const Parameters& parameters, const Serving& serving,

@@ -1,11 +1,14 @@
 // Runs the placed graph and schedule of a design on simulated ranks with real numbers: a proof by execution.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "design/design.h"
+#include "graph/graph.h"
 #include "model/library.h"
 #include "support/real_tensor.h"
 
@@ -29,11 +32,15 @@ struct RunResult {
 Parameters random_parameters(const Design& design, unsigned seed,
                              const ModelLibrary& library = ModelLibrary::instance());
 
+// A mistake that a test makes in a graph.
+using GraphChange = std::function<void(std::vector<Segment>&)>;
+
 // Runs one step in the order of each stage's schedule: forward, backward, gradient reduction. Backward ops
 // read only parameters, gradients and tensors that the graph marks as saved. Throws std::runtime_error on any
 // disagreement.
 RunResult run_step(const Design& design, const Parameters& parameters, unsigned data_seed,
-                   bool backward = true, const ModelLibrary& library = ModelLibrary::instance());
+                   bool backward = true, const ModelLibrary& library = ModelLibrary::instance(),
+                   const GraphChange& change = {});
 
 // Input of inference. Prefill reads the first S tokens, decode the token after the cached ones.
 struct Serving {

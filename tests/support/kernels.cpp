@@ -81,7 +81,10 @@ class Kernel : private KernelBase {
       case OpKind::Silu: return run_linear_kernel(c_);
       case OpKind::FoldTokens:
       case OpKind::PoolTokens:
-      case OpKind::InsertTokens: return run_vision_kernel(c_);
+      case OpKind::InsertTokens:
+      case OpKind::AppendToken:
+      case OpKind::UnfoldTokens:
+      case OpKind::Clip: return run_vision_kernel(c_);
       case OpKind::CacheWrite: cache_write(); break;
       case OpKind::LastToken: last_token(); break;
       case OpKind::ReduceMax: reduce_max(); break;
@@ -125,7 +128,7 @@ class Kernel : private KernelBase {
   }
 
   void embed() {
-    const int64_t first = c_.input_starts[1][0], rows = in(1).shape[0], width = in(1).shape[1];
+    const int64_t first = c_.input_starts[1][0], rows = in(1).shape[0], width = in(1).elements() / rows;
     for (int64_t i = 0; i < in(0).elements(); ++i) {
       const int64_t row = std::llround(at(in(0), i)) - first;
       if (row >= 0 && row < rows)
@@ -133,7 +136,7 @@ class Kernel : private KernelBase {
     }
   }
   void embed_backward() {
-    const int64_t first = c_.output_starts[0][0], rows = out_[0].shape[0], width = out_[0].shape[1];
+    const int64_t first = c_.output_starts[0][0], rows = out_[0].shape[0], width = out_[0].elements() / rows;
     for (int64_t i = 0; i < in(1).elements(); ++i) {
       const int64_t row = std::llround(at(in(1), i)) - first;
       if (row >= 0 && row < rows)

@@ -62,13 +62,21 @@ bool arrives(const Segment& s, const Op& op) {
 
 void fail(const std::string& what) { throw std::runtime_error(what); }
 
-OpMachine::OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving)
+OpMachine::OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving,
+                     const GraphChange& change)
     : d_(effective_design(design)), binding_(bind_symbols(d_)), mesh_(device_mesh(d_)), serving_(serving) {
   const auto problems = validate(design);
   if (has_errors(problems)) fail(to_string(problems.front()));
   auto graph = build_graph(structure_of(design), library);
   if (auto* problem = std::get_if<Problem>(&graph)) fail(to_string(*problem));
   graph_ = std::get<0>(graph);
+  if (change) {
+    Graph changed = *graph_;
+    std::vector<Segment> segments = changed.segments.all();
+    change(segments);
+    changed.segments = Segments(std::make_shared<const std::vector<Segment>>(std::move(segments)));
+    graph_ = std::make_shared<const Graph>(std::move(changed));
+  }
   for (int64_t r = 0; r < mesh_.ranks(); ++r) stage_ranks_[mesh_.coordinate(r, MeshAxis::Pp)].push_back(r);
 }
 
@@ -163,8 +171,10 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
         value(op.inputs[0]), within(part(s.tensor(op.inputs[0]), rank), part(s.tensor(op.outputs[0]), rank)));
     return;
   }
-  if (op.kind == OpKind::Take) {
-    value(op.outputs[0]) = take(s, op, value(op.inputs[0]), lengths(part(s.tensor(op.outputs[0]), rank)));
+  if (op.kind == OpKind::Take || op.kind == OpKind::TakeLayer) {
+    const std::vector<int64_t> shape = lengths(part(s.tensor(op.outputs[0]), rank));
+    value(op.outputs[0]) = op.kind == OpKind::Take ? take(s, op, value(op.inputs[0]), shape)
+                                                   : take_layer(s, op, value(op.inputs[0]), shape);
     return;
   }
   KernelCall call{op,
@@ -212,6 +222,7 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
   for (TensorId id : op.inputs) {
     call.inputs.push_back(&value(id));
     const Rows rows = part(seen(s, op, id), rank), held = part(s.tensor(id), rank);
+    if (value(id).shape != lengths(held)) fail(op.name + " reads " + s.tensor(id).name + " in another shape");
     if (rows != held) call.inputs.back() = &parts.emplace_back(cut(value(id), within(held, rows)));
     call.input_starts.push_back(starts_of(rows));
     call.input_positions.push_back(rows.size() > 1 ? places(s, s.tensor(id).axes[1], rows[1])
@@ -303,6 +314,32 @@ RealTensor OpMachine::take(const Segment& s, const Op& op, const RealTensor& in,
   return out;
 }
 
+// The part of this layer. The gradients of other layers' parts are zero.
+RealTensor OpMachine::take_layer(const Segment& s, const Op& op, const RealTensor& in,
+                                 const std::vector<int64_t>& shape) const {
+  if (layer_ < 0) fail(op.name + " runs outside of a layer");
+  const bool backward = op.grad != GradRole::None;
+  const Tensor& whole = s.tensor(backward ? op.outputs[0] : op.inputs[0]);
+  const auto dim = static_cast<size_t>(std::find(whole.axes.begin(), whole.axes.end(), Axis::ModelLayers) -
+                                       whole.axes.begin());
+  std::vector<int64_t> one = backward ? shape : in.shape;
+  one[dim] = 1;
+  Rows rows;
+  for (const int64_t size : one) {
+    rows.emplace_back(static_cast<size_t>(size));
+    std::iota(rows.back().begin(), rows.back().end(), rows.size() == dim + 1 ? layer_ : 0);
+  }
+  RealTensor out = backward ? RealTensor(shape) : cut(in, rows);
+  if (backward) {
+    RealTensor part = in;
+    part.shape = one;
+    paste(out, part, rows);
+  } else {
+    out.shape = shape;
+  }
+  return out;
+}
+
 // Runs a collective by its definition: reduces or assembles over the group, then cuts the part of each
 // member.
 void OpMachine::collective(const Segment& s, const Op& op, int stage, RankValues& values) const {
@@ -321,6 +358,7 @@ void OpMachine::collective(const Segment& s, const Op& op, int stage, RankValues
     for (int64_t member : group) {
       const RealTensor& mine = values[member][static_cast<size_t>(op.inputs[0])];
       if (!mine.defined()) fail(op.name + " reads " + in.name + ", which is not there: not saved?");
+      if (mine.shape != lengths(part(in, member))) fail(op.name + " reads " + in.name + " in another shape");
       if (!reduces) {
         paste(whole, mine, part(in, member));
       } else if (op.kind == OpKind::AllToAll) {  // ranks with the same part hold summands of it

@@ -22,7 +22,8 @@ namespace shardscape::test {
 class OpMachine {
  public:
   // Builds the graph. serving: the tokens and caches of inference; null for training.
-  OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving);
+  OpMachine(const Design& design, const ModelLibrary& library, const Serving* serving,
+            const GraphChange& change);
 
  protected:
   // By rank: the value of every tensor of a segment.
@@ -44,6 +45,7 @@ class OpMachine {
   const Serving* serving_;
   std::shared_ptr<const Graph> graph_;
   std::map<int64_t, std::vector<int64_t>> stage_ranks_;  // by pipeline stage
+  int64_t layer_ = -1;                                   // whose ops run; -1: no layer
 
  private:
   std::vector<int64_t> places(const Segment& s, Axis axis, std::vector<int64_t> rows) const;
@@ -55,6 +57,8 @@ class OpMachine {
   std::vector<int64_t> arrived(const Segment& s, const Op& op, int64_t rank, KernelCall call) const;
   RealTensor take(const Segment& s, const Op& op, const RealTensor& in,
                   const std::vector<int64_t>& shape) const;
+  RealTensor take_layer(const Segment& s, const Op& op, const RealTensor& in,
+                        const std::vector<int64_t>& shape) const;
   void collective(const Segment& s, const Op& op, int stage, RankValues& values) const;
 };
 

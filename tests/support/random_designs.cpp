@@ -1,7 +1,6 @@
 #include "support/random_designs.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -9,6 +8,7 @@
 #include "design/validate/validate.h"
 #include "model/library.h"
 #include "model/model_sizes.h"
+#include "support/tiny_models.h"
 
 namespace shardscape::test {
 namespace {
@@ -18,10 +18,10 @@ class Draw {
   explicit Draw(std::mt19937& random) : random_(random) {}
   int64_t below(size_t n) { return static_cast<int64_t>(random_() % n); }
   bool chance(int percent) { return below(100) < percent; }
-  int64_t of(std::initializer_list<int64_t> values) { return values.begin()[below(values.size())]; }
+  int64_t of(const std::vector<int64_t>& values) { return values[static_cast<size_t>(below(values.size()))]; }
   // Sizes of 0 stay 0: the model lacks this part.
-  void size(int64_t& field, std::initializer_list<int64_t> values) {
-    if (field > 0) field = of(values);
+  void size(int64_t& field, const std::vector<int64_t>& values) {
+    if (field > 0 && !values.empty()) field = of(values);
   }
 
  private:
@@ -29,40 +29,19 @@ class Draw {
 };
 
 void shrink(ModelSpec& m, Draw& draw) {
-  draw.size(m.layers, {1, 2, 3, 4, 6, 8});
-  draw.size(m.hidden, {16, 32, 48, 64});
-  draw.size(m.heads, {2, 4, 8});
-  const bool grouped = m.kv_heads > 0 && draw.chance(50);
-  if (m.kv_heads > 0) m.kv_heads = grouped ? draw.of({1, 2, 4}) : m.heads;
-  draw.size(m.head_dim, {4, 8, 16});
-  draw.size(m.ffn, {24, 32, 48, 64});
-  draw.size(m.vocab, {40, 51, 64, 128});
-  draw.size(m.positions, {64, 128});
-  draw.size(m.window, {1, 3, 8, 100});
-  draw.size(m.attention_chunk, {1, 3, 8, 100});
-  draw.size(m.experts, {4, 6, 8});
-  draw.size(m.experts_per_token, {1, 2, 3});
-  draw.size(m.expert_ffn, {8, 12, 16});
-  m.expert_groups = m.groups_per_token = 1;
-  if (m.experts > 0 && draw.chance(30)) {
-    m.expert_groups = draw.of({2, 4});
-    m.groups_per_token = draw.of({1, 2, 3});
+  for (const SmallSize& small : small_sizes()) {
+    draw.size(m.*small.member, small.drawn);
+    if (small.member == &ModelSpec::kv_heads && m.kv_heads > 0) {
+      const bool grouped = draw.chance(50);
+      m.kv_heads = grouped ? draw.of({1, 2, 4}) : m.heads;
+    }
+    if (small.member != &ModelSpec::expert_groups) continue;
+    m.expert_groups = m.groups_per_token = 1;
+    if (m.experts > 0 && draw.chance(30)) {
+      m.expert_groups = draw.of({2, 4});
+      m.groups_per_token = draw.of({1, 2, 3});
+    }
   }
-  draw.size(m.shared_experts, {1, 2, 4});
-  draw.size(m.dense_layers, {0, 1, 2});
-  draw.size(m.q_rank, {0, 6, 12});
-  draw.size(m.kv_rank, {8, 10});
-  draw.size(m.rope_head_dim, {2, 4});
-  draw.size(m.nope_head_dim, {4, 8});
-  draw.size(m.value_head_dim, {4, 6});
-  draw.size(m.mtp_layers, {0, 1, 2});
-  draw.size(m.ssm_state, {4, 8});
-  draw.size(m.ssm_conv, {3, 4});
-  draw.size(m.ssm_expand, {1, 2});
-  draw.size(m.ssm_dt_rank, {2, 3});
-  draw.size(m.ssm_head_dim, {4, 8});
-  draw.size(m.ssm_groups, {1, 2, 4});
-  draw.size(m.ssm_chunk, {4, 8, 64});
   if (draw.chance(20)) m.tied_embeddings = !m.tied_embeddings;
   if (!draw.chance(20)) return;
   // Multiples of the block length of quantized numbers.
@@ -120,6 +99,28 @@ void draw_compressed(ModelSpec& m, Draw& draw) {
   m.streams = draw.of({1, 2, 4});
 }
 
+// A small tower, and images that it reads.
+void draw_images(Design& d, Draw& draw) {
+  for (const SmallSize& small : small_sizes())
+    if (model_size(small.member).section == ModelSection::Vision)
+      d.model.*small.member = small.tiny * (small.member == &ModelSpec::vision_merge ? 1 : draw.of({1, 2}));
+  if (draw.chance(50)) d.workload.vision_training = VisionTraining::Frozen;
+  if (draw.chance(50)) d.workload.vision_parallel = VisionParallel::Data;
+  d.workload.images = draw.of({0, 1, 2, 4});
+  d.workload.image_size = 2 * d.model.vision_patch * draw.of({1, 2});
+  d.workload.frames = draw.of({1, 2, 4});
+}
+
+// Formats in which inference stores matrices, by groups of roles.
+void draw_formats(WeightFormats& formats, Draw& draw) {
+  for (const WeightGroup& group : weight_groups()) {
+    if (!draw.chance(40)) continue;
+    const auto format = static_cast<WeightFormat>(draw.below(kWeightFormatCount));
+    for (const WeightRole role : group.roles) formats[role] = format;
+  }
+  formats = without_plain(std::move(formats));
+}
+
 // A layer pattern with a variant, and sizes that are seldom set. The draws follow from the design, so that
 // they do not change those of other fields.
 void draw_own_sizes(Design& d) {
@@ -130,8 +131,8 @@ void draw_own_sizes(Design& d) {
   if (m.shared_experts > 0 && draw.chance(25)) m.shared_ffn = draw.of({8, 20, 24});
   if (m.ssm_head_dim > 0 && draw.chance(25)) m.ssm_heads = draw.of({4, 8, 12});
   if (m.compress_ratio > 0) draw_compressed(m, draw);
-  if ((m.index_heads > 0 && m.compress_ratio == 0) || (m.architecture == "deepseek3" && draw.chance(40))) {
-    m.architecture = "deepseek3-sparse";
+  if (m.architecture == "deepseek3" && draw.chance(40)) m.architecture = "deepseek3-sparse";
+  if (m.architecture.starts_with("deepseek3-s")) {  // sparse, or with shared indexers
     m.q_rank = std::max<int64_t>(m.q_rank, 6);
     m.index_heads = draw.of({1, 2});
     m.index_dim = 128;
@@ -143,10 +144,8 @@ void draw_own_sizes(Design& d) {
     m.linear_value_heads = groups * draw.of({1, 2});
     m.linear_chunk = draw.of({4, 8, 64});
   }
-  if (m.vision_layers > 0) {
-    if (draw.chance(50)) d.workload.vision_training = VisionTraining::Frozen;
-    if (draw.chance(50)) d.workload.vision_parallel = VisionParallel::Data;
-  }
+  if (m.vision_layers > 0) draw_images(d, draw);
+  if (!trains(d) && draw.chance(40)) draw_formats(m.weight_formats, draw);
   const Architecture* architecture = ModelLibrary::instance().architecture(m.architecture);
   if (!draw.chance(25) || !architecture) return;
   const auto& kinds = architecture->kinds;

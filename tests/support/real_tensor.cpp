@@ -2,6 +2,7 @@
 
 #include <array>
 #include <numeric>
+#include <stdexcept>
 
 #include "graph/op_spec.h"
 
@@ -77,8 +78,12 @@ RealTensor einsum(const std::string& spec_text, const std::vector<const RealTens
   for (size_t i = 0; i < operands.size(); ++i)
     for (size_t d = 0; d < spec.in[i].size(); ++d) {
       const char c = spec.in[i][d];
-      if (letters.find(c) == std::string::npos) letters += c;
-      extent[static_cast<size_t>(c)] = operands[i]->shape[d];
+      if (letters.find(c) == std::string::npos) {
+        letters += c;
+        extent[static_cast<size_t>(c)] = operands[i]->shape[d];
+      }
+      if (extent[static_cast<size_t>(c)] != operands[i]->shape[d])
+        throw std::logic_error("operands of " + spec_text + " have other sizes");
     }
   RealTensor out(out_shape);
   std::array<int64_t, 128> at{};

@@ -210,6 +210,8 @@ class Router {
                      *weights = given("weights"), *outputs = given("outputs");
     // otherwise the saved results of the experts
     const RealTensor& rows = choices ? *choices : outputs ? *outputs : in(1);
+    if (!choices && rows.elements() != out_[0].elements())
+      throw std::runtime_error("the gradient of the weights needs the results of the experts");
     slots(out_[0].shape, c_.output_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
       add_row(out_[0], row, in(0), u, slot_weights ? at(*slot_weights, row) : at(*weights, u * k + j));
       at(out_[1], u * k + j) = dot(in(0), u, rows, choices ? u * k + j : row);

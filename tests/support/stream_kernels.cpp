@@ -56,9 +56,9 @@ class StreamKernel : private KernelBase {
   }
 
   void mix() { out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0]); }
-  void mix_backward() {  // g, x, weights
+  void mix_backward() {  // g, x, weights; stored weights have no gradient
     const OpSpec spec = *parse_op_spec(c_.op.spec);
-    for (size_t i = 0; i < 2; ++i)
+    for (size_t i = 0; i < out_.size(); ++i)
       out_[i] = einsum(OpSpec{{spec.in[0], spec.in[2 - i]}, spec.in[1 + i]}.text(),
                        {c_.inputs[0], c_.inputs[2 - i]}, c_.output_shapes[i]);
   }

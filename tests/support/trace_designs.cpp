@@ -150,6 +150,8 @@ std::vector<NamedDesign> model_designs() {
       {"compressed keys tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"residual streams tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 2, 4)},
       {"residual blocks tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 2, 4)},
+      {"carried tensors tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 2, 4)},
+      {"carried tensors pp 4", trace_design("llama3-8b", 1, 4, 1, false, 2, 4)},
       {"residual streams tp 2 pp 2, scattered messages", trace_design("llama3-8b", 2, 2, 1, false, 2, 4)},
       {"fsdp latent attention, one depth of prediction", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"mamba tp 2 sp pp 2", trace_design("mamba-130m", 2, 2, 2, true, 3, 4)},
@@ -425,6 +427,14 @@ void set_model(const std::string& name, Design& d) {
     m.rope_head_dim = m.compress_ratio = m.index_heads = 64;
     m.window = m.index_dim = m.index_top_k = 128;
     m.output_groups = 8;
+  }
+  if (name.starts_with("carried tensors")) {
+    d.model.architecture = "gemma4; per_layer";
+    d.model.layers = 4;
+    d.model.layer_pattern = "sliding, full, sliding_shared, full_shared";
+    d.model.window = 512;
+    d.model.rope_head_dim = 32;
+    d.model.per_layer_dim = 64;
   }
   if (name.starts_with("residual streams")) {
     d.model.architecture = "hyper";

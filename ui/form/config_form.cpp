@@ -96,8 +96,14 @@ QWidget* ConfigForm::makeContent() {
     auto* box = new KnobGroupBox(group, session_, content);
     groups_ << box;
     rows->addWidget(box);
+    if (group == KnobGroup::Model) {
+      box->addLink("architecture_link", tr("Architecture"),
+                   tr("Edits the layers of the model and their blocks"));
+      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::architectureRequested);
+    }
     if (group == KnobGroup::Cluster) {
-      box->addLink(tr("Sources"), tr("Every value of this accelerator and network, and where it comes from"));
+      box->addLink("group_link", tr("Sources"),
+                   tr("Every value of this accelerator and network, and where it comes from"));
       connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
     }
     for (KnobRow* row : box->rows()) {

@@ -28,7 +28,8 @@ class ConfigForm : public QWidget {
   DifferencesBox* differences() const { return differences_; }
 
  Q_SIGNALS:
-  void machineRequested();  // show the sources of the cluster's values
+  void architectureRequested();  // edit the layers of the model
+  void machineRequested();       // show the sources of the cluster's values
 
  private:
   QWidget* makeContent();  // differences, groups of knobs

@@ -47,9 +47,9 @@ KnobGroupBox::KnobGroupBox(KnobGroup group, Session* session, QWidget* parent)
 
 void KnobGroupBox::setTotal(const QString& total) { total_->setText(total); }
 
-void KnobGroupBox::addLink(const QString& text, const QString& tip) {
+void KnobGroupBox::addLink(const QString& name, const QString& text, const QString& tip) {
   auto* link = new QPushButton(text, this);
-  link->setObjectName("group_link");
+  link->setObjectName(name);
   link->setProperty("link", true);
   link->setToolTip(tip);
   link->setAccessibleName(accessibleName() + QStringLiteral(": ") + text);

@@ -22,7 +22,8 @@ class KnobGroupBox : public QWidget {
   KnobGroup group() const { return group_; }
   const QVector<KnobRow*>& rows() const { return rows_; }
   void setTotal(const QString& total);
-  void addLink(const QString& text, const QString& tip);  // after the title
+  // A link after the title. name: of the button.
+  void addLink(const QString& name, const QString& text, const QString& tip);
   int filter(const QString& text,
              bool helps);     // returns the number of shown rows; helps: also search help texts
   void refresh();             // after the rows are refreshed

@@ -1,4 +1,5 @@
 #include "ui/session/memory_advisor.h"
+#include "model/library.h"
 
 #include <exception>
 
@@ -30,6 +31,7 @@ void MemoryAdvisor::request(std::shared_ptr<const Estimate> estimate, bool thoro
 
 void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool thorough) {
   thread_ = std::jthread([this, estimate, thorough](std::stop_token stop) {
+    const ModelLibrary::Scope library(ModelLibrary::instance());
     const auto seconds = [&stop](const Report& report) -> std::optional<double> {
       if (!report.accelerator) return std::nullopt;
       const auto simulated = simulate(report, stop);

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "memory/estimate.h"
+#include "model/library.h"
 
 namespace shardscape::ui {
 namespace {
@@ -83,6 +84,7 @@ void ReportWorker::run(std::stop_token stop) {
       job_stop = running_.get_token();
       if (stop.stop_requested()) return;
     }
+    const ModelLibrary::Scope library(ModelLibrary::instance());
     std::shared_ptr<const Report> report = made(design, plans_, job_stop);
     if (!report) continue;  // stopped: a newer job is pending
     {

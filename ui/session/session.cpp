@@ -128,6 +128,8 @@ std::vector<Problem> Session::allProblems() const {
         units_));
   if (const auto note = segmentsNote()) all.push_back(*note);
   if (estimated() && estimate_->pass_times) all.push_back(*estimate_->pass_times);
+  for (const Problem& file : ModelLibrary::instance().problems())
+    all.push_back(Problem::note(file.code, file.where, file.what, file.accepted));
   return all;
 }
 
@@ -257,6 +259,13 @@ void Session::setSearch(std::shared_ptr<const SearchResult> search) {
   if (search == search_) return;
   search_ = std::move(search);
   Q_EMIT searchChanged();
+}
+
+void Session::reloadLibrary() {
+  ModelLibrary::replace(std::make_shared<const ModelLibrary>(ModelLibrary::load(ModelLibrary::folders())));
+  recompute();
+  Q_EMIT libraryChanged();
+  Q_EMIT problemsChanged();
 }
 
 void Session::setUnits(UnitSystem units) {

@@ -76,6 +76,8 @@ class Session : public QObject {
   void endTyping(const QString& id);  // as endEdit(), unless the text is rejected
   void reset(const Design& design);   // another document; clears the undo history
   void setUnits(UnitSystem units);
+  // Reads all model files again: own files have changed. Jobs that run finish with the library before.
+  void reloadLibrary();
   // The last search over designs; null: none. The document stores it.
   std::shared_ptr<const SearchResult> search() const { return search_; }
   void setSearch(std::shared_ptr<const SearchResult> search);
@@ -94,6 +96,7 @@ class Session : public QObject {
   void estimateChanged();  // estimate() or estimated() changed
   void resultShown();      // every listener of reportChanged() or estimateChanged() has run
   void unitsChanged();
+  void libraryChanged();   // ModelLibrary::instance() is another one; a report follows
   void rejectedChanged();  // some rejected() changed
   void searchChanged();
   void problemsChanged();                          // allProblems() changed

@@ -14,8 +14,8 @@ class QUndoStack;
 namespace shardscape::ui {
 
 // The views, in the order of their tabs.
-inline constexpr const char* kViewNames[] = {"Graph",         "Memory",   "Compute",
-                                             "Communication", "Timeline", "Explore"};
+inline constexpr const char* kViewNames[] = {"Graph",    "Memory",  "Compute",     "Communication",
+                                             "Timeline", "Explore", "Architecture"};
 inline const QStringList& viewNames() {
   static const QStringList names(std::begin(kViewNames), std::end(kViewNames));
   return names;

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/units.h"
+#include "model/library.h"
 
 namespace shardscape::ui {
 namespace {
@@ -35,6 +36,7 @@ void ExportJob::start(std::shared_ptr<const Report> report, const ExportOptions&
   progress_.ranks = report->ranks;
   Q_EMIT started();
   thread_ = std::jthread([this, report = std::move(report), options](std::stop_token stop) {
+    const ModelLibrary::Scope library(ModelLibrary::instance());
     Outcome outcome = run(
         *report, options, [this](const ExportProgress& p) { report_progress(p); }, stop);
     QMetaObject::invokeMethod(

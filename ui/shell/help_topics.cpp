@@ -16,6 +16,8 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Sensitivity: return QStringLiteral("models/search.md#sensitivity");
     case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-knobs-matter");
     case HelpTopic::Serving: return QStringLiteral("models/inference.md");
+    case HelpTopic::Layers: return QStringLiteral("guide.md#design-an-architecture");
+    case HelpTopic::Text: return QStringLiteral("models/graph.md#blocks");
     case HelpTopic::Form: return QStringLiteral("json.md");
     case HelpTopic::Problems: return QStringLiteral("problems.md");
   }

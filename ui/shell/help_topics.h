@@ -18,6 +18,8 @@ enum class HelpTopic {
   Sensitivity,
   Scaling,
   Serving,  // pages of Explore
+  Layers,
+  Text,  // pages of Architecture
   Form,
   Problems
 };

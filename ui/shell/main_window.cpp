@@ -21,6 +21,7 @@
 #include "base/units.h"
 #include "design/document.h"
 #include "model/huggingface/hf_files.h"
+#include "model/library.h"
 #include "ui/form/config_form.h"
 #include "ui/help/help_window.h"
 #include "ui/inspector/inspector_panel.h"
@@ -44,6 +45,7 @@
 #include "ui/shell/view_picture.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/segmented_control.h"
+#include "ui/views/architecture/architecture_view.h"
 #include "ui/views/communication/communication_view.h"
 #include "ui/views/compute/compute_view.h"
 #include "ui/views/explore/explore_view.h"
@@ -103,6 +105,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   resetLayout();
   actions_.views.front()->setChecked(true);
   updateTitle();
+  reportBrokenFiles();
 }
 
 // Deletes the views first: they use the selection state.
@@ -133,9 +136,10 @@ void MainWindow::build() {
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   memory_ = new MemoryView(state_, tabs_);
+  architecture_ = makeArchitecture();
   QWidget* views[] = {
-      graph_,    memory_, new ComputeView(state_, tabs_), new CommunicationView(state_, tabs_),
-      timeline_, explore_};
+      graph_,   memory_,      new ComputeView(state_, tabs_), new CommunicationView(state_, tabs_), timeline_,
+      explore_, architecture_};
   static_assert(std::size(views) == std::size(kViewNames), "every name has a view");
   for (int i = 0; i < viewNames().size(); ++i) tabs_->addTab(views[i], viewNames()[i]);
 
@@ -248,7 +252,7 @@ void MainWindow::wireView() {
     if (!by && state_->selection().kind == SelectionKind::Span) tabs_->setCurrentWidget(timeline_);
   });
   connect(actions_.form, &QAction::toggled, form_, &QWidget::setVisible);
-  connect(actions_.inspector, &QAction::toggled, side_, &QWidget::setVisible);
+  connect(actions_.inspector, &QAction::toggled, this, &MainWindow::placeSide);
   connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
   connect(actions_.machine, &QAction::triggered, this, [this] {
     if (!machine_) machine_ = new MachineDialog(session_, this);
@@ -256,6 +260,8 @@ void MainWindow::wireView() {
     machine_->raise();
     machine_->activateWindow();
   });
+  connect(form_, &ConfigForm::architectureRequested, this,
+          [this] { tabs_->setCurrentWidget(architecture_); });
   connect(form_, &ConfigForm::machineRequested, actions_.machine, &QAction::trigger);
   connect(actions_.reset_layout, &QAction::triggered, this, [this] {
     settings::forgetLayout();
@@ -277,8 +283,32 @@ void MainWindow::wireView() {
   (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
 }
 
-// The right panel: the search setup for pages of a search, else the inspector.
+// The architecture editor draws graphs with the canvas of the graph view.
+ArchitectureView* MainWindow::makeArchitecture() {
+  auto* scene = new GraphScene(this);
+  auto* canvas = new GraphCanvas(scene, tabs_);
+  const auto show = [scene](std::shared_ptr<const Report> report) {
+    const bool first = scene->expanded().empty();
+    scene->setReport(report);
+    if (first) scene->expandAll(GraphTree(report).unit_node(1, 0));  // the first layer
+  };
+  return new ArchitectureView(session_, canvas, show, tabs_);
+}
+
+// Own files that cannot be read are left out; the program starts without them.
+void MainWindow::reportBrokenFiles() {
+  const std::vector<Problem>& problems = ModelLibrary::instance().problems();
+  if (problems.empty()) return;
+  const QString first = QString::fromStdString(problems.front().where + ": " + problems.front().what);
+  message_->show(problems.size() == 1
+                     ? tr("A model file was left out. %1").arg(first)
+                     : tr("%1 model files were left out. %2").arg(problems.size()).arg(first));
+}
+
+// The right panel: the search setup for pages of a search, nothing for the architecture editor, else the
+// inspector.
 void MainWindow::placeSide() {
+  side_->setVisible(actions_.inspector->isChecked() && tabs_->currentWidget() != architecture_);
   const bool searches = tabs_->currentWidget() == explore_ && !explore_->usesInspector();
   side_->setCurrentWidget(searches ? static_cast<QWidget*>(explore_->setup()) : inspector_);
 }
@@ -324,6 +354,8 @@ HelpTopic MainWindow::shownTopic() const {
   if (const auto* communication = qobject_cast<CommunicationView*>(view))
     return communication->alternativeShown() ? HelpTopic::Mesh : HelpTopic::Collectives;
   if (view == timeline_) return HelpTopic::Timeline;
+  if (view == architecture_)
+    return architecture_->pages()->current() == ArchitectureView::Text ? HelpTopic::Text : HelpTopic::Layers;
   if (view != explore_) return HelpTopic::Graph;
   switch (static_cast<ExploreView::Page>(explore_->pages()->current())) {
     case ExploreView::Designs: return HelpTopic::Designs;

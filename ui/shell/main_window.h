@@ -16,6 +16,7 @@ class QTabWidget;
 
 namespace shardscape::ui {
 
+class ArchitectureView;
 class CommandPalette;
 class ConfigForm;
 class Document;
@@ -49,6 +50,7 @@ class MainWindow : public QMainWindow {
   ExportDialog* exportDialog();
   ExportJob* exportJob() const { return job_; }
   ExploreView* explore() const { return explore_; }
+  ArchitectureView* architecture() const { return architecture_; }
   QTabWidget* tabs() const { return tabs_; }
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
@@ -70,6 +72,8 @@ class MainWindow : public QMainWindow {
   void wireView();
   void wireCompare();
   void placeSide();
+  ArchitectureView* makeArchitecture();
+  void reportBrokenFiles();
   void wireHelp();
   HelpTopic focusedTopic() const;
   HelpTopic shownTopic() const;  // the topic of the current view
@@ -102,6 +106,7 @@ class MainWindow : public QMainWindow {
   MemoryView* memory_ = nullptr;
   TimelineView* timeline_ = nullptr;
   ExploreView* explore_ = nullptr;
+  ArchitectureView* architecture_ = nullptr;
   QStackedWidget* side_;  // the inspector, or the search setup
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;

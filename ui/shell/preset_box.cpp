@@ -15,6 +15,20 @@ PresetBox::PresetBox(Session* session, QWidget* parent)
   setToolTip(tr("Model preset. Parallelism, workload and cluster stay if they fit the model."));
   setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   setMinimumContentsLength(22);
+  fill();
+  connect(this, &QComboBox::activated, this,
+          [this](int index) { session_->applyPreset(itemData(index).toString()); });
+  connect(popup_, &PresetPopup::chosen, session_, &Session::applyPreset);
+  connect(session, &Session::designChanged, this, &PresetBox::refresh);
+  connect(session, &Session::libraryChanged, this, [this] {
+    clear();
+    fill();
+    refresh();
+  });
+  refresh();
+}
+
+void PresetBox::fill() {
   for (const Preset& preset : ModelLibrary::instance().presets()) {
     addItem(QString::fromStdString(preset.name), QString::fromStdString(preset.id));
     setItemData(count() - 1,
@@ -23,11 +37,6 @@ PresetBox::PresetBox(Session* session, QWidget* parent)
                          QString::fromStdString(preset.source)),
                 Qt::ToolTipRole);
   }
-  connect(this, &QComboBox::activated, this,
-          [this](int index) { session_->applyPreset(itemData(index).toString()); });
-  connect(popup_, &PresetPopup::chosen, session_, &Session::applyPreset);
-  connect(session, &Session::designChanged, this, &PresetBox::refresh);
-  refresh();
 }
 
 void PresetBox::showPopup() { popup_->open(currentData().toString()); }

@@ -17,6 +17,7 @@ class PresetBox : public QComboBox {
   void showPopup() override;
 
  private:
+  void fill();
   void refresh();
   Session* session_;
   PresetPopup* popup_;

@@ -1,4 +1,5 @@
 #include "ui/toolkit/newest_job.h"
+#include "model/library.h"
 
 namespace shardscape::ui {
 
@@ -41,6 +42,7 @@ void NewestJob::run(std::stop_token stop) {
       running_ = std::stop_source();
       stop_this = running_.get_token();
     }
+    const ModelLibrary::Scope library(ModelLibrary::instance());
     work(
         [this, job](std::function<void()> deliver) {
           QMetaObject::invokeMethod(

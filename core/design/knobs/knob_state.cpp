@@ -20,9 +20,14 @@ const ModelSize* partial_size(std::string_view knob) {
   return size && size->part.axis ? size : nullptr;
 }
 
+bool has_part(const Design& d, const ModelSize& size) {
+  return size.member == &ModelSpec::vision_positions ? tower_uses(d, Axis::Positions)
+                                                     : uses_axis(d, *size.part.axis);
+}
+
 std::string missing_size(const Design& d, std::string_view knob) {
   const ModelSize* size = partial_size(knob);
-  if (!size || uses_axis(d, *size->part.axis)) return "";
+  if (!size || has_part(d, *size)) return "";
   const bool attends = size->section == ModelSection::Attention &&
                        uses_axis(d, Axis::Heads);  // attention that lacks only this size
   return attends ? "" : "the " + d.model.architecture + " architecture has no " + size->part.name;
@@ -473,7 +478,7 @@ int64_t least_value(const Design& design, const Knob& knob) {
     return residual_blocks(design).empty() ? 1 : knob.min;
   const ModelSize* size = partial_size(knob.id);
   if (size && size->member == &ModelSpec::ssm_expand && has_free_ssm_heads(design)) return knob.min;
-  return size && size->part.needed && uses_axis(design, *size->part.axis) ? 1 : knob.min;
+  return size && size->part.needed && has_part(design, *size) ? 1 : knob.min;
 }
 
 void check_without_effect(Checks& checks) {

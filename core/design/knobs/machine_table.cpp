@@ -35,7 +35,8 @@ class Table {
   explicit Table(const Design& design)
       : design_(design),
         base_(*find_accelerator(design.cluster.accelerator)),
-        accelerator_(*accelerator_of(design.cluster)),
+        owner_(accelerator_of(design.cluster)),
+        accelerator_(*owner_),
         network_(network_of(design)) {
     if (const NetworkEntry* entry = catalogue_network(design.cluster)) entry_ = *entry;
   }
@@ -259,8 +260,9 @@ class Table {
   }
 
   const Design& design_;
-  const Accelerator& base_;         // from the catalogue
-  const Accelerator& accelerator_;  // with knob values
+  const Accelerator& base_;  // from the catalogue
+  std::shared_ptr<const Accelerator> owner_;
+  const Accelerator& accelerator_;  // *owner_: with knob values
   Network network_;
   NetworkEntry entry_;
   std::vector<MachineSection> out_;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/number_text.h"
+#include "base/suggest.h"
 #include "base/units.h"
 #include "design/validate/checks.h"
 #include "model/library.h"
@@ -22,9 +23,8 @@ bool has_line(const ModelLibrary& library, const std::vector<OpLine>& lines, Lin
 }
 
 bool has_line(const ModelLibrary& library, const Architecture& architecture, LineTest fits) {
-  if (has_line(library, architecture.embedding.lines, fits) ||
-      has_line(library, architecture.head.lines, fits))
-    return true;
+  for (const SectionTemplate* section : {&architecture.embedding, &architecture.head, &architecture.mtp})
+    if (has_line(library, section->lines, fits)) return true;
   return std::any_of(architecture.kinds.begin(), architecture.kinds.end(),
                      [&](const SectionTemplate& kind) { return has_line(library, kind.lines, fits); });
 }
@@ -48,14 +48,19 @@ const Architecture* check_architecture(Checks& checks) {
   const ModelLibrary& library = ModelLibrary::instance();
   const Architecture* architecture = library.architecture(checks.design.model.architecture);
   if (architecture) return architecture;
+  const std::string& id = checks.design.model.architecture;
+  if (const auto problem = library.architecture_problem(id)) {
+    checks.error(ProblemCode::UnknownArchitecture, "architecture", problem->what, problem->accepted);
+    return nullptr;
+  }
   std::vector<std::string> known;
   for (const Preset& preset : library.presets()) {
-    const std::string& id = preset.model.architecture;
-    if (library.architecture(id) && std::find(known.begin(), known.end(), id) == known.end())
-      known.push_back(id);
+    const std::string& other = preset.model.architecture;
+    if (library.architecture(other) && std::find(known.begin(), known.end(), other) == known.end())
+      known.push_back(other);
   }
   checks.error(ProblemCode::UnknownArchitecture, "architecture",
-               "there is no architecture \"" + checks.design.model.architecture + "\" in the model library",
+               "there is no architecture \"" + id + "\" in the model library" + did_you_mean(id, known),
                known.empty() ? "none: no architecture could be read from the data folder"
                              : "one of " + or_list(known));
   return nullptr;
@@ -101,12 +106,14 @@ void check_head_sizes(Checks& checks, const Architecture& architecture) {
                        architecture.id + " architecture needs this size",
                    "at least 1", {set_to(size.knob, latent ? size.usual : std::min(size.usual, m.head_dim))});
   }
-  if (architecture.uses(Axis::RopeDim) && !latent && checks.in_range({"rope_head_dim", "head_dim"}) &&
-      m.rope_head_dim > m.head_dim)
+  // Without other attention, the rotated heads are those of lightning attention.
+  const int64_t rotated = architecture.uses(Axis::HeadDim) ? m.head_dim : m.linear_key_dim;
+  if (architecture.uses(Axis::RopeDim) && !latent &&
+      checks.in_range({"rope_head_dim", "head_dim", "linear_key_dim"}) && m.rope_head_dim > rotated)
     checks.error(
         ProblemCode::RopeHeadDimTooLarge, "rope_head_dim",
-        "a head of " + grouped(m.head_dim) + " numbers has no rotary part of " + grouped(m.rope_head_dim),
-        "at most " + grouped(m.head_dim), {set_to("rope_head_dim", m.head_dim)});
+        "a head of " + grouped(rotated) + " numbers has no rotary part of " + grouped(m.rope_head_dim),
+        "at most " + grouped(rotated), {set_to("rope_head_dim", rotated)});
   if (architecture.uses(Axis::RopeDim) && checks.in_range({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
     checks.error(ProblemCode::OddRopeHeadDim, "rope_head_dim",
                  "rotary embedding rotates pairs of numbers, and " + grouped(m.rope_head_dim) + " is odd",

@@ -10,9 +10,16 @@
 namespace shardscape {
 namespace {
 
+// The inner width of the projector, or of the convolutions in front of it.
+int64_t projector_width(const Design& d) {
+  if (tower_uses(d, Axis::ProjectorWidth)) return d.model.vision_projector;
+  return d.model.vision_hidden * (tower_uses(d, Axis::ConvTaps) ? 2 : d.model.vision_merge);
+}
+
 void check_split(Checks& checks) {
   const Design& d = checks.design;
-  if (!checks.in_range({"tp", "vision_heads", "vision_ffn", "vision_hidden", "vision_merge"}) ||
+  if (!checks.in_range(
+          {"tp", "vision_heads", "vision_ffn", "vision_hidden", "vision_merge", "vision_projector"}) ||
       tp_splits_tower(d, d.parallel.tp) || checks.record_first("tp"))
     return;
   const ModelSpec& m = d.model;
@@ -20,7 +27,7 @@ void check_split(Checks& checks) {
   offer(fixes, "tp", tp_at_most(d, d.parallel.tp - 1));
   checks.error(ProblemCode::TowerIndivisibleByTp, "tp",
                grouped(m.vision_heads) + " heads, an FFN size of " + grouped(m.vision_ffn) +
-                   " and a projector of width " + grouped(m.vision_merge * m.vision_hidden) +
+                   " and a projector of width " + grouped(projector_width(d)) +
                    " of the vision tower do not all split over tp = " + grouped(d.parallel.tp),
                "a common divisor of these sizes, or vision_parallel data", std::move(fixes));
 }
@@ -59,6 +66,19 @@ void check_length(Checks& checks) {
                "at most " + grouped(seq) + " tokens of images", {set_to("images", seq / tokens)});
 }
 
+// Two convolutions with stride 2 along each side make one token of 16 patches.
+void check_convolutions(Checks& checks) {
+  constexpr int64_t kMerged = 16;
+  const int64_t merged = checks.design.model.vision_merge;
+  if (!tower_uses(checks.design, Axis::ConvTaps) || !checks.in_range({"vision_merge"}) || merged == kMerged ||
+      checks.record_first("vision_merge"))
+    return;
+  checks.error(ProblemCode::TowerMergeFixed, "vision_merge",
+               "the two convolutions of the vision tower make one token of " + grouped(kMerged) +
+                   " patches, not of " + grouped(merged),
+               grouped(kMerged), {set_to("vision_merge", kMerged)});
+}
+
 void check_sharing(Checks& checks) {
   const Design& d = checks.design;
   if (d.workload.vision_parallel != VisionParallel::Data ||
@@ -78,12 +98,13 @@ void check_sharing(Checks& checks) {
 bool tp_splits_tower(const Design& design, int64_t tp) {
   const ModelSpec& m = design.model;
   if (!has_tower(design) || design.workload.vision_parallel == VisionParallel::Data) return true;
-  return m.vision_heads % tp == 0 && m.vision_ffn % tp == 0 && m.vision_merge * m.vision_hidden % tp == 0;
+  return m.vision_heads % tp == 0 && m.vision_ffn % tp == 0 && projector_width(design) % tp == 0;
 }
 
 void check_vision(Checks& checks) {
   if (!has_tower(checks.design)) return;
   check_split(checks);
+  check_convolutions(checks);
   if (!runs_tower(checks.design) || !checks.in_range({"images", "image_size", "frames", "vision_patch",
                                                       "vision_frames", "vision_merge", "seq"}))
     return;

@@ -18,11 +18,11 @@ namespace {
 
 // In the order of the form.
 constexpr void (*kChecks[])(Checks&) = {
-    check_values,     check_model,        check_mixers,        check_linear_heads, check_sparse,
-    check_compressed, check_tensor,       check_vision,        check_context,      check_experts,
-    check_pipeline,   check_interleaving, check_schedule,      check_precision,    check_recompute,
-    check_offload,    check_batch,        check_inference,     check_layer_kinds,  check_sync,
-    check_placement,  check_cluster,      check_without_effect};
+    check_values,     check_model,        check_mixers,    check_linear_heads,  check_sparse,
+    check_compressed, check_tensor,       check_vision,    check_context,       check_experts,
+    check_pipeline,   check_interleaving, check_schedule,  check_precision,     check_recompute,
+    check_offload,    check_batch,        check_inference, check_layer_kinds,   check_carried,
+    check_sync,       check_placement,    check_cluster,   check_without_effect};
 
 }  // namespace
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/number_text.h"
+#include "base/suggest.h"
 #include "graph/passes/assembler.h"
 #include "model/block_options.h"
 
@@ -19,6 +21,7 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
     names["x"] = s.input;
     if (!b_.structure().holds_vectors) b_.hold_last_vector(s.input);
   }
+  read_carried(section, names);
   const bool serves = s.kind == SegmentKind::Head && !b_.structure().trains();
   if (serves && b_.structure().mode == Mode::Prefill) names["x"] = b_.last_token(s.input);
   TensorId out = names["x"];
@@ -43,10 +46,14 @@ void Assembler::run(const SectionTemplate& section, const SectionTemplate& mtp) 
         names[line.output] = call(line, names, "mtp" + std::to_string(depth) + "_" + line.output);
       out = names[mtp.lines.back().output];
     }
+  if (s.kind == SegmentKind::Embedding)  // other lines may make carried tensors
+    for (const OpLine& line : section.lines)
+      if (line.output == "x") out = names.at("x");
   if (s.kind != SegmentKind::Head) out = to_stream(out, section.lines.back());
   if (s.kind == SegmentKind::Embedding && b_.structure().images)
     out = insert_images(out, section.lines.back());
   s.output = out;
+  hand_on(section, names);
 }
 
 void Assembler::run_tower(const TowerTemplate& tower, const SectionTemplate& part) {
@@ -56,7 +63,8 @@ void Assembler::run_tower(const TowerTemplate& tower, const SectionTemplate& par
   TensorNames names;
   const bool projector = &part == &tower.projector;
   if (&part == &tower.patches) {
-    const std::vector<Axis> axes{Axis::Batch, Axis::Seq, Axis::PatchInputs};
+    const std::vector<Axis> axes{Axis::Batch, tower.class_token ? Axis::Patches : Axis::Seq,
+                                 Axis::PatchInputs};
     names["patches"] = b_.add_tensor("patches", axes, b_.stream_placement(axes), b_.structure().dtype,
                                      TensorRole::Constant);
   } else {
@@ -123,7 +131,12 @@ TensorId Assembler::insert_images(TensorId stream, const OpLine& last) {
 
 void Assembler::fail(ProblemCode code, const OpLine& line, const std::string& what,
                      const std::string& accepted) {
-  throw GraphError{{code, line.place.file + ":" + std::to_string(line.place.line), what, accepted}};
+  fail(code, line.place, what, accepted);
+}
+
+void Assembler::fail(ProblemCode code, const SourcePlace& place, const std::string& what,
+                     const std::string& accepted) {
+  throw GraphError{{code, place_text(place), what, accepted}};
 }
 
 std::string Assembler::axes_text(const std::vector<Axis>& axes) {
@@ -137,13 +150,15 @@ TensorId Assembler::constant(const std::string& name) {
   return b_.add_tensor(name, axes, b_.stream_placement(axes), DType::Int64, TensorRole::Constant);
 }
 
-TensorId Assembler::lookup(const OpLine& line, const TensorNames& names, const std::string& name) {
+TensorId Assembler::lookup(const OpLine& line, const TensorNames& names, size_t arg) {
+  const std::string& name = line.args[arg];
   const auto it = names.find(name);
   if (it == names.end()) {
-    std::string known;
-    for (const auto& [other, id] : names) known += (known.empty() ? "" : ", ") + other;
-    fail(ProblemCode::UnknownResult, line, "\"" + name + "\" is not defined before this line",
-         "one of " + known);
+    std::vector<std::string> known;
+    for (const auto& [other, id] : names) known.push_back(other);
+    fail(ProblemCode::UnknownResult, line.arg_place(arg),
+         "\"" + name + "\" is not defined before this line" + did_you_mean(name, known),
+         "one of " + or_list(known));
   }
   return it->second;
 }
@@ -178,14 +193,14 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   const BlockTemplate* block = block_of(line);
   Segment& s = b_.segment();
   std::vector<TensorId> args;
-  for (const std::string& arg : line.args) args.push_back(lookup(line, names, arg));
+  for (size_t arg = 0; arg < line.args.size(); ++arg) args.push_back(lookup(line, names, arg));
   if (!block || !line.spec.empty()) {
     s.blocks.push_back({name, line.callee, line.callee});
     return op(line, args, name, line.callee, {});
   }
   s.blocks.push_back({name, parse_option_call(block->id).id, block->label});
   if (args.size() != block->inputs.size())
-    fail(ProblemCode::OpArguments, line,
+    fail(ProblemCode::OpArguments, line.callee_place(),
          line.callee + " takes " + std::to_string(block->inputs.size()) + " inputs, not " +
              std::to_string(args.size()),
          "one argument for each of the block's inputs");
@@ -193,8 +208,12 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   for (const char* data : {"tokens", "targets"})  // a tower has neither
     if (const auto it = names.find(data); it != names.end()) inside.insert(*it);
   for (size_t i = 0; i < args.size(); ++i) {
-    if (ungrown(b_.tensor(args[i]).axes) != block->inputs[i].axes)
-      fail(ProblemCode::OpAxes, line, "\"" + line.args[i] + "\" is " + axes_text(b_.tensor(args[i]).axes),
+    std::vector<Axis> axes = ungrown(b_.tensor(args[i]).axes);
+    if (b_.tensor(args[i]).role == TensorRole::Cache)  // of an earlier layer
+      std::replace_if(axes.begin(), axes.end(), is_context, Axis::Seq);
+    if (axes != block->inputs[i].axes)
+      fail(ProblemCode::OpAxes, line.arg_place(i),
+           "\"" + line.args[i] + "\" is " + axes_text(b_.tensor(args[i]).axes),
            "the axes of the block's input \"" + block->inputs[i].name + "\"");
     inside[block->inputs[i].name] = args[i];
   }
@@ -219,7 +238,7 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   };
   for (const OpLine& inner : block->ops) {
     std::vector<TensorId> operands;
-    for (const std::string& arg : inner.args) operands.push_back(lookup(inner, inside, arg));
+    for (size_t arg = 0; arg < inner.args.size(); ++arg) operands.push_back(lookup(inner, inside, arg));
     if (block->whole_sequence.contains(inner.output)) gather_sequence(operands, name + "." + inner.output);
     const auto label = block->labels.find(inner.output);
     const auto modules = block->op_modules.find(inner.output);
@@ -233,6 +252,9 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
       inside[inner.output] = b_.cache(inside[inner.output], tokens, cache_type(inner.output),
                                       windowed(inner.output));
   }
+  for (const CarriedTensor& carried : carries_)
+    if (carried.line == name && inside.contains(carried.result) && !carried.result.empty())
+      made_inside_[carried.name] = inside.at(carried.result);
   check_parts(*block, inside);
   pack(made);
   if (b_.structure().trains())
@@ -280,6 +302,7 @@ std::vector<std::string> Assembler::cached_names(const BlockTemplate& block) {
     for (const OpLine& line : block.ops)
       if (line.callee == template_name(OpKind::Attention))
         names.insert(names.end(), line.args.begin() + 1, line.args.begin() + 3);
+  for (const BlockInput& input : block.inputs) std::erase(names, input.name);
   return names;
 }
 
@@ -299,7 +322,8 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
     if (line.callee != template_name(OpKind::Take)) continue;
     const Tensor &whole = b_.tensor(inside.at(line.args[0])), &taken = b_.tensor(inside.at(line.output));
     for (size_t d = 0; d < whole.axes.size(); ++d)
-      if (whole.axes[d] != taken.axes[d]) {
+      // A tower may drop its class token.
+      if (whole.axes[d] != taken.axes[d] && whole.axes[d] != Axis::Seq) {
         Expr& rest = left.try_emplace(line.args[0], whole.sizes[d]).first->second;
         rest = rest - taken.sizes[d];
       }
@@ -313,8 +337,8 @@ void Assembler::check_parts(const BlockTemplate& block, const TensorNames& insid
 }
 
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,
-                      const ModelLibrary& library) {
-  Assembler(builder, library).run(section, mtp);
+                      const std::vector<CarriedTensor>& carries, const ModelLibrary& library) {
+  Assembler(builder, library, carries).run(section, mtp);
 }
 
 void assemble_tower(SegmentBuilder& builder, const TowerTemplate& tower, const SectionTemplate& part,

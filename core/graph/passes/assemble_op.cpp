@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/suggest.h"
 #include "graph/passes/assembler.h"
 
 namespace shardscape {
@@ -35,14 +36,14 @@ std::map<char, Axis> Assembler::letter_axes(const OpLine& line, const OpSpec& sp
   for (size_t i = 0; i < operands.size(); ++i) {
     const Tensor& t = b_.tensor(operands[i]);
     if (spec.in[i].size() != t.axes.size())
-      fail(ProblemCode::OpLetters, line,
+      fail(ProblemCode::OpLetters, line.arg_place(i),
            "\"" + line.args[i] + "\" has " + std::to_string(t.axes.size()) +
                " dimensions, but its letters are \"" + spec.in[i] + "\"",
            "one letter per dimension");
     for (size_t d = 0; d < t.axes.size(); ++d) {
       const auto [it, added_letters] = axes.emplace(spec.in[i][d], t.axes[d]);
       if (!added_letters && it->second != t.axes[d])
-        fail(ProblemCode::OpLetters, line,
+        fail(ProblemCode::OpLetters, line.spec_place(),
              std::string("letter '") + spec.in[i][d] + "' means both " + std::string(axis_name(it->second)) +
                  " and " + std::string(axis_name(t.axes[d])),
              "one axis per letter");
@@ -70,12 +71,23 @@ TensorId Assembler::quantized_operand(TensorId id, DType type, RecomputeModules 
   return quantized_[{id, type}] = result;
 }
 
+std::vector<std::string> Assembler::callees() const {
+  std::vector<std::string> out;
+  for (const BlockTemplate& block : library_.blocks())
+    if (block.id.find(';') == std::string::npos) out.push_back(block.id);
+  for (int kind = 0; kind < kOpKindCount; ++kind)
+    if (const std::string_view name = template_name(static_cast<OpKind>(kind)); !name.empty())
+      out.emplace_back(name);
+  return out;
+}
+
 TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const std::string& name,
                        const std::string& label, RecomputeModules modules) {
   const auto kind = op_kind_from_name(line.callee);
   if (kind == OpKind::Dropout && !b_.structure().dropout) return operands.at(0);
   if (!kind)
-    fail(ProblemCode::UnknownOp, line, "\"" + line.callee + "\" is neither an op nor a block",
+    fail(ProblemCode::UnknownOp, line.callee_place(),
+         "\"" + line.callee + "\" is neither an op nor a block" + did_you_mean(line.callee, callees()),
          "an op such as einsum, rms_norm, attention, add, or the id of a block");
   OpSpec spec = checked_spec(line, *kind, operands);
   if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
@@ -146,10 +158,19 @@ void Assembler::name_axes(OpDraft& draft) {
   } else if (draft.kind == OpKind::Concat) {
     draft.axes[added_letters[0]] = joined_axis(draft.line, draft.operands);
   } else {
-    for (size_t i = 0; i < added_letters.size(); ++i)
-      draft.axes[added_letters[i]] = op_traits(draft.kind).makes[i];
+    for (size_t i = 0; i < added_letters.size(); ++i) draft.axes[added_letters[i]] = made_axis(draft, i);
   }
   for (char letter : draft.spec.out) draft.out_axes.push_back(draft.axes.at(letter));
+}
+
+Axis Assembler::made_axis(const OpDraft& draft, size_t letter) const {
+  const Axis made = op_traits(draft.kind).makes[letter];
+  const auto has = [&](Axis axis) {
+    const std::vector<Axis>& axes = b_.tensor(draft.operands[0]).axes;
+    return std::find(axes.begin(), axes.end(), axis) != axes.end();
+  };
+  if (made == Axis::Merged && has(Axis::Hidden)) return Axis::MergedHidden;
+  return made == Axis::QuarterTokens && has(made) ? Axis::ImageTokens : made;
 }
 
 void Assembler::place(OpDraft& draft, const std::string& label) {
@@ -163,9 +184,7 @@ void Assembler::place(OpDraft& draft, const std::string& label) {
   } else {
     draft.shards = b_.align(draft.kind, draft.spec, draft.operands, {}, Phase::Forward, label);
   }
-  // Each copy of a KV head contributes its share of the head's sum, so that all ranks of tp add one number
-  // (as vLLM's MiniMaxText01RMSNormTP does).
-  if (draft.kind == OpKind::SquareSum)
+  if (op_traits(draft.kind).shares_copied_heads)
     for (const auto& [letter, axes] : draft.shards)
       if (!axes.empty() && axes == kv_axes(b_.structure())) partial = tp_axes(b_.structure());
   draft.placement = SegmentBuilder::result_placement(draft.spec.out, draft.shards, partial);
@@ -310,8 +329,8 @@ TensorId Assembler::combine_by_node(const OpLine& line, const OpSpec& spec,
                                     const std::string& label, RecomputeModules modules) {
   const auto weights = at_nodes_.find(operands[1]);
   if (weights == at_nodes_.end())
-    fail(ProblemCode::OpArguments, line, "the combined slots were not dispatched by the same choices",
-         "the choices of an earlier dispatch");
+    fail(ProblemCode::OpArguments, line.callee_place(),
+         "the combined slots were not dispatched by the same choices", "the choices of an earlier dispatch");
   const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
   const OpLine in_node = with(line, *op_kind_from_name(line.callee), {spec.in[0], node + choices},
                               node + spec.out);
@@ -368,23 +387,25 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
       spec.in.begin() + std::min<std::ptrdiff_t>(3, std::ssize(spec.in)), spec.in.end(),
       [&](const std::string& letters) { return letters.size() > 1 && letters[1] == spec.in[0][1]; });
   if (index && (attention->window || attention->chunk || attention->soft_cap || attention->alibi))
-    fail(ProblemCode::OpLetters, line, "index_top_k cannot use \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line.spec_place(), "index_top_k cannot use \"" + line.spec + "\"",
          "the words causal and block: bsgd,btd->bsgp; causal, block");
   if ((attention->window || attention->chunk) && !attention->causal)
-    fail(ProblemCode::OpLetters, line,
+    fail(ProblemCode::OpLetters, line.spec_place(),
          std::string(attention->window ? "a window" : "a chunk") + " needs a causal mask",
          "bshe,btge,btge->bshe; causal, window");
   if (attention->window && attention->chunk)
-    fail(ProblemCode::OpLetters, line, "an attention has a window and chunks", "window or chunk");
+    fail(ProblemCode::OpLetters, line.spec_place(), "an attention has a window and chunks",
+         "window or chunk");
   if (attention->block && !index && !picks)
-    fail(ProblemCode::OpLetters, line, "blocks are read only where index_top_k picks them",
+    fail(ProblemCode::OpLetters, line.spec_place(), "blocks are read only where index_top_k picks them",
          "bshe,btge,btge,bsgp->bshe; causal, block");
   if (index && !valid_index_letters(spec))
-    fail(ProblemCode::OpLetters, line, "index_top_k cannot use the letters \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line.spec_place(),
+         "index_top_k cannot use the letters \"" + line.spec + "\"",
          "bsid,btd,bsi->bsp: batch, seq, index heads, dimension; the weighted scores of the heads are added. "
          "Without weights every head picks its own keys, bsgd,btd->bsgp");
   if (!index && !valid_attention_letters(spec))
-    fail(ProblemCode::OpLetters, line, "attention cannot use the letters \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line.spec_place(), "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; latents that serve all heads have none, bshl,btl,btr->bshr. Compressed keys "
          "may "
@@ -405,7 +426,7 @@ void Assembler::check_linear_scan(const OpLine& line, const OpSpec& spec) {
   const bool gated = spec.in.size() == 5 && spec.in[3] == (scan.channel ? q : heads) && spec.in[4] == heads;
   const bool one_word = int{scan.delta} + int{scan.channel} + int{scan.fixed} == 1;
   if (fits && one_word && (scan.fixed ? spec.in.size() == 3 : gated)) return;
-  fail(ProblemCode::OpLetters, line, "linear_scan cannot use the letters \"" + line.spec + "\"",
+  fail(ProblemCode::OpLetters, line.spec_place(), "linear_scan cannot use the letters \"" + line.spec + "\"",
        "bsgk,bsgk,bsghv,bsgh,bsgh->bsghv; delta (queries, keys, values, decays, betas), or "
        "bsgk,bsgk,bsghv,bsgk,bsgh->bsghv; channel, or bshk,bshk,bshv->bshv; fixed");
 }
@@ -417,11 +438,12 @@ void Assembler::check_compression(const OpLine& line, OpKind kind, const OpSpec&
   if (kind == OpKind::Compress &&
       (in.size() != 4 || spec.in[1] != in || spec.in[2].size() != 3 || !in.ends_with(spec.in[2].substr(1)) ||
        in.find(spec.in[2][0]) != std::string::npos || out.size() != 3 || out[0] != in[0] || out[2] != in[3]))
-    fail(ProblemCode::OpLetters, line, "compress cannot use the letters \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line.spec_place(), "compress cannot use the letters \"" + line.spec + "\"",
          "bsce,bsce,rce->bje: batch, seq, halves, dimension; the bias has the tokens of a block");
   if (kind == OpKind::SplitHeads &&
       (in.size() != 4 || out.size() != 5 || !out.starts_with(in.substr(0, 2)) || out[4] != in[3]))
-    fail(ProblemCode::OpLetters, line, "split_heads cannot use the letters \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line.spec_place(),
+         "split_heads cannot use the letters \"" + line.spec + "\"",
          "bshe->bsgke: batch, seq, groups, heads of a group, dimension");
 }
 
@@ -457,46 +479,47 @@ std::optional<char> Assembler::wrongly_dropped(const OpSpec& spec, DroppedLetter
 OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vector<TensorId>& operands) {
   auto spec = parse_op_spec(line.spec);
   if (!spec)
-    fail(ProblemCode::OpLetters, line, "the letters \"" + line.spec + "\" cannot be read",
+    fail(ProblemCode::OpLetters, line.spec_place(), "the letters \"" + line.spec + "\" cannot be read",
          "letters per operand and of the result, such as bsd,df->bsf");
   const int wanted = op_traits(kind).operands, given = static_cast<int>(operands.size());
   const bool count_ok = wanted < 0 ? given >= 2
                                    : given >= wanted && given <= wanted + op_traits(kind).optional;
   if (!count_ok || spec->in.size() != operands.size())
-    fail(ProblemCode::OpArguments, line,
+    fail(ProblemCode::OpArguments, line.callee_place(),
          line.callee + " has " + std::to_string(operands.size()) + " arguments and letters for " +
              std::to_string(spec->in.size()),
          (wanted < 0 ? std::string("two or more") : std::to_string(wanted)) +
              " arguments with letters for each");
   const size_t added_letters = kind == OpKind::Concat || spec->axis ? 1 : op_traits(kind).makes.size();
   if (new_letters(*spec).size() != added_letters)
-    fail(ProblemCode::OpLetters, line,
+    fail(ProblemCode::OpLetters, line.spec_place(),
          "letters of the result of " + line.callee + " that no operand has: \"" + new_letters(*spec) + "\"",
          added_letters == 0 ? "none" : std::to_string(added_letters) + " letters");
   if (kind == OpKind::Concat)
     for (const std::string& in : spec->in)
       if (!spec->out.starts_with(in.substr(0, in.size() - 1)) || in.size() > spec->out.size())
-        fail(ProblemCode::OpLetters, line, "concat cannot use the letters \"" + line.spec + "\"",
+        fail(ProblemCode::OpLetters, line.spec_place(), "concat cannot use the letters \"" + line.spec + "\"",
              "bshn,bsr->bshe: the last dimensions are concatenated, all others are equal; an operand with "
              "fewer dimensions is repeated along the others");
   if (const auto letter = wrongly_dropped(*spec, op_traits(kind).drops))
-    fail(ProblemCode::OpLetters, line,
+    fail(ProblemCode::OpLetters, line.spec_place(),
          std::string("letter '") + *letter + "' is missing from the result of " + line.callee,
          "a result with all letters: only einsum, embed and the reductions sum over letters");
   const OpAttributes none{}, defaults = default_attributes(kind);
   if (spec->attributes.index() == none.index()) spec->attributes = defaults;
   if (spec->attributes.index() != defaults.index())
-    fail(ProblemCode::OpLetters, line, "\"" + line.spec + "\" has words after the letters",
+    fail(ProblemCode::OpLetters, line.spec_place(), "\"" + line.spec + "\" has words after the letters",
          "letters only: causal, window, chunk, soft_cap and alibi belong to attention, causal and block to "
          "index_top_k, part and inverse to rope, clamp, limit and situ to swiglu, post to stream_gate, "
          "sigmoid, sqrt_softplus and raw to score_top_k and table_top_k, delta, channel and fixed to "
          "linear_scan, bounded to decay_gate");
   if (const auto* gate = std::get_if<SwiGluAttributes>(&spec->attributes);
       gate && gate->clamp + gate->limit + gate->situ > 1)
-    fail(ProblemCode::OpLetters, line, "swiglu has several words", "one of clamp, limit and situ");
+    fail(ProblemCode::OpLetters, line.spec_place(), "swiglu has several words",
+         "one of clamp, limit and situ");
   if ((kind == OpKind::Take) != spec->axis.has_value() ||
       (spec->axis && (whole_letters(kind, *spec).size() != 1 || spec->out.size() != spec->in[0].size())))
-    fail(ProblemCode::OpLetters, line, line.callee + " cannot use \"" + line.spec + "\"",
+    fail(ProblemCode::OpLetters, line.spec_place(), line.callee + " cannot use \"" + line.spec + "\"",
          "bsk->bsn; ssm_state: only take replaces a letter of its operand by a letter of another "
          "axis");
   if (kind == OpKind::LinearScan) check_linear_scan(line, *spec);
@@ -531,6 +554,8 @@ void Assembler::add_statistics(const OpDraft& draft, const KernelStat& stat, Op&
   std::vector<Axis> stat_axes;
   Placement placement;
   std::string over = stat.over;
+  if (const size_t width = over.find(", width of operand "); width != std::string::npos)
+    over = over.substr(0, width) + spec.in.at(static_cast<size_t>(over.back() - '0')).back();
   if (over == "result") over = spec.out;
   if (over == "parameter") over = spec.in.back();
   const bool rows = over.starts_with("rows of ");

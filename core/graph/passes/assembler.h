@@ -15,7 +15,10 @@ using TensorNames = std::map<std::string, TensorId>;
 
 class Assembler {
  public:
-  Assembler(SegmentBuilder& builder, const ModelLibrary& library) : b_(builder), library_(library) {}
+  // carries: of the architecture; none in a tower.
+  Assembler(SegmentBuilder& builder, const ModelLibrary& library,
+            const std::vector<CarriedTensor>& carries = {})
+      : b_(builder), library_(library), carries_(carries) {}
 
   void run(const SectionTemplate& section, const SectionTemplate& mtp);
   void run_tower(const TowerTemplate& tower, const SectionTemplate& part);
@@ -23,6 +26,8 @@ class Assembler {
  private:
   struct OpDraft;
   [[noreturn]] static void fail(ProblemCode code, const OpLine& line, const std::string& what,
+                                const std::string& accepted);
+  [[noreturn]] static void fail(ProblemCode code, const SourcePlace& place, const std::string& what,
                                 const std::string& accepted);
 
   static std::string axes_text(const std::vector<Axis>& axes);
@@ -35,7 +40,15 @@ class Assembler {
   // Replaces embedded tokens by the tokens of images.
   TensorId insert_images(TensorId stream, const OpLine& last);
 
-  static TensorId lookup(const OpLine& line, const TensorNames& names, const std::string& name);
+  // Adds the carried tensors that the section reads, and afterwards those that it hands on.
+  void read_carried(const SectionTemplate& section, TensorNames& names);
+  void hand_on(const SectionTemplate& section, const TensorNames& names);
+
+  // The tensor that an argument of the line names.
+  static TensorId lookup(const OpLine& line, const TensorNames& names, size_t arg);
+
+  // All that a line may call: blocks and ops.
+  std::vector<std::string> callees() const;
 
   // The block, or its substitute in a model that lacks an axis, or its substitute in decode.
   const BlockTemplate* block_of(const OpLine& line) const;
@@ -90,6 +103,9 @@ class Assembler {
   // lacks.
   const KernelRule& checked_rule(const OpLine& line, const std::vector<TensorId>& operands);
   void name_axes(OpDraft& draft);
+  // The axis of a letter that only the result has: tokens are folded in the hidden size of a tower or in that
+  // of the language model; a second unfolding makes the tokens of an image.
+  Axis made_axis(const OpDraft& draft, size_t letter) const;
   // Redistributes the operands; sets the shards of every letter and the placement of the result.
   void place(OpDraft& draft, const std::string& label);
   // Attributes and label of an attention as this structure runs it: masks of decode, a ring.
@@ -150,6 +166,8 @@ class Assembler {
 
   SegmentBuilder& b_;
   const ModelLibrary& library_;
+  const std::vector<CarriedTensor> carries_;
+  TensorNames made_inside_;  // results inside of blocks that are carried, by the name of the carried tensor
   ModelPart part_ = ModelPart::Language;  // of the parameters that lines add
   std::map<std::pair<TensorId, DType>, TensorId> quantized_;
   // Type of the GEMMs of routed experts.

@@ -20,8 +20,11 @@ class Differentiator {
     contributions_.resize(s_.tensors.size());
     s_.output_grad = gradient_tensor(s_.output, b_.tensor(s_.output).placement, "");
     contribute(s_.output, s_.output_grad);
+    begin_carried();
     for (OpId id = s_.backward_begin - 1; id >= 0; --id) backward_of(id);
     if (s_.input >= 0 && differentiable(s_.input)) s_.input_grad = gradient(s_.input);
+    for (Carried& carried : s_.carried)
+      if (carried.in >= 0 && differentiable(carried.in)) carried.in_grad = gradient(carried.in);
     for (Param& param : s_.params) {
       param.gradient = gradient(param.tensor);
       if (param.gradient < 0 && differentiable(param.tensor)) param.gradient = zero_gradient(param.tensor);
@@ -29,6 +32,16 @@ class Differentiator {
   }
 
  private:
+  // The gradient of a carried tensor comes from later layers, as the sum of their shares.
+  void begin_carried() {
+    for (size_t i = 0; i < s_.carried.size(); ++i) {
+      const TensorId out = s_.carried[i].out;
+      if (out < 0 || !differentiable(out)) continue;
+      s_.carried[i].out_grad = gradient_tensor(out, b_.tensor(out).placement, ".later");
+      contribute(out, s_.carried[i].out_grad);
+    }
+  }
+
   bool differentiable(TensorId id) const {
     const TensorRole role = s_.tensor(id).role;
     return role != TensorRole::Constant && role != TensorRole::Statistic && !is_integer(s_.tensor(id).dtype);

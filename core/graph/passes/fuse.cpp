@@ -172,7 +172,7 @@ class Fusion {
 
   bool is_score(const KernelStat& stat) const {
     const bool of_tensor = stat.over == "result" || stat.over == "parameter" ||
-                           stat.over.starts_with("operand ");
+                           stat.over.find("operand ") != std::string::npos;
     return !of_tensor && stat.over.find('s') != std::string::npos &&
            stat.over.find('t') != std::string::npos && b_.has_statistic(stat);
   }
@@ -200,7 +200,7 @@ class Fusion {
   // Whether ops read the tensor, and only these. A replay also makes tensors that no op reads.
   bool only_read_by(const std::set<OpId>& ops, TensorId tensor) const {
     const std::vector<OpId>& readers = readers_of(tensor);
-    return tensor != s_.output && tensor != s_.input_grad && !readers.empty() &&
+    return tensor != s_.output && tensor != s_.input_grad && !is_carried(s_, tensor) && !readers.empty() &&
            std::all_of(readers.begin(), readers.end(), [&](OpId id) { return ops.contains(id); });
   }
 

@@ -36,7 +36,7 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
                                                                              : read;
       const Tensor& t = s.tensor(id);
       if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient ||
-          t.role == TensorRole::Gradient || is_buffer(s, id))
+          t.role == TensorRole::Gradient || is_buffer(s, id) || holds_earlier(s, t.storage))
         continue;
       if (t.producer >= s.backward_begin) {  // recomputed or gathered again: its source is saved instead
         const Op& producer = s.op(t.producer);
@@ -53,6 +53,12 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
       if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
     }
   }
+  // Later layers read this one's memory in their backward.
+  for (const Carried& carried : s.carried) {
+    if (carried.in >= 0 || carried.out < 0 || s.backward_begin == static_cast<OpId>(s.ops.size())) continue;
+    const Tensor& t = s.tensor(carried.out);
+    if (seen.insert(t.storage).second) saved.push_back({t.storage, std::max(t.producer, 0)});
+  }
   std::stable_sort(saved.begin(), saved.end(),
                    [](const SavedStorage& a, const SavedStorage& b) { return a.saver < b.saver; });
   return saved;
@@ -63,6 +69,8 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
 void split_backward(Segment& s) {
   std::vector<bool> needed(s.tensors.size(), false);
   if (s.input_grad >= 0) needed[static_cast<size_t>(s.input_grad)] = true;
+  for (const Carried& carried : s.carried)
+    if (carried.in_grad >= 0) needed[static_cast<size_t>(carried.in_grad)] = true;
   for (size_t i = s.ops.size(); i-- > static_cast<size_t>(s.backward_begin);) {
     Op& op = s.ops[i];
     op.deferrable = op.phase != Phase::Recompute &&
@@ -84,7 +92,8 @@ std::vector<SavedStorage> collect_deferred(const Segment& s, CheckpointPolicy ch
       const TensorId id = checkpoint_policy == CheckpointPolicy::Activations ? forward_original(s, read)
                                                                              : read;
       const Tensor& t = s.tensor(id);
-      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || is_buffer(s, id))
+      if (t.role == TensorRole::Parameter || t.role == TensorRole::ParameterGradient || is_buffer(s, id) ||
+          holds_earlier(s, t.storage))
         continue;
       if (t.producer >= 0 && s.op(t.producer).deferrable) continue;
       const OpId reader_op = op.forward >= 0 ? op.forward : forward_reader(s, op);

@@ -127,7 +127,7 @@ class Recomputer {
   // or have other readers.
   int region_of_readers(OpId id) const {
     const TensorId result = s_.op(id).outputs[0];
-    if (result == s_.output) return kNoRegion;
+    if (result == s_.output || is_carried(s_, result)) return kNoRegion;
     int found = kNoRegion;
     for (OpId reader = id + 1; reader < forward_end_; ++reader) {
       const auto& in = s_.op(reader).inputs;

@@ -13,6 +13,10 @@ void simplify(SegmentBuilder& builder) {
   };
   need(s.output);
   need(s.input_grad);
+  for (const Carried& carried : s.carried) {
+    need(carried.out);
+    need(carried.in_grad);
+  }
   for (TensorId id : s.caches) need(id);
   for (const Param& p : s.params) need(p.gradient);
   for (size_t i = s.ops.size(); i-- > 0;) {

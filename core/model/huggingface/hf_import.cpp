@@ -65,22 +65,35 @@ const hf::FamilyRow* family_of(const HfReader& reader) {
   return nullptr;
 }
 
+// The first class of the original code; empty if the file names none.
+std::string model_class(const HfReader& file) {
+  const json* classes = file.value("architectures");
+  return classes && classes->is_array() && !classes->empty() && classes->front().is_string()
+             ? classes->front().get<std::string>()
+             : "";
+}
+
+// The vision tower, if blocks compute it. Without "vision_config", all sizes are the family's.
+const hf::TowerRow* tower_of(const HfReader& file) {
+  const hf::TowerRow* row = hf::tower_of_type(file.text_or("model_type", ""));
+  const json* vision = file.value("vision_config");
+  const bool stated = vision && vision->is_object();
+  const bool usual = row && row->has_defaults && !vision &&
+                     model_class(file).ends_with("ForConditionalGeneration");
+  return stated || usual ? row : nullptr;
+}
+
 // The models next to the language model that have no blocks. tower: whether blocks compute the vision tower.
 void refuse_others(HfReader& file, bool tower) {
   const auto refuse = [&](const char* key, const char* what) {
     file.problem(ProblemCode::HfUnsupportedType, key, what, "a file of a language model alone");
   };
   const auto object = [&](const char* key) { return file.value(key) && file.value(key)->is_object(); };
-  const json* classes = file.value("architectures");
-  const std::string model_class = classes && classes->is_array() && !classes->empty() &&
-                                          classes->front().is_string()
-                                      ? classes->front().get<std::string>()
-                                      : "";
-  if (tower)
+  if (tower && object("vision_config"))
     file.recognise("vision_config", "vision tower");
-  else if (object("vision_config"))
+  else if (!tower && object("vision_config"))
     refuse("vision_config", "the vision tower has no blocks yet");
-  else if (model_class.ends_with("ForConditionalGeneration"))  // all sizes of the tower are defaults
+  else if (!tower && model_class(file).ends_with("ForConditionalGeneration"))
     refuse("architectures", "the vision tower has no blocks yet");
   if (object("audio_config")) refuse("audio_config", "the audio encoder has no blocks yet");
 }
@@ -124,15 +137,11 @@ void read_model(HfReader& file, ImportResult& result) {
   HfReader language = several ? file.within(kLanguage) : file;
   result.model_type = file.text_or("model_type", language.text_or("model_type", ""));
   // The row of the whole file knows of mechanisms beyond those of its language model's type.
-  const hf::FamilyRow* row = family_of(language);
-  if (const hf::FamilyRow* whole = several ? family_of(file) : nullptr; whole && (!row || !whole->read))
-    row = whole;
+  const hf::FamilyRow* row = several ? family_of(file) : nullptr;
+  if (!row) row = family_of(language);
   if (!row) return refuse_unknown(language);
   if (result.model_type.empty()) result.model_type = row->type;
-  const json* vision = file.value("vision_config");
-  const hf::TowerRow* tower = several && vision && vision->is_object()
-                                  ? hf::tower_of_type(file.text_or("model_type", ""))
-                                  : nullptr;
+  const hf::TowerRow* tower = several ? tower_of(file) : nullptr;
   if (several) refuse_others(file, tower);
   if (!row->read)
     return language.problem(ProblemCode::HfUnsupportedType, "model_type",

@@ -57,6 +57,16 @@ constexpr RoleModule kBlockSparse[] = {{ExpertGate, "block_sparse_moe.experts.0.
                                        {Router, "block_sparse_moe.gate"},
                                        {IndexQ, "self_attn.index_q_proj"},
                                        {IndexK, "self_attn.index_k_proj"}};
+// Modules of the latent width are absent: released weights of Kimi K3 keep them in bfloat16.
+constexpr RoleModule kKimi[] = {{ExpertGate, "block_sparse_moe.experts.0.w1"},
+                                {ExpertUp, "block_sparse_moe.experts.0.w3"},
+                                {ExpertDown, "block_sparse_moe.experts.0.w2"},
+                                {SharedGate, "block_sparse_moe.shared_experts.gate_proj"},
+                                {SharedUp, "block_sparse_moe.shared_experts.up_proj"},
+                                {SharedDown, "block_sparse_moe.shared_experts.down_proj"},
+                                {Router, "block_sparse_moe.gate"},
+                                {MixerDt, "self_attn.f_b_proj"},
+                                {MixerGate, "self_attn.f_a_proj"}};
 constexpr RoleModule kOneShared[] = {
     {SharedGate, "mlp.shared_expert.gate_proj"}, {SharedUp, "mlp.shared_expert.up_proj"},
     {SharedDown, "mlp.shared_expert.down_proj"}, {MixerIn, "linear_attn.in_proj_qkv"},
@@ -105,8 +115,8 @@ constexpr TypeRow kTypes[] = {{"gpt_oss", kFusedExperts},
                               {"minimax_m2", kBlockSparse},
                               {"minimax_m3", kBlockSparse},
                               {"minimax_m3_vl", kBlockSparse},
-                              {"kimi_linear", kBlockSparse},
-                              {"kimi_k3", kBlockSparse},
+                              {"kimi_linear", kKimi},
+                              {"kimi_k3", kKimi},
                               {"qwen2_moe", kOneShared},
                               {"qwen3_next", kOneShared},
                               {"qwen3_5", kOneShared},

@@ -122,9 +122,15 @@ void add_architectures(Designs& add) {
     d.model.index_top_k = 4;
     d.model.index_block = 128;
   });
+  add("llama3-8b", 1, 2, 2, [](ParallelSpec&, WorkloadSpec&, Design& d) {
+    d.model.architecture = "gemma4; per_layer";
+    d.model.rope_head_dim = 32;
+    d.model.window = 512;
+    d.model.per_layer_dim = 64;
+  });
   for (const char* preset : {"ring-flash-linear-2.0", "kimi-linear-48b-a3b", "deepseek-v4-flash"})
     add(preset, 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
-  add("llama4-scout", 1, 1, 2,
+  add("llama4-scout-vision", 1, 1, 2,
       [](ParallelSpec&, WorkloadSpec&, Design& d) { d.model.attention_chunk = 256; });
   add("deepseek-v3", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design& d) {
     d.model.architecture = "longcat";

@@ -56,18 +56,19 @@ void SpaceJsonTest::bad_json_data() {
                "\"gpt2\"}},\n") +
            rest + "\n}";
   };
-  QTest::newRow("no JSON") << QByteArray("{\n\"a\": ") << "space.json:2" << ProblemCode::JsonSyntax;
-  QTest::newRow("no space") << QByteArray("{\n\"a\": 1}") << "space.json:2" << ProblemCode::JsonUnknownKey;
+  QTest::newRow("no JSON") << QByteArray("{\n\"a\": ") << "space.json:2:6" << ProblemCode::JsonSyntax;
+  QTest::newRow("no space") << QByteArray("{\n\"a\": 1}") << "space.json:2:1" << ProblemCode::JsonUnknownKey;
   QTest::newRow("no format") << QByteArray("{}") << "space.json:1" << ProblemCode::WrongKindOfFile;
   QTest::newRow("newer") << QByteArray("{\n\n\"shardscape_space\": 9}") << "space.json:3"
                          << ProblemCode::UnknownFormat;
-  QTest::newRow("no design") << QByteArray("{\"shardscape_space\": 1}") << "space.json:1"
+  QTest::newRow("no design") << QByteArray("{\"shardscape_space\": 1}") << "space.json:1:1"
                              << ProblemCode::JsonMember;
   QTest::newRow("bad design") << QByteArray(
                                      "{\"shardscape_space\": 1,\n\"design\": {\"shardscape\": 1,\n "
                                      "\"model\": {\"preset\": \"gpt2\"},\n \"parallelism\": {\"tq\": 2}}}")
                               << "space.json:4" << ProblemCode::JsonUnknownKey;
-  QTest::newRow("unknown key") << with("\"dimension\": {}") << "space.json:4" << ProblemCode::JsonUnknownKey;
+  QTest::newRow("unknown key") << with("\"dimension\": {}") << "space.json:4:1"
+                               << ProblemCode::JsonUnknownKey;
   QTest::newRow("unknown knob") << with("\"dimensions\": {\n\"tp\": 1,\n\"tq\": 2}") << "space.json:6"
                                 << ProblemCode::UnknownKnob;
   QTest::newRow("bad value") << with("\"dimensions\": {\n\"tp\": \"1,x\"}") << "space.json:5"

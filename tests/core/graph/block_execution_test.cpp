@@ -2,9 +2,9 @@
 // gradients equal finite differences.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -47,9 +47,7 @@ Design block_design(const QString& settings) {
   d.model.layers = 6;
   for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts)) {
     QString value = setting.section('=', 1);
-    if (const auto problem = set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                                      value.replace(QChar::Nbsp, ' ').toStdString()))
-      qFatal("%s", problem->what.c_str());
+    set_value(d, setting.section('=', 0, 0).toStdString(), value.replace(QChar::Nbsp, ' ').toStdString());
   }
   return d;
 }
@@ -78,11 +76,7 @@ class BlockExecutionTest : public QObject {
     QFETCH(int, run);
     const Run& r = kRuns[run];
     Design d = block_design(r.settings);
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
+    set_mesh(d, r.tp, r.sp, r.pp, r.dp, r.cp);
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 

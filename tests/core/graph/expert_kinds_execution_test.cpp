@@ -6,7 +6,6 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 
-#include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "graph/build.h"
 #include "graph/useful_flops.h"
@@ -14,6 +13,7 @@
 #include "plan/model_parts.h"
 #include "plan/report.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 #include "support/expert_designs.h"
 
 using namespace shardscape;
@@ -73,8 +73,8 @@ Design kind_design(const QString& name) {
   for (const auto& [own, architecture, variants] : kOwnExperts)
     if (own == name) {
       Design d = kind_design(architecture);
-      (void)set_knob(d, *find_knob("layer_pattern"), "(layer, own)*");
-      (void)set_knob(d, *find_knob("variants"), variants);
+      set_value(d, "layer_pattern", "(layer, own)*");
+      set_value(d, "variants", variants);
       return d;
     }
   Design d = experts_design(qPrintable(name));
@@ -102,15 +102,6 @@ Design kind_design(const QString& name) {
     d.model.value_head_dim = 3;
   }
   return d;
-}
-
-void set_all(Design& d, const QString& settings) {
-  for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts)) {
-    const Knob* knob = find_knob(setting.section('=', 0, 0).toStdString());
-    if (!knob) qFatal("%s", qPrintable(setting));
-    if (const auto problem = set_knob(d, *knob, setting.section('=', 1).toStdString()))
-      qFatal("%s", problem->what.c_str());
-  }
 }
 
 constexpr const char* kTraining[] = {
@@ -169,7 +160,7 @@ class ExpertKindsExecutionTest : public QObject {
     QFETCH(QString, model);
     QFETCH(QString, settings);
     Design d = kind_design(model);
-    set_all(d, settings);
+    set_knobs(d, settings.toStdString());
     const std::vector<Problem> problems = validate(d);
     QVERIFY2(!has_errors(problems), problems.empty() ? "" : to_string(problems.front()).c_str());
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
@@ -209,7 +200,7 @@ class ExpertKindsExecutionTest : public QObject {
     QFETCH(QString, settings);
     Design d = kind_design(model);
     d.model.mtp_layers = 0;
-    set_all(d, settings);
+    set_knobs(d, settings.toStdString());
     if (d.model.zero_experts > 0 || d.model.experts_per_token == 1) {  // whole slots per expert
       d.workload.microbatch *= 2;
       d.workload.batch *= 2;
@@ -281,7 +272,7 @@ class ExpertKindsExecutionTest : public QObject {
     d.model.experts_per_token = 2;
     QVERIFY(first_error(d) == ProblemCode::WeighedTokensWithSeveralExperts);
     d = kind_design("test-identity");
-    set_all(d, "dp=4 ep=4 dispatcher=flex gpus_per_node=2");
+    set_knobs(d, "dp=4 ep=4 dispatcher=flex gpus_per_node=2");
     QVERIFY(first_error(d) == ProblemCode::FlexWithZeroExperts);
     d = kind_design("test-identity");
     d.model.experts_per_token = 8;
@@ -295,13 +286,13 @@ class ExpertKindsExecutionTest : public QObject {
     d.model.experts_per_token = 9;
     QVERIFY(first_error(d) == ProblemCode::ExpertsPerTokenOutOfRange);
     d = kind_design("test-latent");
-    set_all(d, "dp=2 ep=2 tp=2 dispatcher=alltoall_seq");
+    set_knobs(d, "dp=2 ep=2 tp=2 dispatcher=alltoall_seq");
     d.model.latent_ffn = 13;
     QVERIFY(first_error(d) == ProblemCode::AllToAllSeqHiddenIndivisible);
     d.model.latent_ffn = 0;
     QVERIFY(first_error(d) == ProblemCode::ValueTooSmall);
     d = kind_design("test-latent");
-    set_all(d, "dp=2 ep=2 dispatch_dtype=fp8");
+    set_knobs(d, "dp=2 ep=2 dispatch_dtype=fp8");
     d.model.hidden = 128;
     QVERIFY(first_error(d) == ProblemCode::DispatchBlocksIndivisible);
   }

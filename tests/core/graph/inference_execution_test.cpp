@@ -2,9 +2,9 @@
 // of the longer sequence.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -32,8 +32,8 @@ Design served_design(const char* architecture) {
     if (QString(variant) == architecture) {
       Design d = served_design(of);
       d.model.layers = 3;
-      (void)set_knob(d, *find_knob("layer_pattern"), "layer, own*");
-      (void)set_knob(d, *find_knob("variants"), text);
+      set_value(d, "layer_pattern", "layer, own*");
+      set_value(d, "variants", text);
       return d;
     }
   Design d = tiny_design(architecture);
@@ -60,6 +60,10 @@ Design served_design(const char* architecture) {
     d.model.rope_head_dim = 2;
     d.model.nope_head_dim = 4;
     d.model.value_head_dim = 3;
+  }
+  if (name == "deepseek3-shared-index") {
+    d.model.layers = 4;
+    set_value(d, "layer_pattern", "dense, moe_shared*2, moe");
   }
   return d;
 }
@@ -126,6 +130,14 @@ void rows_of_shared_tp(const char* architecture) {
   for (const char* settings :
        {"ep=2 etp=1 context=all-gather", "ep=2 etp=1 dispatcher=allgather context=all-gather"})
     row(architecture, {2, false, 1, 1, 4, 2, 2, settings});
+}
+
+// A layer reads the keys that an earlier layer picked, of this stage or of the stage before.
+void rows_of_shared_indexers() {
+  for (const Run& r : {Run{1, false, 1, 1, 2, 4}, Run{2, false, 2, 1, 2, 4}, Run{2, true, 2, 2, 4, 4},
+                       Run{2, true, 4, 1, 4, 4}, Run{1, false, 2, 1, 2, 4, 2, "context=all-gather"},
+                       Run{1, false, 1, 2, 2, 4, 1, "ep=2 kv_cache_dtype=fp8"}})
+    row("deepseek3-shared-index", r);
 }
 
 }  // namespace
@@ -196,6 +208,7 @@ class InferenceExecutionTest : public QObject {
     row("block-sparse", {4, false, 1, 1, 1, 2});
     row("deepseek3-sparse", {1, false, 1, 2, 2, 2, 1, "ep=2"});
     row("deepseek3-sparse", {2, true, 1, 2, 4, 2, 1, "ep=4 etp=1"});
+    rows_of_shared_indexers();
     for (const Run& r : {Run{1, false, 1, 1, 1, 2}, Run{2, false, 2, 1, 1, 2}, Run{2, true, 1, 2, 2, 2},
                          Run{4, true, 2, 1, 4, 1}, Run{1, false, 2, 1, 1, 2, 2, "context=zigzag"},
                          Run{2, true, 1, 1, 6, 2, 1, "kv_cache_dtype=fp8", 3}})
@@ -232,18 +245,12 @@ class InferenceExecutionTest : public QObject {
     QFETCH(QList<int>, mesh);
     QFETCH(QString, settings);
     Design d = served_design(qPrintable(architecture));
-    d.parallel.tp = mesh[0];
-    d.parallel.sequence_parallel = mesh[1];
-    d.parallel.pp = mesh[2];
-    d.parallel.dp = mesh[3];
+    set_mesh(d, mesh[0], mesh[1], mesh[2], mesh[3]);
     d.workload.microbatch = mesh[4];
     d.workload.batch = 2 * mesh[4] * mesh[3];
     if (d.model.kv_heads != d.model.heads) d.model.kv_heads = mesh[5];
     d.parallel.cp = mesh[6];
-    for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
-      QVERIFY2(!set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                         setting.section('=', 1).toStdString()),
-               qPrintable(setting));
+    set_knobs(d, settings.toStdString());
     QCOMPARE(QString::fromStdString(difference_from_longer(d, kPrompt, mesh[7])), QString());
   }
 };

@@ -2,9 +2,9 @@
 // run, whose gradients equal finite differences.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -33,14 +33,6 @@ constexpr Run kRuns[] = {{1, false, 2, 1, 1, 0},
                          {1, false, 1, 1, 4, 1, "context=ulysses-ring ulysses_degree=2"},
                          {2, true, 1, 1, 1, 0, "profile=transformers-eager"},
                          {2, true, 1, 1, 1, 0, "profile=litgpt"}};
-
-QString set(Design& d, const QString& settings) {
-  for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
-    if (const auto problem = set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                                      setting.section('=', 1).toStdString()))
-      return QString::fromStdString(to_string(*problem));
-  return "";
-}
 
 }  // namespace
 
@@ -71,15 +63,12 @@ class LinearExecutionTest : public QObject {
     QFETCH(QList<int>, mesh);
     QFETCH(QString, settings);
     Design d = tiny_design(qPrintable(architecture));
-    d.parallel.tp = mesh[0];
-    d.parallel.sequence_parallel = mesh[1];
-    d.parallel.pp = mesh[2];
-    d.parallel.dp = mesh[3];
+    set_mesh(d, mesh[0], mesh[1], mesh[2], mesh[3]);
     d.parallel.cp = mesh[4];
     d.workload.recompute = static_cast<Recompute>(mesh[5]);
     d.workload.seq = 8 * mesh[4];
     if (mesh[4] > 1) d.model.kv_heads = d.model.heads = 8;  // Ulysses spreads them
-    QCOMPARE(set(d, settings), QString());
+    set_knobs(d, settings.toStdString());
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
@@ -113,7 +102,7 @@ class LinearExecutionTest : public QObject {
     QFETCH(QString, variants);
     Design d = tiny_design(qPrintable(architecture));
     d.model.layers = 3;
-    QVERIFY(!set_knob(d, *find_knob("variants"), variants.toStdString()));
+    set_value(d, "variants", variants.toStdString());
     d.model.layer_pattern = "linear, own, full";
     for (const auto& [tp, cp] : {std::pair{2, 1}, {1, 2}}) {
       d.parallel.tp = tp;

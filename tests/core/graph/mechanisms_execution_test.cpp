@@ -2,21 +2,17 @@
 // that only tests have (tests/data/mechanisms).
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
 
-constexpr const char* kKinds[] = {"gated",        "head_gated", "all_norm",    "chunk",
-                                  "key_as_value", "value_dim",  "rotated_back"};
-
-void set(Design& d, const char* knob, const std::string& text) {
-  if (const auto problem = set_knob(d, *find_knob(knob), text)) qFatal("%s", problem->what.c_str());
-}
+constexpr const char* kKinds[] = {"gated",        "head_gated", "all_norm",  "chunk",
+                                  "key_as_value", "value_norm", "value_dim", "rotated_back"};
 
 // All layers are of one kind.
 Design design_of(const QString& kind) {
@@ -25,7 +21,7 @@ Design design_of(const QString& kind) {
   d.model.value_head_dim = 3;
   d.model.attention_chunk = 3;
   d.model.layers = 3;
-  set(d, "layer_pattern", kind.toStdString() + "*");
+  set_value(d, "layer_pattern", kind.toStdString() + "*");
   return d;
 }
 
@@ -77,14 +73,10 @@ Design fetched() {
   QFETCH(QList<int>, mesh);
   QFETCH(QString, settings);
   Design d = design_of(kind);
-  d.parallel.tp = mesh[0];
-  d.parallel.sequence_parallel = mesh[1];
-  d.parallel.pp = mesh[2];
-  d.parallel.dp = mesh[3];
+  set_mesh(d, mesh[0], mesh[1], mesh[2], mesh[3]);
   d.model.kv_heads = mesh[4];
   d.parallel.cp = mesh[5];
-  for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
-    set(d, qPrintable(setting.section('=', 0, 0)), setting.section('=', 1).toStdString());
+  set_knobs(d, settings.toStdString());
   return d;
 }
 
@@ -158,15 +150,15 @@ class MechanismsExecutionTest : public QObject {
     Design d = design_of("value_dim");
     d.model.attention_chunk = 0;
     d.parallel.cp = 2;
-    set(d, "context", context.toStdString());
+    set_value(d, "context", context.toStdString());
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 
   // Layers of one model with chunks of their own.
   void chunksOfVariants() {
     Design d = design_of("chunk");
-    set(d, "variants", "long: chunk attention_chunk=5; whole: chunk attention_chunk=0");
-    set(d, "layer_pattern", "chunk, long, whole");
+    set_value(d, "variants", "long: chunk attention_chunk=5; whole: chunk attention_chunk=0");
+    set_value(d, "layer_pattern", "chunk, long, whole");
     d.parallel.tp = 2;
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
     QCOMPARE(QString::fromStdString(difference_from_longer(d, 8, 1)), QString());

@@ -4,11 +4,11 @@
 #include <QTemporaryDir>
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "plan/report.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 #include "support/expert_designs.h"
 
 using namespace shardscape;
@@ -69,8 +69,7 @@ Design form_design(const QString& form, int depths, const QString& variants, boo
   d.model.tied_embeddings = tied;
   d.workload.seq = 8;
   d.workload.batch = 4;
-  if (const auto problem = set_knob(d, *find_knob("variants"), variants.toStdString()))
-    qFatal("%s", to_string(*problem).c_str());
+  set_value(d, "variants", variants.toStdString());
   return d;
 }
 
@@ -125,11 +124,7 @@ class MtpExecutionTest : public QObject {
     QFETCH(int, depths);
     const Run& r = kRuns[run];
     Design d = form_design(form, depths, variants, run % 2 == 1);
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
+    set_mesh(d, r.tp, r.sp, r.pp, r.dp, r.cp);
     d.parallel.ep = r.ep;
     d.workload.recompute = static_cast<Recompute>(r.recompute);
     const std::vector<Problem> problems = validate(d);
@@ -157,11 +152,7 @@ class MtpExecutionTest : public QObject {
     }
     d.model.mtp_layers = 1;
     d.workload.seq = 8;
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
+    set_mesh(d, r.tp, r.sp, r.pp, r.dp, r.cp);
     d.parallel.ep = experts ? r.ep : 1;
     d.workload.recompute = static_cast<Recompute>(r.recompute);
     const std::vector<Problem> problems = validate(d);

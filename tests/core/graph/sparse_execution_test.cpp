@@ -1,9 +1,10 @@
 // Proof by execution of sparse attention: whatever the parallelism, a step equals the unsharded run. The
 // indexer picks the same keys on every rank.
 #include <QtTest>
+#include <span>
 
-#include "design/knobs/knobs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 #include "support/expert_designs.h"
 
 using namespace shardscape;
@@ -37,21 +38,27 @@ constexpr SparseModel kModels[] = {
     {"blocks", "block-sparse", "kv_heads=4"},
     {"blocks of few KV heads", "block-sparse", "kv_heads=1"},
     {"one block, and a part of another", "block-sparse", "kv_heads=2 index_block=3 index_top_k=1"},
-    {"experts and prediction", "deepseek3-sparse", ""}};
-
-void set(Design& d, const char* settings) {
-  for (const QString& setting : QString(settings).split(' ', Qt::SkipEmptyParts))
-    if (const auto problem = set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                                      setting.section('=', 1).toStdString()))
-      qFatal("%s", to_string(*problem).c_str());
-}
+    {"experts and prediction", "deepseek3-sparse", ""},
+    {"shared indexers", "deepseek3-shared-index",
+     "layers=6 layer_pattern=dense*2,dense_shared,moe,moe_shared*2"},
+    {"shared by most layers", "deepseek3-shared-index", "layers=6 layer_pattern=dense,(moe_shared*3,moe)*"}};
+constexpr int kSharedModels = 2;  // the last ones
+// Where stages and groups of layers end between a layer that picks and those that read its picks.
+constexpr Run kSharedRuns[] = {{1, false, 3, 1, 1, 2},
+                               {1, false, 6, 1, 1, 0},
+                               {2, false, 2, 1, 1, 2, "recompute_num_layers=3"},
+                               {1, false, 1, 1, 1, 2, "recompute_num_layers=2"},
+                               {1, false, 2, 1, 1, 2, "recompute_method=block recompute_num_layers=2"},
+                               {2, false, 2, 1, 1, 0, "virtual_stages=3"},
+                               {1, false, 3, 1, 1, 0, "virtual_stages=2 schedule=zb-v"},
+                               {2, false, 3, 1, 1, 0, "scatter_gather_pipeline=true"}};
 
 Design sparse_design(const SparseModel& model) {
   Design d = QByteArray(model.architecture).startsWith("deepseek") ? experts_design(model.architecture)
                                                                    : tiny_design(model.architecture);
   d.workload.seq = 8;
   d.workload.batch = 4;
-  set(d, model.settings);
+  set_knobs(d, model.settings);
   return d;
 }
 
@@ -63,39 +70,38 @@ class SparseExecutionTest : public QObject {
  private Q_SLOTS:
   void equalsUnsharded_data() {
     QTest::addColumn<int>("model");
-    QTest::addColumn<int>("run");
-    for (int model = 0; model < static_cast<int>(std::size(kModels)); ++model)
-      for (int run = 0; run < static_cast<int>(std::size(kRuns)); ++run) {
-        const Run& r = kRuns[run];
-        if (QString(r.settings).contains("mla") && !QString(kModels[model].architecture).contains("latent"))
+    QTest::addColumn<Run>("run");
+    const auto add = [](const SparseModel& model, const Run& r) {
+      QTest::newRow(qPrintable(QString("%1: tp%2%3 pp%4 dp%5 cp%6 recompute %7 %8")
+                                   .arg(model.name)
+                                   .arg(r.tp)
+                                   .arg(r.sp ? "+sp" : "")
+                                   .arg(r.pp)
+                                   .arg(r.dp)
+                                   .arg(r.cp)
+                                   .arg(r.recompute)
+                                   .arg(r.settings)))
+          << static_cast<int>(&model - kModels) << r;
+    };
+    for (const SparseModel& model : kModels)
+      for (const Run& run : kRuns) {
+        if (QString(run.settings).contains("mla") && !QString(model.architecture).contains("latent"))
           continue;
-        // Prediction under this profile is not executed with any architecture.
-        if (QString(r.settings).contains("-te") && QString(kModels[model].architecture).contains("deepseek"))
+        // Experts under this profile are not executed (docs/limits.md).
+        if (QString(run.settings).contains("-te") && QString(model.architecture).contains("deepseek"))
           continue;
-        QTest::newRow(qPrintable(QString("%1: tp%2%3 pp%4 dp%5 cp%6 recompute %7 %8")
-                                     .arg(kModels[model].name)
-                                     .arg(r.tp)
-                                     .arg(r.sp ? "+sp" : "")
-                                     .arg(r.pp)
-                                     .arg(r.dp)
-                                     .arg(r.cp)
-                                     .arg(r.recompute)
-                                     .arg(r.settings)))
-            << model << run;
+        add(model, run);
       }
+    for (const SparseModel& model : std::span(kModels).last<kSharedModels>())
+      for (const Run& run : kSharedRuns) add(model, run);
   }
   void equalsUnsharded() {
     QFETCH(int, model);
-    QFETCH(int, run);
-    const Run& r = kRuns[run];
+    QFETCH(Run, run);
     Design d = sparse_design(kModels[model]);
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
-    d.workload.recompute = static_cast<Recompute>(r.recompute);
-    set(d, r.settings);
+    set_mesh(d, run.tp, run.sp, run.pp, run.dp, run.cp);
+    d.workload.recompute = static_cast<Recompute>(run.recompute);
+    set_knobs(d, run.settings);
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 

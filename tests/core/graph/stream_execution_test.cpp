@@ -2,9 +2,9 @@
 // gradients equal finite differences.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -56,10 +56,7 @@ constexpr Run kRuns[] = {
 
 Design stream_design(const char* architecture, const QString& settings) {
   Design d = tiny_design(architecture);
-  for (const QString& setting : settings.split(' ', Qt::SkipEmptyParts))
-    if (const auto problem = set_knob(d, *find_knob(setting.section('=', 0, 0).toStdString()),
-                                      setting.section('=', 1).toStdString()))
-      qFatal("%s", problem->what.c_str());
+  set_knobs(d, settings.toStdString());
   return d;
 }
 
@@ -88,11 +85,7 @@ class StreamExecutionTest : public QObject {
     QFETCH(int, run);
     const Run& r = kRuns[run];
     Design d = stream_design(r.architecture, r.settings);
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
+    set_mesh(d, r.tp, r.sp, r.pp, r.dp, r.cp);
     QCOMPARE(QString::fromStdString(difference_from_unsharded(d)), QString());
   }
 

@@ -24,6 +24,8 @@ void change(T& value) {
     value.repeat.push_back(1);
   else if constexpr (std::is_same_v<T, std::vector<LayerStructure>>)
     value.push_back({"full", "layer", {}});
+  else if constexpr (std::is_same_v<T, CarriedUse>)
+    ++value.made;
   else if constexpr (std::is_same_v<T, WeightFormats>)
     value[WeightRole::ExpertUp] = WeightFormat::NVFP4;
   else

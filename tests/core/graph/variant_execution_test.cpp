@@ -1,11 +1,11 @@
 // Proof by execution: layers of one model with sizes of their own compute what the unsharded run computes.
 #include <QtTest>
 
-#include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "graph/build.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -36,14 +36,9 @@ Design variant_design(const VariantModel& model) {
   Design d = tiny_design(model.architecture);
   d.model.layers = 3;
   d.workload.batch = 12;
-  const auto set = [&](const char* knob, const QString& text) {
-    if (const auto problem = set_knob(d, *find_knob(knob), text.toStdString()))
-      qFatal("%s", problem->what.c_str());
-  };
-  set("layer_pattern", model.pattern);
-  set("variants", model.variants);
-  for (const QString& setting : QString(model.settings).split(' ', Qt::SkipEmptyParts))
-    set(qPrintable(setting.section('=', 0, 0)), setting.section('=', 1));
+  set_value(d, "layer_pattern", model.pattern);
+  set_value(d, "variants", model.variants);
+  set_knobs(d, model.settings);
   return d;
 }
 
@@ -86,11 +81,7 @@ class VariantExecutionTest : public QObject {
     QFETCH(int, run);
     Design d = variant_design(kModels[model]);
     const Run& r = kRuns[run];
-    d.parallel.tp = r.tp;
-    d.parallel.sequence_parallel = r.sp;
-    d.parallel.pp = r.pp;
-    d.parallel.dp = r.dp;
-    d.parallel.cp = r.cp;
+    set_mesh(d, r.tp, r.sp, r.pp, r.dp, r.cp);
     d.workload.recompute = static_cast<Recompute>(r.recompute);
     const std::vector<Problem> problems = validate(d);
     QVERIFY2(!has_errors(problems), problems.empty() ? "" : to_string(problems.front()).c_str());

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "base/data_dir.h"
-#include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "graph/build.h"
 #include "plan/model_parts.h"
 #include "support/designs.h"
 #include "support/equivalence.h"
+#include "support/execution_runs.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
@@ -47,13 +47,21 @@ constexpr const char* kRuns[] = {
     "images=0",
     "images=0 tp=2 pp=2"};
 
+// Towers of other families, and sizes that they need.
+constexpr std::pair<const char*, const char*> kTowers[] = {
+    {"qwen3.5", ""},
+    {"moonvit", ""},
+    {"siglip", ""},
+    {"moonvit-k3", "vision_head_dim=4"},
+    {"llama4", "vision_projector=12"},
+    {"minimax-m3", "vision_projector=12"},
+    {"perception", "vision_merge=16 image_size=4 frames=1 vision_positions=16"},
+    {"gemma4", ""},
+    {"gemma4-clipped", ""}};
+
 Design run_design(const char* architecture, const char* settings) {
   Design d = tower_design(architecture);
-  for (const QString& setting : QString(settings).split(' ', Qt::SkipEmptyParts)) {
-    const Knob* knob = find_knob(setting.section('=', 0, 0).toStdString());
-    if (const auto problem = set_knob(d, *knob, setting.section('=', 1).toStdString()))
-      qFatal("%s", problem->what.c_str());
-  }
+  set_knobs(d, settings);
   return d;
 }
 
@@ -103,9 +111,9 @@ class VisionExecutionTest : public QObject {
   void otherTowers_data() {
     QTest::addColumn<QString>("tower");
     QTest::addColumn<QString>("settings");
-    for (const char* tower : {"qwen3.5", "moonvit", "siglip"})
+    for (const auto& [tower, sizes] : kTowers)
       for (const char* settings : {"tp=2 sequence_parallel=true dp=2", "tp=2 vision_parallel=data"})
-        QTest::addRow("%s %s", tower, settings) << QString(tower) << QString(settings);
+        QTest::addRow("%s %s", tower, settings) << QString(tower) << QString("%1 %2").arg(sizes, settings);
   }
   void otherTowers() {
     QFETCH(QString, tower);
@@ -123,10 +131,22 @@ class VisionExecutionTest : public QObject {
         QVERIFY2(std::abs(gradient.data[i] - sharded.gradients.at(name).data[i]) < 1e-11, name.c_str());
   }
 
+  void otherTowersEqualFiniteDifferences_data() {
+    QTest::addColumn<QString>("tower");
+    QTest::addColumn<QString>("settings");
+    for (const auto& [tower, sizes] : kTowers) QTest::newRow(tower) << QString(tower) << QString(sizes);
+  }
+  void otherTowersEqualFiniteDifferences() {
+    QFETCH(QString, tower);
+    QFETCH(QString, settings);
+    const Design d = run_design("qwen3-vl", qPrintable("batch=1 layers=1 " + settings));
+    QCOMPARE(QString::fromStdString(difference_from_slopes(d, 5, library_with(tower))), QString());
+  }
+
   // Parameters of published checkpoints, counted from the shapes of their tensors.
   void parameters_data() {
     QTest::addColumn<QString>("tower");
-    // Hidden size of the language model, D, layers, F, positions, pv, pf, Mv.
+    // Hidden size of the language model, D, layers, F, positions, pv, pf, Mv, then heads, head size, Wp.
     QTest::addColumn<QList<int>>("sizes");
     QTest::addColumn<qint64>("vision");
     QTest::addColumn<qint64>("projector");
@@ -136,6 +156,21 @@ class VisionExecutionTest : public QObject {
                                  << qint64{415891440} << qint64{44838656};
     QTest::newRow("Kimi-K2.5") << "moonvit" << QList<int>{7168, 1152, 27, 4304, 4096, 14, 1, 4}
                                << qint64{416866032} << qint64{54277888};
+    QTest::newRow("Kimi-K3") << "moonvit-k3" << QList<int>{7168, 1024, 27, 4096, 4096, 14, 1, 4, 12, 128}
+                             << qint64{401214464} << qint64{46144512};
+    QTest::newRow("Llama-4-Scout") << "llama4"
+                                   << QList<int>{5120, 1408, 34, 5632, 577, 14, 1, 4, 16, 88, 4096}
+                                   << qint64{811115008} << qint64{60817408};
+    QTest::newRow("MiniMax-M3") << "minimax-m3" << QList<int>{6144, 1280, 32, 5120, 0, 14, 2, 4, 16, 80, 6144}
+                                << qint64{631185920} << qint64{234381312};
+    QTest::newRow("Step-3.7-Flash") << "perception"
+                                    << QList<int>{4096, 1536, 47, 8960, 2704, 14, 1, 16, 16, 96}
+                                    << qint64{1955848960} << qint64{25165824};
+    QTest::newRow("Gemma-4-26B-A4B") << "gemma4" << QList<int>{2816, 1152, 27, 4304, 10240, 16, 1, 9, 16, 72}
+                                     << qint64{569550384} << qint64{3244032};
+    QTest::newRow("Gemma-4-E2B") << "gemma4-clipped"
+                                 << QList<int>{1536, 768, 16, 3072, 10240, 16, 1, 9, 12, 64}
+                                 << qint64{167365056} << qint64{1179648};
     QTest::newRow("Gemma-3-27B") << "siglip" << QList<int>{5376, 1152, 27, 4304, 4096, 14, 1, 16}
                                  << qint64{416866032} << qint64{6194304};
   }
@@ -154,8 +189,9 @@ class VisionExecutionTest : public QObject {
     m.vision_patch = sizes[5];
     m.vision_frames = sizes[6];
     m.vision_merge = sizes[7];
-    m.vision_heads = 16;
-    m.vision_head_dim = m.vision_hidden / 16;
+    m.vision_heads = sizes.value(8, 16);
+    m.vision_head_dim = sizes.value(9, static_cast<int>(m.vision_hidden / 16));
+    m.vision_projector = sizes.value(10);
     d.workload.images = 0;
     const auto built = build_graph(structure_of(d), library_with(tower));
     const ModelParts parts = count_parts(*std::get<0>(built));

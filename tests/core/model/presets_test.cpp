@@ -108,7 +108,7 @@ class PresetsTest : public QObject {
       QVERIFY2(report->valid(), preset.id.c_str());
       QVERIFY2(report->memory && report->memory->fits, preset.id.c_str());
     }
-    QVERIFY(layouts >= 5);
+    QVERIFY(layouts >= 20);
   }
   void layoutOfAnUnknownKnob() {
     Preset preset = ModelLibrary::instance().presets().front();

@@ -168,8 +168,8 @@ class HelpTest : public WindowTest {
   void f1OpensThePageOfTheView_data() {
     QTest::addColumn<int>("view");
     QTest::addColumn<QString>("page");
-    const QStringList pages{"models/graph",       "models/memory",    "models/kernels",
-                            "models/collectives", "models/schedules", "models/search"};
+    const QStringList pages{"models/graph",     "models/memory", "models/kernels", "models/collectives",
+                            "models/schedules", "models/search", "guide"};
     QCOMPARE(pages.size(), viewNames().size());
     for (int view = 0; view < pages.size(); ++view)
       QTest::newRow(qPrintable(viewNames()[view])) << view << pages[view];

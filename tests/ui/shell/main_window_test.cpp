@@ -106,7 +106,7 @@ class MainWindowTest : public WindowTest {
           "MFU: " + significant(100 * simulation.mfu) + " %", std::string("Tokens per second"),
           "Bubble: " + significant(100 * simulation.bubble), std::string("Exposed communication")})
       QVERIFY2(text.contains(QString::fromStdString(part)), qPrintable(text));
-    QCOMPARE(window_->tabs()->count(), 6);
+    QCOMPARE(window_->tabs()->count(), 7);
     QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
     QVERIFY(!window_->inspector()->shown().isEmpty());
   }
@@ -526,7 +526,7 @@ class MainWindowTest : public WindowTest {
   void rendersEveryView() {
     const auto files = renderViews(*window_, folder_.filePath("pictures"));
     QVERIFY(std::holds_alternative<QStringList>(files));
-    QCOMPARE(std::get<QStringList>(files).size(), 24);
+    QCOMPARE(std::get<QStringList>(files).size(), 28);
     const QImage image(std::get<QStringList>(files).front());
     QCOMPARE(image.size(), QSize(1280, 800));
   }

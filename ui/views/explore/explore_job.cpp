@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "model/library.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
@@ -52,6 +53,7 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
   failure_.reset();
   Q_EMIT started();
   search_thread_ = std::jthread([this, spec, options](std::stop_token stop) {
+    const ModelLibrary::Scope library(ModelLibrary::instance());
     std::shared_ptr<const ExploreRows> rows;
     std::optional<Problem> problem;
     try {

@@ -86,6 +86,27 @@ std::vector<std::string> listed_layers(Family& f, std::vector<std::string> usual
   return usual;
 }
 
+std::vector<int64_t> per_layer_numbers(Family& f, const char* key, const char* becomes) {
+  const json* list = f.in.value(key);
+  std::vector<int64_t> out;
+  for (size_t i = 0; list && list->is_array() && i < list->size(); ++i)
+    if ((*list)[i].is_number_integer()) out.push_back((*list)[i].get<int64_t>());
+  if (static_cast<int64_t>(out.size()) == f.model.layers) {
+    f.in.recognise(key, becomes);
+    return out;
+  }
+  f.in.problem(ProblemCode::HfUnsupportedVariant, key, "it has no entry for each layer",
+               "a list of " + std::to_string(f.model.layers) + " numbers, 0 or 1");
+  return std::vector<int64_t>(static_cast<size_t>(f.model.layers));
+}
+
+void only_text(HfReader& in, const char* key, const char* accepted, const char* becomes) {
+  if (in.absent(key) || in.null(key)) return;
+  if (in.text_or(key, "") == accepted) return in.recognise(key, becomes);
+  in.problem(ProblemCode::HfUnsupportedVariant, key, in.shown(key) + " has no block in this family",
+             accepted);
+}
+
 void switched_window(Family& f) {
   if (f.in.value("use_sliding_window") && *f.in.value("use_sliding_window") == json(true)) {
     f.in.assume("use_sliding_window", "false",

@@ -36,6 +36,10 @@ void routed_experts(Family& f, const char* experts_key, const char* other_key, i
                     int64_t per_token);
 // The texts of a list; none for anything else.
 std::vector<std::string> texts_of(const json* list);
+// Numbers of a list that has one entry per layer; zeros and a problem for anything else.
+std::vector<int64_t> per_layer_numbers(Family& f, const char* key, const char* becomes);
+// A text of which only one value has blocks.
+void only_text(HfReader& in, const char* key, const char* accepted, const char* becomes);
 // The kinds of layers that "layer_types" lists: sliding or full. Without the list: the usual ones.
 std::vector<std::string> listed_layers(Family& f, std::vector<std::string> usual);
 // Sizes of latent attention (DeepSeek-V2). The number of KV heads equals the number of heads.

@@ -1,7 +1,8 @@
-// DeepSeek MoE, DeepSeek-V2, DeepSeek-V3, DeepSeek-V3.2, Kimi K2 and GLM-5.
+// DeepSeek MoE, DeepSeek-V2, DeepSeek-V3, DeepSeek-V3.2, Kimi K2, GLM-5 and GLM-5.2.
 #include <algorithm>
 
 #include "model/huggingface/families/readers.h"
+#include "model/layer_pattern.h"
 
 namespace shardscape::hf {
 
@@ -29,34 +30,63 @@ bool picks_keys(const Family& f) {
   return type == "deepseek_v32" || type == "glm_moe_dsa";
 }
 
-// The sizes of the lightning indexer, and whether every layer has its own.
+// Whether each layer reads the keys that an earlier layer picked: by "indexer_types", otherwise by the period
+// of layers with an indexer, behind the first layers (configuration_glm_moe_dsa.py of transformers). Empty:
+// every layer has an indexer.
+std::vector<bool> shared_indexers(Family& f) {
+  const char *const types = "indexer_types", *const freq = "index_topk_freq",
+                    *const offset = "index_skip_topk_offset";
+  const std::vector<std::string> listed = texts_of(f.in.value(types));
+  std::vector<bool> out;
+  if (!listed.empty()) {
+    for (const char* key : {freq, offset})
+      if (!f.in.absent(key)) f.in.ignore(key, "\"indexer_types\" says it");
+    for (const std::string& type : listed) {
+      if (type != "full" && type != "shared")
+        f.in.problem(ProblemCode::HfUnsupportedVariant, types, "\"" + type + "\" is no kind of indexer",
+                     "\"full\" or \"shared\" for every layer");
+      out.push_back(type == "shared");
+    }
+    if (std::ssize(out) != f.model.layers)
+      f.in.problem(ProblemCode::HfUnsupportedVariant, types,
+                   "the list has " + std::to_string(out.size()) + " entries", "an entry for every layer");
+    f.in.recognise(types, "layers that read the keys picked by an earlier layer");
+  } else if (!f.in.absent(freq) && !f.in.null(freq)) {
+    const int64_t period = std::max<int64_t>(
+                      1, f.in.number(freq, "period of layers with an indexer", 1, "every layer")),
+                  first = f.in.number(offset, "layers with an indexer before the period", 0, "none");
+    for (int64_t i = 0; i < f.model.layers; ++i)
+      out.push_back(i >= first && (i - first) % period != period - 1);
+  } else if (!f.in.absent(offset)) {
+    f.in.ignore(offset, "no layer shares an indexer");
+  }
+  const bool shares = std::find(out.begin(), out.end(), true) != out.end();
+  return shares ? out : std::vector<bool>();
+}
+
+// The sizes of the lightning indexer.
 void indexer(Family& f) {
   constexpr const char* kUsual = "the default of this family";
   const bool glm = f.type == std::string("glm_moe_dsa");
   f.in.size(&ModelSpec::index_heads, "index_n_heads", glm ? 32 : 64, kUsual);
   f.in.size(&ModelSpec::index_dim, "index_head_dim", 128, kUsual);
   f.in.size(&ModelSpec::index_top_k, "index_topk", 2048, kUsual);
-  const char* const freq = "index_topk_freq";
-  const json* types = f.in.value("indexer_types");
-  const bool listed = types && types->is_array();
-  const bool shares = listed && std::any_of(types->begin(), types->end(),
-                                            [](const json& entry) { return entry != "full"; });
-  if (shares)
-    f.in.problem(ProblemCode::HfUnsupportedVariant, "indexer_types",
-                 "layers that read the keys picked by the indexer of an earlier layer have no blocks yet",
-                 "\"full\" for every layer");
-  else if (listed)
-    f.in.recognise("indexer_types", "every layer has an indexer");
-  if (!f.in.absent(freq) && !f.in.null(freq)) {
-    if (listed)
-      f.in.ignore(freq, "\"indexer_types\" says it");
-    else if (f.in.number(freq, "period of layers with an indexer", 1, "every layer") != 1)
-      f.in.problem(ProblemCode::HfUnsupportedVariant, freq,
-                   "layers that read the keys picked by the indexer of an earlier layer have no blocks yet",
-                   "1");
-  }
-  if (!f.in.absent("index_skip_topk_offset"))
-    f.in.ignore("index_skip_topk_offset", "says which layers share an indexer");
+}
+
+// The architecture and the pattern of a model whose layers share indexers.
+void share_indexers(Family& f, const std::vector<bool>& shared) {
+  ModelSpec& m = f.model;
+  if (m.architecture != "deepseek3-sparse" || shared.front())
+    return f.in.problem(
+        ProblemCode::HfUnsupportedVariant, "indexer_types",
+        "layers that read the keys picked by an earlier layer have no blocks in this model",
+        "an indexer in every layer, or layers with experts and an indexer in the first layer");
+  m.architecture = "deepseek3-shared-index";
+  std::vector<std::string> layers;
+  for (int64_t i = 0; i < m.layers && i < std::ssize(shared); ++i)
+    layers.push_back(std::string(i < m.dense_layers ? "dense" : "moe") +
+                     (shared[static_cast<size_t>(i)] ? "_shared" : ""));
+  m.layer_pattern = layer_pattern_text(layers);
 }
 
 // The architecture with this router. The balance bias exists if and only if "topk_method" is "noaux_tc";
@@ -114,12 +144,16 @@ bool deepseek_experts(Family& f) {
 // DeepSeek MoE, DeepSeek-V2, DeepSeek-V3, DeepSeek-V3.2, Kimi K2 and GLM-5.
 void deepseek(Family& f) {
   const bool latent = f.type != std::string("deepseek");
+  std::vector<bool> shared;
   if (latent) {
     f.in.size(&ModelSpec::layers, "num_hidden_layers");
     f.in.size(&ModelSpec::hidden, "hidden_size");
     f.in.size(&ModelSpec::heads, "num_attention_heads");
     latent_sizes(f);
-    if (picks_keys(f)) indexer(f);
+    if (picks_keys(f)) {
+      indexer(f);
+      shared = shared_indexers(f);
+    }
     f.in.size(&ModelSpec::ffn, "intermediate_size");
     f.in.size(&ModelSpec::vocab, "vocab_size");
     tied(f, false);
@@ -134,9 +168,11 @@ void deepseek(Family& f) {
   const bool experts = deepseek_experts(f);
   if (experts) {
     f.model.architecture = with_router(f, latent);
+    if (!shared.empty()) share_indexers(f, shared);
     return;
   }
   f.model.architecture = picks_keys(f) ? "sparse-latent" : latent ? "latent" : "llama";
+  if (!shared.empty()) share_indexers(f, shared);
   if (!f.in.absent("scoring_func")) f.in.ignore("scoring_func", "no layer has experts");
 }
 

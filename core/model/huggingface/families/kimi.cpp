@@ -1,4 +1,5 @@
-// Kimi Linear: Kimi Delta Attention in most layers, latent attention without positions in the others.
+// Kimi Linear: Kimi Delta Attention in most layers, latent attention without positions in the others. Kimi K3
+// adds attention residuals, experts in a latent width and gates of latent attention.
 #include <set>
 
 #include "model/huggingface/families/readers.h"
@@ -49,10 +50,8 @@ void delta_sizes(Family& f) {
   f.in.assume("linear_chunk", "64", "tokens per chunk of the kernels that serve this family");
 }
 
-}  // namespace
-
-void kimi_linear(Family& f) {
-  f.model.architecture = "kimi-linear";
+// What Kimi Linear and Kimi K3 have in common.
+void sizes(Family& f) {
   f.in.size(&ModelSpec::layers, "num_hidden_layers");
   f.in.size(&ModelSpec::hidden, "hidden_size");
   f.in.size(&ModelSpec::heads, "num_attention_heads");
@@ -60,7 +59,6 @@ void kimi_linear(Family& f) {
   f.in.size(&ModelSpec::ffn, "intermediate_size");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, false);
-  silu(f);
   f.in.only("mla_use_nope", true, "latent attention with positions has no block in this family");
   f.in.size(&ModelSpec::experts, "num_experts");
   f.in.size(&ModelSpec::experts_per_token, "num_experts_per_token");
@@ -70,14 +68,46 @@ void kimi_linear(Family& f) {
     if (!f.in.absent(key) && !f.in.null(key)) f.in.size(field, key);
   count(f, &ModelSpec::shared_experts, "num_shared_experts", "no shared experts");
   count(f, &ModelSpec::dense_layers, "first_k_dense_replace", "every layer has experts");
-  if (f.in.text_or("moe_router_activation_func", "sigmoid") != "sigmoid")
-    f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_router_activation_func",
-                 "other scores than sigmoid have no block in this family", "sigmoid");
-  else if (!f.in.absent("moe_router_activation_func"))
-    f.in.recognise("moe_router_activation_func", "scoring of the router");
+  only_text(f.in, "moe_router_activation_func", "sigmoid", "scoring of the router");
+}
+
+}  // namespace
+
+void kimi_linear(Family& f) {
+  f.model.architecture = "kimi-linear";
+  sizes(f);
+  silu(f);
   if (!f.in.absent("model_max_length"))
     f.context = f.in.number("model_max_length", "longest sequence", 0, "not stated");
   delta_sizes(f);
+  layers(f);
+}
+
+void kimi_k3(Family& f) {
+  f.model.architecture = "kimi-k3-text";
+  sizes(f);
+  f.in.activation({"hidden_act"}, {"situ"}, "situ");
+  for (const char* key : {"activation_situ_beta", "activation_situ_linear_beta", "routed_scaling_factor"})
+    if (!f.in.absent(key)) f.in.ignore(key, "a constant");
+  f.in.only("mla_use_output_gate", true, "latent attention without a gate has no block in this family");
+  f.in.only("moe_renormalize", true, "weights of experts that are not normalised have no block here");
+  f.in.size(&ModelSpec::latent_ffn, "routed_expert_hidden_size");
+  f.in.only("latent_moe_use_norm", true, "latent experts without a norm have no block in this family");
+  f.in.size(&ModelSpec::block_layers, "attn_res_block_size");
+  count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
+  if (f.model.mtp_layers > 0)
+    f.in.problem(ProblemCode::HfUnsupportedVariant, "num_nextn_predict_layers",
+                 "multi-token prediction has no blocks in this family", "0");
+  if (!f.in.absent("max_position_embeddings"))
+    f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
+  delta_sizes(f);
+  f.in.only("linear_attn_config.use_full_rank_gate", true, "gates of a low rank have no block here");
+  constexpr const char* kBound = "linear_attn_config.gate_lower_bound";
+  if (f.in.absent(kBound) || f.in.null(kBound))
+    f.in.problem(ProblemCode::HfUnsupportedVariant, kBound, "decays without a lower bound have no block here",
+                 "a number, such as -5.0");
+  else
+    f.in.recognise(kBound, "decays are bounded below");
   layers(f);
 }
 

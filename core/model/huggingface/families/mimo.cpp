@@ -7,21 +7,6 @@
 namespace shardscape::hf {
 namespace {
 
-// Numbers of a list that has one entry per layer; empty for anything else.
-std::vector<int64_t> per_layer(Family& f, const char* key, const char* becomes) {
-  const json* list = f.in.value(key);
-  std::vector<int64_t> out;
-  for (size_t i = 0; list && list->is_array() && i < list->size(); ++i)
-    if ((*list)[i].is_number_integer()) out.push_back((*list)[i].get<int64_t>());
-  if (static_cast<int64_t>(out.size()) == f.model.layers) {
-    f.in.recognise(key, becomes);
-    return out;
-  }
-  f.in.problem(ProblemCode::HfUnsupportedVariant, key, "it has no entry for each layer",
-               "a list of " + std::to_string(f.model.layers) + " numbers, 0 or 1");
-  return std::vector<int64_t>(static_cast<size_t>(f.model.layers));
-}
-
 // Sizes of layers with a window that layers without one share.
 void same_sizes(Family& f) {
   for (const auto& [key, member] : {std::pair{"swa_num_attention_heads", &ModelSpec::heads},
@@ -53,8 +38,9 @@ void mimo_v2_flash(Family& f) {
                                   "as in layers without a window");
   if (own != m.kv_heads) m.variants = {{"sliding", "sliding", {{size_row(&ModelSpec::kv_heads), own}}}};
   deepseek_experts(f);
-  const auto slides = per_layer(f, "hybrid_layer_pattern", "layers with a window (1) and without (0)");
-  const auto sparse = per_layer(f, "moe_layer_freq", "layers with experts (1) and without (0)");
+  const auto slides = per_layer_numbers(f, "hybrid_layer_pattern",
+                                        "layers with a window (1) and without (0)");
+  const auto sparse = per_layer_numbers(f, "moe_layer_freq", "layers with experts (1) and without (0)");
   std::vector<std::string> layers;
   for (size_t i = 0; i < slides.size(); ++i) {
     layers.emplace_back(slides[i] == 1 ? "sliding" : sparse[i] == 1 ? "full" : "full_dense");

@@ -14,11 +14,13 @@ void ernie4_5_moe(Family& f);
 void gemma(Family& f);
 void gemma2(Family& f);
 void gemma3(Family& f);
+void gemma4(Family& f);
 void glm4_moe(Family& f);
 void gpt2(Family& f);
 void gpt_oss(Family& f);
 void granitemoehybrid(Family& f);
 void jamba(Family& f);
+void kimi_k3(Family& f);
 void kimi_linear(Family& f);
 void llama(Family& f);
 void llama4(Family& f);
@@ -29,6 +31,7 @@ void mamba_ssm(Family& f);  // files of the Mamba authors' own code
 void mimo(Family& f);
 void mimo_v2_flash(Family& f);
 void minimax_m2(Family& f);
+void minimax_m3(Family& f);
 void minimax_text(Family& f);
 void mistral(Family& f);
 void mixtral(Family& f);
@@ -44,5 +47,6 @@ void qwen3_5(Family& f);
 void qwen3_5_moe(Family& f);
 void qwen3_moe(Family& f);
 void qwen3_next(Family& f);
+void step3p5(Family& f);
 
 }  // namespace shardscape::hf

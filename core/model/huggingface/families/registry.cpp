@@ -7,16 +7,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kGemma4 =
-    "head sizes and KV heads of their own for full attention, keys that are also the values, a dense MLP "
-    "next to experts, per-layer embeddings, scales of layers";
-constexpr const char* kMiniMax3 =
-    "block-sparse attention, rotary positions on a part of each head, experts with a clamped activation "
-    "after dense layers";
-constexpr const char* kStep =
-    "head counts of their own for layers with a window, gated heads, modules of multi-token prediction with "
-    "own output heads";
-
 constexpr FamilyRow kRows[] = {
     {"bailing_moe_linear", "BailingMoeLinearForCausalLM", bailing_moe_linear},
     {"bailing_moe_v2", "BailingMoeV2ForCausalLM", bailing_moe_v2},
@@ -31,7 +21,7 @@ constexpr FamilyRow kRows[] = {
     {"gemma", "GemmaForCausalLM", gemma},
     {"gemma2", "Gemma2ForCausalLM", gemma2},
     {"gemma3_text", "Gemma3ForCausalLM", gemma3},
-    {"gemma4_text", "Gemma4ForCausalLM", nullptr, kGemma4},
+    {"gemma4_text", "Gemma4ForCausalLM", gemma4},
     {"glm4_moe", "Glm4MoeForCausalLM", glm4_moe},
     {"glm_moe_dsa", "GlmMoeDsaForCausalLM", deepseek},
     {"gpt2", "GPT2LMHeadModel", gpt2},
@@ -39,9 +29,7 @@ constexpr FamilyRow kRows[] = {
     {"granitemoehybrid", "GraniteMoeHybridForCausalLM", granitemoehybrid},
     {"jamba", "JambaForCausalLM", jamba},
     {"kimi_k2", "", deepseek},
-    {"kimi_k3", "KimiK3ForConditionalGeneration", nullptr,
-     "Kimi Delta Attention (linear attention), attention residuals, experts in a latent width, gated latent "
-     "attention without positions, the SiTU activation"},
+    {"kimi_k3", "KimiK3ForConditionalGeneration", kimi_k3},
     {"kimi_linear", "KimiLinearForCausalLM", kimi_linear},
     {"llama", "LlamaForCausalLM", llama},
     {"llama4_text", "Llama4ForCausalLM", llama4},
@@ -52,8 +40,8 @@ constexpr FamilyRow kRows[] = {
     {"mimo", "MiMoForCausalLM", mimo},
     {"mimo_v2_flash", "MiMoV2FlashForCausalLM", mimo_v2_flash},
     {"minimax_m2", "MiniMaxM2ForCausalLM", minimax_m2},
-    {"minimax_m3", "MiniMaxM3ForCausalLM", nullptr, kMiniMax3},
-    {"minimax_m3_text", "MiniMaxM3SparseForCausalLM", nullptr, kMiniMax3},
+    {"minimax_m3", "MiniMaxM3ForCausalLM", minimax_m3},
+    {"minimax_m3_text", "MiniMaxM3SparseForCausalLM", minimax_m3},
     {"minimax_text_01", "MiniMaxText01ForCausalLM", minimax_text},
     {"mistral", "MistralForCausalLM", mistral},
     {"mixtral", "MixtralForCausalLM", mixtral},
@@ -72,7 +60,7 @@ constexpr FamilyRow kRows[] = {
     {"qwen3_next", "Qwen3NextForCausalLM", qwen3_next},
     {"qwen3_vl_moe_text", "", qwen3_moe},
     {"qwen3_vl_text", "", qwen3},
-    {"step3p5", "Step3p5ForCausalLM", nullptr, kStep}};
+    {"step3p5", "Step3p5ForCausalLM", step3p5}};
 
 }  // namespace
 

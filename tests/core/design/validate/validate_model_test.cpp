@@ -417,6 +417,21 @@ void tower_rules() {
       },
       error, ProblemCode::TowerIndivisibleByTp, "tp", "vision_parallel data", 2);
   row(
+      "projector over tp",
+      [](Design& d) {
+        apply_preset(d, "llama4-scout-vision");
+        d.model.vision_projector = 4097;
+      },
+      error, ProblemCode::TowerIndivisibleByTp, "tp", "vision_parallel data", 2);
+  row(
+      "convolutions merge 16 patches",
+      [](Design& d) {
+        apply_preset(d, "step-3.7-flash");
+        d.parallel.pp = 1;
+        d.model.vision_merge = 4;
+      },
+      error, ProblemCode::TowerMergeFixed, "vision_merge", "16", 1);
+  row(
       "image in patches", [=](Design& d) { tower(d, 2, 1); }, error, ProblemCode::ImageSizeIndivisible,
       "image_size", "a multiple of 2", 1);
   row(

@@ -121,7 +121,7 @@ class HfImportTest : public QObject {
     }
   }
 
-  // An indexer of its own in every layer; the defaults of the two families.
+  // An indexer in every layer, or shared by layers; the defaults of the two families.
   void indexers() {
     QJsonObject object = config("deepseek-v3");
     for (const auto& [type, heads] : {std::pair{"deepseek_v32", 64}, {"glm_moe_dsa", 32}}) {
@@ -134,14 +134,27 @@ class HfImportTest : public QObject {
       QCOMPARE(result.model.index_top_k, int64_t{2048});
     }
     QJsonObject shared = object;
+    shared["num_hidden_layers"] = 11;
     shared["index_topk_freq"] = 4;
-    const ImportResult refused = imported(shared);
-    QVERIFY2(refused.problems.size() == 1, listing(refused).c_str());
-    QVERIFY(refused.problems[0].code == ProblemCode::HfUnsupportedVariant);
+    shared["index_skip_topk_offset"] = 3;
+    const ImportResult periodic = imported(shared);
+    QVERIFY2(periodic.ok(), listing(periodic).c_str());
+    QCOMPARE(periodic.model.architecture, std::string("deepseek3-shared-index"));
+    QCOMPARE(periodic.model.layer_pattern, std::string("dense*3, (moe_shared*3, moe)*"));
+    QJsonArray types;
+    for (int i = 0; i < 11; ++i) types.append(i == 0 || i == 4 ? "full" : "shared");
+    shared["indexer_types"] = types;
+    QCOMPARE(imported(shared).model.layer_pattern,
+             std::string("dense, dense_shared*, moe_shared, moe, moe_shared*6"));
+    for (const char* wrong : {"all", "shared"}) {  // of the first layer
+      types[0] = wrong;
+      shared["indexer_types"] = types;
+      const ImportResult refused = imported(shared);
+      QVERIFY2(refused.problems.size() == 1, listing(refused).c_str());
+      QVERIFY(refused.problems[0].code == ProblemCode::HfUnsupportedVariant);
+    }
     shared["indexer_types"] = QJsonArray{"full", "full"};
-    QVERIFY2(imported(shared).ok(), listing(imported(shared)).c_str());
-    shared["indexer_types"] = QJsonArray{"full", "shared"};
-    QVERIFY(!imported(shared).ok());
+    QVERIFY(!imported(shared).ok());  // two entries for eleven layers
     object["scoring_func"] = "softmax";
     QVERIFY(!imported(object).ok());
   }

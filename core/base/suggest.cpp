@@ -1,8 +1,8 @@
-#include "app/cli/suggest.h"
+#include "base/suggest.h"
 
 #include <algorithm>
 
-#include "app/cli/text.h"
+#include "base/number_text.h"
 
 namespace shardscape {
 
@@ -36,6 +36,11 @@ std::optional<std::string> closest(std::string_view word, const std::vector<std:
     best = candidate;
   }
   return best;
+}
+
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
+  const auto near = closest(word, known);
+  return near ? "; did you mean \"" + *near + "\"?" : "";
 }
 
 }  // namespace shardscape

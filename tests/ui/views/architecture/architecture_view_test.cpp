@@ -1,0 +1,229 @@
+// The architecture editor, driven by mouse and keyboard.
+#include <QAbstractItemModelTester>
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QPushButton>
+#include <QTableView>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QUndoStack>
+#include <memory>
+
+#include "design/knobs/knobs.h"
+#include "model/library.h"
+#include "offscreen.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/architecture/architecture_view.h"
+#include "ui/views/architecture/layers_page.h"
+#include "ui/views/architecture/sizes_model.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class ArchitectureViewTest : public QObject {
+  Q_OBJECT
+
+  QTemporaryDir home_;
+  std::unique_ptr<Session> session_;
+  std::unique_ptr<ArchitectureView> view_;
+  std::shared_ptr<const Report> shown_;  // as a graph
+
+  template <class T>
+  T* find(const QString& name) const {
+    T* found = view_->findChild<T*>(name);
+    if (!found) qWarning("no widget %s", qPrintable(name));
+    return found;
+  }
+  QString modelText(const char* knob) const {
+    return QString::fromStdString(knob_text(session_->design(), *find_knob(knob)));
+  }
+  QString architecture() const { return QString::fromStdString(session_->design().model.architecture); }
+  // Opens the list and chooses an entry with the keyboard.
+  void choose(const QString& box_name, const QString& call) {
+    auto* box = find<QComboBox>(box_name);
+    QVERIFY(box);
+    const int index = box->findData(call);
+    QVERIFY2(index >= 0, qPrintable(call));
+    box->showPopup();
+    box->view()->setCurrentIndex(box->model()->index(index, 0));
+    QTest::keyClick(box->view(), Qt::Key_Return);
+    session_->waitForReport();
+  }
+  void openPreset(const char* id) {
+    session_->applyPreset(id);
+    session_->waitForReport();
+  }
+  void waitForCheck() { QTRY_VERIFY_WITH_TIMEOUT(view_->text()->checked(), 20'000); }
+
+ private Q_SLOTS:
+  void init() {
+    qputenv("XDG_DATA_HOME", home_.path().toUtf8());
+    session_ = std::make_unique<Session>();
+    session_->waitForReport();
+    shown_.reset();
+    view_ = std::make_unique<ArchitectureView>(
+        session_.get(), new QWidget,
+        [this](std::shared_ptr<const Report> report) { shown_ = std::move(report); });
+    view_->resize(1120, 760);
+    view_->show();
+  }
+  void cleanup() {
+    view_.reset();
+    session_.reset();
+  }
+
+  void showsThePattern() {
+    openPreset("deepseek-v3");
+    QCOMPARE(find<QLineEdit>("prefix")->text(), "dense*3");
+    QCOMPARE(find<QLineEdit>("repeat")->text(), "moe");
+    QCOMPARE(find<QLineEdit>("suffix")->text(), "");
+    QCOMPARE(find<QComboBox>("mixer_moe")->currentData().toString(), "latent_attention");
+    QCOMPARE(find<QComboBox>("feed_forward_moe")->currentData().toString(), "sigmoid_moe + shared_mlp");
+    QCOMPARE(find<QComboBox>("feed_forward_dense")->currentData().toString(), "gated_mlp");
+    QVERIFY(find<QWidget>("pattern_strip")->accessibleDescription().contains("3 × dense, 58 × moe"));
+    openPreset("qwen3-next-80b-a3b");
+    QCOMPARE(find<QLineEdit>("repeat")->text(), "linear*3, full");
+  }
+
+  // A mixer is chosen, undone and redone as one step.
+  void choosesAPart() {
+    const Wide before = session_->report()->model_parameters.value;
+    choose("feed_forward_layer", "relu2_mlp");
+    QCOMPARE(architecture(), "llama; layer = layer(feed_forward = relu2_mlp)");
+    QVERIFY(session_->report()->model_parameters.value < before);
+    session_->undoStack()->undo();
+    session_->waitForReport();
+    QCOMPARE(session_->report()->model_parameters.value, before);
+  }
+
+  // Missing sizes come from a preset, so that the model can be counted at once.
+  void otherMixersGetTheirSizes() {
+    for (const char* mixer : {"gated_delta_net", "latent_attention", "mamba2_mixer"}) {
+      choose("mixer_layer", mixer);
+      QVERIFY2(session_->current(), mixer);
+      QCOMPARE(find<QComboBox>("mixer_layer")->currentData().toString(), mixer);
+    }
+    choose("mixer_layer", "self_attention(rope)");
+    QCOMPARE(architecture(), "llama");
+  }
+
+  void newKindAndPattern() {
+    QTest::mouseClick(find<QPushButton>("copy_layer"), Qt::LeftButton);
+    session_->waitForReport();
+    QCOMPARE(modelText("layer_pattern"), "layer*, layer_2");
+    choose("mixer_layer_2", "gated_delta_net");
+    QCOMPARE(architecture(), "llama; layer_2 = layer(mixer = gated_delta_net)");
+    auto* repeat = find<QLineEdit>("repeat");
+    repeat->setFocus();
+    repeat->selectAll();
+    QTest::keyClicks(repeat, "layer_2*3, layer");
+    find<QLineEdit>("suffix")->clear();
+    QTest::keyClick(repeat, Qt::Key_Return);
+    session_->waitForReport();
+    QCOMPARE(modelText("layer_pattern"), "(layer_2*3, layer)*");
+    QVERIFY(session_->current());
+    for (int step = 0; step < 3; ++step) session_->undoStack()->undo();
+    session_->waitForReport();
+    QCOMPARE(architecture(), "llama");
+    QCOMPARE(modelText("layer_pattern"), "");
+  }
+
+  void badPatternIsExplained() {
+    auto* repeat = find<QLineEdit>("repeat");
+    repeat->setFocus();
+    repeat->selectAll();
+    QTest::keyClicks(repeat, "layer**3");
+    QTest::keyClick(repeat, Qt::Key_Return);
+    QCOMPARE(modelText("layer_pattern"), "");
+    QVERIFY(find<QFrame>("issue_line")->isVisible());
+  }
+
+  void sizesOfAKind() {
+    openPreset("qwen3-next-80b-a3b");
+    QTableView* table = view_->layers()->sizes();
+    const QAbstractItemModelTester tester(table->model(),
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
+    QAbstractItemModel* model = table->model();
+    const int full = 4;  // label, symbol, model, linear, full
+    int heads = -1;
+    for (int row = 0; row < model->rowCount(); ++row)
+      if (model->index(row, 1).data().toString() == "H") heads = row;
+    QVERIFY(heads >= 0);
+    QCOMPARE(model->index(heads, 3).data().toString(), QString("–"));  // no heads in linear layers
+    QVERIFY(model->setData(model->index(heads, full), "32", Qt::EditRole));
+    session_->waitForReport();
+    QCOMPARE(modelText("variants"), "full: full heads=32");
+    QVERIFY(!model->setData(model->index(heads, full), "many", Qt::EditRole));
+    QVERIFY(model->setData(model->index(heads, full), "", Qt::EditRole));
+    session_->waitForReport();
+    QCOMPARE(modelText("variants"), "");
+  }
+
+  void textIsCheckedWhileTyped() {
+    QTest::mouseClick(find<QPushButton>("duplicate"), Qt::LeftButton);
+    auto* editor = view_->text()->editor();
+    QVERIFY(editor->isVisible());
+    waitForCheck();
+    const ArchitectureCheck* check = view_->text()->check();
+    QVERIFY(check->counted());
+    QCOMPARE(shown_, check->report);
+    QCOMPARE(check->kind.id, std::string("llama_2"));
+    QTextCursor cursor = editor->document()->find("gated_mlp");
+    editor->setTextCursor(cursor);
+    QTest::keyClicks(editor, "gated_mpl");
+    waitForCheck();
+    auto* mistake = find<QPushButton>("mistake");
+    QVERIFY2(mistake->text().startsWith("Line 10, column 14: ") && mistake->text().contains("gated_mlp"),
+             qPrintable(mistake->text()));
+    QVERIFY(!find<QPushButton>("save_text")->isEnabled());
+    QCOMPARE(editor->extraSelections().size(), 2);
+    editor->moveCursor(QTextCursor::Start);
+    QTest::mouseClick(mistake, Qt::LeftButton);
+    QCOMPARE(editor->textCursor().blockNumber(), 9);
+    QCOMPARE(editor->textCursor().positionInBlock(), 13);
+    // Undo belongs to the text while the editor has the focus.
+    for (int i = 0; i < 3 && !editor->toPlainText().contains("gated_mlp"); ++i)
+      QTest::keyClick(editor, Qt::Key_Z, Qt::ControlModifier);
+    waitForCheck();
+    QVERIFY(view_->text()->check()->ok());
+    QCOMPARE(architecture(), "llama");
+  }
+
+  void savesUnderYours() {
+    QTest::mouseClick(find<QPushButton>("duplicate"), Qt::LeftButton);
+    auto* editor = view_->text()->editor();
+    waitForCheck();
+    editor->setTextCursor(editor->document()->find("gated_mlp"));
+    QTest::keyClicks(editor, "relu2_mlp");
+    editor->setTextCursor(editor->document()->find("llama_2"));
+    QTest::keyClicks(editor, "square");
+    waitForCheck();
+    QTest::mouseClick(find<QPushButton>("use_text"), Qt::LeftButton);
+    session_->waitForReport();
+    QCOMPARE(architecture(), "square");
+    QVERIFY(session_->current());
+    QVERIFY(QFile::exists(home_.filePath("shardscape/models/architectures/square.json")));
+    QCOMPARE(find<QComboBox>("texts")->itemText(0), "Yours: square (architecture)");
+    // Another text of the same id changes the design without a restart.
+    const Wide before = session_->report()->model_parameters.value;
+    editor->setTextCursor(editor->document()->find("relu2_mlp"));
+    QTest::keyClicks(editor, "gated_mlp");
+    waitForCheck();
+    QTest::mouseClick(find<QPushButton>("save_text"), Qt::LeftButton);
+    session_->waitForReport();
+    QVERIFY(session_->report()->model_parameters.value > before);
+  }
+};
+
+int main(int argc, char** argv) {
+  go_offscreen();
+  QApplication app(argc, argv);
+  Theme::instance().setMode(Theme::Mode::Light);
+  ArchitectureViewTest test;
+  return QTest::qExec(&test, argc, argv);
+}
+#include "architecture_view_test.moc"
