@@ -206,7 +206,17 @@ std::vector<DerivedSymbol> derived_symbols(const Design& design) {
         own != kind.sizes.end() && own->second > 0)
       out.push_back(
           {layer_symbol("We", kind.name), DerivedRule::Min, layer_symbol("W", kind.name), reachable});
-  if (const ModelSpec& m = design.model; m.index_top_k > 0) {
+  const auto add_compressed = [&](Symbol ratio, Symbol keys, Symbol picked) {
+    out.push_back({keys, DerivedRule::FloorDiv, reachable, Expr(ratio)});
+    if (design.model.index_top_k > 0) out.push_back({picked, DerivedRule::Min, symbol("Ki"), Expr(keys)});
+  };
+  if (design.model.compress_ratio > 0) add_compressed(symbol("Cr"), symbol("Nc"), symbol("Kp"));
+  for (const LayerVariant& kind : kinds_with_sizes(design))
+    if (const auto own = kind.sizes.find(size_row(&ModelSpec::compress_ratio));
+        own != kind.sizes.end() && own->second > 0)
+      add_compressed(layer_symbol("Cr", kind.name), layer_symbol("Nc", kind.name),
+                     layer_symbol("Kp", kind.name));
+  if (const ModelSpec& m = design.model; m.index_top_k > 0 && m.compress_ratio == 0) {
     // Picks of a query, and the keys in its picked blocks.
     const Symbol picks = symbol("Ki"), block = symbol("Bi"), blocks = symbol("Nb");
     if (m.index_block > 0) {

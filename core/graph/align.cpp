@@ -157,6 +157,26 @@ void SegmentBuilder::shard_data(const AttentionLetters& letters, const OpSpec& s
   }
 }
 
+bool SegmentBuilder::compresses_own_part(const Tensor& projected) const {
+  return structure_.trains() &&
+         std::find(projected.axes.begin(), projected.axes.end(), Axis::Halves) == projected.axes.end();
+}
+
+void SegmentBuilder::shard_alike(OpKind kind, const OpSpec& spec, const std::vector<TensorId>& operands,
+                                 const std::vector<Placement>& wish, LetterShards& shards) const {
+  if (op_traits(kind).placed_alike < 0) return;
+  const auto at = static_cast<size_t>(op_traits(kind).placed_alike);
+  const bool whole = op_traits(kind).state == StateRule::LastBlocks &&
+                     std::any_of(operands.begin(), operands.end(), [&](TensorId id) {
+                       const Tensor& t = segment_.tensor(id);
+                       return t.axes.size() > 3 && !compresses_own_part(t);
+                     });
+  const MeshAxes axes = whole ? MeshAxes{} : wish[0].shards[at];
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (segment_.tensor(operands[i]).role != TensorRole::Parameter) shards.emplace(spec.in[i][at], axes);
+  shards.emplace(spec.out[at], axes);
+}
+
 LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<TensorId>& operands,
                                    const LetterShards& seed, Phase phase, const std::string& consumer) {
   const AttentionLetters attention(kind, spec);
@@ -178,6 +198,7 @@ LetterShards SegmentBuilder::align(OpKind kind, const OpSpec& spec, std::vector<
     for (size_t d = 0; d < t.axes.size(); ++d) shards.emplace(spec.in[i][d], t.placement.shards[d]);
   }
   if (attention) shard_attention(attention, operands, phase, shards);
+  shard_alike(kind, spec, operands, targets, shards);
   // The images of a sequence are on the ranks of the sequence, so both letters have the same axes.
   if (op_traits(kind).one_batch)
     for (size_t i = 0; i < operands.size(); ++i) shards.emplace(spec.in[i][0], targets[i].shards[0]);

@@ -206,6 +206,7 @@ struct Param {
 struct CachedTensor {
   TensorId tensor;
   DType dtype = DType::BF16;
+  bool windowed = false;  // counted per sequence: no more than the tokens of a window
 };
 
 // A tensor that gradients do not train.
@@ -324,8 +325,19 @@ bool is_cache_view(const Segment& segment, const Op& op);
 bool values_in_keys(const Segment& segment, const Op& op);
 // The picked keys that a sparse attention reads, as an input of its forward op; -1: the attention is dense.
 TensorId picked_keys(const Segment& segment, const Op& forward);
-// Keys that a query of a sparse attention reads at most: Kp, or Kt in Kp blocks.
+// Keys that a query of a sparse attention picks at most: Kp, or Kt in Kp blocks.
 Expr picked_per_query(const Segment& segment, const Op& forward);
+// The compressed keys that an attention reads in addition to keys of tokens, as an input of its forward op;
+// -1: there are none.
+TensorId compressed_keys(const Segment& segment, const Op& forward);
+// Compressed keys that a query reads at most: those that it picks, or all.
+Expr compressed_per_query(const Segment& segment, const Op& forward);
+// Keys of tokens that a query reads at most, next to compressed keys: those in its window.
+Expr window_per_query(const Segment& segment, const Op& forward);
+// Pairs of a query of a sequence of `length` tokens and one of its first `keys` compressed keys. Query i
+// (from 1) sees the keys of the floor(i / Cr) whole blocks so far: for K = keys, the sum of min(floor(i /
+// Cr), K) is Cr K (K - 1) / 2 + K (length - Cr K + 1).
+Expr compressed_pairs(const Segment& segment, const Expr& length, const Expr& keys);
 // The forward tensor that a recomputed tensor repeats; any other tensor itself.
 TensorId forward_original(const Segment& segment, TensorId id);
 

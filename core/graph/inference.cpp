@@ -33,12 +33,13 @@ TensorId SegmentBuilder::last_token(TensorId from) {
 
 // Layers with a window or a chunk cache no more than that. Where cp splits the sequence of a prompt, each
 // rank caches its part of the whole.
-TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type) {
+TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type, bool windowed) {
   const Tensor source = tensor(made);
   const bool whole = tokens != Axis::Context;
   made = redistribute(made, cache_placement(source.axes, whole), Phase::Forward, "the cache");
   std::vector<Axis> axes = source.axes;
   std::replace(axes.begin(), axes.end(), Axis::Seq, one_token_ || !structure_.cp ? tokens : Axis::Context);
+  std::replace(axes.begin(), axes.end(), Axis::Compressed, Axis::CompressedContext);
   Op op;
   op.kind = OpKind::CacheWrite;
   op.inputs = {made};
@@ -50,7 +51,7 @@ TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type) {
   op.name = tensor(stored).name;
   op.label = "Write to the cache";
   add_op(std::move(op));
-  segment_.cached.push_back({stored, type});
+  segment_.cached.push_back({stored, type, windowed});
   return structure_.mode == Mode::Decode ? stored : made;
 }
 
@@ -123,10 +124,21 @@ TensorId SegmentBuilder::cache_tensor(Op& op, const std::string& name, const std
 }
 
 // A convolution stores its last inputs, one fewer than taps; a scan its state, as vLLM does
-// (model_executor/layers/mamba/mamba_utils.py). Neither depends on the sequence length.
+// (model_executor/layers/mamba/mamba_utils.py); a compression what it has projected of the tokens of a block,
+// and of the block before where it reads that, too (CompressorStateCache of vLLM). None depends on the
+// sequence length.
 void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters,
                                const LetterShards& shards, const std::string& name) {
   const OpTraits& traits = op_traits(op.kind);
+  if (traits.state == StateRule::LastBlocks) {
+    std::vector<Axis> axes = tensor(op.inputs[0]).axes;
+    axes[1] = axes[2] == Axis::Halves ? Axis::TwoRatios : Axis::CompressRatio;
+    Placement placement = tensor(op.inputs[0]).placement;
+    placement.shards[1].clear();
+    for (const char* of : {".values", ".gates"})
+      add_state_tensor(op, name + of, axes, placement, DType::FP32);
+    return;
+  }
   const bool inputs = traits.state == StateRule::LastInputs;
   std::string of = spec.out;
   of.erase(1, 1);  // the sequence
@@ -134,17 +146,20 @@ void SegmentBuilder::add_state(Op& op, const OpSpec& spec, const std::map<char, 
   std::vector<Axis> axes;
   for (char letter : of) axes.push_back(letters.at(letter));
   if (inputs) axes.back() = axes.back() == Axis::LinearConv ? Axis::LinearConvState : Axis::SsmConvState;
-  const DType type = inputs ? structure_.dtype : structure_.state_dtype;
+  LetterShards placed = shards;
+  placed[of.back()].clear();
+  Placement placement = result_placement(of, placed, {});
+  placement.partial.clear();
+  add_state_tensor(op, name + ".state", axes, placement, inputs ? structure_.dtype : structure_.state_dtype);
+}
+
+void SegmentBuilder::add_state_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
+                                      const Placement& placement, DType type) {
   Expr bytes = dtype_size(type);  // of one sequence
   for (Axis axis : axes)
     if (axis != Axis::Batch) bytes = bytes * axis_extent(axis);
   segment_.state_bytes += bytes;
-  if (structure_.trains()) return;
-  LetterShards placed = shards;
-  placed[of.back()].clear();
-  const TensorId state = cache_tensor(op, name + ".state", axes, result_placement(of, placed, {}), type);
-  tensor(state).placement.partial.clear();
-  op.outputs.push_back(state);
+  if (!structure_.trains()) op.outputs.push_back(cache_tensor(op, name, axes, placement, type));
 }
 
 }  // namespace shardscape

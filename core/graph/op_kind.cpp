@@ -35,4 +35,20 @@ bool is_relabelling(OpKind kind) { return op_traits(kind).relabels; }
 FlopsGroup flops_group(OpKind kind) { return op_traits(kind).group; }
 bool is_loss(OpKind kind) { return op_traits(kind).group == FlopsGroup::Loss; }
 
+OpAttributes default_attributes(OpKind kind) {
+  switch (op_traits(kind).family) {
+    case OpFamily::Plain: return {};
+    case OpFamily::Rope: return RopeAttributes{};
+    case OpFamily::Attention:
+    case OpFamily::Index: return AttentionAttributes{};
+    case OpFamily::SwiGlu: return SwiGluAttributes{};
+    case OpFamily::StreamGate: return StreamGateAttributes{};
+    case OpFamily::Router: return RouterAttributes{};
+    case OpFamily::LinearScan: return LinearScanAttributes{};
+    case OpFamily::DecayGate: return DecayGateAttributes{};
+    case OpFamily::Redistribution: return Redistribution{};
+  }
+  return {};
+}
+
 }  // namespace shardscape

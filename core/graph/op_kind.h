@@ -21,7 +21,9 @@ enum class OpKind : uint8_t {
   RmsScale,
   Rope,
   Attention,
-  IndexTopK,  // the keys that a sparse attention reads
+  IndexTopK,   // the keys that a sparse attention reads
+  Compress,    // one key for each block of tokens, a weighted sum
+  SplitHeads,  // heads in groups
   SwiGlu,
   GeGlu,
   Gelu,

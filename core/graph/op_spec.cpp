@@ -73,10 +73,30 @@ std::string new_letters(const OpSpec& spec) {
   return out;
 }
 
+namespace {
+
+// Whether letters of an attention are those of keys or values. Picked keys have the letter of the queries in
+// the place of the keys; sinks have one letter.
+bool has_keys(const OpSpec& spec, const std::string& letters) {
+  return letters.size() > 2 && letters[1] != spec.in.front()[1];
+}
+
+// Letters that count keys: of tokens, and of compressed keys.
+std::string key_letters(const OpSpec& spec) {
+  std::string out(1, attention_values(spec)[1]);
+  for (const std::string& letters : spec.in)
+    if (has_keys(spec, letters) && out.find(letters[1]) == std::string::npos) out += letters[1];
+  return out;
+}
+
+}  // namespace
+
 const std::string& attention_values(const OpSpec& spec) {
-  // Picked keys have the letter of the queries in the place of the keys; sinks have one letter.
-  for (size_t i = spec.in.size(); i-- > 0;)
-    if (spec.in[i].size() > 2 && spec.in[i][1] != spec.in.front()[1]) return spec.in[i];
+  // Compressed keys, which follow the values, have a letter of their own.
+  const auto first = std::find_if(spec.in.begin(), spec.in.end(),
+                                  [&](const std::string& letters) { return has_keys(spec, letters); });
+  for (size_t i = spec.in.size(); first != spec.in.end() && i-- > 0;)
+    if (has_keys(spec, spec.in[i]) && spec.in[i][1] == (*first)[1]) return spec.in[i];
   return spec.in[spec.in.size() - (spec.in.back().size() == 1 ? 2 : 1)];
 }
 
@@ -89,7 +109,7 @@ std::string whole_letters(OpKind kind, const OpSpec& spec) {
     case WholeLetters::InsideGroups: return spec.in.back().substr(1);
     case WholeLetters::LastOfFirst: return spec.in[0].substr(spec.in[0].size() - 1);
     case WholeLetters::LastOfEach: return last_letters(spec);
-    case WholeLetters::KeysAndHeadSizes: return attention_values(spec)[1] + last_letters(spec);
+    case WholeLetters::KeysAndHeadSizes: return key_letters(spec) + last_letters(spec);
     case WholeLetters::KeysAndSums: {
       std::string whole = spec.in[1].substr(1);
       for (char letter : spec.in[0])

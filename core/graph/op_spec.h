@@ -30,7 +30,8 @@ std::string new_letters(const OpSpec& spec);
 // Letters that must not be sharded (WholeLetters in op_traits.h).
 std::string whole_letters(OpKind kind, const OpSpec& spec);
 
-// Letters of the values of an attention: the last operand that has keys, in forward and in backward specs.
+// Letters of the values of an attention: the last operand that has keys of tokens, in forward and in backward
+// specs.
 // Only the sinks may follow: one logit per head in the denominator of the softmax (gpt-oss, arXiv 2508.10925,
 // section 2.2). The log-sum-exp that flash kernels save includes the sink. The backward derives the sink's
 // gradient from it, -exp(sink - lse) (dO·O), so nothing more is saved.

@@ -16,8 +16,10 @@ using D = DroppedLetters;
 
 constexpr int kTwoOrMore = -1;
 constexpr Axis kTokens[] = {Axis::Tokens}, kStream[] = {Axis::Batch, Axis::Seq}, kChoices[] = {Axis::Choices},
-               kPicked[] = {Axis::Picked}, kStreams[] = {Axis::Streams}, kGrown[] = {Axis::GrownBlocks},
-               kSlots[] = {Axis::Experts, Axis::Slots}, kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots},
+               kPicked[] = {Axis::Picked}, kCompressed[] = {Axis::Compressed},
+               kOutputGroups[] = {Axis::OutputGroups, Axis::GroupHeads}, kStreams[] = {Axis::Streams},
+               kGrown[] = {Axis::GrownBlocks}, kSlots[] = {Axis::Experts, Axis::Slots},
+               kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots},
                kImageTokens[] = {Axis::ImageTokens, Axis::Merged}, kPooledTokens[] = {Axis::ImageTokens},
                kAllTokens[] = {Axis::Seq}, kUnfolded[] = {Axis::QuarterTokens, Axis::ConvTaps};
 
@@ -123,7 +125,7 @@ constexpr OpTraits kRows[] = {
      .flops = F::Attention,
      .time = T::Attention,
      .operands = 3,
-     .optional = 2,
+     .optional = 3,
      .drops = D::Any,
      .whole = W::KeysAndHeadSizes},
     {.kind = OpKind::IndexTopK,
@@ -141,6 +143,27 @@ constexpr OpTraits kRows[] = {
      .whole = W::KeysAndSums,
      .integer_result = true,
      .inner_sequence = true},
+    {.kind = OpKind::Compress,
+     .name = "compress",
+     .template_name = "compress",
+     .group = FlopsGroup::Attention,
+     .flops = F::FirstOperand,
+     .time = T::ScanBytes,
+     .operands = 3,
+     .drops = D::Any,
+     .makes = kCompressed,
+     .state = StateRule::LastBlocks,
+     .placed_alike = 1,
+     .inner_sequence = true},
+    {.kind = OpKind::SplitHeads,
+     .name = "split_heads",
+     .template_name = "split_heads",
+     .flops = F::None,
+     .operands = 1,
+     .drops = D::Any,
+     .makes = kOutputGroups,
+     .relabels = true,
+     .placed_alike = 2},
     {.kind = OpKind::SwiGlu,
      .name = "swiglu",
      .template_name = "swiglu",
@@ -564,21 +587,5 @@ static_assert(
 }  // namespace
 
 const OpTraits& op_traits(OpKind kind) { return kRows[static_cast<size_t>(kind)]; }
-
-OpAttributes default_attributes(OpKind kind) {
-  switch (op_traits(kind).family) {
-    case OpFamily::Plain: return {};
-    case OpFamily::Rope: return RopeAttributes{};
-    case OpFamily::Attention:
-    case OpFamily::Index: return AttentionAttributes{};
-    case OpFamily::SwiGlu: return SwiGluAttributes{};
-    case OpFamily::StreamGate: return StreamGateAttributes{};
-    case OpFamily::Router: return RouterAttributes{};
-    case OpFamily::LinearScan: return LinearScanAttributes{};
-    case OpFamily::DecayGate: return DecayGateAttributes{};
-    case OpFamily::Redistribution: return Redistribution{};
-  }
-  return {};
-}
 
 }  // namespace shardscape

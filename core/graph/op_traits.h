@@ -15,7 +15,7 @@ namespace shardscape {
 enum class OpFamily : uint8_t {
   Plain,
   Rope,
-  Attention,  // operands are queries, keys, values, then picked keys and sinks if there are any
+  Attention,  // operands are queries, keys, values, then compressed keys, picked keys and sinks, if any
   Index,      // operands are queries, keys, and weights of the heads if the scores of heads are added
   SwiGlu,
   StreamGate,
@@ -126,7 +126,8 @@ enum class MixerSpace : uint8_t {
 enum class StateRule : uint8_t {
   None,
   LastInputs,  // of a convolution: one token fewer than taps, in the type of activations
-  Scan         // in the type that the workload sets
+  Scan,        // in the type that the workload sets
+  LastBlocks   // of a compression: operands 0 and 1 of the tokens of a block, in float32
 };
 
 struct OpTraits {
@@ -158,7 +159,10 @@ struct OpTraits {
   bool keeps_type = false;      // the result has the type of operand 0
   bool relabels = false;        // other axes for the same elements
   bool sends_tokens = false;    // operand 1 has the tokens; the result has their type
-  int choices_operand = -1;     // has choices of experts without a gradient; -1: weights have gradients
+  // Position of a letter of operand 0 and of one of the result that are placed alike: keys with the tokens of
+  // their blocks, groups with their heads.
+  int placed_alike = -1;
+  int choices_operand = -1;  // has choices of experts without a gradient; -1: weights have gradients
   // Reads the whole sequence of the rank's part of cp, although sequence parallelism splits the residual
   // stream. A key that all heads share is gathered before its rotation.
   bool inner_sequence = false;

@@ -32,6 +32,7 @@ SegmentBuilder::SegmentBuilder(const Structure& structure, const KernelProfile& 
   const MeshAxes dp = structure.dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{};
   parameter_rules_.set(Axis::Heads, tp);
   parameter_rules_.set(Axis::KvHeads, kv);
+  parameter_rules_.set(Axis::OutputGroups, tp);
   parameter_rules_.set(Axis::Ffn, tp);
   parameter_rules_.set(Axis::Vocab, tp);
   parameter_rules_.set(Axis::SsmInner, tp);
@@ -104,7 +105,7 @@ Expr SegmentBuilder::extent_in_model(Axis axis) const {
   if (axis == Axis::ResidualBlocks) return Expr(structure_.vectors);
   if (axis == Axis::GrownBlocks) return Expr(structure_.vectors + 1);
   if (axis == Axis::Parts) return group_size(cache_rules_.of(Axis::Context));
-  if (axis == Axis::Seq && one_token_) return Expr(1);
+  if ((axis == Axis::Seq || axis == Axis::Compressed) && one_token_) return Expr(1);
   if (axis == Axis::Context && structure_.mode == Mode::Prefill) return axis_size(Axis::Seq);
   const bool routed = axis == Axis::Tokens || axis == Axis::Slots;
   const bool folded = contains(token_axes_, MeshAxis::EdpFolded);

@@ -85,6 +85,10 @@ class SegmentBuilder {
   // The placement of a tensor with its Partial axes reduced.
   Placement without_partial(const Tensor& tensor) const;
 
+  // Compression: whether a rank sums whole blocks of its own part of the sequence. In training only, and not
+  // where a block also reads the tokens of the block before it.
+  bool compresses_own_part(const Tensor& projected) const;
+
   // The tensor in a quantized type. block: the block of the Quantize op.
   TensorId quantize(TensorId from, Phase phase, int block, DType type);
   // Placement of expert slots where experts compute: on the ranks of their experts, gathered over the
@@ -104,7 +108,7 @@ class SegmentBuilder {
   // Inference (inference.cpp). Writes a tensor to the cache. Returns the tensor that later ops read: the
   // prompt's own tensor in prefill, the cache with all tokens so far in decode. tokens: the axis of the
   // tokens that the attention needs (is_context). type: of the cache.
-  TensorId cache(TensorId made, Axis tokens, DType type);
+  TensorId cache(TensorId made, Axis tokens, DType type, bool windowed = false);
   // The tensor as another layer reads it: a carried tensor over these axes between layers, or, with the axis
   // of its tokens, the cache of the layer that made it.
   TensorId carried_input(const CarriedTensor& carried, std::optional<Axis> cached_tokens);
@@ -115,7 +119,7 @@ class SegmentBuilder {
   // part. sinks: -1 if there are none.
   TensorId merge_parts(TensorId result, TensorId sums, TensorId sinks);
   // Counts the state that a convolution or a scan leaves for the next step, and adds it in inference.
-  // letters: axes of the op's letters. shards: index space of the op.
+  // letters: axes of the op's letters. shards: index space of the op. StateRule::LastBlocks has two states.
   void add_state(Op& op, const OpSpec& spec, const std::map<char, Axis>& letters, const LetterShards& shards,
                  const std::string& name);
   // Selects the last token of each prompt. From here on the stream has one token per sequence.
@@ -149,6 +153,11 @@ class SegmentBuilder {
   // stream of a sequence store it.
   Placement carried_placement(const CarriedTensor& carried) const;
   Placement cache_placement(const std::vector<Axis>& axes, bool whole) const;
+  void add_state_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
+                        const Placement& placement, DType type);
+  // Letters that are placed alike (OpTraits), in every operand that is no parameter, and in the result.
+  void shard_alike(OpKind kind, const OpSpec& spec, const std::vector<TensorId>& operands,
+                   const std::vector<Placement>& wish, LetterShards& shards) const;
   TensorId cache_tensor(Op& op, const std::string& name, const std::vector<Axis>& axes,
                         const Placement& placement, DType type);
   static std::string unique(std::set<std::string>& used_names, const std::string& name);

@@ -60,6 +60,32 @@ Expr picked_per_query(const Segment& segment, const Op& forward) {
                                              : segment.tensor(picked_keys(segment, forward)).sizes.back();
 }
 
+TensorId compressed_keys(const Segment& segment, const Op& forward) {
+  if (op_traits(forward.kind).family != OpFamily::Attention) return -1;
+  for (size_t i = 3; i < forward.inputs.size(); ++i) {
+    const std::vector<Axis>& axes = segment.tensor(forward.inputs[i]).axes;
+    if (axes.size() == 3 && is_compressed(axes[1])) return forward.inputs[i];
+  }
+  return -1;
+}
+
+Expr compressed_per_query(const Segment& segment, const Op& forward) {
+  return picked_keys(segment, forward) >= 0 ? picked_per_query(segment, forward)
+                                            : segment.tensor(compressed_keys(segment, forward)).sizes[1];
+}
+
+Expr window_per_query(const Segment& segment, const Op& forward) {
+  static const Expr window{Symbol::intern("We")};
+  return attention_attributes(forward).window ? segment.scope.of(window)
+                                              : segment.tensor(forward.inputs[1]).sizes[1];
+}
+
+Expr compressed_pairs(const Segment& segment, const Expr& length, const Expr& keys) {
+  static const Expr ratio{Symbol::intern("Cr")};
+  const Expr block = segment.scope.of(ratio);
+  return block * keys * (keys - Expr(1)) / Expr(2) + keys * (length - block * keys + Expr(1));
+}
+
 TensorId forward_original(const Segment& segment, TensorId id) {
   while (id >= 0 && segment.tensor(id).repeat_of >= 0) id = segment.tensor(id).repeat_of;
   return id;

@@ -21,7 +21,10 @@ Expr every_term(const Segment& segment, const Op& op) {
   if (op_traits(op.kind).flops == FlopsRule::Attention) {
     const Tensor &q = segment.tensor(op.inputs[0]), &k = segment.tensor(op.inputs[1]),
                  &v = segment.tensor(op.inputs[2]);
-    const Expr keys = picked_keys(segment, op) < 0 ? k.sizes[1] : picked_per_query(segment, op);
+    const Expr keys = compressed_keys(segment, op) >= 0
+                          ? window_per_query(segment, op) + compressed_per_query(segment, op)
+                      : picked_keys(segment, op) < 0 ? k.sizes[1]
+                                                     : picked_per_query(segment, op);
     return Expr(2) * q.sizes[0] * q.sizes[1] * q.sizes[2] * keys * (k.sizes.back() + v.sizes.back());
   }
   // Weights of index heads have no letters of their own.

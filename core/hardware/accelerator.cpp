@@ -102,11 +102,12 @@ double peak_flops(const Accelerator& a, DType compute) {
     case DType::Int64:
     case DType::Int32:
     case DType::Bool:
-    case DType::FP8Block2D:  // from here on types of stored weights, in which no unit computes
+    case DType::FP8Block2D:  // from here on types of stored weights and caches, in which no unit computes
     case DType::FP8BlockE8M0:
     case DType::MXFP4:
     case DType::Int4G32:
-    case DType::Int4G128: return a.bf16_tflops * 1e12;
+    case DType::Int4G128:
+    case DType::FP8Entry: return a.bf16_tflops * 1e12;
   }
   return a.bf16_tflops * 1e12;
 }

@@ -69,6 +69,14 @@ constexpr std::array<AxisInfo, kAxisCount> kAxes{
      {"index_head_dim", "Ei"},
      {"index_nope_head_dim", "Ei - Er"},
      {"picked", "Kp"},
+     {"compress_ratio", "Cr"},
+     {"two_compress_ratios", "2·Cr"},
+     {"halves", "2"},
+     {"compressed", "Nc"},
+     {"compressed_context", "Nc"},
+     {"output_groups", "Go"},
+     {"group_heads", "H/Go"},
+     {"output_rank", "Ro"},
      {"two_hidden", "2·D"},
      {"per_layer", "Dl"},
      {"model_layers", "L"},
@@ -115,7 +123,8 @@ constexpr std::array<DTypeInfo, kDTypeCount> kTypes{{{"bfloat16", 16},
                                                      {"float8_block2d_e8m0", 8, 128, 8, 128},
                                                      {"mxfp4", 4, 32, 8},
                                                      {"int4_g32", 4, 32, 16},
-                                                     {"int4_g128", 4, 128, 16}}};
+                                                     {"int4_g128", 4, 128, 16},
+                                                     {"float8_entry", 8, 512, 576}}};
 const DTypeInfo& info(DType type) { return kTypes[static_cast<size_t>(type)]; }
 
 }  // namespace

@@ -80,6 +80,19 @@ enum class Axis : uint8_t {
   IndexDim,
   IndexNopeDim,
   Picked,
+  // Compressed keys (DeepSeek-V4, arXiv 2606.19348). CompressRatio: tokens of a block, which one key stands
+  // for. TwoRatios: tokens of two blocks. Halves: the part of a projection for the key of the next block, and
+  // the part for that of the own block. Compressed: the keys of a sequence, or the key of a decoded token.
+  // CompressedContext: keys in a cache.
+  CompressRatio,
+  TwoRatios,
+  Halves,
+  Compressed,
+  CompressedContext,
+  // Output projection of heads in groups: groups, heads of a group, width to which a group is projected.
+  OutputGroups,
+  GroupHeads,
+  OutputRank,
   TwoHidden,  // two hidden-size tensors, concatenated
   // Per-layer inputs (Gemma 4). PerLayer: width of the input of one layer. ModelLayers: the layers of the
   // model.
@@ -132,7 +145,12 @@ const Expr& axis_size_per_token(Axis axis);
 std::optional<Axis> axis_of_size(const Expr& size, const SymbolScope& scope);
 // Whether the axis counts the tokens in a cache.
 constexpr bool is_context(Axis axis) {
-  return axis == Axis::Context || axis == Axis::WindowContext || axis == Axis::ChunkContext;
+  return axis == Axis::Context || axis == Axis::WindowContext || axis == Axis::ChunkContext ||
+         axis == Axis::CompressedContext;
+}
+// Whether the axis counts keys that stand for blocks of tokens.
+constexpr bool is_compressed(Axis axis) {
+  return axis == Axis::Compressed || axis == Axis::CompressedContext;
 }
 // Whether a model with such blocks may omit the axis: true for QRank, because queries may be uncompressed.
 bool is_optional_axis(Axis axis);
@@ -143,7 +161,9 @@ bool is_optional_axis(Axis axis);
 // 2310.10537). NVFP4: an E4M3 byte per 16 elements of half a byte (arXiv 2509.25149). Per-tensor scales are
 // not counted. The types after NVFP4 are those of stored weights only: FP8Block2D and FP8BlockE8M0 have a
 // float32 scale or an E8M0 byte per 128 x 128 elements, MXFP4 has an E8M0 byte per 32 elements of half a
-// byte, the integers of half a byte have a 16-bit scale per 32 or 128 elements.
+// byte, the integers of half a byte have a 16-bit scale per 32 or 128 elements. FP8Entry is a type of caches
+// only: an entry of 512 elements has 448 in FP8 with 8 bytes of scales, and 64 rotated ones in 16 bits
+// (fp8_ds_mla of DeepSeek-V4 in vLLM, 584 bytes).
 enum class DType : uint8_t {
   BF16,
   FP16,
@@ -159,9 +179,10 @@ enum class DType : uint8_t {
   FP8BlockE8M0,
   MXFP4,
   Int4G32,
-  Int4G128
+  Int4G128,
+  FP8Entry
 };
-inline constexpr int kDTypeCount = static_cast<int>(DType::Int4G128) + 1;
+inline constexpr int kDTypeCount = static_cast<int>(DType::FP8Entry) + 1;
 int dtype_bytes(DType type);         // bytes per element; std::logic_error for types with scales
 const Expr& dtype_size(DType type);  // bytes per element, scales included: 33/32 for FP8Block
 bool is_quantized(DType type);

@@ -85,6 +85,8 @@ struct BlockTemplate {
   // Tensors that inference caches per token. Empty: keys and values as attention reads them.
   std::vector<std::string> cached;
   std::map<std::string, DType> cached_types;  // of cached tensors with a type that no model changes
+  std::map<std::string, DType> fp8_types;     // of cached tensors, where caches are in FP8
+  std::set<std::string> windowed;             // cached tensors of which every sequence has a window
   // Op outputs whose op reads the whole sequence of the rank's part of cp, although sequence parallelism
   // splits the residual stream: all ranks of tp repeat the op.
   std::set<std::string> whole_sequence;

@@ -177,6 +177,10 @@ BlockTemplate with_options(const BlockTemplate& block, const std::vector<std::st
   // An input belongs to the caller, who may cache it.
   std::erase_if(out.cached, [&](const std::string& cached) { return chooser.is_input(cached); });
   if (block.options.empty()) return out;
+  std::erase_if(out.cached, [&](const std::string& cached) {
+    return std::none_of(out.ops.begin(), out.ops.end(),
+                        [&](const OpLine& line) { return line.output == cached; });
+  });
   std::erase_if(out.params, [&](const BlockParam& param) {
     return std::none_of(out.ops.begin(), out.ops.end(),
                         [&](const OpLine& line) { return has(line.args, param.name); });

@@ -196,6 +196,12 @@ inline constexpr std::array kRows{
         {Axis::IndexDim, "indexer"}, "tokens of a picked block (Bi)",
         "Sparse attention over blocks (MiniMax-M3): keys of a block. The score of a block is the largest "
         "score of its keys. 0: single keys are picked."),
+    per_layer(
+        &M::compress_ratio, "compress_ratio", "Cr", "Compressed tokens", "tokens", SparseAttention, 0,
+        kMaxSeq, {Axis::CompressRatio, "compressed keys", true}, "tokens of a compressed key (Cr)",
+        "Attention to compressed keys (DeepSeek-V4): tokens of a block, whose weighted sum is one key. A "
+        "query attends to the tokens in its window and to the compressed keys of all whole blocks, or to "
+        "those that an indexer picks. Cache and FLOPs per token of context shrink by this factor."),
     per_model(&M::mtp_layers, "mtp_layers", "", "MTP depths", "", MultiToken, 0, kMaxMtpLayers, {},
               "depths of multi-token prediction",
               "Modules of multi-token prediction. Each predicts one token further ahead. A module has "
@@ -212,6 +218,16 @@ inline constexpr std::array kRows{
         "Attention in chunks (Llama 4): the sequence is cut into chunks of this many tokens, and a token "
         "attends to the tokens of its own chunk. Inference caches at most one chunk. 0: the whole "
         "sequence."),
+    per_layer(
+        &M::output_groups, "output_groups", "Go", "Output groups", "groups", LatentAttention, 0, kMaxHeads,
+        {Axis::OutputGroups, "output projection in groups", true}, "groups of the output projection (Go)",
+        "Groups of heads, each of which is projected to the output rank on its own; a second projection "
+        "joins the groups (DeepSeek-V4). Tensor parallelism gives each rank whole groups, so tp has to "
+        "divide them."),
+    per_layer(&M::output_rank, "output_rank", "Ro", "Output rank", "", LatentAttention, 0, kMaxHidden,
+              {Axis::OutputGroups, "output projection in groups", true},
+              "width of a group of the output projection (Ro)",
+              "Width to which the heads of a group are projected before the second output projection."),
     per_model(&M::ssm_state, "ssm_state", "N", "SSM state", "", StateSpace, 0, kMaxSsmState,
               {Axis::SsmState, "state-space mixer", true}, "state per channel (N)",
               "State-space mixers (Mamba): numbers in the state of each channel. B and C, which write "

@@ -41,6 +41,9 @@ struct ModelSpec {
   // Sparse attention: heads and head size of the indexer, keys or blocks of keys that a query picks, keys of
   // a block (0: single keys). All 0 without sparse attention.
   int64_t index_heads = 0, index_dim = 0, index_top_k = 0, index_block = 0;
+  // Keys of blocks of tokens (DeepSeek-V4): tokens of a block. Output projection in groups of heads: groups,
+  // and the width of each. All 0 in other models.
+  int64_t compress_ratio = 0, output_groups = 0, output_rank = 0;
   int64_t mtp_layers = 0;  // depths of multi-token prediction beyond the next token
   // State-space mixers; 0 without mixers. State per channel; convolution taps; channels / hidden size. Mamba:
   // rank of the step size. Mamba-2: channels per head, heads (0: as many as the channels make), groups of

@@ -52,11 +52,12 @@ std::vector<Axis> axes(const JsonFile& file, const std::string& near, const json
   return out;
 }
 
-std::optional<DType> dtype(const JsonFile& file, const std::string& near, const json& value) {
-  if (!value.contains("dtype")) return std::nullopt;
-  const auto type = dtype_from_name(file.text(value, "dtype"));
+std::optional<DType> dtype(const JsonFile& file, const std::string& near, const json& value,
+                           const char* key = "dtype") {
+  if (!value.contains(key)) return std::nullopt;
+  const auto type = dtype_from_name(file.text(value, key));
   if (!type)
-    JsonFile::fail(ProblemCode::DataValue, file.place(value["dtype"]),
+    JsonFile::fail(ProblemCode::DataValue, file.place(value[key]),
                    "the dtype of \"" + near + "\" is not known",
                    "a type such as bfloat16, float32 or float8_block");
   return type;
@@ -79,13 +80,16 @@ std::vector<OpLine> lines(const JsonFile& file, const json& list) {
   return out;
 }
 
-// An entry of "cached": a name, or {"name": ..., "dtype": ...}.
+// An entry of "cached": a name, or {"name": ..., "dtype": ..., "fp8": ..., "windowed": ...}.
 void cached(const JsonFile& file, const json& entry, BlockTemplate& out) {
   const bool typed = entry.is_object();
-  if (typed) file.only(entry, {"name", "dtype"});
+  if (typed) file.only(entry, {"name", "dtype", "fp8", "windowed"});
   const std::string name = result_of(file, typed && entry.contains("name") ? entry["name"] : entry, out);
   out.cached.push_back(name);
-  if (const auto type = typed ? dtype(file, name, entry) : std::nullopt) out.cached_types[name] = *type;
+  if (!typed) return;
+  if (const auto type = dtype(file, name, entry)) out.cached_types[name] = *type;
+  if (const auto type = dtype(file, name, entry, "fp8")) out.fp8_types[name] = *type;
+  if (file.boolean_or(entry, "windowed", false)) out.windowed.insert(name);
 }
 
 // Reads the role of a parameter in checkpoints.

@@ -34,9 +34,42 @@ double first_of(const AttentionShape& s) {
   return s.first_query >= 0 ? as_double(s.first_query) : as_double(s.keys - s.queries);
 }
 
+// The sum of min(floor(i / ratio), keys) over 1 <= i <= count: pairs of queries with keys of whole blocks.
+double pairs_with_blocks(double count, double keys, double ratio) {
+  const double most = std::min(keys, std::floor(count / ratio));
+  return ratio * most * (most - 1) / 2 + most * (count - ratio * most + 1);
+}
+double block_pairs(const AttentionShape& s, double keys) {
+  const double queries = as_double(s.queries), ratio = as_double(s.ratio), first = std::max(0.0, first_of(s));
+  return s.causal ? pairs_with_blocks(first + queries, keys, ratio) - pairs_with_blocks(first, keys, ratio)
+                  : queries * keys;
+}
+
+// Keys of tokens that a query reads at most, and all keys.
+double tokens_per_query(const AttentionShape& s) { return as_double(s.window > 0 ? s.window : s.keys); }
+double keys_per_query(const AttentionShape& s) {
+  return s.compressed > 0 ? tokens_per_query(s) + as_double(s.compressed)
+                          : as_double(s.picked > 0 ? s.picked : s.keys);
+}
+// Whether the rows of a tile are the heads of one query, because queries read different keys.
+bool has_own_keys(const AttentionShape& s) { return s.picked > 0 || s.compressed > 0; }
+
 bool is_decoding(const AttentionShape& s) { return attention_pass(s) == AttentionPass::Decode; }
 
-double element_bytes(DType type) { return is_quantized(type) ? 1 : dtype_bytes(type); }
+double element_bytes(DType type) {
+  if (type == DType::FP8Entry) return 584.0 / 512;
+  return is_quantized(type) ? 1 : dtype_bytes(type);
+}
+
+// Pairs of queries and keys of single tokens.
+double token_pairs(const AttentionShape& s) {
+  const double queries = as_double(s.queries), keys = as_double(s.keys), window = as_double(s.window);
+  if (!s.causal) return queries * (s.window > 0 ? std::min(window, keys) : keys);
+  const double first = first_of(s), chunk = as_double(s.chunk);
+  if (s.chunk > 0) return pairs_in_chunks(first + queries, chunk) - pairs_in_chunks(first, chunk);
+  const double seen = sum_clamped(first + 1, queries, keys);
+  return s.window > 0 ? seen - sum_clamped(first + 1 - window, queries, keys) : seen;
+}
 
 }  // namespace
 
@@ -47,20 +80,19 @@ AttentionPass attention_pass(const AttentionShape& s) {
 }
 
 double attended_pairs(const AttentionShape& s) {
-  const double queries = as_double(s.queries), keys = as_double(s.keys), window = as_double(s.window);
+  const double queries = as_double(s.queries);
   if (s.picked > 0)
     return s.causal ? sum_clamped(first_of(s) + 1, queries, as_double(s.picked))
                     : queries * as_double(s.picked);
-  if (!s.causal) return queries * (s.window > 0 ? std::min(window, keys) : keys);
-  const double first = first_of(s), chunk = as_double(s.chunk);
-  if (s.chunk > 0) return pairs_in_chunks(first + queries, chunk) - pairs_in_chunks(first, chunk);
-  const double seen = sum_clamped(first + 1, queries, keys);
-  return s.window > 0 ? seen - sum_clamped(first + 1 - window, queries, keys) : seen;
+  if (s.compressed > 0) return token_pairs(s) + block_pairs(s, as_double(s.compressed));
+  return s.ratio > 1 ? block_pairs(s, as_double(s.keys)) : token_pairs(s);
 }
 
 double computed_pairs(const AttentionShape& s) {
   const double queries = as_double(s.queries), keys = as_double(s.keys), pairs = attended_pairs(s);
-  if (s.picked > 0) return queries * as_double(s.picked);  // kernels compute the places of absent keys, too
+  // Kernels compute the places of absent keys, too.
+  if (s.picked > 0 || s.gathered) return queries * keys_per_query(s);
+  if (s.compressed > 0 && s.causal) return std::min(pairs + queries * kTile / 2, queries * keys_per_query(s));
   // The mask's edge crosses half a tile on average; windows and chunks have two edges.
   return s.causal ? std::min(pairs + queries * kTile / 2 * (s.window > 0 || s.chunk > 0 ? 2 : 1),
                              queries * std::ceil(keys / kTile) * kTile)
@@ -68,7 +100,7 @@ double computed_pairs(const AttentionShape& s) {
 }
 
 double computed_share(const AttentionShape& s) {
-  const double all = as_double(s.queries) * as_double(s.picked > 0 ? s.picked : s.keys);
+  const double all = as_double(s.queries) * keys_per_query(s);
   // At most 1: the fill-up of the last tile does not count.
   return s.score_bytes > 0 || all == 0 ? 1 : std::min(1.0, computed_pairs(s) / all);
 }
@@ -76,9 +108,8 @@ double computed_share(const AttentionShape& s) {
 double attention_flops(const AttentionShape& s) {
   const double queries = as_double(s.queries);
   double pairs = computed_pairs(s), heads = as_double(s.heads);
-  if (is_decoding(s) || s.picked > 0) {
-    // Queries that pick their own keys share no tile.
-    const double group = heads / as_double(s.kv_heads), rows = s.picked > 0 ? group : queries * group;
+  if (is_decoding(s) || has_own_keys(s)) {
+    const double group = heads / as_double(s.kv_heads), rows = has_own_keys(s) ? group : queries * group;
     pairs *= std::ceil(rows / kSmallTile) * kSmallTile / rows;
   }
   const double dims = s.backward ? as_double(3 * s.head_dim + 2 * s.value_dim)
@@ -89,9 +120,10 @@ double attention_flops(const AttentionShape& s) {
 double attention_bytes(const AttentionShape& s) {
   const double queries = as_double(s.queries), head = as_double(s.head_dim), value = as_double(s.value_dim);
   const double reach = as_double(std::max(s.window, s.chunk));
-  const double keys = s.picked > 0            ? queries * as_double(s.picked)  // gathered by every query
-                      : reach > 0 && s.causal ? std::min(as_double(s.keys), queries + reach)
-                                              : as_double(s.keys);
+  const double keys = (s.picked > 0            ? queries * as_double(s.picked)  // gathered by every query
+                       : reach > 0 && s.causal ? std::min(as_double(s.keys), queries + reach)
+                                               : as_double(s.keys)) +
+                      as_double(s.compressed) * (s.gathered ? queries : 1);
   const double rows = as_double(s.heads) * queries * (head + value),
                columns = as_double(s.kv_heads) * keys * (s.values_in_keys ? head : head + value);
   // The backward reads the inputs, the output and its gradient, and writes three gradients. The gradient of
@@ -105,9 +137,9 @@ double attention_bytes(const AttentionShape& s) {
 
 std::array<double, 3> attention_grid_position(const AttentionShape& s) {
   const int64_t reach = std::max(s.window, s.chunk);
-  const double keys = s.picked > 0 ? as_double(s.picked)
-                      : reach > 0  ? std::min(as_double(s.keys), as_double(reach) + kTile)
-                                   : as_double(s.keys);
+  const double keys = has_own_keys(s) ? keys_per_query(s)
+                      : reach > 0     ? std::min(as_double(s.keys), as_double(reach) + kTile)
+                                      : as_double(s.keys);
   const double parallel = as_double(s.batch * (is_decoding(s) ? s.kv_heads : s.heads));
   return {std::log2(keys), std::log2(parallel), std::log2(as_double(s.head_dim + s.value_dim) / 2)};
 }
@@ -121,10 +153,10 @@ double modelled_attention_seconds(const Accelerator& accelerator, const Attentio
     tiles = as_double(s.batch * s.kv_heads) * std::ceil(as_double(s.queries) * group / kSmallTile);
     tiles *= std::max(1.0, std::floor(as_double(s.keys) / kMinimalKeys));
   }
-  if (s.picked > 0) {
+  if (has_own_keys(s)) {
     tiles = as_double(s.batch * s.kv_heads * s.queries) *
             std::ceil(as_double(s.heads) / as_double(s.kv_heads) / kSmallTile);
-    if (is_decoding(s)) tiles *= std::max(1.0, std::floor(as_double(s.picked) / kMinimalKeys));
+    if (is_decoding(s)) tiles *= std::max(1.0, std::floor(keys_per_query(s) / kMinimalKeys));
   }
   const double idle = std::max(1.0, processors / tiles);
   const double compute = attention_flops(s) / (peak_flops(accelerator, s.compute) * kReachable) * idle;

@@ -27,8 +27,12 @@ struct AttentionShape {
   int64_t batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;
   int64_t head_dim = 128, value_dim = 128;  // value_dim 0: scores only
   bool causal = false, backward = false;
-  int64_t window = 0;        // keys that a query sees at most; 0: all
-  int64_t picked = 0;        // keys that a sparse attention gathers for each query; 0: dense
+  int64_t window = 0;  // keys that a query sees at most; 0: all
+  int64_t picked = 0;  // keys that a sparse attention gathers for each query; 0: dense
+  // Keys of blocks of `ratio` tokens, which a query reads after their blocks. compressed: so many at most, in
+  // addition to `keys`; gathered: picked by each query. ratio alone: `keys` are of this kind.
+  int64_t compressed = 0, ratio = 1;
+  bool gathered = false;
   int64_t chunk = 0;         // tokens per chunk; a query sees keys of its own chunk; 0: one chunk
   int64_t first_query = -1;  // position of the first query among the keys; -1: queries are the last keys
   DType compute = DType::BF16;

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "design/cluster.h"
 #include "design/fields.h"
+#include "design/layer_sizes.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
 #include "graph/carried_tensors.h"
@@ -91,11 +93,12 @@ class ReportMaker {
     for (const auto& [quantity, formula] : {std::pair{&r_.model_parameters, &step->model_parameters},
                                             {&r_.active_parameters, &step->active_parameters},
                                             {&r_.model_buffers, &step->model_buffers},
-                                            {&r_.kv_cache_bytes, &step->kv_cache_bytes},
+                                            {&r_.window_bytes, &step->window_bytes},
                                             {&r_.state_bytes, &step->state_bytes}}) {
       if (!value(*formula, r_.binding, quantity->value)) return;
       quantity->formula = formula;
     }
+    if (!cache_bytes(*step)) return;
     stages(*step);
     if (has_errors(r_.problems) || stop_.stop_requested()) return;
     r_.model = step;
@@ -165,6 +168,18 @@ class ReportMaker {
       return false;
     }
     out = std::get<Wide>(result);
+    return true;
+  }
+
+  // A compressed key takes a share of its bytes per token.
+  bool cache_bytes(const StepModel& step) {
+    int64_t tokens = std::max<int64_t>(1, r_.design.model.compress_ratio);
+    for (const LayerVariant& kind : kinds_with_sizes(r_.design))
+      tokens = std::lcm(tokens, std::max<int64_t>(1, layer_model(r_.design.model, kind).compress_ratio));
+    Wide bytes = 0;
+    if (!value(Expr(tokens) * step.kv_cache_bytes, r_.binding, bytes)) return false;
+    r_.kv_cache_bytes = {&step.kv_cache_bytes, (bytes + tokens - 1) / tokens};
+    r_.kv_cache_per_token = to_double(bytes) / static_cast<double>(tokens);
     return true;
   }
 

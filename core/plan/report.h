@@ -97,7 +97,9 @@ struct Report {
   std::vector<DerivedSymbol> derived;
   Quantity model_parameters, active_parameters;  // active: parameters that one token uses
   Quantity model_buffers;                        // parameters that gradients do not train
-  Quantity kv_cache_bytes;                       // bytes per token, all layers
+  Quantity kv_cache_bytes;                       // bytes per token, all layers; a fraction is rounded up
+  Quantity window_bytes;                         // of keys in windows counted apart: bytes per sequence
+  double kv_cache_per_token = 0;                 // kv_cache_bytes without rounding
   Quantity state_bytes;                          // mixer states: bytes per sequence, all layers
   int64_t ranks = 0, microbatches = 0, tokens_per_step = 0;
   // The ring position whose FLOPs the stages give. Set where the ranks of a ring differ (symbol ic).

@@ -456,21 +456,26 @@ class ShapeBuilder {
   std::map<std::tuple<Phase, CommOp, std::string, DType>, CollectiveRow> collectives_;
 };
 
-// Bytes that inference stores per token, in all layers.
-Expr cache_per_token(const Graph& graph) {
-  Expr out;
+// Bytes that inference stores in all layers: per token, and per sequence in windows that are counted apart.
+void count_cache(const Graph& graph, StepModel& model) {
+  static const Expr window{Symbol::intern("W")}, ratio{Symbol::intern("Cr")};
   for (int kind = 0; kind < graph.kinds(); ++kind) {
     const Segment& segment = graph.segments[static_cast<size_t>(kind) + 1];
     for (const CachedTensor& cached : segment.cached) {
       const Tensor& t = segment.tensor(cached.tensor);
       Expr bytes = Expr(model_layers_symbol(graph, kind)) * dtype_size(cached.dtype);
-      for (size_t d = 0; d < t.axes.size(); ++d)
-        if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq && !is_context(t.axes[d]))
+      for (size_t d = 0; d < t.axes.size(); ++d) {
+        if (is_compressed(t.axes[d]))
+          bytes = bytes / segment.scope.of(ratio);
+        else if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq && !is_context(t.axes[d]))
           bytes = bytes * t.sizes[d];
-      out += bytes;
+      }
+      if (cached.windowed)
+        model.window_bytes += bytes * segment.scope.of(window);
+      else
+        model.kv_cache_bytes += bytes;
     }
   }
-  return out;
 }
 
 }  // namespace
@@ -524,7 +529,7 @@ StepModel make_step_model(std::shared_ptr<const Graph> graph) {
     model.active_parameters += model.parts[static_cast<size_t>(part)].active;
   for (ModelPart part : {ModelPart::Language, ModelPart::Vision, ModelPart::Projector})
     model.released_parameters += model.parts[static_cast<size_t>(part)].parameters;
-  model.kv_cache_bytes = cache_per_token(*model.graph);
+  count_cache(*model.graph, model);
   for (int kind = 0; kind < model.graph->kinds(); ++kind)
     model.state_bytes += Expr(model_layers_symbol(*model.graph, kind)) *
                          model.graph->segments[static_cast<size_t>(kind) + 1].state_bytes;

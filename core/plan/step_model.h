@@ -137,8 +137,10 @@ struct StepModel {
   Expr active_parameters;
   ModelParts parts;          // their sums are model_parameters and active_parameters
   Expr released_parameters;  // without multi-token prediction, as makers count their models
-  Expr kv_cache_bytes;       // bytes that inference stores per token, all layers
-  Expr state_bytes;          // bytes of mixer states that inference stores per sequence, all layers
+  // Bytes that inference stores per token, all layers: as a fraction with compressed keys. window_bytes: per
+  // sequence, for keys of whole windows that are counted apart.
+  Expr kv_cache_bytes, window_bytes;
+  Expr state_bytes;  // bytes of mixer states that inference stores per sequence, all layers
   static int shape_index(bool first, bool last, bool has_layers);
   const StageShape& shape(bool first, bool last, bool has_layers) const {
     return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];

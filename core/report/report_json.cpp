@@ -140,6 +140,9 @@ std::string report_json(const Report& r) {
   out["model"] = {{"parameters", quantity(r.model_parameters)},
                   {"active_parameters", quantity(r.active_parameters)},
                   {"kv_cache_bytes_per_token", quantity(r.kv_cache_bytes)}};
+  if (const double exact = r.kv_cache_per_token; exact < to_double(r.kv_cache_bytes.value))
+    out["model"]["kv_cache_bytes_per_token"]["value"] = exact;
+  if (r.window_bytes.value > 0) out["model"]["window_bytes_per_sequence"] = quantity(r.window_bytes);
   if (r.state_bytes.value > 0) out["model"]["state_bytes_per_sequence"] = quantity(r.state_bytes);
   out["ranks"] = r.ranks;
   out["microbatches"] = r.microbatches;

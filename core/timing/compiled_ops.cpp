@@ -116,7 +116,10 @@ class Compiler {
                    add({local_size(q, 0), local_size(q, 2), k.axes.size() == 4 ? local_size(k, 2) : Expr(1),
                         local_size(q, 1), local_size(k, 1) * seen_of_cache(*s_, forward),
                         local_size(k, last_dim(k)), local_size(v, last_dim(v)), reach})};
-    if (picked_keys(*s_, forward) >= 0) add({picked_per_query(*s_, forward)});
+    if (compressed_keys(*s_, forward) >= 0)
+      add({compressed_per_query(*s_, forward), compress_ratio()});
+    else if (picked_keys(*s_, forward) >= 0)
+      add({picked_per_query(*s_, forward)});
     if (ring_of(op) != Ring::None) {
       const RingOps ring = ring_ops(*s_, id);
       add({group_size(redistribution(s_->op(ring.passes.at(0))).group)});
@@ -140,7 +143,13 @@ class Compiler {
     return {OpRule::Index,
             add({local_size(q, 0), local_size(q, 2), Expr(1), local_size(q, 1), local_size(k, 1),
                  local_size(k, last_dim(k)), Expr(), Expr(),
-                 Expr(kByteScale) * (Expr(2 * dtype_bytes(DType::FP32)) * scores + local_bytes(picked))})};
+                 Expr(kByteScale) * (Expr(2 * dtype_bytes(DType::FP32)) * scores + local_bytes(picked)),
+                 is_compressed(k.axes[1]) ? compress_ratio() : Expr(1)})};
+  }
+
+  Expr compress_ratio() const {
+    static const Expr ratio{Symbol::intern("Cr")};
+    return s_->scope.of(ratio);
   }
 
   CompiledOp compile_op(OpId id) {

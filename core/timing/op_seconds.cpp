@@ -143,7 +143,8 @@ class Timer {
       case OpRule::Index: {
         AttentionShape shape = attention(segment, id, of);
         shape.value_dim = 0;
-        if (shape.causal) shape.first_query = (shape.keys - shape.queries) / 2;
+        shape.ratio = whole(of.first + 9);
+        if (shape.causal) shape.first_query = (shape.keys * shape.ratio - shape.queries) / 2;
         return {attention_seconds(machine_, shape) + memory_bound_seconds(machine_, bytes(of.first + 8)),
                 0,
                 0,
@@ -222,7 +223,13 @@ class Timer {
     shape.backward = op.grad != GradRole::None;
     shape.window = masks.window ? whole(of.first + 7) : 0;
     shape.chunk = masks.chunk && masks.causal ? whole(of.first + 7) : 0;
-    if (picked_keys(segment, forward) >= 0) shape.picked = whole(of.first + 8);
+    if (compressed_keys(segment, forward) >= 0) {
+      shape.compressed = whole(of.first + 8);
+      shape.ratio = whole(of.first + 9);
+      shape.gathered = picked_keys(segment, forward) >= 0;
+    } else if (picked_keys(segment, forward) >= 0) {
+      shape.picked = whole(of.first + 8);
+    }
     shape.compute = op.compute;
     if (const Tensor& keys = segment.tensor(forward.inputs[1]); keys.role == TensorRole::Cache)
       shape.cached = keys.dtype;

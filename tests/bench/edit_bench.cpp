@@ -1,5 +1,6 @@
-// Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs and
-// DeepSeek-V3 on 2,048. Edits every knob of the table in turn, to neighbouring values or to each choice.
+// Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs, DeepSeek-V3
+// and DeepSeek-V4-Pro on 2,048. Edits every knob of the table in turn, to neighbouring values or to each
+// choice.
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -36,6 +37,18 @@ Design llama_on_131072() {
 // section 4.2) is 240 microbatches on each of 64 replicas.
 Design deepseek_on_2048() {
   Design d = test::preset_design("deepseek-v3", 2, 16, 64, true);
+  d.parallel.ep = 64;
+  d.parallel.etp = 1;
+  d.workload.seq = 4096;
+  d.workload.microbatch = 1;
+  d.workload.batch = 15360;
+  d.parallel.sync = SyncStrategy::DistributedOptimizer;
+  return d;
+}
+
+// As DeepSeek-V3: EP 64 over dp 64 x tp 2, PP 16.
+Design deepseek4_on_2048() {
+  Design d = test::preset_design("deepseek-v4-pro", 2, 16, 64, true);
   d.parallel.ep = 64;
   d.parallel.etp = 1;
   d.workload.seq = 4096;
@@ -122,5 +135,6 @@ int main(int argc, char** argv) {
   std::vector<Figure> figures;
   measure("Llama 3.1 405B, 131,072 GPUs", llama_on_131072(), figures);
   measure("DeepSeek-V3, 2,048 GPUs", deepseek_on_2048(), figures);
+  measure("DeepSeek-V4-Pro, 2,048 GPUs", deepseek4_on_2048(), figures);
   return report_figures("Edit to report, every knob", figures, argc, argv);
 }

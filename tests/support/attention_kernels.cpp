@@ -50,11 +50,30 @@ class AttentionKernel : private KernelBase {
   }
   bool masked(int64_t b, int64_t head, int64_t s, int64_t t, size_t q, size_t k) const {
     if (flags().ring != Ring::None) return ring_masked(s, t, q, k);
-    if (c_.picked >= 0 && !is_picked(b, s, head, position(k, t), q)) return true;
+    if (c_.picked >= 0 && c_.compressed < 0 && !is_picked(b, s, head, position(k, t), q)) return true;
     const int64_t back = position(q, s) - position(k, t);
     return (flags().causal && back < 0) || (flags().window && back >= c_.window) ||
            (flags().chunk && position(q, s) / c_.chunk != position(k, t) / c_.chunk);
   }
+  // A query sees the compressed keys of whole blocks of tokens up to itself, or those that it picks.
+  bool hides(int64_t b, int64_t head, int64_t s, int64_t j, size_t q) const {
+    const int64_t place = position(static_cast<size_t>(c_.compressed), j);
+    return (flags().causal && place + c_.compress_ratio > position(q, s) + 1) ||
+           (c_.picked >= 0 && !is_picked(b, s, head, place / c_.compress_ratio, q));
+  }
+  const RealTensor* entries() const {
+    return c_.compressed < 0 ? nullptr : c_.inputs[static_cast<size_t>(c_.compressed)];
+  }
+  // exp(score) of every compressed key for the query.
+  std::vector<double> entry_scores(const RealTensor& q, int64_t b, int64_t h, int64_t s, size_t q_at) const {
+    std::vector<double> out;
+    for (int64_t j = 0; entries() && j < entries()->shape[1]; ++j)
+      out.push_back(hides(b, h, s, j, q_at)
+                        ? 0
+                        : std::exp(score(q, *entries(), row(q, b, s, h), row(*entries(), b, j, 0))));
+    return out;
+  }
+
   // The ring step in which this rank processes a key.
   int64_t ring_step(int64_t t, size_t k) const {
     const int64_t ranks = c_.ring_ranks, keys = static_cast<int64_t>(c_.input_positions[k].size());
@@ -159,7 +178,13 @@ class AttentionKernel : private KernelBase {
                                                   shaped(score(q, k, qi, row(k, b, t, g)), h, s, t, 0, 1));
             total += p[static_cast<size_t>(t)];
           }
+          const std::vector<double> of_entries = entry_scores(q, b, h, s, 0);
+          for (const double weight : of_entries) total += weight;
           if (lse) at(*lse, line) = std::log(total);
+          for (int64_t j = 0; j < std::ssize(of_entries); ++j)
+            for (int64_t e = 0; e < v.shape.back(); ++e)
+              at(out_[0], row(out_[0], b, s, h) + e) += of_entries[static_cast<size_t>(j)] / total *
+                                                        at(*entries(), row(*entries(), b, j, 0) + e);
           for (int64_t t = 0; t < keys; ++t) {
             double weight = p[static_cast<size_t>(t)] / total;
             if (softmax) at(*softmax, line * keys + t) = weight;
@@ -183,13 +208,14 @@ class AttentionKernel : private KernelBase {
   void attention_backward() {
     const bool expanded = place("keys") != 0;
     const bool copied = place("contiguous_values") != 0;
-    const size_t k_at = expanded ? place("keys") : 2,
-                 sinks_at = (expanded ? 2
-                             : copied ? 3
-                                      : 4) +
-                            (c_.picked >= 0 ? 1 : 0),
-                 out_at = sinks_at + (out_.size() > 3 ? 1 : 0);
-    const RealTensor* sinks = out_.size() > 3 ? &in(sinks_at) : nullptr;
+    const size_t k_at = expanded ? place("keys") : 2, sinks_at = (expanded ? 2
+                                                                  : copied ? 3
+                                                                           : 4) +
+                                                                 (c_.picked >= 0 ? 1 : 0) +
+                                                                 (c_.compressed >= 0 ? 1 : 0);
+    const size_t sinks_grad = c_.compressed >= 0 ? 4 : 3;
+    const size_t out_at = sinks_at + (out_.size() > sinks_grad ? 1 : 0);
+    const RealTensor* sinks = out_.size() > sinks_grad ? &in(sinks_at) : nullptr;
     const int64_t first_head = sinks ? c_.input_starts[1][2] - c_.input_starts[sinks_at][0] : 0;
     const RealTensor &go = in(0), &q = in(1), &k = in(k_at),
                      &v = expanded ? *input("values")
@@ -230,8 +256,9 @@ class AttentionKernel : private KernelBase {
             double seen = 0;  // probability of the keys; the sink has the rest
             for (const double share : p) seen += share;
             const double rest = softmax ? 1 - seen : sink(sinks, first_head + h) * std::exp(-at(*lse, line));
-            out_[3].data.at(static_cast<size_t>(first_head + h)) -= rest * delta;
+            out_[sinks_grad].data.at(static_cast<size_t>(first_head + h)) -= rest * delta;
           }
+          entries_backward(b, h, s, scale, delta, entries() ? at(*lse, line) : 0);
           for (int64_t t = 0; t < keys; ++t) {
             const auto i = static_cast<size_t>(t);
             const double ds = p[i] * (dp[i] - delta) * scale * shape_slope(score(q, k, qi, row(k, b, t, g)));
@@ -241,6 +268,23 @@ class AttentionKernel : private KernelBase {
             }
           }
         }
+  }
+  // Compressed keys are their own values.
+  void entries_backward(int64_t b, int64_t h, int64_t s, double scale, double delta, double lse) {
+    const RealTensor &go = in(0), &q = in(1);
+    const std::vector<double> of_entries = entry_scores(q, b, h, s, 1);
+    const int64_t qi = row(q, b, s, h), gi = row(go, b, s, h);
+    for (int64_t j = 0; j < std::ssize(of_entries); ++j) {
+      const RealTensor& c = *entries();
+      const int64_t ci = row(c, b, j, 0);
+      const double p = of_entries[static_cast<size_t>(j)] * std::exp(-lse);
+      double dot = 0;
+      for (int64_t e = 0; e < c.shape.back(); ++e) dot += at(go, gi + e) * at(c, ci + e);
+      for (int64_t e = 0; e < c.shape.back(); ++e) {
+        at(out_[0], qi + e) += p * (dot - delta) * scale * at(c, ci + e);
+        at(out_[3], ci + e) += p * (dot - delta) * scale * at(q, qi + e) + p * at(go, gi + e);
+      }
+    }
   }
   void merge_parts() {  // result, log-sum-exp of this part, log-sum-exps of all parts, optional sinks
     const int64_t parts = in(2).shape.back(), width = in(0).shape.back(), heads = in(0).shape[2];

@@ -16,7 +16,9 @@ RealTensor grown(const RealTensor& kept, const Tensor& past, const std::vector<i
                                        past.axes.begin());
   if (dim == past.axes.size()) return kept;  // a state of fixed size
   // Row j of n is token C - n + j; `kept` has the tokens before the last one.
-  const int64_t room = sizes[dim] - 1, had = kept.shape[dim], taken = std::min(room, had);
+  // Compressed keys stay where they are, whether or not the last token completes a block.
+  const int64_t had = kept.shape[dim], room = is_compressed(past.axes[dim]) ? had : sizes[dim] - 1,
+                taken = std::min(room, had);
   Rows from, to;
   for (size_t d = 0; d < sizes.size(); ++d) {
     from.emplace_back(static_cast<size_t>(d == dim ? taken : sizes[d]));

@@ -37,6 +37,27 @@ void add_linear_attention(ModelSpec& model) {
   model.value_head_dim = 5;
 }
 
+// One layer of each kind, where the sequence has no more. Blocks of two tokens.
+void add_compressed_keys(ModelSpec& model) {
+  model.layers = 3;
+  model.kv_heads = 4;
+  model.q_rank = 6;
+  model.rope_head_dim = 2;
+  model.window = 3;
+  model.compress_ratio = model.index_top_k = model.index_heads = 2;
+  model.index_dim = 128;
+  model.output_groups = 4;
+  model.output_rank = 3;
+  if (model.architecture != "deepseek4") return;
+  model.layer_pattern = "window_hash, csa_hash, hca";
+  model.ffn = 0;
+  model.streams = 2;
+  model.experts = 4;
+  model.experts_per_token = 2;
+  model.expert_ffn = 8;
+  model.shared_experts = 1;
+}
+
 }  // namespace
 
 Design preset_design(const char* preset, int64_t tp, int64_t pp, int64_t dp, bool sequence_parallel) {
@@ -84,6 +105,7 @@ Design tiny_design(const char* architecture) {
     d.model.index_dim = 4;
     d.model.index_top_k = d.model.index_block = 2;
   }
+  if (is_one_of({"compressed", "deepseek4"})) add_compressed_keys(d.model);
   if (is_one_of({"hyper", "hyper-moe"})) d.model.streams = 3;
   if (is_one_of({"attention-residual"})) d.model.block_layers = 2;
   if (d.model.architecture == "hyper-moe") {

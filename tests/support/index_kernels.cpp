@@ -45,10 +45,12 @@ class IndexKernel : private KernelBase {
 
   // The places with the largest scores; of equal scores the first.
   void pick(int64_t b, int64_t s, int64_t h, int64_t to) {
-    const int64_t block = std::max<int64_t>(1, c_.index_block);
+    // A compressed key stands for a block of tokens, all of which the query sees.
+    const int64_t ratio = std::max<int64_t>(1, c_.compress_ratio),
+                  block = ratio * std::max<int64_t>(1, c_.index_block);
     std::map<int64_t, double> best;  // by key or block
     for (int64_t t = 0; t < in(1).shape[1]; ++t) {
-      if (attention_attributes(c_.op).causal && position(1, t) > position(0, s)) continue;
+      if (attention_attributes(c_.op).causal && position(1, t) + ratio - 1 > position(0, s)) continue;
       const int64_t place = position(1, t) / block;
       const double found = score(b, s, h, t);
       const auto known = best.try_emplace(place, found).first;

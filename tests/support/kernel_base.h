@@ -63,6 +63,8 @@ class KernelBase {
 
 // Convolution, scans and gated norm of state-space mixers.
 std::vector<RealTensor> run_mixer_kernel(const KernelCall& call);
+// Compressed keys, and the state from which decode makes them.
+std::vector<RealTensor> run_compress_kernel(const KernelCall& call);
 // Several residual streams: copies, mean square, weights, sums.
 std::vector<RealTensor> run_stream_kernel(const KernelCall& call);
 // Linear attention: scan, decay, gates of single elements.

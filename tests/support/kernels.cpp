@@ -50,6 +50,8 @@ class Kernel : private KernelBase {
       case OpKind::Attention:
       case OpKind::MergeParts: return run_attention_kernel(c_);
       case OpKind::IndexTopK: return run_index_kernel(c_);
+      case OpKind::Compress: return run_compress_kernel(c_);
+      case OpKind::SplitHeads:
       case OpKind::SwiGlu: backward ? swiglu_backward() : swiglu(); break;
       case OpKind::GeGlu: backward ? geglu_backward() : geglu(); break;
       case OpKind::Contiguous: out_[0].data = in(0).data; break;

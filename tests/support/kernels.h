@@ -38,6 +38,9 @@ struct KernelCall {
   int64_t sequence_stride = 0;  // tokens from one sequence to the next
   int picked = -1;              // sparse attention: the input with the picked keys
   int64_t index_block = 0;      // keys of a picked block; 0: single keys
+  int compressed = -1;          // attention: the input with compressed keys
+  int64_t compress_ratio = 0;   // tokens of a compressed key
+  int64_t tokens_so_far = 0;    // of a sequence, with the new ones
 };
 
 std::vector<RealTensor> run_kernel(const KernelCall& call);

@@ -124,7 +124,12 @@ std::vector<int64_t> OpMachine::places(const Segment& s, Axis axis, std::vector<
                         : axis == Axis::WindowContext ? d_.workload.context_length - size_in(s, "We")
                         : axis == Axis::ChunkContext  ? d_.workload.context_length - size_in(s, "Wce")
                                                       : 0;
-  for (int64_t& row : rows) row += first;
+  const int64_t ratio = is_compressed(axis) ? size_in(s, "Cr") : 1;
+  // A decoded token makes the key of its block, or would make it.
+  const int64_t made = axis == Axis::Compressed && d_.workload.mode == Mode::Decode
+                           ? (d_.workload.context_length - 1) / ratio
+                           : 0;
+  for (int64_t& row : rows) row = (row + made) * ratio + first;
   return rows;
 }
 
@@ -199,12 +204,17 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
     call.image_tokens = d_.workload.images * patches_per_image(d_) / d_.model.vision_merge;
   const Op& forward = s.op(forward_of(s, static_cast<OpId>(&op - s.ops.data())));
   const OpFamily family = op_traits(op.kind).family;
-  if (family == OpFamily::Attention && s.tensor(forward.inputs[1]).axes.size() == 3)
+  if (family == OpFamily::Attention && s.tensor(forward.inputs[0]).axes.back() == Axis::LatentDim)
     call.score_width = size_in(s, "En") + size_in(s, "Er");
-  if (family == OpFamily::Attention)
-    for (size_t i = 0; i < op.inputs.size(); ++i)
-      if (const auto& axes = s.tensor(op.inputs[i]).axes; !axes.empty() && axes.back() == Axis::Picked)
-        call.picked = static_cast<int>(i);
+  for (size_t i = 0; family == OpFamily::Attention && i < op.inputs.size(); ++i) {
+    const std::vector<Axis>& axes = s.tensor(op.inputs[i]).axes;
+    if (!axes.empty() && axes.back() == Axis::Picked) call.picked = static_cast<int>(i);
+    if (axes.size() == 3 && is_compressed(axes[1])) call.compressed = static_cast<int>(i);
+  }
+  if (call.compressed >= 0 || op.kind == OpKind::Compress ||
+      (family == OpFamily::Index && is_compressed(s.tensor(op.inputs[1]).axes[1])))
+    call.compress_ratio = size_in(s, "Cr");
+  call.tokens_so_far = d_.workload.mode == Mode::Decode ? d_.workload.context_length : d_.workload.seq;
   if (attention_of(op) && attention_of(op)->block) call.index_block = d_.model.index_block;
   if (is_routing(op.kind) && !is_relabelling(op.kind))
     call.tokens = arrives(s, op) ? arrived(s, op, rank, call) : tokens_of(s, op, rank);

@@ -83,6 +83,22 @@ void draw_choices(Design& d, Draw& draw) {
   }
 }
 
+// Attention to compressed keys.
+void draw_compressed(ModelSpec& m, Draw& draw) {
+  m.kv_heads = m.heads;
+  m.q_rank = std::max<int64_t>(m.q_rank, 6);
+  m.compress_ratio = draw.of({2, 4});
+  for (LayerVariant& kind : m.variants)
+    for (auto& [row, value] : kind.sizes) value = draw.of({2, 4, 8});
+  m.layer_pattern = draw.chance(50) ? "csa_hash, (hca, window)*" : "(window_hash, hca, csa)*";
+  m.index_heads = draw.of({1, 2});
+  m.index_dim = 128;
+  m.index_top_k = draw.of({1, 3, 100});
+  m.output_groups = draw.of({1, 2, 4});
+  m.output_rank = draw.of({3, 8});
+  m.streams = draw.of({1, 2, 4});
+}
+
 // A small tower, and images that it reads.
 void draw_images(Design& d, Draw& draw) {
   for (const SmallSize& small : small_sizes())
@@ -114,6 +130,7 @@ void draw_own_sizes(Design& d) {
   Draw draw(random);
   if (m.shared_experts > 0 && draw.chance(25)) m.shared_ffn = draw.of({8, 20, 24});
   if (m.ssm_head_dim > 0 && draw.chance(25)) m.ssm_heads = draw.of({4, 8, 12});
+  if (m.compress_ratio > 0) draw_compressed(m, draw);
   if (m.architecture == "deepseek3" && draw.chance(40)) m.architecture = "deepseek3-sparse";
   if (m.architecture.starts_with("deepseek3-s")) {  // sparse, or with shared indexers
     m.q_rank = std::max<int64_t>(m.q_rank, 6);

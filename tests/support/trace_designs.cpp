@@ -147,6 +147,7 @@ std::vector<NamedDesign> model_designs() {
       {"latent attention, two depths of prediction pp 2", trace_design("llama3-8b", 1, 2, 2, false, 3, 4)},
       {"latent attention, one depth of prediction tp 4 sp cp 2",
        trace_design("llama3-8b", 4, 2, 1, true, 2, 2)},
+      {"compressed keys tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 2, true, 2, 4)},
       {"residual streams tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 2, 4)},
       {"residual blocks tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 2, 4)},
       {"carried tensors tp 2 sp pp 2", trace_design("llama3-8b", 2, 2, 1, true, 2, 4)},
@@ -417,6 +418,15 @@ void set_model(const std::string& name, Design& d) {
   if (name.starts_with("residual blocks")) {
     d.model.architecture = "attention-residual";
     d.model.block_layers = 3;
+  }
+  if (name.starts_with("compressed keys")) {
+    ModelSpec& m = d.model;
+    m.architecture = "compressed";
+    m.kv_heads = m.heads;
+    m.q_rank = m.output_rank = 1024;
+    m.rope_head_dim = m.compress_ratio = m.index_heads = 64;
+    m.window = m.index_dim = m.index_top_k = 128;
+    m.output_groups = 8;
   }
   if (name.starts_with("carried tensors")) {
     d.model.architecture = "gemma4; per_layer";

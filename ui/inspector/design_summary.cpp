@@ -75,6 +75,9 @@ Inspection designSummary(const Session& session) {
   if (report->kv_cache_bytes.value > 0)
     add(Session::tr("KV cache of one token"), report->kv_cache_bytes, report->binding,
         text(format_bytes(report->kv_cache_bytes.value, session.units())));
+  if (report->window_bytes.value > 0)
+    add(Session::tr("Cached window of one sequence"), report->window_bytes, report->binding,
+        text(format_bytes(report->window_bytes.value, session.units())));
   if (report->state_bytes.value > 0)
     add(Session::tr("Mixer states of one sequence"), report->state_bytes, report->binding,
         text(format_bytes(report->state_bytes.value, session.units())));

@@ -112,8 +112,8 @@ void check_sizes(Checks& checks, const LayerVariant& kind) {
     own.error(ProblemCode::ValueTooSmall, size.id,
               std::string(size.id) + " = " + grouped(value) + " is too small", "at least " + grouped(least));
   }
-  for (const auto check : {check_model, check_mixers, check_linear_heads, check_tensor, check_context,
-                           check_experts, check_precision, check_inference})
+  for (const auto check : {check_model, check_mixers, check_linear_heads, check_compressed, check_tensor,
+                           check_context, check_experts, check_precision, check_inference})
     check(own);
   if (checks.first_only) {
     if (!own.first.empty()) checks.record_first(place(own.first));

@@ -69,7 +69,7 @@ bool gathers_keys(const KernelProfile& profile) {
 
 void check_sparse(Checks& checks) {
   const Design& d = checks.design;
-  if (!uses_axis(d, Axis::IndexDim)) return;
+  if (!uses_axis(d, Axis::IndexDim) && !uses_axis(d, Axis::CompressRatio)) return;
   if (uses_axis(d, Axis::IndexHeads)) check_lightning(checks);
   if (checks.in_range({"index_block"}) && picks_blocks(d.model.architecture) != (d.model.index_block > 0))
     checks.error(ProblemCode::IndexBlockUnfit, "index_block",

@@ -35,6 +35,7 @@ void check_values(Checks& checks);          // every knob on its own; the other 
 void check_model(Checks& checks);           // architecture, heads, positions
 void check_mixers(Checks& checks);          // state-space mixers
 void check_sparse(Checks& checks);          // sparse attention
+void check_compressed(Checks& checks);      // compressed keys, output projections in groups
 void check_carried(Checks& checks);         // tensors that later layers read
 void check_linear_heads(Checks& checks);    // heads of linear attention
 void check_tensor(Checks& checks);          // sizes that tp and sequence parallelism split

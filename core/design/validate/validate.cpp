@@ -18,11 +18,11 @@ namespace {
 
 // In the order of the form.
 constexpr void (*kChecks[])(Checks&) = {
-    check_values,       check_model,     check_mixers,        check_linear_heads, check_sparse,
-    check_tensor,       check_vision,    check_context,       check_experts,      check_pipeline,
-    check_interleaving, check_schedule,  check_precision,     check_recompute,    check_offload,
-    check_batch,        check_inference, check_layer_kinds,   check_carried,      check_sync,
-    check_placement,    check_cluster,   check_without_effect};
+    check_values,     check_model,        check_mixers,    check_linear_heads,  check_sparse,
+    check_compressed, check_tensor,       check_vision,    check_context,       check_experts,
+    check_pipeline,   check_interleaving, check_schedule,  check_precision,     check_recompute,
+    check_offload,    check_batch,        check_inference, check_layer_kinds,   check_carried,
+    check_sync,       check_placement,    check_cluster,   check_without_effect};
 
 }  // namespace
 
@@ -248,6 +248,7 @@ bool sizes_split(const Design& design, const ModelSpec& m, int64_t tp) {
   if (uses_axis(design, Axis::Heads) && m.heads % tp != 0) return false;
   if (uses_axis(design, Axis::Ffn) && m.ffn % tp != 0) return false;
   if (uses_axis(design, Axis::SsmGroups) && m.ssm_groups % tp != 0) return false;
+  if (uses_axis(design, Axis::OutputGroups) && m.output_groups % tp != 0) return false;
   if (!tp_splits_tower(design, tp)) return false;
   for (const LinearSplit& split : kLinearSplits)
     if (uses_axis(design, split.axis) && m.*split.size % tp != 0) return false;

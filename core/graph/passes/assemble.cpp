@@ -226,9 +226,16 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   const auto cache_type = [&](const std::string& output) {
     const auto own = block->cached_types.find(output);
     if (own != block->cached_types.end()) return own->second;
+    const auto in_fp8 = block->fp8_types.find(output);
+    if (in_fp8 != block->fp8_types.end() && !b_.structure().trains() &&
+        b_.structure().cache_dtype == DType::FP8)
+      return in_fp8->second;
     return b_.structure().trains() ? b_.tensor(inside.at(output)).dtype : b_.structure().cache_dtype;
   };
   const Axis tokens = cached_tokens(*block);
+  const auto windowed = [&](const std::string& output) {
+    return tokens == Axis::WindowContext && block->windowed.contains(output);
+  };
   for (const OpLine& inner : block->ops) {
     std::vector<TensorId> operands;
     for (size_t arg = 0; arg < inner.args.size(); ++arg) operands.push_back(lookup(inner, inside, arg));
@@ -242,7 +249,8 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
     made[inner.output] = inside[inner.output];
     if (!b_.structure().trains()) index_in_cached_type(inner, *block);
     if (!b_.structure().trains() && std::find(cached.begin(), cached.end(), inner.output) != cached.end())
-      inside[inner.output] = b_.cache(inside[inner.output], tokens, cache_type(inner.output));
+      inside[inner.output] = b_.cache(inside[inner.output], tokens, cache_type(inner.output),
+                                      windowed(inner.output));
   }
   for (const CarriedTensor& carried : carries_)
     if (carried.line == name && inside.contains(carried.result) && !carried.result.empty())
@@ -250,7 +258,8 @@ TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std
   check_parts(*block, inside);
   pack(made);
   if (b_.structure().trains())
-    for (const std::string& output : cached) s.cached.push_back({inside.at(output), cache_type(output)});
+    for (const std::string& output : cached)
+      s.cached.push_back({inside.at(output), cache_type(output), windowed(output)});
   // Drops the instance of a block without ops (a dropout with probability 0).
   const int instance = static_cast<int>(s.blocks.size()) - 1;
   if (s.ops.empty() || s.ops.back().block != instance) s.blocks.pop_back();

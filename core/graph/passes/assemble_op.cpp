@@ -354,8 +354,13 @@ bool Assembler::valid_attention_letters(const OpSpec& spec) {
   if (q.size() != 4 || !(own_heads || k.size() == 3) || v.size() != k.size() || q.back() != k.back() ||
       !k.starts_with(v.substr(0, v.size() - 1)) || spec.out != q.substr(0, 3) + v.back())
     return false;
-  // Picked keys of a query, for all heads or for each KV head; then sinks.
+  // Compressed keys, which are their own values; picked keys of a query, for all heads or for each KV head;
+  // then sinks.
   size_t next = 3;
+  if (const std::string* c = next < spec.in.size() ? &spec.in[next] : nullptr;
+      c && c->size() == 3 && !own_heads && k == v && (*c)[0] == k[0] && (*c)[2] == k[2] &&
+      (q + k).find((*c)[1]) == std::string::npos)
+    ++next;
   if (next < spec.in.size() && spec.in[next].size() > 1) {
     const std::string& picked = spec.in[next++];
     const std::string of_query = q.substr(0, 2) + (picked.size() == 4 && own_heads ? k.substr(2, 1) : "");
@@ -377,6 +382,10 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
   const auto* attention = std::get_if<AttentionAttributes>(&spec.attributes);
   if (!attention) return;
   const bool index = family == OpFamily::Index;
+  // Picked keys have the queries' letter, compressed keys one of their own.
+  const bool picks = std::any_of(
+      spec.in.begin() + std::min<std::ptrdiff_t>(3, std::ssize(spec.in)), spec.in.end(),
+      [&](const std::string& letters) { return letters.size() > 1 && letters[1] == spec.in[0][1]; });
   if (index && (attention->window || attention->chunk || attention->soft_cap || attention->alibi))
     fail(ProblemCode::OpLetters, line.spec_place(), "index_top_k cannot use \"" + line.spec + "\"",
          "the words causal and block: bsgd,btd->bsgp; causal, block");
@@ -387,7 +396,7 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
   if (attention->window && attention->chunk)
     fail(ProblemCode::OpLetters, line.spec_place(), "an attention has a window and chunks",
          "window or chunk");
-  if (attention->block && !index && (spec.in.size() < 4 || spec.in[3].size() == 1))
+  if (attention->block && !index && !picks)
     fail(ProblemCode::OpLetters, line.spec_place(), "blocks are read only where index_top_k picks them",
          "bshe,btge,btge,bsgp->bshe; causal, block");
   if (index && !valid_index_letters(spec))
@@ -398,8 +407,10 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
   if (!index && !valid_attention_letters(spec))
     fail(ProblemCode::OpLetters, line.spec_place(), "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
-         "bshe,bthe,bthw->bshw; latents that serve all heads have none, bshl,btl,btr->bshr. Picked keys may "
-         "follow, of all heads or of each KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, "
+         "bshe,bthe,bthw->bshw; latents that serve all heads have none, bshl,btl,btr->bshr. Compressed keys "
+         "may "
+         "follow, where keys are values, bshe,bte,bte,bje->bshe, then picked keys, of all heads or of each "
+         "KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, "
          "bshe,btge,btge,h->bshe");
 }
 
@@ -418,6 +429,22 @@ void Assembler::check_linear_scan(const OpLine& line, const OpSpec& spec) {
   fail(ProblemCode::OpLetters, line.spec_place(), "linear_scan cannot use the letters \"" + line.spec + "\"",
        "bsgk,bsgk,bsghv,bsgh,bsgh->bsghv; delta (queries, keys, values, decays, betas), or "
        "bsgk,bsgk,bsghv,bsgk,bsgh->bsghv; channel, or bshk,bshk,bshv->bshv; fixed");
+}
+
+// compress: projections of the tokens in parts, their weights, and a bias per token of a block. The result
+// has one vector per block. split_heads: the third letter becomes two.
+void Assembler::check_compression(const OpLine& line, OpKind kind, const OpSpec& spec) {
+  const std::string &in = spec.in[0], &out = spec.out;
+  if (kind == OpKind::Compress &&
+      (in.size() != 4 || spec.in[1] != in || spec.in[2].size() != 3 || !in.ends_with(spec.in[2].substr(1)) ||
+       in.find(spec.in[2][0]) != std::string::npos || out.size() != 3 || out[0] != in[0] || out[2] != in[3]))
+    fail(ProblemCode::OpLetters, line.spec_place(), "compress cannot use the letters \"" + line.spec + "\"",
+         "bsce,bsce,rce->bje: batch, seq, halves, dimension; the bias has the tokens of a block");
+  if (kind == OpKind::SplitHeads &&
+      (in.size() != 4 || out.size() != 5 || !out.starts_with(in.substr(0, 2)) || out[4] != in[3]))
+    fail(ProblemCode::OpLetters, line.spec_place(),
+         "split_heads cannot use the letters \"" + line.spec + "\"",
+         "bshe->bsgke: batch, seq, groups, heads of a group, dimension");
 }
 
 DType Assembler::result_type(OpKind kind, const std::vector<TensorId>& operands) {
@@ -497,6 +524,7 @@ OpSpec Assembler::checked_spec(const OpLine& line, OpKind kind, const std::vecto
          "axis");
   if (kind == OpKind::LinearScan) check_linear_scan(line, *spec);
   check_attention(line, *spec, op_traits(kind).family);
+  check_compression(line, kind, *spec);
   return *spec;
 }
 

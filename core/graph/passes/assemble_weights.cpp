@@ -15,13 +15,15 @@ struct MatrixDims {
 };
 
 // Inputs come first, and the hidden dimension at the end is the only output. Tables over the vocabulary have
-// the hidden dimension as inputs.
+// the hidden dimension as inputs. An output projection in groups is a matrix per group, with one output
+// dimension.
 MatrixDims matrix_dims(const std::vector<Axis>& axes) {
   MatrixDims out;
   int first = 0;
-  if (axes.front() == Axis::Experts) out.matrices.push_back(first++);
+  const bool groups = axes.front() == Axis::OutputGroups && axes.back() == Axis::OutputRank;
+  if (axes.front() == Axis::Experts || groups) out.matrices.push_back(first++);
   const int last = static_cast<int>(axes.size()) - 1;
-  const bool to_hidden = axes.back() == Axis::Hidden, table = axes.front() == Axis::Vocab;
+  const bool to_hidden = axes.back() == Axis::Hidden || groups, table = axes.front() == Axis::Vocab;
   for (int d = first; d <= last; ++d) {
     const bool input = table ? d > first : to_hidden ? d < last || first == last : d == first;
     (input ? out.inputs : out.outputs).push_back(d);
@@ -136,7 +138,8 @@ std::optional<DType> Assembler::quantized_type(const OpDraft& draft) {
   const bool single = draft.out_axes.back() == Axis::LinearGroupHeads ||  // one number per head
                       draft.out_axes.back() == Axis::IndexHeads;
   const bool full = std::any_of(draft.out_axes.begin(), draft.out_axes.end(), [](Axis a) {
-    return a == Axis::Routes || a == Axis::AllRoutes || a == Axis::One || a == Axis::StreamMix;
+    return a == Axis::Routes || a == Axis::AllRoutes || a == Axis::One || a == Axis::Halves ||
+           a == Axis::StreamMix;
   });
   return weights == 1 && !full && !single ? std::optional(b_.structure().compute) : std::nullopt;
 }

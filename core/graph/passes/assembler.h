@@ -84,6 +84,7 @@ class Assembler {
   // The type of a GEMM with weights in quantized arithmetic; nullopt for any other op. Weights with a format
   // decide. Without one, GEMM precision holds for layers. Router logits, single-number gates and weights of
   // streams stay in full precision (Megatron-core's shared experts, vLLM's shared_expert_gate, DeepSeek-V4).
+  // So do the projections that are compressed to keys of blocks (DeepSeek-V4).
   // So do decays and betas of linear attention (in_proj_ba of Qwen3-Next-80B-A3B-Instruct-FP8).
   std::optional<DType> quantized_type(const OpDraft& draft);
   // The parameter with a format among the operands of a GEMM; nullptr if there is none.
@@ -144,6 +145,9 @@ class Assembler {
 
   // Fails unless the letters of a linear scan fit its word.
   void check_linear_scan(const OpLine& line, const OpSpec& spec);
+
+  // Letters of compress and split_heads.
+  static void check_compression(const OpLine& line, OpKind kind, const OpSpec& spec);
 
   // A sum has the type of its widest operand, so that a wide residual stream stays wide.
   DType result_type(OpKind kind, const std::vector<TensorId>& operands);

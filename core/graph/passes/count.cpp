@@ -31,13 +31,21 @@ Expr index_space(const Segment& s, const Op& op) {
   return out;
 }
 
+// Keys that a query reads at most.
+Expr keys_per_query(const Segment& s, const Op& forward) {
+  if (compressed_keys(s, forward) >= 0)
+    return window_per_query(s, forward) + compressed_per_query(s, forward);
+  return picked_keys(s, forward) >= 0 ? picked_per_query(s, forward)
+                                      : local_size(s.tensor(forward.inputs[1]), 1);
+}
+
 // FLOPs of `with_keys` products with keys and `with_values` products with values, over all scores (queries x
 // keys x heads). KV heads are not a separate dimension of the scores.
-Expr attention_products(const Segment& s, const Op& op, int64_t with_keys, int64_t with_values) {
+Expr attention_products(const Segment& s, const Op& op, const Expr& keys, int64_t with_keys,
+                        int64_t with_values) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]),
                &v = s.tensor(forward.inputs[2]);
-  const Expr keys = picked_keys(s, forward) < 0 ? local_size(k, 1) : picked_per_query(s, forward);
   const Expr scores = local_size(q, 0) * local_size(q, 1) * local_size(q, 2) * keys;
   return Expr(2) * scores *
          (Expr(with_keys) * local_size(k, last_dim(k)) + Expr(with_values) * local_size(v, last_dim(v)));
@@ -74,8 +82,21 @@ Expr chunk_pairs(const Segment& s, const Expr& length) {
   return (whole * chunk * (chunk + Expr(1)) + rest * (rest + Expr(1))) / Expr(2);
 }
 
-// Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs. With a window of We <= S
-// tokens, the first We queries see 1, 2, ..., We keys and the others We.
+// Exact number of pairs of a query and a key of its window of We <= S tokens: the first We queries see 1, 2,
+// ..., We keys and the others We.
+Expr window_pairs(const Expr& reach, const Expr& length) {
+  return (Expr(2) * reach * length - reach * reach + reach) / Expr(2);
+}
+
+// Exact mean of the keys that a query of a sequence sees, in its window and of compressed keys.
+Expr compressed_keys_seen(const Segment& s, const Op& forward) {
+  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
+  const Expr &length = k.sizes[1], keys = compressed_per_query(s, forward);
+  if (!attention_attributes(forward).causal || q.sizes[1] != length) return keys_per_query(s, forward);
+  return (window_pairs(window_per_query(s, forward), length) + compressed_pairs(s, length, keys)) / length;
+}
+
+// Exact share of the scores under a causal mask: (S + 1) / (2 S) of all pairs without a window.
 Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
@@ -85,8 +106,7 @@ Expr causal_part(const Segment& s, const Op& op, const Expr& all) {
   if (picked_keys(s, forward) >= 0) return all * picked_part(s, forward, length);
   if (attributes.window) {
     static const Expr window{Symbol::intern("We")};
-    const Expr reach = s.scope.of(window);
-    return all * (Expr(2) * reach * length - reach * reach + reach) / (Expr(2) * length * length);
+    return all * window_pairs(s.scope.of(window), length) / (length * length);
   }
   if (attributes.chunk) return all * chunk_pairs(s, length) / (length * length);
   // All keys before this rank's block, and its own block under the mask.
@@ -149,19 +169,26 @@ void count_attention(const Segment& s, Op& op, const KernelProfile& profile) {
   // Forward: scores and values. Backward: scores again, then the gradients of values and weights, of queries
   // and keys (Dao et al., arXiv 2205.14135, alg. 4).
   const KernelRule* rule = profile.rule("attention");
-  op.flops = (backward ? attention_products(s, op, (rule ? rule->backward_products : 5) - 2, 2)
-                       : attention_products(s, op, 1, 1)) *
+  const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
+  const Expr keys = keys_per_query(s, forward);
+  op.flops = (backward ? attention_products(s, op, keys, (rule ? rule->backward_products : 5) - 2, 2)
+                       : attention_products(s, op, keys, 1, 1)) *
              ring_part(s, op) * seen_of_cache(s, op);
-  op.useful_flops = causal_part(
-                        s, op, backward ? attention_products(s, op, 2, 2) : attention_products(s, op, 1, 1)) *
-                    seen_of_cache(s, op);
+  const int64_t useful = backward ? 2 : 1;
+  op.useful_flops = compressed_keys(s, forward) >= 0
+                        ? attention_products(s, op, compressed_keys_seen(s, forward), useful, useful)
+                        : causal_part(s, op, attention_products(s, op, keys, useful, useful)) *
+                              seen_of_cache(s, op);
 }
 
 // Every query of every head with every key. Adding the weighted scores of the heads is not counted.
 void count_index(const Segment& s, Op& op) {
   const Tensor &q = s.tensor(op.inputs[0]), &k = s.tensor(op.inputs[1]);
   op.flops = Expr(2) * local_elements(q) * local_size(k, 1);
-  op.useful_flops = causal_part(s, op, op.flops);
+  if (k.axes[1] == Axis::Compressed && attention_attributes(op).causal)
+    op.useful_flops = op.flops * compressed_pairs(s, q.sizes[1], k.sizes[1]) / (q.sizes[1] * k.sizes[1]);
+  else
+    op.useful_flops = causal_part(s, op, op.flops);
 }
 
 // FLOPs per element that words after the letters add.
@@ -247,24 +274,41 @@ Expr bytes_read(const Segment& s, const Op& op, TensorId id) {
 Expr share_gathered(const Segment& s, const Op& op, TensorId id) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   if (picked_keys(s, forward) < 0) return Expr(1);
-  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[1]);
+  const bool compressed = compressed_keys(s, forward) >= 0;  // keys of a window are not gathered
+  const Tensor &q = s.tensor(forward.inputs[0]), &k = s.tensor(forward.inputs[compressed ? 3 : 1]);
   const std::vector<TensorId>& inputs = op.inputs;
   const auto at = static_cast<size_t>(std::find(inputs.begin(), inputs.end(), id) - inputs.begin());
-  const size_t keys = op.grad == GradRole::None ? 1 : 2;  // a backward reads the gradient first
-  if (at != keys && at != keys + 1) return Expr(1);
+  // A backward reads the gradient first.
+  const size_t keys = (compressed ? 3 : 1) + (op.grad == GradRole::None ? 0 : 1);
+  if (at != keys && (compressed || at != keys + 1)) return Expr(1);
   return local_size(q, 1) * picked_per_query(s, forward) / local_size(k, 1);
+}
+
+// Decode of compressed keys: a token writes one row of a state, and every Cr-th token reads the rows of the
+// blocks that it completes. Reads are means: so many rows per token as the state has blocks, and one row of
+// the bias per sequence.
+Expr share_of_blocks(const Segment& s, const Op& op, TensorId id) {
+  static const Expr ratio{Symbol::intern("Cr")};
+  if (op_traits(op.kind).state != StateRule::LastBlocks || op.inputs.size() < 4) return Expr(1);
+  const Tensor& t = s.tensor(id);
+  if (t.role != TensorRole::Cache && t.role != TensorRole::Parameter) return Expr(1);
+  const bool written = std::find(op.outputs.begin(), op.outputs.end(), id) != op.outputs.end();
+  if (written) return Expr(1) / t.sizes[1];
+  const Expr sequences = t.role == TensorRole::Parameter ? local_size(s.tensor(op.inputs[0]), 0) : Expr(1);
+  return sequences / s.scope.of(ratio);
 }
 
 void count_tensors(const Segment& s, Op& op) {
   const BytesRule rule = op_traits(op.kind).bytes;
   std::set<TensorId> read, written(op.outputs.begin(), op.outputs.end());
   for (TensorId id : op.inputs) {
-    if (!read.insert(id).second || (values_in_keys(s, op) && id == op.inputs[2])) continue;
-    op.read_bytes += bytes_read(s, op, id) * share_gathered(s, op, id);
+    if (!read.insert(id).second) continue;
+    if (values_in_keys(s, op) && id == op.inputs[2] && id != op.inputs[1]) continue;
+    op.read_bytes += bytes_read(s, op, id) * share_gathered(s, op, id) * share_of_blocks(s, op, id);
   }
   for (TensorId id : written) {
     const Tensor& t = s.tensor(id);
-    Expr bytes = local_bytes(t);
+    Expr bytes = local_bytes(t) * share_of_blocks(s, op, id);
     if (rule == BytesRule::LookedUpRows && t.role == TensorRole::ParameterGradient)
       bytes = local_elements(s.tensor(op.inputs[0])) * Expr(dtype_bytes(t.dtype));
     op.written_bytes += rule == BytesRule::QuantizedCopies ? Expr(kQuantizedCopies) * bytes : bytes;

@@ -527,10 +527,11 @@ class Differentiator {
     if (rule)
       for (const int operand : rule->saves_inputs)
         if (operand < static_cast<int>(reads.size())) reads[static_cast<size_t>(operand)] = true;
-    // Positions of picked keys: the backward reads them.
+    // Compressed keys and positions of picked keys: the backward reads them.
     if (op_traits(forward.kind).family == OpFamily::Attention)
       for (size_t i = 3; i < forward.inputs.size(); ++i)
-        reads[i] = is_integer(s_.tensor(forward.inputs[i]).dtype);
+        reads[i] = is_integer(s_.tensor(forward.inputs[i]).dtype) ||
+                   s_.tensor(forward.inputs[i]).axes.size() == 3;
     if (rule)
       for (const KernelStat& stat : rule->stats)
         if (stat.replaces >= 0 && b_.has_statistic(stat)) reads[static_cast<size_t>(stat.replaces)] = false;

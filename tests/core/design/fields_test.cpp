@@ -128,7 +128,7 @@ void add_architectures(Designs& add) {
     d.model.window = 512;
     d.model.per_layer_dim = 64;
   });
-  for (const char* preset : {"ring-flash-linear-2.0", "kimi-linear-48b-a3b"})
+  for (const char* preset : {"ring-flash-linear-2.0", "kimi-linear-48b-a3b", "deepseek-v4-flash"})
     add(preset, 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design&) {});
   add("llama4-scout-vision", 1, 1, 2,
       [](ParallelSpec&, WorkloadSpec&, Design& d) { d.model.attention_chunk = 256; });

@@ -9,6 +9,7 @@ void bailing_moe_linear(Family& f);
 void bailing_moe_v2(Family& f);
 void cohere2(Family& f);
 void deepseek(Family& f);  // DeepSeek MoE, DeepSeek-V2, DeepSeek-V3 and Kimi K2
+void deepseek_v4(Family& f);
 void ernie4_5_moe(Family& f);
 void gemma(Family& f);
 void gemma2(Family& f);

@@ -7,10 +7,6 @@
 namespace shardscape::hf {
 namespace {
 
-constexpr const char* kCompressed =
-    "attention on compressed keys with a window, hyper-connections, routing by a hash, routers with "
-    "sqrt-softplus scores";
-
 constexpr FamilyRow kRows[] = {
     {"bailing_moe_linear", "BailingMoeLinearForCausalLM", bailing_moe_linear},
     {"bailing_moe_v2", "BailingMoeV2ForCausalLM", bailing_moe_v2},
@@ -19,7 +15,8 @@ constexpr FamilyRow kRows[] = {
     {"deepseek_v2", "DeepseekV2ForCausalLM", deepseek},
     {"deepseek_v3", "DeepseekV3ForCausalLM", deepseek},
     {"deepseek_v32", "DeepseekV32ForCausalLM", deepseek},
-    {"deepseek_v4", "DeepseekV4ForCausalLM", nullptr, kCompressed},
+    {"deepseek_ref", "", deepseek_v4},
+    {"deepseek_v4", "DeepseekV4ForCausalLM", deepseek_v4},
     {"ernie4_5_moe", "Ernie4_5_MoeForCausalLM", ernie4_5_moe},
     {"gemma", "GemmaForCausalLM", gemma},
     {"gemma2", "Gemma2ForCausalLM", gemma2},
