@@ -51,9 +51,9 @@ class Kernel : private KernelBase {
       case OpKind::MergeParts: return run_attention_kernel(c_);
       case OpKind::IndexTopK: return run_index_kernel(c_);
       case OpKind::Compress: return run_compress_kernel(c_);
-      case OpKind::SplitHeads:
       case OpKind::SwiGlu: backward ? swiglu_backward() : swiglu(); break;
       case OpKind::GeGlu: backward ? geglu_backward() : geglu(); break;
+      case OpKind::SplitHeads:
       case OpKind::Contiguous: out_[0].data = in(0).data; break;
       case OpKind::Concat: backward ? split() : concat(); break;
       case OpKind::SoftCap: backward ? soft_cap_backward() : soft_cap(); break;
