@@ -408,10 +408,8 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
     fail(ProblemCode::OpLetters, line.spec_place(), "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; latents that serve all heads have none, bshl,btl,btr->bshr. Compressed keys "
-         "may "
-         "follow, where keys are values, bshe,bte,bte,bje->bshe, then picked keys, of all heads or of each "
-         "KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, "
-         "bshe,btge,btge,h->bshe");
+         "may follow, where keys are values, bshe,bte,bte,bje->bshe, then picked keys, of all heads or of "
+         "each KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, bshe,btge,btge,h->bshe");
 }
 
 // q and k: batch, sequence, heads, key dim. v and the result: the same heads, those that share q and k, value

@@ -97,8 +97,8 @@ class GraphTemplateTest : public QObject {
         << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << ProblemCode::OpLetters
         << "attention cannot use";
     QTest::newRow("operands of attention")
-        << QByteArray("y = attention[bshe,bthe,bthe,bsp,h,h->bshe](x, x, x, x, w, w)")
-        << ProblemCode::OpArguments << "6 arguments";
+        << QByteArray("y = attention[bshe,bthe,bthe,bsp,h,h,h->bshe](x, x, x, x, w, w, w)")
+        << ProblemCode::OpArguments << "7 arguments";
     QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)")
                                        << ProblemCode::OpArguments << "4 arguments";
     QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << ProblemCode::OpLetters
