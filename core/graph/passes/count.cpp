@@ -124,14 +124,21 @@ Expr chunk_tokens(const Segment& s, const Op& op) {
 
 // SSD: a scan in chunks of Qe tokens as matrix products (Dao and Gu, arXiv 2405.21060, section 6), with B and
 // C per group and x per head. Forward: C·B within a chunk, its product with x, states of chunks from B and x,
-// results from C and states. Backward: C·B and states again, and two products for each of the four.
-void count_ssd(const Segment& s, Op& op) {
+// results from C and states. Backward: C·B and states again, and two products for each of the four. Decode,
+// one token, per number of the state: its decay, the step size times B times x, C times the new state, and
+// the additions of both products (mamba_ssm, ops/triton/selective_state_update.py).
+void count_ssd(const Segment& s, Op& op, bool decodes) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &x = s.tensor(forward.inputs[0]), &b = s.tensor(forward.inputs[3]);
   const Expr chunk = chunk_tokens(s, op);
   const bool backward = op.grad != GradRole::None;
+  const Expr state = local_elements(x) * local_size(b, last_dim(b));
+  if (decodes) {
+    op.flops = op.useful_flops = Expr(6) * state;
+    return;
+  }
   const Expr scores = Expr(2) * local_elements(b) * chunk, values = Expr(2) * local_elements(x) * chunk;
-  const Expr states = Expr(2) * local_elements(x) * local_size(b, static_cast<int>(b.axes.size()) - 1);
+  const Expr states = Expr(2) * state;
   op.flops = Expr(backward ? 3 : 1) * scores + Expr(backward ? 2 : 1) * values +
              Expr(backward ? 5 : 2) * states;
   // Exact: unmasked scores only, and nothing twice.
@@ -222,7 +229,7 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile, bool de
     case FlopsRule::None: return;
     case FlopsRule::Attention: return count_attention(s, op, profile);
     case FlopsRule::IndexScores: return count_index(s, op);
-    case FlopsRule::Scan: return count_ssd(s, op);
+    case FlopsRule::Scan: return count_ssd(s, op, decodes);
     case FlopsRule::LinearScan: return count_linear_scan(s, op, decodes);
     case FlopsRule::Letters: per_element(computed_space(s, forward)); break;
     case FlopsRule::OwnLetters: per_element(index_space(s, op)); break;
