@@ -189,7 +189,7 @@ void Assembler::place(OpDraft& draft, const std::string& label) {
   if (op_traits(draft.kind).shares_copied_heads)
     for (const auto& [letter, axes] : draft.shards)
       if (!axes.empty() && axes == kv_axes(b_.structure())) partial = tp_axes(b_.structure());
-  draft.placement = SegmentBuilder::result_placement(draft.spec.out, draft.shards, partial);
+  draft.placement = b_.result_placement(draft.spec.out, draft.shards, partial);
   if (op_traits(draft.kind).routing == RoutingRule::FromExperts) b_.sum_by_stream_axes(draft.placement);
   if (!draft.placement.partial.empty() && op_traits(draft.kind).accumulates_max)
     draft.placement.reduce = Reduce::Max;

@@ -289,8 +289,8 @@ class Differentiator {
     op.spec = spec.text();
     for (const WantedGradient& w : wanted) {
       const TensorId of = forward.inputs[static_cast<size_t>(w.operand)];
-      Placement placement = SegmentBuilder::result_placement(w.letters, stored_shards(of, w.letters, shards),
-                                                             also_partial);
+      Placement placement = b_.result_placement(w.letters, stored_shards(of, w.letters, shards),
+                                                also_partial);
       if (s_.tensor(of).role == TensorRole::Parameter) merge_mixer_cp(placement.partial);
       const TensorId out = gradient_tensor(of, placement, "");
       if (is_relabelling(forward.kind)) b_.tensor(out).storage = s_.tensor(inputs[0]).storage;
