@@ -435,8 +435,7 @@ class Examination {
         // Like tp, expert tensor parallelism gives all its ranks the same tokens.
         const bool of_expert = std::find(t.axes.begin(), t.axes.end(), Axis::Experts) != t.axes.end();
         known.push_back(of_expert && d_.parallel.folds_experts() ? MeshAxis::Etp : MeshAxis::Tp);
-        // All ranks of cp encode the same images, unless they share them.
-        if (segment->kind == SegmentKind::Tower && !graph.structure.tower_data) known.push_back(MeshAxis::Cp);
+        if (whole_on_cp(*segment, g)) known.push_back(MeshAxis::Cp);
         equal(Gradients, parts(known), stage_ranks(), "ranks that differ in the gradient of " + name);
         if (!p.tied.empty() && !here.insert(p.tied).second) continue;
         const Wide elements = number(Gradients, local_elements(g), stage.binding, name) * count;
@@ -455,6 +454,18 @@ class Examination {
       if (reduced[group] < elements)
         fail(Gradients, "stage " + std::to_string(stage.stage) + " reduces " + to_string(reduced[group]) +
                             " elements over " + group + " of " + to_string(elements));
+  }
+  // Whether all ranks of cp make this gradient from the same numbers: those of a tower that encodes the same
+  // images on each of them, and of a compression of the whole sequence.
+  static bool whole_on_cp(const Segment& segment, const Tensor& gradient) {
+    if (gradient.producer < 0) return false;
+    const auto& read = segment.op(gradient.producer).inputs;
+    return std::none_of(read.begin(), read.end(), [&](TensorId id) {
+      const Placement& placement = segment.tensor(id).placement;
+      return placement.uses(MeshAxis::Cp) || placement.uses(MeshAxis::CpRing) ||
+             placement.uses(MeshAxis::CpUlysses) || placement.uses(MeshAxis::CpGroups) ||
+             placement.uses(MeshAxis::CpHeads);
+    });
   }
   static bool holds(const Segment& segment, const std::string& tied) {
     return std::any_of(segment.params.begin(), segment.params.end(),

@@ -89,8 +89,9 @@ class CompressedExecutionTest : public QObject {
           "compressed tp=4 pp=3",
           "compressed tp=2 sequence_parallel=true dp=2 microbatch=2 batch=8 compress_ratio=3",
           "compressed cp=2 context=all-gather", "compressed cp=2 context=all-gather compress_ratio=4 tp=2",
-          "compressed tp=2 index_top_k=100 compress_ratio=3", "deepseek4 dp=2 ep=2 compress_ratio=3",
-          "deepseek4 tp=2 sequence_parallel=true dp=2 ep=4 etp=1 microbatch=2 batch=8"});
+          "compressed tp=2 index_top_k=100 compress_ratio=3",
+          "deepseek4 dp=2 ep=2 batch=16 microbatch=4 compress_ratio=3",
+          "deepseek4 tp=2 sequence_parallel=true dp=2 ep=4 etp=1 microbatch=8 batch=32"});
   }
   void decodeAfterPrefill() {
     QFETCH(QString, words);

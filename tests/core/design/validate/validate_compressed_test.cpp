@@ -38,6 +38,7 @@ void compressed_rules() {
       [](Design& d) {
         compressed(d);
         d.workload.mode = Mode::Decode;
+        d.workload.batch = d.workload.microbatch = 1;
         d.workload.context_length = 64;
       },
       error, ProblemCode::CompressRatioTooLarge, "context_length", "at least 128", 1);
