@@ -62,9 +62,10 @@ class SegmentBuilder {
                      const std::string& consumer);
 
   // Placement of a tensor over these letters when an op runs over the index space `shards`. An axis that
-  // shards a letter which the tensor lacks makes the tensor Partial.
-  static Placement result_placement(const std::string& letters, const LetterShards& shards,
-                                    const MeshAxes& also_partial);
+  // shards a letter which the tensor lacks makes the tensor Partial. All ranks of tp hold copies of an only
+  // KV head, so a sum over KV heads alone has one summand.
+  Placement result_placement(const std::string& letters, const LetterShards& shards,
+                             const MeshAxes& also_partial) const;
 
   // The tensor in another placement. Consumers of the same phase share the result.
   TensorId redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
