@@ -176,6 +176,7 @@ Segment finish_segment(SegmentBuilder& builder, bool trains) {
         builder.segment().ops.size());
   }
   simplify(builder);
+  hoist_concurrent(builder);
   count_flops_and_bytes(builder);
   fuse(builder);
   find_lifetimes(builder);
@@ -189,6 +190,9 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile,
   SegmentBuilder builder(structure, profile, scope_of(structure, layer), kind, architecture.stream);
   assemble_section(builder, section, kind == SegmentKind::Head ? architecture.mtp : SectionTemplate{},
                    architecture.carries, library);
+  if (kind == SegmentKind::Layer)
+    for (BlockInstance& block : builder.segment().blocks)
+      block.concurrent = architecture.concurrent.contains(block.name);
   return finish_segment(builder, structure.trains());
 }
 

@@ -159,6 +159,7 @@ inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad =
 // An instance of a block template: name "attention" of template self_attention.
 struct BlockInstance {
   std::string name, template_id, label;
+  bool concurrent = false;  // Architecture::concurrent names it
 };
 
 // The ops that one kernel computes, and how the code base runs the kernel (passes/fuse.cpp).

@@ -213,6 +213,8 @@ void differentiate(SegmentBuilder& builder);
 void recompute(SegmentBuilder& builder);
 // Drops ops that nothing needs.
 void simplify(SegmentBuilder& builder);
+// Moves the backward ops of concurrent blocks (BlockInstance::concurrent) to where their operands exist.
+void hoist_concurrent(SegmentBuilder& builder);
 // Fills FLOPs and bytes of every op.
 void count_flops_and_bytes(SegmentBuilder& builder);
 // Decides which ops one kernel computes, as the kernel profile says. Needs the bytes of the ops.
