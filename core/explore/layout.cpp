@@ -259,6 +259,29 @@ std::optional<Layouts> find_layouts(const Design& design, const LayoutOptions& o
   return out;
 }
 
+std::optional<std::vector<LayoutAtSize>> layouts_at_sizes(
+    const Design& design, const std::vector<std::pair<int64_t, int64_t>>& sizes, const LayoutOptions& options,
+    std::stop_token stop) {
+  std::vector<LayoutAtSize> out;
+  const ResultOptions result = result_options(options);
+  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
+  const ModelLibrary& library = ModelLibrary::instance();
+  arena.execute([&] {
+    const ModelLibrary::Scope scope(library);
+    for (const auto& [gpus, batch] : sizes) {
+      Design sized = design;
+      sized.workload.batch = batch;
+      LayoutAtSize& at = out.emplace_back(LayoutAtSize{gpus, batch, std::nullopt});
+      const auto space = space_on(sized, options, gpus);
+      if (!space || stop.stop_requested()) continue;
+      const LayoutPoints points = search_layouts(space, result, {}, stop);
+      if (points.fastest) at.fastest = found_layouts(points, *space, sized).front();
+    }
+  });
+  if (stop.stop_requested()) return std::nullopt;
+  return out;
+}
+
 std::optional<double> slower_than_best(const Layouts& layouts) {
   if (layouts.found.empty() || !layouts.now.timed()) return std::nullopt;
   return slower_than(layouts.now, layouts.found.front().evaluation);

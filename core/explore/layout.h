@@ -83,6 +83,17 @@ std::optional<double> slower_than_best(const Layouts& layouts);
 // unknown.
 std::string distance_text(const Layouts& layouts);
 
+// The fastest layout found on a number of GPUs.
+struct LayoutAtSize {
+  int64_t gpus = 0, batch = 0;         // sequences
+  std::optional<FoundLayout> fastest;  // empty: no design fits
+};
+// One search per pair of GPUs and batch (sequences of the whole job). options.gpus has no effect. Empty if
+// stopped.
+std::optional<std::vector<LayoutAtSize>> layouts_at_sizes(
+    const Design& design, const std::vector<std::pair<int64_t, int64_t>>& sizes,
+    const LayoutOptions& options = {}, std::stop_token stop = {});
+
 // The parts of a layout that people have to understand: "tensor parallelism", "4 pipeline stages".
 std::vector<std::string> layout_mechanisms(const Design& design);
 

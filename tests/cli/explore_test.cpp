@@ -286,6 +286,16 @@ void ExploreTest::scaling() {
   const QJsonArray strong = run_line("scaling --json " + design).json()["points"].toArray();
   QVERIFY(strong.last()["wrong"].isString());
   QVERIFY(run_line("scaling " + design).out.contains("efficiency"));
+  // The fastest layout of a size is at least as fast as the design on that size.
+  const QJsonArray best = run_line("scaling --best --json " + design).json()["points"].toArray();
+  QCOMPARE(best.size(), strong.size());
+  int better = 0;
+  for (const QJsonValue& p : best) {
+    if (!p["step_seconds"].isDouble() || !p["fits"].toBool()) continue;
+    QVERIFY(p["best"]["tokens_per_second"].toDouble() >= p["tokens_per_second"].toDouble() * 0.9999);
+    ++better;
+  }
+  QVERIFY(better > 0);
 }
 
 void ExploreTest::layout() {
