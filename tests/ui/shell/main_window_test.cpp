@@ -130,8 +130,20 @@ class MainWindowTest : public WindowTest {
     const int target = box->findData("llama3.1-405b") >= 0 ? box->findData("llama3.1-405b")
                                                            : box->findData("llama3-405b");
     QVERIFY(target >= 0);
-    while (box->currentIndex() < target) QTest::keyClick(box, Qt::Key_Down);
-    while (box->currentIndex() > target) QTest::keyClick(box, Qt::Key_Up);
+    // Keys open the list. None replaces the model while the list is closed.
+    const std::string before = session_->design().model.preset;
+    auto* popup = window_->findChild<QWidget*>("preset_popup");
+    auto* line = popup->findChild<QLineEdit*>("preset_search");
+    QTest::keyClick(box, Qt::Key_Down);
+    QVERIFY(popup->isVisible());
+    QCOMPARE(session_->design().model.preset, before);
+    QTest::keyClick(line, Qt::Key_Escape);
+    QVERIFY(!popup->isVisible());
+    QTest::keyClick(box, Qt::Key_4);
+    QCOMPARE(line->text(), QString("4"));
+    QTest::keyClicks(line, "05b");
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(box->currentIndex(), target);
     QCOMPARE(session_->design().model.layers, 126);
     session_->waitForReport();
     QCOMPARE(window_->verdictStrip()->verdict(), QString("Does not fit"));
@@ -159,6 +171,33 @@ class MainWindowTest : public WindowTest {
     QVERIFY(session_->design().parallel.tp != 5);
     QTest::keyClick(table, Qt::Key_Escape);
     QVERIFY(!window_->problemsPanel()->isVisible());
+  }
+
+  // A click on a fix hides its button. The keyboard then goes back to the field that was edited.
+  void focusReturnsFromANotice() {
+    QTest::keyClicks(focused("tp"), "5");
+    QWidget* field = QApplication::focusWidget();
+    session_->waitForReport();
+    QPushButton* fix = nullptr;
+    for (auto* card : window_->findChildren<QWidget*>("chart_notice"))
+      if (card->isVisible()) fix = card->findChild<QPushButton*>();
+    QVERIFY(fix);
+    fix->setFocus(Qt::MouseFocusReason);
+    const std::string model = session_->design().model.preset;
+    QTest::mouseClick(fix, Qt::LeftButton);
+    QTRY_VERIFY(session_->current());
+    QCOMPARE(QApplication::focusWidget(), field);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+    QCOMPARE(session_->design().model.preset, model);
+  }
+
+  void aModelThatIsNoPresetIsNamed() {
+    Design d = session_->design();
+    d.model.preset = "Imported qwen3_moe";
+    session_->setDesign(d, "Import");
+    auto* box = window_->findChild<QComboBox*>("preset_box");
+    QCOMPARE(box->currentIndex(), -1);
+    QCOMPARE(box->placeholderText(), QString("Imported qwen3_moe"));
   }
 
   void allPartsDimTogether() {
@@ -366,6 +405,20 @@ class MainWindowTest : public WindowTest {
     QTest::keyClick(line, Qt::Key_Return);
     QVERIFY(!window_->palette()->isVisible());
     QCOMPARE(QApplication::focusWidget(), window_->form()->row("tp")->fieldWidget());
+
+    // The exact name comes before names that contain it.
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(line, "microbatch");
+    QCOMPARE(window_->palette()->model()->command(0).title, QString("Microbatch"));
+    // A value sets the field.
+    for (const char* words : {"dp 4", "dp=2", "data parallel 8"}) {
+      line->clear();
+      QTest::keyClicks(line, words);
+      QVERIFY2(window_->palette()->model()->command(0).title.startsWith("Data parallel = "), words);
+    }
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(session_->design().parallel.dp, 8);
+    session_->undoStack()->undo();
 
     press(Qt::Key_K, Qt::ControlModifier);
     QTest::keyClicks(line, "70b");
