@@ -37,6 +37,8 @@
 #include "ui/shell/render_views.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
+#include "ui/toolkit/search_field.h"
+#include "ui/toolkit/table_search.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -535,10 +537,50 @@ class MainWindowTest : public WindowTest {
     QVERIFY(window_->close());
   }
 
+  // F6 goes through the visible panes and back to the widget that had the keyboard in each.
+  void panesByKeyboard() {
+    QWidget* field = focused("seq");
+    press(Qt::Key_F6);
+    QVERIFY(window_->tabs()->isAncestorOf(QApplication::focusWidget()));
+    press(Qt::Key_F6);
+    QVERIFY(window_->inspector()->isAncestorOf(QApplication::focusWidget()));
+    press(Qt::Key_F6);
+    QCOMPARE(QApplication::focusWidget(), field);
+    press(Qt::Key_F6, Qt::ShiftModifier);
+    QVERIFY(window_->inspector()->isAncestorOf(QApplication::focusWidget()));
+    // A view that is shown takes the keyboard.
+    for (int view = 0; view < window_->tabs()->count(); ++view) {
+      focused("seq");
+      press(static_cast<Qt::Key>(Qt::Key_1 + view), Qt::ControlModifier);
+      QVERIFY2(window_->tabs()->currentWidget()->isAncestorOf(QApplication::focusWidget()),
+               qPrintable(window_->tabs()->tabText(view)));
+    }
+  }
+
+  // Ctrl+F searches the table of the view.
+  void findInATable() {
+    window_->showView(3);
+    press(Qt::Key_F, Qt::ControlModifier);
+    QCOMPARE(window_->tabs()->currentIndex(), 3);
+    auto* field = qobject_cast<SearchField*>(QApplication::focusWidget());
+    QVERIFY(field && field->isVisible());
+    QTest::keyClicks(field, "all");
+    QVERIFY2(field->matchesText().contains("match"), qPrintable(field->matchesText()));
+    QTest::keyClick(field, Qt::Key_Return);
+    QAbstractItemView* table = TableSearch::tableIn(window_->tabs()->currentWidget());
+    QString row;
+    for (int column = 0; column < table->model()->columnCount(); ++column)
+      row += table->currentIndex().siblingAtColumn(column).data().toString() + " ";
+    QVERIFY2(row.contains("all", Qt::CaseInsensitive), qPrintable(row));
+    QTest::keyClick(field, Qt::Key_Escape);
+    QVERIFY(!field->isVisible());
+    QCOMPARE(QApplication::focusWidget(), table);
+  }
+
   void panelsAndThemes() {
     press(Qt::Key_F7);
     QVERIFY(!window_->inspector()->isVisible());
-    press(Qt::Key_F6);
+    press(Qt::Key_B, Qt::ControlModifier);
     QVERIFY(!window_->form()->isVisible());
     press(Qt::Key_L, Qt::ControlModifier);
     QVERIFY(window_->form()->isVisible());
