@@ -1,5 +1,6 @@
 #include "ui/plot/chart_notice.h"
 
+#include <QApplication>
 #include <QBoxLayout>
 #include <QEvent>
 #include <QLabel>
@@ -49,6 +50,9 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   connect(session_, &Session::reportChanged, this, &ChartNotice::refresh);
   connect(session_, &Session::computingChanged, this, &ChartNotice::refresh);
   connect(&Theme::instance(), &Theme::changed, this, &ChartNotice::refresh);
+  connect(qApp, &QApplication::focusChanged, this, [this](QWidget* old, QWidget* now) {
+    if (now && card_->isAncestorOf(now) && old && !card_->isAncestorOf(old)) focus_before_ = old;
+  });
   covered->installEventFilter(this);
   card_->installEventFilter(this);
   refresh();
@@ -56,10 +60,21 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
 
 void ChartNotice::refresh() {
   if (session_->current())
-    card_->hide();
+    hideCard();
   else if (!session_->computing())
     fillCard();  // while computing, a shown card stays until the result arrives
   veil();
+}
+
+// Qt would hand the focus of a hidden button to the next widget of the window, where keys would edit.
+void ChartNotice::hideCard() {
+  const QWidget* focus = QApplication::focusWidget();
+  const bool inside = focus && card_->isAncestorOf(focus);
+  if (inside && focus_before_ && focus_before_->isVisible())
+    focus_before_->setFocus(Qt::OtherFocusReason);
+  else if (inside)
+    parentWidget()->setFocus(Qt::OtherFocusReason);
+  card_->hide();
 }
 
 void ChartNotice::veil() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QFrame>
+#include <QPointer>
 
 class QBoxLayout;
 class QLabel;
@@ -29,12 +30,14 @@ class ChartNotice : public QWidget {
   void veil();
   void fillCard();
   void place(bool anew = true);
+  void hideCard();
   Session* session_;
   QFrame* card_;
   QLabel* headline_;
   QLabel* sentence_;
   QBoxLayout* fix_buttons_;  // buttons in a row, or in a column if the row is too wide
   Staleness* staleness_;
+  QPointer<QWidget> focus_before_;  // had the focus before a button of the card
 };
 
 }  // namespace shardscape::ui

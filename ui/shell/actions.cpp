@@ -62,7 +62,9 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.zoom_in->setShortcuts({QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")});
   a.zoom_out = make(tr("Zoom &out"), QKeySequence("Ctrl+-"));
   a.fit = make(tr("&Fit the view"), QKeySequence("Ctrl+0"));
-  a.form = make(tr("&Configuration"), QKeySequence("F6"), true);
+  a.form = make(tr("&Configuration"), QKeySequence("Ctrl+B"), true);
+  a.next_pane = make(tr("Go to the &next pane"), QKeySequence("F6"));
+  a.previous_pane = make(tr("Go to the pre&vious pane"), QKeySequence("Shift+F6"));
   a.inspector = make(tr("&Inspector"), QKeySequence("F7"), true);
   a.problems = make(tr("&Problems"), QKeySequence("F8"), true);
   a.machine = make(tr("&Machine and its sources..."), QKeySequence("F9"));
@@ -79,8 +81,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
 QVector<Actions::Group> Actions::groups() const {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   QVector<QAction*> view = views;
-  view << light << dark << find << filter << zoom_in << zoom_out << fit << form << inspector << problems
-       << machine << reset_layout;
+  view << light << dark << find << filter << zoom_in << zoom_out << fit << next_pane << previous_pane << form
+       << inspector << problems << machine << reset_layout;
   return {{tr("File"),
            {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
           {tr("Edit"), {undo, redo, copy}},
@@ -90,8 +92,8 @@ QVector<Actions::Group> Actions::groups() const {
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {
-  const QVector<QAction*> gaps{a.export_bundle, a.quit, a.copy,    a.side_by_side, a.light, a.find,
-                               a.zoom_in,       a.form, a.machine, a.reset_layout, a.about};
+  const QVector<QAction*> gaps{a.export_bundle, a.quit,      a.copy, a.side_by_side, a.light,        a.find,
+                               a.zoom_in,       a.next_pane, a.form, a.machine,      a.reset_layout, a.about};
   for (const Actions::Group& group : a.groups()) {
     QMenu* menu = bar->addMenu("&" + group.name);
     for (QAction* action : group.actions) {

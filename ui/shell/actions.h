@@ -28,7 +28,7 @@ struct Actions {
   QAction *pin, *compare_file, *side_by_side, *unpin;
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
-  QAction *form, *inspector, *problems, *machine, *reset_layout;
+  QAction *next_pane, *previous_pane, *form, *inspector, *problems, *machine, *reset_layout;
   QAction *palette, *documentation, *shortcuts, *about;
 
   struct Group {

@@ -1,20 +1,30 @@
 #include "ui/shell/command_model.h"
 
+#include <QRegularExpression>
 #include <algorithm>
 
 namespace shardscape::ui {
 namespace {
 
-// The score of a match, lower is better; -1: a word does not match.
+constexpr int kNoMatch = -1, kWithoutEffect = 1000;
+
+bool names(const Command& command, const QString& words) {
+  return command.title.compare(words, Qt::CaseInsensitive) == 0 ||
+         command.keywords.split(' ').contains(words, Qt::CaseInsensitive);
+}
+
+// The score of a match, lower is better.
 int score(const Command& command, const QStringList& words) {
   const QString everything = QStringList{command.group, command.title, command.hint, command.keywords}.join(
       ' ');
-  int points = 0;
+  int points = command.without_effect ? kWithoutEffect : 0;
+  if (names(command, words.join(' '))) return points;
+  ++points;
   for (const QString& word : words) {
-    if (!everything.contains(word, Qt::CaseInsensitive)) return -1;
+    if (!everything.contains(word, Qt::CaseInsensitive)) return kNoMatch;
     const qsizetype in_title = command.title.indexOf(word, 0, Qt::CaseInsensitive);
-    if (command.keywords.compare(word, Qt::CaseInsensitive) == 0)
-      continue;  // the word is the symbol of a knob
+    if (command.keywords.split(' ').contains(word, Qt::CaseInsensitive))
+      continue;  // the word is the name or the symbol of a knob
     if (in_title == 0)
       points += 1;
     else if (in_title > 0 && !command.title[in_title - 1].isLetterOrNumber())
@@ -32,6 +42,7 @@ int score(const Command& command, const QStringList& words) {
 void CommandModel::setCommands(QVector<Command> commands) {
   beginResetModel();
   commands_ = std::move(commands);
+  given_ = commands_.size();
   rank(filter_);
   endResetModel();
 }
@@ -43,11 +54,28 @@ void CommandModel::setFilter(const QString& words) {
   endResetModel();
 }
 
+// "dp 128" and "dp=128" name a field and its value.
+void CommandModel::addAssignments(const QString& text) {
+  static const QRegularExpression pattern(QStringLiteral("^\\s*(.+?)\\s*[ =:]\\s*([-+.0-9]\\S*)\\s*$"));
+  const QRegularExpressionMatch match = pattern.match(text);
+  if (!match.hasMatch()) return;
+  for (qsizetype i = 0; i < given_; ++i) {
+    const Command& field = commands_[i];
+    if (!field.set || !names(field, match.captured(1))) continue;
+    const QString value = match.captured(2);
+    commands_.push_back({field.group, tr("%1 = %2").arg(field.title, value), tr("now %1").arg(field.hint),
+                         text, [set = field.set, value] { set(value); }});
+  }
+}
+
 void CommandModel::rank(const QString& text) {
+  commands_.resize(given_);
+  addAssignments(text);
   const QStringList words = text.split(' ', Qt::SkipEmptyParts);
   QVector<QPair<int, int>> ranked;
   for (int i = 0; i < commands_.size(); ++i) {
-    if (const int points = score(commands_[i], words); points >= 0) ranked.push_back({points, i});
+    const int points = i < given_ ? score(commands_[i], words) : 0;
+    if (points != kNoMatch) ranked.push_back({points, i});
   }
   std::sort(ranked.begin(), ranked.end());
   shown_.clear();

@@ -13,6 +13,8 @@ struct Command {
   QString hint;      // shortcut or present value
   QString keywords;  // searched, not shown
   std::function<void()> run;
+  std::function<void(const QString& value)> set = {};  // of a field: "dp 128" sets it
+  bool without_effect = false;                         // listed last
 };
 
 class CommandModel : public QAbstractListModel {
@@ -29,7 +31,9 @@ class CommandModel : public QAbstractListModel {
 
  private:
   void rank(const QString& words);
-  QVector<Command> commands_;
+  void addAssignments(const QString& words);
+  QVector<Command> commands_;  // those that were given, then assignments of the typed value
+  qsizetype given_ = 0;
   QVector<int> shown_;  // indices into commands_
   QString filter_;
 };

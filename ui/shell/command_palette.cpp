@@ -15,6 +15,8 @@
 namespace shardscape::ui {
 namespace {
 
+constexpr int kGroupWidth = 64, kGap = 12;
+
 class CommandDelegate : public QStyledItemDelegate {
  public:
   using QStyledItemDelegate::QStyledItemDelegate;
@@ -34,15 +36,21 @@ class CommandDelegate : public QStyledItemDelegate {
     const QRect line = option.rect.adjusted(16, 0, -16, 0);
     const QFont small = Theme::instance().uiFont(12);
     const QString group = index.data(CommandModel::GroupRole).toString();
-    const QString hint = index.data(CommandModel::HintRole).toString();
-    const int hint_width = QFontMetrics(small).horizontalAdvance(hint);
+    // A long hint leaves the title its half of the line.
+    const QFontMetrics of_hint(small);
+    const int all = line.width() - kGroupWidth;
+    const int of_title = QFontMetrics(Theme::instance().uiFont()).horizontalAdvance(index.data().toString());
+    const int hint_room = std::max(all / 2, all - of_title - kGap);
+    const QString hint = of_hint.elidedText(index.data(CommandModel::HintRole).toString(), Qt::ElideRight,
+                                            hint_room);
+    const int hint_width = of_hint.horizontalAdvance(hint);
     painter->setFont(small);
     painter->setPen(colors.secondary);
     painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, group);
     painter->drawText(line, Qt::AlignRight | Qt::AlignVCenter, hint);
     painter->setFont(Theme::instance().uiFont());
     painter->setPen(colors.text);
-    const QRect room = line.adjusted(64, 0, -hint_width - 12, 0);
+    const QRect room = line.adjusted(kGroupWidth, 0, -hint_width - kGap, 0);
     painter->drawText(
         room, Qt::AlignLeft | Qt::AlignVCenter,
         painter->fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, room.width()));

@@ -1,6 +1,7 @@
 #include "ui/shell/commands.h"
 
 #include "base/units.h"
+#include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
 #include "model/library.h"
 #include "ui/form/config_form.h"
@@ -41,7 +42,12 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
   for (const Knob& knob : knobs()) {
     const QString id = text(knob.id);
     commands.push_back({QObject::tr("Set"), text(knob.label), text(knob_text(session->design(), knob)),
-                        knob.symbol.empty() ? id : text(knob.symbol), [=] { form->focusKnob(id); }});
+                        knob.symbol.empty() ? id : id + ' ' + text(knob.symbol), [=] { form->focusKnob(id); },
+                        [=](const QString& value) {
+                          form->focusKnob(id);
+                          session->setKnob(id, value);
+                        },
+                        without_effect(session->design(), knob).has_value()});
   }
   return commands;
 }

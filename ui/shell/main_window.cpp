@@ -36,6 +36,7 @@
 #include "ui/shell/import_dialog.h"
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
+#include "ui/shell/panes.h"
 #include "ui/shell/problems_panel.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
@@ -45,6 +46,7 @@
 #include "ui/shell/view_picture.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/segmented_control.h"
+#include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/communication/communication_view.h"
 #include "ui/views/compute/compute_view.h"
@@ -126,6 +128,7 @@ void MainWindow::build() {
   problems_ = new ProblemsPanel(session_, centre_);
   status_ = new StatusBar(session_, job_, page);
   palette_ = new CommandPalette(this);
+  panes_ = new Panes({form_, tabs_, problems_, side_}, this);
 
   tabs_->setDocumentMode(true);
   tabs_->tabBar()->setExpanding(false);
@@ -225,11 +228,9 @@ void MainWindow::wireView() {
   connect(explore_, &ExploreView::pageShown, this, &MainWindow::placeSide);
   connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
   connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
-  connect(actions_.find, &QAction::triggered, this, [this] {
-    if (tabs_->currentWidget() == timeline_) return timeline_->activateSearch();
-    tabs_->setCurrentWidget(graph_);
-    graph_->activateSearch();
-  });
+  connect(actions_.find, &QAction::triggered, this, &MainWindow::find);
+  connect(actions_.next_pane, &QAction::triggered, panes_, [this] { panes_->next(true); });
+  connect(actions_.previous_pane, &QAction::triggered, panes_, [this] { panes_->next(false); });
   connect(actions_.filter, &QAction::triggered, this, [this] {
     actions_.form->setChecked(true);
     form_->focusFilter();
@@ -392,7 +393,21 @@ ExportDialog* MainWindow::exportDialog() {
   return export_;
 }
 
-void MainWindow::showView(int index) { tabs_->setCurrentIndex(index); }
+void MainWindow::showView(int index) {
+  tabs_->setCurrentIndex(index);
+  panes_->focus(tabs_->currentWidget());
+}
+
+void MainWindow::find() {
+  QWidget* view = tabs_->currentWidget();
+  if (view == timeline_) return timeline_->activateSearch();
+  if (QAbstractItemView* table = view == graph_ ? nullptr : TableSearch::tableIn(view)) {
+    TableSearch::open(table);
+    return;
+  }
+  tabs_->setCurrentWidget(graph_);
+  graph_->activateSearch();
+}
 
 void MainWindow::setTheme(Theme::Mode mode) {
   settings::setThemeMode(mode);

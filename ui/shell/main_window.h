@@ -29,6 +29,7 @@ class HelpWindow;
 class InspectorPanel;
 class MemoryView;
 class MessageBar;
+class Panes;
 class ProblemsPanel;
 class StatusBar;
 class TimelineView;
@@ -55,7 +56,8 @@ class MainWindow : public QMainWindow {
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
   HelpWindow* help() const { return help_.get(); }  // null until help is first opened
-  void showView(int index);
+  void showView(int index);                         // and gives it the keyboard
+  void find();                                      // Ctrl+F: searches the view
   void setTheme(Theme::Mode mode);
   void restoreLayout();  // restores the layout of the last run
   void resetLayout();
@@ -107,6 +109,7 @@ class MainWindow : public QMainWindow {
   TimelineView* timeline_ = nullptr;
   ExploreView* explore_ = nullptr;
   ArchitectureView* architecture_ = nullptr;
+  Panes* panes_;
   QStackedWidget* side_;  // the inspector, or the search setup
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;

@@ -1,5 +1,8 @@
 #include "ui/shell/preset_box.h"
 
+#include <QKeyEvent>
+#include <QLineEdit>
+
 #include "base/units.h"
 #include "model/library.h"
 #include "ui/session/session.h"
@@ -39,6 +42,28 @@ void PresetBox::fill() {
   }
 }
 
+void PresetBox::keyPressEvent(QKeyEvent* event) {
+  const QString typed = event->text();
+  switch (event->key()) {
+    case Qt::Key_Up:
+    case Qt::Key_Down:
+    case Qt::Key_PageUp:
+    case Qt::Key_PageDown:
+    case Qt::Key_Home:
+    case Qt::Key_End:
+    case Qt::Key_Space:
+    case Qt::Key_Return:
+    case Qt::Key_Enter: return showPopup();
+    default: break;
+  }
+  if (typed.isEmpty() || !typed[0].isPrint() || event->modifiers() & (Qt::ControlModifier | Qt::AltModifier))
+    return event->ignore();
+  showPopup();
+  popup_->line()->setText(typed);
+}
+
+void PresetBox::wheelEvent(QWheelEvent* event) { event->ignore(); }
+
 void PresetBox::showPopup() { popup_->open(currentData().toString()); }
 
 void PresetBox::refresh() {
@@ -52,7 +77,9 @@ void PresetBox::refresh() {
     if (here) setCurrentIndex(index);
     ++index;
   }
-  if (!ModelLibrary::instance().preset(model.preset)) setCurrentIndex(-1);
+  if (ModelLibrary::instance().preset(model.preset)) return;
+  setPlaceholderText(QString::fromStdString(model.preset));
+  setCurrentIndex(-1);
 }
 
 }  // namespace shardscape::ui

@@ -1,5 +1,5 @@
 // A box with the model presets and a searchable list. The box shows "edited" if the model differs from its
-// preset.
+// preset, and the name of a model that is no preset.
 #pragma once
 
 #include <QComboBox>
@@ -15,6 +15,10 @@ class PresetBox : public QComboBox {
   explicit PresetBox(Session* session, QWidget* parent = nullptr);
   PresetPopup* popup() const { return popup_; }
   void showPopup() override;
+
+ protected:
+  void keyPressEvent(QKeyEvent* event) override;  // keys open the list; none replaces the model
+  void wheelEvent(QWheelEvent* event) override;
 
  private:
   void fill();

@@ -216,22 +216,28 @@ QString ExploreView::shortHeading() const {
   return tr("%1 of %2 fit").arg(grouped_text(counts.timed), grouped_text(counts.enumerated));
 }
 
-// True if the result is for other numbers of GPUs than the present design or the panel has.
-bool ExploreView::otherGpus() const {
+// True if the panel asks for other numbers of GPUs than were searched.
+bool ExploreView::asksForOtherGpus() const {
+  if (!job_->rows()) return false;
+  const SpaceSpec& spec = job_->rows()->result().space->spec();
+  return !spec.gpus.empty() && setup_->spec().gpus != spec.gpus;
+}
+
+// True if the current design has another number of GPUs than all designs of the result.
+bool ExploreView::designHasOtherGpus() const {
   if (!job_->rows()) return false;
   const SpaceSpec& spec = job_->rows()->result().space->spec();
   if (spec.gpus.empty()) return false;
   const auto ranks = parse_values(*find_knob("dp"), spec.gpus);
   const auto* known = std::get_if<std::vector<std::string>>(&ranks);
-  return setup_->spec().gpus != spec.gpus ||
-         (known && std::find(known->begin(), known->end(), std::to_string(session_->design().world())) ==
-                       known->end());
+  return known &&
+         std::find(known->begin(), known->end(), std::to_string(session_->design().world())) == known->end();
 }
 
 // A result is stale unless its space and the present design's space differ only in varied knobs.
 bool ExploreView::stale() const {
   if (!job_->rows()) return false;
-  if (otherGpus()) return true;
+  if (asksForOtherGpus()) return true;
   const SpaceSpec& spec = job_->rows()->result().space->spec();
   Design base = spec.base;
   const Design& now = session_->design();
@@ -256,16 +262,17 @@ void ExploreView::showState() {
     note = tr(
         "The present design cannot be built, so it is not among these points. The list of problems says why; "
         "any point can replace the design.");
-  else if (old && otherGpus()) {
-    const SpaceSpec& searched = job_->rows()->result().space->spec();
-    note = tr("These results are for %1 GPUs. The present design uses %2, and the search panel asks for %3. "
-              "Search again to compare equal numbers of GPUs.")
-               .arg(text(searched.ranks()), grouped_text(session_->design().world()),
-                    text(setup_->spec().gpus));
-  } else if (old)
+  else if (old && asksForOtherGpus())
+    note = tr("These results are for %1 GPUs; the panel asks for %2. Search again.")
+               .arg(text(job_->rows()->result().space->spec().ranks()), text(setup_->spec().gpus));
+  else if (old)
     note = tr(
         "These results are for another model, workload or cluster than the present design. Search again for "
         "the present design.");
+  else if (!running && designHasOtherGpus())
+    note = tr("Your design uses %1 GPUs; these results are for %2, so it is not among them.")
+               .arg(grouped_text(session_->design().world()),
+                    text(job_->rows()->result().space->spec().ranks()));
   else if (!running && job_->rows() && job_->cancelled())
     note = tr("The search was cancelled. These are the designs that it reached.");
   if (running && run_->isVisible()) note = job_->progressText();

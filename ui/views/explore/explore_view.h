@@ -59,7 +59,8 @@ class ExploreView : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
-  bool otherGpus() const;
+  bool asksForOtherGpus() const;
+  bool designHasOtherGpus() const;
   QWidget* makeTop();
   void followRows();
   void followSearch();
