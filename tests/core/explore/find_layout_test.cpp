@@ -216,4 +216,4 @@ void LayoutTest::mechanisms() {
 }
 
 QTEST_APPLESS_MAIN(LayoutTest)
-#include "layout_test.moc"
+#include "find_layout_test.moc"
