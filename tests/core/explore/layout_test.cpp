@@ -44,6 +44,7 @@ class LayoutTest : public QObject {
   void whatever_the_threads();
   void given_knobs_stay();
   void distance();
+  void questions();
   void nothing_fits();
   void help_fits();
   void combinations();
@@ -136,17 +137,37 @@ void LayoutTest::given_knobs_stay() {
 }
 
 void LayoutTest::distance() {
+  const Design design = design_of("llama3-8b", {{"batch", "64"}, {"tp", "8"}});
+  const Layouts slow = layouts_of(design, 0);
+  QVERIFY(*slower_than_best(slow, slow.now) > 0.05);
+  QVERIFY(QString::fromStdString(distance_text(slow, slow.now)).endsWith(" % slower than the best found"));
+  const Evaluation best = Evaluator().evaluate(slow.found.front().design);
+  QVERIFY(std::abs(*slower_than_best(slow, best)) < 1e-9);
+  QCOMPARE(distance_text(slow, best), std::string("as fast as the best found"));
+  QVERIFY(!slower_than_best(slow, {}) && distance_text(slow, {}).empty());
+  // An invalid design, and a design of another number of GPUs, have layouts but no distance.
+  Design invalid = design;
+  invalid.parallel.tp = 3;
+  QVERIFY(!slower_than_best(layouts_of(invalid, 8), layouts_of(invalid, 8).now));
+  QVERIFY(!layouts_of(design, 16).now.timed());
+}
+
+void LayoutTest::questions() {
   Design design = design_of("llama3-8b", {{"batch", "64"}, {"tp", "8"}});
-  const Layouts slow = layouts_of(design, 8);
-  QVERIFY(*slower_than_best(slow) > 0.05);
-  QVERIFY(QString::fromStdString(distance_text(slow)).endsWith(" % slower than the best found"));
-  const Layouts best = layouts_of(slow.found.front().design, 8);
-  QVERIFY(std::abs(*slower_than_best(best)) < 1e-9);
-  QCOMPARE(distance_text(best), std::string("as fast as the best found"));
-  design.parallel.tp = 3;
-  const Layouts invalid = layouts_of(design, 8);
-  QVERIFY(!slower_than_best(invalid) && distance_text(invalid).empty());
-  QCOMPARE(invalid.found.size(), size_t{3});
+  const Layouts layouts = layouts_of(design, 0);
+  const Design given = design;
+  QVERIFY(answers(layouts, given));
+  design = layouts.found.front().design;
+  design.name = "edited";
+  QVERIFY(answers(layouts, design));
+  design.workload.batch = 128;
+  QVERIFY(!answers(layouts, design));
+  design = given;
+  design.parallel.dp = 2;  // 16 GPUs
+  QVERIFY(!answers(layouts, design));
+  design = given;
+  design.cluster.accelerator = "h200-sxm-141gb";
+  QVERIFY(!answers(layouts, design));
 }
 
 void LayoutTest::nothing_fits() {
