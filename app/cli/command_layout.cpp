@@ -104,7 +104,7 @@ json layouts_json(const Layouts& layouts, const Question& question) {
            {"designs", json::array()}};
   for (const FoundLayout& layout : layouts.found) out["designs"].push_back(layout_json(layout, question));
   if (layouts.now.timed()) out["now"] = evaluation_json(layouts.now);
-  if (const auto slower = slower_than_best(layouts)) out["slower_than_best"] = *slower;
+  if (const auto slower = slower_than_best(layouts, layouts.now)) out["slower_than_best"] = *slower;
   if (layouts.at_fewest) {
     out["fewest_gpus"] = layouts.fewest_gpus;
     out["at_fewest"] = layout_json(*layouts.at_fewest, question);
@@ -156,7 +156,7 @@ std::string now_text(const Layouts& layouts) {
   if (now.feasibility == Feasibility::DoesNotFit)
     return "The given design does not fit: a GPU needs " + format_bytes(now.memory) + " and has " +
            format_bytes(now.capacity) + ".\n";
-  const std::string distance = distance_text(layouts);
+  const std::string distance = distance_text(layouts, now);
   return "The given design takes " + format_seconds(now.step_seconds) + " a step" +
          (distance.empty() ? "" : ": " + distance) + ".\n";
 }

@@ -282,13 +282,20 @@ std::optional<std::vector<LayoutAtSize>> layouts_at_sizes(
   return out;
 }
 
-std::optional<double> slower_than_best(const Layouts& layouts) {
-  if (layouts.found.empty() || !layouts.now.timed()) return std::nullopt;
-  return slower_than(layouts.now, layouts.found.front().evaluation);
+bool answers(const Layouts& layouts, const Design& design, const LayoutOptions& options) {
+  if (!layouts.space) return false;
+  SpaceSpec asked = layout_space(design, options);
+  asked.base.name = layouts.space->spec().base.name;
+  return asked == layouts.space->spec();
 }
 
-std::string distance_text(const Layouts& layouts) {
-  const auto slower = slower_than_best(layouts);
+std::optional<double> slower_than_best(const Layouts& layouts, const Evaluation& design) {
+  if (layouts.found.empty() || !design.timed()) return std::nullopt;
+  return slower_than(design, layouts.found.front().evaluation);
+}
+
+std::string distance_text(const Layouts& layouts, const Evaluation& design) {
+  const auto slower = slower_than_best(layouts, design);
   if (!slower) return "";
   if (std::abs(*slower) < 0.0005) return "as fast as the best found";
   return percent(std::abs(*slower)) + (*slower > 0 ? " slower" : " faster") + " than the best found";

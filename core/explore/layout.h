@@ -76,12 +76,16 @@ std::optional<Layouts> find_layouts(const Design& design, const LayoutOptions& o
                                     std::stop_token stop = {});
 inline constexpr double kLayoutSlower = 0.25;
 
-// How much slower the design is than the best found: 0.12 is 12 % more seconds for a token. Negative: faster.
-// Empty if either is not timed.
-std::optional<double> slower_than_best(const Layouts& layouts);
+// Whether a design, usually an edited one, asks what these layouts answer: it differs from the design that
+// was given only in what the search chooses, or in its name.
+bool answers(const Layouts& layouts, const Design& design, const LayoutOptions& options = {});
+
+// How much slower a design that the layouts answer is than the best found: 0.12 is 12 % more seconds for a
+// token. Negative: faster. Empty if either is not timed.
+std::optional<double> slower_than_best(const Layouts& layouts, const Evaluation& design);
 // "12 % slower than the best found", "as fast as the best found", "3 % faster than the best found"; "" if
 // unknown.
-std::string distance_text(const Layouts& layouts);
+std::string distance_text(const Layouts& layouts, const Evaluation& design);
 
 // The fastest layout found on a number of GPUs.
 struct LayoutAtSize {

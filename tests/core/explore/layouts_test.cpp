@@ -34,7 +34,7 @@ Layouts layouts_of(const Design& design, int64_t gpus, int threads = 0) {
 
 }  // namespace
 
-class LayoutTest : public QObject {
+class LayoutsTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
@@ -44,6 +44,7 @@ class LayoutTest : public QObject {
   void whatever_the_threads();
   void given_knobs_stay();
   void distance();
+  void questions();
   void nothing_fits();
   void help_fits();
   void combinations();
@@ -51,7 +52,7 @@ class LayoutTest : public QObject {
   void mechanisms();
 };
 
-void LayoutTest::near_the_optimum_data() {
+void LayoutsTest::near_the_optimum_data() {
   QTest::addColumn<QString>("preset");
   QTest::addColumn<qint64>("gpus");
   QTest::addColumn<Settings>("settings");
@@ -65,7 +66,7 @@ void LayoutTest::near_the_optimum_data() {
                                      << Settings{{"mode", "decode"}, {"batch", "128"}};
 }
 
-void LayoutTest::near_the_optimum() {
+void LayoutsTest::near_the_optimum() {
   QFETCH(QString, preset);
   QFETCH(qint64, gpus);
   QFETCH(Settings, settings);
@@ -78,7 +79,7 @@ void LayoutTest::near_the_optimum() {
   QVERIFY2(ratio > 0.99 && ratio <= 1, qPrintable(QString::number(ratio, 'g', 12)));
 }
 
-void LayoutTest::three_aims() {
+void LayoutsTest::three_aims() {
   const Layouts layouts = layouts_of(design_of("llama3-70b", {{"batch", "64"}}), 64);
   QCOMPARE(layouts.found.size(), size_t{3});
   const FoundLayout &fastest = layouts.found[0], &small = layouts.found[1], &simple = layouts.found[2];
@@ -103,7 +104,7 @@ void LayoutTest::three_aims() {
   QVERIFY(design == small.design);
 }
 
-void LayoutTest::whatever_the_threads() {
+void LayoutsTest::whatever_the_threads() {
   const Design design = design_of("mixtral-8x7b", {{"batch", "128"}});
   const Layouts one = layouts_of(design, 32, 1), two = layouts_of(design, 32, 2),
                 more = layouts_of(design, 32, 4);
@@ -117,7 +118,7 @@ void LayoutTest::whatever_the_threads() {
   }
 }
 
-void LayoutTest::given_knobs_stay() {
+void LayoutsTest::given_knobs_stay() {
   Design design = design_of("llama3-8b", {{"batch", "64"}, {"tp", "2"}, {"recompute", "full"}, {"dp", "4"}});
   LayoutOptions options;
   options.gpus = 16;
@@ -135,21 +136,41 @@ void LayoutTest::given_knobs_stay() {
   QVERIFY(impossible->unavailable && impossible->unavailable->code == ProblemCode::NoLayoutForRanks);
 }
 
-void LayoutTest::distance() {
-  Design design = design_of("llama3-8b", {{"batch", "64"}, {"tp", "8"}});
-  const Layouts slow = layouts_of(design, 8);
-  QVERIFY(*slower_than_best(slow) > 0.05);
-  QVERIFY(QString::fromStdString(distance_text(slow)).endsWith(" % slower than the best found"));
-  const Layouts best = layouts_of(slow.found.front().design, 8);
-  QVERIFY(std::abs(*slower_than_best(best)) < 1e-9);
-  QCOMPARE(distance_text(best), std::string("as fast as the best found"));
-  design.parallel.tp = 3;
-  const Layouts invalid = layouts_of(design, 8);
-  QVERIFY(!slower_than_best(invalid) && distance_text(invalid).empty());
-  QCOMPARE(invalid.found.size(), size_t{3});
+void LayoutsTest::distance() {
+  const Design design = design_of("llama3-8b", {{"batch", "64"}, {"tp", "8"}});
+  const Layouts slow = layouts_of(design, 0);
+  QVERIFY(*slower_than_best(slow, slow.now) > 0.05);
+  QVERIFY(QString::fromStdString(distance_text(slow, slow.now)).endsWith(" % slower than the best found"));
+  const Evaluation best = Evaluator().evaluate(slow.found.front().design);
+  QVERIFY(std::abs(*slower_than_best(slow, best)) < 1e-9);
+  QCOMPARE(distance_text(slow, best), std::string("as fast as the best found"));
+  QVERIFY(!slower_than_best(slow, {}) && distance_text(slow, {}).empty());
+  // An invalid design, and a design of another number of GPUs, have layouts but no distance.
+  Design invalid = design;
+  invalid.parallel.tp = 3;
+  QVERIFY(!slower_than_best(layouts_of(invalid, 8), layouts_of(invalid, 8).now));
+  QVERIFY(!layouts_of(design, 16).now.timed());
 }
 
-void LayoutTest::nothing_fits() {
+void LayoutsTest::questions() {
+  Design design = design_of("llama3-8b", {{"batch", "64"}, {"tp", "8"}});
+  const Layouts layouts = layouts_of(design, 0);
+  const Design given = design;
+  QVERIFY(answers(layouts, given));
+  design = layouts.found.front().design;
+  design.name = "edited";
+  QVERIFY(answers(layouts, design));
+  design.workload.batch = 128;
+  QVERIFY(!answers(layouts, design));
+  design = given;
+  design.parallel.dp = 2;  // 16 GPUs
+  QVERIFY(!answers(layouts, design));
+  design = given;
+  design.cluster.accelerator = "h200-sxm-141gb";
+  QVERIFY(!answers(layouts, design));
+}
+
+void LayoutsTest::nothing_fits() {
   const Design design = design_of("llama3.1-405b", {{"batch", "512"}, {"dp", "8"}});
   const Layouts layouts = layouts_of(design, 8);
   QVERIFY(layouts.found.empty());
@@ -161,7 +182,7 @@ void LayoutTest::nothing_fits() {
   QVERIFY(layouts_of(design, layouts.fewest_gpus / 2).found.empty());
 }
 
-void LayoutTest::help_fits() {
+void LayoutsTest::help_fits() {
   const Design design = design_of("llama3-8b", {{"batch", "64"}, {"dp", "8"}});
   const auto help = layout_help(design);
   QVERIFY(!help.empty());
@@ -184,7 +205,7 @@ void LayoutTest::help_fits() {
   QVERIFY(layout_help(fits).empty());
 }
 
-void LayoutTest::combinations() {
+void LayoutsTest::combinations() {
   const Design design = design_of("llama3-70b", {{"batch", "64"}, {"dp", "16"}});
   const auto help = layout_help(design);
   QVERIFY(help.size() > 2);
@@ -196,13 +217,13 @@ void LayoutTest::combinations() {
   }
 }
 
-void LayoutTest::stopped() {
+void LayoutsTest::stopped() {
   std::stop_source stop;
   stop.request_stop();
   QVERIFY(!find_layouts(design_of("llama3-8b", {}), {}, stop.get_token()));
 }
 
-void LayoutTest::mechanisms() {
+void LayoutsTest::mechanisms() {
   Design design = design_of("llama3-8b", {{"dp", "8"}});
   QVERIFY(layout_mechanisms(design).empty());
   design.parallel.schedule = ScheduleKind::ZbV;  // no effect on one stage
@@ -215,5 +236,10 @@ void LayoutTest::mechanisms() {
   QCOMPARE(layout_mechanisms(design).size(), size_t{2});
 }
 
+<<<<<<<< HEAD:tests/core/explore/find_layout_test.cpp
 QTEST_APPLESS_MAIN(LayoutTest)
 #include "find_layout_test.moc"
+========
+QTEST_APPLESS_MAIN(LayoutsTest)
+#include "layouts_test.moc"
+>>>>>>>> left17-d:tests/core/explore/layouts_test.cpp
