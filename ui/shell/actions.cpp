@@ -62,7 +62,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.zoom_in->setShortcuts({QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")});
   a.zoom_out = make(tr("Zoom &out"), QKeySequence("Ctrl+-"));
   a.fit = make(tr("&Fit the view"), QKeySequence("Ctrl+0"));
-  a.form = make(tr("&Configuration"), QKeySequence("Ctrl+B"), true);
+  a.form = make(tr("&Configuration"), QKeySequence("Shift+F7"), true);
   a.next_pane = make(tr("Go to the &next pane"), QKeySequence("F6"));
   a.previous_pane = make(tr("Go to the pre&vious pane"), QKeySequence("Shift+F6"));
   a.inspector = make(tr("&Inspector"), QKeySequence("F7"), true);
