@@ -51,6 +51,7 @@ void PresetBox::keyPressEvent(QKeyEvent* event) {
     case Qt::Key_PageDown:
     case Qt::Key_Home:
     case Qt::Key_End:
+    case Qt::Key_F4:
     case Qt::Key_Space:
     case Qt::Key_Return:
     case Qt::Key_Enter: return showPopup();
