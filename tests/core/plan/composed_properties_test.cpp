@@ -49,6 +49,8 @@ class ComposedPropertiesTest : public QObject {
         "layer_scale", "merging_projector", "normed_projection", "normed_vision_attention", "patch_embedding",
         "patch_merger", "pooled_patches", "pooled_projection", "shuffled_projector",
         "unrotated_vision_attention", "vision_attention", "vision_norm",
+        // Composed as moe, sigmoid_moe and bias_moe.
+        "routed_experts; top_k_softmax", "routed_experts; top_k_sigmoid", "routed_experts; bias",
         // These read or make carried tensors (carried_execution_test).
         "per_layer_input", "per_layer_inputs", "self_attention; shared_kv",
         "sparse_latent_attention; shared_index"};
