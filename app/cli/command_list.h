@@ -9,6 +9,7 @@ Command presets_command();
 Command import_command();
 Command report_command();
 Command inference_command();
+Command campaign_command();
 Command graph_command();
 Command timeline_command();
 Command export_command();

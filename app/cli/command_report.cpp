@@ -6,6 +6,7 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "report/campaign_report.h"
 #include "report/inference_report.h"
 #include "report/memory_report.h"
 #include "report/report_json.h"
@@ -39,6 +40,8 @@ int run(const Arguments& arguments) {
                            fragmentation_text(*segments) +
                            warning(segments_warning(*report.memory, *segments)) +
                            (advice ? advice_text(*advice) : "") + time_text(*simulation) +
+                           running_cost_text(running_cost(report.design.cluster, report.ranks,
+                                                          simulation->tokens_per_second)) +
                            inference_text(report, *simulation));
   if (const auto note = pass_times_note(report, *simulation)) print_problem(*note);
   return kDone;

@@ -1,4 +1,5 @@
 // values of a choice
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -82,6 +83,12 @@ std::string sensitivity_text(const Sensitivity& s) {
                            Align::Right, Align::Left});
 }
 
+// Times of a run without progress are null.
+json band_json(const Band& b) {
+  const auto number = [](double value) { return std::isfinite(value) ? json(value) : json(); };
+  return {{"low", number(b.low)}, {"mean", number(b.mean)}, {"high", number(b.high)}};
+}
+
 // Of --best; empty without the flag.
 using BestLayouts = std::vector<LayoutAtSize>;
 
@@ -100,6 +107,9 @@ json scaling_json(const std::vector<ScalePoint>& points, const BestLayouts& best
     if (p.wrong.empty()) {
       entry.update(evaluation_json(p.evaluation));
       entry["efficiency"] = p.efficiency;
+      if (p.cost.dollars) entry["usd_per_million_tokens"] = *p.cost.dollars;
+      if (p.cost.kwh) entry["kwh_per_million_tokens"] = *p.cost.kwh;
+      if (p.days) entry["days"] = band_json(*p.days);
     } else {
       entry["wrong"] = p.wrong;
     }
@@ -113,22 +123,25 @@ json scaling_json(const std::vector<ScalePoint>& points, const BestLayouts& best
 }
 
 std::string scaling_text(const std::vector<ScalePoint>& points) {
-  std::vector<std::vector<std::string>> rows{
-      {"GPUs", "dp", "batch", "step", "tokens/s", "MFU", "efficiency", "memory", ""}};
+  std::vector<std::vector<std::string>> rows{{"GPUs", "dp", "batch", "step", "tokens/s", "MFU", "efficiency",
+                                              "memory", "$/M tokens", "kWh/M tokens", "days", ""}};
+  const auto or_dash = [](const std::optional<double>& value) { return value ? significant(*value) : "-"; };
   for (const ScalePoint& p : points) {
     std::vector<std::string> row{grouped(p.gpus), grouped(p.dp), grouped(p.batch)};
     const Evaluation& e = p.evaluation;
     if (p.wrong.empty())
-      row.insert(row.end(),
-                 {format_seconds(e.step_seconds), grouped(static_cast<Wide>(e.tokens_per_second)),
-                  significant(100 * e.mfu) + " %", significant(100 * p.efficiency) + " %",
-                  format_bytes(e.memory), e.feasibility == Feasibility::Fits ? "" : "does not fit"});
+      row.insert(row.end(), {format_seconds(e.step_seconds), grouped(static_cast<Wide>(e.tokens_per_second)),
+                             significant(100 * e.mfu) + " %", significant(100 * p.efficiency) + " %",
+                             format_bytes(e.memory), or_dash(p.cost.dollars), or_dash(p.cost.kwh),
+                             or_dash(p.days ? std::optional(p.days->mean) : std::nullopt),
+                             e.feasibility == Feasibility::Fits ? "" : "does not fit"});
     else
-      row.insert(row.end(), {"-", "-", "-", "-", "-", p.wrong});
+      row.insert(row.end(), {"-", "-", "-", "-", "-", "-", "-", "-", p.wrong});
     rows.push_back(std::move(row));
   }
-  return text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
-                           Align::Right, Align::Right, Align::Left});
+  return text_table(
+      rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+             Align::Right, Align::Right, Align::Right, Align::Right, Align::Left});
 }
 
 std::string best_text(const BestLayouts& best) {

@@ -60,6 +60,26 @@ NumberText parse_number(std::string_view text, bool kibi) {
   return {NumberFault::None, negative ? -value : value};
 }
 
+NumberText parse_count(std::string_view text) {
+  text = trimmed(text);
+  int64_t scale = 0;
+  if (!text.empty()) {
+    switch (text.back()) {
+      case 'T': scale = 1000000000; break;
+      case 'B': scale = 1000000; break;
+      case 'M': scale = 1000; break;
+      default: return parse_number(text, false);
+    }
+  }
+  if (scale == 0) return {NumberFault::Empty};
+  text.remove_suffix(1);
+  const std::optional<int64_t> thousandths = parse_thousandths(text);
+  if (!thousandths) return {NumberFault::NotWhole};
+  int64_t value = 0;
+  if (__builtin_mul_overflow(*thousandths, scale, &value)) return {NumberFault::TooLarge};
+  return {NumberFault::None, value};
+}
+
 std::optional<int64_t> parse_thousandths(std::string_view text) {
   text = trimmed(text);
   const size_t point = std::min(text.find('.'), text.size());

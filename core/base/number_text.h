@@ -18,6 +18,10 @@ struct NumberText {
 // three digits. With kibi, a trailing k multiplies by 1,024.
 NumberText parse_number(std::string_view text, bool kibi);
 
+// "15T", "1.4T", "366B" and "500M" are 15·10^12, 1.4·10^12, 366·10^9 and 500·10^6; without a suffix as
+// parse_number.
+NumberText parse_count(std::string_view text);
+
 // "1.25" yields 1250. Accepts digits with at most three decimals. Negative numbers yield nullopt.
 std::optional<int64_t> parse_thousandths(std::string_view text);
 std::string thousandths_text(int64_t value);  // 1250 -> "1.25"

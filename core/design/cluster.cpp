@@ -16,6 +16,8 @@ const NetworkEntry* catalogue_network(const ClusterSpec& cluster) {
 
 namespace {
 
+double thousandths(int64_t value) { return static_cast<double>(value) / 1000; }
+
 Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
   Accelerator out = base;
   std::string changes;
@@ -29,7 +31,9 @@ Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
   change(cluster.memory_capacity, out.memory_gb, "GB");
   if (cluster.memory_capacity > 0) out.memory_bytes = cluster.memory_capacity << 30;
   change(cluster.memory_bandwidth, out.memory_gbps, "GB/s");
-  out.name += " (" + changes + ")";
+  if (!changes.empty()) out.name += " (" + changes + ")";
+  if (cluster.board_power > 0) out.board_watts = static_cast<double>(cluster.board_power);
+  if (cluster.price_per_hour > 0) out.price_per_hour = thousandths(cluster.price_per_hour);
   return out;
 }
 
@@ -38,9 +42,26 @@ Accelerator changed(const Accelerator& base, const ClusterSpec& cluster) {
 std::shared_ptr<const Accelerator> accelerator_of(const ClusterSpec& cluster) {
   const Accelerator* base = find_accelerator(cluster.accelerator);
   const bool as_sold = cluster.peak_tflops <= 0 && cluster.memory_capacity <= 0 &&
-                       cluster.memory_bandwidth <= 0;
+                       cluster.memory_bandwidth <= 0 && cluster.board_power <= 0 &&
+                       cluster.price_per_hour <= 0;
   if (!base || as_sold) return unowned(base);
   return std::make_shared<const Accelerator>(changed(*base, cluster));
+}
+
+Operation operation_of(const ClusterSpec& cluster) {
+  Operation out;
+  if (const auto accelerator = accelerator_of(cluster)) {
+    out.price_per_hour = accelerator->price_per_hour;
+    out.board_watts = accelerator->board_watts;
+  }
+  const auto given = [](double value) { return Range{value, value, value}; };
+  out.host_watts = cluster.host_power > 0 ? static_cast<double>(cluster.host_power)
+                                          : kPublishedHostShare * out.board_watts;
+  if (cluster.pue > 0) out.pue = thousandths(cluster.pue);
+  if (cluster.failure_rate > 0) out.failure_rate = given(thousandths(cluster.failure_rate));
+  if (cluster.restart_time > 0) out.restart_seconds = given(static_cast<double>(cluster.restart_time));
+  if (cluster.checkpoint_bandwidth > 0) out.checkpoint_gbps = thousandths(cluster.checkpoint_bandwidth);
+  return out;
 }
 
 int64_t world_at_most(const Design& design, int64_t limit) {

@@ -8,6 +8,7 @@
 #include "hardware/accelerator.h"
 #include "hardware/network.h"
 #include "hardware/network_catalogue.h"
+#include "hardware/operation.h"
 
 namespace shardscape {
 
@@ -18,6 +19,8 @@ const NetworkEntry* catalogue_network(const ClusterSpec& cluster);
 std::shared_ptr<const Accelerator> accelerator_of(const ClusterSpec& cluster);
 // The accelerator's name in estimates, with overridden values: "NVIDIA H100 SXM 80 GB".
 std::string machine_name(const ClusterSpec& cluster);
+// Price, power, failures and checkpoints: knobs, then the catalogue, then published values.
+Operation operation_of(const ClusterSpec& cluster);
 // Ranks of a design, valid or not, but at most `limit`.
 int64_t world_at_most(const Design& design, int64_t limit);
 // Ranks of a scale-up domain. If the knob is 0: a node, or the rack of a rack-scale network. A job larger

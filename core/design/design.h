@@ -69,6 +69,9 @@ struct WorkloadSpec {
   int64_t images = 0, image_size = 1024, frames = 1;
   VisionTraining vision_training = VisionTraining::Train;
   VisionParallel vision_parallel = VisionParallel::Tensor;
+  // The training run, for its campaign (core/campaign). tokens: 0 if not known. checkpoint_interval: seconds
+  // between checkpoints; 0: the best interval.
+  int64_t tokens = 0, checkpoint_interval = 0;
   friend bool operator==(const WorkloadSpec&, const WorkloadSpec&) = default;
 };
 
@@ -92,6 +95,14 @@ struct ClusterSpec {
   int64_t pod_size = 0;          // ranks
   InNetworkReduction in_network_reduction = InNetworkReduction::Auto;
   CollectiveAlgorithm collective_algorithm = CollectiveAlgorithm::Auto;
+  // Price, energy, failures and checkpoints (hardware/operation.h). No step depends on them.
+  int64_t price_per_hour = 0;        // thousandths of a dollar, one accelerator
+  int64_t board_power = 0;           // W of one accelerator
+  int64_t host_power = 0;            // W of hosts, NICs and switches for one accelerator
+  int64_t pue = 0;                   // in thousandths
+  int64_t failure_rate = 0;          // interruptions in 1,000 days of 8 accelerators, in thousandths
+  int64_t restart_time = 0;          // seconds
+  int64_t checkpoint_bandwidth = 0;  // 10^6 bytes per second and rank
   friend bool operator==(const ClusterSpec&, const ClusterSpec&) = default;
 };
 

@@ -209,7 +209,9 @@ std::string to_json(const Design& design) {
       section["architecture"] = design.model.architecture;
     }
     for (const Knob& knob : knobs()) {
-      if (knob.group == group) section[knob.id] = to_value(knob, design);
+      if (knob.group != group || (knob.outside_step && knob_text(design, knob) == knob_text({}, knob)))
+        continue;
+      section[knob.id] = to_value(knob, design);
     }
   }
   return root.dump(2, ' ', false, json::error_handler_t::replace) + "\n";

@@ -56,6 +56,7 @@ template <class Spec>
 inline constexpr std::tuple<> kFields{};
 
 inline constexpr FieldUses kNothing{};      // a label
+inline constexpr FieldUses kCampaign{};     // price, energy and the length of a training run
 inline constexpr FieldUses kStepSeconds{};  // only seconds of a step, which designs do not share
 inline constexpr FieldUses kPlan{.bound_plan = true};
 inline constexpr FieldUses kSchedule{.bound_plan = true, .schedule = true};
@@ -167,7 +168,9 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("image_size", &WorkloadSpec::image_size),
     field<kPlan>("frames", &WorkloadSpec::frames),
     field<kPlan>("vision_training", &WorkloadSpec::vision_training),
-    field<kPlan>("vision_parallel", &WorkloadSpec::vision_parallel)};
+    field<kPlan>("vision_parallel", &WorkloadSpec::vision_parallel),
+    field<kCampaign>("tokens", &WorkloadSpec::tokens),
+    field<kCampaign>("checkpoint_interval", &WorkloadSpec::checkpoint_interval)};
 
 template <>
 inline constexpr auto kFields<ClusterSpec> = std::tuple{
@@ -187,7 +190,14 @@ inline constexpr auto kFields<ClusterSpec> = std::tuple{
     field<kStepSeconds>("oversubscription", &ClusterSpec::oversubscription),
     field<kPlan>("pod_size", &ClusterSpec::pod_size),
     field<kStepSeconds>("in_network_reduction", &ClusterSpec::in_network_reduction),
-    field<kStepSeconds>("collective_algorithm", &ClusterSpec::collective_algorithm)};
+    field<kStepSeconds>("collective_algorithm", &ClusterSpec::collective_algorithm),
+    field<kCampaign>("price_per_hour", &ClusterSpec::price_per_hour),
+    field<kCampaign>("board_power", &ClusterSpec::board_power),
+    field<kCampaign>("host_power", &ClusterSpec::host_power),
+    field<kCampaign>("pue", &ClusterSpec::pue),
+    field<kCampaign>("failure_rate", &ClusterSpec::failure_rate),
+    field<kCampaign>("restart_time", &ClusterSpec::restart_time),
+    field<kCampaign>("checkpoint_bandwidth", &ClusterSpec::checkpoint_bandwidth)};
 
 template <>
 inline constexpr auto kFields<Design> = std::tuple{field<kNothing>("name", &Design::name),

@@ -22,6 +22,13 @@ inline constexpr int64_t kMaxGpusPerNode = 4096;
 inline constexpr int64_t kMaxPeakTflops = 1000000, kMaxMemoryGb = 1000000;
 inline constexpr int64_t kMaxLinkRate = 1000000;  // GB/s, Gb/s
 inline constexpr int64_t kMaxLatencyNs = 1000000000;
+inline constexpr int64_t kMaxTokens = 1000000000000000000;  // of a training run
+inline constexpr int64_t kMaxDuration = 100000000;          // seconds
+inline constexpr int64_t kMaxPrice = 1000000000;            // thousandths of a dollar
+inline constexpr int64_t kMaxWatts = 1000000;
+inline constexpr int64_t kMaxPue = 10000;                 // in thousandths
+inline constexpr int64_t kMaxFailureRate = 1000000000;    // in thousandths
+inline constexpr int64_t kMaxStorageRate = 1000000000;    // MB/s
 inline constexpr int64_t kMaxOversubscription = 1000000;  // in thousandths
 // pp·m: longer schedules take too long to compute.
 inline constexpr int64_t kMaxStageMicrobatches = int64_t{1} << 20;

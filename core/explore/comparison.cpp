@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/units.h"
+#include "campaign/campaign.h"
 #include "memory/estimate.h"
 #include "memory/memory_timeline.h"
 #include "serving/inference.h"
@@ -52,12 +53,52 @@ double moved_bytes(const Report& report, const std::pair<CommOp, std::string>& o
   return most;
 }
 
+// Costs of a million tokens, and the training run of designs with a budget of tokens. NaN: not known.
+void add_costs(const std::vector<ComparedDesign>& designs, const auto& add) {
+  const auto row = [&](const char* id, const char* label, FigureKind kind, const auto& of) {
+    add(id, label, FigureGroup::Cost, kind,
+        [&](const ComparedDesign& d) { return std::optional<double>(of(d)).value_or(kNone); });
+  };
+  const auto cost = [](const ComparedDesign& d) {
+    return running_cost(d.report->design.cluster, d.report->ranks, d.simulation->tokens_per_second);
+  };
+  row("usd_per_million_tokens", "Dollars per million tokens", FigureKind::Rate,
+      [&](const ComparedDesign& d) { return cost(d).dollars; });
+  row("kwh_per_million_tokens", "kWh per million tokens", FigureKind::Rate,
+      [&](const ComparedDesign& d) { return cost(d).kwh; });
+  std::vector<std::optional<Campaign>> runs;
+  for (const ComparedDesign& d : designs) {
+    const bool known = d.simulation && trains(d.report->design) && d.report->design.workload.tokens > 0;
+    runs.push_back(known ? std::optional(campaign(*d.report, *d.simulation)) : std::nullopt);
+  }
+  const auto of_run = [&](const char* id, const char* label, FigureKind kind, const auto& value) {
+    row(id, label, kind, [&](const ComparedDesign& d) -> std::optional<double> {
+      const auto& run = runs[static_cast<size_t>(&d - designs.data())];
+      return run ? std::optional<double>(value(*run)) : std::nullopt;
+    });
+  };
+  const auto mean = [](const std::optional<Band>& band) {
+    return band ? std::optional(band->mean) : std::nullopt;
+  };
+  of_run("days", "Days of the run", FigureKind::Rate, [](const Campaign& c) { return c.days.mean; });
+  of_run("days_low", "Days of the run, low end", FigureKind::Rate,
+         [](const Campaign& c) { return c.days.low; });
+  of_run("days_high", "Days of the run, high end", FigureKind::Rate,
+         [](const Campaign& c) { return c.days.high; });
+  of_run("goodput", "Goodput", FigureKind::Share, [](const Campaign& c) { return c.shares.steps; });
+  of_run("usd", "Dollars of the run", FigureKind::Rate,
+         [&](const Campaign& c) { return mean(c.dollars).value_or(kNone); });
+  of_run("mwh", "MWh of the run", FigureKind::Rate,
+         [&](const Campaign& c) { return mean(c.mwh).value_or(kNone); });
+}
+
 }  // namespace
 
 std::string_view figure_group_label(FigureGroup group) {
   switch (group) {
     case FigureGroup::Size: return "Size";
     case FigureGroup::Time: return "Time";
+    case FigureGroup::Cost: return "Cost";
     case FigureGroup::StepParts: return "Where the step goes, mean over stages";
     case FigureGroup::Memory: return "Memory of the fullest rank";
     case FigureGroup::Collectives: return "Collectives of a rank";
@@ -149,6 +190,7 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
       [](const ComparedDesign& d) { return d.simulation->bubble; });
   add("exposed", "Exposed communication", FigureGroup::Time, FigureKind::Share,
       [](const ComparedDesign& d) { return d.simulation->exposed; });
+  add_costs(designs, add);
   for (int c = 0; c < kTimeCategoryCount; ++c) {
     const auto category = static_cast<TimeCategory>(c);
     add(std::string(time_category_name(category)) + "_seconds", std::string(time_category_label(category)),

@@ -26,8 +26,9 @@ struct ComparedKnob {
 std::vector<ComparedKnob> compare_knobs(const std::vector<Design>& designs);
 
 enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
-// StepParts: seconds of the step by category. Memory: bytes of the fullest rank by category.
-enum class FigureGroup { Size, Time, StepParts, Memory, Collectives };
+// Cost: of a million tokens, and of the training run. StepParts: seconds of the step by category. Memory:
+// bytes of the fullest rank by category.
+enum class FigureGroup { Size, Time, Cost, StepParts, Memory, Collectives };
 std::string_view figure_group_label(FigureGroup group);  // "Time"
 struct ComparedFigure {
   std::string id, label;  // "step_seconds", "Step time"
@@ -43,8 +44,8 @@ struct ComparedFigure {
   // the values are equal or the first value is 0.
   std::string percent(size_t design) const;
 };
-// Times, rates, memory of the fullest rank (total and by category), collectives by op and group. All designs
-// have the same rows.
+// Times, rates, costs, memory of the fullest rank (total and by category), collectives by op and group. All
+// designs have the same rows.
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs);
 
 }  // namespace shardscape

@@ -124,7 +124,9 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
   out.now = evaluator.evaluate(design, kTimeAll, stop);
   if (!out.now.timed()) return std::nullopt;
   for (const Knob& knob : knobs()) {
-    if (knob.group == KnobGroup::Model || knob.id == "mode" || without_effect(design, knob)) continue;
+    if (knob.group == KnobGroup::Model || knob.id == "mode" || knob.outside_step ||
+        without_effect(design, knob))
+      continue;
     KnobSensitivity effect{&knob, knob_text(design, knob), {}};
     for (const auto& values : candidates(design, knob))
       for (const std::string& value : values)
@@ -158,6 +160,18 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
   return out;
 }
 
+namespace {
+
+void add_costs(ScalePoint& point, const Design& design, const Evaluation& evaluation) {
+  point.evaluation = evaluation;
+  if (!evaluation.timed()) return;
+  point.cost = running_cost(design.cluster, point.gpus, evaluation.tokens_per_second);
+  if (trains(design) && design.workload.tokens > 0)
+    point.days = campaign(*make_report(design), evaluation.step_seconds, evaluation.tokens_per_second).days;
+}
+
+}  // namespace
+
 std::optional<std::vector<ScalePoint>> scaling(const Design& design, const ScalingOptions& options,
                                                std::stop_token stop) {
   const int64_t model_ranks = design.parallel.tp * design.parallel.pp * design.parallel.cp;
@@ -175,7 +189,7 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     const Wide batch = options.weak ? static_cast<Wide>(design.workload.batch) * dp / design.parallel.dp
                                     : design.workload.batch;
     d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
-    ScalePoint point{gpus, dp, d.workload.batch, "", {}};
+    ScalePoint point{gpus, dp, d.workload.batch, "", {}, 0, {}, {}};
     if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0)
       point.wrong = "the batch of this size is not a whole number";
     else if (const auto problem = first_problem(d))
@@ -188,7 +202,7 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
   tbb::parallel_for(size_t{0}, out.size(), [&](size_t i) {
     const ModelLibrary::Scope scope(library);
     if (out[i].wrong.empty() && !stop.stop_requested())
-      out[i].evaluation = evaluator.evaluate(designs[i], kTimeAll, stop);
+      add_costs(out[i], designs[i], evaluator.evaluate(designs[i], kTimeAll, stop));
   });
   if (stop.stop_requested()) return std::nullopt;
   double first = 0;

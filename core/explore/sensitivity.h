@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "campaign/campaign.h"
 #include "design/knobs/knobs.h"
 #include "explore/evaluation.h"
 
@@ -52,9 +53,11 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
 
 struct ScalePoint {
   int64_t gpus = 0, dp = 0, batch = 0;
-  std::string wrong;      // why the design is impossible; empty: it is possible
-  Evaluation evaluation;  // timed even if it does not fit
-  double efficiency = 0;  // tokens/s per GPU, divided by the value of the smallest timed size
+  std::string wrong;           // why the design is impossible; empty: it is possible
+  Evaluation evaluation;       // timed even if it does not fit
+  double efficiency = 0;       // tokens/s per GPU, divided by the value of the smallest timed size
+  RunningCost cost;            // of a million tokens
+  std::optional<Band> days{};  // of the training run, if its tokens are known
 };
 struct ScalingOptions {
   bool weak = false;                  // true: the batch grows with dp (weak scaling); false: it is constant

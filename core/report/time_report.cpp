@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/units.h"
+#include "campaign/running_cost.h"
 #include "performance/calibration.h"
 #include "timing/pass_times.h"
 
@@ -63,6 +64,9 @@ std::string percent(double share) { return significant(100 * share) + " %"; }
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation) {
   Json out = Json::parse(json);
   out["time"] = time_json(simulation);
+  const RunningCost cost = running_cost(report.design.cluster, report.ranks, simulation.tokens_per_second);
+  if (cost.dollars) out["time"]["usd_per_million_tokens"] = *cost.dollars;
+  if (cost.kwh) out["time"]["kwh_per_million_tokens"] = *cost.kwh;
   const ScheduleKind kind = schedule_of(report.design.parallel);
   if (report.stages.size() > 1 && splits_backward(kind) && chunk_layout(kind) == ChunkLayout::Round) {
     const PassPlan measured = measured_passes(report, simulation);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "memory/memory_timeline.h"
+#include "report/campaign_report.h"
 #include "report/time_report.h"
 #include "serving/inference.h"
 #include "ui/inspector/step_inspection.h"
@@ -171,9 +172,25 @@ void VerdictStrip::showTime() {
   bubble_->setValue(share(s.bubble));
   bubble_->setToolTip(tr("Share of the step in which a stage waits for another stage, mean over stages."));
   if (!training) showInference(*estimate->report, s);
+  addCosts(*estimate->report, s);
   exposed_->setValue(share(s.exposed));
   exposed_->setToolTip(
       tr("Share of the step in which a stage computes nothing because of communication, mean over stages."));
+}
+
+// Dollars and energy of a million tokens, and the days of the training run, as further lines of a tool tip.
+void VerdictStrip::addCosts(const Report& report, const Simulation& simulation) {
+  const std::string costs = running_cost_text(
+      running_cost(report.design.cluster, report.ranks, simulation.tokens_per_second));
+  QString lines = costs.empty() ? QString() : QStringLiteral("\n") + text_of(costs).trimmed();
+  if (trains(report.design) && report.design.workload.tokens > 0) {
+    const Campaign run = campaign(report, simulation);
+    lines += QStringLiteral("\n") + tr("The training run of %1 tokens: %2.")
+                                        .arg(text_of(format_count(run.tokens)),
+                                             run.hopeless ? tr("no progress, interruptions come too fast")
+                                                          : text_of(band_text(run.days, "days")));
+  }
+  tokens_->setToolTip(tokens_->toolTip() + lines);
 }
 
 void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {

@@ -37,6 +37,7 @@ class VerdictStrip : public QWidget {
   void showMemory();
   void showTime();
   void showInference(const Report& report, const Simulation& simulation);
+  void addCosts(const Report& report, const Simulation& simulation);
   void showVerdict(const QString& icon, const QColor& color, const QString& text);
   Session* session_;
   QLabel* icon_;

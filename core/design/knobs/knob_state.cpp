@@ -104,6 +104,10 @@ std::string tower_split(const Design& d) {
   return when(d.parallel.tp * d.parallel.cp == 1, "there are no ranks to share the tower (tp = cp = 1)");
 }
 
+std::string no_run(const Design& d) {
+  return when(d.workload.tokens == 0, "without training tokens there is no training run to plan");
+}
+
 std::string no_tp(const Design& d) {
   return when(d.parallel.tp == 1, "there is no tensor parallelism (tp = 1)");
 }
@@ -351,6 +355,10 @@ constexpr Rule kRules[] = {
     {"pod_size", no_pods},
     {"in_network_reduction", no_links},
     {"collective_algorithm", no_links},
+    {"checkpoint_interval", no_run},
+    {"failure_rate", no_run},
+    {"restart_time", no_run},
+    {"checkpoint_bandwidth", no_run},
     {"distribute_saved_activations", checkpoints, true,
      "full recompute with tp of at least 2 and no sequence parallelism"},
 };
@@ -363,8 +371,13 @@ struct ModeRule {
 constexpr const char *kGradients = "inference has no gradients to reduce",
                      *kOneForward = "inference runs only forwards",
                      *kNothingSaved = "inference saves no activations for a backward",
-                     *kNoOptimizer = "inference has no optimizer";
+                     *kNoOptimizer = "inference has no optimizer", *kNoRun = "inference saves no checkpoints";
 constexpr ModeRule kTrainingOnly[] = {
+    {"tokens", "inference trains nothing"},
+    {"checkpoint_interval", kNoRun},
+    {"failure_rate", kNoRun},
+    {"restart_time", kNoRun},
+    {"checkpoint_bandwidth", kNoRun},
     {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
     {"schedule", kOneForward},
     {"virtual_stages", kOneForward},

@@ -90,7 +90,10 @@ class TableWriter {
   void section(std::string name, bool rare = false) {
     section_ = std::move(name);
     rare_ = rare;
+    outside_step_ = false;
   }
+  // No step depends on the knobs of this section.
+  void outside_of_steps() { outside_step_ = true; }
 
   void number(KnobAccess access, std::string id, std::string label, std::string symbol, std::string unit,
               int64_t min, int64_t max, std::string help) {
@@ -102,8 +105,9 @@ class TableWriter {
   }
   // min and max in thousandths.
   void decimal(KnobAccess access, std::string id, std::string label, int64_t min, int64_t max,
-               std::string help) {
+               std::string help, std::string unit = "") {
     Knob& knob = add(access, KnobType::Decimal, std::move(id), std::move(label), "", std::move(help));
+    knob.unit = std::move(unit);
     knob.min = min;
     knob.max = max;
   }
@@ -144,6 +148,7 @@ class TableWriter {
     knob.group = group_;
     knob.section = section_;
     knob.rare = rare_;
+    knob.outside_step = outside_step_;
     knob.type = type;
     knob.label = std::move(label);
     knob.symbol = std::move(symbol);
@@ -155,7 +160,7 @@ class TableWriter {
   KnobTable& table_;
   KnobGroup group_ = KnobGroup::Model;
   std::string section_;
-  bool rare_ = false;
+  bool rare_ = false, outside_step_ = false;
 };
 
 // Each function adds the rows of one group of the form, in the order of the form.

@@ -23,7 +23,9 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-bool counts_tokens(const Knob& knob) { return knob.unit == "tokens"; }
+// The tokens of a training run: millions and more.
+bool counts_budget(const Knob& knob) { return knob.id == "tokens"; }
+bool counts_tokens(const Knob& knob) { return knob.unit == "tokens" && !counts_budget(knob); }
 
 // What is wrong with a text.
 struct Mistake {
@@ -33,7 +35,7 @@ struct Mistake {
 
 // These functions read the value. They return the mistake, or nothing on success.
 std::optional<Mistake> read_integer(const Knob& knob, std::string_view text, int64_t& value) {
-  const NumberText read = parse_number(text, counts_tokens(knob));
+  const NumberText read = counts_budget(knob) ? parse_count(text) : parse_number(text, counts_tokens(knob));
   const std::string quoted = "\"" + std::string(text) + "\"";
   switch (read.fault) {
     case NumberFault::None: break;
@@ -223,7 +225,9 @@ std::string accepted_values(const Knob& knob) {
   switch (knob.type) {
     case KnobType::Integer:
       return "a whole number" + range +
-             (counts_tokens(knob) ? ", where k stands for 1,024 (8k is 8,192)" : "");
+             (counts_tokens(knob)   ? ", where k stands for 1,024 (8k is 8,192)"
+              : counts_budget(knob) ? ", where M, B and T stand for 10^6, 10^9 and 10^12 (15T)"
+                                    : "");
     case KnobType::Decimal:
       return "a number from " + thousandths_text(knob.min) + " to " + thousandths_text(knob.max) +
              " with at most three decimals";

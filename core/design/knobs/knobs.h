@@ -28,6 +28,9 @@ struct Knob {
   // Heading inside the group: "Experts". The knobs of a section need not be adjacent.
   std::string section;
   bool rare = false;  // the form collapses the section while all its knobs have their defaults
+  // No step depends on the knob: price, power, training run. Documents omit the knob while it has its
+  // default.
+  bool outside_step = false;
   KnobType type;
   std::string label;         // "KV heads"
   std::string symbol;        // "G", may be empty

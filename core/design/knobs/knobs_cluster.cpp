@@ -35,6 +35,37 @@ std::vector<KnobChoice> network_choices() {
   return choices;
 }
 
+void add_operation(TableWriter& table) {
+  using C = ClusterSpec;
+  constexpr auto cluster = &Design::cluster;
+  table.section("Price and power", true);
+  table.outside_of_steps();
+  table.decimal(member<cluster, &C::price_per_hour>(), "price_per_hour", "Price per hour", 0, kMaxPrice,
+                "Dollars for one accelerator and hour. 0: the catalogue's price, if it has one.", "$");
+  table.number(member<cluster, &C::board_power>(), "board_power", "Board power", "", "W", 0, kMaxWatts,
+               "Power of one accelerator while the job runs. 0: the power limit of the board.");
+  table.number(member<cluster, &C::host_power>(), "host_power", "Host power", "", "W", 0, kMaxWatts,
+               "Power of hosts, NICs and switches for one accelerator. 0: half of the board power, as "
+               "measured on nodes of 8 H100.");
+  table.decimal(member<cluster, &C::pue>(), "pue", "PUE", 0, kMaxPue,
+                "Power usage effectiveness: power of the site / power of its computers. 0: 1.1, as large "
+                "sites report.");
+  table.section("Failures and checkpoints", true);
+  table.outside_of_steps();
+  table.decimal(
+      member<cluster, &C::failure_rate>(), "failure_rate", "Failure rate", 0, kMaxFailureRate,
+      "Interruptions of the job in 1,000 days of 8 accelerators. 0: 4, with a range of 1.6 to 13 in "
+      "published runs.");
+  table.number(member<cluster, &C::restart_time>(), "restart_time", "Restart time", "", "s", 0, kMaxDuration,
+               "Seconds from an interruption until steps run again from the last checkpoint, without the "
+               "steps that run twice. 0: 600, with a range of 120 to 900 in published runs.");
+  table.decimal(member<cluster, &C::checkpoint_bandwidth>(), "checkpoint_bandwidth", "Checkpoint bandwidth",
+                0, kMaxStorageRate,
+                "10^9 bytes per second that one rank writes to storage while all ranks write. Training waits "
+                "for the slowest rank. 0: 0.125, as published for Llama 3.",
+                "GB/s");
+}
+
 }  // namespace
 
 void add_cluster(TableWriter& table) {
@@ -110,6 +141,7 @@ void add_cluster(TableWriter& table) {
                "Collective algorithm", choices_of(kAlgorithms),
                "Algorithm of collectives. auto: the fastest algorithm that NCCL offers. A collective "
                "that the chosen algorithm does not support runs as under auto.");
+  add_operation(table);
 }
 
 }  // namespace shardscape

@@ -239,6 +239,18 @@ void add_recompute_and_offload(TableWriter& table) {
                "layers in transfer.");
 }
 
+void add_campaign(TableWriter& table) {
+  table.section("Training run", true);
+  table.outside_of_steps();
+  table.number(member<workload, &W::tokens>(), "tokens", "Training tokens", "", "tokens", 0, kMaxTokens,
+               "Tokens of the whole training run. They give its days, dollars, energy and interruptions. 0: "
+               "not known.");
+  table.number(member<workload, &W::checkpoint_interval>(), "checkpoint_interval", "Checkpoint interval", "",
+               "s", 0, kMaxDuration,
+               "Seconds of training between two checkpoints. Short intervals cost time for saves, long ones "
+               "lose more steps in an interruption. 0: the interval with the shortest run.");
+}
+
 }  // namespace
 
 void add_workload(TableWriter& table) {
@@ -252,6 +264,7 @@ void add_workload(TableWriter& table) {
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
                "Code base whose kernels run: how ops are fused, and which tensors each op saves for "
                "its backward. Decides activation memory.");
+  add_campaign(table);
 }
 
 }  // namespace shardscape

@@ -45,6 +45,7 @@ class Table {
     accelerator();
     network();
     kernels();
+    operation();
     return std::move(out_);
   }
 
@@ -92,8 +93,31 @@ class Table {
     of_device("processors", "SMs or compute units", static_cast<double>(accelerator_.processors), "");
     of_device("collective_processors", "SMs that a collective occupies",
               static_cast<double>(accelerator_.collective_processors), "");
-    of_device("board_watts", "Power limit", accelerator_.board_watts, "W");
-    of_device("price_per_hour", "Price", accelerator_.price_per_hour, "$ per hour");
+    of_device("board_watts", "Power limit", accelerator_.board_watts, "W", "board_power", c.board_power);
+    of_device("price_per_hour", "Price", accelerator_.price_per_hour, "$ per hour", "price_per_hour",
+              c.price_per_hour);
+  }
+
+  // Adds a value with a published default.
+  void of_site(const char* key, const char* label, double value, const char* unit, const char* knob,
+               int64_t set, const char* source) {
+    if (value <= 0) return;
+    add(key, label, value, unit, set > 0 ? ValueOrigin::Design : ValueOrigin::Program,
+        set > 0 ? set_by(knob) : source);
+  }
+
+  void operation() {
+    const ClusterSpec& c = design_.cluster;
+    const Operation site = operation_of(c);
+    section("Power and failures", "");
+    of_site("host_watts", "Host power", site.host_watts, "W", "host_power", c.host_power, kHostShareSource);
+    of_site("pue", "Power usage effectiveness", site.pue, "", "pue", c.pue, kPueSource);
+    of_site("failure_rate", "Interruptions in 1,000 node-days", site.failure_rate.usual, "", "failure_rate",
+            c.failure_rate, kPublishedFailureRate.source);
+    of_site("restart_seconds", "Restart time", site.restart_seconds.usual, "s", "restart_time",
+            c.restart_time, kPublishedRestart.source);
+    of_site("checkpoint_gbps", "Checkpoint bandwidth of a rank", site.checkpoint_gbps, "GB/s",
+            "checkpoint_bandwidth", c.checkpoint_bandwidth, kCheckpointSource);
   }
 
   void of_network(const char* key, const char* label, double value, const char* unit, const char* knob,

@@ -58,6 +58,14 @@ void check_pods(Checks& checks) {
       "a multiple of " + grouped(domain) + ", or 0 for the value of the network", std::move(fixes));
 }
 
+void check_pue(Checks& checks) {
+  const int64_t pue = checks.design.cluster.pue;
+  if (!checks.in_range({"pue"}) || pue == 0 || pue >= 1000) return;
+  checks.error(ProblemCode::PueBelowOne, "pue",
+               "with a PUE of " + thousandths_text(pue) + " the site would draw less than its computers",
+               "at least 1, or 0 for the usual value", {set_to("pue", 1), set_to("pue", 0)});
+}
+
 void check_switches(Checks& checks) {
   if (checks.first_only) return;  // only notes follow
   if (!checks.in_range({"accelerator", "network", "in_network_reduction", "collective_algorithm"})) return;
@@ -99,6 +107,7 @@ void check_switches(Checks& checks) {
 void check_cluster(Checks& checks) {
   check_domain(checks);
   check_pods(checks);
+  check_pue(checks);
   check_switches(checks);
 }
 

@@ -25,7 +25,7 @@ const std::set<std::string_view> kUntested{// Failures of the program.
                                            // Printed by the command line, whose tests read the messages.
                                            "one-rank", "network-approximated", "unknown-command",
                                            "operand-missing", "flag-value-invalid", "conflicting-flags",
-                                           "ops-left-out",
+                                           "ops-left-out", "tokens-missing", "campaign-of-inference",
                                            // A picture beyond the memory of the computer.
                                            "picture-too-large"};
 

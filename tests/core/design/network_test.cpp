@@ -140,6 +140,7 @@ void NetworkTest::bad_clusters_data() {
   };
   row("scaleup_domain", "12", ProblemCode::DomainCutsNodes, true);
   row("oversubscription", "0.5", ProblemCode::OversubscriptionBelowOne, true);
+  row("pue", "0.9", ProblemCode::PueBelowOne, true);
   row("network", "dgx-a100", ProblemCode::NetworkOfOtherAccelerator, false);
   row("network", "mi300x-roce", ProblemCode::NetworkOfOtherAccelerator, false);
   row("in_network_reduction", "sharp", ProblemCode::NetworkWithoutReduction, false);

@@ -47,6 +47,7 @@ QString prefix_of(const ComparedFigure& figure) {
     case FigureGroup::Memory: return ComparePage::tr("Memory: ");
     case FigureGroup::Size:
     case FigureGroup::Time:
+    case FigureGroup::Cost:
     case FigureGroup::Collectives: return {};
   }
   return {};

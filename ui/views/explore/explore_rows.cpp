@@ -5,19 +5,36 @@
 #include <limits>
 #include <numeric>
 
+#include "campaign/running_cost.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
+// What a point costs; NaN: not known.
+struct Costs {
+  double kwh = std::numeric_limits<double>::quiet_NaN();   // of a million tokens
+  double days = std::numeric_limits<double>::quiet_NaN();  // of the training run, without interruptions
+};
+
+Costs costs_of(const Design& design, const Evaluation& evaluation) {
+  constexpr double kSecondsPerDay = 86400;
+  Costs out;
+  const RunningCost cost = running_cost(design.cluster, design.world(), evaluation.tokens_per_second);
+  if (cost.kwh) out.kwh = *cost.kwh;
+  if (trains(design) && design.workload.tokens > 0 && evaluation.timed())
+    out.days = static_cast<double>(design.workload.tokens) / evaluation.tokens_per_second / kSecondsPerDay;
+  return out;
+}
+
 struct Figure {
   const char *id, *heading;
   Measure measure;
   const char* unit;
   Better better;
-  const char* label;                // nullptr: the objective's
-  double (*of)(const Evaluation&);  // nullptr: the objective
+  const char* label;                              // nullptr: the objective's
+  double (*of)(const Evaluation&, const Costs&);  // nullptr: the objective
 };
 
 // Objectives by importance, then other figures of a design.
@@ -31,11 +48,15 @@ constexpr Figure kFigures[] = {
     {"energy", "J per token", Measure::Plain, "J", Better::Less, nullptr, nullptr},
     {"gpus", "GPUs", Measure::Plain, "", Better::Less, nullptr, nullptr},
     {"bubble", "bubble", Measure::Share, "", Better::Less, "Bubble",
-     [](const Evaluation& e) { return e.bubble; }},
+     [](const Evaluation& e, const Costs&) { return e.bubble; }},
     {"exposed", "exposed", Measure::Share, "", Better::Less, "Exposed communication",
-     [](const Evaluation& e) { return e.exposed; }},
+     [](const Evaluation& e, const Costs&) { return e.exposed; }},
     {"model_tflops", "TFLOP/s", Measure::Plain, "TFLOP/s", Better::More, "Model TFLOP/s per GPU",
-     [](const Evaluation& e) { return e.model_tflops; }},
+     [](const Evaluation& e, const Costs&) { return e.model_tflops; }},
+    {"kwh", "kWh per M tokens", Measure::Plain, "kWh", Better::Less, "Energy of a million tokens",
+     [](const Evaluation&, const Costs& c) { return c.kwh; }},
+    {"days", "days", Measure::Plain, "days", Better::Less, "Days of the training run without interruptions",
+     [](const Evaluation&, const Costs& c) { return c.days; }},
 };
 
 QString choice_label(const SpaceAxis& axis, const std::string& value) {
@@ -114,6 +135,9 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
     const std::vector<int> values = space.values_at(rows->points_[row]->index);
     for (size_t a = 0; a < axes; ++a) rows->columns_[a].values[row] = values[a];
   }
+  std::vector<Costs> costs;
+  for (const Point* point : rows->points_)
+    costs.push_back(costs_of(space.design_at(point->index), point->evaluation));
   for (const Figure& figure : kFigures) {
     ValueColumn column;
     column.id = QString::fromLatin1(figure.id);
@@ -130,9 +154,11 @@ std::shared_ptr<const ExploreRows> ExploreRows::of(std::shared_ptr<const SearchR
     column.unit = QString::fromLatin1(figure.unit);
     column.measure = figure.measure;
     column.better = figure.better;
-    for (const Point* point : rows->points_)
-      column.values.push_back(figure.of ? figure.of(point->evaluation)
-                                        : point->values[static_cast<size_t>(column.objective)]);
+    for (size_t row = 0; row < once; ++row) {
+      const Point& point = *rows->points_[row];
+      column.values.push_back(figure.of ? figure.of(point.evaluation, costs[row])
+                                        : point.values[static_cast<size_t>(column.objective)]);
+    }
     set_limits(column);
     if (column.known() || rows->points_.empty()) rows->columns_.push_back(std::move(column));
   }

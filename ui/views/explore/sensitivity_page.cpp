@@ -50,6 +50,13 @@ std::optional<double> gain_of(const Sensitivity& of, const Neighbour& n) {
   return n.evaluation.tokens_per_second / of.now.tokens_per_second - 1;
 }
 
+// "62.3 to 118", or the low end of a run that may make no progress.
+QString days_range(const Band& days) {
+  return std::isfinite(days.high)
+             ? text(significant(days.low)) + SensitivityPage::tr(" to ") + text(significant(days.high))
+             : SensitivityPage::tr("from %1").arg(text(significant(days.low)));
+}
+
 // The change of the same knob to the same value; nullptr: none.
 const Neighbour* same_change(const Sensitivity& of, const Knob& knob, const std::string& value) {
   for (const KnobSensitivity& k : of.knobs)
@@ -116,6 +123,14 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
 void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
                              Mode mode, const std::vector<ScalingChart::OtherDesign>& others,
                              UnitSystem units) {
+  const auto plans = [](const ScalePoint& p) { return p.days.has_value(); };
+  const bool run = std::any_of(strong.begin(), strong.end(), plans) ||
+                   std::any_of(weak.begin(), weak.end(), plans);
+  const auto number = [](const std::optional<double>& value, const char* before) {
+    return value && std::isfinite(*value)
+               ? real_cell(*value, QString::fromLatin1(before) + text(significant(*value)))
+               : no_cell();
+  };
   Rows rows;
   for (const bool grows : {false, true})
     for (const ScalePoint& p : grows ? weak : strong) {
@@ -132,8 +147,13 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
                       number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
                       real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))),
                       real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
-                      real(p.efficiency, percent_text(p.efficiency)), memory,
+                      real(p.efficiency, percent_text(p.efficiency)), memory, number(p.cost.dollars, "$"),
+                      number(p.cost.kwh, ""),
                       text_cell(p.wrong.empty() ? (fits ? tr("fits") : tr("does not fit")) : text(p.wrong))});
+      if (run)
+        rows.back().insert(rows.back().end() - 1,
+                           {number(p.days ? std::optional(p.days->mean) : std::nullopt, ""),
+                            text_cell(p.days ? days_range(*p.days) : QStringLiteral("-"), QString())});
       for (const ScalingChart::OtherDesign& other : others) {
         const std::vector<ScalePoint>& line = other.lines[grows ? ScalingChart::Weak : ScalingChart::Strong];
         const auto same = std::find_if(line.begin(), line.end(), [&](const ScalePoint& o) {
@@ -157,7 +177,15 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
       {tr("Efficiency"), QStringLiteral("efficiency (share)"), true,
        tr("Tokens per second and GPU over those of the smallest size")},
       {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
+      {tr("$ per\nM tokens"), QStringLiteral("million tokens ($)"), true, tr("Dollars of a million tokens")},
+      {tr("kWh per\nM tokens"), QStringLiteral("million tokens (kWh)"), true,
+       tr("Energy of a million tokens: accelerators, hosts and cooling")},
       {tr("Remark"), QStringLiteral("remark"), false, {}}};
+  if (run)
+    columns.insert(columns.end() - 1,
+                   {{tr("Days"), QStringLiteral("days"), true, tr("Expected days of the training run")},
+                    {tr("Band"), QStringLiteral("days (band)"), true,
+                     tr("Days of at least 90 % of runs, with interruptions")}});
   for (const ScalingChart::OtherDesign& other : others)
     for (TableColumn& column :
          comparisonColumns(other.member, tr("tokens/s"), QStringLiteral("tokens per second and GPU"),

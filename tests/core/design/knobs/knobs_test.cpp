@@ -181,7 +181,16 @@ constexpr const char* kIds[] = {"layers",
                                 "image_size",
                                 "frames",
                                 "vision_training",
-                                "vision_parallel"};
+                                "vision_parallel",
+                                "tokens",
+                                "checkpoint_interval",
+                                "price_per_hour",
+                                "board_power",
+                                "host_power",
+                                "pue",
+                                "failure_rate",
+                                "restart_time",
+                                "checkpoint_bandwidth"};
 
 const Knob& knob(const char* id) {
   const Knob* found = find_knob(id);

@@ -55,7 +55,7 @@ void MachineTableTest::every_value_has_a_source() {
   QFETCH(QByteArray, accelerator);
   QFETCH(QByteArray, network);
   const auto sections = machine_table(on(accelerator.toStdString(), network.toStdString()));
-  QCOMPARE(sections.size(), size_t{3});
+  QCOMPARE(sections.size(), size_t{4});
   for (const MachineSection& section : sections) {
     QVERIFY2(section.values.size() >= 3, section.title.c_str());
     for (const MachineValue& v : section.values) {
@@ -126,7 +126,14 @@ void MachineTableTest::knobs_override() {
       {"spine_latency", "3000", "spine_latency_us", 3},
       {"rails", "4", "rails", 4},
       {"oversubscription", "2.5", "oversubscription", 2.5},
-      {"gpus_per_node", "4", "gpus_per_node", 4}};
+      {"gpus_per_node", "4", "gpus_per_node", 4},
+      {"price_per_hour", "2.1", "price_per_hour", 2.1},
+      {"board_power", "650", "board_watts", 650},
+      {"host_power", "300", "host_watts", 300},
+      {"pue", "1.25", "pue", 1.25},
+      {"failure_rate", "6.5", "failure_rate", 6.5},
+      {"restart_time", "300", "restart_seconds", 300},
+      {"checkpoint_bandwidth", "2", "checkpoint_gbps", 2}};
   for (const auto& [knob, text, key, value] : rows) {
     const auto before = by_key(on("h100-sxm-80gb", "auto")),
                after = by_key(on("h100-sxm-80gb", "auto", {{knob, text}}));

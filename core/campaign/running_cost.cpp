@@ -1,0 +1,16 @@
+#include "campaign/running_cost.h"
+
+namespace shardscape {
+
+RunningCost running_cost(const ClusterSpec& cluster, int64_t accelerators, double tokens_per_second) {
+  constexpr double kTokens = 1e6, kSecondsPerHour = 3600, kWattsPerKilowatt = 1000;
+  const Operation site = operation_of(cluster);
+  RunningCost out;
+  if (!(tokens_per_second > 0)) return out;
+  const double hours = static_cast<double>(accelerators) * kTokens / tokens_per_second / kSecondsPerHour;
+  if (site.price_per_hour > 0) out.dollars = hours * site.price_per_hour;
+  if (site.site_watts() > 0) out.kwh = hours * site.site_watts() / kWattsPerKilowatt;
+  return out;
+}
+
+}  // namespace shardscape

@@ -1,0 +1,24 @@
+// A training run as text and as JSON, and what a million tokens cost.
+#pragma once
+
+#include <string>
+
+#include "campaign/campaign.h"
+
+namespace shardscape {
+
+// A valid report with a memory timeline.
+std::string campaign_text(const Report& report, const Campaign& campaign);
+// Seconds, bytes, hours, dollars and MWh; bands are objects with low, mean and high. Values that are not
+// known, and those of a run without progress, are null.
+std::string campaign_json(const Report& report, const Campaign& campaign);
+
+// "a million tokens: $0.83, 1.42 kWh of accelerators, hosts and cooling"; empty if neither is known. One
+// line.
+std::string running_cost_text(const RunningCost& cost);
+
+std::string dollars_text(double dollars);                          // "$18.2", "$4,310", "$99.2 M"
+std::string energy_text(double mwh);                               // "431 kWh", "29,400 MWh"
+std::string band_text(const Band& band, const std::string& unit);  // "74.1 days (62.3 to 118)"
+
+}  // namespace shardscape
