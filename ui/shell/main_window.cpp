@@ -426,7 +426,7 @@ void MainWindow::saveView() {
   const auto picture = [this] {
     return viewPicture(tabs_->currentWidget(), document_->title(), tabs_->tabText(tabs_->currentIndex()));
   };
-  auto* menu = new SaveMenu(picture, this);
+  auto* menu = new SaveMenu(picture, session_, this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->popup(tabs_->mapToGlobal(
       QPoint(tabs_->width() - menu->sizeHint().width() - 20, tabs_->tabBar()->height() + 4)));
