@@ -5,6 +5,7 @@
 #include <QMenuBar>
 #include <QUndoStack>
 
+#include "ui/shell/recent_menu.h"
 #include "ui/toolkit/icons.h"
 
 namespace shardscape::ui {
@@ -20,7 +21,9 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   Actions a{};
   a.new_design = make(tr("&New design"), QKeySequence::New);
+  a.new_window = make(tr("New &window"), QKeySequence("Ctrl+Shift+N"));
   a.open = make(tr("&Open design..."), QKeySequence::Open);
+  a.open_recent = (new RecentMenu(window))->menuAction();
   a.import_config = make(tr("&Import config.json..."), QKeySequence("Ctrl+I"));
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
@@ -42,6 +45,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   // ignores it.
   a.copy = make(tr("&Copy") + "\tCtrl+C");
 
+  a.copy_command = make(tr("Copy as command &line"));
+
   a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
   a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
   a.side_by_side = make(tr("&Side by side"), QKeySequence("Ctrl+Shift+C"));
@@ -62,7 +67,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.zoom_in->setShortcuts({QKeySequence("Ctrl++"), QKeySequence("Ctrl+=")});
   a.zoom_out = make(tr("Zoom &out"), QKeySequence("Ctrl+-"));
   a.fit = make(tr("&Fit the view"), QKeySequence("Ctrl+0"));
-  a.form = make(tr("&Configuration"), QKeySequence("Ctrl+B"), true);
+  a.form = make(tr("&Configuration"), QKeySequence("Shift+F7"), true);
   a.next_pane = make(tr("Go to the &next pane"), QKeySequence("F6"));
   a.previous_pane = make(tr("Go to the pre&vious pane"), QKeySequence("Shift+F6"));
   a.inspector = make(tr("&Inspector"), QKeySequence("F7"), true);
@@ -84,8 +89,9 @@ QVector<Actions::Group> Actions::groups() const {
   view << light << dark << find << filter << zoom_in << zoom_out << fit << next_pane << previous_pane << form
        << inspector << problems << machine << reset_layout;
   return {{tr("File"),
-           {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
-          {tr("Edit"), {undo, redo, copy}},
+           {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
+            export_trace, save_picture, quit}},
+          {tr("Edit"), {undo, redo, copy, copy_command}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
           {tr("Help"), {documentation, palette, shortcuts, about}}};
