@@ -19,6 +19,7 @@ Command validate_command();
 Command calibrate_command();
 Command explore_command();
 Command merge_command();
+Command layout_command();
 Command sensitivity_command();
 Command scaling_command();
 Command compare_command();

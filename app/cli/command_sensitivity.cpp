@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "design/cluster.h"
 #include "design/validate/validate.h"
+#include "explore/layout.h"
 #include "explore/sensitivity.h"
 
 namespace shardscape {
@@ -81,7 +82,17 @@ std::string sensitivity_text(const Sensitivity& s) {
                            Align::Right, Align::Left});
 }
 
-json scaling_json(const std::vector<ScalePoint>& points, bool weak) {
+// Of --best; empty without the flag.
+using BestLayouts = std::vector<LayoutAtSize>;
+
+std::optional<BestLayouts> best_layouts(const Design& design, const std::vector<ScalePoint>& points,
+                                        const std::stop_token& stop) {
+  std::vector<std::pair<int64_t, int64_t>> sizes;
+  for (const ScalePoint& p : points) sizes.emplace_back(p.gpus, p.batch);
+  return layouts_at_sizes(design, sizes, {}, stop);
+}
+
+json scaling_json(const std::vector<ScalePoint>& points, const BestLayouts& best, bool weak) {
   json out{{"weak", weak}};
   json& list = out["points"] = json::array();
   for (const ScalePoint& p : points) {
@@ -91,6 +102,10 @@ json scaling_json(const std::vector<ScalePoint>& points, bool weak) {
       entry["efficiency"] = p.efficiency;
     } else {
       entry["wrong"] = p.wrong;
+    }
+    if (const size_t i = list.size(); i < best.size() && best[i].fastest) {
+      json& layout = entry["best"] = evaluation_json(best[i].fastest->evaluation);
+      for (const auto& [knob, value] : best[i].fastest->settings) layout["settings"][knob] = value;
     }
     list.push_back(std::move(entry));
   }
@@ -114,6 +129,25 @@ std::string scaling_text(const std::vector<ScalePoint>& points) {
   }
   return text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
                            Align::Right, Align::Right, Align::Left});
+}
+
+std::string best_text(const BestLayouts& best) {
+  std::vector<std::vector<std::string>> rows{
+      {"GPUs", "batch", "step", "tokens/s", "MFU", "memory", "fastest layout"}};
+  for (const LayoutAtSize& at : best) {
+    std::vector<std::string> row{grouped(at.gpus), grouped(at.batch)};
+    if (at.fastest) {
+      const Evaluation& e = at.fastest->evaluation;
+      row.insert(row.end(), {format_seconds(e.step_seconds), grouped(static_cast<Wide>(e.tokens_per_second)),
+                             significant(100 * e.mfu) + " %", format_bytes(e.memory),
+                             joined(layout_mechanisms(at.fastest->design), ", ")});
+    } else {
+      row.insert(row.end(), {"-", "-", "-", "-", "no design fits"});
+    }
+    rows.push_back(std::move(row));
+  }
+  return "\n" + text_table(rows, {Align::Right, Align::Right, Align::Right, Align::Right, Align::Right,
+                                  Align::Right, Align::Left});
 }
 
 std::string on_machine(const Design& design) { return "on " + machine_name(design.cluster) + "\n"; }
@@ -152,8 +186,12 @@ int run_scaling(const Arguments& arguments) {
   const bool weak = arguments.has("--weak");
   const auto points = scaling(std::get<Design>(design), {weak}, interrupt.token());
   if (!points) return kInterrupted;
-  std::cout << (arguments.has("--json") ? scaling_json(*points, weak).dump(2) + "\n"
-                                        : on_machine(std::get<Design>(design)) + scaling_text(*points));
+  std::optional<BestLayouts> best = BestLayouts();
+  if (arguments.has("--best")) best = best_layouts(std::get<Design>(design), *points, interrupt.token());
+  if (!best) return kInterrupted;
+  std::cout << (arguments.has("--json") ? scaling_json(*points, *best, weak).dump(2) + "\n"
+                                        : on_machine(std::get<Design>(design)) + scaling_text(*points) +
+                                              (best->empty() ? "" : best_text(*best)));
   return kDone;
 }
 
@@ -182,7 +220,9 @@ Command scaling_command() {
   std::vector<Flag> flags{
       json_flag(),
       {"--weak", 0, FlagKind::Switch, "",
-       "The batch grows with the number of replicas; without this flag the batch is constant.", ""}};
+       "The batch grows with the number of replicas; without this flag the batch is constant.", ""},
+      {"--best", 0, FlagKind::Switch, "",
+       "Also find the fastest layout at each size, as \"shardscape-cli layout\" does.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "scaling",
@@ -192,7 +232,7 @@ Command scaling_command() {
                   "tokens per second and GPU, divided by the value of the smallest size. ") +
           kDesignFlagsHelp,
       {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
-       "shardscape-cli scaling --design my.shardscape.json --weak"},
+       "shardscape-cli scaling --design my.shardscape.json --weak --best"},
       std::move(flags),
       0,
       run_scaling};

@@ -103,7 +103,7 @@ inline constexpr auto kFields<ParallelSpec> = std::tuple{
     field<kPlan>("ep", &ParallelSpec::ep),
     field<kPlan>("etp", &ParallelSpec::etp),
     field<kPlan>("dispatcher", &ParallelSpec::dispatcher),
-    field<kStepSeconds>("dispatch_sms", &ParallelSpec::dispatch_sms),
+    field<kLayerSeconds>("dispatch_sms", &ParallelSpec::dispatch_sms),
     field<kPlan>("sequence_parallel", &ParallelSpec::sequence_parallel),
     field<kPlan>("context", &ParallelSpec::context),
     field<kPlan>("ulysses_degree", &ParallelSpec::ulysses_degree),

@@ -88,6 +88,8 @@ std::string Evaluator::first_error(const Design& design) {
   return shardscape::first_error(design, &shared_->latest.local().validated);
 }
 
+PlanCache* Evaluator::cache() const { return shared_->cache.get(); }
+
 Evaluation Evaluator::evaluate(const Design& design, const EvaluationOptions& options,
                                const std::stop_token& stop) {
   Evaluation out;

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 
+#include "base/plan_cache.h"
 #include "design/design.h"
 
 namespace shardscape {
@@ -46,6 +47,9 @@ class Evaluator {
 
   // The knob of the first error, as first_error() of validate.h defines it; empty if the design is valid.
   std::string first_error(const Design& design);
+
+  // The cache of plans that all designs share.
+  PlanCache* cache() const;
 
  private:
   struct Shared;

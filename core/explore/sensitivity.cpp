@@ -56,14 +56,6 @@ bool repair(Neighbour& n, const Design& from, const Knob& knob) {
   return false;
 }
 
-std::optional<Neighbour> neighbour(const Design& from, const Knob& knob, const std::string& value) {
-  Neighbour n{value, {}, from, {}};
-  if (set_knob(n.design, knob, value) || n.design == from || !follow_ranks(n, from, knob) ||
-      !repair(n, from, knob))
-    return std::nullopt;
-  return n;
-}
-
 // Lists of values to try. In each list, the first value that gives a valid design counts.
 std::vector<std::vector<std::string>> candidates(const Design& design, const Knob& knob) {
   const auto words = [](std::initializer_list<int64_t> numbers) {
@@ -105,6 +97,14 @@ constexpr EvaluationOptions kTimeAll{0, true};
 
 }  // namespace
 
+std::optional<Neighbour> make_neighbour(const Design& from, const Knob& knob, const std::string& value) {
+  Neighbour n{value, {}, from, {}};
+  if (set_knob(n.design, knob, value) || n.design == from || !follow_ranks(n, from, knob) ||
+      !repair(n, from, knob))
+    return std::nullopt;
+  return n;
+}
+
 std::vector<const Neighbour*> KnobSensitivity::extremes(size_t most) const {
   std::vector<const Neighbour*> out;
   for (const Neighbour& n : neighbours) out.push_back(&n);
@@ -128,7 +128,7 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
     KnobSensitivity effect{&knob, knob_text(design, knob), {}};
     for (const auto& values : candidates(design, knob))
       for (const std::string& value : values)
-        if (auto n = neighbour(design, knob, value)) {
+        if (auto n = make_neighbour(design, knob, value)) {
           effect.neighbours.push_back(std::move(*n));
           break;
         }

@@ -23,6 +23,10 @@ struct Neighbour {
   Evaluation evaluation;  // timed even if it does not fit
 };
 
+// The design with this value of the knob, made valid by fixes that change neither the knob nor the number of
+// ranks. Its evaluation is empty. nullopt: there is no such design, or it equals `from`.
+std::optional<Neighbour> make_neighbour(const Design& from, const Knob& knob, const std::string& value);
+
 struct KnobSensitivity {
   const Knob* knob = nullptr;
   std::string value;  // value in the design

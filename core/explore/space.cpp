@@ -9,6 +9,7 @@
 #include "design/validate/checks.h"
 #include "explore/values.h"
 #include "graph/build.h"
+#include "pipeline/same_schedule.h"
 
 namespace shardscape {
 
@@ -16,6 +17,9 @@ namespace {
 
 constexpr const char* kDegrees[] = {"tp", "cp", "pp",
                                     "dp"};  // degrees that multiply to the ranks, slowest first
+// Knobs that only choose the order of passes.
+constexpr const char* kScheduleKnobs[] = {"schedule", "microbatch_group", "pass_times", "most_in_flight",
+                                          "waiting_percent"};
 constexpr Wide kMaxSize = Wide{1} << 120;
 
 bool is_degree(std::string_view id) {
@@ -305,6 +309,9 @@ class SpaceBuilder {
         add_digit(axis);
         space_->without_effect_.emplace_back(static_cast<size_t>(axis),
                                              no_effect_test(*space_->axes_[static_cast<size_t>(axis)].knob));
+        const std::string& id = space_->axes_[static_cast<size_t>(axis)].id;
+        if (std::find(std::begin(kScheduleKnobs), std::end(kScheduleKnobs), id) != std::end(kScheduleKnobs))
+          space_->schedule_axes_.push_back(static_cast<size_t>(axis));
       }
     // A preset would overwrite knobs of the model that have a single value.
     if (const int model = space_->axis(kModelAxis); model >= 0)
@@ -401,6 +408,42 @@ bool Space::repeats(const Design& design, const std::vector<int>& values) const 
     const auto& [axis, has_no_effect] = axis_and_test;
     return values[axis] > 0 && has_no_effect(design);
   });
+}
+
+Wide Space::first_equal(Wide index, SpaceCursor& cursor) const {
+  for (bool changed = true; changed;) {
+    changed = false;
+    const Design& design = cursor.at(index);
+    std::vector<int> rows = digits_at(index);
+    for (const auto& [axis, has_no_effect] : without_effect_) {
+      if (cursor.values()[axis] == 0 || !has_no_effect(design)) continue;
+      for (size_t i = 0; i < digits_.size(); ++i)
+        if (digits_[i].axes.front() == static_cast<int>(axis)) rows[i] = 0;
+      changed = true;
+    }
+    index = index_at(rows);
+  }
+  return index;
+}
+
+bool Space::may_repeat_schedule(const std::vector<int>& values) const {
+  return std::any_of(schedule_axes_.begin(), schedule_axes_.end(),
+                     [&](size_t axis) { return values[axis] > 0; });
+}
+
+bool Space::repeats_schedule(const Design& design, const std::vector<int>& values, PlanCache* cache) const {
+  if (!trains(design)) return false;  // the knobs have no effect
+  const auto microbatches = static_cast<int>(design.workload.batch /
+                                             (design.workload.microbatch * design.parallel.dp));
+  for (size_t axis : schedule_axes_)
+    for (int earlier = 0; earlier < values[axis]; ++earlier) {
+      Design other = design;
+      settings_[axis][static_cast<size_t>(earlier)](other);
+      if (excluded_by(other) < 0 && first_error(other).empty() &&
+          same_schedule(design.parallel, other.parallel, microbatches, cache))
+        return true;
+    }
+  return false;
 }
 
 void Space::apply(Design& design, size_t digit, int row) const {

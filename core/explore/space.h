@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/plan_cache.h"
 #include "base/problem.h"
 #include "base/wide.h"
 #include "design/knobs/knob_state.h"
@@ -74,6 +75,16 @@ class Space {
   int excluded_by(const Design& design) const;
   // Whether the design differs from an earlier one only in knobs without effect on it (knob_state.h).
   bool repeats(const Design& design, const std::vector<int>& values) const;
+  // Whether an earlier value of a knob of the schedule gives a valid design with the same schedule
+  // (pipeline/same_schedule.h): at pp = 1, all schedules but GPipe are one. Requires a valid design. cache:
+  // stores the orders that zb-auto finds.
+  bool repeats_schedule(const Design& design, const std::vector<int>& values, PlanCache* cache) const;
+  // Whether repeats_schedule() can be true for these values.
+  bool may_repeat_schedule(const std::vector<int>& values) const;
+
+  // The index of the first design that differs from design `index` only in knobs without effect on it.
+  // cursor: of this space.
+  Wide first_equal(Wide index, class SpaceCursor& cursor) const;
 
   // Digits of the mixed radix, slowest first; the search (search.h) moves along them.
   struct Digit {
@@ -94,6 +105,7 @@ class Space {
   std::vector<SpaceAxis> axes_;
   std::vector<std::vector<KnobSetting>> settings_;               // per axis and value
   std::vector<std::pair<size_t, NoEffectTest>> without_effect_;  // axes whose knob can be without effect
+  std::vector<size_t> schedule_axes_;                            // axes that only choose the order of passes
   std::vector<Digit> digits_;
   std::vector<Constraint> constraints_;
   Wide size_ = 1;

@@ -13,11 +13,16 @@ std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCount
     ++counts.excluded[space_.constraints()[static_cast<size_t>(broken)].text()];
     return std::nullopt;
   }
-  if (space_.repeats(design, cursor.values())) {
+  bool repeated = space_.repeats(design, cursor.values());
+  if (repeated || space_.may_repeat_schedule(cursor.values())) {
     const std::string error = evaluator_.first_error(design);
-    ++counts.enumerated;
-    ++(error.empty() ? counts.repeated : counts.invalid[error]);
-    return std::nullopt;
+    repeated = repeated ||
+               (error.empty() && space_.repeats_schedule(design, cursor.values(), evaluator_.cache()));
+    if (repeated || !error.empty()) {
+      ++counts.enumerated;
+      ++(error.empty() ? counts.repeated : counts.invalid[error]);
+      return std::nullopt;
+    }
   }
   Evaluation evaluation = evaluator_.evaluate(design, options_, stop);
   if (stop.stop_requested() && !evaluation.timed()) return std::nullopt;  // a stop may have interrupted it

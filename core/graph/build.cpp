@@ -66,6 +66,7 @@ void set_layers(const Design& design, Structure& s) {
     if (splits_by_kv_heads(s, model, design.parallel.tp))
       layer.kv_split = kind.sizes.contains(size_row(&ModelSpec::kv_heads)) ? own_kv_split(s, design, model)
                                                                            : s.kv_split;
+    layer.one_kv_head = layer.kv_split > 0 && model.kv_heads == 1;
     if (!layers.carried.empty()) layer.carried = layers.carried[s.layers.size() - 1];
     if (layers.blocks.empty()) continue;
     const EnteringBlocks& blocks = layers.blocks[s.layers.size() - 1];
@@ -107,6 +108,7 @@ Structure structure_of(const Design& given) {
   s.ssm_shared = s.cp && ranks_per_mixer_group(design) > 1;
   s.sequence_parallel = s.tp && design.parallel.sequence_parallel;
   s.kv_split = splits_by_kv_heads(s, design.model, design.parallel.tp) ? 1 : 0;
+  s.one_kv_head = s.kv_split > 0 && design.model.kv_heads == 1;
   s.grouped = design.model.kv_heads < design.model.heads;
   if (design.model.experts > 0) {
     const ParallelSpec& p = design.parallel;
@@ -174,6 +176,7 @@ Segment finish_segment(SegmentBuilder& builder, bool trains) {
         builder.segment().ops.size());
   }
   simplify(builder);
+  hoist_concurrent(builder);
   count_flops_and_bytes(builder);
   fuse(builder);
   find_lifetimes(builder);
@@ -187,6 +190,9 @@ Segment build_segment(const Structure& structure, const KernelProfile& profile,
   SegmentBuilder builder(structure, profile, scope_of(structure, layer), kind, architecture.stream);
   assemble_section(builder, section, kind == SegmentKind::Head ? architecture.mtp : SectionTemplate{},
                    architecture.carries, library);
+  if (kind == SegmentKind::Layer)
+    for (BlockInstance& block : builder.segment().blocks)
+      block.concurrent = architecture.concurrent.contains(block.name);
   return finish_segment(builder, structure.trains());
 }
 

@@ -159,6 +159,7 @@ inline bool is_recomputation(const Op& op) { return op.forward >= 0 && op.grad =
 // An instance of a block template: name "attention" of template self_attention.
 struct BlockInstance {
   std::string name, template_id, label;
+  bool concurrent = false;  // Architecture::concurrent names it
 };
 
 // The ops that one kernel computes, and how the code base runs the kernel (passes/fuse.cpp).
@@ -376,6 +377,7 @@ struct LayerStructure {
   std::vector<int> sizes;  // sizes of its own, by row of kModelSizes
   bool window = false, chunk = false, q_compressed = false, grouped = false, local_experts = false;
   int kv_split = 0;
+  bool one_kv_head = false;
   WeightFormats formats{};  // of all roles
   int64_t vectors = 0;      // Structure::vectors, holds_vectors
   bool holds_vectors = false;
@@ -395,6 +397,8 @@ struct Structure {
        tied = false;
   // The split of tp by KV heads, where tp is larger: its position in kKvSplits plus 1; 0 without a split.
   int kv_split = 0;
+  // That split has one part: all ranks of tp hold copies of the only KV head.
+  bool one_kv_head = false;
   bool dropout = false;
   bool window = false;        // sliding-window attention has a window
   bool chunk = false;         // attention in chunks has a chunk
@@ -410,8 +414,8 @@ struct Structure {
   // Passes run the vision tower. frozen_tower: no gradients train it. tower_data: ranks share the images.
   bool images = false, frozen_tower = false, tower_data = false;
   // The kinds of layers and their order, where the model says more than its architecture. window, chunk,
-  // formats, q_compressed, grouped, kv_split and local_experts above and below are those of layers without
-  // sizes of their own.
+  // formats, q_compressed, grouped, kv_split, one_kv_head and local_experts above and below are those of
+  // layers without sizes of their own.
   std::vector<LayerStructure> layers;
   WeightFormats formats;  // inference: of layers without formats of their own, embedding and head
   LayerPattern pattern;

@@ -11,11 +11,11 @@ void add_to(CacheKey& key, const CarriedUse& use) {
 }
 
 void add_to(CacheKey& key, const LayerStructure& layer) {
-  const auto& [name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, formats,
-               vectors, holds_vectors, carried] = layer;
+  const auto& [name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, one_kv_head,
+               formats, vectors, holds_vectors, carried] = layer;
   const auto add = [&](const auto&... member) { (add_value(key, member), ...); };
-  add(name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, formats, vectors,
-      holds_vectors, carried);
+  add(name, kind, sizes, window, chunk, q_compressed, grouped, local_experts, kv_split, one_kv_head, formats,
+      vectors, holds_vectors, carried);
 }
 
 Structure structure_of_layer(const Structure& structure, const LayerStructure& layer) {
@@ -26,6 +26,7 @@ Structure structure_of_layer(const Structure& structure, const LayerStructure& l
   out.grouped = layer.grouped;
   out.local_experts = layer.local_experts;
   out.kv_split = layer.kv_split;
+  out.one_kv_head = layer.one_kv_head;
   out.vectors = layer.vectors;
   out.holds_vectors = layer.holds_vectors;
   out.carried = layer.carried;
@@ -54,6 +55,7 @@ Structure structure_of_tower(const Structure& structure) {
   out.sequence_parallel = out.ulysses = out.ring = out.zigzag = out.cp_sequences = false;
   out.ssm_free_heads = out.ssm_heads = out.ssm_shared = out.dcp = out.dcp_groups = false;
   out.kv_split = 0;
+  out.one_kv_head = false;
   if (!out.tower_data) out.cp = false;  // every rank of cp encodes all images
   return out;
 }

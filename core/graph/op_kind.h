@@ -87,6 +87,7 @@ enum class OpKind : uint8_t {
   IdentityExperts,  // the experts that return their input
   DispatchNodes,
   Dispatch,
+  DispatchWeights,  // the weights of the slots, where experts multiply them
   CombineNodes,
   Combine,
   CombineSum,  // without weights

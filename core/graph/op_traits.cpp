@@ -2,6 +2,8 @@
 
 #include <iterator>
 
+#include "graph/op_rows.h"
+
 namespace shardscape {
 namespace {
 
@@ -10,26 +12,16 @@ using G = GradientRule;
 using F = FlopsRule;
 using B = BytesRule;
 using T = TimeRule;
-using R = RoutingRule;
 using W = WholeLetters;
 using D = DroppedLetters;
 
 constexpr int kTwoOrMore = -1;
-constexpr Axis kTokens[] = {Axis::Tokens}, kStream[] = {Axis::Batch, Axis::Seq}, kChoices[] = {Axis::Choices},
-               kPicked[] = {Axis::Picked}, kCompressed[] = {Axis::Compressed},
+constexpr Axis kPicked[] = {Axis::Picked}, kCompressed[] = {Axis::Compressed},
                kOutputGroups[] = {Axis::OutputGroups, Axis::GroupHeads}, kStreams[] = {Axis::Streams},
-               kGrown[] = {Axis::GrownBlocks}, kSlots[] = {Axis::Experts, Axis::Slots},
-               kNodeSlots[] = {Axis::Nodes, Axis::NodeSlots},
-               kImageTokens[] = {Axis::ImageTokens, Axis::Merged}, kPooledTokens[] = {Axis::ImageTokens},
-               kAllTokens[] = {Axis::Seq}, kUnfolded[] = {Axis::QuarterTokens, Axis::ConvTaps};
+               kGrown[] = {Axis::GrownBlocks}, kImageTokens[] = {Axis::ImageTokens, Axis::Merged},
+               kPooledTokens[] = {Axis::ImageTokens}, kAllTokens[] = {Axis::Seq},
+               kUnfolded[] = {Axis::QuarterTokens, Axis::ConvTaps};
 
-constexpr OpTraits routing(OpTraits row, RoutingRule rule) {
-  row.routing = rule;
-  row.gradient = G::Routing;
-  row.drops = D::Any;
-  row.accepts_partial_gradient = true;
-  return row;
-}
 constexpr OpTraits tokens_of_patches(OpKind kind, std::string_view name, int operands,
                                      std::span<const Axis> makes) {
   OpTraits row{.kind = kind, .name = name, .template_name = name, .flops = F::None};
@@ -38,18 +30,7 @@ constexpr OpTraits tokens_of_patches(OpKind kind, std::string_view name, int ope
   row.makes = makes;
   return row;
 }
-constexpr OpTraits redistribution(OpKind kind, std::string_view name,
-                                  std::optional<CollectiveKind> collective,
-                                  GradientRule gradient = G::Redistribution) {
-  return {.kind = kind,
-          .name = name,
-          .family = OpFamily::Redistribution,
-          .gradient = gradient,
-          .flops = F::None,
-          .collective = collective};
-}
-
-// One row per kind, in the order of OpKind.
+// One row per kind, in the order of OpKind; those of routing and redistribution are in op_rows_routing.cpp.
 constexpr OpTraits kRows[] = {
     {.kind = OpKind::Einsum,
      .name = "matmul",
@@ -169,10 +150,24 @@ constexpr OpTraits kRows[] = {
      .template_name = "swiglu",
      .family = OpFamily::SwiGlu,
      .group = Activation,
-     .operands = 2},
-    {.kind = OpKind::GeGlu, .name = "geglu", .template_name = "geglu", .group = Activation, .operands = 2},
+     .operands = 2,
+     .optional = 1,
+     .weighs_slots = true},
+    {.kind = OpKind::GeGlu,
+     .name = "geglu",
+     .template_name = "geglu",
+     .group = Activation,
+     .operands = 2,
+     .optional = 1,
+     .weighs_slots = true},
     {.kind = OpKind::Gelu, .name = "gelu", .template_name = "gelu", .group = Activation, .operands = 1},
-    {.kind = OpKind::Relu2, .name = "relu2", .template_name = "relu2", .group = Activation, .operands = 1},
+    {.kind = OpKind::Relu2,
+     .name = "relu2",
+     .template_name = "relu2",
+     .group = Activation,
+     .operands = 1,
+     .optional = 1,
+     .weighs_slots = true},
     {.kind = OpKind::SoftCap, .name = "soft_cap", .template_name = "soft_cap", .group = Loss, .operands = 1},
     {.kind = OpKind::Scale,
      .name = "scale",
@@ -197,7 +192,9 @@ constexpr OpTraits kRows[] = {
      .name = "bias_add",
      .template_name = "bias_add",
      .gradient = G::ToParameter,
-     .operands = 2},
+     .operands = 2,
+     .optional = 1,
+     .weighs_slots = true},
     {.kind = OpKind::SigmoidGate,
      .name = "sigmoid_gate",
      .template_name = "sigmoid_gate",
@@ -432,160 +429,20 @@ constexpr OpTraits kRows[] = {
      .group = Loss,
      .operands = 3,
      .float_result = true},
-    routing({.kind = OpKind::Flatten,
-             .name = "flatten",
-             .template_name = "flatten",
-             .flops = F::FirstOperand,
-             .operands = 1,
-             .makes = kTokens,
-             .relabels = true},
-            R::StreamToTokens),
-    routing({.kind = OpKind::Unflatten,
-             .name = "unflatten",
-             .template_name = "unflatten",
-             .flops = F::FirstOperand,
-             .operands = 1,
-             .makes = kStream,
-             .relabels = true},
-            R::TokensToStream),
-    routing({.kind = OpKind::SoftmaxTopK,
-             .name = "softmax_top_k",
-             .template_name = "softmax_top_k",
-             .group = Activation,
-             .flops = F::FirstOperand,
-             .operands = 1,
-             .optional = 1,
-             .makes = kChoices},
-            R::Tokens),
-    routing({.kind = OpKind::SigmoidTopK,
-             .name = "sigmoid_top_k",
-             .template_name = "sigmoid_top_k",
-             .group = Activation,
-             .flops = F::FirstOperand,
-             .operands = 1,
-             .optional = 1,
-             .makes = kChoices},
-            R::Tokens),
-    routing({.kind = OpKind::ScoreTopK,
-             .name = "score_top_k",
-             .template_name = "score_top_k",
-             .family = OpFamily::Router,
-             .group = Activation,
-             .flops = F::FirstOperand,
-             .operands = 1,
-             .optional = 1,
-             .makes = kChoices},
-            R::Tokens),
-    routing({.kind = OpKind::TableTopK,
-             .name = "table_top_k",
-             .template_name = "table_top_k",
-             .family = OpFamily::Router,
-             .group = Activation,
-             .flops = F::FirstOperand,
-             .operands = 3},
-            R::Tokens),
-    {.kind = OpKind::ExpertScale,
-     .name = "expert_scale",
-     .template_name = "expert_scale",
-     .group = Activation,
-     .flops = F::FirstOperand,
-     .operands = 2,
-     .drops = D::LastOfSecond},
-    routing({.kind = OpKind::WeighTokens,
-             .name = "weigh_tokens",
-             .template_name = "weigh_tokens",
-             .group = Activation,
-             .flops = F::Result,
-             .operands = 2},
-            R::Tokens),
-    routing({.kind = OpKind::IdentityExperts,
-             .name = "identity_experts",
-             .template_name = "identity_experts",
-             .group = Activation,
-             .flops = F::Result,
-             .operands = 2},
-            R::Tokens),
-    routing({.kind = OpKind::DispatchNodes,
-             .name = "dispatch_nodes",
-             .template_name = "dispatch_nodes",
-             .flops = F::Result,
-             .operands = 2,
-             .makes = kNodeSlots,
-             .sends_tokens = true,
-             .choices_operand = 0},
-            R::TokensToNodes),
-    routing({.kind = OpKind::Dispatch,
-             .name = "dispatch",
-             .template_name = "dispatch",
-             .flops = F::Result,
-             .time = T::Routing,
-             .operands = 2,
-             .makes = kSlots,
-             .sends_tokens = true,
-             .choices_operand = 0},
-            R::ToExperts),
-    routing({.kind = OpKind::CombineNodes,
-             .name = "combine_nodes",
-             .template_name = "combine_nodes",
-             .flops = F::FirstOperand,
-             .operands = 1,
-             .makes = kTokens},
-            R::NodesToTokens),
-    routing({.kind = OpKind::Combine,
-             .name = "combine",
-             .template_name = "combine",
-             .flops = F::FirstOperand,
-             .time = T::Routing,
-             .operands = 2},
-            R::FromExperts),
-    routing({.kind = OpKind::CombineSum,
-             .name = "combine_sum",
-             .template_name = "combine_sum",
-             .flops = F::FirstOperand,
-             .time = T::Routing,
-             .operands = 2,
-             .choices_operand = 1},
-            R::FromExperts),
-    redistribution(OpKind::AllReduce, "all_reduce", CollectiveKind::AllReduce),
-    redistribution(OpKind::AllGather, "all_gather", CollectiveKind::AllGather),
-    redistribution(OpKind::ReduceScatter, "reduce_scatter", CollectiveKind::ReduceScatter),
-    redistribution(OpKind::AllToAll, "all_to_all", CollectiveKind::AllToAll),
-    redistribution(OpKind::RingPass, "ring_pass", CollectiveKind::SendRecv, G::None),
-    redistribution(OpKind::RingSum, "ring_sum", CollectiveKind::SendRecv),
-    redistribution(OpKind::Slice, "slice", std::nullopt),
-    {.kind = OpKind::Optimizer,
-     .name = "optimizer",
-     .group = FlopsGroup::Optimizer,
-     .gradient = G::None,
-     .flops = F::None},
-    {.kind = OpKind::Quantize,
-     .name = "quantize",
-     .gradient = G::StraightThrough,
-     .flops = F::Quantize,
-     .bytes = B::QuantizedCopies},
-    {.kind = OpKind::CacheWrite,
-     .name = "cache_write",
-     .gradient = G::None,
-     .flops = F::None,
-     .bytes = B::CacheWrite},
-    {.kind = OpKind::LastToken,
-     .name = "last_token",
-     .gradient = G::None,
-     .flops = F::None,
-     .bytes = B::LastToken},
-    {.kind = OpKind::MergeParts, .name = "merge_parts", .gradient = G::None, .flops = F::Merge},
 };
-static_assert(std::size(kRows) == kOpKindCount, "every kind has a row");
 static_assert(
     [] {
       for (size_t i = 0; i < std::size(kRows); ++i)
         if (kRows[i].kind != static_cast<OpKind>(i)) return false;
-      return true;
+      return std::size(kRows) == static_cast<size_t>(kFirstRoutingKind);
     }(),
-    "rows are in the order of OpKind");
+    "every kind before those of routing has a row, in the order of OpKind");
 
 }  // namespace
 
-const OpTraits& op_traits(OpKind kind) { return kRows[static_cast<size_t>(kind)]; }
+const OpTraits& op_traits(OpKind kind) {
+  const auto i = static_cast<size_t>(kind);
+  return i < std::size(kRows) ? kRows[i] : kRoutingRows[i - std::size(kRows)];
+}
 
 }  // namespace shardscape

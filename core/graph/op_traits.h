@@ -159,6 +159,9 @@ struct OpTraits {
   bool keeps_type = false;      // the result has the type of operand 0
   bool relabels = false;        // other axes for the same elements
   bool sends_tokens = false;    // operand 1 has the tokens; the result has their type
+  // Of slots of experts: a further last operand, the weights of the slots, may multiply the result of an
+  // activation, or the bias.
+  bool weighs_slots = false;
   // Position of a letter of operand 0 and of one of the result that are placed alike: keys with the tokens of
   // their blocks, groups with their heads.
   int placed_alike = -1;

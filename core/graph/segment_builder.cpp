@@ -179,7 +179,7 @@ OpId SegmentBuilder::add_op(Op op) {
 bool SegmentBuilder::has_statistic(const KernelStat& stat) const { return applies(structure_, stat); }
 
 Placement SegmentBuilder::result_placement(const std::string& letters, const LetterShards& shards,
-                                           const MeshAxes& also_partial) {
+                                           const MeshAxes& also_partial) const {
   Placement p;
   for (char letter : letters) {
     const auto it = shards.find(letter);
@@ -189,6 +189,10 @@ Placement SegmentBuilder::result_placement(const std::string& letters, const Let
   for (const auto& [letter, axes] : shards)
     for (MeshAxis axis : axes)
       if (p.shard_dim(axis) < 0 && !contains(p.partial, axis)) p.partial.push_back(axis);
+  if (structure_.one_kv_head) {
+    const KvSplit& split = kKvSplits.at(static_cast<size_t>(structure_.kv_split) - 1);
+    if (!contains(p.partial, split.copies)) std::erase(p.partial, split.heads);
+  }
   std::sort(p.partial.begin(), p.partial.end());
   return p;
 }

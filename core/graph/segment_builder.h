@@ -62,9 +62,10 @@ class SegmentBuilder {
                      const std::string& consumer);
 
   // Placement of a tensor over these letters when an op runs over the index space `shards`. An axis that
-  // shards a letter which the tensor lacks makes the tensor Partial.
-  static Placement result_placement(const std::string& letters, const LetterShards& shards,
-                                    const MeshAxes& also_partial);
+  // shards a letter which the tensor lacks makes the tensor Partial. All ranks of tp hold copies of an only
+  // KV head, so a sum over KV heads alone has one summand.
+  Placement result_placement(const std::string& letters, const LetterShards& shards,
+                             const MeshAxes& also_partial) const;
 
   // The tensor in another placement. Consumers of the same phase share the result.
   TensorId redistribute(TensorId from, const Placement& target, Phase phase, const std::string& consumer);
@@ -212,6 +213,8 @@ void differentiate(SegmentBuilder& builder);
 void recompute(SegmentBuilder& builder);
 // Drops ops that nothing needs.
 void simplify(SegmentBuilder& builder);
+// Moves the backward ops of concurrent blocks (BlockInstance::concurrent) to where their operands exist.
+void hoist_concurrent(SegmentBuilder& builder);
 // Fills FLOPs and bytes of every op.
 void count_flops_and_bytes(SegmentBuilder& builder);
 // Decides which ops one kernel computes, as the kernel profile says. Needs the bytes of the ops.

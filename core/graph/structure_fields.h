@@ -42,6 +42,7 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("tp", &Structure::tp),
     field<kSegments>("sequence_parallel", &Structure::sequence_parallel),
     field<kSegments>("kv_split", &Structure::kv_split),
+    field<kSegments>("one_kv_head", &Structure::one_kv_head),
     field<kGraph>("pp", &Structure::pp),
     field<kSegments>("tied", &Structure::tied),
     field<kSegments>("dropout", &Structure::dropout),

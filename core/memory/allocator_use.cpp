@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "grad_sync/sync_params.h"
+#include "graph/carried_tensors.h"
 #include "memory/gradient_steps.h"
 #include "memory/memory_timeline.h"
 #include "memory/segment_memories.h"
@@ -30,6 +31,7 @@ class AllocationTracer {
         m_(report),
         program_(stage_program(report, stage_)),
         gradients_(m_, stage_, program_.layout()),
+        carried_bytes_(m_.carried_gradients()),
         places_(pipeline_layout(report.design.parallel)),
         holds_messages_(holds_messages(report)) {
     for (const StageInstance& i : program_.layout().instances)
@@ -69,6 +71,7 @@ class AllocationTracer {
     const SegmentEvents* of;
     Blocks& blocks;
     size_t done = 0;
+    std::vector<std::pair<int, int32_t>> carried{};  // SegmentEvents::carried, as blocks
   };
   // A forward or backward of one virtual stage.
   struct Pass {
@@ -209,7 +212,12 @@ class AllocationTracer {
       if (bytes > 0) {
         if (it == run.blocks.end()) run.blocks[storage] = allocate(bytes);
       } else if (it != run.blocks.end()) {
-        release_block(it->second);
+        const auto carried = std::find_if(run.of->carried.begin(), run.of->carried.end(),
+                                          [id = storage](const auto& entry) { return entry.second == id; });
+        if (carried != run.of->carried.end())
+          run.carried.emplace_back(carried->first, it->second);
+        else
+          release_block(it->second);
         run.blocks.erase(it);
       }
     }
@@ -289,6 +297,7 @@ class AllocationTracer {
       for (const SavedStorage& saved : deferred_in(r_.graph().segments[static_cast<size_t>(segment)], policy))
         deferred_.insert(saved.storage);
     pass.passing = end(run, false);
+    for (const auto& [index, block] : run.carried) carried_[{index, pass.action.microbatch}] = block;
     while (!run.blocks.empty() && SegmentEvents::is_gradient(run.blocks.begin()->first)) {
       gradient_blocks_[{i, false}].push_back(run.blocks.begin()->second);
       run.blocks.erase(run.blocks.begin());
@@ -308,6 +317,9 @@ class AllocationTracer {
         run.blocks[storage] = allocate(
             m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(storage)]);
     if (!pass.splits()) drop(i, pass.action.microbatch);
+    for (const Carried& carried : r_.graph().segments[static_cast<size_t>(segment)].carried)
+      if (carried.out_grad >= 0 && carried.in_grad < 0)
+        release_block(take_carried(carried.index, pass.action.microbatch));
     apply(gradients_.end(i, pass.accumulation));
     if (pass.left() == 0) apply(gradients_.end_pass(pass.range, pass.accumulation));
   }
@@ -328,11 +340,40 @@ class AllocationTracer {
   }
   int64_t virtual_stage(int chunk) const { return places_.virtual_stage({stage_.stage, chunk}); }
 
+  // Gradients of carried tensors. They live from the last layer that reads the tensor to the layer that makes
+  // it, and travel with the messages between both.
+
+  // Indices of those in the message at the begin or the end of a virtual stage.
+  std::vector<int> carried_across_end(int chunk, bool end) const {
+    std::vector<int> out;
+    const StagePlace place{stage_.stage, chunk};
+    if (carried_bytes_.empty() || !(end ? places_.sends(place) : places_.receives(place))) return out;
+    const StageChunk& of = stage_.chunks[static_cast<size_t>(chunk)];
+    const int mask = carried_across(r_.graph(), r_.design.model, of.first_layer + (end ? of.layers : 0));
+    for (int i = 0; i < std::ssize(carried_bytes_); ++i)
+      if (mask >> i & 1 && carried_bytes_[static_cast<size_t>(i)] > 0) out.push_back(i);
+    return out;
+  }
+  // Those that arrive, unless they have arrived before.
+  void receive_carried(const Action& a) {
+    for (const int index : carried_across_end(a.chunk, true))
+      if (const auto [it, fresh] = carried_.try_emplace({index, a.microbatch}, kNone); fresh)
+        it->second = allocate(carried_bytes_[static_cast<size_t>(index)]);
+  }
+  int32_t take_carried(int index, int microbatch) {
+    const auto it = carried_.find({index, microbatch});
+    if (it == carried_.end()) return kNone;
+    const int32_t block = it->second;
+    carried_.erase(it);
+    return block;
+  }
+
   // accumulation: the accumulation step of an action that computes weight gradients.
   Pass pass_of(const Action& a, const AccumulationStep& accumulation = {}) {
     Pass pass{a, program_.range(a), program_.pass(a)};
     pass.passing = std::exchange(message(pass.backward(), virtual_stage(a.chunk), a.microbatch), kNone);
     if (a.kind == ActionKind::Backward) pass.accumulation = accumulation;
+    if (pass.backward()) receive_carried(a);
     apply(gradients_.begin_pass(pass.accumulation));
     return pass;
   }
@@ -341,6 +382,10 @@ class AllocationTracer {
     if (pass.backward() && holds_messages_ && places_.sends({stage_.stage, pass.action.chunk}))
       release_block(
           std::exchange(message(false, virtual_stage(pass.action.chunk) + 1, pass.action.microbatch), kNone));
+    if (pass.backward())
+      for (const int index : carried_across_end(pass.action.chunk, false))
+        sent_carried_[{pass.action.chunk, pass.action.microbatch}].push_back(
+            take_carried(index, pass.action.microbatch));
     const int64_t next = virtual_stage(pass.action.chunk) + (pass.backward() ? -1 : 1);
     if (next >= 0 && next < places_.virtual_stages() && (trains_ || pass.passing != kNone))
       message(pass.backward(), next, pass.action.microbatch) = pass.passing;
@@ -357,6 +402,7 @@ class AllocationTracer {
         message(false, virtual_stage(a.chunk), a.microbatch) = kBuffer;
     }
     if (holds_messages_) return;
+    if (backward) receive_carried(a);
     const SegmentEvents& into = events(backward ? range.end - 1 : range.first,
                                        backward ? Part::Backward : Part::Forward);
     for (size_t i = 0; i < into.begin; ++i)
@@ -367,6 +413,9 @@ class AllocationTracer {
     if (holds_messages_ && !backward) return;
     int32_t& in_transit = message(backward, virtual_stage(a.chunk) + (backward ? -1 : 1), a.microbatch);
     release_block(std::exchange(in_transit, kNone));
+    if (!backward) return;
+    for (const int32_t block : sent_carried_[{a.chunk, a.microbatch}]) release_block(block);
+    sent_carried_.erase({a.chunk, a.microbatch});
   }
 
   // Runs the weight gradients that an earlier backward has deferred.
@@ -423,13 +472,16 @@ class AllocationTracer {
   SegmentMemories m_;
   const StageProgram program_;
   GradientSteps gradients_;
+  const std::vector<int64_t> carried_bytes_;  // of the gradients of carried tensors, by index
   PipelineLayout places_;
   const bool holds_messages_;
   std::vector<ClassKey> keys_;     // by instance
   std::vector<int64_t> elements_;  // of each parameter of the stage, in order
   std::map<std::pair<ClassKey, Part>, SegmentEvents> events_;
   std::map<ClassKey, std::set<StorageId>> saved_;
-  std::map<std::pair<size_t, int>, Blocks> held_;  // by instance and microbatch
+  std::map<std::pair<int, int>, int32_t> carried_;                    // by index and microbatch
+  std::map<std::pair<int, int>, std::vector<int32_t>> sent_carried_;  // by virtual stage and microbatch
+  std::map<std::pair<size_t, int>, Blocks> held_;                     // by instance and microbatch
   std::map<std::tuple<bool, int64_t, int>, int32_t> messages_;
   std::set<StorageId> deferred_;
   std::map<std::pair<size_t, bool>, std::vector<int32_t>> gradient_blocks_;  // by owner, and whether reduced

@@ -257,7 +257,8 @@ class StageTimeline : StageProfiles {
 
   // Layers times microbatches that hold saved tensors, by segment and checkpoint policy. The running
   // microbatch counts with the layers before the running instance: a forward has run these layers, a backward
-  // has not used them yet. received: the number whose saved input is a receive buffer.
+  // has not used them yet. received: the number whose saved input is a receive buffer, or a saved result of
+  // the instance before.
   std::map<ClassKey, int64_t> saved_copies_at(const PeakCandidate& candidate,
                                               const std::vector<RunningPass>& running_passes,
                                               std::map<ClassKey, int64_t>* received = nullptr) const {
@@ -274,7 +275,7 @@ class StageTimeline : StageProfiles {
                                                             i - begin >= w.level.instance;
                                                    });
         copies[key(i)] += count;
-        if (received && input_received(i)) (*received)[key(i)] += count;
+        if (received && (input_received(i) || input_shared(i))) (*received)[key(i)] += count;
       }
     }
     for (const RunningPass& work : running_passes)
@@ -400,8 +401,9 @@ class StageTimeline : StageProfiles {
       }
       if (work.level.after_run) continue;
       for (const LiveStorage& storage : m_.live(key(instance_of(work)), work.level.part)) {
-        if (storage.bytes == 0 || (input_received(starts_[work.chunk] + work.level.instance) &&
-                                   storage.storage == input_of(at.segment)))
+        const size_t i = instance_of(work);
+        if (storage.bytes == 0 ||
+            ((input_received(i) || input_shared(i)) && storage.storage == input_of(at.segment)))
           continue;
         out.contributors.push_back({storage.name + " of microbatch " + std::to_string(work.of.microbatch),
                                     storage.category, storage.bytes});

@@ -7,6 +7,7 @@
 #include "grad_sync/sync_params.h"
 #include "grad_sync/sync_plan.h"
 #include "graph/build.h"
+#include "graph/carried_tensors.h"
 #include "graph/structure_fields.h"
 #include "model/library.h"
 
@@ -109,6 +110,18 @@ int64_t SegmentMemories::new_gradient_bytes(int segment) const {
   if (sizes().new_gradients.empty()) return 0;
   const std::vector<int64_t>& of = sizes().new_gradients[static_cast<size_t>(segment)];
   return std::accumulate(of.begin(), of.end(), int64_t{0});
+}
+
+std::vector<int64_t> SegmentMemories::carried_gradients() const {
+  std::vector<int64_t> out;
+  for (const auto& made : made_carried(report_.graph())) {
+    const bool trained = made && made->grad >= 0;
+    const auto segment = static_cast<size_t>(trained ? made->segment : 0);
+    out.push_back(trained ? sizes().storages[segment][static_cast<size_t>(
+                                report_.graph().segments[segment].tensor(made->grad).storage)]
+                          : 0);
+  }
+  return out;
 }
 
 const Footprint& SegmentMemories::of(ClassKey key) {

@@ -86,6 +86,8 @@ class SegmentMemories {
   const SegmentLifetimes& lifetimes() const { return *lifetimes_; }
   // Bytes of the gradients that the first backward of a segment allocates.
   int64_t new_gradient_bytes(int segment) const;
+  // Bytes of the gradient of every carried tensor, by index (graph/carried_tensors.h); 0: it has none.
+  std::vector<int64_t> carried_gradients() const;
   const SegmentSizes& sizes() const { return table_ ? table_->sizes : own_.sizes; }
   MemoryCategory category(int segment, StorageId saved) const {
     return lifetimes_->saved_category(segment, saved);

@@ -269,15 +269,13 @@ SegmentMemory SegmentLifetimes::memory(int segment, CheckpointPolicy checkpoint_
                                                                                 [storage];
   }
   out.saved = out.forward.end;
+  out.saves_input = saves_input(segment, checkpoint_policy);
   if (s.kind != SegmentKind::Head && s.output >= 0) {
     // The next instance owns the result. `saved` includes the result only if this segment saves it too.
     const auto& per = segments_[static_cast<size_t>(segment)];
     const StorageId result = per.root[static_cast<size_t>(s.tensor(s.output).storage)];
-    const auto saved = saved_by(s, checkpoint_policy);
-    const bool saves_result = std::any_of(saved.begin(), saved.end(), [&](const SavedStorage& k) {
-      return per.root[static_cast<size_t>(k.storage)] == result;
-    });
-    if (!saves_result)
+    out.saves_output = saved_storages(segment, checkpoint_policy).contains(result);
+    if (!out.saves_output)
       out.saved[static_cast<size_t>(per.category[static_cast<size_t>(
           result)])] -= sizes.storages[static_cast<size_t>(segment)][static_cast<size_t>(result)];
   }

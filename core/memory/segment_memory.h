@@ -58,6 +58,8 @@ struct SegmentMemory {
   SegmentPart input_backward;
   CategoryBytes saved{};        // saved tensors of one microbatch between forward and backward
   CategoryBytes output_grad{};  // part of the begin of the backward
+  bool saves_input = false;     // unchanged
+  bool saves_output = false;    // the result, which the next instance gets as its input
 };
 
 // The ops of one part of a segment as the allocator sees them: one allocation or free after the other. An
@@ -75,6 +77,9 @@ struct SegmentEvents {
   static constexpr StorageId kGradients = std::numeric_limits<StorageId>::min();
   static StorageId gradient(size_t p) { return kGradients + static_cast<StorageId>(p); }
   static bool is_gradient(StorageId id) { return id < kGradients / 2; }
+  // Gradients of carried tensors that this part begins: by index of the tensor, the storage of the sum, which
+  // the layers before add to.
+  std::vector<std::pair<int, StorageId>> carried;
   // takes: the storage that the part gets from the previous instance. gives: the storage that it passes to
   // the next instance. -1: none.
   StorageId takes = -1, gives = -1;

@@ -111,6 +111,8 @@ void SegmentLifetimes::Walk::allocate_begin() {
   if (backward_) {
     if (s_.output_grad >= 0) allocate(memory(s_.output_grad));
     if (s_.input_grad >= 0) survivors_.insert(memory(s_.input_grad));
+    for (const Carried& carried : s_.carried)
+      if (carried.in_grad >= 0 && carried.out_grad < 0) begun_.insert(memory(carried.in_grad));
     if (input_only_)
       for (const SavedStorage& deferred : deferred_in(s_, checkpoint_policy_))
         survivors_.insert(root(deferred.storage));
@@ -269,7 +271,9 @@ void SegmentLifetimes::Walk::free_temporaries(OpId id, const Temporaries& tempor
 
 void SegmentLifetimes::Walk::free_after(OpId id) {
   const auto release = [&](StorageId storage) {
-    if (storage >= 0 && !survivors_.contains(storage) && last_use_.at(storage) == id) free(storage);
+    if (storage >= 0 && !survivors_.contains(storage) && !begun_.contains(storage) &&
+        last_use_.at(storage) == id)
+      free(storage);
   };
   for (const TensorId in : s_.op(id).inputs) release(memory_read(in));
   for (const TensorId produced : s_.op(id).outputs) release(memory(produced));
@@ -283,6 +287,9 @@ void SegmentLifetimes::Walk::name_messages() {
   events.takes = backward_ ? memory_of(s_.output_grad) : input_;
   if (forward_ && s_.kind != SegmentKind::Head) events.gives = memory_of(s_.output);
   if (backward_) events.gives = memory_of(s_.input_grad);
+  for (const Carried& carried : s_.carried)
+    if (begun_.contains(memory_of(carried.in_grad)))
+      events.carried.emplace_back(carried.index, memory_of(carried.in_grad));
   if (part_ == Part::ReplayInGroup)
     for (const Tensor& t : s_.tensors)
       if (t.repeat_of == s_.output) events.gives = memory_of(static_cast<TensorId>(&t - s_.tensors.data()));

@@ -68,6 +68,9 @@ class SegmentLifetimes::Walk {
   StorageId input_ = -1;
   const std::set<StorageId> saved_;  // saved between forward and backward
   std::set<StorageId> survivors_;    // storages that are still allocated after the part
+  // Gradients of carried tensors that this part begins, which live to its end. StageProfiles counts them from
+  // there on.
+  std::set<StorageId> begun_;
   std::map<StorageId, OpId> last_use_;
   // Tensors and workspaces that Python variables of the block's code hold longer, by the op that ends this.
   std::map<OpId, std::vector<StorageId>> held_storages_;

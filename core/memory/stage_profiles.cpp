@@ -59,13 +59,8 @@ StageProfiles::StageProfiles(SegmentMemories& memories, const StageReport& stage
       places_(pipeline_layout(r_.design.parallel)),
       program_(stage_program(r_, stage)),
       instances_(program_.layout().instances),
-      gradients_(memories, stage, program_.layout()) {
-  for (const auto& made : made_carried(graph_))
-    carried_.push_back(
-        made && made->grad >= 0
-            ? m_.sizes().storages[static_cast<size_t>(made->segment)][static_cast<size_t>(
-                  graph_.segments[static_cast<size_t>(made->segment)].tensor(made->grad).storage)]
-            : 0);
+      gradients_(memories, stage, program_.layout()),
+      carried_(memories.carried_gradients()) {
   for (const StageRange& chunk : program_.layout().chunks) starts_.push_back(chunk.first);
   starts_.push_back(instances_.size());
   for (size_t c = 0; c + 1 < starts_.size(); ++c) {
@@ -110,6 +105,23 @@ bool StageProfiles::input_received(size_t instance) const {
          m_.lifetimes().saves_input(key(instance).first, key(instance).second);
 }
 
+bool StageProfiles::input_shared(size_t instance) const {
+  if (std::find(starts_.begin(), starts_.end(), instance) != starts_.end()) return false;
+  return !offloaded(instance - 1) && !offloaded(instance) && m_.of(key(instance - 1)).memory.saves_output;
+}
+
+CategoryBytes StageProfiles::shared_input(size_t instance, bool saved) const {
+  CategoryBytes out{};
+  const int segment = key(instance).first;
+  const bool saves = m_.of(key(instance)).memory.saves_input;
+  if (!input_shared(instance) || (saved && !saves)) return out;
+  const Segment& s = graph_.segments[static_cast<size_t>(segment)];
+  const StorageId input = s.tensor(s.input).storage;
+  const auto category = saves ? static_cast<size_t>(m_.category(segment, input)) : kBuffers;
+  out[category] = m_.sizes().storages[static_cast<size_t>(segment)][static_cast<size_t>(input)];
+  return out;
+}
+
 CategoryBytes StageProfiles::carried_gradients(size_t chunk, bool end) const {
   CategoryBytes out{};
   if (carried_.empty() || !(end ? sends(chunk) : receives(chunk))) return out;
@@ -141,8 +153,8 @@ StageProfiles::Profile StageProfiles::forward(size_t chunk) {
     if (event.kind == EventKind::Drop) p.change = p.change - s.saved;
     if (event.kind != EventKind::Run) continue;
     if (i == begin && receives_stream(i)) p.received = as_message(s.forward.begin);
-    note(p, Level{p.change + s.forward.peak, i, Part::Forward, {}}, true);
-    p.change = p.change + s.saved;
+    note(p, Level{p.change - shared_input(i, false) + s.forward.peak, i, Part::Forward, {}}, true);
+    p.change = p.change - shared_input(i, true) + s.saved;
     if (i + 1 == end && kind(i) != SegmentKind::Head) p.sent = as_message(s.forward.end - s.saved);
   }
   relative_to_chunk(p, begin);
@@ -217,7 +229,7 @@ class StageProfiles::BackwardReader {
     note(p_, Level{p_.change - s.saved + replayed_ - survivors + peak, i, part, then}, begins_);
     if (allocates_gradients_) apply({{i, false, of_.gradients_.whole(i)}}, nullptr, i);
     replayed_ = replayed_ - survivors;
-    p_.change = p_.change - s.saved + of_.carried_change(i);
+    p_.change = p_.change - s.saved + of_.shared_input(i, true) + of_.carried_change(i);
     CategoryBytes present = replayed_ + s.backward.end;
     if (of_.input_received(i))
       present = present + s.forward.begin;  // the change of the forward did not include it

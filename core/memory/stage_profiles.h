@@ -51,6 +51,10 @@ class StageProfiles {
   bool sends(size_t chunk) const { return places_.sends({place_, static_cast<int64_t>(chunk)}); }
   // Whether the saved input of the instance is its receive buffer.
   bool input_received(size_t instance) const;
+  // Whether the instance before saves the input of this one, as its result. Both hold one tensor.
+  bool input_shared(size_t instance) const;
+  // Bytes of a shared input, which the instance before counts; saved: if this instance saves the input, too.
+  CategoryBytes shared_input(size_t instance, bool saved) const;
   // Bytes of the gradients of carried tensors in the messages at the begin or end of a chunk.
   CategoryBytes carried_gradients(size_t chunk, bool end) const;
   // Bytes of these gradients that a backward of the instance begins to hold, less those that it is the last
@@ -68,9 +72,9 @@ class StageProfiles {
   const StageProgram program_;
   const std::vector<StageInstance>& instances_;
   const GradientSteps gradients_;
-  std::vector<int64_t> carried_;  // bytes of the gradients of carried tensors, by index
-  std::vector<size_t> starts_;    // first instance of every chunk, and the end
-  std::vector<int> classes_;      // class of every chunk
+  const std::vector<int64_t> carried_;  // bytes of the gradients of carried tensors, by index
+  std::vector<size_t> starts_;          // first instance of every chunk, and the end
+  std::vector<int> classes_;            // class of every chunk
   // First chunk of every class. The vectors below are indexed by class.
   std::vector<size_t> firsts_;
   std::vector<Profile> forwards_;

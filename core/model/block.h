@@ -160,6 +160,9 @@ struct Architecture {
   // block.
   std::map<std::string, std::string> block_start;
   std::vector<CarriedTensor> carries;
+  // Results of lines of layers. The collectives of the blocks that these lines call run while other blocks of
+  // the layer, which do not need their results, compute.
+  std::set<std::string> concurrent;
   BlockOptions options;  // that a model may name behind the architecture: "glm4_moe; qk_norm"
   SourcePlace place;
   // Over all blocks that the lines call: the axes of parameters, and the op kinds. A tower has axes of its

@@ -91,6 +91,9 @@ struct KernelProfile {
   // Bytes that separate bias kernels of the experts move per element of the experts' result: {forward,
   // backward}. No value: the GEMMs add the bias.
   std::optional<std::array<double, 2>> expert_bias;
+  // Experts multiply their activations by the weights of their tokens, and results are added without weights
+  // (passes/weigh_experts.cpp). Otherwise the sum of a token's results is weighted.
+  bool weighs_activations = false;
   std::optional<DType> residual;  // type of the residual stream if it differs from that of activations
   const KernelRule* rule(const std::string& op) const;
   // KernelStat::chunk of the statistics of these op kinds, ascending.

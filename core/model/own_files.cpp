@@ -67,6 +67,7 @@ std::string written_out(const Architecture& a, const std::string& id) {
   for (const int kind : a.pattern) names.push_back(a.kinds[static_cast<size_t>(kind)].name);
   add("pattern", names_text(names));
   if (!a.block_start.empty()) add("block_start", json(a.block_start).dump());
+  if (!a.concurrent.empty()) add("concurrent", names_text({a.concurrent.begin(), a.concurrent.end()}));
   add("head", lines_text(a.head, "  "));
   if (!a.mtp.lines.empty()) {
     const std::string variant = quoted(a.mtp_variant);

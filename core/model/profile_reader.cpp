@@ -166,6 +166,8 @@ KernelProfile profile_of(const JsonFile& file, const json& root) {
                               "saved or regathered");
   out.adds_gradients_at_once = choice("gradient_sums", {{"at_once", true}, {"one_by_one", false}},
                                       "at_once or one_by_one");
+  out.weighs_activations = choice("weighs", {{"activations", true}, {"results", false}},
+                                  "results or activations");
   if (root.contains("weight_gradient"))
     out.weight_gradient = weight_gradient(file, file.text(root, "weight_gradient"));
   if (!has_base || root.contains("ops"))
@@ -190,7 +192,7 @@ void ProfileReader::read(const JsonFile& file) {
   const json& root = file.root();
   file.only(root, {"profile", "label", "source", "extends", "packed", "fused", "recomputes", "residual",
                    "reduce", "weight_gradient", "separate_experts", "expert_bias", "gathered_inputs",
-                   "gradient_sums", "ops"});
+                   "gradient_sums", "weighs", "ops"});
   entries_.push_back({file, profile_of(file, root).id, file.text_or(root, "extends", "")});
 }
 

@@ -229,6 +229,23 @@ std::vector<CarriedTensor> carries(const JsonFile& file) {
   return out;
 }
 
+// Lines of layers whose collectives run while other lines compute: ["moe"].
+std::set<std::string> concurrent(const JsonFile& file, const std::vector<SectionTemplate>& kinds) {
+  std::set<std::string> out;
+  if (!file.root().contains("concurrent")) return out;
+  std::set<std::string> results;
+  for (const SectionTemplate& kind : kinds)
+    for (const OpLine& line : kind.lines) results.insert(line.output);
+  for (const json& entry : file.array(file.root(), "concurrent")) {
+    if (!entry.is_string() || !results.contains(entry.get<std::string>()))
+      JsonFile::fail(ProblemCode::DataValue, file.place(entry),
+                     "\"concurrent\" names " + entry.dump() + ", which is the result of no line of a layer",
+                     "one of " + or_list(std::vector<std::string>(results.begin(), results.end())));
+    out.insert(entry.get<std::string>());
+  }
+  return out;
+}
+
 }  // namespace
 
 BlockTemplate read_block(const JsonFile& file) {
@@ -319,7 +336,7 @@ Architecture read_architecture(const JsonFile& file) {
     return out;
   }
   file.only(root, {"architecture", "options", "stream", "embedding", "layers", "lead", "pattern",
-                   "block_start", "carries", "head", "mtp", "tower"});
+                   "block_start", "carries", "concurrent", "head", "mtp", "tower"});
   out.tower.id = file.text_or(root, "tower", "");
   out.options = options(file);
   if (out.options.size() > kMaxArchitectureOptions)
@@ -336,6 +353,7 @@ Architecture read_architecture(const JsonFile& file) {
   read_mtp(file, out);
   read_block_start(file, out);
   out.carries = carries(file);
+  out.concurrent = concurrent(file, out.kinds);
   if (!out.carries.empty() && !out.block_start.empty())
     JsonFile::fail(ProblemCode::DataValue, file.place(root["carries"]),
                    "layers with residual blocks carry no tensors", "\"block_start\" or \"carries\"");

@@ -31,6 +31,7 @@ enum class WeightRole : uint8_t {
   IndexQ,         // indexer of sparse attention
   IndexK,
   IndexWeights,
+  Compressor,  // projections and gates of compressed keys
   Gate,
   Up,
   Down,

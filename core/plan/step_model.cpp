@@ -10,6 +10,7 @@
 #include "grad_sync/stage_gradients.h"
 #include "grad_sync/sync_model.h"
 #include "graph/carried_tensors.h"
+#include "plan/cache_bytes.h"
 #include "plan/stage_boundary.h"
 
 namespace shardscape {
@@ -455,28 +456,6 @@ class ShapeBuilder {
   std::map<std::tuple<Phase, OpKind, DType>, FlopsRow> flops_;
   std::map<std::tuple<Phase, CommOp, std::string, DType>, CollectiveRow> collectives_;
 };
-
-// Bytes that inference stores in all layers: per token, and per sequence in windows that are counted apart.
-void count_cache(const Graph& graph, StepModel& model) {
-  static const Expr window{Symbol::intern("W")}, ratio{Symbol::intern("Cr")};
-  for (int kind = 0; kind < graph.kinds(); ++kind) {
-    const Segment& segment = graph.segments[static_cast<size_t>(kind) + 1];
-    for (const CachedTensor& cached : segment.cached) {
-      const Tensor& t = segment.tensor(cached.tensor);
-      Expr bytes = Expr(model_layers_symbol(graph, kind)) * dtype_size(cached.dtype);
-      for (size_t d = 0; d < t.axes.size(); ++d) {
-        if (is_compressed(t.axes[d]))
-          bytes = bytes / segment.scope.of(ratio);
-        else if (t.axes[d] != Axis::Batch && t.axes[d] != Axis::Seq && !is_context(t.axes[d]))
-          bytes = bytes * t.sizes[d];
-      }
-      if (cached.windowed)
-        model.window_bytes += bytes * segment.scope.of(window);
-      else
-        model.kv_cache_bytes += bytes;
-    }
-  }
-}
 
 }  // namespace
 

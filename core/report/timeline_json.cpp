@@ -102,6 +102,8 @@ class Writer {
   void write(int stage) {
     const StageTimes& times = s_.stages[static_cast<size_t>(stage)];
     metadata(stage, -1, "process_name", "stage " + std::to_string(stage));
+    if (std::any_of(r_.graph().segments.begin(), r_.graph().segments.end(), has_concurrent_blocks))
+      metadata(stage, kConcurrent, "thread_name", "Collectives next to compute");
     bool used[kStreamKindCount] = {};
     for (const Span& span : times.spans) used[static_cast<int>(span.stream)] = true;
     for (int stream = 0; stream < kStreamKindCount; ++stream)
@@ -166,10 +168,13 @@ class Writer {
       const Slice slice = slice_of(op.begin, op.end).within(at);
       if (slice.end == slice.begin) continue;
       OpText& text = text_of(op);
-      this->slice(text.name, text.category, stage, 0, slice, text.args);
+      this->slice(text.name, text.category, stage, op.concurrent ? kConcurrent : 0, slice, text.args);
       ++file_.ops;
     }
   }
+
+  // Thread of the collectives of concurrent blocks.
+  static constexpr int kConcurrent = kStreamKindCount;
 
   struct OpText {
     std::string name;

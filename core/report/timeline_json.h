@@ -24,6 +24,7 @@ struct TimelineFile {
 // Slices of a thread nest and never overlap partially. Layers follow one another inside their pass, ops
 // inside their layer. Between ops are waits of the compute stream for the host. Between layers are waits for
 // FSDP units or for the memory of the host.
+// Collectives of concurrent blocks (timing/concurrent_ops.h) have a thread of their own.
 // Collectives have `group`, `group_size`, `dtype` and `bytes` (full buffer). `alone_us` is the duration
 // without overlap. `packing_us` is the part of the slice that kernels spend on packing and unpacking. Time
 // that compute hides has no slice. Ring attention has the same arguments for the sum of its messages, and

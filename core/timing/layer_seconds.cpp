@@ -12,6 +12,11 @@ double OverlapSlowdown::factor(TimeCategory category) const {
              : 1;  // does not slow down with fewer processors
 }
 
+double slower_share(const Machine& machine, int64_t taken) {
+  const int64_t all = machine.accelerator->processors;
+  return all <= taken ? 0 : static_cast<double>(taken) / static_cast<double>(all - taken);
+}
+
 Part part_of(const Structure& structure, const Segment& segment, OpId op) {
   if (op < segment.backward_begin) return Part::Forward;
   if (op < segment.replay_end) return Part::Replay;
@@ -19,7 +24,10 @@ Part part_of(const Structure& structure, const Segment& segment, OpId op) {
 }
 
 LayerTable::LayerTable(const Report& report, const Machine& machine)
-    : report_(&report), ops_(op_seconds(report, machine)), launch_(launch_seconds(machine)) {}
+    : report_(&report),
+      ops_(op_seconds(report, machine)),
+      launch_(launch_seconds(machine)),
+      exchanges_slow_(slower_share(machine, report.design.parallel.dispatch_sms)) {}
 
 void LayerTable::fill_all() {
   const Graph& graph = report_->graph();
@@ -45,6 +53,16 @@ const Boundary& LayerTable::boundary() {
   return *boundary_;
 }
 
+ConcurrentPart LayerTable::concurrent(int index, LayerClass of, Part part) const {
+  const Segment& segment = report_->graph().segments[static_cast<size_t>(index)];
+  std::vector<OpId> ops;
+  for (OpId id = 0; id < static_cast<OpId>(segment.ops.size()); ++id)
+    if (runs(segment.op(id), of.checkpoint_policy) &&
+        part_of(report_->graph().structure, segment, id) == part)
+      ops.push_back(id);
+  return schedule_concurrent(segment, ops_.ops[static_cast<size_t>(index)], ops, 1 + exchanges_slow_);
+}
+
 const LayerSeconds& LayerTable::at(int index, LayerClass of) {
   if (made_) return made_->layers_.at({index, of});
   const auto [it, fresh] = layers_.try_emplace({index, of});
@@ -63,6 +81,13 @@ const LayerSeconds& LayerTable::at(int index, LayerClass of) {
     part.categories[static_cast<size_t>(time.waits)] += time.exposed;
     part.communication += time.communication;
     part.links += {time.links.scaleup * time.communication, time.links.nic * time.communication};
+  }
+  for (size_t p = 0; p < std::size(out.parts) && has_concurrent_blocks(segment); ++p) {
+    const ConcurrentPart placed = concurrent(index, of, static_cast<Part>(p));
+    PartSeconds& part = out.parts[p];
+    part.seconds = placed.seconds;
+    part.hidden = placed.hidden;
+    part.categories = placed.categories;
   }
   if (of.offloaded)
     for (const SavedStorage& s : saved_by(segment, of.checkpoint_policy))

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "timing/concurrent_ops.h"
 #include "timing/op_seconds.h"
 
 namespace shardscape {
@@ -14,6 +15,7 @@ struct PartSeconds {
   double seconds = 0;
   CategorySeconds categories{};  // add up to seconds
   double communication = 0;      // seconds of collectives, hidden or not
+  double hidden = 0;             // of collectives of concurrent blocks: seconds that compute hides
   double host = 0;               // seconds that the host needs to launch the part
   // Share of the links that the collectives take, times their seconds.
   LinkShare links{};
@@ -32,6 +34,10 @@ struct Boundary {
   MeshAxes gathered;
 };
 
+// How much longer GEMMs and attention take while communication kernels occupy `taken` processors, as a share
+// of their seconds: taken / (all - taken). 0: as long.
+double slower_share(const Machine& machine, int64_t taken);
+
 // The part of a layer in which an op runs.
 Part part_of(const Structure& structure, const Segment& segment, OpId op);
 
@@ -45,6 +51,8 @@ class LayerTable {
   void fill_all();
   const LayerSeconds& at(int segment, LayerClass of);  // the reference stays valid
   const Boundary& boundary();
+  // The ops of a part of a layer whose segment has concurrent blocks. Not of a table that wraps another one.
+  ConcurrentPart concurrent(int segment, LayerClass of, Part part) const;
   const OpSeconds& ops() const { return ops_; }
   size_t bytes() const { return sizeof *this + layers_.size() * (sizeof(LayerSeconds) + 64); }
 
@@ -52,7 +60,8 @@ class LayerTable {
   std::shared_ptr<const LayerTable> made_;
   const Report* report_ = nullptr;
   OpSeconds ops_;
-  double launch_ = 0;  // seconds of one kernel launch on the host
+  double launch_ = 0;          // seconds of one kernel launch on the host
+  double exchanges_slow_ = 0;  // slower_share() of dispatch_sms
   std::map<std::pair<int, LayerClass>, LayerSeconds> layers_;
   std::optional<Boundary> boundary_;
 };

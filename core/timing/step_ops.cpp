@@ -48,7 +48,9 @@ const Segment& StepOps::segment_of(int stage, const SimulatedLayer& layer) {
 double StepOps::begin_of(int stage, const SimulatedLayer& layer, OpId op) {
   const OpId runs = op < 0 ? op : timed_op(segment_of(stage, layer), op);
   const std::vector<OpSpan> ops = of(stage, layer);
-  const auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op >= runs; });
+  auto found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op == runs; });
+  if (found == ops.end())
+    found = std::find_if(ops.begin(), ops.end(), [&](const OpSpan& o) { return o.op > runs; });
   return found == ops.end() ? layer.end : found->begin;
 }
 
@@ -65,6 +67,7 @@ std::vector<OpSpan> StepOps::of(int stage, int span) {
 
 void StepOps::add(const StageInstance& at, const SimulatedLayer& layer, std::vector<OpSpan>& to) {
   const Segment& segment = report_->graph().segments[static_cast<size_t>(at.segment)];
+  if (has_concurrent_blocks(segment)) return add_concurrent(at, layer, to);
   const std::vector<OpTime>& times = table_.ops().ops[static_cast<size_t>(at.segment)];
   const size_t first = to.size();
   double sum = 0;
@@ -84,6 +87,16 @@ void StepOps::add(const StageInstance& at, const SimulatedLayer& layer, std::vec
     to[i].begin = now + wait;
     now = to[i].end += to[i].begin;
   }
+}
+
+// Waits for the host and slowdowns stretch all ops alike.
+void StepOps::add_concurrent(const StageInstance& at, const SimulatedLayer& layer,
+                             std::vector<OpSpan>& to) const {
+  const ConcurrentPart part = table_.concurrent(at.segment, at.of, layer.part);
+  const double stretch = part.seconds > 0 ? (layer.end - layer.begin) / part.seconds : 0;
+  for (const PlacedPartOp& op : part.ops)
+    to.push_back({layer.begin + op.begin * stretch, layer.begin + op.end * stretch, at.segment, op.op,
+                  static_cast<int>(at.layer), op.concurrent});
 }
 
 }  // namespace shardscape

@@ -16,13 +16,14 @@ namespace shardscape {
 struct OpSpan {
   double begin = 0, end = 0;
   int segment = 0, op = 0, layer = -1;  // segment and op of the graph; layer of the model
+  bool concurrent = false;  // a collective next to the compute of the layer (timing/concurrent_ops.h)
 };
 
 class StepOps {
  public:
   // The simulation must be the report's own.
   StepOps(std::shared_ptr<const Report> report, std::shared_ptr<const Simulation> simulation);
-  // The ops of all layers of a span, in order, with their simulated length. Empty for a span without layers
+  // The ops of all layers of a span, by begin, with their simulated length. Empty for a span without layers
   // or with hidden layers.
   std::vector<OpSpan> of(int stage, int span);
   // The ops of one layer.
@@ -44,6 +45,7 @@ class StepOps {
   const StageLayout& layout(int stage);
   bool runs_in(const Segment& segment, OpId op, LayerClass of, Part part) const;
   void add(const StageInstance& at, const SimulatedLayer& layer, std::vector<OpSpan>& to);
+  void add_concurrent(const StageInstance& at, const SimulatedLayer& layer, std::vector<OpSpan>& to) const;
 
   std::shared_ptr<const Report> report_;
   std::shared_ptr<const Simulation> simulation_;

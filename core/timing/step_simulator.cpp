@@ -134,27 +134,28 @@ NodeId StepSimulator::compute(Timeline& timeline, int stage, const Action& actio
 // they run.
 void StepSimulator::overlap(int stage, const Action& forward, const Action& backward) {
   Stage& of = stages_[static_cast<size_t>(stage)];
-  double exchanged = 0;
+  double exchanged = 0, hidden = 0;
   PartSeconds computed;
   for (const Action* action : {&forward, &backward}) {
     const PartSeconds seconds = seconds_of(of, *action);
     const double experts = seconds.categories[static_cast<size_t>(TimeCategory::ExpertComm)];
     exchanged += experts;
+    hidden += seconds.hidden;
     computed.seconds += seconds.seconds - experts;
     for (size_t c = 0; c < computed.categories.size(); ++c) computed.categories[c] += seconds.categories[c];
   }
   of.overlap.gemms = slowdown_by_collectives(computed, exchanged, report_.design.parallel.dispatch_sms);
   const double slowed_compute = computed.seconds + (of.overlap.gemms - 1) * gemms_and_attention(computed);
-  of.overlap.exchanges = exchanged > 0 ? std::max(0.0, exchanged - slowed_compute) / exchanged : 1;
+  // Compute that hides exchanges inside of its own layer hides no others meanwhile.
+  of.overlap.exchanges = exchanged > 0 ? std::max(0.0, exchanged + hidden - slowed_compute) / exchanged : 1;
 }
 
 // Slowdown of matrix products while communication kernels occupy `taken` processors for `communication`
 // seconds.
 double StepSimulator::slowdown_by_collectives(const PartSeconds& computed, double communication,
                                               int64_t taken) const {
-  const int64_t all = machine_.accelerator->processors;
-  if (all <= taken || taken == 0) return 1;
-  const double slower = static_cast<double>(taken) / static_cast<double>(all - taken);
+  const double slower = slower_share(machine_, taken);
+  if (slower == 0) return 1;
   const double slowed = computed.seconds +
                         slower * gemms_and_attention(computed);  // if communication ran all the time
   return slowed > 0 ? 1 + slower * std::min(1.0, communication / slowed) : 1;
@@ -166,6 +167,7 @@ PartSeconds StepSimulator::seconds_of(const Stage& stage, const Action& action) 
     if (event.kind != EventKind::Run) continue;
     const PartSeconds& part = stage.seconds(event);
     out.seconds += part.seconds;
+    out.hidden += part.hidden;
     for (size_t c = 0; c < out.categories.size(); ++c) out.categories[c] += part.categories[c];
   }
   return out;

@@ -34,6 +34,8 @@ class ExploreTest : public QObject {
   void bad_merge();
   void sensitivity();
   void scaling();
+  void layout();
+  void layout_that_does_not_fit();
   void compare();
   void compare_says_what_is_wrong();
 };
@@ -235,6 +237,9 @@ void ExploreTest::bad_input_data() {
   QTest::newRow("one design") << "compare" << 2 << "two designs";
   QTest::newRow("no design") << "compare a.json b.json" << 3 << "a.json";
   QTest::newRow("invalid") << "sensitivity --model llama3-8b --tp 3" << 1 << "tp = 3";
+  QTest::newRow("layout") << "layout --model llama3-8b --gpus none" << 2 << "--gpus";
+  QTest::newRow("layout of impossible degrees")
+      << "layout --model llama3-8b --gpus 16 --tp 2 --pp 1 --dp 4" << 1 << "multiply to 16";
   QTest::newRow("invalid too") << "scaling --model llama3-8b --tp 3" << 1 << "tp = 3";
 }
 
@@ -281,6 +286,46 @@ void ExploreTest::scaling() {
   const QJsonArray strong = run_line("scaling --json " + design).json()["points"].toArray();
   QVERIFY(strong.last()["wrong"].isString());
   QVERIFY(run_line("scaling " + design).out.contains("efficiency"));
+  // The fastest layout of a size is at least as fast as the design on that size.
+  const QJsonArray best = run_line("scaling --best --json " + design).json()["points"].toArray();
+  QCOMPARE(best.size(), strong.size());
+  int better = 0;
+  for (const QJsonValue& p : best) {
+    if (!p["step_seconds"].isDouble() || !p["fits"].toBool()) continue;
+    QVERIFY(p["best"]["tokens_per_second"].toDouble() >= p["tokens_per_second"].toDouble() * 0.9999);
+    ++better;
+  }
+  QVERIFY(better > 0);
+}
+
+void ExploreTest::layout() {
+  const QString design = "layout --model llama3-8b --gpus 8 --batch 64 ";
+  const CliRun run = run_line(design + "--json");
+  QCOMPARE(run.exit_code, 0);
+  const QJsonArray designs = run.json()["designs"].toArray();
+  QCOMPARE(designs.size(), 3);
+  for (const QJsonValue& found : designs) {
+    QVERIFY(found["fits"].toBool() && found["step_seconds"].toDouble() > 0);
+    // The flags make the same design.
+    const CliRun again = run_line("report --json --model llama3-8b --batch 64 " + found["flags"].toString());
+    QVERIFY2(again.exit_code == 0, qPrintable(again.err));
+  }
+  QCOMPARE(run_line(design + "--json --threads 1").out, run.out);
+  const QString text = run_line(design).out;
+  for (const char* word : {"Fastest", "Least memory", "Simplest", "$/Mtok", "--dp", "The fastest found"})
+    QVERIFY2(text.contains(word), word);
+  const QJsonArray fixed = run_line(design + "--tp 4 --json").json()["designs"].toArray();
+  for (const QJsonValue& found : fixed) QVERIFY(!found["settings"].toObject().contains("tp"));
+}
+
+void ExploreTest::layout_that_does_not_fit() {
+  const CliRun run = run_line("layout --model gpt3-175b --gpus 8 --batch 64");
+  QCOMPARE(run.exit_code, 1);
+  for (const char* word : {"No design fits on 8 GPUs", "The fewest GPUs that fit: "})
+    QVERIFY2(run.out.contains(word), qPrintable(run.out));
+  const CliRun help = run_line("layout --model llama3-8b --dp 8 --batch 64");
+  for (const char* word : {"does not fit: a GPU needs", "what would help", "fits", "full recompute"})
+    QVERIFY2(help.out.contains(word), qPrintable(help.out));
 }
 
 void ExploreTest::compare() {

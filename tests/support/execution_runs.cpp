@@ -11,10 +11,10 @@ namespace shardscape::test {
 namespace {
 
 // Refusals of docs/limits.md that presets meet on the meshes of the tests, and KV heads of variants.
-constexpr ProblemCode kRefusals[] = {ProblemCode::RingWithSinks,      ProblemCode::RingWithWindow,
-                                     ProblemCode::SparseNeedsAllKeys, ProblemCode::SparseUnfusedAttention,
-                                     ProblemCode::Mamba1WithCp,       ProblemCode::UlyssesKvHeadsIndivisible,
-                                     ProblemCode::CarriedCacheSplit};
+constexpr ProblemCode kRefusals[] = {
+    ProblemCode::CacheEntryUnfit,           ProblemCode::RingWithSinks,          ProblemCode::RingWithWindow,
+    ProblemCode::SparseNeedsAllKeys,        ProblemCode::SparseUnfusedAttention, ProblemCode::Mamba1WithCp,
+    ProblemCode::UlyssesKvHeadsIndivisible, ProblemCode::CarriedCacheSplit};
 
 }  // namespace
 

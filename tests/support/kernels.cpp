@@ -36,7 +36,10 @@ class Kernel : private KernelBase {
       case OpKind::Quantize: out_[0] = in(0); break;  // identity
       case OpKind::Add: add(); break;
       case OpKind::BiasAdd:
-        backward ? void(out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0])) : bias();
+        if (backward && out_.size() > 1)
+          weighed_bias_backward();
+        else
+          backward ? void(out_[0] = einsum(c_.op.spec, c_.inputs, c_.output_shapes[0])) : bias();
         break;
       case OpKind::SigmoidGate: backward ? gate_backward() : gate(); break;
       case OpKind::Embed: backward ? embed_backward() : embed(); break;
@@ -109,7 +112,16 @@ class Kernel : private KernelBase {
     const bool rows = c_.op.spec.starts_with("nt");
     const int64_t n = in(1).elements(), width = in(1).shape.back(), slots = rows ? in(0).shape[1] : 1;
     for (int64_t i = 0; i < in(0).elements(); ++i)
-      at(out_[0], i) = at(in(0), i) + at(in(1), rows ? i / (slots * width) * width + i % width : i % n);
+      at(out_[0], i) = at(in(0), i) + at(in(1), rows ? i / (slots * width) * width + i % width : i % n) *
+                                          (c_.inputs.size() > 2 ? at(in(2), i / width) : 1);
+  }
+  void weighed_bias_backward() {  // g, bias, weights of slots
+    const int64_t width = in(1).shape.back(), slots = in(0).shape[1];
+    for (int64_t i = 0; i < in(0).elements(); ++i) {
+      const int64_t row = i / (slots * width) * width + i % width;
+      at(out_[0], row) += at(in(0), i) * at(in(2), i / width);
+      at(out_[1], i / width) += at(in(0), i) * at(in(1), row);
+    }
   }
 
   // A gate for every element, for every head, or for every token.
@@ -369,10 +381,26 @@ class Kernel : private KernelBase {
     const double alpha = words.clamp ? kAlpha : 1, of = words.situ ? gate : x.value, s = sigmoid(alpha * of);
     return {x.value * s, x.slope * s + x.value * alpha * s * (1 - s) * (words.situ ? 1 : x.slope)};
   }
+  // An activation of `operands` operands, times the weights of slots if there is one operand more.
+  void weigh(size_t operands) {
+    const int64_t width = out_[0].shape.back();
+    for (int64_t i = 0; i < out_[0].elements() && c_.inputs.size() > operands; ++i)
+      at(out_[0], i) *= at(in(operands), i / width);
+  }
+  // g, operands, weights; value(i): the activation without weights.
+  template <typename Value>
+  void weigh_backward(size_t operands, const Value& value) {
+    const int64_t width = in(0).shape.back();
+    for (int64_t i = 0; i < in(0).elements() && out_.size() > operands; ++i) {
+      at(out_[operands], i / width) += at(in(0), i) * value(i);
+      for (size_t k = 0; k < operands; ++k) at(out_[k], i) *= at(in(operands + 1), i / width);
+    }
+  }
   void swiglu() {
     for (int64_t i = 0; i < in(0).elements(); ++i)
       at(out_[0], i) = silu(at(in(0), i)).value * factor(at(in(1), i)).value;
     fill("silu", [&](int64_t i) { return silu(at(in(0), i)).value; });
+    weigh(2);
   }
   void swiglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {
@@ -380,13 +408,16 @@ class Kernel : private KernelBase {
       at(out_[0], i) = at(in(0), i) * gate.slope * up.value;
       at(out_[1], i) = at(in(0), i) * gate.value * up.slope;
     }
+    weigh_backward(2, [&](int64_t i) { return silu(at(in(1), i)).value * factor(at(in(2), i)).value; });
   }
   void relu2() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = std::pow(std::max(at(in(0), i), 0.0), 2);
+    weigh(1);
   }
   void relu2_backward() {  // g, x
     for (int64_t i = 0; i < in(0).elements(); ++i)
       at(out_[0], i) = 2 * at(in(0), i) * std::max(at(in(1), i), 0.0);
+    weigh_backward(1, [&](int64_t i) { return std::pow(std::max(at(in(1), i), 0.0), 2); });
   }
   static double gelu(double x) { return x * 0.5 * std::erfc(-x / std::sqrt(2.0)); }
   static double gelu_slope(double x) {
@@ -401,12 +432,14 @@ class Kernel : private KernelBase {
   void geglu() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = gelu(at(in(0), i)) * at(in(1), i);
     fill("gelu", [&](int64_t i) { return gelu(at(in(0), i)); });
+    weigh(2);
   }
   void geglu_backward() {  // g, gate, up
     for (int64_t i = 0; i < in(0).elements(); ++i) {
       at(out_[0], i) = at(in(0), i) * at(in(2), i) * gelu_slope(at(in(1), i));
       at(out_[1], i) = at(in(0), i) * gelu(at(in(1), i));
     }
+    weigh_backward(2, [&](int64_t i) { return gelu(at(in(1), i)) * at(in(2), i); });
   }
   void soft_cap() {
     for (int64_t i = 0; i < in(0).elements(); ++i) at(out_[0], i) = kCap * std::tanh(at(in(0), i) / kCap);

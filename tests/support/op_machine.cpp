@@ -48,14 +48,15 @@ bool routes_to_nothing(const Segment& s) {
   });
 }
 
-// The choices tensor of a Dispatch or Combine. Within a node its shape is [nodes, node slots, choices].
+// The choices tensor of a Dispatch, of weights too, or a Combine. Within a node its shape is [nodes, node slots, choices].
 const Tensor& choices_of(const Segment& s, const Op& op) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   return s.tensor(forward.inputs[combines(forward.kind) ? 1 : 0]);
 }
 
 bool arrives(const Segment& s, const Op& op) {
-  return (op.kind == OpKind::Dispatch || combines(op.kind)) && choices_of(s, op).axes.size() == 3;
+  return (op.kind == OpKind::Dispatch || op.kind == OpKind::DispatchWeights || combines(op.kind)) &&
+         choices_of(s, op).axes.size() == 3;
 }
 
 }  // namespace

@@ -39,8 +39,9 @@ class Composer {
     frame_ = chance(70) ? Frame::Plain : chance(50) ? Frame::Streams : Frame::Blocks;
     linear_ = one_of({"gated_delta_net", "kimi_delta_attention", "kimi_delta_attention; bounded, full_gate",
                       "lightning_attention", "rotary_lightning_attention"});
-    sparse_ = one_of(
-        {"sparse_latent_attention", "block_sparse_attention", "block_sparse_attention; part_rope"});
+    sparse_ = one_of({"sparse_latent_attention", "block_sparse_attention",
+                      "block_sparse_attention; part_rope", "compressed_attention",
+                      "compressed_attention; compress", "compressed_attention; compress, pick"});
     mamba_ = one_of({"mamba_mixer", "jamba_mixer", "mamba2_mixer"});
     weighed_ = chance(20);
     norm_ = one_of({"rms_norm", "layer_norm", "unbiased_layer_norm"});
@@ -132,8 +133,8 @@ class Composer {
     if (chance(50)) return {call("f", experts, in)};
     return {call("e", experts, in),
             call("s",
-                 one_of({"shared_mlp", "shared_mlp; situ", "shared_mlp; clamp", "gated_shared_mlp",
-                         "relu2_shared_mlp"}),
+                 one_of({"shared_mlp", "shared_mlp; situ", "shared_mlp; clamp", "shared_mlp; limit",
+                         "gated_shared_mlp", "relu2_shared_mlp"}),
                  in),
             "f = residual(e, s)"};
   }
@@ -307,7 +308,7 @@ Design composed_design(const std::string& id) {
   m.positions = architecture->uses(Axis::Positions) ? 32 : 0;
   m.window = 3;
   m.attention_chunk = 4;
-  if (architecture->uses(Axis::KvRank)) m.kv_heads = m.heads;
+  if (architecture->uses(Axis::KvRank) || architecture->uses(Axis::OutputGroups)) m.kv_heads = m.heads;
   if (architecture->uses(Axis::IndexHeads)) {
     m.index_heads = 2;
     m.index_dim = 128;

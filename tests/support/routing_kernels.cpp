@@ -31,6 +31,7 @@ class Router {
       case OpKind::CombineSum: backward ? sum_backward() : sum(); break;
       case OpKind::DispatchNodes: backward ? from_nodes(0) : to_nodes(1); break;
       case OpKind::CombineNodes: backward ? to_nodes(0) : from_nodes(0); break;
+      case OpKind::DispatchWeights: backward ? weights_backward() : weights(); break;
       case OpKind::Dispatch: backward ? dispatch_backward() : dispatch(); break;
       default: backward ? combine_backward() : combine();
     }
@@ -182,6 +183,17 @@ class Router {
   void dispatch_backward() {
     slots(in(0).shape, c_.input_starts[0][0],
           [&](int64_t u, int64_t, int64_t row) { add_row(out_[0], u, in(0), row, 1); });
+  }
+
+  void weights() {
+    slots(out_[0].shape, c_.output_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
+      at(out_[0], row) = at(in(0), u * c_.experts_per_token + j);
+    });
+  }
+  void weights_backward() {
+    slots(in(0).shape, c_.input_starts[0][0], [&](int64_t u, int64_t j, int64_t row) {
+      at(out_[0], u * c_.experts_per_token + j) = at(in(0), row);
+    });
   }
 
   void combine() {

@@ -49,8 +49,7 @@ void shrink_sizes(ModelSpec& model) {
       if (v.sizes.count(row) && v.sizes.at(row) > 0) v.sizes[row] = tiny_value(size, v.sizes.at(row), all);
   }
   if (whole.kv_heads == whole.heads || whole.kv_rank > 0) model.kv_heads = model.heads;
-  // Norms of one KV head that all ranks of tp share would reduce over one rank (docs/limits.md).
-  if (whole.kv_heads == 1 && whole.per_layer_dim == 0) model.kv_heads = 1;
+  if (whole.kv_heads == 1) model.kv_heads = 1;
   if (whole.vision_merge == kConvolvedPatches) {
     model.vision_merge = kConvolvedPatches;
     model.vision_positions = kConvolvedPatches;
@@ -102,6 +101,9 @@ const std::vector<SmallSize>& small_sizes() {
                                             {&M::index_dim, 4},
                                             {&M::index_top_k, 3},
                                             {&M::index_block, 2},
+                                            {&M::compress_ratio, 2, {2, 4}},
+                                            {&M::output_groups, 4, {1, 2, 4}},
+                                            {&M::output_rank, 3, {3, 8}},
                                             {&M::block_layers, 2},
                                             {&M::streams, 3},
                                             {&M::linear_key_heads, 4},

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <QLabel>
+#include <QLineEdit>
 #include <QTest>
 #include <QUndoStack>
 #include <algorithm>
 #include <memory>
 
+#include "ui/form/config_form.h"
+#include "ui/form/knob_row.h"
 #include "ui/session/session.h"
 #include "ui/shell/main_window.h"
 #include "ui/toolkit/theme.h"
@@ -34,6 +37,16 @@ class WindowTest : public QObject {
     const auto labels = where->findChildren<QLabel*>();
     return std::any_of(labels.begin(), labels.end(),
                        [&](const QLabel* label) { return label->text().contains(text); });
+  }
+
+  // The field of a knob, with the keyboard.
+  QLineEdit* focused(const char* id) {
+    window_->form()->focusKnob(id);
+    return qobject_cast<QLineEdit*>(window_->form()->row(id)->fieldWidget());
+  }
+  void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
+    QWidget* target = window_->focusWidget() ? window_->focusWidget() : window_.get();
+    QTest::keyClick(target, static_cast<Qt::Key>(key), modifiers);
   }
 
   std::unique_ptr<Session> session_;

@@ -140,6 +140,8 @@ std::string ulysses_degree(const Design& d) {
 }
 std::string overlapped_experts(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
+  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
+  if (architecture && !architecture->concurrent.empty()) return "";
   return when(!schedule_traits(schedule_of(d.parallel)).overlaps_passes,
               "only DualPipe, DualPipeV and 1F1B with ep_comm_overlap overlap a forward with a backward");
 }

@@ -161,8 +161,9 @@ void add_replicas_and_experts(TableWriter& table) {
   table.number(member<parallel, &P::dispatch_sms>(), "dispatch_sms", "Dispatch SMs", "", "processors", 0,
                kMaxProcessors,
                "SMs that the kernels of dispatch and combine occupy while a forward and a backward "
-               "overlap (DualPipe, ep_comm_overlap). The GEMMs and attention of the other pass have "
-               "this many fewer SMs meanwhile. 20 in DeepSeek-V3, DeepEP and Megatron-core's "
+               "overlap (DualPipe, ep_comm_overlap), or while other blocks of the layer compute "
+               "(LongCat-Flash). GEMMs and attention have this many fewer SMs meanwhile. 20 in DeepSeek-V3, "
+               "DeepEP and Megatron-core's "
                "moe_deepep_num_sms.");
   table.flag(member<parallel, &P::ep_comm_overlap>(), "ep_comm_overlap", "Overlap EP communication",
              "Of 1F1B: a forward and a backward of different microbatches run concurrently. Each "

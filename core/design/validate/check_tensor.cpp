@@ -4,7 +4,6 @@
 #include "design/layer_sizes.h"
 #include "design/limits.h"
 #include "design/validate/checks.h"
-#include "model/library.h"
 
 namespace shardscape {
 namespace {
@@ -33,14 +32,6 @@ void check_heads(Checks& checks) {
                tp_fixes(checks));
 }
 
-// The gradient of a norm over all heads is added over the ranks of tp that split the heads. One KV head is on
-// all ranks.
-bool norms_over_one_kv_head(const Design& d) {
-  const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
-  return architecture && architecture->ops.count("square_sum") > 0 &&
-         !all_layer_models(d, [](const ModelSpec& model) { return model.kv_heads != 1; });
-}
-
 void check_kv_heads(Checks& checks) {
   const int64_t kv = checks.design.model.kv_heads, tp = checks.design.parallel.tp;
   if (!uses_axis(checks.design, Axis::KvHeads) || !checks.in_range({"kv_heads", "tp"})) return;
@@ -52,11 +43,6 @@ void check_kv_heads(Checks& checks) {
     checks.error(ProblemCode::KvHeadsIndivisibleByTp, "tp",
                  grouped(kv) + " KV heads do not split over tp = " + grouped(tp), divisor_of(kv),
                  tp_fixes(checks));
-  } else if (tp > 1 && trains(checks.design) && norms_over_one_kv_head(checks.design)) {
-    checks.error(ProblemCode::KvHeadsIndivisibleByTp, "tp",
-                 "a norm over all heads adds gradients over tp = " + grouped(tp) +
-                     " ranks, but layers with one KV head have it on every rank",
-                 "1, or at least two KV heads", {set_to("tp", 1)});
   }
 }
 

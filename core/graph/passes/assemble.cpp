@@ -191,6 +191,7 @@ bool Assembler::reads_targets(const OpLine& line) const {
 
 TensorId Assembler::call(const OpLine& line, const TensorNames& names, const std::string& name) {
   const BlockTemplate* block = block_of(line);
+  if (block && b_.profile().weighs_activations) block = weighed(*block);
   Segment& s = b_.segment();
   std::vector<TensorId> args;
   for (size_t arg = 0; arg < line.args.size(); ++arg) args.push_back(lookup(line, names, arg));

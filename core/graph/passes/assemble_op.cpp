@@ -1,5 +1,5 @@
-// One line of a block template becomes an op, or several: quantized GEMMs, dispatch by
-// node.
+// One line of a block template becomes an op, or several: quantized GEMMs, dispatch by node
+// (assemble_experts.cpp).
 #include <algorithm>
 #include <utility>
 
@@ -92,6 +92,8 @@ TensorId Assembler::op(const OpLine& line, std::vector<TensorId> operands, const
   OpSpec spec = checked_spec(line, *kind, operands);
   if (b_.structure().ep_nodes && b_.tensor(operands.back()).axes.size() == 2) {
     const std::optional<RoutingRule> routing = op_traits(*kind).routing;
+    if (kind == OpKind::DispatchWeights)
+      return dispatch_in_node(line, spec, operands[0], name, label, modules);
     if (routing == RoutingRule::ToExperts)
       return dispatch_by_node(line, spec, operands, name, label, modules);
     if (routing == RoutingRule::FromExperts)
@@ -187,7 +189,7 @@ void Assembler::place(OpDraft& draft, const std::string& label) {
   if (op_traits(draft.kind).shares_copied_heads)
     for (const auto& [letter, axes] : draft.shards)
       if (!axes.empty() && axes == kv_axes(b_.structure())) partial = tp_axes(b_.structure());
-  draft.placement = SegmentBuilder::result_placement(draft.spec.out, draft.shards, partial);
+  draft.placement = b_.result_placement(draft.spec.out, draft.shards, partial);
   if (op_traits(draft.kind).routing == RoutingRule::FromExperts) b_.sum_by_stream_axes(draft.placement);
   if (!draft.placement.partial.empty() && op_traits(draft.kind).accumulates_max)
     draft.placement.reduce = Reduce::Max;
@@ -257,7 +259,8 @@ TensorId Assembler::in_expected_placement(const OpDraft& draft, TensorId out) {
     return b_.redistribute(b_.redistribute(out, whole, Phase::Forward, "the residual stream"),
                            b_.stream_placement(draft.out_axes), Phase::Forward, "the residual stream");
   }
-  if (op_traits(draft.kind).routing == RoutingRule::ToExperts) return to_experts(out);
+  if (op_traits(draft.kind).routing == RoutingRule::ToExperts && op_traits(draft.kind).sends_tokens)
+    return to_experts(out);
   if (op_traits(draft.kind).routing == RoutingRule::FromExperts) return b_.whole_sum(out);
   // Ulysses: heads spread over cp return to the ranks that hold their part of the sequence.
   if (op_traits(draft.kind).family == OpFamily::Attention && b_.structure().ulysses) {
@@ -266,76 +269,6 @@ TensorId Assembler::in_expected_placement(const OpDraft& draft, TensorId out) {
     return b_.redistribute(out, home, Phase::Forward, "the sequence shards of cp");
   }
   return out;
-}
-
-TensorId Assembler::to_experts(TensorId slots) {
-  const Structure& s = b_.structure();
-  const bool quantized = is_quantized(type_at_experts());
-  if (is_quantized(b_.tensor(slots).dtype)) {  // quantized before the exchange across nodes
-    const TensorId there = b_.redistribute(slots, b_.at_experts(), Phase::Forward, "the experts");
-    return quantized ? there : b_.cast(there, s.dtype, Phase::Forward);
-  }
-  if (!s.fp8_dispatch)
-    return quantized ? b_.redistribute(slots, b_.at_experts(), Phase::Forward, "the experts") : slots;
-  if (quantized) return slots;
-  const TensorId sent = b_.quantize(slots, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1,
-                                    DType::FP8Block);
-  return b_.cast(b_.redistribute(sent, b_.at_experts(), Phase::Forward, "the experts"), s.dtype,
-                 Phase::Forward);
-}
-
-OpLine Assembler::with(OpLine line, OpKind callee, std::vector<std::string> in, std::string out) {
-  line.callee = template_name(callee);
-  line.spec = OpSpec{std::move(in), std::move(out)}.text();
-  return line;
-}
-
-char Assembler::unused_letter(const OpSpec& spec) {
-  for (char letter = 'a';; ++letter)
-    if (spec.text().find(letter) == std::string::npos) return letter;
-}
-
-TensorId Assembler::dispatch_by_node(const OpLine& line, const OpSpec& spec,
-                                     const std::vector<TensorId>& operands, const std::string& name,
-                                     const std::string& label, RecomputeModules modules) {
-  const Structure& s = b_.structure();
-  const std::string &choices = spec.in[0], &tokens = spec.in[1], &slots = spec.out;
-  const std::string node(1, unused_letter(spec)), rows = slots.substr(0, 2);
-  TensorId weights = operands[0];
-  if (b_.tensor(weights).dtype != DType::FP32) {
-    weights = b_.cast(weights, DType::FP32, Phase::Forward);
-    b_.segment().ops.back().modules = modules;
-  }
-  const OpLine to_nodes = with(line, OpKind::DispatchNodes, {choices, tokens}, rows + tokens.substr(1));
-  TensorId copies = op(to_nodes, operands, name + ".nodes", label + " to nodes", modules);
-  if (s.fp8_dispatch) {
-    copies = b_.quantize(copies, Phase::Forward, static_cast<int>(b_.segment().blocks.size()) - 1,
-                         is_quantized(type_at_experts()) ? type_at_experts() : DType::FP8Block);
-    b_.segment().ops.back().modules = modules;
-  }
-  const char choice = unused_letter(*parse_op_spec(to_nodes.spec));
-  const OpLine weights_to_nodes = with(line, OpKind::DispatchNodes, {choices, choices.substr(0, 1) + choice},
-                                       rows + choice);
-  const TensorId sent = op(weights_to_nodes, {operands[0], weights}, name + ".weights",
-                           label + " of weights to nodes", modules);
-  copies = b_.redistribute(copies, b_.at_nodes(), Phase::Forward, label);
-  at_nodes_[operands[0]] = b_.redistribute(sent, b_.at_nodes(), Phase::Forward, label);
-  return op(with(line, OpKind::Dispatch, {node + choices, node + tokens}, slots),
-            {at_nodes_[operands[0]], copies}, name, label, modules);
-}
-
-TensorId Assembler::combine_by_node(const OpLine& line, const OpSpec& spec,
-                                    const std::vector<TensorId>& operands, const std::string& name,
-                                    const std::string& label, RecomputeModules modules) {
-  const auto weights = at_nodes_.find(operands[1]);
-  if (weights == at_nodes_.end())
-    fail(ProblemCode::OpArguments, line.callee_place(),
-         "the combined slots were not dispatched by the same choices", "the choices of an earlier dispatch");
-  const std::string node(1, unused_letter(spec)), &choices = spec.in[1];
-  const OpLine in_node = with(line, *op_kind_from_name(line.callee), {spec.in[0], node + choices},
-                              node + spec.out);
-  const TensorId sums = op(in_node, {operands[0], weights->second}, name, label + " in nodes", modules);
-  return op(with(line, OpKind::CombineNodes, {spec.in[0]}, spec.out), {sums}, name + ".home", label, modules);
 }
 
 Axis Assembler::joined_axis(const OpLine& line, const std::vector<TensorId>& operands) {
@@ -408,10 +341,8 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
     fail(ProblemCode::OpLetters, line.spec_place(), "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; latents that serve all heads have none, bshl,btl,btr->bshr. Compressed keys "
-         "may "
-         "follow, where keys are values, bshe,bte,bte,bje->bshe, then picked keys, of all heads or of each "
-         "KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, "
-         "bshe,btge,btge,h->bshe");
+         "may follow, where keys are values, bshe,bte,bte,bje->bshe, then picked keys, of all heads or of "
+         "each KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, bshe,btge,btge,h->bshe");
 }
 
 // q and k: batch, sequence, heads, key dim. v and the result: the same heads, those that share q and k, value

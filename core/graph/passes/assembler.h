@@ -11,6 +11,10 @@
 
 namespace shardscape {
 
+// The block with weights inside its experts (weigh_experts.cpp); nullopt: the block has no experts, or its lines
+// are others than dispatch, activation, GEMM, possibly a bias, and combine.
+std::optional<BlockTemplate> with_weighed_activations(const BlockTemplate& block);
+
 using TensorNames = std::map<std::string, TensorId>;
 
 class Assembler {
@@ -52,6 +56,8 @@ class Assembler {
 
   // The block, or its substitute in a model that lacks an axis, or its substitute in decode.
   const BlockTemplate* block_of(const OpLine& line) const;
+  // The block as the kernel profile weighs the results of experts.
+  const BlockTemplate* weighed(const BlockTemplate& block);
 
   // Whether the line is a loss. Inference has no targets.
   bool reads_targets(const OpLine& line) const;
@@ -130,6 +136,10 @@ class Assembler {
   TensorId dispatch_by_node(const OpLine& line, const OpSpec& spec, const std::vector<TensorId>& operands,
                             const std::string& name, const std::string& label, RecomputeModules modules);
 
+  // The weights of the node's slots, from the weights that dispatch_by_node sent.
+  TensorId dispatch_in_node(const OpLine& line, const OpSpec& spec, TensorId choices, const std::string& name,
+                            const std::string& label, RecomputeModules modules);
+
   // Combine in two steps: a node sums the results of its experts per token; the rank that owns the token sums
   // over nodes.
   TensorId combine_by_node(const OpLine& line, const OpSpec& spec, const std::vector<TensorId>& operands,
@@ -169,10 +179,13 @@ class Assembler {
   const std::vector<CarriedTensor> carries_;
   TensorNames made_inside_;  // results inside of blocks that are carried, by the name of the carried tensor
   ModelPart part_ = ModelPart::Language;  // of the parameters that lines add
+  std::map<const BlockTemplate*, std::optional<BlockTemplate>> weighed_;
   std::map<std::pair<TensorId, DType>, TensorId> quantized_;
   // Type of the GEMMs of routed experts.
   DType type_at_experts() const;
   std::map<TensorId, TensorId> at_nodes_;  // choices of a token -> its routing weights at the receiving node
+  // The same for choices that were dispatched; fails for others.
+  TensorId at_nodes(const OpLine& line, TensorId choices) const;
 };
 
 // A line of a block template while its op is built.

@@ -14,6 +14,8 @@ constexpr int64_t kMergeFlops = 3;     // per part of a softmax: maximum, expone
 // Per element of a SwiGLU, beyond its own. clamp: three comparisons, a multiplication, an addition; limit:
 // three comparisons; both as many in the backward. situ: two smooth caps, counted as ops soft_cap.
 constexpr int64_t kClampFlops = 5, kLimitFlops = 3, kSituFlops = 10, kSituBackwardFlops = 8;
+// Per element of an activation that the weight of its slot multiplies.
+constexpr int64_t kWeighFlops = 1, kWeighBackwardFlops = 4, kWeighBiasBackwardFlops = 3;
 // Copies written: one scaled along the contraction of this GEMM, one along that of the weight gradient.
 constexpr int64_t kQuantizedCopies = 2;
 
@@ -124,14 +126,21 @@ Expr chunk_tokens(const Segment& s, const Op& op) {
 
 // SSD: a scan in chunks of Qe tokens as matrix products (Dao and Gu, arXiv 2405.21060, section 6), with B and
 // C per group and x per head. Forward: C·B within a chunk, its product with x, states of chunks from B and x,
-// results from C and states. Backward: C·B and states again, and two products for each of the four.
-void count_ssd(const Segment& s, Op& op) {
+// results from C and states. Backward: C·B and states again, and two products for each of the four. Decode,
+// one token, per number of the state: its decay, the step size times B times x, C times the new state, and
+// the additions of both products (mamba_ssm, ops/triton/selective_state_update.py).
+void count_ssd(const Segment& s, Op& op, bool decodes) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   const Tensor &x = s.tensor(forward.inputs[0]), &b = s.tensor(forward.inputs[3]);
+  const Expr state = local_elements(x) * local_size(b, last_dim(b));
+  if (decodes) {
+    op.flops = op.useful_flops = Expr(6) * state;
+    return;
+  }
   const Expr chunk = chunk_tokens(s, op);
   const bool backward = op.grad != GradRole::None;
   const Expr scores = Expr(2) * local_elements(b) * chunk, values = Expr(2) * local_elements(x) * chunk;
-  const Expr states = Expr(2) * local_elements(x) * local_size(b, static_cast<int>(b.axes.size()) - 1);
+  const Expr states = Expr(2) * state;
   op.flops = Expr(backward ? 3 : 1) * scores + Expr(backward ? 2 : 1) * values +
              Expr(backward ? 5 : 2) * states;
   // Exact: unmasked scores only, and nothing twice.
@@ -191,12 +200,20 @@ void count_index(const Segment& s, Op& op) {
     op.useful_flops = causal_part(s, op, op.flops);
 }
 
-// FLOPs per element that words after the letters add.
-int64_t flops_of_words(const Op& op) {
+// FLOPs per element that words after the letters add, and the weights of slots of experts. Backward of the
+// latter: gradient times weight, and the activation again, times the gradient, summed (weighted_swiglu_back
+// in Megatron-core's fused_bias_swiglu.py); of a bias, two products and a sum more than without weights.
+int64_t flops_of_words(const Op& op, const Op& forward) {
+  const OpTraits& traits = op_traits(op.kind);
+  const int64_t weighed = traits.weighs_slots && std::ssize(forward.inputs) > traits.operands
+                              ? (op.grad == GradRole::None                      ? kWeighFlops
+                                 : traits.gradient == GradientRule::ToParameter ? kWeighBiasBackwardFlops
+                                                                                : kWeighBackwardFlops)
+                              : 0;
   const SwiGluAttributes* gate = swiglu_of(op);
-  if (!gate) return 0;
-  if (gate->situ) return op.grad != GradRole::None ? kSituBackwardFlops : kSituFlops;
-  return gate->clamp ? kClampFlops : gate->limit ? kLimitFlops : 0;
+  if (!gate) return weighed;
+  if (gate->situ) return weighed + (op.grad != GradRole::None ? kSituBackwardFlops : kSituFlops);
+  return weighed + (gate->clamp ? kClampFlops : gate->limit ? kLimitFlops : 0);
 }
 
 // The index space of an op, of which a partial rotation computes Er numbers of every head.
@@ -215,14 +232,15 @@ void count_flops(const Segment& s, Op& op, const KernelProfile& profile, bool de
   const auto per_element = [&](const Expr& elements) {
     const KernelRule* rule = profile.rule(std::string(template_name(op.kind)));
     if (!rule) return;
-    op.flops = Expr((op.grad != GradRole::None ? rule->backward_flops : rule->flops) + flops_of_words(op)) *
+    op.flops = Expr((op.grad != GradRole::None ? rule->backward_flops : rule->flops) +
+                    flops_of_words(op, forward)) *
                elements;
   };
   switch (op_traits(op.kind).flops) {
     case FlopsRule::None: return;
     case FlopsRule::Attention: return count_attention(s, op, profile);
     case FlopsRule::IndexScores: return count_index(s, op);
-    case FlopsRule::Scan: return count_ssd(s, op);
+    case FlopsRule::Scan: return count_ssd(s, op, decodes);
     case FlopsRule::LinearScan: return count_linear_scan(s, op, decodes);
     case FlopsRule::Letters: per_element(computed_space(s, forward)); break;
     case FlopsRule::OwnLetters: per_element(index_space(s, op)); break;

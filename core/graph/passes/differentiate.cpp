@@ -289,8 +289,8 @@ class Differentiator {
     op.spec = spec.text();
     for (const WantedGradient& w : wanted) {
       const TensorId of = forward.inputs[static_cast<size_t>(w.operand)];
-      Placement placement = SegmentBuilder::result_placement(w.letters, stored_shards(of, w.letters, shards),
-                                                             also_partial);
+      Placement placement = b_.result_placement(w.letters, stored_shards(of, w.letters, shards),
+                                                also_partial);
       if (s_.tensor(of).role == TensorRole::Parameter) merge_mixer_cp(placement.partial);
       const TensorId out = gradient_tensor(of, placement, "");
       if (is_relabelling(forward.kind)) b_.tensor(out).storage = s_.tensor(inputs[0]).storage;
@@ -320,7 +320,8 @@ class Differentiator {
         return einsum(forward, id, spec, is_quantized(forward.compute) ? quantized(g, forward.block) : g);
       case GradientRule::ToParameter:
         contribute(forward.inputs[0], g);
-        return reduce_to_parameter(forward, id, spec, g);
+        return forward.inputs.size() > 2 ? weighed_bias(forward, id, spec, g)
+                                         : reduce_to_parameter(forward, id, spec, g);
       case GradientRule::Lookup: {
         const LetterShards seed = parameter_seed(forward.inputs[1], spec.in[1]);
         return add_backward_op(forward, id, {{spec.out, spec.in[0]}, spec.in[1]},
@@ -512,6 +513,14 @@ class Differentiator {
     const std::string& letters = spec.in[1];
     add_backward_op(forward, id, {{spec.out}, letters}, {g}, {{1, letters}},
                     parameter_seed(forward.inputs[1], letters), GradRole::Weight, "_w", statistics(forward));
+  }
+
+  // A bias of slots of experts, times their weights: one kernel makes both gradients.
+  void weighed_bias(const Op& forward, OpId id, const OpSpec& spec, TensorId g) {
+    const std::string &bias = spec.in[1], &weights = spec.in[2];
+    add_backward_op(forward, id, {{spec.out, bias, weights}, bias},
+                    {g, forward.inputs[1], saved_operand(forward.inputs[2])}, {{1, bias}, {2, weights}},
+                    parameter_seed(forward.inputs[1], bias), GradRole::Weight, "_w", statistics(forward));
   }
 
   // One kernel makes the gradients of all operands: norms, rotary, attention, activations, steps of the loss.

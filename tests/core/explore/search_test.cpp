@@ -10,6 +10,7 @@
 #include "explore/search.h"
 #include "explore/study.h"
 #include "memory/estimate.h"
+#include "pipeline/same_schedule.h"
 #include "support/spaces.h"
 #include "timing/simulation.h"
 
@@ -31,6 +32,8 @@ class SearchTest : public QObject {
   void spaces_open_as_documents();
   void guided_finds_the_best();
   void guided_is_deterministic();
+  void equal_schedules_appear_once();
+  void equal_schedules_that_are_excluded();
   void margin();
   void shards_data();
   void shards();
@@ -349,6 +352,54 @@ void SearchTest::guided_is_deterministic() {
   QCOMPARE(found(space, options).counts.enumerated, static_cast<int64_t>(space->size()));
   options.shards = 2;
   QVERIFY(std::holds_alternative<Problem>(search(space, options)));
+}
+
+// On one stage, schedules other than GPipe are one design. Figures of repeated designs equal those of a timed
+// design.
+void SearchTest::equal_schedules_appear_once() {
+  SpaceSpec spec;
+  spec.base = small_gpt();
+  spec.gpus = "4";
+  spec.dimensions = {{"pp", "1,2,4"}, {"schedule", "all"}, {"virtual_stages", "1,2"}};
+  const auto space = made(spec);
+  SearchOptions options;
+  options.result.top = 1000;
+  const SearchResult all = found(space, options);
+  std::map<std::pair<int64_t, double>, std::vector<Design>> by_figures;
+  int alone = 0;
+  for (const Point& point : all.best) {
+    const Design d = space->design_at(point.index);
+    if (d.parallel.pp == 1) ++alone;
+    by_figures[{point.evaluation.memory, point.evaluation.step_seconds}].push_back(d);
+  }
+  QCOMPARE(alone, 2);  // 1F1B and GPipe
+  QVERIFY(all.counts.repeated > 6);
+  for (const auto& [figures, designs] : by_figures)
+    for (size_t i = 1; i < designs.size(); ++i)
+      QVERIFY2(designs[i].parallel.pp != designs[0].parallel.pp ||
+                   !same_schedule(designs[i].parallel, designs[0].parallel,
+                                  static_cast<int>(16 / designs[0].parallel.dp)),
+               "two equal designs are timed");
+}
+
+// A design whose equal is excluded or invalid is not lost.
+void SearchTest::equal_schedules_that_are_excluded() {
+  SpaceSpec spec;
+  spec.base = small_gpt();
+  spec.gpus = "4";
+  spec.dimensions = {{"pp", "1,2"}, {"schedule", "1f1b,zb-h1,zb-h2"}};
+  spec.constraints = {"schedule == zb-h1|zb-h2"};
+  const auto space = made(spec);
+  SearchOptions options;
+  options.result.top = 100;
+  const SearchResult all = found(space, options);
+  std::vector<ScheduleKind> alone;
+  for (const Point& point : all.best) {
+    const Design d = space->design_at(point.index);
+    if (d.parallel.pp == 1) alone.push_back(d.parallel.schedule);
+  }
+  QCOMPARE(alone.size(), size_t{1});
+  QVERIFY(alone.front() == ScheduleKind::ZbH1);
 }
 
 void SearchTest::margin() {

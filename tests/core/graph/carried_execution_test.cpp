@@ -19,17 +19,20 @@ void set(Design& d, const QString& knob, const QString& text) {
 struct Model {
   const char *name, *architecture, *pattern;
   bool experts = false;
+  bool one_kv_head = false;
 };
 constexpr Model kModels[] = {
     {"shared keys", "gemma4", "sliding, full, sliding_shared*2, full_shared, sliding_shared"},
     {"per-layer inputs", "gemma4; per_layer", "sliding*4, full*2"},
     {"both", "gemma4; per_layer", "sliding*2, full, sliding_shared, full_shared, sliding_shared"},
-    {"keys as values, experts", "gemma4; key_as_value, experts", "sliding*2, full, sliding*2, full", true}};
+    {"keys as values, experts", "gemma4; key_as_value, experts", "sliding*2, full, sliding*2, full", true},
+    {"one KV head", "gemma4; per_layer", "sliding*2, full, sliding_shared, full_shared, sliding_shared",
+     false, true}};
 
 Design design_of(const Model& model) {
   Design d = tiny_design(model.architecture);
   d.model.layers = 6;
-  d.model.kv_heads = 4;
+  d.model.kv_heads = model.one_kv_head ? 1 : 4;
   d.model.window = 3;
   d.model.rope_head_dim = 2;
   d.model.tied_embeddings = true;
@@ -41,11 +44,13 @@ Design design_of(const Model& model) {
   }
   set(d, "layer_pattern", model.pattern);
   const bool shares = QString(model.pattern).contains("shared");
+  const QString full = model.one_kv_head ? "full head_dim=6" : "full head_dim=6 kv_heads=2";
   set(d, "variants",
-      QString("full: full head_dim=6 kv_heads=2") +
-          (shares ? "; full_shared: full_shared head_dim=6 kv_heads=2 ffn=32; sliding_shared: "
-                    "sliding_shared ffn=32"
-                  : ""));
+      "full: " + full +
+          (shares
+               ? "; full_shared: full_shared head_dim=6" + QString(model.one_kv_head ? "" : " kv_heads=2") +
+                     " ffn=32; sliding_shared: sliding_shared ffn=32"
+               : QString()));
   return d;
 }
 

@@ -29,7 +29,7 @@ class ExpertDispatchExecutionTest : public QObject {
     const auto row = [](const char* name, QList<int> mesh, QList<int> groups, int recompute = 0,
                         const char* precision = "") {
       for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek3", "gpt-oss"})
-        for (const char* profile : {"flash", "litgpt"}) {
+        for (const char* profile : {"flash", "litgpt", "megatron-core-te"}) {
           if (QString(profile) == "litgpt" && QString(architecture) != "mixtral") continue;
           if (*precision && QString(architecture) != "deepseek-moe") continue;
           QTest::newRow(qPrintable(QString("%1 %2: %3%4").arg(architecture, profile, name, precision)))

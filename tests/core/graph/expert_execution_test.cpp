@@ -85,6 +85,9 @@ class ExpertExecutionTest : public QObject {
         if (i % 4 == 1)
           QTest::newRow(qPrintable(QString("%1: %2 litgpt").arg(architecture, kRuns[i].name)))
               << QString(architecture) << i << "litgpt";
+        if (i % 3 == 2)
+          QTest::newRow(qPrintable(QString("%1: %2 weighed inside").arg(architecture, kRuns[i].name)))
+              << QString(architecture) << i << "megatron-core-te";
       }
   }
   void equalsUnsharded() {
@@ -231,7 +234,7 @@ class ExpertExecutionTest : public QObject {
     QTest::addColumn<QString>("architecture");
     QTest::addColumn<QString>("profile");
     for (const char* architecture : {"mixtral", "deepseek-moe", "deepseek3", "qwen2-moe", "gpt-oss"})
-      for (const char* profile : {"flash", "litgpt"})
+      for (const char* profile : {"flash", "litgpt", "megatron-core-te"})
         QTest::newRow(qPrintable(QString("%1 %2").arg(architecture, profile)))
             << QString(architecture) << QString(profile);
   }

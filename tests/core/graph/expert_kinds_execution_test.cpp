@@ -118,6 +118,9 @@ constexpr const char* kTraining[] = {
     "tp=2 dp=2 ep=2 recompute=selective recompute_modules=moe",
     "dp=4 ep=4 profile=litgpt",
     "dp=2 ep=2 load_imbalance=1.5",
+    "dp=2 ep=2 profile=megatron-core-te",
+    "tp=2 sequence_parallel=true dp=2 ep=2 profile=megatron-core-te recompute=selective "
+    "recompute_modules=moe_act",
     "tp=2 sequence_parallel=true dp=2 ep=2 profile=megatron-core-unfused recompute=selective "
     "recompute_modules=moe_act"};
 constexpr const char* kContext[] = {"cp=2 dp=2 ep=4", "tp=2 sequence_parallel=true cp=2 ep=2"};
@@ -145,7 +148,9 @@ class ExpertKindsExecutionTest : public QObject {
     for (const auto& own : kOwn) {
       for (const char* settings : kTraining) row(own.id, settings);
       for (const char* settings : kContext) row(own.id, settings);
-      if (!QString(own.id).contains("identity")) row(own.id, "dp=4 ep=4 dispatcher=flex gpus_per_node=2");
+      if (QString(own.id).contains("identity")) continue;
+      row(own.id, "dp=4 ep=4 dispatcher=flex gpus_per_node=2");
+      row(own.id, "dp=4 ep=4 dispatcher=flex gpus_per_node=2 profile=megatron-core-te");
     }
     for (const char* model : {"longcat", "nemotron3", "nemotron3; latent", "granite_hybrid"})
       for (const char* settings : kTraining) row(model, settings);
@@ -189,6 +194,8 @@ class ExpertKindsExecutionTest : public QObject {
                                    "tp=2 dp=2 ep=2 microbatch=2 batch=8 dispatcher=allgather",
                                    "tp=2 sequence_parallel=true dp=2 ep=4 etp=1 microbatch=4 batch=16",
                                    "tp=2 ep=2 etp=1 dispatcher=allgather microbatch=2 batch=4",
+                                   "tp=2 dp=2 ep=2 etp=1 dispatcher=allgather microbatch=2 batch=8 "
+                                   "profile=megatron-core-te",
                                    "tp=2 dp=2 ep=4 etp=1 microbatch=4 batch=16"}) {
         if (QString(model) == "nemotron_h" && QString(settings).contains("ep")) continue;
         QTest::newRow(qPrintable(QString("%1: %2").arg(model, settings)))

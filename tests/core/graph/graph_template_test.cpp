@@ -50,6 +50,38 @@ class GraphTemplateTest : public QObject {
       QCOMPARE(count_ops(s, kind, Phase::Forward) + count_ops(s, kind, Phase::Backward), 0);
   }
 
+  // "concurrent" names results of lines. The backward of their blocks comes as soon as its operands exist.
+  void concurrentBlocks() {
+    const auto load = [](const QByteArray& concurrent) {
+      QTemporaryDir dir;
+      write(dir.filePath("architectures/branches.json"), R"json({
+        "architecture": "branches", "embedding": ["x = token_embedding()"],
+        "layers": {"layer": ["n = rms_norm(x)", "f = gated_mlp(n)", "a = self_attention(n; rope)",
+          "s = residual(a, f)", "y = residual(x, s)"]},
+        "pattern": ["layer"], "concurrent": [)json" + concurrent +
+                                                             R"json(],
+        "head": ["n = rms_norm(x)", "logits = lm_head(n)", "loss = cross_entropy(logits)"]
+      })json");
+      return ModelLibrary::load({(data_dir() / "models").string(), dir.path().toStdString()});
+    };
+    const auto begins = [&](const QByteArray& concurrent, const char* block) {
+      const ModelLibrary library = load(concurrent);
+      const auto graph = std::get<0>(build_graph(structure_of(tiny_design("branches")), library));
+      const Segment& s = graph->segments[1];
+      OpId id = s.backward_begin;
+      while (id < static_cast<OpId>(s.ops.size()) && !s.op(id).name.starts_with(block)) ++id;
+      return id;
+    };
+    QVERIFY(begins("", "f.") > begins("", "a."));
+    QVERIFY(begins("\"f\"", "f.") < begins("\"f\"", "a."));
+    const ModelLibrary wrong = load("\"moe\"");
+    QCOMPARE(wrong.problems().size(), size_t{1});
+    const Problem& problem = wrong.problems().front();
+    QCOMPARE(problem.code, ProblemCode::DataValue);
+    QVERIFY2(problem.what.find("the result of no line") != std::string::npos, problem.what.c_str());
+    QVERIFY2(problem.accepted.find(" f") != std::string::npos, problem.accepted.c_str());
+  }
+
   void mistakesInTemplatesAreLocated_data() {
     QTest::addColumn<QByteArray>("line");
     QTest::addColumn<ProblemCode>("code");
@@ -97,8 +129,8 @@ class GraphTemplateTest : public QObject {
         << QByteArray("y = attention[bshe,bthe,bthe,e->bshe; causal](x, x, x, w)") << ProblemCode::OpLetters
         << "attention cannot use";
     QTest::newRow("operands of attention")
-        << QByteArray("y = attention[bshe,bthe,bthe,bsp,h,h->bshe](x, x, x, x, w, w)")
-        << ProblemCode::OpArguments << "6 arguments";
+        << QByteArray("y = attention[bshe,bthe,bthe,bsp,h,h,h->bshe](x, x, x, x, w, w, w)")
+        << ProblemCode::OpArguments << "7 arguments";
     QTest::newRow("too many operands") << QByteArray("y = layer_norm[bsd,bsd,bsd,bsd->bsd](x, x, x, x)")
                                        << ProblemCode::OpArguments << "4 arguments";
     QTest::newRow("part of no axis") << QByteArray("y = take[bsd->bsd](x)") << ProblemCode::OpLetters

@@ -87,9 +87,6 @@ class SparseExecutionTest : public QObject {
       for (const Run& run : kRuns) {
         if (QString(run.settings).contains("mla") && !QString(model.architecture).contains("latent"))
           continue;
-        // Experts under this profile are not executed (docs/limits.md).
-        if (QString(run.settings).contains("-te") && QString(model.architecture).contains("deepseek"))
-          continue;
         add(model, run);
       }
     for (const SparseModel& model : std::span(kModels).last<kSharedModels>())

@@ -13,9 +13,12 @@ namespace shardscape::ui {
 
 int GanttCanvas::opAt(const ItemRef& ref, const QPointF& point) const {
   const std::vector<PlacedOp> ops = opsShown(ref);
-  const double at = ops.empty() ? 0 : ganttLayout().seconds(point.x());
+  if (ops.empty()) return -1;
+  const double at = ganttLayout().seconds(point.x());
+  const QRectF box = ganttLayout().rect(ref);
+  const bool lower = point.y() >= box.top() + height_of_compute(ops, box.height());
   for (size_t i = 0; i < ops.size(); ++i)
-    if (at >= ops[i].begin && at < ops[i].end) return static_cast<int>(i);
+    if (ops[i].concurrent == lower && at >= ops[i].begin && at < ops[i].end) return static_cast<int>(i);
   return -1;
 }
 

@@ -387,19 +387,21 @@ class Painter {
   void paint_ops(const LaneItem& item, const QRectF& rect, const std::vector<PlacedOp>& ops, bool out) {
     p_.fillRect(rect, inks_.faint[static_cast<int>(item.kind)]);
     column_ = {};
-    const double top = rect.top();
-    double painted = -1;
+    const double top = rect.top(), compute_height = height_of_compute(ops, rect.height());
+    double painted[] = {-1, -1};
     for (const PlacedOp& op : ops) {
       const double x0 = std::max(l_.x(op.begin), rect.left()), x1 = std::min(l_.x(op.end), rect.right());
-      if (x1 - painted < 0.7) continue;  // thinner than a pixel: the previous op covers it
+      if (x1 - painted[op.concurrent] < 0.7) continue;  // thinner than a pixel: the previous op covers it
       const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       const QColor ink = Theme::instance().opColor(of.kind);
       const bool marked = out &&
                           (!m_.op_highlighted || m_.op_highlighted(of_.member, op.segment, op.op, op.layer));
-      const QRectF at(x0, top, std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)), rect.height());
+      const QRectF at(x0, op.concurrent ? top + compute_height : top,
+                      std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)),
+                      op.concurrent ? rect.height() - compute_height : compute_height);
       p_.fillRect(at, marked ? ink : mixed(inks_.ground, ink, 0.3));
-      painted = x1;
-      if (at.width() < 30) continue;
+      painted[op.concurrent] = x1;
+      if (at.width() < 30 || at.height() < small_metrics_.capHeight() + 2) continue;
       const auto [title, first] = titles_.try_emplace({op.segment, op.op});
       if (first) title->second = placed_op_title(report_, op);
       const QString text = small_metrics_.elidedText(title->second, Qt::ElideRight, at.width() - 6);

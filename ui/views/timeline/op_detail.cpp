@@ -7,6 +7,11 @@ namespace {
 constexpr size_t kMostOps = 1 << 20;  // the cache's limit, more than many screens show
 }
 
+double height_of_compute(const std::vector<PlacedOp>& ops, double height) {
+  const bool split = std::any_of(ops.begin(), ops.end(), [](const PlacedOp& op) { return op.concurrent; });
+  return split ? height * 2 / 3 : height;
+}
+
 void OpDetail::setStep(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes) {
   report_ = std::move(report);
   lanes_ = std::move(lanes);

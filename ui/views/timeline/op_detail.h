@@ -13,6 +13,10 @@ namespace shardscape::ui {
 // An op in its box, in seconds since the start of the step.
 using PlacedOp = OpSpan;
 
+// Collectives next to compute (OpSpan::concurrent) have the lower third of a box. The height of the other
+// ops.
+double height_of_compute(const std::vector<PlacedOp>& ops, double height);
+
 class OpDetail {
  public:
   void setStep(std::shared_ptr<const Report> report, std::shared_ptr<const Lanes> lanes);

@@ -108,6 +108,7 @@ Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& deta
     std::map<FlopsGroup, double> computed;
     double busy = 0;
     for (const PlacedOp& op : ops) {
+      if (op.concurrent) continue;
       const Op& of = report.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
       (is_collective(of.kind) ? exposed[group_name(redistribution(of).group)]
                               : computed[flops_group(of.kind)]) += op.end - op.begin;

@@ -189,7 +189,7 @@ Inspection TimelineView::inspectSelected() const {
   QVector<QPair<QString, QString>> times{{tr("starts"), seconds_text(of.begin)},
                                          {tr("takes"), seconds_text(of.end - of.begin)},
                                          {tr("in"), item_title(*step.lanes, ref).toLower()}};
-  if (is_collective(tree.segment(of.segment).op(of.op).kind))
+  if (is_collective(tree.segment(of.segment).op(of.op).kind) && !of.concurrent)
     times.append({tr("exposed"), seconds_text(of.end - of.begin)});
   out.rows = times + out.rows;
   if (ref.member == 0) {

@@ -1,0 +1,120 @@
+// The window by keyboard: where the focus goes, which keys open the list of models, search in tables.
+#include <QAbstractItemView>
+#include <QApplication>
+#include <QComboBox>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTabWidget>
+#include <QTest>
+
+#include "offscreen.h"
+#include "ui/inspector/inspector_panel.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/toolkit/search_field.h"
+#include "ui/toolkit/table_search.h"
+#include "window_test.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class KeyboardTest : public WindowTest {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void init() {
+    openWindow();
+    window_->activateWindow();
+  }
+  void cleanup() { closeWindow(); }
+
+  // F6 goes through the visible panes and back to the widget that had the keyboard in each.
+  void panesByKeyboard() {
+    QWidget* field = focused("seq");
+    press(Qt::Key_F6);
+    QVERIFY(window_->tabs()->isAncestorOf(QApplication::focusWidget()));
+    press(Qt::Key_F6);
+    QVERIFY(window_->inspector()->isAncestorOf(QApplication::focusWidget()));
+    press(Qt::Key_F6);
+    QCOMPARE(QApplication::focusWidget(), field);
+    press(Qt::Key_F6, Qt::ShiftModifier);
+    QVERIFY(window_->inspector()->isAncestorOf(QApplication::focusWidget()));
+    // A view that is shown takes the keyboard.
+    for (int view = 0; view < window_->tabs()->count(); ++view) {
+      focused("seq");
+      press(static_cast<Qt::Key>(Qt::Key_1 + view), Qt::ControlModifier);
+      QVERIFY2(window_->tabs()->currentWidget()->isAncestorOf(QApplication::focusWidget()),
+               qPrintable(window_->tabs()->tabText(view)));
+    }
+  }
+
+  // Ctrl+F searches the table of the view.
+  void findInATable() {
+    window_->showView(3);
+    press(Qt::Key_F, Qt::ControlModifier);
+    QCOMPARE(window_->tabs()->currentIndex(), 3);
+    auto* field = qobject_cast<SearchField*>(QApplication::focusWidget());
+    QVERIFY(field && field->isVisible());
+    QTest::keyClicks(field, "all");
+    QVERIFY2(field->matchesText().contains("match"), qPrintable(field->matchesText()));
+    QTest::keyClick(field, Qt::Key_Return);
+    QAbstractItemView* table = TableSearch::tableIn(window_->tabs()->currentWidget());
+    QString row;
+    for (int column = 0; column < table->model()->columnCount(); ++column)
+      row += table->currentIndex().siblingAtColumn(column).data().toString() + " ";
+    QVERIFY2(row.contains("all", Qt::CaseInsensitive), qPrintable(row));
+    QTest::keyClick(field, Qt::Key_Escape);
+    QVERIFY(!field->isVisible());
+    QCOMPARE(QApplication::focusWidget(), table);
+  }
+
+  // A click on a fix hides its button. The keyboard then goes back to the field that was edited.
+  void focusReturnsFromANotice() {
+    QTest::keyClicks(focused("tp"), "5");
+    QWidget* field = QApplication::focusWidget();
+    session_->waitForReport();
+    QPushButton* fix = nullptr;
+    for (auto* card : window_->findChildren<QWidget*>("chart_notice"))
+      if (card->isVisible()) fix = card->findChild<QPushButton*>();
+    QVERIFY(fix);
+    fix->setFocus(Qt::MouseFocusReason);
+    const std::string model = session_->design().model.preset;
+    QTest::mouseClick(fix, Qt::LeftButton);
+    QTRY_VERIFY(session_->current());
+    QCOMPARE(QApplication::focusWidget(), field);
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
+    QCOMPARE(session_->design().model.preset, model);
+  }
+
+  void presetByKeyboard() {
+    auto* box = window_->findChild<QComboBox*>("preset_box");
+    box->setFocus();
+    const int target = box->findData("llama3.1-405b") >= 0 ? box->findData("llama3.1-405b")
+                                                           : box->findData("llama3-405b");
+    QVERIFY(target >= 0);
+    // Keys open the list. None replaces the model while the list is closed.
+    const std::string before = session_->design().model.preset;
+    auto* popup = window_->findChild<QWidget*>("preset_popup");
+    auto* line = popup->findChild<QLineEdit*>("preset_search");
+    QTest::keyClick(box, Qt::Key_Down);
+    QVERIFY(popup->isVisible());
+    QCOMPARE(session_->design().model.preset, before);
+    QTest::keyClick(line, Qt::Key_Escape);
+    QVERIFY(!popup->isVisible());
+    QTest::keyClick(box, Qt::Key_4);
+    QCOMPARE(line->text(), QString("4"));
+    QTest::keyClicks(line, "05b");
+    QTest::keyClick(line, Qt::Key_Return);
+    QCOMPARE(box->currentIndex(), target);
+    QCOMPARE(session_->design().model.layers, 126);
+    session_->waitForReport();
+    QCOMPARE(window_->verdictStrip()->verdict(), QString("Does not fit"));
+    window_->actions().undo->trigger();
+    session_->setKnob("layers", "31");
+    QVERIFY(box->currentText().contains("edited"));
+  }
+};
+
+QTEST_MAIN(KeyboardTest)
+#include "keyboard_test.moc"
