@@ -37,6 +37,7 @@
 #include "ui/shell/render_views.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
+#include "ui/toolkit/search_field.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -316,8 +317,9 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(QApplication::focusWidget(), window_->form()->findChild<QLineEdit*>("form_filter"));
     press(Qt::Key_2, Qt::ControlModifier);
     QCOMPARE(window_->tabs()->currentIndex(), 1);
-    press(Qt::Key_F, Qt::ControlModifier);
-    QCOMPARE(window_->tabs()->currentIndex(), 0);
+    press(Qt::Key_F, Qt::ControlModifier);  // searches the table of the view
+    QCOMPARE(window_->tabs()->currentIndex(), 1);
+    QVERIFY(qobject_cast<SearchField*>(QApplication::focusWidget()));
     press(Qt::Key_K, Qt::ControlModifier);
     QVERIFY(window_->palette()->isVisible());
   }
@@ -483,7 +485,7 @@ class MainWindowTest : public WindowTest {
   void panelsAndThemes() {
     press(Qt::Key_F7);
     QVERIFY(!window_->inspector()->isVisible());
-    press(Qt::Key_B, Qt::ControlModifier);
+    press(Qt::Key_F7, Qt::ShiftModifier);
     QVERIFY(!window_->form()->isVisible());
     press(Qt::Key_L, Qt::ControlModifier);
     QVERIFY(window_->form()->isVisible());
