@@ -171,7 +171,7 @@ void BundleSteps::openFolder() {
   copy_path_->show();
   copy_path_->setFocus();
   showResult(tr("No program opens folders here. The bundle is in %1").arg(QDir::toNativeSeparators(folder_)),
-             true);;
+             true);
 }
 
 }  // namespace shardscape::ui
