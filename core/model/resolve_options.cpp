@@ -88,6 +88,7 @@ class Resolver {
     made.label = block.label;
     made.help = block.help;
     made.place = block.place;
+    made.options.clear();  // chosen already
   }
 
   // Points the line at the block with its options.

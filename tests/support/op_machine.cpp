@@ -48,7 +48,8 @@ bool routes_to_nothing(const Segment& s) {
   });
 }
 
-// The choices tensor of a Dispatch, of weights too, or a Combine. Within a node its shape is [nodes, node slots, choices].
+// The choices tensor of a Dispatch, of weights too, or a Combine. Within a node its shape is [nodes, node
+// slots, choices].
 const Tensor& choices_of(const Segment& s, const Op& op) {
   const Op& forward = op.forward >= 0 ? s.op(op.forward) : op;
   return s.tensor(forward.inputs[combines(forward.kind) ? 1 : 0]);

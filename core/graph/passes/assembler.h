@@ -11,8 +11,8 @@
 
 namespace shardscape {
 
-// The block with weights inside its experts (weigh_experts.cpp); nullopt: the block has no experts, or its lines
-// are others than dispatch, activation, GEMM, possibly a bias, and combine.
+// The block with weights inside its experts (weigh_experts.cpp); nullopt: the block has no experts, or its
+// lines are others than dispatch, activation, GEMM, possibly a bias, and combine.
 std::optional<BlockTemplate> with_weighed_activations(const BlockTemplate& block);
 
 using TensorNames = std::map<std::string, TensorId>;

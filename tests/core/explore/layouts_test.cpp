@@ -236,10 +236,5 @@ void LayoutsTest::mechanisms() {
   QCOMPARE(layout_mechanisms(design).size(), size_t{2});
 }
 
-<<<<<<<< HEAD:tests/core/explore/find_layout_test.cpp
-QTEST_APPLESS_MAIN(LayoutTest)
-#include "find_layout_test.moc"
-========
 QTEST_APPLESS_MAIN(LayoutsTest)
 #include "layouts_test.moc"
->>>>>>>> left17-d:tests/core/explore/layouts_test.cpp
