@@ -10,6 +10,8 @@
 #include "ui/shell/quit_on_signal.h"
 #include "ui/shell/render_views.h"
 #include "ui/shell/settings.h"
+#include "ui/shell/study_file.h"
+#include "ui/shell/windows.h"
 
 namespace {
 
@@ -107,19 +109,22 @@ int main(int argc, char** argv) {
                        "\"; a design is opened by --design FILE");
   }
   ui::Theme::instance().setMode(mode);
-  ui::Session session;
-  session.setUnits(ui::settings::units());
-  ui::MainWindow window(&session);
-  if (parser.isSet("design") && !open_design(window, parser.value("design")) && parser.isSet("render")) {
+  const bool renders = parser.isSet("render");
+  const QString unsaved = ui::studyFolder();
+  ui::Windows windows(renders ? QString() : unsaved);
+  ui::MainWindow& window = *windows.make();
+  if (parser.isSet("design") && !open_design(window, parser.value("design")) && renders) {
     return kFailed;  // pictures of the default design would be wrong
   }
-  session.waitForReport();  // the window never opens empty
-  if (parser.isSet("render")) {
-    session.waitForEstimate();
+  if (!parser.isSet("design") && !renders) window.reopenLast();
+  window.session()->waitForReport();  // the window never opens empty
+  if (renders) {
+    window.session()->waitForEstimate();
     return render(window, parser.value("render"));
   }
-  ui::quitOnSignal(&window);
+  ui::quitOnSignal(&app);
   window.restoreLayout();
+  window.offerUnsaved(unsaved);
   window.show();
   return app.exec();
 }

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "design/knobs/command_flags.h"
 #include "grad_sync/sync_groups.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
@@ -75,7 +76,7 @@ class Examination {
   void fail(Property property, const std::string& what) {
     QStringList& list = failures_[property];
     if (!failed_.insert(property).second) return;  // one of a kind from each design
-    list << QString::fromStdString(what + "\n    " + command_flags(d_));
+    list << QString::fromStdString(what + "\n    " + command_line(d_));
   }
   void equal(Property property, Wide is, Wide wanted, const std::string& what) {
     if (is != wanted) fail(property, what + ": " + to_string(is) + ", not " + to_string(wanted));

@@ -227,15 +227,4 @@ std::optional<Design> repaired(Design d, std::mt19937& random) {
   return std::nullopt;
 }
 
-std::string command_flags(const Design& design) {
-  Design usual = default_design();
-  apply_preset(usual, design.model.preset);
-  usual.parallel = {};
-  std::string out = "--model " + design.model.preset;
-  for (const Knob& knob : knobs())
-    if (const std::string text = knob_text(design, knob); text != knob_text(usual, knob))
-      out += " " + knob.flag() + "=" + text;
-  return out;
-}
-
 }  // namespace shardscape::test

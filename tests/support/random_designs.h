@@ -16,7 +16,5 @@ Design random_design(std::mt19937& random);
 // Applies randomly chosen fixes of validate() until the design is valid. Empty if fixes do not lead to a
 // valid design, or if the design becomes too large.
 std::optional<Design> repaired(Design design, std::mt19937& random);
-// Command-line flags of the design: "--model llama3-8b --layers 3 --tp 2 ...".
-std::string command_flags(const Design& design);
 
 }  // namespace shardscape::test

@@ -10,6 +10,7 @@
 #include <QPdfWriter>
 #include <QSaveFile>
 #include <QSvgGenerator>
+#include <cmath>
 
 #include "ui/toolkit/theme.h"
 
@@ -20,27 +21,66 @@ constexpr double kPngScale = 2;  // sharp on a page and on dense screens
 constexpr int kDotsPerInch = 96;
 constexpr int kMargin = 16, kTop = 8, kTitle = 24, kBelowTitle = 6;
 
+constexpr int kCaptionTop = 7, kCaptionBottom = 9;
+
+// A picture with its caption below.
+struct Page {
+  const Picture& picture;
+  QFont font = Theme::instance().uiFont(11);
+  QRectF caption;  // empty: none
+
+  explicit Page(const Picture& of) : picture(of) {
+    if (of.caption.isEmpty()) return;
+    const QRectF room(kMargin, of.size.height() + kCaptionTop, of.size.width() - 2 * kMargin, 1e5);
+    caption = QFontMetricsF(font).boundingRect(room, Qt::TextWordWrap, of.caption);
+  }
+  QSize size() const {
+    const int below = caption.isEmpty()
+                          ? 0
+                          : kCaptionTop + static_cast<int>(std::ceil(caption.height())) + kCaptionBottom;
+    return {picture.size.width(), picture.size.height() + below};
+  }
+  void paint(QPaintDevice& device, double scale) const {
+    picture.paint(device, picture.size, scale, [this](QPainter& painter) { paintCaption(painter); });
+  }
+  void paintCaption(QPainter& painter) const {
+    if (caption.isEmpty()) return;
+    const Colors& colors = Theme::instance().colors();
+    const double top = picture.size.height(), wide = picture.size.width();
+    painter.setClipping(false);
+    painter.fillRect(QRectF(0, top, wide, size().height() - top), colors.panel);
+    painter.setPen(colors.line);
+    painter.drawLine(QPointF(0, top + 0.5), QPointF(wide, top + 0.5));
+    painter.setFont(font);
+    painter.setPen(colors.secondary);
+    painter.drawText(caption.adjusted(0, 0, 1, 1), Qt::TextWordWrap, picture.caption);
+  }
+};
+
 bool write_png(const Picture& picture, QBuffer& buffer) {
-  QImage image(picture.size * kPngScale, QImage::Format_ARGB32_Premultiplied);
+  const Page page(picture);
+  QImage image(page.size() * kPngScale, QImage::Format_ARGB32_Premultiplied);
   if (image.isNull()) return false;
   image.fill(Qt::transparent);
   const int dots_per_meter = qRound(kDotsPerInch * kPngScale / 0.0254);
-  picture.paint(image, picture.size, kPngScale);
+  page.paint(image, kPngScale);
   image.setDotsPerMeterX(dots_per_meter);
   image.setDotsPerMeterY(dots_per_meter);
   image.setText(QStringLiteral("Title"), picture.title);
+  if (!picture.caption.isEmpty()) image.setText(QStringLiteral("Description"), picture.caption);
   return image.save(&buffer, "PNG");
 }
 
 bool write_svg(const Picture& picture, QBuffer& buffer) {
+  const Page page(picture);
   QSvgGenerator generator;
   generator.setOutputDevice(&buffer);
-  generator.setSize(picture.size);
-  generator.setViewBox(QRect(QPoint(0, 0), picture.size));
+  generator.setSize(page.size());
+  generator.setViewBox(QRect(QPoint(0, 0), page.size()));
   generator.setResolution(kDotsPerInch);
   generator.setTitle(picture.title);
   generator.setDescription(QCoreApplication::applicationName());
-  picture.paint(generator, picture.size, 1);
+  page.paint(generator, 1);
   // The window's font may be a private copy with tabular figures (tabular_font.h). Other programs know only
   // the original family.
   const QByteArray family = Theme::instance().uiFont().family().toUtf8();
@@ -50,22 +90,23 @@ bool write_svg(const Picture& picture, QBuffer& buffer) {
 }
 
 bool write_pdf(const Picture& picture, QBuffer& buffer) {
+  const Page page(picture);
   QPdfWriter writer(&buffer);
   writer.setResolution(kDotsPerInch);
-  const QSizeF points = QSizeF(picture.size) * 72.0 / kDotsPerInch;
-  const QPageSize page(points, QPageSize::Point, picture.title, QPageSize::ExactMatch);
-  writer.setPageLayout(QPageLayout(page, QPageLayout::Portrait, {}));
+  const QSizeF points = QSizeF(page.size()) * 72.0 / kDotsPerInch;
+  const QPageSize paper(points, QPageSize::Point, picture.title, QPageSize::ExactMatch);
+  writer.setPageLayout(QPageLayout(paper, QPageLayout::Portrait, {}));
   writer.setTitle(picture.title);
   writer.setCreator(QStringLiteral("Shardscape"));
-  picture.paint(writer, picture.size, 1);
+  page.paint(writer, 1);
   return true;
 }
 
 }  // namespace
 
-std::function<void(QPaintDevice&, QSize, double)> titled(
-    const QString& title, std::function<void(QPainter&, const QRectF&, const QColor&)> content) {
-  return [title, content = std::move(content)](QPaintDevice& device, QSize size, double scale) {
+PaintPage titled(const QString& title, std::function<void(QPainter&, const QRectF&, const QColor&)> content) {
+  return [title, content = std::move(content)](QPaintDevice& device, QSize size, double scale,
+                                               const DrawBelow& below) {
     QPainter painter;
     if (!painter.begin(&device)) return;
     painter.scale(scale, scale);
@@ -78,6 +119,7 @@ std::function<void(QPaintDevice&, QSize, double)> titled(
                      QFontMetricsF(painter.font()).elidedText(title, Qt::ElideRight, wide));
     const double top = kTop + kTitle + kBelowTitle;
     content(painter, QRectF(kMargin, top, wide, size.height() - top - kTop), colors.panel);
+    below(painter);
   };
 }
 

@@ -58,7 +58,7 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   top->addLayout(controls_);
   auto* save = new QPushButton(tr("Save"), this);
   save->setAccessibleName(tr("Save %1").arg(title));
-  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save_menu_ = new SaveMenu([this] { return picture(); }, session_, save);
   save->setMenu(save_menu_);
   save->setMinimumWidth(74);
   top->addWidget(save);
@@ -420,8 +420,8 @@ Picture ChartPage::picture() const {
   picture.title = title_;
   picture.file_name = pictureName(name_);
   picture.size = chart_->size().expandedTo(kLeastPicture);
-  picture.paint = [this](QPaintDevice& device, QSize size, double scale) {
-    chart_->paintOn(device, size, scale);
+  picture.paint = [this](QPaintDevice& device, QSize size, double scale, const DrawBelow& below) {
+    chart_->paintOn(device, size, scale, below);
   };
   if (report()) picture.csv = [this] { return report() ? csv(*report()) : QString(); };
   return picture;

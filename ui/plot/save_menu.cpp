@@ -9,6 +9,8 @@
 #include <QMessageBox>
 #include <QStandardPaths>
 
+#include "ui/plot/picture_caption.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -20,8 +22,8 @@ QString& last_folder() {
 
 }  // namespace
 
-SaveMenu::SaveMenu(std::function<Picture()> source, QWidget* parent)
-    : QMenu(parent), source_(std::move(source)) {
+SaveMenu::SaveMenu(std::function<Picture()> source, const Session* session, QWidget* parent)
+    : QMenu(parent), source_(std::move(source)), session_(session) {
   QList<QAction*> csv, trace, json;
   for (const SaveFormatInfo& info : save_formats()) {
     QAction* action = addAction(tr("%1…").arg(info.label), this,
@@ -42,8 +44,14 @@ SaveMenu::SaveMenu(std::function<Picture()> source, QWidget* parent)
   });
 }
 
+Picture SaveMenu::picture() const {
+  Picture picture = source_();
+  picture.caption = pictureCaption(*session_);
+  return picture;
+}
+
 void SaveMenu::save(SaveFormat format) {
-  const Picture picture = source_();
+  const Picture picture = this->picture();
   const SaveFormatInfo& info = info_of(format);
   const QString suggestion = QDir(last_folder()).filePath(picture.file_name + u'.' + info.suffix);
   QString path = QFileDialog::getSaveFileName(parentWidget(), tr("Save %1").arg(picture.title), suggestion,
@@ -60,7 +68,7 @@ void SaveMenu::save(SaveFormat format) {
 }
 
 void SaveMenu::copy() {
-  const Result<QByteArray> bytes = encoded(source_(), SaveFormat::Png);
+  const Result<QByteArray> bytes = encoded(picture(), SaveFormat::Png);
   if (const auto* png = std::get_if<QByteArray>(&bytes))
     QGuiApplication::clipboard()->setImage(QImage::fromData(*png, "PNG"));
 }

@@ -16,6 +16,8 @@ class DesignCommand : public QUndoCommand {
   void redo() override;
   int id() const override { return knob_.isEmpty() ? -1 : 1; }
   bool mergeWith(const QUndoCommand* other) override;
+  const Design& before() const { return before_; }
+  const Design& after() const { return after_; }
 
  private:
   using Clock = std::chrono::steady_clock;

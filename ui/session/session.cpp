@@ -6,6 +6,7 @@
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"
 #include "design/validate/repair_design.h"
+#include "explore/recovery.h"
 #include "memory/memory_timeline.h"
 #include "model/library.h"
 #include "report/memory_report.h"
@@ -17,6 +18,11 @@
 #include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
+namespace {
+
+constexpr int kMostSteps = 200;  // undo steps in a file
+
+}  // namespace
 
 struct Session::Worker {
   explicit Worker(Session* session)
@@ -204,8 +210,37 @@ void Session::reset(const Design& design) {
   setSearch(nullptr);
 }
 
+UndoHistory Session::history() const {
+  const auto command = [&](int i) { return static_cast<const DesignCommand*>(undo_.command(i)); };
+  const int first = std::max(0, undo_.index() - kMostSteps);
+  UndoHistory history{first < undo_.count() ? command(first)->before() : design_,
+                      {},
+                      static_cast<size_t>(undo_.index() - first)};
+  for (int i = first; i < undo_.count(); ++i)
+    history.steps.push_back({command(i)->text().toStdString(), command(i)->after()});
+  return history;
+}
+
+void Session::restore(const UndoHistory& history) {
+  endEdit();
+  undo_.clear();
+  comparisons_->clear();
+  Q_EMIT documentReplaced();
+  {
+    const QScopedValueRollback<bool> quiet(replaying_, true);
+    design_ = history.first;
+    for (const UndoHistory::Step& step : history.steps)
+      undo_.push(new DesignCommand(this, step.after, QString::fromStdString(step.text)));
+    undo_.setIndex(static_cast<int>(history.done));
+  }
+  undo_.resetClean();
+  assign(Design(design_));
+  setSearch(nullptr);
+}
+
 void Session::assign(const Design& design) {
   design_ = design;
+  if (replaying_) return;
   recompute();
   Q_EMIT designChanged();
 }

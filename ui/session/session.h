@@ -19,7 +19,8 @@
 
 namespace shardscape {
 struct SearchResult;
-}
+struct UndoHistory;
+}  // namespace shardscape
 
 namespace shardscape::ui {
 
@@ -75,6 +76,10 @@ class Session : public QObject {
   void endEdit();                     // the next edit of the same knob starts a new undo step
   void endTyping(const QString& id);  // as endEdit(), unless the text is rejected
   void reset(const Design& design);   // another document; clears the undo history
+  // The undo steps, for a file (explore/recovery.h): the newest, and those that were undone.
+  UndoHistory history() const;
+  // Another document with its undo steps, which counts as modified. No search and no pinned designs.
+  void restore(const UndoHistory& history);
   void setUnits(UnitSystem units);
   // Reads all model files again: own files have changed. Jobs that run finish with the library before.
   void reloadLibrary();
@@ -134,7 +139,8 @@ class Session : public QObject {
   QUndoStack undo_;
   std::shared_ptr<const Estimate> estimate_;
   std::shared_ptr<const SearchResult> search_;
-  bool current_ = false, computing_ = false, reverting_ = false;
+  bool current_ = false, computing_ = false, reverting_ = false,
+       replaying_ = false;  // undo steps are read from a file: they start no jobs
   int edit_ = 0;
   UnitSystem units_ = UnitSystem::Binary;
   struct Worker;

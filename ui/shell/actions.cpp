@@ -5,6 +5,7 @@
 #include <QMenuBar>
 #include <QUndoStack>
 
+#include "ui/shell/recent_menu.h"
 #include "ui/toolkit/icons.h"
 
 namespace shardscape::ui {
@@ -20,7 +21,9 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   Actions a{};
   a.new_design = make(tr("&New design"), QKeySequence::New);
+  a.new_window = make(tr("New &window"), QKeySequence("Ctrl+Shift+N"));
   a.open = make(tr("&Open design..."), QKeySequence::Open);
+  a.open_recent = (new RecentMenu(window))->menuAction();
   a.import_config = make(tr("&Import config.json..."), QKeySequence("Ctrl+I"));
   a.save = make(tr("&Save design"), QKeySequence::Save);
   a.save_as = make(tr("Save design &as..."), QKeySequence("Ctrl+Shift+S"));
@@ -41,6 +44,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   // Without a shortcut: the focused widget handles Ctrl+C. The window gets the key only if that widget
   // ignores it.
   a.copy = make(tr("&Copy") + "\tCtrl+C");
+
+  a.copy_command = make(tr("Copy as command &line"));
 
   a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
   a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
@@ -84,8 +89,9 @@ QVector<Actions::Group> Actions::groups() const {
   view << light << dark << find << filter << zoom_in << zoom_out << fit << next_pane << previous_pane << form
        << inspector << problems << machine << reset_layout;
   return {{tr("File"),
-           {new_design, open, import_config, save, save_as, export_bundle, export_trace, save_picture, quit}},
-          {tr("Edit"), {undo, redo, copy}},
+           {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
+            export_trace, save_picture, quit}},
+          {tr("Edit"), {undo, redo, copy, copy_command}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
           {tr("Help"), {documentation, palette, shortcuts, about}}};

@@ -1,11 +1,14 @@
 #include "ui/shell/commands.h"
 
+#include <QFileInfo>
+
 #include "base/units.h"
 #include "design/knobs/knob_state.h"
 #include "design/knobs/knobs.h"
 #include "model/library.h"
 #include "ui/form/config_form.h"
 #include "ui/session/session.h"
+#include "ui/shell/recent_menu.h"
 #include "ui/shell/settings.h"
 
 namespace shardscape::ui {
@@ -25,13 +28,22 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
   }
   for (const Actions::Group& group : actions.groups()) {
     for (QAction* action : group.actions) {
-      if (!action->isEnabled() || action == actions.palette) continue;
+      if (!action->isEnabled() || !action->isVisible() || action->menu() || action == actions.palette)
+        continue;
       const QString title = action->text().section('\t', 0, 0).remove('&');
       commands.push_back(
           {group.name, title, action->shortcut().toString(QKeySequence::NativeText), {}, [action] {
              action->trigger();
            }});
     }
+  }
+  auto* recent = actions.open_recent->menu<RecentMenu*>();
+  for (const QString& path : settings::recentFiles()) {
+    const QFileInfo file(path);
+    if (file.exists())
+      commands.push_back({QObject::tr("Open recent"), file.fileName(), file.absolutePath(), {}, [=] {
+                            Q_EMIT recent->fileRequested(path);
+                          }});
   }
   for (const Preset& preset : ModelLibrary::instance().presets()) {
     const QString id = text(preset.id);

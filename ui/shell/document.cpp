@@ -4,6 +4,7 @@
 #include <QFileInfo>
 #include <QMessageBox>
 
+#include "explore/recovery.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
 #include "ui/shell/settings.h"
@@ -71,6 +72,8 @@ bool Document::openPath(const QString& path) {
   path_ = study.of_search ? QString()
                           : file.absoluteFilePath();  // "Save" must not overwrite the file of a search result
   settings::setDesignFolder(file.absolutePath());
+  settings::addRecentFile(file.absoluteFilePath());
+  if (!path_.isEmpty()) settings::setLastDocument(path_);
   saved_search_ = study.search;
   session_->reset(study.design);
   session_->setSearch(study.search);
@@ -83,6 +86,17 @@ bool Document::openPath(const QString& path) {
   else
     Q_EMIT succeeded();
   return true;
+}
+
+void Document::restore(const Recovery& recovery) {
+  path_ = QString::fromStdString(recovery.document);
+  saved_search_.reset();
+  saved_compared_.clear();
+  session_->restore(recovery.history);
+  session_->setSearch(recovery.study.search);
+  session_->comparisons()->set(recovery.study.compared);
+  Q_EMIT changed();
+  Q_EMIT succeeded();
 }
 
 bool Document::save() { return path_.isEmpty() ? saveAs() : savePath(path_); }
@@ -104,6 +118,8 @@ bool Document::savePath(const QString& path) {
   }
   path_ = QFileInfo(path).absoluteFilePath();
   settings::setDesignFolder(QFileInfo(path_).absolutePath());
+  settings::addRecentFile(path_);
+  settings::setLastDocument(path_);
   saved_search_ = session_->search();
   saved_compared_ = session_->comparisons()->named();
   session_->undoStack()->setClean();

@@ -10,6 +10,10 @@
 
 class QWidget;
 
+namespace shardscape {
+struct Recovery;
+}
+
 namespace shardscape::ui {
 
 class Session;
@@ -27,7 +31,8 @@ class Document : public QObject {
   bool save();                         // asks for a file the first time
   bool saveAs();
   bool savePath(const QString& path);
-  bool mayDiscard();  // asks if there are unsaved changes; true: they may be discarded
+  void restore(const Recovery& recovery);  // the study of a crashed window; it counts as modified
+  bool mayDiscard();                       // asks if there are unsaved changes; true: they may be discarded
 
  Q_SIGNALS:
   void changed();  // path or title

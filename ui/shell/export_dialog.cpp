@@ -1,7 +1,6 @@
 #include "ui/shell/export_dialog.h"
 
 #include <QCheckBox>
-#include <QDesktopServices>
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -13,13 +12,15 @@
 #include <QProgressBar>
 #include <QPushButton>
 #include <QStyle>
-#include <QUrl>
 
+#include "memory/memory_timeline.h"
 #include "ui/session/session.h"
+#include "ui/shell/bundle_steps.h"
 #include "ui/shell/export_target.h"
 #include "ui/shell/problems_model.h"
 #include "ui/shell/settings.h"
 #include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -48,6 +49,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       durations_(new QCheckBox(tr("Include estimated compute times (for replay in simulators)"), this)),
       replace_(new QCheckBox(tr("Replace a bundle that is already in this folder"), this)),
       size_(new QLabel(this)),
+      fits_(new QLabel(this)),
       message_(new QLabel(this)),
       progress_text_(new QLabel(this)),
       progress_(new QProgressBar(this)),
@@ -55,7 +57,7 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
       start_(new QPushButton(tr("Export"), this)),
       cancel_(new QPushButton(tr("Cancel export"), this)),
       close_(new QPushButton(tr("Close"), this)),
-      open_(new QPushButton(tr("Open folder"), this)) {
+      steps_(new BundleSteps(this)) {
   setWindowTitle(tr("Export bundle"));
   build();
   suggestFolder();
@@ -75,8 +77,6 @@ ExportDialog::ExportDialog(Session* session, ExportJob* job, QWidget* parent)
   connect(start_, &QPushButton::clicked, this, &ExportDialog::start);
   connect(cancel_, &QPushButton::clicked, this, [this] { job_->cancel(); });
   connect(close_, &QPushButton::clicked, this, &QDialog::reject);
-  connect(open_, &QPushButton::clicked, this,
-          [this] { QDesktopServices::openUrl(QUrl::fromLocalFile(written_)); });
   connect(session, &Session::designChanged, this, &ExportDialog::suggestFolder);
   connect(session, &Session::reportChanged, this, &ExportDialog::refresh);
   connect(session, &Session::unitsChanged, this, &ExportDialog::refresh);
@@ -95,13 +95,16 @@ void ExportDialog::build() {
   start_->setObjectName("export_start");
   cancel_->setObjectName("export_cancel");
   close_->setObjectName("export_close");
-  open_->setObjectName("export_open");
+  fits_->setObjectName("export_fits");
   size_->setObjectName("export_size");
   message_->setObjectName("dialog_message");
   folder_->setMinimumWidth(380);
   name_->setToolTip(tr("Traces are called NAME.0.et, NAME.1.et and so on."));
   size_->setProperty("role", "secondary");
   size_->setWordWrap(true);
+  fits_->setWordWrap(true);
+  fits_->setContentsMargins(10, 7, 10, 7);
+  fits_->hide();
   message_->setWordWrap(true);
   message_->setTextFormat(Qt::PlainText);
   message_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -110,7 +113,7 @@ void ExportDialog::build() {
   progress_text_->setProperty("role", "secondary");
   start_->setProperty("primary", true);
   start_->setDefault(true);
-  for (QPushButton* button : {browse_, cancel_, close_, open_}) button->setAutoDefault(false);
+  for (QPushButton* button : {browse_, cancel_, close_}) button->setAutoDefault(false);
 
   auto* folder = new QHBoxLayout;
   folder->setSpacing(8);
@@ -130,7 +133,6 @@ void ExportDialog::build() {
   form->addRow(tr("Size"), size_);
   auto* buttons = new QHBoxLayout;
   buttons->setSpacing(8);
-  buttons->addWidget(open_);
   buttons->addStretch();
   buttons->addWidget(close_);
   buttons->addWidget(start_);
@@ -138,7 +140,9 @@ void ExportDialog::build() {
   layout->setContentsMargins(24, 20, 24, 20);
   layout->setSpacing(14);
   layout->addLayout(form);
+  layout->addWidget(fits_);
   layout->addWidget(message_);
+  layout->addWidget(steps_);
   // Cancel is next to the progress bar, so that a late click hits no other button.
   auto* progress = new QGridLayout;
   progress->setHorizontalSpacing(12);
@@ -150,7 +154,6 @@ void ExportDialog::build() {
   layout->addLayout(progress);
   layout->addStretch(1);
   layout->addLayout(buttons);
-  open_->hide();
   message_->hide();
   resize(620, sizeHint().height());
 }
@@ -190,8 +193,8 @@ void ExportDialog::start() {
   settings::setExportFolder(QFileInfo(folder_->text().trimmed()).absolutePath());
   settings::setExportTensors(tensors_->isChecked());
   settings::setExportDurations(durations_->isChecked());
-  written_.clear();
-  job_->start(session_->report(), options());
+  exported_ = session_->report();
+  job_->start(exported_, options());
 }
 
 void ExportDialog::showMessage(const QString& text, bool wrong) {
@@ -208,8 +211,8 @@ void ExportDialog::showMessage(const QString& text, bool wrong) {
 
 void ExportDialog::refresh() {
   if (job_->running() || !isVisible()) return;
-  written_.clear();
-  open_->hide();
+  steps_->withdraw();
+  showFits();
   const std::shared_ptr<const Report> report = session_->report();
   const bool ready = session_->current() && report;
   const TargetState target = examineTarget(folder_->text(), replace_->isChecked());
@@ -237,6 +240,21 @@ void ExportDialog::refresh() {
   start_->setEnabled(ready && problem.isEmpty());
 }
 
+void ExportDialog::showFits() {
+  const std::shared_ptr<const Report> report = session_->report();
+  const bool known = session_->current() && report && report->memory;
+  const bool wrong = known && !report->memory->fits;
+  fits_->setVisible(wrong);
+  if (!wrong) return;
+  const MemoryTimeline& memory = *report->memory;
+  const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
+  fits_->setText(tr("This design does not fit: stage %1 needs %2 per GPU of %3. The traces can still be "
+                    "exported and simulated.")
+                     .arg(QString::number(memory.peak_stage),
+                          text(format_bytes(worst.in_use, session_->units())),
+                          capacity_text(memory.capacity, session_->units())));
+}
+
 void ExportDialog::refreshJob() {
   const bool running = job_->running();
   for (QWidget* widget :
@@ -251,7 +269,7 @@ void ExportDialog::refreshJob() {
   if (!running) return refresh();
   replace_->setEnabled(false);
   start_->setEnabled(false);
-  open_->hide();
+  steps_->withdraw();
   showMessage({}, false);
   const ExportProgress& progress = job_->progress();
   progress_->setValue(progress.ranks > 0 ? static_cast<int>(progress.ranks_done * 1000 / progress.ranks) : 0);
@@ -266,23 +284,36 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
   if (const auto* problem = std::get_if<Problem>(&outcome))
     return showMessage(text(to_string(*problem)), true);
   const auto& done = std::get<ExportSummary>(outcome);
-  written_ = text(done.target.string());
+  const QString folder = text(done.target.string());
   QString nearest;
   for (const std::string& note : done.substitutions) nearest += "\n" + tr("network.yml: %1").arg(text(note));
   showMessage(tr("Wrote %1 traces with %2 nodes, %3 in %4, to %5")
                       .arg(text(grouped(done.ranks)), text(grouped(done.nodes)),
                            text(format_bytes(done.bytes, session_->units())),
-                           text(format_seconds(done.seconds)), written_) +
+                           text(format_seconds(done.seconds)), folder) +
                   nearest,
               false);
   start_->setEnabled(false);  // the folder already holds this bundle
-  open_->show();
-  open_->setFocus();
+  const auto estimate = session_->estimate();
+  const bool simulated = estimate && estimate->report == exported_ && estimate->simulation;
+  steps_->offer(folder, name_->text().trimmed(),
+                simulated ? std::optional(estimate->simulation->step_seconds) : std::nullopt,
+                durations_->isChecked());
+  steps_->firstButton()->setFocus();
 }
 
 void ExportDialog::showEvent(QShowEvent* event) {
   refreshJob();
   QDialog::showEvent(event);
+}
+
+bool ExportDialog::event(QEvent* event) {
+  const bool handled = QDialog::event(event);
+  if (event->type() == QEvent::LayoutRequest && layout()) {
+    const int wanted = layout()->totalHeightForWidth(width());
+    if (wanted > height()) resize(width(), wanted);
+  }
+  return handled;
 }
 
 }  // namespace shardscape::ui

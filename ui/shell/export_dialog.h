@@ -14,16 +14,19 @@ class QPushButton;
 
 namespace shardscape::ui {
 
+class BundleSteps;
 class Session;
 
 class ExportDialog : public QDialog {
   Q_OBJECT
  public:
   ExportDialog(Session* session, ExportJob* job, QWidget* parent);
+  BundleSteps* steps() const { return steps_; }
   void setFolder(const QString& folder);  // chosen by the person; replaces the suggested folder
 
  protected:
   void showEvent(QShowEvent* event) override;
+  bool event(QEvent* event) override;  // grows when texts and steps appear
 
  private:
   void build();
@@ -34,16 +37,18 @@ class ExportDialog : public QDialog {
   void refresh();  // updates size, target problems and buttons
   void refreshJob();
   void finish(const ExportJob::Outcome& outcome);
+  void showFits();  // says if the design does not fit
   void showMessage(const QString& text, bool wrong);
   Session* session_;
   ExportJob* job_;
   QLineEdit *folder_, *name_;
   QCheckBox *tensors_, *durations_, *replace_;
-  QLabel *size_, *message_, *progress_text_;
+  QLabel *size_, *fits_, *message_, *progress_text_;
   QProgressBar* progress_;
-  QPushButton *browse_, *start_, *cancel_, *close_, *open_;
+  QPushButton *browse_, *start_, *cancel_, *close_;
+  BundleSteps* steps_;  // after an export
+  std::shared_ptr<const Report> exported_;
   bool folder_chosen_ = false;
-  QString written_;  // the folder of the last successful export
 };
 
 }  // namespace shardscape::ui

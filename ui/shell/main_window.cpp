@@ -28,6 +28,7 @@
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
 #include "ui/shell/about_dialog.h"
+#include "ui/shell/autosave.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/commands.h"
 #include "ui/shell/document.h"
@@ -38,12 +39,15 @@
 #include "ui/shell/message_bar.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/problems_panel.h"
+#include "ui/shell/recent_menu.h"
+#include "ui/shell/recovery_bar.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
+#include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/table_search.h"
@@ -118,6 +122,7 @@ void MainWindow::build() {
   auto* page = new QWidget(this);
   top_ = new TopBar(session_, actions_, page);
   message_ = new MessageBar(page);
+  recovery_ = new RecoveryBar(page);
   verdict_ = new VerdictStrip(session_, page);
   columns_ = new QSplitter(Qt::Horizontal, page);
   form_ = new ConfigForm(session_, columns_);
@@ -156,8 +161,8 @@ void MainWindow::build() {
   auto* layout = new QVBoxLayout(page);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
-  for (QWidget* widget :
-       {static_cast<QWidget*>(top_), static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)}) {
+  for (QWidget* widget : {static_cast<QWidget*>(top_), static_cast<QWidget*>(recovery_),
+                          static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)}) {
     layout->addWidget(widget);
   }
   layout->addWidget(columns_, 1);
@@ -175,7 +180,16 @@ void MainWindow::wireFile() {
   connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
   connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
   connect(actions_.export_trace, &QAction::triggered, this, &MainWindow::exportTrace);
-  connect(actions_.quit, &QAction::triggered, this, &QWidget::close);
+  connect(actions_.quit, &QAction::triggered, qApp, &QApplication::closeAllWindows);
+  connect(actions_.new_window, &QAction::triggered, this, [this] { make_window_(); });
+  actions_.new_window->setVisible(false);  // until there is a window maker
+  connect(actions_.open_recent->menu<RecentMenu*>(), &RecentMenu::fileRequested, document_,
+          &Document::openPath);
+  connect(recovery_, &RecoveryBar::restoreRequested, this, &MainWindow::restoreStudy);
+  connect(actions_.copy_command, &QAction::triggered, this,
+          [this] { copyCommandLine(session_->design(), verdict_); });
+  verdict_->addAction(actions_.copy_command);
+  verdict_->setContextMenuPolicy(Qt::ActionsContextMenu);
   connect(actions_.export_bundle, &QAction::triggered, this, [this] {
     exportDialog()->show();
     exportDialog()->raise();
@@ -398,6 +412,36 @@ void MainWindow::showView(int index) {
   panes_->focus(tabs_->currentWidget());
 }
 
+void MainWindow::showView(const QString& name) {
+  if (const qsizetype index = viewNames().indexOf(name); index >= 0) showView(static_cast<int>(index));
+}
+
+void MainWindow::setWindowMaker(std::function<MainWindow*()> make) {
+  make_window_ = std::move(make);
+  actions_.new_window->setVisible(true);
+}
+
+void MainWindow::keepUnsaved(const QString& folder) {
+  autosave_ = new Autosave(session_, document_, folder, this);
+  autosave_->setView([this] { return tabs_->tabText(tabs_->currentIndex()); });
+  connect(autosave_, &Autosave::failed, message_, &MessageBar::show);
+}
+
+void MainWindow::offerUnsaved(const QString& folder) { recovery_->offer(folder); }
+
+// Unsaved work in this window stays: the study then gets a window of its own.
+void MainWindow::restoreStudy(const Recovery& recovery, const std::shared_ptr<StudyFile>& file) {
+  MainWindow* window = document_->modified() && make_window_ ? make_window_() : this;
+  window->document_->restore(recovery);
+  if (window->autosave_) window->autosave_->adopt(file);
+  window->showView(QString::fromStdString(recovery.view));
+}
+
+void MainWindow::reopenLast() {
+  const QString path = settings::lastDocument();
+  if (settings::reopensLast() && QFileInfo::exists(path)) document_->openPath(path);
+}
+
 void MainWindow::find() {
   QWidget* view = tabs_->currentWidget();
   if (view == timeline_) return timeline_->activateSearch();
@@ -426,7 +470,7 @@ void MainWindow::saveView() {
   const auto picture = [this] {
     return viewPicture(tabs_->currentWidget(), document_->title(), tabs_->tabText(tabs_->currentIndex()));
   };
-  auto* menu = new SaveMenu(picture, this);
+  auto* menu = new SaveMenu(picture, session_, this);
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->popup(tabs_->mapToGlobal(
       QPoint(tabs_->width() - menu->sizeHint().width() - 20, tabs_->tabBar()->height() + 4)));
@@ -488,6 +532,7 @@ void MainWindow::restoreLayout() {
   if (const QByteArray state = settings::splitterState(); !state.isEmpty()) columns_->restoreState(state);
   actions_.form->setChecked(settings::formVisible());
   actions_.inspector->setChecked(settings::inspectorVisible());
+  tabs_->setCurrentIndex(std::max(0, static_cast<int>(viewNames().indexOf(settings::lastView()))));
 }
 
 void MainWindow::rememberLayout() {
@@ -495,12 +540,15 @@ void MainWindow::rememberLayout() {
   settings::setSplitterState(columns_->saveState());
   settings::setFormVisible(actions_.form->isChecked());
   settings::setInspectorVisible(actions_.inspector->isChecked());
+  settings::setLastView(tabs_->tabText(tabs_->currentIndex()));
+  settings::setLastDocument(document_->path());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (!document_->mayDiscard()) return event->ignore();
   job_->cancel();  // removes the partial bundle
   rememberLayout();
+  if (autosave_) autosave_->finish();
   if (help_) help_->close();
   event->accept();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QMainWindow>
+#include <functional>
 #include <memory>
 
 #include "ui/selection/selection_state.h"
@@ -14,9 +15,14 @@ class QSplitter;
 class QStackedWidget;
 class QTabWidget;
 
+namespace shardscape {
+struct Recovery;
+}
+
 namespace shardscape::ui {
 
 class ArchitectureView;
+class Autosave;
 class CommandPalette;
 class ConfigForm;
 class Document;
@@ -31,6 +37,8 @@ class MemoryView;
 class MessageBar;
 class Panes;
 class ProblemsPanel;
+class RecoveryBar;
+class StudyFile;
 class StatusBar;
 class TimelineView;
 class TopBar;
@@ -41,6 +49,7 @@ class MainWindow : public QMainWindow {
  public:
   explicit MainWindow(Session* session, QWidget* parent = nullptr);
   ~MainWindow() override;
+  Session* session() const { return session_; }
   const Actions& actions() const { return actions_; }
   SelectionState* selection() const { return state_; }
   ConfigForm* form() const { return form_; }
@@ -57,6 +66,15 @@ class MainWindow : public QMainWindow {
   ProblemsPanel* problemsPanel() const { return problems_; }
   HelpWindow* help() const { return help_.get(); }  // null until help is first opened
   void showView(int index);                         // and gives it the keyboard
+  void showView(const QString& name);               // nothing for an unknown name
+  // Opens another window of the program; without it the window has no "New window".
+  void setWindowMaker(std::function<MainWindow*()> make);
+  // Keeps the unsaved study in a file of the folder (Autosave).
+  void keepUnsaved(const QString& folder);
+  void offerUnsaved(const QString& folder);  // of windows that crashed
+  void reopenLast();                         // the last document, if its file is there
+  RecoveryBar* recoveryBar() const { return recovery_; }
+  Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
   void find();                                      // Ctrl+F: searches the view
   void setTheme(Theme::Mode mode);
   void restoreLayout();  // restores the layout of the last run
@@ -88,6 +106,7 @@ class MainWindow : public QMainWindow {
   void saveView();
   void exportTrace();
   void showProblems(bool visible);
+  void restoreStudy(const Recovery& recovery, const std::shared_ptr<StudyFile>& file);
   void updateTitle();
   void rememberLayout();
   Session* session_;
@@ -97,6 +116,9 @@ class MainWindow : public QMainWindow {
   Actions actions_;
   TopBar* top_;
   MessageBar* message_;
+  RecoveryBar* recovery_;
+  Autosave* autosave_ = nullptr;
+  std::function<MainWindow*()> make_window_;
   VerdictStrip* verdict_;
   ConfigForm* form_;
   InspectorPanel* inspector_;

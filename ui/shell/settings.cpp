@@ -23,7 +23,8 @@ QString folder(const char* key) {
 
 constexpr char kGeometry[] = "window/geometry", kSplitter[] = "window/splitter", kForm[] = "window/form",
                kInspector[] = "window/inspector", kHelp[] = "help/geometry",
-               kHelpSplitter[] = "help/splitter";
+               kHelpSplitter[] = "help/splitter", kRecent[] = "files/recent";
+constexpr int kMostRecent = 10;
 
 }  // namespace
 
@@ -47,6 +48,21 @@ bool exportDurations() { return read("export/durations", false).toBool(); }
 void setExportDurations(bool on) { write("export/durations", on); }
 bool publishedLayouts() { return read("models/published_layouts", true).toBool(); }
 void setPublishedLayouts(bool on) { write("models/published_layouts", on); }
+
+QStringList recentFiles() { return read(kRecent).toStringList(); }
+void addRecentFile(const QString& path) {
+  QStringList files = recentFiles();
+  files.removeAll(path);
+  files.prepend(path);
+  write(kRecent, files.mid(0, kMostRecent));
+}
+void clearRecentFiles() { write(kRecent, QStringList()); }
+bool reopensLast() { return read("files/reopen_last", true).toBool(); }
+void setReopensLast(bool on) { write("files/reopen_last", on); }
+QString lastDocument() { return read("files/last").toString(); }
+void setLastDocument(const QString& path) { write("files/last", path); }
+QString lastView() { return read("window/view").toString(); }
+void setLastView(const QString& name) { write("window/view", name); }
 
 QByteArray windowGeometry() { return read(kGeometry).toByteArray(); }
 void setWindowGeometry(const QByteArray& geometry) { write(kGeometry, geometry); }

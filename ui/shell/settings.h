@@ -3,6 +3,7 @@
 
 #include <QByteArray>
 #include <QString>
+#include <QStringList>
 
 #include "base/units.h"
 #include "ui/toolkit/theme.h"
@@ -27,6 +28,18 @@ void setExportDurations(bool on);
 // Whether a model that is picked brings its published layout.
 bool publishedLayouts();
 void setPublishedLayouts(bool on);
+
+// Files of designs, the last opened or saved first, at most ten.
+QStringList recentFiles();
+void addRecentFile(const QString& path);
+void clearRecentFiles();
+// Whether a start without --design opens the document of the last window.
+bool reopensLast();
+void setReopensLast(bool on);
+QString lastDocument();  // empty: the last window showed a design that was never saved
+void setLastDocument(const QString& path);
+QString lastView();  // its name; empty before the first run
+void setLastView(const QString& name);
 
 // Window geometry and splitter positions, empty before the first run.
 QByteArray windowGeometry();

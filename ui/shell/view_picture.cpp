@@ -21,11 +21,12 @@ Picture viewPicture(QWidget* view, const QString& title, const QString& view_nam
   picture.title = title + ", " + view_name.toLower();
   picture.file_name = slug(title) + "-" + view_name.toLower();
   picture.size = drawn->size();
-  picture.paint = [drawn](QPaintDevice& device, QSize, double scale) {
+  picture.paint = [drawn](QPaintDevice& device, QSize, double scale, const DrawBelow& below) {
     QPainter painter(&device);
     painter.setRenderHint(QPainter::Antialiasing);
     painter.scale(scale, scale);
     drawn->render(&painter, QPoint(), QRegion(), QWidget::DrawWindowBackground | QWidget::DrawChildren);
+    below(painter);
   };
   return picture;
 }

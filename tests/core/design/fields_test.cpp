@@ -7,6 +7,7 @@
 #include <set>
 
 #include "design/fields.h"
+#include "design/knobs/command_flags.h"
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "memory/estimate.h"
@@ -312,7 +313,7 @@ void FieldsTest::numbersDoNotDependOnADesignWithAnotherField() {
         const std::string alone = text(Evaluator().evaluate(design, options)),
                           report = report_of(design, std::make_shared<PlanCache>());
         visible[name] += alone != found;
-        const QString what = QString::fromStdString(name + " differs: " + command_flags(design));
+        const QString what = QString::fromStdString(name + " differs: " + command_line(design));
         QVERIFY2(report_of(design, shared) == report, qPrintable("report, " + what));
         search.evaluate(base, options);
         QVERIFY2(text(search.evaluate(design, options)) == alone, qPrintable("search, " + what));

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "design/document.h"
+#include "design/knobs/command_flags.h"
 #include "design/knobs/knob_access.h"
 #include "design/knobs/knobs.h"
 #include "plan/report.h"
@@ -135,7 +136,7 @@ class InvalidDesignsTest : public QObject {
       for (size_t k = 0; k < edits; ++k) set_wildly(d, knobs()[random() % knobs().size()], random);
       if (random() % 50 == 0) d.model.architecture = "no such thing";
       const std::string flaw = flaw_of(d);
-      QVERIFY2(flaw.empty(), (flaw + "\n  " + command_flags(d)).c_str());
+      QVERIFY2(flaw.empty(), (flaw + "\n  " + command_line(d)).c_str());
       invalid += has_errors(validate(d));
     }
     QVERIFY2(invalid > kDesigns / 2, qPrintable(QString::number(invalid)));
@@ -170,8 +171,8 @@ class InvalidDesignsTest : public QObject {
       if (!design) continue;
       const auto read = design_from_json(to_json(*design), "saved.json");
       const auto* problem = std::get_if<Problem>(&read);
-      QVERIFY2(!problem, problem ? (to_string(*problem) + "\n" + command_flags(*design)).c_str() : "");
-      QVERIFY2(std::get<Design>(read) == *design, command_flags(*design).c_str());
+      QVERIFY2(!problem, problem ? (to_string(*problem) + "\n" + command_line(*design)).c_str() : "");
+      QVERIFY2(std::get<Design>(read) == *design, command_line(*design).c_str());
     }
   }
 };

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "design/knobs/command_flags.h"
 #include "design/knobs/knobs.h"
 #include "design/validate/validate.h"
 #include "explore/evaluation.h"
@@ -97,7 +98,7 @@ void EvaluationTest::random_designs_agree() {
     const auto design = repaired(random_design(random), random);
     if (!design) continue;
     const QString wrong = disagreement(evaluator, *design, seen);
-    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(*design).c_str()));
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_line(*design).c_str()));
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
         seen.time * 100, seen.bubble, seen.exposed);
@@ -168,7 +169,7 @@ void EvaluationTest::schedules_agree() {
     if (!first_error(d).empty()) continue;
     in_pairs += schedule_of(p) == ScheduleKind::OneFOneBPairs;
     const QString wrong = disagreement(evaluator, d, seen);
-    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_line(d).c_str()));
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
         seen.time * 100, seen.bubble, seen.exposed);
@@ -209,13 +210,13 @@ void EvaluationTest::units_agree() {
     w.recompute_num_layers = of({1, 2});
     if (!first_error(d).empty()) continue;
     const QString wrong = disagreement(evaluator, d, seen);
-    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(d).c_str()));
+    QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_line(d).c_str()));
     QVERIFY2(seen.time < kTime && std::max(seen.bubble, seen.exposed) < kShare,
              qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4")
                             .arg(seen.time)
                             .arg(seen.bubble)
                             .arg(seen.exposed)
-                            .arg(command_flags(d).c_str())));
+                            .arg(command_line(d).c_str())));
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
         seen.time * 100, seen.bubble, seen.exposed);
@@ -266,13 +267,13 @@ void EvaluationTest::actions_before_reductions_are_shared() {
           if (!first_error(other).empty()) continue;
           Differences here;
           const QString wrong = disagreement(evaluator, other, here);
-          QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(other).c_str()));
+          QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_line(other).c_str()));
           QVERIFY2(here.time < kTime && std::max(here.bubble, here.exposed) < kShare,
                    qPrintable(QString("%1 of time, %2 of bubble, %3 of exposed: %4")
                                   .arg(here.time)
                                   .arg(here.bubble)
                                   .arg(here.exposed)
-                                  .arg(command_flags(other).c_str())));
+                                  .arg(command_line(other).c_str())));
           ++seen.timed;
         }
   }
@@ -306,7 +307,7 @@ void EvaluationTest::plans_are_reused_if_only_seconds_differ() {
         Design other = *design;
         QVERIFY(!set_knob(other, *find_knob(knob), value));
         const QString wrong = disagreement(evaluator, other, seen);
-        QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_flags(other).c_str()));
+        QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_line(other).c_str()));
       }
   }
   QVERIFY(seen.timed > 5 * kDesigns);
@@ -337,7 +338,7 @@ void EvaluationTest::peaks_of_other_layers_and_schedules_are_not_shared() {
   for (const Design& design : designs) {
     const auto report = estimate(design);
     QVERIFY2(evaluator.evaluate(design).memory == memory_in_use(*report, report->memory->peak_stage),
-             command_flags(design).c_str());
+             command_line(design).c_str());
   }
 }
 
@@ -350,7 +351,7 @@ void EvaluationTest::invalid_designs_have_the_first_reason() {
     const std::vector<Problem> problems = validate(design);
     const std::string reason = has_errors(problems) ? problems.front().where : "";
     invalid += !reason.empty();
-    QVERIFY2(first_error(design) == reason, command_flags(design).c_str());
+    QVERIFY2(first_error(design) == reason, command_line(design).c_str());
   }
   QVERIFY(invalid > kDesigns / 4);
 }

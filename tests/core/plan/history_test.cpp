@@ -10,6 +10,7 @@
 
 #include "bundle/trace_export.h"
 #include "design/document.h"
+#include "design/knobs/command_flags.h"
 #include "explore/search.h"
 #include "memory/estimate.h"
 #include "report/memory_report.h"
@@ -143,7 +144,7 @@ void HistoryTest::answersEqualThoseOfAFreshProcess() {
       const auto differs = std::mismatch(after.begin(), after.end(), alone[i].begin(), alone[i].end());
       const auto at = static_cast<size_t>(differs.first - after.begin());
       QVERIFY2(after == alone[i], qPrintable(QString("%1\nafter others: %2\nalone: %3")
-                                                 .arg(QString::fromStdString(command_flags(all[i])),
+                                                 .arg(QString::fromStdString(command_line(all[i])),
                                                       QString::fromStdString(after.substr(at, 120)),
                                                       QString::fromStdString(alone[i].substr(at, 120)))));
     }
@@ -162,7 +163,7 @@ void HistoryTest::evaluationsDoNotDependOnEarlierOnes() {
     std::shuffle(order.begin(), order.end(), random);
     Evaluator shared;
     for (const size_t i : order)
-      QVERIFY2(text(shared.evaluate(all[i], options)) == alone[i], command_flags(all[i]).c_str());
+      QVERIFY2(text(shared.evaluate(all[i], options)) == alone[i], command_line(all[i]).c_str());
   }
 }
 

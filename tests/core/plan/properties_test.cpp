@@ -7,6 +7,7 @@
 
 #include "bundle/bundle.h"
 #include "bundle/checker.h"
+#include "design/knobs/command_flags.h"
 #include "design/knobs/knobs.h"
 #include "model/library.h"
 #include "plan/report.h"
@@ -80,14 +81,14 @@ class PropertiesTest : public QObject {
       const auto target = std::filesystem::path(folder.path().toStdString()) / std::to_string(n++);
       const auto result = export_bundle(*make_report(design), {.target = target});
       const auto* problem = std::get_if<Problem>(&result);
-      QVERIFY2(!problem, problem ? (to_string(*problem) + "\n" + command_flags(design)).c_str() : "");
+      QVERIFY2(!problem, problem ? (to_string(*problem) + "\n" + command_line(design)).c_str() : "");
       const CheckReport check = check_bundle(target);
       // The models are so small that ops may be too short for the clock of the simulator. This finding is
       // allowed.
       const bool good = check.finished &&
                         std::all_of(check.findings.begin(), check.findings.end(),
                                     [](const Finding& f) { return f.code == "ROOT_TOO_SHORT"; });
-      QVERIFY2(good, (command_flags(design) + "\n" + check_text(check)).c_str());
+      QVERIFY2(good, (command_line(design) + "\n" + check_text(check)).c_str());
       std::filesystem::remove_all(target);
     }
   }

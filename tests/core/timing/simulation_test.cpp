@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "design/knobs/command_flags.h"
 #include "memory/estimate.h"
 #include "report/report_json.h"
 #include "report/time_report.h"
@@ -226,7 +227,7 @@ void SimulationTest::randomDesigns() {
     const auto report = make_report(*design);
     if (!report->valid()) continue;
     const auto s = simulate(*report);
-    QVERIFY2(faults(*s).isEmpty(), all(faults(*s) << QString::fromStdString(command_flags(*design))));
+    QVERIFY2(faults(*s).isEmpty(), all(faults(*s) << QString::fromStdString(command_line(*design))));
     ++played;
   }
   QVERIFY2(played > kDraws / 4, qPrintable(QString::number(played)));

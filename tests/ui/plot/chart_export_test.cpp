@@ -9,9 +9,12 @@
 #include <QTest>
 #include <QXmlStreamReader>
 
+#include "base/version.h"
 #include "offscreen.h"
 #include "ui/plot/chart_export.h"
+#include "ui/plot/picture_caption.h"
 #include "ui/plot/save_menu.h"
+#include "ui/session/comparisons.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/communication/communication_view.h"
 #include "ui/views/compute/compute_view.h"
@@ -123,6 +126,44 @@ class ChartExportTest : public QObject {
     QVERIFY(pdf.startsWith("%PDF-1."));
     QVERIFY(pdf.trimmed().endsWith("%%EOF"));
     QVERIFY(pdf.contains("/MediaBox [0 0 675 360]") || pdf.contains("/MediaBox [0 0 675.0"));
+  }
+
+  // Saved pictures say which designs they show.
+  void captions() {
+    QVERIFY(!session_->comparisons()->size());
+    QVERIFY2(pictureCaption(*session_).startsWith("Llama 3 8B · tp 2 · pp 2 · dp 2 · sequence 8,192"),
+             qPrintable(pictureCaption(*session_)));
+    QVERIFY(pictureCaption(*session_).contains("8 × NVIDIA H100"));
+    QVERIFY(pictureCaption(*session_).endsWith(QString("Shardscape ") + program_version()));
+    Design other = session_->design();
+    other.parallel.tp = 4;
+    other.parallel.dp = 1;
+    session_->comparisons()->add(other, "mine");
+    const QString caption = pictureCaption(*session_);
+    QCOMPARE(caption.count(u'\n'), 2);
+    QVERIFY2(caption.contains("\nB: Llama 3 8B · tp 4 · pp 2"), qPrintable(caption));
+    session_->comparisons()->clear();
+
+    MemoryView view(state_.get());
+    const Picture picture = view.findChild<SaveMenu*>()->picture();
+    QCOMPARE(picture.caption, pictureCaption(*session_));
+    QString error;
+    const QString found = texts_of(bytes_of(picture, SaveFormat::Svg), error);
+    QVERIFY2(found.contains("tp 2") && found.contains("Shardscape"), qPrintable(found));
+    Picture plain = picture;
+    plain.caption.clear();
+    const QImage with = QImage::fromData(bytes_of(picture, SaveFormat::Png), "PNG"),
+                 without = QImage::fromData(bytes_of(plain, SaveFormat::Png), "PNG");
+    QCOMPARE(with.width(), without.width());
+    QVERIFY(with.height() > without.height() + 40);
+    QCOMPARE(with.copy(0, 0, with.width(), without.height()), without);
+    QCOMPARE(with.text("Description"), picture.caption);
+    // A long caption wraps instead of being cut.
+    Picture narrow = picture;
+    narrow.size.setWidth(300);
+    narrow.caption = QString("a word ").repeated(60);
+    const QImage wrapped = QImage::fromData(bytes_of(narrow, SaveFormat::Png), "PNG");
+    QVERIFY(wrapped.height() > 2 * narrow.size.height() + 200);
   }
 
   void csvRowsEqualTheModel() {

@@ -1,4 +1,6 @@
+#include <QApplication>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QDir>
 #include <QLabel>
 #include <QLineEdit>
@@ -9,9 +11,11 @@
 #include <QTest>
 #include <memory>
 
+#include "base/units.h"
 #include "bundle/checker.h"
 #include "offscreen.h"
 #include "ui/session/session.h"
+#include "ui/shell/bundle_steps.h"
 #include "ui/shell/export_dialog.h"
 #include "ui/shell/export_target.h"
 #include "ui/toolkit/file_slug.h"
@@ -83,6 +87,80 @@ class ExportDialogTest : public QObject {
     QVERIFY(QFile::exists(target("bundle") + "/trace.0.et"));
     QVERIFY(check_bundle(target("bundle").toStdString()).ok());
     QCOMPARE(leftovers(), QStringList{"bundle"});
+  }
+
+  // The steps after an export: check, simulate, ASTRA-sim, the folder.
+  void nextStepsAfterAnExport() {
+    session_->waitForEstimate();
+    enter(target("bundle of mine"));
+    part<QCheckBox>("export_durations")->setChecked(true);
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    QVERIFY(!part<QPushButton>("bundle_check")->isVisible());
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    auto* result = part<QLabel>("bundle_result");
+    QCOMPARE(QApplication::focusWidget(), part<QPushButton>("bundle_check"));
+    const QString expected = QString::fromStdString(
+        format_seconds(session_->estimate()->simulation->step_seconds));
+    QCOMPARE(part<QPushButton>("bundle_simulate")->text(), "Simulate (expected: " + expected + ")");
+    click("bundle_check");
+    QTRY_VERIFY_WITH_TIMEOUT(result->text().startsWith("Checked: every rank finishes"), 60000);
+    click("bundle_simulate");
+    QTRY_VERIFY_WITH_TIMEOUT(result->text().startsWith("Simulated step: "), 60000);
+    QVERIFY2(result->text().contains("% "), qPrintable(result->text()));
+    click("bundle_command");
+    const QString command = QApplication::clipboard()->text();
+    QVERIFY2(command.startsWith("AstraSim_Analytical_Congestion_Unaware"), qPrintable(command));
+    QVERIFY(command.contains("--workload-configuration='" + target("bundle of mine") + "/trace'"));
+    for (const char* file : {"comm_groups.json", "system.json", "network.yml", "memory.json"}) {
+      QVERIFY(command.contains("bundle of mine/" + QString(file) + "'"));
+      QVERIFY(QFile::exists(target("bundle of mine") + u'/' + file));
+    }
+    enter(target("other"));
+    QVERIFY(!part<QPushButton>("bundle_check")->isVisible());
+  }
+
+  void aBrokenBundleFailsItsCheck() {
+    enter(target("bundle"));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QVERIFY(QFile::remove(target("bundle") + "/trace.3.et"));
+    click("bundle_check");
+    QTRY_VERIFY_WITH_TIMEOUT(part<QLabel>("bundle_result")->text().startsWith("The check failed"), 60000);
+  }
+
+  void folderThatCannotBeOpened() {
+    enter(target("bundle"));
+    QSignalSpy finished(job_.get(), &ExportJob::finished);
+    click("export_start");
+    QVERIFY(finished.wait(20000));
+    QUrl asked;
+    bool opens = true;
+    dialog_->steps()->setOpener([&](const QUrl& url) {
+      asked = url;
+      return opens;
+    });
+    click("export_open");
+    QCOMPARE(asked.toLocalFile(), target("bundle"));
+    QVERIFY(part<QPushButton>("export_open")->isVisible());
+    opens = false;
+    click("export_open");
+    QVERIFY(part<QLabel>("bundle_result")->text().contains(target("bundle")));
+    click("bundle_copy_path");
+    QCOMPARE(QApplication::clipboard()->text(), target("bundle"));
+  }
+
+  void aDesignThatDoesNotFitIsExportedWithANote() {
+    QVERIFY(!part<QLabel>("export_fits")->isVisible());
+    session_->setKnob("microbatch", "4");
+    session_->setKnob("seq", "16384");
+    session_->waitForReport();
+    auto* note = part<QLabel>("export_fits");
+    QVERIFY(note->isVisible());
+    QVERIFY2(note->text().startsWith("This design does not fit: stage 0 needs"), qPrintable(note->text()));
+    enter(target("bundle"));
+    QVERIFY(part<QPushButton>("export_start")->isEnabled());
   }
 
   void estimateFollowsTheOptions() {

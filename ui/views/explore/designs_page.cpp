@@ -1,5 +1,6 @@
 #include "ui/views/explore/designs_page.h"
 
+#include <QAction>
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QHash>
@@ -12,6 +13,7 @@
 #include <algorithm>
 
 #include "ui/plot/chart_table.h"
+#include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -59,6 +61,14 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   connect(table_, &QTableView::entered, this, [this](const QModelIndex& index) {
     scatter_->setHovered(model_->designAt(table_->sorted()->mapToSource(index).row()));
   });
+  copy_command_ = new QAction(tr("Copy as command line"), this);
+  copy_command_->setObjectName(QStringLiteral("copy_command"));
+  connect(copy_command_, &QAction::triggered, this, [this] {
+    if (rows_ && selected_row_ >= 0) copyCommandLine(rows_->design(selected_row_), this);
+  });
+  table_->addAction(copy_command_);
+  scatter_->addAction(copy_command_);
+  scatter_->setContextMenuPolicy(Qt::ActionsContextMenu);
   model_ = new DesignsModel(this);
   table_->setTable(model_);
   layout->addWidget(table_);
@@ -300,6 +310,7 @@ void DesignsPage::showSelectedDesign() {
     button->setVisible(rows_ && rows_->rows() > 0);
     button->setEnabled(any);
   }
+  copy_command_->setEnabled(any);
   selection_text_->setVisible(any);
   kept_->setVisible(!any);
   const QString tip = any ? QString() : tr(": select a design first");

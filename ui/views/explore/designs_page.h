@@ -8,6 +8,7 @@
 
 #include "ui/views/explore/scatter_canvas.h"
 
+class QAction;
 class QComboBox;
 class QLabel;
 class QMenu;
@@ -76,6 +77,7 @@ class DesignsPage : public QWidget {
   ElidedLabel *kept_, *selection_text_;
   QPushButton *clear_, *columns_, *compare_, *make_current_;
   QMenu* columns_menu_;
+  QAction* copy_command_;  // of the selected design
   ChartTable* table_ = nullptr;
   DesignsModel* model_;
   QSet<QString> hidden_;          // columns that the person hides

@@ -131,7 +131,7 @@ QWidget* ExploreView::makeTop() {
   row->addWidget(pages_);
   auto* save = new QPushButton(tr("Save"), top);
   save->setAccessibleName(tr("Save the designs"));
-  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save_menu_ = new SaveMenu([this] { return picture(); }, session_, save);
   save->setMenu(save_menu_);
   save->setMinimumWidth(74);
   row->addWidget(save);

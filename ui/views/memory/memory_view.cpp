@@ -108,7 +108,7 @@ Picture MemoryView::picture() const {
   // The picture has the curve below the bars, as the view does.
   const double share = 0.36;
   picture.size.rheight() = static_cast<int>(picture.size.height() / (1 - share));
-  picture.paint = [this, share](QPaintDevice& device, QSize size, double scale) {
+  picture.paint = [this, share](QPaintDevice& device, QSize size, double scale, const DrawBelow& below) {
     const QSize bars(size.width(), static_cast<int>(size.height() * (1 - share)));
     chart()->paintOn(device, bars, scale, [&](QPainter& painter) {
       const QColor ground = Theme::instance().colors().panel;
@@ -116,6 +116,7 @@ Picture MemoryView::picture() const {
       painter.fillRect(QRectF(0, bars.height(), size.width(), size.height() - bars.height()), ground);
       curve_->paint(painter, QRectF(16, bars.height(), size.width() - 32, size.height() - bars.height() - 8),
                     ground);
+      below(painter);
     });
   };
   return picture;

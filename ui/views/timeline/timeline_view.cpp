@@ -142,7 +142,7 @@ QWidget* TimelineView::makeTop() {
   row->addWidget(time_scope_);
   auto* save = new QPushButton(tr("Save"), top);
   save->setAccessibleName(tr("Save the timeline"));
-  save_menu_ = new SaveMenu([this] { return picture(); }, save);
+  save_menu_ = new SaveMenu([this] { return picture(); }, session_, save);
   save->setMenu(save_menu_);
   save->setMinimumWidth(74);
   row->addWidget(save);

@@ -1,6 +1,7 @@
 // The search over designs in the window: its setup, points, filters and table, driven by mouse and keys.
 #include <QAbstractItemModelTester>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QElapsedTimer>
 #include <QLabel>
@@ -12,6 +13,7 @@
 #include <QTest>
 #include <cmath>
 
+#include "design/knobs/command_flags.h"
 #include "design/validate/validate.h"
 #include "explore_window.h"
 #include "offscreen.h"
@@ -233,6 +235,22 @@ class ExploreTest : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(finished.count(), 2, 60'000);
     w.main.actions().inspector->trigger();
     QVERIFY(!here->isVisible());
+  }
+
+  // Each row gives the command line of its design.
+  void rowsCopyTheirCommandLine() {
+    ExploreWindow w;
+    w.searchSmall();
+    auto* copy = w.page().findChild<QAction*>("copy_command");
+    w.page().selectDesign(-1);
+    QVERIFY(!copy->isEnabled());
+    QVERIFY(w.page().table()->actions().contains(copy));
+    for (int row = 0; row < w.page().rows()->rows(); ++row) {
+      w.page().selectDesign(row);
+      copy->trigger();
+      QCOMPARE(QApplication::clipboard()->text(),
+               QString::fromStdString(command_line(w.page().rows()->design(row))));
+    }
   }
 
   void selectsByMouse() {

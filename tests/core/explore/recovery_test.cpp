@@ -1,0 +1,88 @@
+// Unsaved studies: a written study reads back equal, and a damaged file is a located problem.
+#include <QtTest>
+
+#include "explore/recovery.h"
+
+using namespace shardscape;
+
+namespace {
+
+Recovery example() {
+  Recovery recovery;
+  recovery.study.design = default_design();
+  recovery.history.first = default_design();
+  Design step = default_design();
+  for (const int64_t tp : {1, 2, 4}) {
+    step.parallel.tp = tp;
+    recovery.history.steps.push_back({"set \"tp\" \u00fc", step});
+  }
+  recovery.history.done = 2;
+  recovery.study.design = recovery.history.steps[1].after;
+  SpaceSpec spec;
+  spec.base = default_design();
+  spec.dimensions = {{"tp", "1,2"}};
+  const auto space = Space::make(spec);
+  recovery.study.search = std::make_shared<const SearchResult>(
+      ResultCollector(std::get<0>(space), {}).result());
+  recovery.study.compared = {{"B", step}};
+  recovery.document = "/home/x/my design.json";
+  recovery.view = "Timeline";
+  recovery.saved_at = 1'800'000'000;
+  return recovery;
+}
+
+}  // namespace
+
+class RecoveryTest : public QObject {
+  Q_OBJECT
+
+ private Q_SLOTS:
+  void round_trip() {
+    const Recovery before = example();
+    const std::string text = to_json(before);
+    const auto read = recovery_from_json(text, "x.json");
+    QVERIFY2(std::holds_alternative<Recovery>(read), text.c_str());
+    const Recovery& after = std::get<Recovery>(read);
+    QVERIFY(after.history == before.history);
+    QVERIFY(after.study.design == before.study.design);
+    QVERIFY(after.study.compared == before.study.compared);
+    QVERIFY(!after.study.lost);
+    QVERIFY(after.study.search);
+    QCOMPARE(result_json(*after.study.search), result_json(*before.study.search));
+    QCOMPARE(after.document, before.document);
+    QCOMPARE(after.view, before.view);
+    QCOMPARE(after.saved_at, before.saved_at);
+    QCOMPARE(to_json(after), text);
+  }
+
+  void truncated_anywhere() {
+    const std::string text = to_json(example());
+    for (size_t length = 0; length + 2 < text.size(); length += text.size() / 80) {
+      const auto read = recovery_from_json(text.substr(0, length), "x.json");
+      QVERIFY(std::holds_alternative<Problem>(read));
+      QVERIFY(!std::get<Problem>(read).what.empty());
+    }
+  }
+
+  void wrong_content_data() {
+    QTest::addColumn<QByteArray>("before");
+    QTest::addColumn<QByteArray>("after");
+    QTest::newRow("format") << QByteArray("\"shardscape_recovery\": 1")
+                            << QByteArray("\"shardscape_recovery\": 9");
+    QTest::newRow("steps") << QByteArray("\"done\": 2") << QByteArray("\"done\": 7");
+    QTest::newRow("a design") << QByteArray("\"parallelism\"") << QByteArray("\"parallel\"");
+  }
+  void wrong_content() {
+    QFETCH(QByteArray, before);
+    QFETCH(QByteArray, after);
+    QByteArray text = QByteArray::fromStdString(to_json(example()));
+    QVERIFY(text.contains(before));
+    text.replace(before, after);
+    const auto read = recovery_from_json(text.toStdString(), "x.json");
+    QVERIFY(std::holds_alternative<Problem>(read));
+    QVERIFY(to_string(std::get<Problem>(read)).find("x.json") != std::string::npos);
+  }
+};
+
+QTEST_GUILESS_MAIN(RecoveryTest)
+#include "recovery_test.moc"
