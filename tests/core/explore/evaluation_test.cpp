@@ -16,6 +16,7 @@
 #include "serving/inference.h"
 #include "support/designs.h"
 #include "support/random_designs.h"
+#include "support/test_share.h"
 #include "timing/simulation.h"
 
 using namespace shardscape;
@@ -90,11 +91,11 @@ class EvaluationTest : public QObject {
 };
 
 void EvaluationTest::random_designs_agree() {
-  constexpr int kDesigns = 3000;
+  const int designs_wanted = cases(3000);
   Evaluator evaluator;
   Differences seen;
   std::mt19937 random(7);
-  for (int i = 0; i < kDesigns; ++i) {
+  for (int i = 0; i < designs_wanted; ++i) {
     const auto design = repaired(random_design(random), random);
     if (!design) continue;
     const QString wrong = disagreement(evaluator, *design, seen);
@@ -102,7 +103,7 @@ void EvaluationTest::random_designs_agree() {
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
         seen.time * 100, seen.bubble, seen.exposed);
-  QVERIFY(seen.timed > kDesigns / 2);
+  QVERIFY(seen.timed > designs_wanted / 2);
 }
 
 // Steps of many microbatches, whose schedules repeat themselves.
@@ -119,7 +120,7 @@ void EvaluationTest::schedules_agree() {
   QFETCH(QString, preset);
   QFETCH(int, world);
   QFETCH(int, batch);
-  constexpr int kDesigns = 150;
+  const int designs_wanted = cases(150);
   Evaluator evaluator;
   Differences seen;
   int in_pairs = 0;
@@ -127,7 +128,7 @@ void EvaluationTest::schedules_agree() {
   const auto of = [&](std::initializer_list<int64_t> values) {
     return values.begin()[random() % values.size()];
   };
-  for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
+  for (int tries = 0; seen.timed < designs_wanted && tries < 100 * designs_wanted; ++tries) {
     Design d = preset_design(qPrintable(preset), of({1, 2, 4, 8}), of({1, 2, 4, 8, 16}), 1);
     ParallelSpec& p = d.parallel;
     p.dp = world / p.tp / p.pp;
@@ -173,14 +174,14 @@ void EvaluationTest::schedules_agree() {
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
         seen.time * 100, seen.bubble, seen.exposed);
-  QCOMPARE(seen.timed, kDesigns);
-  QVERIFY(in_pairs >= kDesigns / 10 || !preset.startsWith("mixtral"));
+  QCOMPARE(seen.timed, designs_wanted);
+  QVERIFY(in_pairs >= designs_wanted / 10 || !preset.startsWith("mixtral"));
 }
 
 // FSDP units are gathered concurrently with layers. Action transfers (max-plus) give the same step as a
 // simulation layer by layer.
 void EvaluationTest::units_agree() {
-  constexpr int kDesigns = 120;
+  const int designs_wanted = cases(120);
   constexpr double kTime = 1e-9, kShare = 1e-3;  // relative; of the step
   Evaluator evaluator;
   Differences seen;
@@ -188,7 +189,7 @@ void EvaluationTest::units_agree() {
   const auto of = [&](std::initializer_list<int64_t> values) {
     return values.begin()[random() % values.size()];
   };
-  for (int tries = 0; seen.timed < kDesigns && tries < 100 * kDesigns; ++tries) {
+  for (int tries = 0; seen.timed < designs_wanted && tries < 100 * designs_wanted; ++tries) {
     Design d = preset_design("gpt3-175b", of({1, 2, 4, 8}), of({1, 2, 4, 8}), 1);
     ParallelSpec& p = d.parallel;
     p.dp = 512 / p.tp / p.pp;
@@ -220,20 +221,20 @@ void EvaluationTest::units_agree() {
   }
   qInfo("%d designs timed; largest differences: %.3g %% of time, %.3g of bubble, %.3g of exposed", seen.timed,
         seen.time * 100, seen.bubble, seen.exposed);
-  QCOMPARE(seen.timed, kDesigns);
+  QCOMPARE(seen.timed, designs_wanted);
 }
 
 // Designs that differ only in gradient reduction share the simulation of the actions before the last
 // backwards. The first design of each set simulates them.
 void EvaluationTest::actions_before_reductions_are_shared() {
-  constexpr int kDesigns = 60;
+  const int designs_wanted = cases(60);
   constexpr double kTime = 1e-9, kShare = 1e-6;  // relative; of the step
   std::mt19937 random(29);
   const auto of = [&](std::initializer_list<int64_t> values) {
     return values.begin()[random() % values.size()];
   };
   Differences seen;
-  for (int designs = 0; designs < kDesigns;) {
+  for (int designs = 0; designs < designs_wanted;) {
     Design d = preset_design(of({0, 1}) ? "gpt3-175b" : "gpt3-xl-1.3b", of({1, 2, 8}), of({2, 4, 8}), 1);
     ParallelSpec& p = d.parallel;
     p.dp = 128 / p.tp / p.pp;
@@ -277,12 +278,12 @@ void EvaluationTest::actions_before_reductions_are_shared() {
           ++seen.timed;
         }
   }
-  QVERIFY(seen.timed > 5 * kDesigns);
+  QVERIFY(seen.timed > 5 * designs_wanted);
 }
 
 // An evaluator reuses bound plan and memory for the next design, if only seconds differ.
 void EvaluationTest::plans_are_reused_if_only_seconds_differ() {
-  constexpr int kDesigns = 30;
+  const int designs_wanted = cases(30);
   const std::vector<std::pair<const char*, std::vector<const char*>>> knobs{
       {"tp_comm_overlap", {"true", "false"}},
       {"overlap_param_gather", {"true", "false"}},
@@ -299,7 +300,7 @@ void EvaluationTest::plans_are_reused_if_only_seconds_differ() {
   Evaluator evaluator;
   Differences seen;
   std::mt19937 random(23);
-  for (int i = 0; i < kDesigns; ++i) {
+  for (int i = 0; i < designs_wanted; ++i) {
     const auto design = repaired(random_design(random), random);
     if (!design) continue;
     for (const auto& [knob, values] : knobs)
@@ -310,7 +311,7 @@ void EvaluationTest::plans_are_reused_if_only_seconds_differ() {
         QVERIFY2(wrong.isEmpty(), qPrintable(wrong + " of " + command_line(other).c_str()));
       }
   }
-  QVERIFY(seen.timed > 5 * kDesigns);
+  QVERIFY(seen.timed > 5 * designs_wanted);
 }
 
 // Designs that differ only in gradient sync share the peaks of their stages. These designs differ in other
@@ -343,25 +344,25 @@ void EvaluationTest::peaks_of_other_layers_and_schedules_are_not_shared() {
 }
 
 void EvaluationTest::invalid_designs_have_the_first_reason() {
-  constexpr int kDesigns = 5000;
+  const int designs_wanted = cases(5000);
   std::mt19937 random(5);
   int invalid = 0;
-  for (int i = 0; i < kDesigns; ++i) {
+  for (int i = 0; i < designs_wanted; ++i) {
     const Design design = random_design(random);
     const std::vector<Problem> problems = validate(design);
     const std::string reason = has_errors(problems) ? problems.front().where : "";
     invalid += !reason.empty();
     QVERIFY2(first_error(design) == reason, command_line(design).c_str());
   }
-  QVERIFY(invalid > kDesigns / 4);
+  QVERIFY(invalid > designs_wanted / 4);
 }
 
 // Shared results do not depend on the order of evaluation.
 void EvaluationTest::threads_agree() {
-  constexpr int kDesigns = 200;
+  const int designs_wanted = cases(200);
   std::mt19937 random(11);
   std::vector<Design> designs;
-  while (designs.size() < kDesigns)
+  while (std::ssize(designs) < designs_wanted)
     if (const auto design = repaired(random_design(random), random)) designs.push_back(*design);
   std::vector<Evaluation> alone(designs.size());
   {

@@ -6,13 +6,14 @@
 #include "support/equivalence.h"
 #include "support/execution_runs.h"
 #include "support/random_architectures.h"
+#include "support/test_share.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
 
-constexpr int kArchitectures = 36;
+const int kArchitectures = cases(36);
 constexpr const char* kTraining[] = {"tp=2 sp dp=2",
                                      "tp=4 pp=2 recompute=selective",
                                      "dp=2 pp=2 recompute=full",

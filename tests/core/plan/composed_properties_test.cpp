@@ -12,13 +12,14 @@
 #include "support/design_examination.h"
 #include "support/execution_runs.h"
 #include "support/random_architectures.h"
+#include "support/test_share.h"
 
 using namespace shardscape;
 using namespace shardscape::test;
 
 namespace {
 
-constexpr int kArchitectures = 160;
+const int kArchitectures = cases(160);
 constexpr const char* kSettings[] = {"tp=2 sp dp=2 pp=2",
                                      "tp=4 dp=2 recompute=full",
                                      "dp=4 sync=fsdp2",
@@ -42,6 +43,7 @@ class ComposedPropertiesTest : public QObject {
 
   // Otherwise the properties would be tested on few blocks.
   void allBlocksAndOptionsAreComposed() {
+    if (test_share() > 1) QSKIP("only a part of the architectures is composed");
     // Blocks of towers, and those that stand for others in decode or without ranks of queries.
     const std::set<std::string> others{
         "absorbed_direct_query_latent_attention", "absorbed_latent_attention", "channel_projection",
