@@ -259,7 +259,8 @@ void SyncModelTest::virtual_stages_have_their_own_buffers() {
   Design d = trace_design("llama3-8b", 1, 2, 2, false, 4, 8);
   const auto reductions = [&] {
     Wide count = 0, elements = 0;
-    for (const CollectiveValue& c : trace_report(d)->stages.front().collectives)
+    const std::shared_ptr<const Report> report = trace_report(d);
+    for (const CollectiveValue& c : report->stages.front().collectives)
       if (c.phase == Phase::GradReduce && c.group == "dp") {
         count += c.count.value;
         elements += c.elements.value;
@@ -393,7 +394,8 @@ void SyncModelTest::norm_and_loss_are_one_number() {
   d.parallel.clip_grad_norm = d.parallel.average_loss = true;
   const auto rows = [&](size_t stage, Phase phase) {
     QString out;
-    for (const CollectiveValue& c : trace_report(d)->stages[stage].collectives)
+    const std::shared_ptr<const Report> report = trace_report(d);
+    for (const CollectiveValue& c : report->stages[stage].collectives)
       if (c.phase == phase && c.elements.value == c.count.value)
         out += QString("%1 %2 of %3 x %4 ")
                    .arg(QString::fromUtf8(c.op.name()), QString::fromStdString(c.group))
