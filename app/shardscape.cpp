@@ -6,12 +6,14 @@
 
 #include "base/version.h"
 #include "ui/shell/document.h"
+#include "ui/shell/frame_clock.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/quit_on_signal.h"
 #include "ui/shell/render_views.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/study_file.h"
 #include "ui/shell/windows.h"
+#include "ui/toolkit/background_threads.h"
 
 namespace {
 
@@ -51,6 +53,11 @@ void set_up(QCommandLineParser& parser) {
   parser.addVersionOption();
   parser.addOption({"theme", "light or dark; default: the theme of the last run.", "light|dark"});
   parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
+  parser.addOption(
+      {"frame-log",
+       "Write what a person waits for to FILE (CSV): each input, milliseconds to the next painted\n"
+       "frame, and to the frame with the new figures.",
+       "FILE"});
   parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
 }
 
@@ -111,6 +118,7 @@ int main(int argc, char** argv) {
   ui::Theme::instance().setMode(mode);
   const bool renders = parser.isSet("render");
   const QString unsaved = ui::studyFolder();
+  const ui::LowTbbWorkers low_workers;
   ui::Windows windows(renders ? QString() : unsaved);
   ui::MainWindow& window = *windows.make();
   if (parser.isSet("design") && !open_design(window, parser.value("design")) && renders) {
@@ -122,6 +130,9 @@ int main(int argc, char** argv) {
     window.session()->waitForEstimate();
     return render(window, parser.value("render"));
   }
+  if (const QString log = parser.value("frame-log"); !log.isEmpty() && !window.frameClock()->logTo(log))
+    return usage_error("--frame-log cannot write \"" + log +
+                       "\"; give a file in a folder that can be written");
   ui::quitOnSignal(&app);
   window.restoreLayout();
   window.offerUnsaved(unsaved);

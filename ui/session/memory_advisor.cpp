@@ -1,5 +1,6 @@
 #include "ui/session/memory_advisor.h"
 #include "model/library.h"
+#include "ui/toolkit/background_threads.h"
 
 #include <exception>
 
@@ -31,6 +32,7 @@ void MemoryAdvisor::request(std::shared_ptr<const Estimate> estimate, bool thoro
 
 void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool thorough) {
   thread_ = std::jthread([this, estimate, thorough](std::stop_token stop) {
+    lowerThisThread();
     const ModelLibrary::Scope library(ModelLibrary::instance());
     const auto seconds = [&stop](const Report& report) -> std::optional<double> {
       if (!report.accelerator) return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "base/units.h"
 #include "model/library.h"
+#include "ui/toolkit/background_threads.h"
 
 namespace shardscape::ui {
 namespace {
@@ -36,6 +37,7 @@ void ExportJob::start(std::shared_ptr<const Report> report, const ExportOptions&
   progress_.ranks = report->ranks;
   Q_EMIT started();
   thread_ = std::jthread([this, report = std::move(report), options](std::stop_token stop) {
+    lowerThisThread();
     const ModelLibrary::Scope library(ModelLibrary::instance());
     Outcome outcome = run(
         *report, options, [this](const ExportProgress& p) { report_progress(p); }, stop);

@@ -34,6 +34,7 @@
 #include "ui/shell/document.h"
 #include "ui/shell/export_dialog.h"
 #include "ui/shell/export_job.h"
+#include "ui/shell/frame_clock.h"
 #include "ui/shell/import_dialog.h"
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
@@ -131,7 +132,8 @@ void MainWindow::build() {
   inspector_ = new InspectorPanel(state_, side_);
   tabs_ = new QTabWidget(centre_);
   problems_ = new ProblemsPanel(session_, centre_);
-  status_ = new StatusBar(session_, job_, page);
+  frame_clock_ = new FrameClock(session_, this);
+  status_ = new StatusBar(session_, job_, frame_clock_, page);
   palette_ = new CommandPalette(this);
   panes_ = new Panes({form_, tabs_, problems_, side_}, this);
 

@@ -30,6 +30,7 @@ class ExploreView;
 class ExportDialog;
 class MachineDialog;
 class ExportJob;
+class FrameClock;
 class GraphView;
 class HelpWindow;
 class InspectorPanel;
@@ -57,6 +58,7 @@ class MainWindow : public QMainWindow {
   VerdictStrip* verdictStrip() const { return verdict_; }
   CommandPalette* palette() const { return palette_; }
   Document* document() const { return document_; }
+  FrameClock* frameClock() const { return frame_clock_; }
   ExportDialog* exportDialog();
   ExportJob* exportJob() const { return job_; }
   ExploreView* explore() const { return explore_; }
@@ -123,6 +125,7 @@ class MainWindow : public QMainWindow {
   ConfigForm* form_;
   InspectorPanel* inspector_;
   ProblemsPanel* problems_;
+  FrameClock* frame_clock_;
   StatusBar* status_;
   QSplitter *columns_, *centre_;
   QTabWidget* tabs_;

@@ -9,6 +9,7 @@
 #include "ui/session/memory_problem.h"
 #include "ui/session/session.h"
 #include "ui/shell/export_job.h"
+#include "ui/shell/frame_clock.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/theme.h"
 
@@ -23,10 +24,11 @@ QPushButton* quiet_button(const char* style, QWidget* parent) {
 
 }  // namespace
 
-StatusBar::StatusBar(Session* session, ExportJob* job, QWidget* parent)
+StatusBar::StatusBar(Session* session, ExportJob* job, const FrameClock* clock, QWidget* parent)
     : QWidget(parent),
       session_(session),
       job_(job),
+      clock_(clock),
       problems_(quiet_button("flat_status", this)),
       cancel_(quiet_button("link", this)),
       units_(quiet_button("flat_status", this)),
@@ -64,6 +66,7 @@ StatusBar::StatusBar(Session* session, ExportJob* job, QWidget* parent)
     session_->setUnits(session_->units() == UnitSystem::Binary ? UnitSystem::Decimal : UnitSystem::Binary);
   });
   connect(session, &Session::reportChanged, this, &StatusBar::refreshElapsed);
+  connect(clock, &FrameClock::waited, this, &StatusBar::refreshElapsed);
   connect(session, &Session::problemsChanged, this, &StatusBar::refreshProblems);
   connect(session, &Session::computingChanged, this, &StatusBar::refreshElapsed);
   connect(session, &Session::unitsChanged, this, &StatusBar::refreshUnits);
@@ -136,10 +139,14 @@ void StatusBar::refreshElapsed() {
   if (session_->computing()) return;
   const std::shared_ptr<const Report> report = session_->report();
   if (!report) return elapsed_->clear();
-  elapsed_->setText(
-      session_->current()
-          ? tr("updated in %1").arg(QString::fromStdString(format_seconds(report->elapsed_ms / 1000)))
-          : tr("showing the last design that could be computed"));
+  elapsed_->setToolTip({});
+  if (!session_->current()) return elapsed_->setText(tr("showing the last design that could be computed"));
+  const auto seconds = [](double ms) { return QString::fromStdString(format_seconds(ms / 1000)); };
+  if (clock_->last() && clock_->last()->answer) answer_ = clock_->last()->answer;
+  if (!answer_) return elapsed_->clear();
+  elapsed_->setText(tr("shown in %1").arg(seconds(*answer_)));
+  elapsed_->setToolTip(tr("From the last edit to the picture with its figures. The report took %1 of it.")
+                           .arg(seconds(report->elapsed_ms)));
 }
 
 }  // namespace shardscape::ui

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QWidget>
+#include <optional>
 
 class QLabel;
 class QProgressBar;
@@ -10,12 +11,13 @@ class QPushButton;
 namespace shardscape::ui {
 
 class ExportJob;
+class FrameClock;
 class Session;
 
 class StatusBar : public QWidget {
   Q_OBJECT
  public:
-  StatusBar(Session* session, ExportJob* job, QWidget* parent = nullptr);
+  StatusBar(Session* session, ExportJob* job, const FrameClock* clock, QWidget* parent = nullptr);
   void showMessage(const QString& text);  // until the next job or edit
 
  Q_SIGNALS:
@@ -28,6 +30,8 @@ class StatusBar : public QWidget {
   void refreshElapsed();
   Session* session_;
   ExportJob* job_;
+  const FrameClock* clock_;
+  std::optional<double> answer_;  // milliseconds that the person waited for the figures of the last edit
   QPushButton *problems_, *cancel_, *units_;
   QLabel *message_, *elapsed_;
   QProgressBar* bar_;

@@ -1,5 +1,6 @@
 #include "ui/toolkit/newest_job.h"
 #include "model/library.h"
+#include "ui/toolkit/background_threads.h"
 
 namespace shardscape::ui {
 
@@ -29,6 +30,7 @@ void NewestJob::stop() {
 }
 
 void NewestJob::run(std::stop_token stop) {
+  lowerThisThread();
   while (true) {
     Work work;
     uint64_t job = 0;

@@ -3,6 +3,7 @@
 #include <exception>
 
 #include "model/library.h"
+#include "ui/toolkit/background_threads.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
@@ -53,6 +54,7 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
   failure_.reset();
   Q_EMIT started();
   search_thread_ = std::jthread([this, spec, options](std::stop_token stop) {
+    lowerThisThread();
     const ModelLibrary::Scope library(ModelLibrary::instance());
     std::shared_ptr<const ExploreRows> rows;
     std::optional<Problem> problem;

@@ -1,0 +1,132 @@
+// What a person waits for while a search of a million designs runs: from a key press to the painted frame,
+// for edits (to the frame with the new figures) and for switching views; and the same without a search. Also
+// the start of the program and the switch of the theme. On a display: xvfb-run frame_bench.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QTabWidget>
+#include <QTest>
+#include <QUndoStack>
+#include <cstdio>
+#include <functional>
+#include <memory>
+
+#include "explore/search.h"
+#include "support/bench_figures.h"
+#include "ui/form/config_form.h"
+#include "ui/form/knob_row.h"
+#include "ui/session/session.h"
+#include "ui/shell/frame_clock.h"
+#include "ui/shell/main_window.h"
+#include "ui/toolkit/background_threads.h"
+#include "ui/toolkit/theme.h"
+#include "ui/views/explore/explore_job.h"
+#include "ui/views/explore/explore_view.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+using bench::Figure;
+
+namespace {
+
+constexpr int kRounds = 60;
+constexpr int kLongestWait = 5000;  // ms
+
+struct Bench {
+  Session session;
+  MainWindow window{&session};
+  std::vector<Figure> figures;
+
+  // Milliseconds that the person waits after this input.
+  double wait(bool for_figures, const std::function<void()>& input) {
+    std::optional<double> found;
+    const auto connection = QObject::connect(window.frameClock(), &FrameClock::waited, [&] {
+      const FrameClock::Wait& last = *window.frameClock()->last();
+      if (!for_figures)
+        found = found.value_or(last.frame);
+      else if (last.answer)
+        found = last.answer;
+    });
+    input();
+    if (!QTest::qWaitFor([&] { return found.has_value(); }, kLongestWait))
+      std::fprintf(stderr, "an input had no frame\n");
+    QObject::disconnect(connection);
+    return found.value_or(kLongestWait);
+  }
+
+  void add(const std::string& name, const std::vector<double>& waits) {
+    figures.push_back({name + ", median", bench::percentile(waits, 0.5), "ms", "< 100 ms"});
+    figures.push_back({name + ", 95th percentile", bench::percentile(waits, 0.95), "ms", "< 250 ms"});
+  }
+
+  void measure(const std::string& when) {
+    auto* tabs = window.findChild<QTabWidget*>();
+    std::vector<double> views, edits;
+    for (int round = 0; round < kRounds; ++round) {
+      const int view = (tabs->currentIndex() + 1) % tabs->count();
+      views.push_back(wait(false, [&] {
+        QTest::keyClick(&window, static_cast<Qt::Key>(Qt::Key_1 + view), Qt::ControlModifier);
+      }));
+      window.form()->focusKnob("layers");
+      QWidget* field = window.form()->row("layers")->fieldWidget();
+      QTest::qWait(20);
+      edits.push_back(wait(true, [&] { QTest::keyClick(field, round % 2 ? Qt::Key_Down : Qt::Key_Up); }));
+    }
+    add("another view" + when, views);
+    add("an edit" + when, edits);
+  }
+
+  void switchThemes() {
+    std::vector<double> waits;
+    for (int round = 0; round < 10; ++round) {
+      QElapsedTimer timer;
+      timer.start();
+      Theme::instance().setMode(round % 2 ? Theme::Mode::Light : Theme::Mode::Dark);
+      window.repaint();
+      QCoreApplication::processEvents();
+      waits.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
+    }
+    figures.push_back({"another theme, median", bench::percentile(waits, 0.5), "ms", "< 200 ms"});
+  }
+};
+
+SpaceSpec large_space() {
+  Design design = default_design();
+  apply_preset(design, "gpt3-175b");
+  design.workload.batch = 4096;
+  SpaceSpec spec;
+  spec.base = design;
+  spec.gpus = "4096";
+  spec.dimensions = usual_dimensions(design, 4096, {});
+  return spec;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  QElapsedTimer start;
+  start.start();
+  if (!qEnvironmentVariableIsSet("QT_QPA_PLATFORM") && !qEnvironmentVariableIsSet("DISPLAY"))
+    qputenv("QT_QPA_PLATFORM", "offscreen");
+  QApplication app(argc, argv);
+  Theme::instance().setMode(Theme::Mode::Light);
+  const LowTbbWorkers low_workers;
+  Bench measured;
+  measured.session.waitForReport();
+  measured.window.resize(1440, 900);
+  measured.window.show();
+  if (!QTest::qWaitForWindowExposed(&measured.window)) return 1;
+  measured.figures.push_back(
+      {"start to the first verdict", static_cast<double>(start.nsecsElapsed()) / 1e6, "ms", "< 600 ms"});
+  measured.measure("");
+  measured.switchThemes();
+  ExploreJob* job = measured.window.explore()->job();
+  job->run(large_space(), {});
+  QTest::qWait(1000);
+  measured.measure(", with a search");
+  std::printf("the search %s: %s\n", job->running() ? "still ran" : "had ended",
+              qPrintable(job->progressText()));
+  job->cancel();
+  (void)QTest::qWaitFor([&] { return !job->running(); }, 20000);
+  measured.session.undoStack()->setClean();
+  return bench::report_figures("What a person waits for", measured.figures, argc, argv);
+}

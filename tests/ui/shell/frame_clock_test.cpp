@@ -1,0 +1,88 @@
+// How long a person waits: from an input to its frame, and to the frame with the new figures.
+#include <QFile>
+#include <QSignalSpy>
+#include <QTabWidget>
+#include <QTemporaryDir>
+
+#include "offscreen.h"
+#include "ui/shell/frame_clock.h"
+#include "window_test.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class FrameClockTest : public WindowTest {
+  Q_OBJECT
+  QTemporaryDir folder_;
+
+  FrameClock* clock() { return window_->frameClock(); }
+
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void initTestCase() { openWindow(); }
+  void cleanupTestCase() { closeWindow(); }
+
+  void anEditWaitsForItsFigures() {
+    QLineEdit* field = focused("layers");
+    field->selectAll();
+    QSignalSpy waited(clock(), &FrameClock::waited);
+    QTest::keyClicks(field, "48");
+    press(Qt::Key_Return);
+    QTRY_VERIFY(session_->design().model.layers == 48 && session_->estimated());
+    QTRY_VERIFY(clock()->last() && clock()->last()->answer);
+    QVERIFY(waited.count() > 0);
+    QVERIFY(clock()->last()->frame > 0);
+    QVERIFY(*clock()->last()->answer >= clock()->last()->frame);
+    QTRY_VERIFY(labelSays(window_.get(), "shown in"));
+  }
+
+  void anotherViewHasNoNewFigures() {
+    auto* tabs = window_->findChild<QTabWidget*>();
+    const int other = tabs->currentIndex() == 1 ? 2 : 1;
+    QSignalSpy waited(clock(), &FrameClock::waited);
+    press(static_cast<int>(Qt::Key_1) + other, Qt::ControlModifier);
+    QTRY_COMPARE(tabs->currentIndex(), other);
+    QTRY_VERIFY(waited.count() > 0);
+    QVERIFY(!clock()->last()->answer);
+    QVERIFY2(clock()->last()->input.startsWith("key Ctrl+"), qPrintable(clock()->last()->input));
+  }
+
+  void aKeyWithoutEffectIsNoWait() {
+    window_->centralWidget()->setFocus();
+    QTest::qWait(300);  // until earlier inputs have their frames
+    QSignalSpy waited(clock(), &FrameClock::waited);
+    press(Qt::Key_F13);
+    QTest::qWait(400);
+    QCOMPARE(waited.count(), 0);
+  }
+
+  void everyWaitIsALineOfTheLog() {
+    const QString path = folder_.filePath("frames.csv");
+    QVERIFY(clock()->logTo(path));
+    QVERIFY(!FrameClock(session_.get(), window_.get()).logTo(folder_.filePath("no/frames.csv")));
+    QLineEdit* field = focused("layers");
+    field->selectAll();
+    QTest::keyClicks(field, "32");
+    press(Qt::Key_Return);
+    const auto lines = [&] {
+      QFile file(path);
+      return file.open(QIODevice::ReadOnly) ? file.readAll().split('\n') : QList<QByteArray>();
+    };
+    QTRY_VERIFY(lines().size() > 2);
+    QCOMPARE(lines().front(), QByteArray("input,frame_ms,answer_ms"));
+    const auto has_edit = [&] {
+      const QList<QByteArray> all = lines();
+      return std::any_of(all.begin(), all.end(), [](const QByteArray& line) {
+        const QList<QByteArray> cells = line.split(',');
+        return cells.size() == 3 && cells[0].startsWith("key ") && cells[1].toDouble() > 0 &&
+               cells[2].toDouble() >= cells[1].toDouble();
+      });
+    };
+    QTRY_VERIFY(has_edit());
+  }
+};
+
+QTEST_MAIN(FrameClockTest)
+#include "frame_clock_test.moc"

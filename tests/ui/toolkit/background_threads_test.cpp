@@ -1,0 +1,72 @@
+// Long work has threads of lower priority; the thread of the window keeps its own.
+#include "ui/toolkit/background_threads.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <QDir>
+#include <QFile>
+#include <QSignalSpy>
+#include <QTest>
+#include <atomic>
+#include <thread>
+
+#include "explore/layout.h"
+#include "offscreen.h"
+#include "support/designs.h"
+#include "ui/toolkit/newest_job.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+using test::preset_design;
+
+namespace {
+
+int nice_of(int thread) { return getpriority(PRIO_PROCESS, static_cast<id_t>(thread)); }
+
+// Threads of this program that run below the others.
+int lowered() {
+  int count = 0;
+  for (const QString& thread : QDir("/proc/self/task").entryList(QDir::Dirs | QDir::NoDotAndDotDot))
+    count += nice_of(thread.toInt()) > nice_of(getpid());
+  return count;
+}
+
+}  // namespace
+
+class BackgroundThreadsTest : public QObject {
+  Q_OBJECT
+
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private Q_SLOTS:
+  void oneThreadIsLowered() {
+    const int before = nice_of(getpid());
+    int inside = before;
+    std::jthread([&] {
+      lowerThisThread();
+      inside = nice_of(gettid());
+    }).join();
+    QVERIFY(inside > before);
+    QCOMPARE(nice_of(getpid()), before);
+  }
+
+  void jobsOfThePagesAreLowered() {
+    NewestJob job;
+    std::atomic<int> inside = -100;
+    job.start([&](const NewestJob::Post&, const std::stop_token&) { inside = nice_of(gettid()); });
+    QTRY_VERIFY(inside > nice_of(getpid()));
+  }
+
+  void workersOfASearchAreLowered() {
+    if (std::thread::hardware_concurrency() < 2) QSKIP("a search has no workers on one core");
+    const LowTbbWorkers low;
+    QCOMPARE(lowered(), 0);
+    (void)find_layouts(preset_design("llama3-8b", 1, 1, 8));
+    QVERIFY(lowered() > 0);
+  }
+};
+
+QTEST_MAIN(BackgroundThreadsTest)
+#include "background_threads_test.moc"

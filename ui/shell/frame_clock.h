@@ -1,0 +1,56 @@
+// Measures how long a person waits: from a key press, a click or a turn of the wheel to the next painted
+// frame, and, if the input changed the design, to the frame that shows the new figures.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QFile>
+#include <QObject>
+#include <QString>
+#include <QTimer>
+#include <optional>
+
+class QWidget;
+
+namespace shardscape::ui {
+
+class Session;
+
+class FrameClock : public QObject {
+  Q_OBJECT
+ public:
+  // What a person waited for, in milliseconds.
+  struct Wait {
+    QString input;                 // "key Ctrl+2", "click", "wheel"
+    double frame = 0;              // to the first painted frame
+    std::optional<double> answer;  // to the frame with the figures of the new design; none: no new design
+  };
+
+  // Inputs of this window and of its popups and dialogs.
+  FrameClock(Session* session, QWidget* window);
+  // From now on every wait is a line of this file: input, frame_ms, answer_ms. False: it cannot be written.
+  bool logTo(const QString& path);
+  const std::optional<Wait>& last() const { return last_; }
+
+ Q_SIGNALS:
+  void waited();  // last() is new
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  bool belongsToWindow(const QWidget* widget) const;
+  void begin(QEvent* event);
+  void painted();
+  void end();
+  Session* session_;
+  QWidget* window_;
+  double queued_ = 0;  // milliseconds that the input waited for the program to take it
+  QElapsedTimer since_;
+  QTimer without_frame_;
+  std::optional<Wait> wait_, last_;  // wait_: the input whose frame or figures are not painted yet
+  bool first_frame_ = false;
+  bool awaits_answer_ = false, answered_ = false;
+  QFile log_;
+};
+
+}  // namespace shardscape::ui
