@@ -262,13 +262,22 @@ const LayerStructure* mtp_layer(const Structure& structure, const Architecture& 
 
 using Built = std::shared_ptr<const std::vector<Segment>>;
 
-// Throws GraphError.
+// problems: gets the first mistake of every segment; null: the first mistake throws GraphError.
 Built build_segments(const Structure& structure, const KernelProfile& profile,
-                     const Architecture& architecture, const ModelLibrary& library) {
+                     const Architecture& architecture, const ModelLibrary& library,
+                     std::vector<Problem>* problems = nullptr) {
   auto out = std::make_shared<std::vector<Segment>>();
+  const auto attempt = [&](const auto& build) {
+    try {
+      build();
+    } catch (const GraphError& error) {
+      if (!problems) throw;
+      problems->push_back(error.problem);
+    }
+  };
   const auto add = [&](const Structure& of, const SectionTemplate& section, SegmentKind kind,
                        const LayerStructure* layer = nullptr) {
-    out->push_back(build_segment(of, profile, architecture, library, section, kind, layer));
+    attempt([&] { out->push_back(build_segment(of, profile, architecture, library, section, kind, layer)); });
   };
   // Embedding and head name the ranks of tp alike, so that tables in both have one placement.
   const LayerStructure* own = mtp_layer(structure, architecture);
@@ -280,7 +289,8 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
   for (const LayerStructure& layer : structure.layers)
     add(structure_of_layer(structure, layer), section_of(architecture, layer), SegmentKind::Layer, &layer);
   add(ends, architecture.head, SegmentKind::Head, own);
-  if (!architecture.tower.empty()) build_tower(structure, profile, architecture.tower, library, *out);
+  if (!architecture.tower.empty())
+    attempt([&] { build_tower(structure, profile, architecture.tower, library, *out); });
   untie_single(*out);
   return out;
 }
@@ -322,6 +332,15 @@ Result<std::shared_ptr<const Graph>> build(const Structure& structure, const Mod
 
 Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library) {
   return build(structure, library, nullptr);
+}
+
+std::vector<Problem> graph_problems(const Structure& structure, const ModelLibrary& library) {
+  std::vector<Problem> out;
+  const Architecture* architecture = library.architecture(structure.architecture);
+  const KernelProfile* profile = library.profile(structure.profile);
+  if (!architecture || !profile) return out;
+  build_segments(members_with<&StructureUses::segments>(structure), *profile, *architecture, library, &out);
+  return out;
 }
 
 Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache) {

@@ -76,6 +76,7 @@ struct BlockParam {
 
 struct BlockTemplate {
   std::string id, label, help;
+  std::string title;  // in lists of blocks, which show blocks with one label apart
   // Not empty: the block is a call of another block, "self_attention; rope, window". It has no lines.
   std::string is;
   std::vector<BlockInput> inputs;

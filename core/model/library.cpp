@@ -116,12 +116,19 @@ class LibraryReader {
       add_content(data.text);
     } catch (const DataError& error) {
       library_.problems_.push_back(error.problem);
+      library_.problems_.insert(library_.problems_.end(), error.more.begin(), error.more.end());
     }
   }
   // Runs after all folders are read, because a profile may extend a profile of a later file, and a line may
   // call a block of a later file.
   void finish() {
     library_.profiles_ = profiles_.resolve(library_.problems_);
+    finish_templates();
+  }
+  // Instead of files: what another library read from them.
+  void read(const Templates& stated) { stated_ = stated; }
+  void finish_templates() {
+    library_.problems_of_files_ = library_.problems_.size();
     Templates resolved = resolve_options(stated_, library_.problems_);
     library_.blocks_ = std::move(resolved.blocks);
     library_.towers_ = std::move(resolved.towers);
@@ -249,6 +256,21 @@ ModelLibrary ModelLibrary::load(const std::vector<std::string>& folders, const s
   for (const DataText& text : texts) reader.read(text);
   reader.finish();
   sort_by_maker(library.presets_);
+  library.made_ = std::make_shared<Made>();
+  return library;
+}
+
+ModelLibrary ModelLibrary::with(const DataText& text) const {
+  ModelLibrary library;
+  library.presets_ = presets_;
+  library.profiles_ = profiles_;
+  library.content_ = content_;
+  library.problems_.assign(problems_.begin(),
+                           problems_.begin() + static_cast<std::ptrdiff_t>(problems_of_files_));
+  LibraryReader reader(library);
+  reader.read(*stated_);
+  reader.read(text);
+  reader.finish_templates();
   library.made_ = std::make_shared<Made>();
   return library;
 }
