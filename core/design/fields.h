@@ -167,7 +167,9 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("image_size", &WorkloadSpec::image_size),
     field<kPlan>("frames", &WorkloadSpec::frames),
     field<kPlan>("vision_training", &WorkloadSpec::vision_training),
-    field<kPlan>("vision_parallel", &WorkloadSpec::vision_parallel)};
+    field<kPlan>("vision_parallel", &WorkloadSpec::vision_parallel),
+    field<kPlan>("vision_stage", &WorkloadSpec::vision_stage),
+    field<kPlan>("vision_recompute", &WorkloadSpec::vision_recompute)};
 
 template <>
 inline constexpr auto kFields<ClusterSpec> = std::tuple{

@@ -16,6 +16,14 @@ bool runs_tower(const Design& design) {
   return design.workload.images > 0 && design.workload.mode != Mode::Decode && has_tower(design);
 }
 
+bool has_vision_stage(const Design& design) {
+  return design.workload.vision_stage == VisionStage::Own && design.parallel.pp > 1 && runs_tower(design);
+}
+
+int64_t language_stages(const Design& design) {
+  return design.parallel.pp - (has_vision_stage(design) ? 1 : 0);
+}
+
 int64_t patches_per_image(const Design& design) {
   const int64_t pixels = design.model.vision_patch, frames = design.model.vision_frames;
   if (pixels < 1 || frames < 1) return 0;

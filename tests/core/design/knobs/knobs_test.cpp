@@ -181,7 +181,9 @@ constexpr const char* kIds[] = {"layers",
                                 "image_size",
                                 "frames",
                                 "vision_training",
-                                "vision_parallel"};
+                                "vision_parallel",
+                                "vision_stage",
+                                "vision_recompute"};
 
 const Knob& knob(const char* id) {
   const Knob* found = find_knob(id);
