@@ -37,7 +37,7 @@ void bind_base(Binding& binding, const Design& d) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] > 0) binding.set(symbols[i], values[i]);
   if (!runs_tower(d)) return;
-  binding.set(Symbol::intern("I"), d.workload.images);
+  binding.set(Symbol::intern("I"), images_per_sequence(d));
   binding.set(Symbol::intern("Np"), patches_per_image(d));
 }
 

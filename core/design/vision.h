@@ -15,8 +15,11 @@ bool runs_tower(const Design& design);
 bool has_vision_stage(const Design& design);
 // Stages that hold layers of the language model.
 int64_t language_stages(const Design& design);
-// Patches of one image or video: ceil(frames / frames of a patch) x (image_size / vision_patch)^2. 0 for a
-// model without the sizes of a tower.
+// Patches of one image or video: ceil(frames / frames of a patch) x (image_size / vision_patch)^2, or those
+// of one frame if the tower takes frames apart (TowerTemplate::frames_apart). 0 for a model without the sizes
+// of a tower.
 int64_t patches_per_image(const Design& design);
+// Images of a sequence as the tower counts them (I): videos count with their frames if it takes these apart.
+int64_t images_per_sequence(const Design& design);
 
 }  // namespace shardscape

@@ -58,8 +58,8 @@ bool check_size(Checks& checks) {
 
 void check_length(Checks& checks) {
   const Design& d = checks.design;
-  const int64_t tokens = patches_per_image(d) / d.model.vision_merge, images = d.workload.images,
-                seq = d.workload.seq;
+  const int64_t images = d.workload.images, seq = d.workload.seq,
+                tokens = images_per_sequence(d) / images * patches_per_image(d) / d.model.vision_merge;
   if (tokens <= seq / images || checks.record_first("images")) return;
   checks.error(ProblemCode::ImagesExceedSequence, "images",
                grouped(images) + (images == 1 ? " image of " : " images of ") + grouped(tokens) +
@@ -85,7 +85,7 @@ void check_sharing(Checks& checks) {
   if (d.workload.vision_parallel != VisionParallel::Data ||
       !checks.in_range({"microbatch", "images", "tp", "cp"}))
     return;
-  const int64_t images = d.workload.microbatch * d.workload.images,
+  const int64_t images = d.workload.microbatch * images_per_sequence(d),
                 ranks = d.parallel.tp * d.parallel.cp;
   if (images % ranks == 0 || checks.record_first("vision_parallel")) return;
   checks.error(

@@ -74,6 +74,24 @@ class VisionReportTest : public QObject {
     QVERIFY(decodes->stages[0].layers > 0);
   }
 
+  // Frames of a video in pairs: 4 x the GEMMs and 4 x the attention of one pair, which sees only itself.
+  void framesApart() {
+    Design d = named("tower, ddp buckets");
+    d.workload.images = 1;
+    const auto of = [&](int64_t frames, OpKind kind) {
+      d.workload.frames = frames;
+      return static_cast<qint64>(flops(*trace_report(d), kind, Phase::Forward));
+    };
+    d.workload.images = 0;
+    const qint64 text[] = {of(1, OpKind::Einsum), of(1, OpKind::Attention)};
+    d.workload.images = 1;
+    for (const auto& [kind, alone] : {std::pair{OpKind::Einsum, text[0]}, {OpKind::Attention, text[1]}}) {
+      QVERIFY(of(1, kind) > alone);
+      QCOMPARE(of(2, kind), of(1, kind));
+      QCOMPARE(of(7, kind) - alone, 4 * (of(1, kind) - alone));
+    }
+  }
+
   // A patch of N: 2 Pi D, a layer 2 (4 D D + 2 D F) and 4 N D of scores and values; a token: four mergers of
   // 2 (M M + M H), with M = 4 D.
   void flopsFollowTheClosedForm() {
