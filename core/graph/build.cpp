@@ -141,6 +141,8 @@ Structure structure_of(const Design& given) {
   s.frozen_tower = s.images && s.trains() && design.workload.vision_training == VisionTraining::Frozen;
   s.tower_data = has_tower(design) && (s.tp || s.cp) &&
                  design.workload.vision_parallel == VisionParallel::Data;
+  s.vision_stage = has_vision_stage(design);
+  s.vision_recompute = s.images && s.trains() && !s.frozen_tower && design.workload.vision_recompute;
   s.mtp_layers = design.model.mtp_layers;
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
@@ -220,9 +222,11 @@ void keep_parameters(Segment& s) {
 void build_tower(const Structure& whole, const KernelProfile& profile, const TowerTemplate& tower,
                  const ModelLibrary& library, std::vector<Segment>& to) {
   const Structure structure = structure_of_tower(whole);
+  Structure of_layers = structure;
+  if (structure.vision_recompute) of_layers.recompute = Recompute::Full;
   for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector}) {
-    SegmentBuilder builder(structure, profile, tower_scope(tower, part != &tower.projector),
-                           SegmentKind::Tower);
+    SegmentBuilder builder(part == &tower.layer ? of_layers : structure, profile,
+                           tower_scope(tower, part != &tower.projector), SegmentKind::Tower);
     assemble_tower(builder, tower, *part, library);
     if (!structure.images) keep_parameters(builder.segment());
     to.push_back(finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower));

@@ -413,6 +413,8 @@ struct Structure {
   CarriedUse carried;
   // Passes run the vision tower. frozen_tower: no gradients train it. tower_data: ranks share the images.
   bool images = false, frozen_tower = false, tower_data = false;
+  bool vision_stage = false;      // the tower has a pipeline stage of its own
+  bool vision_recompute = false;  // the backward replays layers of the tower from their inputs
   // The kinds of layers and their order, where the model says more than its architecture. window, chunk,
   // formats, q_compressed, grouped, kv_split, one_kv_head and local_experts above and below are those of
   // layers without sizes of their own.

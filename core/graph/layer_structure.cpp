@@ -56,6 +56,10 @@ Structure structure_of_tower(const Structure& structure) {
   out.ssm_free_heads = out.ssm_heads = out.ssm_shared = out.dcp = out.dcp_groups = false;
   out.kv_split = 0;
   out.one_kv_head = false;
+  // Recompute of the language model leaves towers alone (Structure::vision_recompute).
+  out.recompute = Recompute::None;
+  out.recompute_modules = {};
+  out.split_checkpoints = false;
   if (!out.tower_data) out.cp = false;  // every rank of cp encodes all images
   return out;
 }

@@ -125,6 +125,7 @@ CategoryBytes StageProfiles::shared_input(size_t instance, bool saved) const {
 CategoryBytes StageProfiles::carried_gradients(size_t chunk, bool end) const {
   CategoryBytes out{};
   if (carried_.empty() || !(end ? sends(chunk) : receives(chunk))) return out;
+  if (end ? stage_.first.tower_alone() : stage_.first.embedding_alone()) return out;
   const StageChunk& of = stage_.chunks[chunk];
   const int across = carried_across(graph_, r_.design.model, of.first_layer + (end ? of.layers : 0));
   for (size_t i = 0; i < carried_.size(); ++i)

@@ -119,6 +119,8 @@ struct TowerTemplate {
   // Between patches and projector, images have one token more than patches. `patches` is then over batch,
   // patches and patch_inputs.
   bool class_token = false;
+  // Attention sees the patches of one frame, so each frame of a video is an image of its own.
+  bool frames_apart = false;
   SectionTemplate patches, layer, projector;
   SectionTemplate norm;  // lines before those of the projector that belong to the tower; may be empty
   bool empty() const { return layer.lines.empty(); }

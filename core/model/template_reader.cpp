@@ -356,10 +356,11 @@ BlockTemplate read_block(const JsonFile& file) {
 
 TowerTemplate read_tower(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"tower", "class_token", "patches", "layer", "norm", "projector"});
+  file.only(root, {"tower", "class_token", "frames_apart", "patches", "layer", "norm", "projector"});
   TowerTemplate out;
   out.id = file.text(root, "tower");
   out.class_token = file.boolean_or(root, "class_token", false);
+  out.frames_apart = file.boolean_or(root, "frames_apart", false);
   out.patches = section(file, "vision_patches", file.array(root, "patches"));
   out.layer = section(file, "vision_layer", file.array(root, "layer"));
   if (root.contains("norm")) out.norm = section(file, "norm", file.array(root, "norm"));

@@ -17,6 +17,11 @@ StageBoundary stage_boundary(const Graph& graph) {
   return out;
 }
 
+const Tensor& image_message(const Graph& graph) {
+  const Segment& embedding = graph.segments.front();
+  return embedding.tensor(embedding.input);
+}
+
 Expr message_vectors(const Graph& graph, const ModelSpec& model, int64_t first_layer, int64_t layers,
                      bool sent) {
   if (graph.structure.vectors == 0) return Expr(1);

@@ -44,6 +44,17 @@ constexpr const char* kRuns[] = {
     "vision_training=frozen tp=2 sequence_parallel=true pp=2",
     "vision_training=frozen tp=2 vision_parallel=data dp=2",
     "vision_training=frozen pp=2 schedule=zb-h1",
+    "vision_recompute=true tp=2 dp=2",
+    "vision_recompute=true recompute=full recompute_num_layers=2 pp=2 schedule=zb-h1",
+    "vision_recompute=true cp=2 vision_parallel=data recompute=selective recompute_modules=mlp",
+    "pp=3 vision_stage=own vision_recompute=true tp=2",
+    "pp=3 vision_stage=own",
+    "pp=2 vision_stage=own tp=2 dp=2",
+    "pp=2 vision_stage=own tp=2 sequence_parallel=true recompute=full",
+    "pp=2 vision_stage=own cp=2 schedule=zb-h1",
+    "pp=3 vision_stage=own schedule=gpipe tp=2 vision_parallel=data",
+    "pp=3 vision_stage=own vision_training=frozen tp=2",
+    "pp=2 vision_stage=own vision_training=frozen schedule=zb-h1 cp=2 vision_parallel=data",
     "images=0",
     "images=0 tp=2 pp=2"};
 
