@@ -222,8 +222,7 @@ class StageLowering {
       if (fresh && (peer == Peer::NextStage ? tower : embedding)) {
         at->second = add_transfer(
             send, backward, peer,
-            bound_value(local_bytes(image_message(graph_)), stage_.binding, "tokens of images: bytes"), 0,
-            -1);
+            bound_value(image_message_bytes(graph_), stage_.binding, "tokens of images: bytes"), 0, -1);
         return at->second;
       }
       const Symbol vectors = send != backward ? vectors_sent_symbol() : vectors_received_symbol();
@@ -237,10 +236,10 @@ class StageLowering {
     for (size_t c = 0; c < chunks_.size(); ++c) {
       const StagePlace here = place(static_cast<int>(c));
       const StageChunk& of = stage_.chunks[c];
-      const int in = chunks_[c].carried_in = embedding ? 0
+      const int in = chunks_[c].carried_in = embedding ? carried_by_tower(graph_)
                                                        : carried_across(graph_, report_.design.model,
                                                                         of.first_layer),
-                out = chunks_[c].carried_out = tower ? 0
+                out = chunks_[c].carried_out = tower ? carried_by_tower(graph_)
                                                      : carried_across(graph_, report_.design.model,
                                                                       of.first_layer + of.layers);
       if (places_.receives(here)) {

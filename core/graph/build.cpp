@@ -219,15 +219,16 @@ void keep_parameters(Segment& s) {
 }
 
 // The parts of the vision tower in order of execution. Throws GraphError.
-void build_tower(const Structure& whole, const KernelProfile& profile, const TowerTemplate& tower,
+void build_tower(const Structure& whole, const KernelProfile& profile, const Architecture& architecture,
                  const ModelLibrary& library, std::vector<Segment>& to) {
+  const TowerTemplate& tower = architecture.tower;
   const Structure structure = structure_of_tower(whole);
   Structure of_layers = structure;
   if (structure.vision_recompute) of_layers.recompute = Recompute::Full;
   for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector}) {
     SegmentBuilder builder(part == &tower.layer ? of_layers : structure, profile,
                            tower_scope(tower, part != &tower.projector), SegmentKind::Tower);
-    assemble_tower(builder, tower, *part, library);
+    assemble_tower(builder, architecture, *part, library);
     if (!structure.images) keep_parameters(builder.segment());
     to.push_back(finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower));
     if (part == &tower.layer) to.back().copies = Expr(Symbol::intern("L_vision"));
@@ -248,9 +249,27 @@ Problem missing(ProblemCode code, const std::string& where, const std::string& w
   return {code, where, what, "the id of a file under models/"};
 }
 
+// The line that adds a result of the projector to the result of the last line.
+OpLine adding(const CarriedTensor& tensor, const OpLine& last) {
+  OpLine out = last;
+  out.output = "with_" + tensor.name;
+  out.callee = template_name(OpKind::AddTokens);
+  out.spec = "bsd,vmd->bsd";
+  out.args = {last.output, tensor.name};
+  out.options.clear();
+  out.conditions.clear();
+  return out;
+}
+
 // Throws GraphError.
 SectionTemplate section_of(const Architecture& architecture, const LayerStructure& layer) {
-  if (const SectionTemplate* kind = section_of(architecture, layer.kind)) return {layer.name, kind->lines};
+  if (const SectionTemplate* kind = section_of(architecture, layer.kind)) {
+    SectionTemplate out{layer.name, kind->lines};
+    for (size_t i = 0; i < architecture.carries.size(); ++i)
+      if (layer.carried.added >> i & 1)
+        out.lines.push_back(adding(architecture.carries[i], out.lines.back()));
+    return out;
+  }
   throw GraphError{missing(ProblemCode::UnknownLayerKind, "variants",
                            "the " + architecture.id + " architecture has no layers \"" + layer.kind + "\"")};
 }
@@ -294,7 +313,7 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
     add(structure_of_layer(structure, layer), section_of(architecture, layer), SegmentKind::Layer, &layer);
   add(ends, architecture.head, SegmentKind::Head, own);
   if (!architecture.tower.empty())
-    attempt([&] { build_tower(structure, profile, architecture.tower, library, *out); });
+    attempt([&] { build_tower(structure, profile, architecture, library, *out); });
   untie_single(*out);
   return out;
 }

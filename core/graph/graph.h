@@ -223,7 +223,7 @@ struct Carried {
   int index = 0;  // into Architecture::carries
   // in: as an earlier segment made it. out: as later segments read it; -1: none does.
   TensorId in = -1, out = -1;
-  bool held = false;  // `in` came in a message, and later readers share its memory
+  bool held = false;  // `in` came in a message or from a tower, and later readers share its memory
   // Gradients of both: the sum over later segments comes in as out_grad, with this segment's share it leaves
   // as in_grad. -1: none. Integers have none.
   TensorId in_grad = -1, out_grad = -1;

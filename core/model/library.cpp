@@ -151,11 +151,28 @@ class LibraryReader {
                                     [&](const TowerTemplate& t) { return t.id == architecture.tower.id; });
     if (found != library_.towers_.end()) {
       architecture.tower = *found;
-      return;
+      return add_deepstack(architecture);
     }
     refuse(architecture, "there is no tower \"" + architecture.tower.id + "\"",
            "the id of a file under models/towers/");
     architecture.kinds.clear();
+  }
+
+  // Results of the projector that the first layers add to their results are carried tensors.
+  void add_deepstack(Architecture& architecture) {
+    const std::vector<std::string>& added = architecture.tower.deepstack;
+    if (added.empty()) return;
+    if (!architecture.block_start.empty() || architecture.stream.size() != 3 ||
+        architecture.carries.size() + added.size() > kMaxCarried)
+      return refuse(architecture, "the tower adds tokens to the layers (\"deepstack\")",
+                    "a residual stream over batch, seq, hidden without residual blocks, and at most " +
+                        std::to_string(kMaxCarried) + " carried tensors");
+    for (size_t layer = 0; layer < added.size(); ++layer) {
+      CarriedTensor tensor{added[layer], added[layer], "", {Axis::Images, Axis::ImageTokens, Axis::Hidden}};
+      tensor.in_stream = true;
+      tensor.added_to = static_cast<int64_t>(layer);
+      architecture.carries.push_back(std::move(tensor));
+    }
   }
 
   // Copies the sections of the language model of an architecture that adds a tower to it.

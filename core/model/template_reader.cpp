@@ -354,9 +354,31 @@ BlockTemplate read_block(const JsonFile& file) {
   return out;
 }
 
+namespace {
+
+// Results of the projector that are added to the first layers: ["deepstack_0", "deepstack_1"].
+std::vector<std::string> deepstack(const JsonFile& file, const SectionTemplate& projector) {
+  std::vector<std::string> out, results;
+  if (!file.root().contains("deepstack")) return out;
+  for (const OpLine& line : projector.lines) results.push_back(line.output);
+  for (const json& entry : file.array(file.root(), "deepstack")) {
+    const std::string name = entry.is_string() ? entry.get<std::string>() : "";
+    if (std::erase(results, name) == 0 || results.empty())
+      JsonFile::fail(ProblemCode::DataValue, file.place(entry),
+                     "\"deepstack\" names " + entry.dump() +
+                         ", which is no result of the projector besides the tokens of images",
+                     "the results of all lines of the projector but one, each once: " + or_list(results));
+    out.push_back(name);
+  }
+  return out;
+}
+
+}  // namespace
+
 TowerTemplate read_tower(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"tower", "class_token", "frames_apart", "patches", "layer", "norm", "projector"});
+  file.only(root,
+            {"tower", "class_token", "frames_apart", "patches", "layer", "norm", "projector", "deepstack"});
   TowerTemplate out;
   out.id = file.text(root, "tower");
   out.class_token = file.boolean_or(root, "class_token", false);
@@ -365,6 +387,7 @@ TowerTemplate read_tower(const JsonFile& file) {
   out.layer = section(file, "vision_layer", file.array(root, "layer"));
   if (root.contains("norm")) out.norm = section(file, "norm", file.array(root, "norm"));
   out.projector = section(file, "projector", file.array(root, "projector"));
+  out.deepstack = deepstack(file, out.projector);
   for (const SectionTemplate* part : {&out.patches, &out.layer, &out.norm, &out.projector})
     check_conditions(file, part->lines, {});
   return out;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/carried_tensors.h"
+
 namespace shardscape {
 
 StageBoundary stage_boundary(const Graph& graph) {
@@ -20,6 +22,10 @@ StageBoundary stage_boundary(const Graph& graph) {
 const Tensor& image_message(const Graph& graph) {
   const Segment& embedding = graph.segments.front();
   return embedding.tensor(embedding.input);
+}
+
+Expr image_message_bytes(const Graph& graph) {
+  return local_bytes(image_message(graph)) + carried_bytes(graph, carried_by_tower(graph));
 }
 
 Expr message_vectors(const Graph& graph, const ModelSpec& model, int64_t first_layer, int64_t layers,

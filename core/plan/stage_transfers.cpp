@@ -69,9 +69,9 @@ class Transfers {
 
   void image_tokens(bool sends) {
     static const Expr stages{Symbol::intern("pp")};
-    const Tensor tokens = image_message(graph_);
+    const Tensor& tokens = image_message(graph_);
     add(sends ? CommOp::send() : CommOp::receive(), "pp", stages, tokens.dtype, microbatches(),
-        microbatches() * local_elements(tokens));
+        microbatches() * image_message_bytes(graph_) / Expr(dtype_bytes(tokens.dtype)));
   }
 
   // Parts of the stream per token in a message, each of the size of the boundary's tensor.

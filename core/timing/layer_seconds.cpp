@@ -47,11 +47,9 @@ const Boundary& LayerTable::boundary() {
   if (!boundary_) {
     const StageBoundary of = stage_boundary(report_->graph());
     const Binding& binding = report_->stages.front().binding;
-    boundary_ = Boundary{number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding),
-                         of.gathered,
-                         report_->graph().structure.vision_stage
-                             ? number(local_bytes(image_message(report_->graph())), binding)
-                             : 0};
+    boundary_ = Boundary{
+        number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding), of.gathered,
+        report_->graph().structure.vision_stage ? number(image_message_bytes(report_->graph()), binding) : 0};
   }
   return *boundary_;
 }

@@ -47,7 +47,8 @@ class VisionReportTest : public QObject {
 
  private Q_SLOTS:
   // A tower on a stage of its own: the first stage holds its parameters and FLOPs, the second the embedding.
-  // The message between them has the tokens of images, 64 of 4,096 numbers for each of two images.
+  // The message between them has the tokens of images and three results of DeepStack mergers, each 64 vectors
+  // of 4,096 numbers for each of two images.
   void ownStage() {
     Design d = named("tower, own stage pp 3");
     const auto own = trace_report(d);
@@ -61,7 +62,7 @@ class VisionReportTest : public QObject {
              static_cast<qint64>(with->stages[0].parameters.value));
     QCOMPARE(static_cast<qint64>(own->stages[0].flops_total + own->stages[1].flops_total),
              static_cast<qint64>(with->stages[0].flops_total));
-    const qint64 images = own->microbatches * int64_t{2} * 64 * 4096 * 2,
+    const qint64 images = own->microbatches * int64_t{2} * 4 * 64 * 4096 * 2,
                  stream = own->microbatches * int64_t{512} * 4096 * 2;
     QCOMPARE(message_bytes(own->stages[0]), (std::pair<qint64, qint64>{images, images}));
     QCOMPARE(message_bytes(own->stages[1]), (std::pair<qint64, qint64>{images + stream, images + stream}));
