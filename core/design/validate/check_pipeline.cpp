@@ -154,11 +154,15 @@ void check_uneven(Checks& checks) {
     if (divisor < pp) below = divisor;
   if (pp <= kLongestListOffered)
     fixes.push_back({"keep this split as a list", set_to("stage_layers", list_text(list)).settings});
-  offer(fixes, "pp", below);
+  const bool apart = pp < d.parallel.pp;  // the tower has a stage of its own
+  offer(fixes, "pp", below > 0 && apart ? below + 1 : below);
   checks.note(ProblemCode::LayersUneven, "pp",
-              grouped(layers) + " layers do not split evenly over pp = " + grouped(pp) + ": " + which +
-                  grouped(most) + ", the others fewer",
-              "a divisor of " + grouped(layers) + ", or a list of layers per stage", std::move(fixes));
+              grouped(layers) + " layers do not split evenly over " +
+                  (apart ? "the " + grouped(pp) + " stages behind the vision tower" : "pp = " + grouped(pp)) +
+                  ": " + which + grouped(most) + ", the others fewer",
+              "a divisor of " + grouped(layers) + (apart ? " and one stage more" : "") +
+                  ", or a list of layers per stage",
+              std::move(fixes));
 }
 
 }  // namespace

@@ -80,9 +80,13 @@ void vision_stage_rules() {
       "tied embeddings behind a tower",
       [=](Design& d) {
         own_stage(d);
+        d.parallel.pp = 3;
         d.model.tied_embeddings = true;
       },
       error, ProblemCode::VisionStageTied, "vision_stage", "pp = 2", 2);
+  row(
+      "uneven stages behind a tower", [=](Design& d) { own_stage(d); }, note, ProblemCode::LayersUneven, "pp",
+      "a divisor of 8 and one stage more", 2);
 }
 
 void stage_rules() {
