@@ -86,8 +86,7 @@ void use_carried(const Design& design, const Architecture& architecture, const M
                  size_t index, std::vector<CarriedUse>& uses) {
   const CarriedTensor& tensor = architecture.carries[index];
   const bool trains = design.workload.mode == Mode::Train, of_tower = tensor.added_to >= 0,
-             frozen = of_tower && design.workload.vision_training == VisionTraining::Frozen,
-             sums = trains && !frozen && !(tensor.dtype && is_integer(*tensor.dtype));
+             sums = trains && !(tensor.dtype && is_integer(*tensor.dtype));
   if (of_tower && !runs_tower(design)) return;
   const int64_t added_to = std::min(tensor.added_to, design.model.layers - 1);
   const int bit = 1 << index;
@@ -95,7 +94,7 @@ void use_carried(const Design& design, const Architecture& architecture, const M
   int64_t maker = of_tower || makes(architecture.embedding, tensor) ? -1 : -2, last = -1, first = 0;
   bool holds = false;  // a layer of this stage, which begins with the layer `first`, holds the tensor
   const auto end = [&] {
-    if (last >= 0 && sums) uses[static_cast<size_t>(last + 1)].last |= bit;
+    if (last >= 0 && (sums || of_tower)) uses[static_cast<size_t>(last + 1)].last |= bit;
     last = -1;
   };
   for (int64_t layer = 0; layer < design.model.layers; ++layer) {

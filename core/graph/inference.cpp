@@ -72,6 +72,7 @@ TensorId SegmentBuilder::handed_on(TensorId made, const CarriedTensor& carried) 
 }
 
 Placement SegmentBuilder::carried_placement(const CarriedTensor& carried) const {
+  if (carried.added_to >= 0) return stream_placement(carried.axes);
   return (carried.in_stream ? stream_rules_ : cache_rules_).place(carried.axes);
 }
 

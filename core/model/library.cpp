@@ -169,7 +169,6 @@ class LibraryReader {
                         std::to_string(kMaxCarried) + " carried tensors");
     for (size_t layer = 0; layer < added.size(); ++layer) {
       CarriedTensor tensor{added[layer], added[layer], "", {Axis::Images, Axis::ImageTokens, Axis::Hidden}};
-      tensor.in_stream = true;
       tensor.added_to = static_cast<int64_t>(layer);
       architecture.carries.push_back(std::move(tensor));
     }
