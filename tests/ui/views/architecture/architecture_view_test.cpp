@@ -195,6 +195,8 @@ class ArchitectureViewTest : public QObject {
 
   // The name is asked in the page: nothing blocks the window.
   void savesTheModel() {
+    view_->activateWindow();  // the keyboard reaches the active window alone
+    QVERIFY(QTest::qWaitForWindowActive(view_.get()));
     QTest::mouseClick(find<QPushButton>("save_model"), Qt::LeftButton);
     auto* name = find<QLineEdit>("model_name");
     QVERIFY(name->isVisible() && name->hasFocus() && !find<QPushButton>("save_model")->isVisible());
