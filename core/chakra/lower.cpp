@@ -71,12 +71,14 @@ class StageLowering {
                    chunk(action).position_out);
           break;
         case ActionKind::ReceiveBackward:
+          if (stage_.first.tower_alone() && graph_.structure.frozen_tower) break;
           grads(action).out = transfer(chunk(action).receive_backward, action, 0, chunk(action).position_out);
           for (int index = 0; index < static_cast<int>(kMaxCarried); ++index)
             if (chunk(action).carried_out >> index & 1)
               carried_grads_[{action.microbatch, index}] = grads(action).out;
           break;
         case ActionKind::SendBackward:
+          if (stage_.first.embedding_alone() && graph_.structure.frozen_tower) break;
           for (int index = 0; index < static_cast<int>(kMaxCarried); ++index)
             if (chunk(action).carried_in >> index & 1)
               builder_.depend(carried_grads_[{action.microbatch, index}]);
@@ -162,6 +164,8 @@ class StageLowering {
       chunk.stream_out = range.end + c;
       chunk.position_in = static_cast<int32_t>(static_cast<int64_t>(tower) + 1 + of.first_layer);
       chunk.position_out = chunk.position_in + static_cast<int32_t>(of.layers);
+      if (stage_.first.tower_alone()) --chunk.position_out;  // the embedding reads the tokens of images
+      if (stage_.first.embedding_alone()) --chunk.position_in;
       chunks_.push_back(chunk);
       for (size_t i = range.first; i < range.end; ++i) stream_slots_.push_back(i + c);
     }
@@ -212,8 +216,15 @@ class StageLowering {
                                       "pipeline transfer: bytes");
     const int gather = boundary.gathered.empty() ? -1 : lowering_.role_of(boundary.gathered);
     std::map<std::tuple<bool, bool, Peer, int>, Transfer> made;
+    const bool tower = stage_.first.tower_alone(), embedding = stage_.first.embedding_alone();
     const auto transfer = [&](bool send, bool backward, Peer peer, int carried) {
       const auto [at, fresh] = made.try_emplace({send, backward, peer, carried});
+      if (fresh && (peer == Peer::NextStage ? tower : embedding)) {
+        at->second = add_transfer(
+            send, backward, peer,
+            bound_value(image_message_bytes(graph_), stage_.binding, "tokens of images: bytes"), 0, -1);
+        return at->second;
+      }
       const Symbol vectors = send != backward ? vectors_sent_symbol() : vectors_received_symbol();
       if (fresh)
         at->second = add_transfer(send, backward, peer, bytes * stage_.binding.get(vectors).value_or(1),
@@ -225,18 +236,23 @@ class StageLowering {
     for (size_t c = 0; c < chunks_.size(); ++c) {
       const StagePlace here = place(static_cast<int>(c));
       const StageChunk& of = stage_.chunks[c];
-      const int in = chunks_[c].carried_in = carried_across(graph_, report_.design.model, of.first_layer),
-                out = chunks_[c].carried_out = carried_across(graph_, report_.design.model,
-                                                              of.first_layer + of.layers);
+      const int in = chunks_[c].carried_in = embedding ? carried_by_tower(graph_)
+                                                       : carried_across(graph_, report_.design.model,
+                                                                        of.first_layer),
+                out = chunks_[c].carried_out = tower ? carried_by_tower(graph_)
+                                                     : carried_across(graph_, report_.design.model,
+                                                                      of.first_layer + of.layers);
       if (places_.receives(here)) {
         const Peer above = peer(here, *places_.before(here), true);
         chunks_[c].receive_forward = transfer(false, false, above, in);
-        chunks_[c].send_backward = transfer(true, true, above, in);
+        if (!embedding || !graph_.structure.frozen_tower)
+          chunks_[c].send_backward = transfer(true, true, above, in);
       }
       if (places_.sends(here)) {
         const Peer below = peer(here, *places_.after(here), false);
         chunks_[c].send_forward = transfer(true, false, below, out);
-        chunks_[c].receive_backward = transfer(false, true, below, out);
+        if (!tower || !graph_.structure.frozen_tower)
+          chunks_[c].receive_backward = transfer(false, true, below, out);
       }
     }
   }
@@ -513,77 +529,6 @@ class StageLowering {
 };
 
 }  // namespace
-
-Lowering::Lowering(const Report& report, bool durations)
-    : report_(report),
-      mesh_(mesh_of(report)),
-      schedule_(
-          make_schedule(report.design.parallel, static_cast<int>(report.microbatches), report.cache.get())) {
-  const Graph& graph = report.graph();
-  if (durations) {
-    machine_ = machine_of(report.design);
-    seconds_ = op_seconds(report, *machine_);
-  }
-  if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
-  for (const Segment& segment : graph.segments)
-    for (const Op& op : segment.ops)
-      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({redistribution(op).group, false});
-  if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty())
-    add_role({gathered, false});
-  for (const StageReport& s : report.stages) {
-    const StageSync sync = stage_sync(graph, s.first, s.last, s.layers > 0);
-    for (const GradReduction& r : plan_grad_reduce(graph, sync.owned, s.first, s.last, s.layers > 0))
-      add_role({r.axes, r.embedding_group, r.mirror});
-    for (const SyncRow& row : sync.rows) add_role({row.axes, false});
-    for (const SyncUnit& unit : sync.units) {
-      for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group, r.mirror});
-    }
-  }
-  for (const MeshAxes& axes : norm_groups(graph)) add_role({axes, false});
-  if (const MeshAxes axes = loss_group(graph); !axes.empty()) add_role({axes, false});
-}
-
-const OpTime& Lowering::time_of(const Segment& segment, OpId op) const {
-  return seconds_
-      .ops[static_cast<size_t>(&segment - &report_.graph().segments.front())][static_cast<size_t>(op)];
-}
-
-double Lowering::seconds_of(const Segment& segment, OpId op) const {
-  return machine_ ? time_of(segment, op).seconds - time_of(segment, op).exposed : 0;
-}
-
-double Lowering::packing_seconds(const Segment& segment, OpId op) const {
-  return machine_ && !is_communication(time_of(segment, op).category) ? seconds_of(segment, op) : 0;
-}
-
-double Lowering::seconds_of_bytes(double bytes) const {
-  return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0;
-}
-
-void Lowering::add_role(const GroupRole& role) {
-  std::vector<int64_t> group = role_group(mesh_, role, 0);
-  if (group.size() < 2 ||
-      std::find(representatives_.begin(), representatives_.end(), group) != representatives_.end())
-    return;
-  roles_.push_back(role);
-  representatives_.push_back(std::move(group));
-}
-
-int Lowering::role_of(const MeshAxes& axes) const {
-  const auto it = std::find(representatives_.begin(), representatives_.end(),
-                            role_group(mesh_, {axes, false}, 0));
-  return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
-}
-
-int Lowering::pair_role(bool mirror) const {
-  const auto it = std::find(representatives_.begin(), representatives_.end(),
-                            role_group(mesh_, {{}, !mirror, mirror}, 0));
-  return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
-}
-
-int64_t Lowering::position_of(int64_t rank) const {
-  return positions_ == 1 ? 0 : mesh_.coordinate(rank, ring_axes(report_.graph().structure).front());
-}
 
 RankProgram Lowering::stage(int stage, bool tensors, std::stop_token stop, int64_t position) const {
   return StageLowering(*this, stage, tensors, position).run(stop);

@@ -70,7 +70,8 @@ class SyncLowering : private SyncWalk::Maker {
   const Lowering& lowering_;
   const Graph& graph_;
   const StageReport& stage_;
-  bool first_, last_;
+  ModelStart first_;
+  bool last_;
   StageSync sync_;
   RankProgram& program_;
   ProgramBuilder& builder_;

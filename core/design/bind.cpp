@@ -37,7 +37,7 @@ void bind_base(Binding& binding, const Design& d) {
   for (size_t i = 0; i < values.size(); ++i)
     if (values[i] > 0) binding.set(symbols[i], values[i]);
   if (!runs_tower(d)) return;
-  binding.set(Symbol::intern("I"), d.workload.images);
+  binding.set(Symbol::intern("I"), images_per_sequence(d));
   binding.set(Symbol::intern("Np"), patches_per_image(d));
 }
 
@@ -91,7 +91,7 @@ void bind_splits(Binding& binding, const MeshDegrees& degrees) {
 
 std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
   if (!design.parallel.stage_layers.empty()) return design.parallel.stage_layers;
-  const int64_t pp = design.parallel.pp, v = design.parallel.virtual_stages,
+  const int64_t pp = language_stages(design), v = design.parallel.virtual_stages,
                 layers = std::max<int64_t>(0, design.model.layers);
   if (pp < 1 || pp > kMaxWorld || v < 1 || v > kMaxWorld / pp) return {};
   const int64_t stages = pp * v, parts = layers + design.parallel.ends_counted_as_layers();
@@ -101,6 +101,8 @@ std::vector<int64_t> layers_per_virtual_stage(const Design& design) {
        {std::pair{&result.front(), design.parallel.account_for_embedding_in_pipeline_split},
         std::pair{&result.back(), design.parallel.account_for_loss_in_pipeline_split}})
     if (counted && *end > 0) --*end;
+  // The tower alone; the schedule of the other virtual stages is refused.
+  result.insert(result.begin(), static_cast<size_t>((design.parallel.pp - pp) * v), 0);
   return result;
 }
 

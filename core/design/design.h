@@ -34,6 +34,9 @@ enum class VisionTraining : uint8_t { Train, Frozen };
 // How ranks share the work of a tower. Tensor: tp splits heads and MLPs. Data: every rank holds the whole
 // tower and encodes some of the images (vLLM, --mm-encoder-tp-mode data).
 enum class VisionParallel : uint8_t { Tensor, Data };
+// The pipeline stage of the tower. First: before the embedding on the first stage. Own: the first stage holds
+// the tower alone; the language model begins with the embedding on the second stage.
+enum class VisionStage : uint8_t { First, Own };
 
 struct WorkloadSpec {
   Mode mode = Mode::Train;
@@ -69,6 +72,8 @@ struct WorkloadSpec {
   int64_t images = 0, image_size = 1024, frames = 1;
   VisionTraining vision_training = VisionTraining::Train;
   VisionParallel vision_parallel = VisionParallel::Tensor;
+  VisionStage vision_stage = VisionStage::First;
+  bool vision_recompute = false;  // the backward replays each layer of the tower from its input
   // The training run, for its campaign (core/campaign). tokens: 0 if not known. checkpoint_interval: seconds
   // between checkpoints; 0: the best interval.
   int64_t tokens = 0, checkpoint_interval = 0;

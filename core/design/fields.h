@@ -169,6 +169,8 @@ inline constexpr auto kFields<WorkloadSpec> = std::tuple{
     field<kPlan>("frames", &WorkloadSpec::frames),
     field<kPlan>("vision_training", &WorkloadSpec::vision_training),
     field<kPlan>("vision_parallel", &WorkloadSpec::vision_parallel),
+    field<kPlan>("vision_stage", &WorkloadSpec::vision_stage),
+    field<kPlan>("vision_recompute", &WorkloadSpec::vision_recompute),
     field<kCampaign>("tokens", &WorkloadSpec::tokens),
     field<kCampaign>("checkpoint_interval", &WorkloadSpec::checkpoint_interval)};
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "design/validate/validate.h"
+#include "design/vision.h"
 #include "mesh/mesh_axes.h"
 #include "model/library.h"
 #include "model/model_sizes.h"
@@ -84,14 +85,16 @@ ModelLayers with_blocks(const Design& design, const Architecture& architecture, 
 void use_carried(const Design& design, const Architecture& architecture, const ModelLayers& plain,
                  size_t index, std::vector<CarriedUse>& uses) {
   const CarriedTensor& tensor = architecture.carries[index];
-  const bool trains = design.workload.mode == Mode::Train,
+  const bool trains = design.workload.mode == Mode::Train, of_tower = tensor.added_to >= 0,
              sums = trains && !(tensor.dtype && is_integer(*tensor.dtype));
+  if (of_tower && !runs_tower(design)) return;
+  const int64_t added_to = std::min(tensor.added_to, design.model.layers - 1);
   const int bit = 1 << index;
   const std::set<int64_t> received = received_layers(design);
-  int64_t maker = makes(architecture.embedding, tensor) ? -1 : -2, last = -1, first = 0;
+  int64_t maker = of_tower || makes(architecture.embedding, tensor) ? -1 : -2, last = -1, first = 0;
   bool holds = false;  // a layer of this stage, which begins with the layer `first`, holds the tensor
   const auto end = [&] {
-    if (last >= 0 && sums) uses[static_cast<size_t>(last + 1)].last |= bit;
+    if (last >= 0 && (sums || of_tower)) uses[static_cast<size_t>(last + 1)].last |= bit;
     last = -1;
   };
   for (int64_t layer = 0; layer < design.model.layers; ++layer) {
@@ -100,14 +103,15 @@ void use_carried(const Design& design, const Architecture& architecture, const M
       holds = false;
     }
     const SectionTemplate* lines = section_of(architecture, kind_at(plain, design.model, layer).kind);
-    if (lines && reads(*lines, tensor)) {
+    if (of_tower ? layer == added_to : lines && reads(*lines, tensor)) {
+      if (of_tower) uses[static_cast<size_t>(layer + 1)].added |= bit;
       if (maker > -2) uses[static_cast<size_t>(maker + 1)].made |= bit;
-      if (trains && maker < first && first > 0 && !holds) {
+      if (trains && (of_tower || (maker < first && first > 0)) && !holds) {
         uses[static_cast<size_t>(layer + 1)].held |= bit;
         holds = true;
       }
       last = layer;
-    } else if (lines && makes(*lines, tensor)) {
+    } else if (!of_tower && lines && makes(*lines, tensor)) {
       end();
       maker = layer;
     }
@@ -136,11 +140,16 @@ ModelLayers with_carries(const Design& design, const Architecture& architecture,
 
 }  // namespace
 
+bool runs_carries(const Design& design, const Architecture& architecture) {
+  return std::any_of(architecture.carries.begin(), architecture.carries.end(),
+                     [&](const CarriedTensor& t) { return t.added_to < 0 || runs_tower(design); });
+}
+
 ModelLayers layers_of(const Design& design) {
   const Architecture* architecture = ModelLibrary::instance().architecture(design.model.architecture);
   if (!architecture) return {};
   const ModelLayers layers = layers_of(design.model, *architecture);
-  if (!architecture->carries.empty()) return with_carries(design, *architecture, layers);
+  if (runs_carries(design, *architecture)) return with_carries(design, *architecture, layers);
   return architecture->block_start.empty() || design.model.block_layers < 1
              ? layers
              : with_blocks(design, *architecture, layers);

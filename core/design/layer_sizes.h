@@ -16,6 +16,8 @@ namespace shardscape {
 // token, "layer_3_received" is the first layer of its stage. With carried tensors, layers with another use of
 // them are of different kinds: "shared_5" is as "shared" in the lines, and layer 5 is its first layer.
 ModelLayers layers_of(const Design& design);
+// Whether a pass of the design has carried tensors. Those of a tower (CarriedTensor::added_to) need images.
+bool runs_carries(const Design& design, const Architecture& architecture);
 // Vectors per token of the residual stream that leaves the last layer; 1 without residual blocks.
 int64_t final_vectors(const ModelSpec& model);
 // The kinds with sizes of their own.

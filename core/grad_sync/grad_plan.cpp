@@ -8,13 +8,12 @@
 
 namespace shardscape {
 
-std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers) {
+std::vector<StageSegment> stage_segments(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   std::vector<StageSegment> out;
-  if (first) {
+  if (first.tower)
     for (int part = graph.head() + 1; part < static_cast<int>(graph.segments.size()); ++part)
       out.push_back({part, graph.segments[static_cast<size_t>(part)].copies});
-    out.push_back({0, Expr(1)});
-  }
+  if (first.embedding) out.push_back({0, Expr(1)});
   if (has_layers)
     for (int kind = 0; kind < graph.kinds(); ++kind)
       out.push_back({kind + 1, Expr(stage_layers_symbol(graph, kind))});
@@ -36,7 +35,7 @@ bool at_both_ends(const Graph& graph, const std::string& tied) {
 
 }  // namespace
 
-std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers) {
+std::vector<StageParam> stage_params(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   std::vector<StageParam> out;
   for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
     const Segment& segment = graph.segments[static_cast<size_t>(part.segment)];
@@ -51,20 +50,20 @@ std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, 
   return out;
 }
 
-std::vector<StageParam> trained_params(const Graph& graph, bool first, bool last, bool has_layers) {
+std::vector<StageParam> trained_params(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   std::vector<StageParam> out = stage_params(graph, first, last, has_layers);
   std::erase_if(out, [](const StageParam& p) { return p.param->gradient < 0; });
   return out;
 }
 
-Expr frozen_parameters(const Graph& graph, bool first, bool last, bool has_layers) {
+Expr frozen_parameters(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   Expr out;
   for (const StageParam& p : stage_params(graph, first, last, has_layers))
     if (p.param->gradient < 0) out += p.count * local_elements(p.segment->tensor(p.param->tensor));
   return out;
 }
 
-Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers) {
+Expr stage_parameters(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   Expr out;
   for (const StageParam& p : stage_params(graph, first, last, has_layers))
     out += p.count * local_elements(p.segment->tensor(p.param->tensor));
@@ -99,11 +98,11 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
   return out;
 }
 
-std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, bool first, bool last,
-                                            bool has_layers) {
+std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, ModelStart first,
+                                            bool last, bool has_layers) {
   if (is_fsdp(graph.structure.sync) || !graph.structure.trains()) return {};
   std::vector<GradReduction> out = reductions_of(graph, trained_params(graph, first, last, has_layers),
-                                                 first != last);
+                                                 first.embedding != last);
   if (graph.structure.layout != ChunkLayout::BothWays) return out;
   // Two stages hold the same parameters, and each has run half of the microbatches.
   const DType type = graph.structure.grad_dtype;
@@ -111,7 +110,7 @@ std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owne
   return out;
 }
 
-Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers) {
+Expr quantized_weight_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   constexpr int64_t kCopies = 2;
   if (graph.structure.sync == SyncStrategy::Fsdp1) return {};
   Expr elements;
@@ -120,7 +119,8 @@ Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_
   return elements * Expr(kCopies) * dtype_size(graph.structure.compute);
 }
 
-OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, bool first, bool last, bool has_layers) {
+OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart first, bool last,
+                             bool has_layers) {
   const Structure& s = graph.structure;
   // FSDP stores float32 shards and casts the gathered units.
   const bool fsdp = is_fsdp(s.sync), master = dtype_bytes(s.dtype) < 4 && !fsdp && s.master_weights;

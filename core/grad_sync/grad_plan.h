@@ -28,16 +28,16 @@ struct StageParam {
   const Param* param;
   Expr count;  // copies on this stage
 };
-std::vector<StageParam> stage_params(const Graph& graph, bool first, bool last, bool has_layers);
+std::vector<StageParam> stage_params(const Graph& graph, ModelStart first, bool last, bool has_layers);
 // Those that gradients train; empty in inference.
-std::vector<StageParam> trained_params(const Graph& graph, bool first, bool last, bool has_layers);
+std::vector<StageParam> trained_params(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 // Reductions that follow the reductions over replicas (sync_model.h), in order of issue: tp (norms and biases
 // under sequence parallelism), KV replicas, the embedding group. The placements of the parameters' gradients
 // determine the reductions; Megatron-LM merges and orders them in the same way. Empty for FSDP, which runs
 // these reductions per unit before the scatter. owned: StageSync::owned.
-std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, bool first, bool last,
-                                            bool has_layers);
+std::vector<GradReduction> plan_grad_reduce(const Graph& graph, const Expr& owned, ModelStart first,
+                                            bool last, bool has_layers);
 // The reductions of the gradients of `params`. ends: tied parameters also live on the other end of the
 // pipeline.
 std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<StageParam>& params,
@@ -46,7 +46,7 @@ std::vector<GradReduction> reductions_of(const Graph& graph, const std::vector<S
 // Bytes of quantized weight copies on one rank, made once a step and stored: one for the forward, one scaled
 // along the other dimension (or transposed) for the input gradient (Transformer Engine's weight cache). 0 for
 // FSDP1, which quantizes the gathered unit every time.
-Expr quantized_weight_bytes(const Graph& graph, bool first, bool last, bool has_layers);
+Expr quantized_weight_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 // Adam (Kingma and Ba, arXiv 1412.6980, algorithm 1): 12 FLOPs per parameter in float32, whatever the types
 // of its states. The bytes include the quantization of updated weights.
@@ -54,7 +54,8 @@ struct OptimizerCost {
   Expr flops, read_bytes, written_bytes;  // per rank and step
 };
 // owned: elements of the parameters that the rank updates (StageSync::owned).
-OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, bool first, bool last, bool has_layers);
+OptimizerCost optimizer_cost(const Graph& graph, const Expr& owned, ModelStart first, bool last,
+                             bool has_layers);
 
 // Optimizer offload: bytes per step from the device to the host (gradients) and back (parameters), for the
 // part that the rank owns (Ren et al., arXiv 2101.06840, section 4.1).
@@ -65,16 +66,16 @@ OffloadedStep offloaded_step(const Graph& graph, const Expr& owned);
 
 // Elements of the parameters on one rank of a stage, before data parallelism shards them. Tied parameters on
 // the same rank count once.
-Expr stage_parameters(const Graph& graph, bool first, bool last, bool has_layers);
+Expr stage_parameters(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 // Elements of the parameters that gradients do not train: those of a frozen tower.
-Expr frozen_parameters(const Graph& graph, bool first, bool last, bool has_layers);
+Expr frozen_parameters(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 // The segments of a stage in order of execution, with their number. A tower that no pass runs is among them.
 struct StageSegment {
   int segment;
   Expr count;
 };
-std::vector<StageSegment> stage_segments(const Graph& graph, bool first, bool last, bool has_layers);
+std::vector<StageSegment> stage_segments(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 }  // namespace shardscape

@@ -9,14 +9,15 @@ namespace shardscape {
 namespace {
 
 // The values of StageGradients as expressions: `reduced` of every segment, then always, shards, bucket.
-ExprProgram program_of(const Graph& graph, bool first, bool last, bool has_layers) {
+ExprProgram program_of(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   const Structure& s = graph.structure;
   const GradientLife life = gradient_life(graph);
   const StageSync sync = stage_sync(graph, first, last, has_layers);
   const Expr type(dtype_bytes(s.dtype));
   std::vector<Expr> all(graph.segments.size());  // reduced
   for (const SyncUnit& unit : sync.units) {
-    const int at = unit.segment >= 0 ? unit.segment : first ? 0 : graph.head();
+    const int root = first.embedding ? 0 : first ? graph.head() + graph.tower_parts : graph.head();
+    const int at = unit.segment >= 0 ? unit.segment : root;
     all[static_cast<size_t>(at)] += unit.shard * Expr(4);
   }
   const bool buckets = life == GradientLife::InBuckets;
@@ -51,7 +52,7 @@ DType unreduced_dtype(const Structure& structure) {
                                                                         : structure.dtype;
 }
 
-Expr bucket_bytes(const Graph& graph, bool first, bool last, bool has_layers) {
+Expr bucket_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   Expr out;
   for (const StageParam& p : trained_params(graph, first, last, has_layers))
     if (!replica_group(graph.structure, p.segment->tensor(p.param->gradient)).axes.empty())
@@ -59,7 +60,7 @@ Expr bucket_bytes(const Graph& graph, bool first, bool last, bool has_layers) {
   return out * Expr(dtype_bytes(graph.structure.grad_dtype));
 }
 
-StageGradients stage_gradients(const Graph& graph, bool first, bool last, bool has_layers,
+StageGradients stage_gradients(const Graph& graph, ModelStart first, bool last, bool has_layers,
                                const Binding& stage, PlanCache& cache) {
   const Structure& s = graph.structure;
   StageGradients out;
@@ -68,7 +69,7 @@ StageGradients stage_gradients(const Graph& graph, bool first, bool last, bool h
   out.every_backward = s.every_microbatch;
   out.with_chunk = s.whole_until_reduced;
   CacheKey key = key_of(s);
-  for (const bool word : {first, last, has_layers}) key.add(int64_t{word});
+  for (const bool word : {first.tower, first.embedding, last, has_layers}) key.add(int64_t{word});
   const auto program = cache.get<ExprProgram>(
       CacheKind::GradientProgram, key,
       [&] { return std::make_shared<const ExprProgram>(program_of(graph, first, last, has_layers)); },

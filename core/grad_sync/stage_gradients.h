@@ -28,7 +28,7 @@ GradientLife gradient_life(const Graph& graph);
 DType unreduced_dtype(const Structure& structure);
 // PyTorch DDP: bytes of the reducer's buckets, which exist in addition to .grad and cover the parameters with
 // replicas.
-Expr bucket_bytes(const Graph& graph, bool first, bool last, bool has_layers);
+Expr bucket_bytes(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 // Bytes on one rank.
 struct StageGradients {
@@ -43,7 +43,7 @@ struct StageGradients {
   int64_t shards = 0, bucket = 0;  // InBuckets
 };
 // stage: binding of the stage with all symbols of gradient sync.
-StageGradients stage_gradients(const Graph& graph, bool first, bool last, bool has_layers,
+StageGradients stage_gradients(const Graph& graph, ModelStart first, bool last, bool has_layers,
                                const Binding& stage, PlanCache& cache);
 
 }  // namespace shardscape

@@ -42,12 +42,12 @@ bool needs_schedule(const Structure& s) {
 
 class StageSyncBuilder {
  public:
-  StageSyncBuilder(const Graph& graph, bool first, bool last, bool has_layers)
+  StageSyncBuilder(const Graph& graph, ModelStart first, bool last, bool has_layers)
       : graph_(graph),
         s_(graph.structure),
         groups_(replica_groups(graph)),
         policy_(sync_policy(graph.structure)),
-        ends_(first != last),
+        ends_(first.embedding != last),
         separate_roots_(first && last && graph.structure.layout == ChunkLayout::Vee),
         params_(trained_params(graph, first, last, has_layers)),
         segments_(stage_segments(graph, first, last, has_layers)) {
@@ -324,7 +324,7 @@ ChunkGathers chunk_gathers(const ParallelSpec& parallel, int stage, int microbat
   return out;
 }
 
-void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first,
+void bind_chunk_gathers(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
                         bool last, const std::vector<std::vector<int>>& chunks) {
   const auto stage = static_cast<int>(number(binding, "p")), v = static_cast<int>(chunks.size()),
              m = static_cast<int>(number(binding, "m"));
@@ -359,7 +359,7 @@ bool needs_plan(const Structure& s) {
          (s.overlap || s.interleaved || s.sync == SyncStrategy::DdpBuckets || is_deepspeed(s.sync));
 }
 
-StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers) {
+StageSync stage_sync(const Graph& graph, ModelStart first, bool last, bool has_layers) {
   if (!graph.structure.trains()) return {};
   return StageSyncBuilder(graph, first, last, has_layers).build();
 }
@@ -391,7 +391,7 @@ SyncPolicy sync_policy(const Structure& structure, const ParallelSpec& parallel,
 }
 
 StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
-                     const ParallelSpec& parallel, bool first, bool last,
+                     const ParallelSpec& parallel, ModelStart first, bool last,
                      const std::vector<std::vector<int>>& chunks) {
   StagePlan out;
   out.input = sync_input(basis, binding, first, last, chunks, &out.holders);
@@ -501,8 +501,8 @@ void bind_plan(Binding& binding, const Structure& structure, const ParallelSpec&
   }
 }
 
-void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
-               const std::vector<std::vector<int>>& chunks) {
+void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
+               bool last, const std::vector<std::vector<int>>& chunks) {
   if (needs_plan(graph.structure))
     bind_plan(binding, graph.structure, parallel,
               plan_totals(graph.structure, stage_plan(sync_basis(graph), graph.structure, binding, parallel,

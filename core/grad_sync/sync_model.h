@@ -65,7 +65,7 @@ struct StageSync {
   // Elements of gradients that are not reduced yet: those of the root and of one layer.
   Expr unreduced;
 };
-StageSync stage_sync(const Graph& graph, bool first, bool last, bool has_layers);
+StageSync stage_sync(const Graph& graph, ModelStart first, bool last, bool has_layers);
 
 // The planner's policy: for a structure alone, or with the numbers of a design.
 SyncPolicy sync_policy(const Structure& structure);
@@ -79,7 +79,7 @@ struct StagePlan {
   std::vector<size_t> holders;
 };
 StagePlan stage_plan(const SyncBasis& basis, const Structure& structure, const Binding& binding,
-                     const ParallelSpec& parallel, bool first, bool last,
+                     const ParallelSpec& parallel, ModelStart first, bool last,
                      const std::vector<std::vector<int>>& chunks);
 // The actions of a plan, by instances of the stage.
 struct PlacedPlan {
@@ -129,8 +129,8 @@ bool needs_plan(const Structure& structure);
 // Pa in na reductions of shards across groups, Pgf in ngf gathers of the forward, Pgb in ngb gathers of the
 // backward, Pgu in ngu gathers of updated parameters; Po owned elements. ZeRO-3: Pg elements gathered at the
 // same time. Zb: DeepSpeed's reduce bucket.
-void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, bool first, bool last,
-               const std::vector<std::vector<int>>& chunks);
+void bind_sync(Binding& binding, const Graph& graph, const ParallelSpec& parallel, ModelStart first,
+               bool last, const std::vector<std::vector<int>>& chunks);
 
 // Groups of the all-reduces of one number: the gradient norm (one per group), and the loss of every
 // microbatch (on the last stage). Empty if the design has no such all-reduce, or if the group has one rank.

@@ -173,12 +173,12 @@ std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph, Pla
   });
 }
 
-SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, bool last,
+SyncInput sync_input(const Graph& graph, const Binding& binding, ModelStart first, bool last,
                      const std::vector<std::vector<int>>& chunks, std::vector<size_t>* instances) {
   return sync_input(sync_basis(graph), binding, first, last, chunks, instances);
 }
 
-SyncInput sync_input(const SyncBasis& basis, const Binding& binding, bool first, bool last,
+SyncInput sync_input(const SyncBasis& basis, const Binding& binding, ModelStart first, bool last,
                      const std::vector<std::vector<int>>& chunks, std::vector<size_t>* instances) {
   SyncInput input;
   const auto number = [&](const Expr& expr) {
@@ -233,15 +233,14 @@ SyncInput sync_input(const SyncBasis& basis, const Binding& binding, bool first,
   int layer = 0;
   for (size_t c = 0; c < chunks.size(); ++c) {
     const int chunk = static_cast<int>(c);
-    if (first && c == 0) {
+    if (first.tower && c == 0)
       for (int part = basis.head + 1; part < static_cast<int>(basis.parts.size()); ++part) {
         const SyncBasis::Part& of = basis.parts[static_cast<size_t>(part)];
         const int64_t copies = number(of.copies);
         for (int64_t copy = 0; copy < copies; ++copy)
           add(part, "", chunk, of.name + (of.copies == Expr(1) ? "" : "s." + std::to_string(copy)));
       }
-      add(0, "", chunk, basis.parts[0].name);
-    }
+    if (first.embedding && c == 0) add(0, "", chunk, basis.parts[0].name);
     for (const int kind : chunks[c]) {
       const std::string unit = "layers." + std::to_string(layer++);
       add(1 + kind, unit, chunk, unit);

@@ -66,9 +66,9 @@ std::shared_ptr<const SharedSyncBasis> shared_sync_basis(const Graph& graph, Pla
 
 // chunks: kinds of the layers of every virtual stage. instances, if not null: for each parameter, then for
 // each reused module, the index of its segment among the stage's segments in order of execution.
-SyncInput sync_input(const SyncBasis& basis, const Binding& binding, bool first, bool last,
+SyncInput sync_input(const SyncBasis& basis, const Binding& binding, ModelStart first, bool last,
                      const std::vector<std::vector<int>>& chunks, std::vector<size_t>* instances = nullptr);
-SyncInput sync_input(const Graph& graph, const Binding& binding, bool first, bool last,
+SyncInput sync_input(const Graph& graph, const Binding& binding, ModelStart first, bool last,
                      const std::vector<std::vector<int>>& chunks, std::vector<size_t>* instances = nullptr);
 
 }  // namespace shardscape

@@ -141,6 +141,8 @@ Structure structure_of(const Design& given) {
   s.frozen_tower = s.images && s.trains() && design.workload.vision_training == VisionTraining::Frozen;
   s.tower_data = has_tower(design) && (s.tp || s.cp) &&
                  design.workload.vision_parallel == VisionParallel::Data;
+  s.vision_stage = has_vision_stage(design);
+  s.vision_recompute = s.images && s.trains() && !s.frozen_tower && design.workload.vision_recompute;
   s.mtp_layers = design.model.mtp_layers;
   s.many_microbatch = design.workload.microbatch > 1;
   s.dtype = design.workload.dtype;
@@ -217,13 +219,16 @@ void keep_parameters(Segment& s) {
 }
 
 // The parts of the vision tower in order of execution. Throws GraphError.
-void build_tower(const Structure& whole, const KernelProfile& profile, const TowerTemplate& tower,
+void build_tower(const Structure& whole, const KernelProfile& profile, const Architecture& architecture,
                  const ModelLibrary& library, std::vector<Segment>& to) {
+  const TowerTemplate& tower = architecture.tower;
   const Structure structure = structure_of_tower(whole);
+  Structure of_layers = structure;
+  if (structure.vision_recompute) of_layers.recompute = Recompute::Full;
   for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector}) {
-    SegmentBuilder builder(structure, profile, tower_scope(tower, part != &tower.projector),
-                           SegmentKind::Tower);
-    assemble_tower(builder, tower, *part, library);
+    SegmentBuilder builder(part == &tower.layer ? of_layers : structure, profile,
+                           tower_scope(tower, part != &tower.projector), SegmentKind::Tower);
+    assemble_tower(builder, architecture, *part, library);
     if (!structure.images) keep_parameters(builder.segment());
     to.push_back(finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower));
     if (part == &tower.layer) to.back().copies = Expr(Symbol::intern("L_vision"));
@@ -244,9 +249,27 @@ Problem missing(ProblemCode code, const std::string& where, const std::string& w
   return {code, where, what, "the id of a file under models/"};
 }
 
+// The line that adds a result of the projector to the result of the last line.
+OpLine adding(const CarriedTensor& tensor, const OpLine& last) {
+  OpLine out = last;
+  out.output = "with_" + tensor.name;
+  out.callee = template_name(OpKind::AddTokens);
+  out.spec = "bsd,vmd->bsd";
+  out.args = {last.output, tensor.name};
+  out.options.clear();
+  out.conditions.clear();
+  return out;
+}
+
 // Throws GraphError.
 SectionTemplate section_of(const Architecture& architecture, const LayerStructure& layer) {
-  if (const SectionTemplate* kind = section_of(architecture, layer.kind)) return {layer.name, kind->lines};
+  if (const SectionTemplate* kind = section_of(architecture, layer.kind)) {
+    SectionTemplate out{layer.name, kind->lines};
+    for (size_t i = 0; i < architecture.carries.size(); ++i)
+      if (layer.carried.added >> i & 1)
+        out.lines.push_back(adding(architecture.carries[i], out.lines.back()));
+    return out;
+  }
   throw GraphError{missing(ProblemCode::UnknownLayerKind, "variants",
                            "the " + architecture.id + " architecture has no layers \"" + layer.kind + "\"")};
 }
@@ -262,13 +285,22 @@ const LayerStructure* mtp_layer(const Structure& structure, const Architecture& 
 
 using Built = std::shared_ptr<const std::vector<Segment>>;
 
-// Throws GraphError.
+// problems: gets the first mistake of every segment; null: the first mistake throws GraphError.
 Built build_segments(const Structure& structure, const KernelProfile& profile,
-                     const Architecture& architecture, const ModelLibrary& library) {
+                     const Architecture& architecture, const ModelLibrary& library,
+                     std::vector<Problem>* problems = nullptr) {
   auto out = std::make_shared<std::vector<Segment>>();
+  const auto attempt = [&](const auto& build) {
+    try {
+      build();
+    } catch (const GraphError& error) {
+      if (!problems) throw;
+      problems->push_back(error.problem);
+    }
+  };
   const auto add = [&](const Structure& of, const SectionTemplate& section, SegmentKind kind,
                        const LayerStructure* layer = nullptr) {
-    out->push_back(build_segment(of, profile, architecture, library, section, kind, layer));
+    attempt([&] { out->push_back(build_segment(of, profile, architecture, library, section, kind, layer)); });
   };
   // Embedding and head name the ranks of tp alike, so that tables in both have one placement.
   const LayerStructure* own = mtp_layer(structure, architecture);
@@ -280,7 +312,8 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
   for (const LayerStructure& layer : structure.layers)
     add(structure_of_layer(structure, layer), section_of(architecture, layer), SegmentKind::Layer, &layer);
   add(ends, architecture.head, SegmentKind::Head, own);
-  if (!architecture.tower.empty()) build_tower(structure, profile, architecture.tower, library, *out);
+  if (!architecture.tower.empty())
+    attempt([&] { build_tower(structure, profile, architecture, library, *out); });
   untie_single(*out);
   return out;
 }
@@ -322,6 +355,15 @@ Result<std::shared_ptr<const Graph>> build(const Structure& structure, const Mod
 
 Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library) {
   return build(structure, library, nullptr);
+}
+
+std::vector<Problem> graph_problems(const Structure& structure, const ModelLibrary& library) {
+  std::vector<Problem> out;
+  const Architecture* architecture = library.architecture(structure.architecture);
+  const KernelProfile* profile = library.profile(structure.profile);
+  if (!architecture || !profile) return out;
+  build_segments(members_with<&StructureUses::segments>(structure), *profile, *architecture, library, &out);
+  return out;
 }
 
 Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache) {

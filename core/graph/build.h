@@ -17,6 +17,8 @@ namespace shardscape {
 Structure structure_of(const Design& design);
 // Builds a graph without a cache. A Problem names the template's file and line.
 Result<std::shared_ptr<const Graph>> build_graph(const Structure& structure, const ModelLibrary& library);
+// The first mistake of every segment of a graph that cannot be built; empty for any other.
+std::vector<Problem> graph_problems(const Structure& structure, const ModelLibrary& library);
 // As build_graph, but segments and graph come from the cache, and the library is ModelLibrary::instance().
 Result<std::shared_ptr<const Graph>> cached_graph(const Structure& structure, PlanCache& cache);
 

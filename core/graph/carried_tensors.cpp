@@ -41,4 +41,12 @@ int carried_across(const Graph& graph, const ModelSpec& model, int64_t layer) {
   return out;
 }
 
+int carried_by_tower(const Graph& graph) {
+  int out = 0;
+  for (const Segment& segment : graph.segments)
+    for (const Carried& carried : segment.carried)
+      if (segment.kind == SegmentKind::Tower) out |= 1 << carried.index;
+  return out;
+}
+
 }  // namespace shardscape

@@ -21,5 +21,7 @@ Expr carried_bytes(const Graph& graph, int mask, bool gradients = false);
 // Mask of the tensors that layers from this one on read and earlier layers make: they are in the message in
 // front of the layer.
 int carried_across(const Graph& graph, const ModelSpec& model, int64_t layer);
+// Mask of the tensors that the projector makes: they are in the message of a tower on a stage of its own.
+int carried_by_tower(const Graph& graph);
 
 }  // namespace shardscape

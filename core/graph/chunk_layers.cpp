@@ -1,6 +1,7 @@
 #include "graph/chunk_layers.h"
 
 #include "design/layer_treatment.h"
+#include "graph/stage_symbols.h"
 
 namespace shardscape {
 
@@ -24,10 +25,12 @@ std::vector<TowerInstance> tower_instances(const Graph& graph, const ModelSpec& 
   std::vector<TowerInstance> out;
   if (!graph.structure.images) return out;
   for (int segment = graph.head() + 1; segment < static_cast<int>(graph.segments.size()); ++segment) {
-    if (graph.segments[static_cast<size_t>(segment)].copies == Expr(1))
+    const Segment& part = graph.segments[static_cast<size_t>(segment)];
+    if (part.copies == Expr(1))
       out.push_back({segment});
     else
-      for (int64_t copy = 0; copy < model.vision_layers; ++copy) out.push_back({segment, copy});
+      for (int64_t copy = 0; copy < model.vision_layers; ++copy)
+        out.push_back({segment, copy, end_policy(part)});
   }
   return out;
 }

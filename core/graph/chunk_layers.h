@@ -23,6 +23,8 @@ struct ChunkLayer {
 struct TowerInstance {
   int segment = 0;    // index into Graph::segments
   int64_t copy = -1;  // number of the layer of the tower; -1: the patches or the projector
+  CheckpointPolicy checkpoint_policy = CheckpointPolicy::Activations;
+  bool recomputed() const { return checkpoint_policy != CheckpointPolicy::Activations; }
 };
 // The instances that the first virtual stage runs before the embedding, in order of execution; empty if
 // passes run no tower.

@@ -223,7 +223,7 @@ struct Carried {
   int index = 0;  // into Architecture::carries
   // in: as an earlier segment made it. out: as later segments read it; -1: none does.
   TensorId in = -1, out = -1;
-  bool held = false;  // `in` came in a message, and later readers share its memory
+  bool held = false;  // `in` came in a message or from a tower, and later readers share its memory
   // Gradients of both: the sum over later segments comes in as out_grad, with this segment's share it leaves
   // as in_grad. -1: none. Integers have none.
   TensorId in_grad = -1, out_grad = -1;
@@ -413,6 +413,8 @@ struct Structure {
   CarriedUse carried;
   // Passes run the vision tower. frozen_tower: no gradients train it. tower_data: ranks share the images.
   bool images = false, frozen_tower = false, tower_data = false;
+  bool vision_stage = false;      // the tower has a pipeline stage of its own
+  bool vision_recompute = false;  // the backward replays layers of the tower from their inputs
   // The kinds of layers and their order, where the model says more than its architecture. window, chunk,
   // formats, q_compressed, grouped, kv_split, one_kv_head and local_experts above and below are those of
   // layers without sizes of their own.

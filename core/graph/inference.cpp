@@ -58,8 +58,9 @@ TensorId SegmentBuilder::cache(TensorId made, Axis tokens, DType type, bool wind
 TensorId SegmentBuilder::carried_input(const CarriedTensor& carried, std::optional<Axis> cached_tokens) {
   std::vector<Axis> axes = carried.axes;
   if (!cached_tokens)
-    return add_tensor(carried.name, axes, carried_placement(carried),
-                      carried.dtype.value_or(structure_.dtype), TensorRole::Input);
+    return add_tensor(
+        carried.name, axes, carried_placement(carried), carried.dtype.value_or(structure_.dtype),
+        carried.added_to >= 0 && structure_.frozen_tower ? TensorRole::Constant : TensorRole::Input);
   std::replace(axes.begin(), axes.end(), Axis::Seq, *cached_tokens);
   return add_tensor(carried.name, axes, cache_placement(axes, *cached_tokens != Axis::Context),
                     structure_.cache_dtype, TensorRole::Cache);
@@ -71,6 +72,7 @@ TensorId SegmentBuilder::handed_on(TensorId made, const CarriedTensor& carried) 
 }
 
 Placement SegmentBuilder::carried_placement(const CarriedTensor& carried) const {
+  if (carried.added_to >= 0) return stream_placement(carried.axes);
   return (carried.in_stream ? stream_rules_ : cache_rules_).place(carried.axes);
 }
 

@@ -7,7 +7,7 @@
 namespace shardscape {
 
 void add_to(CacheKey& key, const CarriedUse& use) {
-  for (const int mask : {use.made, use.held, use.last}) key.add(int64_t{mask});
+  for (const int mask : {use.made, use.held, use.last, use.added}) key.add(int64_t{mask});
 }
 
 void add_to(CacheKey& key, const LayerStructure& layer) {
@@ -50,12 +50,16 @@ Structure structure_of_tower(const Structure& structure) {
   out.window = out.chunk = out.q_compressed = out.grouped = out.dropout = false;
   out.formats.clear();
   out.vectors = 0;
-  out.carried = {};
+  out.carried.held = out.carried.last = out.carried.added = 0;  // the projector makes some
   out.holds_vectors = false;
   out.sequence_parallel = out.ulysses = out.ring = out.zigzag = out.cp_sequences = false;
   out.ssm_free_heads = out.ssm_heads = out.ssm_shared = out.dcp = out.dcp_groups = false;
   out.kv_split = 0;
   out.one_kv_head = false;
+  // Recompute of the language model leaves towers alone (Structure::vision_recompute).
+  out.recompute = Recompute::None;
+  out.recompute_modules = {};
+  out.split_checkpoints = false;
   if (!out.tower_data) out.cp = false;  // every rank of cp encodes all images
   return out;
 }

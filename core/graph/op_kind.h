@@ -41,11 +41,13 @@ enum class OpKind : uint8_t {
   Take,
   TakeLayer,  // the part of the layer, of a tensor with a part for every layer
   // Vision towers: neighbouring patches become one token, concatenated or as their mean; tokens of images
-  // replace tokens of text; a class token follows the patches of an image; each token gets the patches that a
-  // convolution of 3 x 3 patches with stride 2 reads; numbers are kept between two bounds.
+  // replace tokens of text, or are added to the tokens at their places; a class token follows the patches of
+  // an image; each token gets the patches that a convolution of 3 x 3 patches with stride 2 reads; numbers
+  // are kept between two bounds.
   FoldTokens,
   PoolTokens,
   InsertTokens,
+  AddTokens,
   AppendToken,
   UnfoldTokens,
   Clip,

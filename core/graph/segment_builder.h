@@ -205,7 +205,7 @@ struct GraphError {
 void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, const SectionTemplate& mtp,
                       const std::vector<CarriedTensor>& carries, const ModelLibrary& library);
 // The same for a part of a vision tower. Throws GraphError.
-void assemble_tower(SegmentBuilder& builder, const TowerTemplate& tower, const SectionTemplate& part,
+void assemble_tower(SegmentBuilder& builder, const Architecture& architecture, const SectionTemplate& part,
                     const ModelLibrary& library);
 // Appends the backward ops; sets input_grad and the gradients of params.
 void differentiate(SegmentBuilder& builder);

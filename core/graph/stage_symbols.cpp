@@ -37,6 +37,11 @@ std::vector<LayerClass> layer_classes(const Structure& structure) {
   return out;
 }
 
+CheckpointPolicy end_policy(const Segment& segment) {
+  return segment.replay_end > segment.backward_begin ? CheckpointPolicy::Input
+                                                     : CheckpointPolicy::Activations;
+}
+
 Symbol layer_count_symbol(const Graph& graph, int kind, LayerClass of) {
   return layers_symbol(
       graph, (layer_classes(graph.structure).size() == 1 ? "Ls" : "L" + class_letters(of)).c_str(), kind);

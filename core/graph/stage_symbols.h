@@ -17,6 +17,8 @@ Symbol end_deferred_symbol(bool head);
 // Classes of layers of one kind on a stage. Block recompute, groups of several layers and offloading lead to
 // several classes; otherwise there is one.
 std::vector<LayerClass> layer_classes(const Structure& structure);
+// What an instance of the embedding, of the head or of a part of a vision tower saves.
+CheckpointPolicy end_policy(const Segment& segment);
 // Layers of kind k and of this class on a stage. La: CheckpointPolicy::Activations; Lc:
 // CheckpointPolicy::Input; Li: CheckpointPolicy::Nothing. Suffix o: offloaded. Then the kind, if there are
 // several kinds. Ls if there is one class.

@@ -56,6 +56,8 @@ inline constexpr auto kFields<Structure> = std::tuple{
     field<kSegments>("images", &Structure::images),
     field<kSegments>("frozen_tower", &Structure::frozen_tower),
     field<kSegments>("tower_data", &Structure::tower_data),
+    field<kOps>("vision_stage", &Structure::vision_stage),
+    field<kSegments>("vision_recompute", &Structure::vision_recompute),
     field<kSegments>("layers", &Structure::layers),
     field<kSegments>("formats", &Structure::formats),
     field<kLayers>("pattern", &Structure::pattern),

@@ -349,7 +349,10 @@ class AllocationTracer {
     const StagePlace place{stage_.stage, chunk};
     if (carried_bytes_.empty() || !(end ? places_.sends(place) : places_.receives(place))) return out;
     const StageChunk& of = stage_.chunks[static_cast<size_t>(chunk)];
-    const int mask = carried_across(r_.graph(), r_.design.model, of.first_layer + (end ? of.layers : 0));
+    const bool of_tower = end ? stage_.first.tower_alone() : stage_.first.embedding_alone();
+    const int mask = of_tower ? carried_by_tower(r_.graph())
+                              : carried_across(r_.graph(), r_.design.model,
+                                               of.first_layer + (end ? of.layers : 0));
     for (int i = 0; i < std::ssize(carried_bytes_); ++i)
       if (mask >> i & 1 && carried_bytes_[static_cast<size_t>(i)] > 0) out.push_back(i);
     return out;

@@ -490,6 +490,8 @@ void add_stages(CacheKey& key, const Report& plan) {
   for (const int64_t word : schedule.words()) key.add(word);
   key.add(int64_t{representative_microbatches(parallel, static_cast<int>(plan.microbatches))});
   key.add(static_cast<int64_t>(tower_instances(plan.graph(), plan.design.model).size()));
+  key.add(int64_t{plan.graph().structure.vision_recompute} << 1 |
+          int64_t{plan.graph().structure.vision_stage});
   for (const StageReport& stage : plan.stages) {
     key.add(int64_t{stage.representative});
     if (stage.representative != stage.stage) continue;

@@ -8,6 +8,7 @@
 #include "grad_sync/sync_plan.h"
 #include "graph/build.h"
 #include "graph/carried_tensors.h"
+#include "graph/stage_symbols.h"
 #include "graph/structure_fields.h"
 #include "model/library.h"
 
@@ -166,7 +167,7 @@ std::shared_ptr<const MemoryTable> SegmentMemories::table() {
   auto out = std::make_shared<MemoryTable>();
   for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
     const Segment& segment = graph.segments[static_cast<size_t>(s)];
-    std::vector<LayerClass> classes{LayerClass{}};
+    std::vector<LayerClass> classes{{end_policy(segment)}};
     if (segment.kind == SegmentKind::Layer) classes = layer_classes(graph.structure);
     for (const LayerClass as : classes) {
       SegmentLifetimes::LiveBlocks live;

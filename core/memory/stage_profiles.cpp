@@ -126,7 +126,10 @@ CategoryBytes StageProfiles::carried_gradients(size_t chunk, bool end) const {
   CategoryBytes out{};
   if (carried_.empty() || !(end ? sends(chunk) : receives(chunk))) return out;
   const StageChunk& of = stage_.chunks[chunk];
-  const int across = carried_across(graph_, r_.design.model, of.first_layer + (end ? of.layers : 0));
+  const bool of_tower = end ? stage_.first.tower_alone() : stage_.first.embedding_alone();
+  const int across = of_tower
+                         ? carried_by_tower(graph_)
+                         : carried_across(graph_, r_.design.model, of.first_layer + (end ? of.layers : 0));
   for (size_t i = 0; i < carried_.size(); ++i)
     if (across >> i & 1) out[kBuffers] += carried_[i];
   return out;

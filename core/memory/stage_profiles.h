@@ -44,7 +44,13 @@ class StageProfiles {
   }
   // Whether the first instance of a chunk reads the stream of the chunk before.
   bool receives_stream(size_t instance) const {
-    return kind(instance) == SegmentKind::Layer || kind(instance) == SegmentKind::Head;
+    switch (kind(instance)) {
+      case SegmentKind::Tower: return false;
+      case SegmentKind::Embedding: return stage_.first.embedding_alone();  // the tokens of images
+      case SegmentKind::Layer:
+      case SegmentKind::Head: return true;
+    }
+    return false;
   }
   const SegmentMemory& memory(size_t instance) { return m_.of(key(instance)).memory; }
   bool receives(size_t chunk) const { return places_.receives({place_, static_cast<int64_t>(chunk)}); }

@@ -57,12 +57,6 @@ std::optional<StagePlace> PipelineLayout::neighbour(StagePlace at, int64_t step)
   return StagePlace{layout == ChunkLayout::Vee && chunk % 2 == 1 ? stages - 1 - along : along, chunk};
 }
 
-bool PipelineLayout::holds_first(int64_t stage) const {
-  for (int64_t chunk = 0; chunk < chunks; ++chunk)
-    if (first({stage, chunk})) return true;
-  return false;
-}
-
 bool PipelineLayout::holds_last(int64_t stage) const {
   for (int64_t chunk = 0; chunk < chunks; ++chunk)
     if (last({stage, chunk})) return true;

@@ -40,6 +40,26 @@ ScheduleKind schedule_of(const ParallelSpec& parallel);
 // sync. Further restrictions of Megatron-core are errors (check_schedule.cpp).
 bool can_pair_exchanges(const ParallelSpec& parallel);
 
+// What a stage has of the beginning of the model: the vision tower, the embedding, both (also in a model
+// without a tower), or nothing.
+struct ModelStart {
+  bool tower = false, embedding = false;
+  constexpr ModelStart() = default;
+  constexpr ModelStart(bool both) : tower(both), embedding(both) {}  // NOLINT: a flag for both
+  constexpr ModelStart(bool holds_tower, bool holds_embedding)
+      : tower(holds_tower), embedding(holds_embedding) {}
+  constexpr explicit operator bool() const { return tower || embedding; }
+  constexpr bool tower_alone() const { return tower && !embedding; }
+  // The stage receives the tokens of images from the tower.
+  constexpr bool embedding_alone() const { return embedding && !tower; }
+  friend bool operator==(const ModelStart&, const ModelStart&) = default;
+};
+
+// vision_stage: the tower has a stage of its own, in front of the embedding's.
+constexpr ModelStart model_start(int64_t virtual_stage, bool vision_stage) {
+  return vision_stage ? ModelStart(virtual_stage == 0, virtual_stage == 1) : ModelStart(virtual_stage == 0);
+}
+
 struct StagePlace {
   int64_t stage = 0, chunk = 0;
   friend bool operator==(const StagePlace&, const StagePlace&) = default;
@@ -52,7 +72,7 @@ struct PipelineLayout {
   // Virtual stages of the model. Under BothWays, two stages hold each of them.
   int64_t virtual_stages() const { return layout == ChunkLayout::BothWays ? stages : stages * chunks; }
   int64_t virtual_stage(StagePlace at) const;
-  // Whether the virtual stage begins with the embedding, or ends with the head.
+  // Whether the virtual stage begins or ends the model.
   bool first(StagePlace at) const { return virtual_stage(at) == 0; }
   bool last(StagePlace at) const { return virtual_stage(at) + 1 == virtual_stages(); }
   // The positions of the previous and the next virtual stage; nullopt at the ends of the model.
@@ -64,8 +84,7 @@ struct PipelineLayout {
   // Messages that a stage sends for one microbatch on each of its chunks, forward and backward together. The
   // stage receives as many.
   int64_t messages(int64_t stage) const;
-  // Whether a chunk of the stage begins with the embedding, or ends with the head.
-  bool holds_first(int64_t stage) const;
+  // Whether a chunk of the stage ends with the head.
   bool holds_last(int64_t stage) const;
   // The number of microbatches that a chunk runs out of `all`, and the first of them.
   int64_t microbatches(int64_t all) const { return layout == ChunkLayout::BothWays ? all / 2 : all; }

@@ -76,6 +76,7 @@ struct BlockParam {
 
 struct BlockTemplate {
   std::string id, label, help;
+  std::string title;  // in lists of blocks, which show blocks with one label apart
   // Not empty: the block is a call of another block, "self_attention; rope, window". It has no lines.
   std::string is;
   std::vector<BlockInput> inputs;
@@ -118,7 +119,13 @@ struct TowerTemplate {
   // Between patches and projector, images have one token more than patches. `patches` is then over batch,
   // patches and patch_inputs.
   bool class_token = false;
+  // Attention sees the patches of one frame, so each frame of a video is an image of its own.
+  bool frames_apart = false;
   SectionTemplate patches, layer, projector;
+  // Results of lines of the projector, whose own result is that of the last other line. The first is added to
+  // the tokens of images behind the first layer of the language model, the second behind the second layer,
+  // and so on (DeepStack, arXiv 2406.04334).
+  std::vector<std::string> deepstack;
   SectionTemplate norm;  // lines before those of the projector that belong to the tower; may be empty
   bool empty() const { return layer.lines.empty(); }
 };
@@ -132,6 +139,9 @@ struct CarriedTensor {
   std::optional<DType> dtype{};  // nullopt: the model's type
   bool cached = false;           // a tensor that inference caches: in decode, later layers read the cache
   bool in_stream = false;        // split over ranks as the residual stream
+  // A result of the projector, added to the tokens of images behind the language model's layer of this number
+  // (TowerTemplate::deepstack). -1: lines of layers make and read the tensor.
+  int64_t added_to = -1;
 };
 // Whether layers with these lines read the tensor, or make it. A layer that reads it does not make it.
 bool reads(const SectionTemplate& section, const CarriedTensor& tensor);

@@ -8,15 +8,38 @@
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/problem.h"
 #include "model/source_place.h"
 
 namespace shardscape {
 
-// Thrown inside a reader and caught at its public interface, which skips the file and reports the Problem.
+// Thrown inside a reader and caught at its public interface, which skips the file and reports the Problems.
 struct DataError {
   Problem problem;
+  std::vector<Problem> more{};  // further mistakes, behind the first
+};
+
+// The mistakes of parts of a file that can be read one without the other.
+class DataMistakes {
+ public:
+  template <class Read>
+  void collect(const Read& read) {
+    try {
+      read();
+    } catch (const DataError& error) {
+      all_.push_back(error.problem);
+      all_.insert(all_.end(), error.more.begin(), error.more.end());
+    }
+  }
+  // Throws a DataError with all mistakes so far, if there are any.
+  void raise() const {
+    if (!all_.empty()) throw DataError{all_.front(), {all_.begin() + 1, all_.end()}};
+  }
+
+ private:
+  std::vector<Problem> all_;
 };
 
 // Python's json module also writes the numbers Infinity, -Infinity and NaN. A Python file gives each as a

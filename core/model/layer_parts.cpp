@@ -72,7 +72,7 @@ PartChoice choice(const std::string& call, const ModelLibrary& library) {
   for (const std::string& summand : summands(call)) {
     const OptionCall parsed = parse_option_call(block_call(summand));
     const BlockTemplate* block = library.block(parsed.id);
-    std::string label = block ? block->label : parsed.id;
+    std::string label = block ? block->title : parsed.id;
     std::string options;
     for (const std::string& option : parsed.options) options += (options.empty() ? "" : ", ") + option;
     if (!options.empty()) label += " (" + options + ")";
@@ -92,13 +92,13 @@ std::set<std::string> hidden_blocks(const ModelLibrary& library) {
   return out;
 }
 
-// Choices with equal labels show their call.
+// Choices with equal labels also show their call.
 void tell_apart(std::vector<PartChoice>& sorted) {
   for (size_t begin = 0; begin < sorted.size();) {
     size_t end = begin + 1;
     while (end < sorted.size() && sorted[end].label == sorted[begin].label) ++end;
     if (end - begin > 1)
-      for (size_t i = begin; i < end; ++i) sorted[i].label = sorted[i].call;
+      for (size_t i = begin; i < end; ++i) sorted[i].label += ": " + sorted[i].call;
     begin = end;
   }
 }

@@ -35,9 +35,10 @@ struct EnteringBlocks {
 
 // Masks of carried tensors (Architecture::carries).
 struct CarriedUse {
-  int made = 0;  // made here and read by later layers
-  int held = 0;  // the first layer of its stage that reads a tensor of an earlier stage
-  int last = 0;  // read by no later layer
+  int made = 0;   // made here and read by later layers
+  int held = 0;   // the first layer of its stage that reads a tensor of an earlier stage, or of a tower
+  int last = 0;   // read by no later layer
+  int added = 0;  // added to the residual stream behind the layer
   auto operator<=>(const CarriedUse&) const = default;
 };
 

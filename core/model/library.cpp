@@ -116,12 +116,19 @@ class LibraryReader {
       add_content(data.text);
     } catch (const DataError& error) {
       library_.problems_.push_back(error.problem);
+      library_.problems_.insert(library_.problems_.end(), error.more.begin(), error.more.end());
     }
   }
   // Runs after all folders are read, because a profile may extend a profile of a later file, and a line may
   // call a block of a later file.
   void finish() {
     library_.profiles_ = profiles_.resolve(library_.problems_);
+    finish_templates();
+  }
+  // Instead of files: what another library read from them.
+  void read(const Templates& stated) { stated_ = stated; }
+  void finish_templates() {
+    library_.problems_of_files_ = library_.problems_.size();
     Templates resolved = resolve_options(stated_, library_.problems_);
     library_.blocks_ = std::move(resolved.blocks);
     library_.towers_ = std::move(resolved.towers);
@@ -144,11 +151,27 @@ class LibraryReader {
                                     [&](const TowerTemplate& t) { return t.id == architecture.tower.id; });
     if (found != library_.towers_.end()) {
       architecture.tower = *found;
-      return;
+      return add_deepstack(architecture);
     }
     refuse(architecture, "there is no tower \"" + architecture.tower.id + "\"",
            "the id of a file under models/towers/");
     architecture.kinds.clear();
+  }
+
+  // Results of the projector that the first layers add to their results are carried tensors.
+  void add_deepstack(Architecture& architecture) {
+    const std::vector<std::string>& added = architecture.tower.deepstack;
+    if (added.empty()) return;
+    if (!architecture.block_start.empty() || architecture.stream.size() != 3 ||
+        architecture.carries.size() + added.size() > kMaxCarried)
+      return refuse(architecture, "the tower adds tokens to the layers (\"deepstack\")",
+                    "a residual stream over batch, seq, hidden without residual blocks, and at most " +
+                        std::to_string(kMaxCarried) + " carried tensors");
+    for (size_t layer = 0; layer < added.size(); ++layer) {
+      CarriedTensor tensor{added[layer], added[layer], "", {Axis::Images, Axis::ImageTokens, Axis::Hidden}};
+      tensor.added_to = static_cast<int64_t>(layer);
+      architecture.carries.push_back(std::move(tensor));
+    }
   }
 
   // Copies the sections of the language model of an architecture that adds a tower to it.
@@ -249,6 +272,21 @@ ModelLibrary ModelLibrary::load(const std::vector<std::string>& folders, const s
   for (const DataText& text : texts) reader.read(text);
   reader.finish();
   sort_by_maker(library.presets_);
+  library.made_ = std::make_shared<Made>();
+  return library;
+}
+
+ModelLibrary ModelLibrary::with(const DataText& text) const {
+  ModelLibrary library;
+  library.presets_ = presets_;
+  library.profiles_ = profiles_;
+  library.content_ = content_;
+  library.problems_.assign(problems_.begin(),
+                           problems_.begin() + static_cast<std::ptrdiff_t>(problems_of_files_));
+  LibraryReader reader(library);
+  reader.read(*stated_);
+  reader.read(text);
+  reader.finish_templates();
   library.made_ = std::make_shared<Made>();
   return library;
 }

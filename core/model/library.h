@@ -70,6 +70,8 @@ class ModelLibrary {
   // Reads folders with presets/, architectures/, towers/, blocks/ and profiles/ in order, then the texts. An
   // entry replaces an earlier entry with the same id.
   static ModelLibrary load(const std::vector<std::string>& folders, const std::vector<DataText>& texts = {});
+  // This library with one more text, which may replace an entry. Reads no files.
+  ModelLibrary with(const DataText& text) const;
   // The folders of instance(): that of the program, then that of the person.
   static std::vector<std::string> folders();
 
@@ -100,6 +102,7 @@ class ModelLibrary {
   std::vector<BlockTemplate> blocks_;
   std::vector<KernelProfile> profiles_;
   std::vector<Problem> problems_;
+  size_t problems_of_files_ = 0;  // the first ones; the others are mistakes between files
   int64_t content_ = 0;
   // What the files state, and architectures with made kinds, which are resolved when someone asks for them.
   struct Made;

@@ -86,6 +86,7 @@ class Resolver {
     add(*base, call.options, block.id);
     BlockTemplate& made = out_.blocks.back();
     made.label = block.label;
+    made.title = block.title;
     made.help = block.help;
     made.place = block.place;
     made.options.clear();  // chosen already
@@ -132,10 +133,14 @@ class Resolver {
   bool call_all(Architecture& architecture) {
     std::vector<SectionTemplate*> sections{&architecture.embedding, &architecture.head, &architecture.mtp};
     for (SectionTemplate& kind : architecture.kinds) sections.push_back(&kind);
-    return std::all_of(sections.begin(), sections.end(), [&](SectionTemplate* s) { return call_all(*s); });
+    bool good = true;  // every line is read, so that every mistake is found
+    for (SectionTemplate* section : sections) good = call_all(*section) && good;
+    return good;
   }
   bool call_all(SectionTemplate& section) {
-    return std::all_of(section.lines.begin(), section.lines.end(), [&](OpLine& line) { return call(line); });
+    bool good = true;
+    for (OpLine& line : section.lines) good = call(line) && good;
+    return good;
   }
 
   const Templates& stated_;

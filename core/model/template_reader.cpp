@@ -1,6 +1,7 @@
 #include "model/template_reader.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/number_text.h"
 #include "base/suggest.h"
@@ -65,7 +66,8 @@ std::optional<DType> dtype(const JsonFile& file, const std::string& near, const 
 
 std::vector<OpLine> lines(const JsonFile& file, const json& list) {
   std::vector<OpLine> out;
-  for (const json& entry : list) {
+  DataMistakes mistakes;
+  const auto read = [&](const json& entry) {
     if (!entry.is_string())
       JsonFile::fail(ProblemCode::DataValue, file.place(entry), entry.dump() + " is not a line",
                      "a text such as \"y = add(x, z)\"");
@@ -73,7 +75,9 @@ std::vector<OpLine> lines(const JsonFile& file, const json& list) {
     auto line = parse_op_line(text, file.place(entry).further(1));  // behind the quote
     if (auto* problem = std::get_if<Problem>(&line)) throw DataError{*problem};
     out.push_back(std::move(std::get<OpLine>(line)));
-  }
+  };
+  for (const json& entry : list) mistakes.collect([&] { read(entry); });
+  mistakes.raise();
   if (out.empty())
     JsonFile::fail(ProblemCode::DataValue, file.place(list), "there are no lines",
                    "at least one line such as \"y = add(x, z)\"");
@@ -137,11 +141,13 @@ BlockOptions options(const JsonFile& file) {
 
 // Conditions must name options of the file: a misspelt one would never hold.
 void check_conditions(const JsonFile& file, const std::vector<OpLine>& lines, const BlockOptions& known) {
+  DataMistakes mistakes;
   for (const OpLine& line : lines)
     for (const LineCondition& condition : line.conditions)
       if (const auto problem = unknown_option({file.name(), {condition.option}}, known,
                                               line.place.further(condition.at)))
-        throw DataError{*problem};
+        mistakes.collect([&] { throw DataError{*problem}; });
+  mistakes.raise();
 }
 
 // "picked if shared_index" is an input of calls with this option alone.
@@ -246,6 +252,47 @@ std::set<std::string> concurrent(const JsonFile& file, const std::vector<Section
   return out;
 }
 
+BlockParam parameter(const JsonFile& file, const std::string& name, const json& value) {
+  if (!value.is_object()) return {name, axes(file, name, value), "", ""};
+  file.only(value, {"axes", "tied", "shared", "column", "buffer", "dtype", "counted"});
+  return {name,
+          axes(file, name, value.contains("axes") ? value["axes"] : value),
+          file.text_or(value, "tied", ""),
+          file.text_or(value, "shared", ""),
+          file.boolean_or(value, "column", false),
+          file.boolean_or(value, "buffer", false),
+          dtype(file, name, value),
+          file.boolean_or(value, "counted", true)};
+}
+
+// Options, inputs, parameters and lines of a block, which the other members name.
+void read_operands(const JsonFile& file, BlockTemplate& out) {
+  const json& root = file.root();
+  DataMistakes mistakes;
+  mistakes.collect([&] {
+    file.only(root, {"block", "label", "title", "help", "inputs", "parameters", "options", "ops", "output",
+                     "labels", "recompute", "without", "cached", "decode", "roles", "whole_sequence"});
+  });
+  mistakes.collect([&] { out.options = options(file); });
+  mistakes.collect([&] {
+    for (const auto& [name, value] : file.object(root, "inputs").items())
+      mistakes.collect([&, id = name, of = std::cref(value)] {
+        out.inputs.push_back({id, axes(file, id, of)});
+      });
+  });
+  mistakes.collect([&] {
+    for (const auto& [name, value] : file.object(root, "parameters").items())
+      mistakes.collect(
+          [&, id = name, of = std::cref(value)] { out.params.push_back(parameter(file, id, of)); });
+  });
+  mistakes.collect([&] { out.ops = lines(file, file.array(root, "ops")); });
+  mistakes.raise();
+  if (root.contains("roles"))
+    for (const auto& [name, value] : file.object(root, "roles").items())
+      mistakes.collect([&, id = name, of = std::cref(value)] { role(file, id, of, out); });
+  mistakes.raise();
+}
+
 }  // namespace
 
 BlockTemplate read_block(const JsonFile& file) {
@@ -253,76 +300,129 @@ BlockTemplate read_block(const JsonFile& file) {
   BlockTemplate out;
   out.id = file.text(root, "block");
   out.label = file.text_or(root, "label", out.id);
+  out.title = file.text_or(root, "title", out.label);
   out.help = file.text_or(root, "help", "");
   out.place = file.place(root["block"]);
   if (root.contains("is")) {
-    file.only(root, {"block", "label", "help", "is"});
+    file.only(root, {"block", "label", "title", "help", "is"});
     out.is = file.text(root, "is");
     return out;
   }
-  file.only(root, {"block", "label", "help", "inputs", "parameters", "options", "ops", "output", "labels",
-                   "recompute", "without", "cached", "decode", "roles", "whole_sequence"});
-  out.options = options(file);
-  for (const auto& [name, value] : file.object(root, "inputs").items())
-    out.inputs.push_back({name, axes(file, name, value)});
-  for (const auto& [name, value] : file.object(root, "parameters").items()) {
-    if (value.is_object()) {
-      file.only(value, {"axes", "tied", "shared", "column", "buffer", "dtype", "counted"});
-      out.params.push_back({name, axes(file, name, value.contains("axes") ? value["axes"] : value),
-                            file.text_or(value, "tied", ""), file.text_or(value, "shared", ""),
-                            file.boolean_or(value, "column", false), file.boolean_or(value, "buffer", false),
-                            dtype(file, name, value), file.boolean_or(value, "counted", true)});
-    } else {
-      out.params.push_back({name, axes(file, name, value), "", ""});
-    }
-  }
-  if (root.contains("roles"))
-    for (const auto& [name, value] : file.object(root, "roles").items()) role(file, name, value, out);
-  out.ops = lines(file, file.array(root, "ops"));
-  check_conditions(file, out.ops, out.options);
-  check_inputs(out);
-  out.output = file.text(root, "output");
-  result_of(file, root["output"], out);
-  if (root.contains("cached"))
-    for (const json& entry : file.array(root, "cached")) cached(file, entry, out);
-  if (root.contains("whole_sequence"))
-    for (const json& entry : file.array(root, "whole_sequence"))
-      out.whole_sequence.insert(result_of(file, entry, out));
-  out.decode = file.text_or(root, "decode", "");
-  if (root.contains("without"))
-    for (const auto& [name, value] : file.object(root, "without").items()) {
-      const auto axis = axis_from_name(name);
-      if (!axis || !is_optional_axis(*axis))
-        JsonFile::fail(ProblemCode::DataValue, file.key_place(value), "no model may omit \"" + name + "\"",
-                       "q_rank");
-      if (!value.is_string())
-        JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" names no block",
-                       "the id of the replacement block");
-      out.without[*axis] = value.get<std::string>();
-    }
-  if (root.contains("labels"))
-    for (const auto& [name, value] : file.object(root, "labels").items())
-      out.labels[name] = value.get<std::string>();
-  if (root.contains("recompute"))
-    for (const auto& [name, value] : file.object(root, "recompute").items())
-      recompute(file, name, value, out);
+  read_operands(file, out);
+  DataMistakes mistakes;
+  mistakes.collect([&] { check_conditions(file, out.ops, out.options); });
+  mistakes.collect([&] { check_inputs(out); });
+  mistakes.collect([&] {
+    out.output = file.text(root, "output");
+    result_of(file, root["output"], out);
+  });
+  const auto each_entry = [&](const char* key, const auto& read) {
+    if (root.contains(key))
+      mistakes.collect([&] {
+        for (const json& entry : file.array(root, key)) mistakes.collect([&] { read(entry); });
+      });
+  };
+  const auto each_member = [&](const char* key, const auto& read) {
+    if (root.contains(key))
+      mistakes.collect([&] {
+        for (const auto& member : file.object(root, key).items())
+          mistakes.collect([&] { read(member.key(), member.value()); });
+      });
+  };
+  each_entry("cached", [&](const json& entry) { cached(file, entry, out); });
+  each_entry("whole_sequence",
+             [&](const json& entry) { out.whole_sequence.insert(result_of(file, entry, out)); });
+  mistakes.collect([&] { out.decode = file.text_or(root, "decode", ""); });
+  each_member("without", [&](const std::string& name, const json& value) {
+    const auto axis = axis_from_name(name);
+    if (!axis || !is_optional_axis(*axis))
+      JsonFile::fail(ProblemCode::DataValue, file.key_place(value), "no model may omit \"" + name + "\"",
+                     "q_rank");
+    if (!value.is_string())
+      JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" names no block",
+                     "the id of the replacement block");
+    out.without[*axis] = value.get<std::string>();
+  });
+  each_member("labels", [&](const std::string& name, const json& value) {
+    if (!value.is_string())
+      JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" has no label", "a text");
+    out.labels[name] = value.get<std::string>();
+  });
+  each_member("recompute",
+              [&](const std::string& name, const json& value) { recompute(file, name, value, out); });
+  mistakes.raise();
   return out;
 }
 
+namespace {
+
+// Results of the projector that are added to the first layers: ["deepstack_0", "deepstack_1"].
+std::vector<std::string> deepstack(const JsonFile& file, const SectionTemplate& projector) {
+  std::vector<std::string> out, results;
+  if (!file.root().contains("deepstack")) return out;
+  for (const OpLine& line : projector.lines) results.push_back(line.output);
+  for (const json& entry : file.array(file.root(), "deepstack")) {
+    const std::string name = entry.is_string() ? entry.get<std::string>() : "";
+    if (std::erase(results, name) == 0 || results.empty())
+      JsonFile::fail(ProblemCode::DataValue, file.place(entry),
+                     "\"deepstack\" names " + entry.dump() +
+                         ", which is no result of the projector besides the tokens of images",
+                     "the results of all lines of the projector but one, each once: " + or_list(results));
+    out.push_back(name);
+  }
+  return out;
+}
+
+}  // namespace
+
 TowerTemplate read_tower(const JsonFile& file) {
   const json& root = file.root();
-  file.only(root, {"tower", "class_token", "patches", "layer", "norm", "projector"});
+  file.only(root,
+            {"tower", "class_token", "frames_apart", "patches", "layer", "norm", "projector", "deepstack"});
   TowerTemplate out;
   out.id = file.text(root, "tower");
   out.class_token = file.boolean_or(root, "class_token", false);
+  out.frames_apart = file.boolean_or(root, "frames_apart", false);
   out.patches = section(file, "vision_patches", file.array(root, "patches"));
   out.layer = section(file, "vision_layer", file.array(root, "layer"));
   if (root.contains("norm")) out.norm = section(file, "norm", file.array(root, "norm"));
   out.projector = section(file, "projector", file.array(root, "projector"));
+  out.deepstack = deepstack(file, out.projector);
   for (const SectionTemplate* part : {&out.patches, &out.layer, &out.norm, &out.projector})
     check_conditions(file, part->lines, {});
   return out;
 }
+
+namespace {
+
+// Options, stream and lines of an architecture, which the other members name.
+void read_sections(const JsonFile& file, Architecture& out) {
+  const json& root = file.root();
+  DataMistakes mistakes;
+  mistakes.collect([&] {
+    file.only(root, {"architecture", "options", "stream", "embedding", "layers", "lead", "pattern",
+                     "block_start", "carries", "concurrent", "head", "mtp", "tower"});
+  });
+  mistakes.collect([&] { out.tower.id = file.text_or(root, "tower", ""); });
+  mistakes.collect([&] {
+    out.options = options(file);
+    if (out.options.size() > kMaxArchitectureOptions)
+      JsonFile::fail(ProblemCode::DataValue, file.place(root["options"]), "there are too many options",
+                     "at most " + std::to_string(kMaxArchitectureOptions));
+  });
+  mistakes.collect([&] {
+    if (root.contains("stream")) out.stream = stream(file, root["stream"]);
+  });
+  mistakes.collect([&] { out.embedding = section(file, "embedding", file.array(root, "embedding")); });
+  mistakes.collect([&] { out.head = section(file, "head", file.array(root, "head")); });
+  mistakes.collect([&] {
+    for (const auto& [name, value] : file.object(root, "layers").items())
+      mistakes.collect([&, id = name, of = std::cref(value)] { out.kinds.push_back(section(file, id, of)); });
+  });
+  mistakes.raise();
+}
+
+}  // namespace
 
 Architecture read_architecture(const JsonFile& file) {
   const json& root = file.root();
@@ -335,34 +435,30 @@ Architecture read_architecture(const JsonFile& file) {
     out.tower.id = file.text(root, "tower");
     return out;
   }
-  file.only(root, {"architecture", "options", "stream", "embedding", "layers", "lead", "pattern",
-                   "block_start", "carries", "concurrent", "head", "mtp", "tower"});
-  out.tower.id = file.text_or(root, "tower", "");
-  out.options = options(file);
-  if (out.options.size() > kMaxArchitectureOptions)
-    JsonFile::fail(ProblemCode::DataValue, file.place(root["options"]), "there are too many options",
-                   "at most " + std::to_string(kMaxArchitectureOptions));
-  if (root.contains("stream")) out.stream = stream(file, root["stream"]);
-  out.embedding = section(file, "embedding", file.array(root, "embedding"));
-  out.head = section(file, "head", file.array(root, "head"));
-  const json& kinds = file.object(root, "layers");
-  for (const auto& [name, value] : kinds.items()) out.kinds.push_back(section(file, name, value));
-  for (const json& entry : file.array(root, "pattern"))
-    out.pattern.push_back(kind_of(out, entry, file.place(entry)));
-  if (root.contains("lead")) out.lead = kind_of(out, root["lead"], file.place(root["lead"]));
-  read_mtp(file, out);
-  read_block_start(file, out);
-  out.carries = carries(file);
-  out.concurrent = concurrent(file, out.kinds);
+  read_sections(file, out);
+  DataMistakes mistakes;
+  mistakes.collect([&] {
+    for (const json& entry : file.array(root, "pattern"))
+      mistakes.collect([&] { out.pattern.push_back(kind_of(out, entry, file.place(entry))); });
+    if (root["pattern"].empty())
+      JsonFile::fail(ProblemCode::DataValue, file.place(root["pattern"]), "the pattern is empty",
+                     "a list of keys of \"layers\"");
+  });
+  mistakes.collect([&] {
+    if (root.contains("lead")) out.lead = kind_of(out, root["lead"], file.place(root["lead"]));
+  });
+  mistakes.collect([&] { read_mtp(file, out); });
+  mistakes.collect([&] { read_block_start(file, out); });
+  mistakes.collect([&] { out.carries = carries(file); });
+  mistakes.collect([&] { out.concurrent = concurrent(file, out.kinds); });
+  for (const SectionTemplate* section : {&out.embedding, &out.head, &out.mtp})
+    mistakes.collect([&] { check_conditions(file, section->lines, out.options); });
+  for (const SectionTemplate& kind : out.kinds)
+    mistakes.collect([&] { check_conditions(file, kind.lines, out.options); });
+  mistakes.raise();
   if (!out.carries.empty() && !out.block_start.empty())
     JsonFile::fail(ProblemCode::DataValue, file.place(root["carries"]),
                    "layers with residual blocks carry no tensors", "\"block_start\" or \"carries\"");
-  if (out.pattern.empty())
-    JsonFile::fail(ProblemCode::DataValue, file.place(root["pattern"]), "the pattern is empty",
-                   "a list of keys of \"layers\"");
-  for (const SectionTemplate* section : {&out.embedding, &out.head, &out.mtp})
-    check_conditions(file, section->lines, out.options);
-  for (const SectionTemplate& kind : out.kinds) check_conditions(file, kind.lines, out.options);
   return out;
 }
 

@@ -17,13 +17,13 @@ StageLayout stage_layout(const Graph& graph, const Design& design, int64_t stage
   for (size_t c = 0; c < chunks.size(); ++c) {
     const size_t first = out.instances.size();
     const StagePlace here{stage, static_cast<int64_t>(c)};
-    if (places.first(here)) {
-      for (size_t i = 0; i < tower.size(); ++i) {
-        add(tower[i].segment, -1, static_cast<int64_t>(i), {});
-        out.instances.back().copy = tower[i].copy;
-      }
-      add(0, -1, embedding, {});
+    const ModelStart start = model_start(places.virtual_stage(here), graph.structure.vision_stage);
+    for (size_t i = 0; start.tower && i < tower.size(); ++i) {
+      add(tower[i].segment, -1, static_cast<int64_t>(i), {tower[i].checkpoint_policy});
+      out.instances.back().copy = tower[i].copy;
+      out.instances.back().ends_group = tower[i].recomputed();  // each layer on its own
     }
+    if (start.embedding) add(0, -1, embedding, {});
     const size_t first_layer = out.instances.size();
     for (const ChunkLayer& layer : chunk_layers(graph, design, chunks[c].first_layer, chunks[c].layers)) {
       const int64_t number = chunks[c].first_layer + layer.index;

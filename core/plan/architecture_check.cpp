@@ -4,19 +4,12 @@
 
 #include "design/layer_edits.h"
 #include "design/layer_sizes.h"
-#include "graph/graph.h"
+#include "graph/build.h"
 #include "model/layer_parts.h"
 #include "model/layer_variant.h"
 
 namespace shardscape {
 namespace {
-
-// The folders of the library with the text as one more file.
-std::shared_ptr<const ModelLibrary> library_with(const std::string& folder, const std::string& name,
-                                                 const std::string& text) {
-  return std::make_shared<const ModelLibrary>(
-      ModelLibrary::load(ModelLibrary::folders(), {{folder, name, text}}));
-}
 
 bool is_in(const Problem& problem, const std::string& name) {
   const auto place = parse_place(problem.where);
@@ -98,7 +91,7 @@ std::shared_ptr<const ArchitectureCheck> check_architecture_text(const std::stri
   auto out = std::make_shared<ArchitectureCheck>();
   out->kind = kind_of_text(text);
   const std::string folder = out->kind.folder.empty() ? "architectures" : out->kind.folder;
-  out->library = library_with(folder, name, text);
+  out->library = std::make_shared<const ModelLibrary>(ModelLibrary::instance().with({folder, name, text}));
   for (const Problem& problem : out->library->problems())
     if (is_in(problem, name)) out->mistakes.push_back(problem);
   if (!out->mistakes.empty() || stop.stop_requested()) return out;
@@ -110,9 +103,19 @@ std::shared_ptr<const ArchitectureCheck> check_architecture_text(const std::stri
   const Design design = design_with(id, *architecture, base, *out->library, out->completed);
   const auto report = make_report(design, stop);
   if (!report) return nullptr;
+  const auto add_mistake = [&](const Problem& problem) {
+    if (std::none_of(out->mistakes.begin(), out->mistakes.end(),
+                     [&](const Problem& known) { return known.where == problem.where; }))
+      out->mistakes.push_back(problem);
+  };
   for (const Problem& problem : report->problems)
-    if (problem.severity == Severity::Error)
-      (is_in(problem, name) ? out->mistakes : out->size_problems).push_back(problem);
+    if (problem.severity == Severity::Error && is_in(problem, name))
+      add_mistake(problem);
+    else if (problem.severity == Severity::Error)
+      out->size_problems.push_back(problem);
+  if (!out->mistakes.empty())  // the report names the first one
+    for (const Problem& problem : graph_problems(structure_of(design), *out->library))
+      if (is_in(problem, name)) add_mistake(problem);
   out->report = report;
   if (report->valid()) out->kinds = kind_numbers(*report);
   return out;

@@ -9,6 +9,7 @@
 #include "design/cluster.h"
 #include "design/fields.h"
 #include "design/layer_sizes.h"
+#include "design/vision.h"
 #include "grad_sync/sync_model.h"
 #include "graph/build.h"
 #include "graph/carried_tensors.h"
@@ -183,6 +184,10 @@ class ReportMaker {
     return true;
   }
 
+  ModelStart start_of(StagePlace at) const {
+    return model_start(pipeline_layout(r_.design.parallel).virtual_stage(at), has_vision_stage(r_.design));
+  }
+
   void place_layers() {
     const std::vector<int64_t> layers = layers_per_virtual_stage(r_.design);
     const PipelineLayout places = pipeline_layout(r_.design.parallel);
@@ -198,7 +203,8 @@ class ReportMaker {
       for (int64_t c = 0; c < places.chunks; ++c)
         s.chunks.push_back(chunks[static_cast<size_t>(places.virtual_stage({p, c}))]);
       for (const StageChunk& chunk : s.chunks) s.layers += chunk.layers;
-      s.first = places.holds_first(p);
+      for (int64_t c = 0; c < places.chunks; ++c)
+        if (const ModelStart start = start_of({p, c})) s.first = start;
       s.last = places.holds_last(p);
       s.shape = StepModel::shape_index(s.first, s.last, s.layers > 0);
     }
@@ -213,7 +219,7 @@ class ReportMaker {
       for (size_t c = 0; c < s.chunks.size(); ++c) {
         const StageChunk &a = s.chunks[c], &b = other.chunks[c];
         const StagePlace here{s.stage, static_cast<int64_t>(c)}, there{other.stage, static_cast<int64_t>(c)};
-        if (a.layers != b.layers || places.first(here) != places.first(there) ||
+        if (a.layers != b.layers || start_of(here) != start_of(there) ||
             places.last(here) != places.last(there))
           return false;
         for (int64_t i = 0; i < a.layers && !graph.one_kind(); ++i)
@@ -277,7 +283,7 @@ class ReportMaker {
     key.add(basis.serial);
     for (const Symbol symbol : basis.symbols) key.add(s.binding.get(symbol).value_or(-1));
     add_policy(key, sync_policy(graph.structure));
-    for (const bool flag : {s.first, s.last}) key.add(int64_t{flag});
+    for (const bool flag : {s.first.tower, s.first.embedding, s.last}) key.add(int64_t{flag});
     add_plan_limits(key, s);
     const auto make = [&] {
       StagePlan plan = stage_plan(basis.basis, graph.structure, s.binding, r_.design.parallel, s.first,
@@ -369,8 +375,10 @@ class ReportMaker {
         const int across = carried_across(graph, r_.design.model, layer);
         for (size_t i = 0; i < tensors; ++i) to[i] += across >> i & 1;
       };
-      if (places.sends(here)) count(chunk.first_layer + chunk.layers, sent);
-      if (places.receives(here)) count(chunk.first_layer, received);
+      // No carried tensor exists in front of the embedding.
+      const ModelStart start = start_of(here);
+      if (places.sends(here) && !start.tower_alone()) count(chunk.first_layer + chunk.layers, sent);
+      if (places.receives(here) && !start.embedding) count(chunk.first_layer, received);
     }
     for (size_t i = 0; i < tensors; ++i) {
       s.binding.set(carried_sent_symbol(static_cast<int>(i)), sent[i]);
@@ -418,7 +426,7 @@ class ReportMaker {
     std::vector<std::vector<int64_t>> held, deferred;
     for (size_t c = 0; c < layers.chunks.size(); ++c) {
       const StagePlace at{s.stage, static_cast<int64_t>(c)};
-      held.push_back({places.first(at) ? 1 : 0});
+      held.push_back({start_of(at) ? 1 : 0});
       held.back().insert(held.back().end(), layers.chunks[c].begin(), layers.chunks[c].end());
       held.back().push_back(places.last(at) ? 1 : 0);
     }

@@ -66,8 +66,9 @@ struct StageReport {
   // same kinds, and the same ends of the model (embedding, head).
   int representative = 0;
   int64_t layers = 0;
-  bool first = false, last = false;  // has the embedding; has the head
-  std::vector<StageChunk> chunks;    // v of them; two under ChunkLayout::BothWays
+  ModelStart first;                // what the stage has of the beginning of the model
+  bool last = false;               // has the head
+  std::vector<StageChunk> chunks;  // v of them; two under ChunkLayout::BothWays
   // Largest number of microbatches in flight, counted in the schedule (microbatches_in_flight). With virtual
   // stages, a microbatch counts once per chunk that holds activations of the microbatch.
   int64_t in_flight = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/carried_tensors.h"
+
 namespace shardscape {
 
 StageBoundary stage_boundary(const Graph& graph) {
@@ -15,6 +17,15 @@ StageBoundary stage_boundary(const Graph& graph) {
   out.message.placement.shards[static_cast<size_t>(seq)].push_back(MeshAxis::Tp);
   out.gathered = {MeshAxis::Tp};
   return out;
+}
+
+const Tensor& image_message(const Graph& graph) {
+  const Segment& embedding = graph.segments.front();
+  return embedding.tensor(embedding.input);
+}
+
+Expr image_message_bytes(const Graph& graph) {
+  return local_bytes(image_message(graph)) + carried_bytes(graph, carried_by_tower(graph));
 }
 
 Expr message_vectors(const Graph& graph, const ModelSpec& model, int64_t first_layer, int64_t layers,

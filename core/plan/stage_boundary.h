@@ -14,6 +14,11 @@ struct StageBoundary {
   MeshAxes gathered;
 };
 StageBoundary stage_boundary(const Graph& graph);
+// The message of a vision tower on a stage of its own to the stage with the embedding: the tokens of images.
+// Their gradient is as large; a frozen tower receives none.
+const Tensor& image_message(const Graph& graph);
+// Bytes of the message, with the tokens that are added to later layers.
+Expr image_message_bytes(const Graph& graph);
 // Vectors per token in the message that a stage with these layers sends, or receives: 1 without residual
 // blocks.
 Expr message_vectors(const Graph& graph, const ModelSpec& model, int64_t first_layer, int64_t layers,

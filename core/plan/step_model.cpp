@@ -9,9 +9,8 @@
 #include "grad_sync/grad_plan.h"
 #include "grad_sync/stage_gradients.h"
 #include "grad_sync/sync_model.h"
-#include "graph/carried_tensors.h"
 #include "plan/cache_bytes.h"
-#include "plan/stage_boundary.h"
+#include "plan/stage_transfers.h"
 
 namespace shardscape {
 namespace {
@@ -49,7 +48,7 @@ const Expr& in_flight() {
 
 class ShapeBuilder {
  public:
-  ShapeBuilder(const Graph& graph, bool first, bool last, bool has_layers)
+  ShapeBuilder(const Graph& graph, ModelStart first, bool last, bool has_layers)
       : graph_(graph), sync_(stage_sync(graph, first, last, has_layers)) {
     shape_.first = first;
     shape_.last = last;
@@ -58,7 +57,8 @@ class ShapeBuilder {
   }
   ShapeBuilder& all() {
     const Graph& graph = graph_;
-    const bool first = shape_.first, last = shape_.last, has_layers = shape_.has_layers;
+    const ModelStart first = shape_.first;
+    const bool last = shape_.last, has_layers = shape_.has_layers;
     for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
       const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
       const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.chunkwise();
@@ -66,10 +66,13 @@ class ShapeBuilder {
       const int kind = part.segment - 1;
       if (!layer) {
         const bool head = segment.kind == SegmentKind::Head;
+        const CheckpointPolicy policy = end_policy(segment);
         for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
-        saved(segment, CheckpointPolicy::Activations,
-              part.count * (chunks ? Expr(end_in_flight_symbol(head)) : in_flight()));
-        deferred(segment, CheckpointPolicy::Activations, part.count * Expr(end_deferred_symbol(head)));
+        saved(segment, policy, part.count * (chunks ? Expr(end_in_flight_symbol(head)) : in_flight()));
+        deferred(segment, policy, part.count * Expr(end_deferred_symbol(head)));
+        for (const SavedStorage& s : segment.replayed)
+          this->part(MemoryCategory::Activations, "recomputed in one " + segment.name,
+                     segment.storages[static_cast<size_t>(s.storage)].bytes);
         continue;
       }
       cached(segment, part.count);
@@ -90,7 +93,8 @@ class ShapeBuilder {
       }
       replayed(segment, kind);
     }
-    transfers();
+    for (const TransferRow& row : stage_transfers(graph_, first, last))
+      collective(Phase::Pipeline, row.op, row.group, row.group_size, row.dtype, row.count, row.elements);
     reductions();
     for (auto& [key, row] : flops_) shape_.flops.push_back(std::move(row));
     const OptimizerCost adam = optimizer_cost(graph_, sync_.owned, first, last, has_layers);
@@ -105,11 +109,7 @@ class ShapeBuilder {
   StageShape take() { return std::move(shape_); }
 
  private:
-  // Microbatches that one chunk of a stage runs.
-  Expr microbatches() const {
-    static const Expr m{Symbol::intern("m")};
-    return graph_.structure.layout == ChunkLayout::BothWays ? m / Expr(2) : m;
-  }
+  Expr microbatches() const { return chunk_microbatches(graph_.structure); }
 
   void part(MemoryCategory category, const std::string& name, const Expr& bytes,
             PartKind kind = PartKind::Other) {
@@ -367,64 +367,6 @@ class ShapeBuilder {
     if (groups) part(MemoryCategory::Activations, name, inner * segment.storages[input].bytes);
   }
 
-  // Every chunk sends the residual stream forward and its gradient backward, once per microbatch. The first
-  // chunk of the model sends only the stream, the last chunk only the gradient.
-  void transfers() {
-    const StageBoundary boundary = stage_boundary(graph_);
-    static const Expr chunks{Symbol::intern("v")};
-    const int64_t ends = (shape_.last ? 1 : 0) + (shape_.first ? 1 : 0);
-    const ChunkLayout layout = graph_.structure.layout;
-    if (ends == 2 && layout == ChunkLayout::Round) return;
-    if (!graph_.structure.trains()) {  // forward only
-      if (!shape_.last) message(true, microbatches(), microbatches() * vectors(true), boundary);
-      if (!shape_.first) message(false, microbatches(), microbatches() * vectors(false), boundary);
-      if (!shape_.first) gathered(microbatches(), boundary);
-      return;
-    }
-    const Expr held = layout == ChunkLayout::BothWays ? Expr(2)
-                      : graph_.structure.interleaved  ? chunks
-                                                      : Expr(1);
-    const Expr count = microbatches() *
-                       (layout == ChunkLayout::Vee ? Expr(messages_symbol()) : Expr(2) * held - Expr(ends));
-    // The stream goes one way and its gradient the other way.
-    const Expr vectors_moved = graph_.structure.vectors > 0
-                                   ? microbatches() * ((shape_.last ? Expr() : vectors(true)) +
-                                                       (shape_.first ? Expr() : vectors(false)))
-                                   : count;
-    for (const bool sends : {true, false}) message(sends, count, vectors_moved, boundary);
-    gathered(count, boundary);
-  }
-
-  // Parts of the stream per token in a message, each of the size of the boundary's tensor.
-  Expr vectors(bool sent) const {
-    if (graph_.structure.vectors == 0) return Expr(1);
-    return Expr(sent ? vectors_sent_symbol() : vectors_received_symbol());
-  }
-
-  // moved: messages times their vectors. Carried tensors travel with the stream, and count in its type.
-  // sends: the messages are sent, not received.
-  void message(bool sends, const Expr& count, const Expr& moved, const StageBoundary& boundary) {
-    static const Expr stages{Symbol::intern("pp")};
-    Expr elements = moved * local_elements(boundary.message);
-    for (int i = 0; i < std::ssize(made_carried(graph_)); ++i) {
-      const Expr sent(carried_sent_symbol(i)), received(carried_received_symbol(i));
-      elements += microbatches() *
-                  ((sends ? sent : received) * carried_bytes(graph_, 1 << i) +
-                   (sends ? received : sent) * carried_bytes(graph_, 1 << i, true)) /
-                  Expr(dtype_bytes(boundary.message.dtype));
-    }
-    collective(Phase::Pipeline, sends ? CommOp::send() : CommOp::receive(), "pp", stages,
-               boundary.message.dtype, count, elements);
-  }
-
-  // The all-gather of messages that were scattered over tp.
-  void gathered(const Expr& count, const StageBoundary& boundary) {
-    if (boundary.gathered.empty()) return;
-    collective(Phase::Pipeline, CollectiveKind::AllGather, group_name(boundary.gathered),
-               group_size(graph_.structure, boundary.gathered), boundary.stream.dtype, count,
-               count * local_elements(boundary.stream));
-  }
-
   void reductions() {
     const StageSync& sync = sync_;
     for (const SyncRow& row : sync.rows)
@@ -474,8 +416,12 @@ std::string_view memory_category_label(MemoryCategory category) {
   return kCategories[static_cast<size_t>(category)].label;
 }
 
-int StepModel::shape_index(bool first, bool last, bool has_layers) {
-  return (first ? 1 : 0) + (last ? 2 : 0) + (has_layers ? 4 : 0);
+int StepModel::shape_index(ModelStart first, bool last, bool has_layers) {
+  const bool one = first.tower != first.embedding;
+  return (one           ? first.embedding
+          : first.tower ? 1
+                        : 0) +
+         (last ? 2 : 0) + (has_layers ? 4 : 0) + (one ? 8 : 0);
 }
 
 std::vector<const Expr*> StageShape::expressions() const {
@@ -495,11 +441,23 @@ std::vector<const Expr*> StageShape::expressions() const {
   return out;
 }
 
+namespace {
+
+int shapes_of(const Graph& graph) { return graph.structure.vision_stage ? kStageShapes : kStageShapes / 2; }
+
+// Of the shape with this index.
+ModelStart start_of(int index) {
+  const bool bit = (index & 1) != 0;
+  return (index & 8) != 0 ? ModelStart(!bit, bit) : ModelStart(bit);
+}
+
+}  // namespace
+
 StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   StepModel model;
   model.graph = std::move(graph);
-  for (int i = 0; i < 8; ++i)
-    model.shapes.push_back(ShapeBuilder(*model.graph, (i & 1) != 0, (i & 2) != 0, (i & 4) != 0).all().take());
+  for (int i = 0; i < shapes_of(*model.graph); ++i)
+    model.shapes.push_back(ShapeBuilder(*model.graph, start_of(i), (i & 2) != 0, (i & 4) != 0).all().take());
   model.model_buffers = count_buffers(*model.graph);
   model.parts = count_parts(*model.graph);
   for (const PartParameters& part : model.parts) model.model_parameters += part.parameters;
@@ -519,10 +477,11 @@ StepModel make_bound_model(std::shared_ptr<const Graph> graph) {
   StepModel model;
   model.states = std::make_shared<const StateShapes>(graph);
   model.graph = std::move(graph);
-  model.shapes.resize(8);
-  for (int i = 0; i < 8; ++i) {
+  const int shapes = shapes_of(*model.graph);
+  model.shapes.resize(static_cast<size_t>(shapes));
+  for (int i = 0; i < shapes; ++i) {
     StageShape& shape = model.shapes[static_cast<size_t>(i)];
-    shape.first = (i & 1) != 0;
+    shape.first = start_of(i);
     shape.last = (i & 2) != 0;
     shape.has_layers = (i & 4) != 0;
   }
@@ -541,7 +500,7 @@ const StateShapes::Shape& StateShapes::at(int index, PlanCache& cache) const {
 }
 
 std::shared_ptr<const StateShapes::Shape> StateShapes::make(int index, PlanCache& cache) const {
-  StageShape built = ShapeBuilder(*graph_, (index & 1) != 0, (index & 2) != 0, (index & 4) != 0).take();
+  StageShape built = ShapeBuilder(*graph_, start_of(index), (index & 2) != 0, (index & 4) != 0).take();
   CacheKey key;
   key.add(basis(cache).serial);
   std::vector<Expr> parts;

@@ -84,7 +84,8 @@ struct MemoryPart {
 // The shape of a stage. Stages with the same segments share one shape. Ls (layers on the stage) and nf
 // (microbatches in flight) differ per stage; end_in_flight_symbol describes virtual stages.
 struct StageShape {
-  bool first = false, last = false;  // has the embedding; has the head
+  ModelStart first;   // what the stage has of the beginning of the model
+  bool last = false;  // has the head
   bool has_layers = true;
   Expr parameters;  // count, per rank
   Expr memory[kMemoryCategoryCount];
@@ -98,6 +99,9 @@ struct StageShape {
   ExprProgram program;  // all expressions above, in the order of expressions()
   std::vector<const Expr*> expressions() const;
 };
+
+// Shapes of stages; the second half only with a vision tower on a stage of its own.
+inline constexpr int kStageShapes = 16;
 
 struct SharedSyncBasis;  // sync_params.h
 
@@ -121,8 +125,8 @@ class StateShapes {
   std::shared_ptr<const Graph> graph_;
   mutable std::once_flag based_;
   mutable std::shared_ptr<const SharedSyncBasis> basis_;
-  mutable std::array<std::once_flag, 8> made_;
-  mutable std::array<std::shared_ptr<const Shape>, 8> shapes_;
+  mutable std::array<std::once_flag, kStageShapes> made_;
+  mutable std::array<std::shared_ptr<const Shape>, kStageShapes> shapes_;
 };
 
 struct StepModel {
@@ -141,8 +145,8 @@ struct StepModel {
   // sequence, for keys of whole windows that are counted apart.
   Expr kv_cache_bytes, window_bytes;
   Expr state_bytes;  // bytes of mixer states that inference stores per sequence, all layers
-  static int shape_index(bool first, bool last, bool has_layers);
-  const StageShape& shape(bool first, bool last, bool has_layers) const {
+  static int shape_index(ModelStart first, bool last, bool has_layers);
+  const StageShape& shape(ModelStart first, bool last, bool has_layers) const {
     return shapes[static_cast<size_t>(shape_index(first, last, has_layers))];
   }
 };

@@ -42,7 +42,9 @@ class Compiler {
           if (graph.structure.offload_activations) symbols.insert(symbol);
     }
     const StageBoundary boundary = stage_boundary(graph);  // messages between stages
-    for (const Tensor* crosses : {&boundary.message, &boundary.stream}) {
+    std::vector<const Tensor*> crossing{&boundary.message, &boundary.stream};
+    if (graph.structure.vision_stage) crossing.push_back(&image_message(graph));
+    for (const Tensor* crosses : crossing) {
       const Expr bytes_across = local_bytes(*crosses);
       for (const Symbol symbol : bytes_across.symbols()) symbols.insert(symbol);
     }

@@ -33,7 +33,7 @@ void LayerTable::fill_all() {
   const Graph& graph = report_->graph();
   for (int s = 0; s < static_cast<int>(graph.segments.size()); ++s) {
     if (graph.segments[static_cast<size_t>(s)].kind != SegmentKind::Layer)
-      at(s, {});
+      at(s, {end_policy(graph.segments[static_cast<size_t>(s)])});
     else
       for (const LayerClass of : layer_classes(graph.structure)) at(s, of);
   }
@@ -47,8 +47,9 @@ const Boundary& LayerTable::boundary() {
   if (!boundary_) {
     const StageBoundary of = stage_boundary(report_->graph());
     const Binding& binding = report_->stages.front().binding;
-    boundary_ = Boundary{number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding),
-                         of.gathered};
+    boundary_ = Boundary{
+        number(local_bytes(of.message), binding), number(local_bytes(of.stream), binding), of.gathered,
+        report_->graph().structure.vision_stage ? number(image_message_bytes(report_->graph()), binding) : 0};
   }
   return *boundary_;
 }

@@ -32,6 +32,7 @@ struct LayerSeconds {
 struct Boundary {
   double message_bytes = 0, stream_bytes = 0;
   MeshAxes gathered;
+  double image_bytes = 0;  // of the message of a tower on a stage of its own
 };
 
 // How much longer GEMMs and attention take while communication kernels occupy `taken` processors, as a share

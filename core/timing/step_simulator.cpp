@@ -67,7 +67,9 @@ StepSimulator::StepSimulator(const Report& report, int64_t microbatches, const M
     const GroupSpan span = span_of(
         {mesh.with(0, MeshAxis::Pp, s), mesh.with(0, MeshAxis::Pp, (s + 1) % stages)}, machine.network);
     const StageReport& stage = report.stages[static_cast<size_t>(s)];
-    const double vectors = sent_vectors(report, stage), carried = carried_bytes(report, stage);
+    const bool images = stage.first.tower_alone();
+    const double vectors = images ? 0 : sent_vectors(report, stage),
+                 carried = images ? boundary.image_bytes : carried_bytes(report, stage);
     auto it = std::find_if(known.begin(), known.end(), [&](const Known& one) {
       return one.span == span && one.vectors == vectors && one.carried == carried;
     });
@@ -283,6 +285,9 @@ NodeId StepSimulator::run(At at, const Event& event, SpanKind kind) {
 
 NodeId StepSimulator::gather_message(At at, SpanKind kind, NodeId arrived) {
   if (arrived == kNoNode || gather_seconds_ == 0) return arrived;
+  // Tokens of images, and their gradient, are not split over tp.
+  const ModelStart start = report_.stages[static_cast<size_t>(at.number)].first;
+  if (start.tower_alone() || (start.embedding_alone() && kind == SpanKind::Forward)) return arrived;
   Node made = node(at, kind, StreamKind::Compute);
   made.category = TimeCategory::TensorComm;
   return at.timeline.add(made, gather_seconds_, {arrived});

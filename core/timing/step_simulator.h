@@ -29,6 +29,8 @@ class StepSimulator final : public ScheduleWork {
   NodeId compute(Timeline& timeline, int stage, const Action& action, NodeId arrived) override;
   void overlap(int stage, const Action& forward, const Action& backward) override;
   double message(int from, int to) const override {
+    // No gradient returns to a frozen tower.
+    if (from == 1 && to == 0 && structure().vision_stage && structure().frozen_tower) return 0;
     return messages_[static_cast<size_t>(from - to == 1 ? to : to - from == 1 ? from : std::max(from, to))];
   }
   void finish();  // call after all actions
@@ -93,6 +95,7 @@ class StepSimulator final : public ScheduleWork {
   // The node that a wait of the event stands for. input: the node that the pass reads from.
   NodeId node_of(At at, const Event& event, const Wait& wait, NodeId input) const;
   NodeId gather_message(At at, SpanKind kind, NodeId arrived);
+  const Structure& structure() const { return report_.graph().structure; }
   const PartSeconds& slowed_seconds(const PartSeconds& part, const OverlapSlowdown& overlap);
   double slowdown_by_collectives(const PartSeconds& computed, double communication, int64_t taken) const;
   PartSeconds seconds_of(const Stage& stage, const Action& action) const;

@@ -52,7 +52,7 @@ class SyncCosts {
   std::map<MeshAxes, GroupSpan> spans_;
   std::vector<Known> known_;
   std::vector<Value> values_;
-  std::array<std::shared_ptr<const StageSyncParts>, 8> parts_;  // by shape
+  std::array<std::shared_ptr<const StageSyncParts>, kStageShapes> parts_;  // by shape
 };
 
 class SyncSimulator : private SyncWalk::Maker {

@@ -48,7 +48,7 @@ class Comparison {
   }
 
   bool chunked() const { return stage_.chunks.size() > 1; }
-  bool first() const { return stage_.first; }
+  bool first() const { return stage_.first.embedding; }
   bool last() const { return stage_.last; }
   SegmentNumbers numbers(int segment) const {
     const Segment& s = a_.report->graph().segments[static_cast<size_t>(segment)];

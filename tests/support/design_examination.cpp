@@ -139,12 +139,11 @@ class Examination {
   std::vector<std::pair<const Segment*, int64_t>> segments_of(const StageReport& stage) const {
     const Graph& graph = report_->graph();
     std::vector<std::pair<const Segment*, int64_t>> out;
-    if (stage.first) {
-      out.emplace_back(&graph.segments.front(), 1);
+    if (stage.first.embedding) out.emplace_back(&graph.segments.front(), 1);
+    if (stage.first.tower)
       for (size_t part = static_cast<size_t>(graph.head()) + 1; part < graph.segments.size(); ++part)
         out.emplace_back(&graph.segments[part],
                          graph.segments[part].copies == Expr(1) ? 1 : d_.model.vision_layers);
-    }
     std::map<int, int64_t> kinds;
     for (const StageChunk& chunk : stage.chunks)
       for (int64_t i = 0; i < chunk.layers; ++i) ++kinds[graph.layer_kind(chunk.first_layer + i, d_.model)];
@@ -300,11 +299,10 @@ class Examination {
       for (const Op& op : segment.ops)
         if (!checkpoint_policy || runs(op, *checkpoint_policy)) ++times[&op];
     };
-    if (stage.first) {
-      add(graph.segments.front(), {});
+    if (stage.first.embedding) add(graph.segments.front(), {});
+    if (stage.first.tower)
       for (const TowerInstance& part : tower_instances(graph, d_.model))
         add(graph.segments[static_cast<size_t>(part.segment)], {});
-    }
     for (const StageChunk& chunk : stage.chunks)
       for (const ChunkLayer& layer : chunk_layers(graph, d_, chunk.first_layer, chunk.layers))
         add(graph.segments[static_cast<size_t>(layer.segment)], layer.checkpoint_policy);
@@ -420,7 +418,7 @@ class Examination {
         reduced[c.group] += c.elements.value;
     }
     std::set<std::string> here;
-    const bool first = stage.first, last = stage.last;
+    const bool first = stage.first.embedding, last = stage.last;
     for (const auto& [segment, count] : segments_of(stage))
       for (const Param& p : segment->params) {
         if (p.gradient < 0) continue;  // a frozen tower

@@ -14,12 +14,14 @@ std::vector<std::vector<Instance>> instances_by_virtual_stage(const Design& d, c
   std::vector<std::vector<Instance>> out(layers.size());
   int64_t layer = 0;
   for (size_t p = 0; p < out.size(); ++p) {
-    if (p == 0) {
+    const ModelStart start = model_start(static_cast<int64_t>(p), graph.structure.vision_stage);
+    if (start.tower)
       for (const TowerInstance& part : tower_instances(graph, d.model))
-        out[p].push_back({part.segment, graph.segments[static_cast<size_t>(part.segment)].name +
-                                            (part.copy < 0 ? "" : std::to_string(part.copy))});
-      out[p].push_back({0, "embedding"});
-    }
+        out[p].push_back({part.segment,
+                          graph.segments[static_cast<size_t>(part.segment)].name +
+                              (part.copy < 0 ? "" : std::to_string(part.copy)),
+                          part.checkpoint_policy, out[p].size(), part.recomputed()});
+    if (start.embedding) out[p].push_back({0, "embedding"});
     const size_t first = out[p].size();
     for (const ChunkLayer& l : chunk_layers(graph, d, layer, layers[p]))
       out[p].push_back({l.segment, "layer" + std::to_string(layer + l.index), l.checkpoint_policy,

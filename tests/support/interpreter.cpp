@@ -134,16 +134,20 @@ class Machine : private OpMachine {
       return other && other->stage == stage;
     };
     switch (action.kind) {
-      case ActionKind::ReceiveForward: return receive(forward_[{here, from}], inbox_[{here, from}]);
-      case ActionKind::SendForward: return send(inbox_[{here, ~from}], forward_[{here + 1, from}]);
+      case ActionKind::ReceiveForward:
+        return receive(forward_[{here, from}], inbox_[{here, from}], sends_images(here - 1));
+      case ActionKind::SendForward:
+        return send(inbox_[{here, ~from}], forward_[{here + 1, from}], sends_images(here));
       case ActionKind::Forward:
         if (same_stage(places_.before(place))) move_message(inbox_[{here - 1, ~from}], inbox_[{here, from}]);
         forward(stage, here, static_cast<int>(from));
         return true;
       case ActionKind::ReceiveBackward:
-        return !backward || receive(backward_[{here, from}], inbox_grad_[{here, from}]);
+        return !backward || without_gradient(here) ||
+               receive(backward_[{here, from}], inbox_grad_[{here, from}], sends_images(here));
       case ActionKind::SendBackward:
-        return !backward || send(inbox_grad_[{here, ~from}], backward_[{here - 1, from}]);
+        return !backward || without_gradient(here - 1) ||
+               send(inbox_grad_[{here, ~from}], backward_[{here - 1, from}], sends_images(here - 1));
       case ActionKind::Backward:
       case ActionKind::BackwardInput:
         if (!backward) return true;
@@ -169,16 +173,22 @@ class Machine : private OpMachine {
   Rows message_rows(int64_t of, int64_t holder) const {
     return within(part(boundary_.stream, holder), part(boundary_.message, of));
   }
-  bool send(Message& from, Message& to) {
+  // Whether the virtual stage sends the tokens of images, whole.
+  bool sends_images(int virtual_stage) const { return virtual_stage == 0 && graph_->structure.vision_stage; }
+  // Whether the virtual stage is a frozen tower.
+  bool without_gradient(int virtual_stage) const {
+    return sends_images(virtual_stage) && graph_->structure.frozen_tower;
+  }
+  bool send(Message& from, Message& to, bool whole) {
     if (!move_message(from, to)) return false;
-    if (boundary_.gathered.empty()) return true;
+    if (whole || boundary_.gathered.empty()) return true;
     for (auto& [rank, value] : to)
       if (rank >= 0) value = cut(value, message_rows(rank, rank));
     return true;
   }
-  bool receive(Message& from, Message& to) {
+  bool receive(Message& from, Message& to, bool complete) {
     if (!move_message(from, to)) return false;
-    if (boundary_.gathered.empty()) return true;
+    if (complete || boundary_.gathered.empty()) return true;
     const Message parts = std::move(to);
     to.clear();
     for (const auto& [rank, value] : parts) {

@@ -85,6 +85,7 @@ class Kernel : private KernelBase {
       case OpKind::FoldTokens:
       case OpKind::PoolTokens:
       case OpKind::InsertTokens:
+      case OpKind::AddTokens:
       case OpKind::AppendToken:
       case OpKind::UnfoldTokens:
       case OpKind::Clip: return run_vision_kernel(c_);

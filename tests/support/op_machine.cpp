@@ -202,8 +202,8 @@ void OpMachine::compute(const Segment& s, const Op& op, int64_t rank, std::vecto
   call.tokens_of_sequence = d_.workload.seq;
   call.sequence_stride = stride();
   if (routes_to_nothing(s)) call.zero_experts = size_in(s, "Xz");
-  if (op.kind == OpKind::InsertTokens)
-    call.image_tokens = d_.workload.images * patches_per_image(d_) / d_.model.vision_merge;
+  if (op.kind == OpKind::InsertTokens || op.kind == OpKind::AddTokens)
+    call.image_tokens = images_per_sequence(d_) * patches_per_image(d_) / d_.model.vision_merge;
   const Op& forward = s.op(forward_of(s, static_cast<OpId>(&op - s.ops.data())));
   const OpFamily family = op_traits(op.kind).family;
   if (family == OpFamily::Attention && s.tensor(forward.inputs[0]).axes.back() == Axis::LatentDim)

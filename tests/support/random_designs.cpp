@@ -109,6 +109,8 @@ void draw_images(Design& d, Draw& draw) {
   d.workload.images = draw.of({0, 1, 2, 4});
   d.workload.image_size = 2 * d.model.vision_patch * draw.of({1, 2});
   d.workload.frames = draw.of({1, 2, 4});
+  if (draw.chance(30)) d.workload.vision_stage = VisionStage::Own;
+  d.workload.vision_recompute = draw.chance(30);
 }
 
 // Formats in which inference stores matrices, by groups of roles.

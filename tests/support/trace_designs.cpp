@@ -121,6 +121,12 @@ std::vector<NamedDesign> tower_designs() {
       {"tower, fsdp2 pp 2", trace_design("qwen3-8b", 1, 2, 2, false, 3, 4)},
       {"tower, fsdp1, frozen", trace_design("qwen3-8b", 1, 1, 2, false, 2, 2)},
       {"tower, zb-h1 pp 2", trace_design("qwen3-8b", 1, 2, 1, false, 4, 4)},
+      {"tower, own stage pp 3", trace_design("qwen3-8b", 1, 3, 2, false, 3, 4)},
+      {"tower, own stage, frozen tp 2 pp 2", trace_design("qwen3-8b", 2, 2, 1, false, 3, 4)},
+      {"tower, replayed, own stage pp 2", trace_design("qwen3-8b", 1, 2, 2, false, 3, 4)},
+      {"tower, replayed, fsdp1", trace_design("qwen3-8b", 1, 1, 2, false, 2, 2)},
+      {"tower, own stage, fsdp2 pp 2", trace_design("qwen3-8b", 1, 2, 2, false, 3, 4)},
+      {"tower, own stage, zb-h1 tp 2 sp pp 2", trace_design("qwen3-8b", 2, 2, 1, true, 4, 4)},
       {"tower, text alone pp 2", trace_design("qwen3-8b", 2, 2, 1, false, 2, 2)},
       {"prefill, tower tp 2 pp 2", trace_design("qwen3-8b", 2, 2, 1, false, 2, 2)},
       {"decode, tower", trace_design("qwen3-8b", 1, 1, 2, false, 2, 2)},
@@ -482,6 +488,8 @@ void set_tower(const std::string& name, Design& d) {
   w.images = says("text alone") ? 0 : 2;
   w.image_size = 256;
   if (says("frozen")) w.vision_training = VisionTraining::Frozen;
+  w.vision_recompute = says("replayed");
+  if (says("own stage")) w.vision_stage = VisionStage::Own;
   if (says("images apart")) w.vision_parallel = VisionParallel::Data;
   ParallelSpec& p = d.parallel;
   if (says("ring of two")) {

@@ -101,13 +101,15 @@ class VisionKernel : private KernelBase {
         }
   }
 
+  bool adds() const { return c_.op.kind == OpKind::AddTokens; }
   void insert() {  // stream, image tokens
-    visit(in(0),
-          [&](int64_t i, int64_t image) { at(out_[0], i) = image < 0 ? at(in(0), i) : at(in(1), image); });
+    visit(in(0), [&](int64_t i, int64_t image) {
+      at(out_[0], i) = (image < 0 || adds() ? at(in(0), i) : 0) + (image < 0 ? 0 : at(in(1), image));
+    });
   }
   void insert_backward() {  // gradient
     visit(in(0), [&](int64_t i, int64_t image) {
-      at(out_[0], i) = image < 0 ? at(in(0), i) : 0;
+      at(out_[0], i) = image < 0 || adds() ? at(in(0), i) : 0;
       if (image >= 0 && out_.size() > 1) at(out_[1], image) = at(in(0), i);
     });
   }

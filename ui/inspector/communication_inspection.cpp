@@ -21,8 +21,8 @@ QString tr(const char* text) { return QCoreApplication::translate("Communication
 
 bool on_stage(const Segment& segment, const StageShape& shape) {
   switch (segment.kind) {
-    case SegmentKind::Tower:
-    case SegmentKind::Embedding: return shape.first;
+    case SegmentKind::Tower: return shape.first.tower;
+    case SegmentKind::Embedding: return shape.first.embedding;
     case SegmentKind::Layer: return shape.has_layers;
     case SegmentKind::Head: return shape.last;
   }

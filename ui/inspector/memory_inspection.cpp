@@ -74,7 +74,8 @@ QString in_flight_reason(const Report& report, const StageReport& stage) {
 QString parameters_reason(const Report& report, const StageReport& stage) {
   const StageShape& shape = report.model->shapes[static_cast<size_t>(stage.shape)];
   QStringList parts;
-  if (shape.first) parts.append(tr("the embedding"));
+  if (shape.first.tower_alone()) parts.append(tr("the vision tower"));
+  if (shape.first.embedding) parts.append(tr("the embedding"));
   if (stage.layers > 0) parts.append(counted_text(stage.layers, tr("layer"), tr("layers")));
   if (shape.last) parts.append(tr("the output head"));
   QString text = tr("Stage %1 has %2: %3 parameters on one rank, stored as %4.")

@@ -60,7 +60,9 @@ GraphTree::GraphTree(std::shared_ptr<const Report> report) : report_(std::move(r
           place.stage < 0)
         place = {stage, chunk};
   for (const StagePlace& place : place_) {
-    first_unit_.push_back(first_unit_.empty() ? 0 : tower_ + layers_ + 1);
+    // A tower on a stage of its own: the second stage begins with the embedding.
+    const bool embedding = first_unit_.size() == 1 && graph().structure.vision_stage;
+    first_unit_.push_back(first_unit_.empty() ? 0 : tower_ + layers_ + (embedding ? 0 : 1));
     layers_ += static_cast<int>(
         report_->stages[static_cast<size_t>(place.stage)].chunks[static_cast<size_t>(place.chunk)].layers);
   }

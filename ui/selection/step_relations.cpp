@@ -41,9 +41,9 @@ int segment_of_unit(const Report& report, int unit) {
 int chunk_of(const Report& report, int stage, int segment, int layer) {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   if (layer < 0)
-    return segment != report.graph().head() ? (of.first ? 0 : -1)
-           : of.last                        ? static_cast<int>(of.chunks.size()) - 1
-                                            : -1;
+    return segment == report.graph().head() ? (of.last ? static_cast<int>(of.chunks.size()) - 1 : -1)
+           : (segment == 0 ? of.first.embedding : of.first.tower) ? 0
+                                                                  : -1;
   for (size_t c = 0; c < of.chunks.size(); ++c)
     if (layer >= of.chunks[c].first_layer && layer < of.chunks[c].first_layer + of.chunks[c].layers)
       return static_cast<int>(c);
@@ -53,11 +53,10 @@ int chunk_of(const Report& report, int stage, int segment, int layer) {
 std::set<int> segments_of(const Report& report, int stage, int chunk) {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
   std::set<int> out;
-  if (of.first && chunk == 0) {
-    out.insert(0);
+  if (of.first.embedding && chunk == 0) out.insert(0);
+  if (of.first.tower && chunk == 0)
     for (const TowerInstance& part : tower_instances(report.graph(), report.design.model))
       out.insert(part.segment);
-  }
   const auto kinds = chunk_kinds(report.graph(), of, report.design.model);
   if (chunk < static_cast<int>(kinds.size()))
     for (const int kind : kinds[static_cast<size_t>(chunk)]) out.insert(1 + kind);
@@ -77,9 +76,13 @@ std::pair<int, int> units_of_chunk(const Report& report, int stage, int chunk) {
   if (chunk < 0 || chunk >= static_cast<int>(of.chunks.size())) return {0, 0};
   const StageChunk& layers = of.chunks[static_cast<size_t>(chunk)];
   const std::set<int> segments = segments_of(report, stage, chunk);
-  int first = embedding_unit(report) + static_cast<int>(layers.first_layer) + 1,
+  const int embedding = embedding_unit(report);
+  int first = embedding + static_cast<int>(layers.first_layer) + 1,
       end = first + static_cast<int>(layers.layers);
-  if (segments.count(0)) first = 0;
+  const bool tower = !segments.empty() && *segments.rbegin() > report.graph().head();
+  if (segments.count(0)) first = embedding;
+  if (tower && !segments.count(0)) end = embedding;
+  if (tower) first = 0;
   if (segments.count(report.graph().head())) end = units_in(report);
   return {first, end};
 }

@@ -104,6 +104,18 @@ std::string tower_split(const Design& d) {
   return when(d.parallel.tp * d.parallel.cp == 1, "there are no ranks to share the tower (tp = cp = 1)");
 }
 
+std::string vision_stage(const Design& d) {
+  if (std::string none = images(d); !none.empty()) return none;
+  if (d.workload.mode == Mode::Decode) return "decode runs no vision tower";
+  return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)");
+}
+
+std::string vision_recompute(const Design& d) {
+  if (std::string none = images(d); !none.empty()) return none;
+  if (!trains(d)) return "inference runs no backward";
+  return when(d.workload.vision_training == VisionTraining::Frozen, "a frozen tower has no backward");
+}
+
 std::string no_run(const Design& d) {
   return when(d.workload.tokens == 0, "without training tokens there is no training run to plan");
 }
@@ -306,6 +318,8 @@ constexpr Rule kRules[] = {
     {"frames", images},
     {"vision_training", images},
     {"vision_parallel", tower_split},
+    {"vision_stage", vision_stage},
+    {"vision_recompute", vision_recompute},
     {"context", context},
     {"ulysses_degree", ulysses_degree, true, "cp of at least 2 with ulysses-ring or ulysses-zigzag"},
     {"dcp", heads_over_tp, true, "decode with tp of at least 2"},

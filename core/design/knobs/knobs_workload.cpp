@@ -50,6 +50,9 @@ static_assert(names_all(kVisionTraining));
 inline constexpr Named<VisionParallel> kVisionParallel[] = {
     {VisionParallel::Tensor, "tensor", "Over tp"}, {VisionParallel::Data, "data", "Images over tp and cp"}};
 static_assert(names_all(kVisionParallel));
+inline constexpr Named<VisionStage> kVisionStage[] = {{VisionStage::First, "first", "With the embedding"},
+                                                      {VisionStage::Own, "own", "A stage of its own"}};
+static_assert(names_all(kVisionStage));
 
 constexpr KnobAccess kRecomputeModules{
     [](const Design& d) {
@@ -130,6 +133,15 @@ void add_images(TableWriter& table) {
                "tensor: tp splits heads and MLPs of the tower; every rank of cp encodes all images. data: "
                "every rank holds the whole tower and encodes some of the images of its microbatch (vLLM "
                "--mm-encoder-tp-mode data); an all-gather over tp and cp collects their tokens.");
+  table.choice(named<workload, &W::vision_stage, kVisionStage>(), "vision_stage", "Vision stage",
+               choices_of(kVisionStage),
+               "first: the first pipeline stage runs the tower before the embedding. own: the first stage "
+               "holds the tower and its projector alone and sends the tokens of images to the second stage, "
+               "where the language model begins with the embedding. Decode and steps without images run no "
+               "tower; its weights are then on the first stage with the embedding.");
+  table.flag(member<workload, &W::vision_recompute>(), "vision_recompute", "Vision recompute",
+             "The backward runs each layer of the tower again from its saved input. recompute concerns the "
+             "language model alone.");
 }
 
 void add_precision(TableWriter& table) {

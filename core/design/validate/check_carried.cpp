@@ -45,9 +45,11 @@ std::string number(int64_t layer) { return "layer " + std::to_string(layer); }
 void check_carried(Checks& checks) {
   const Design& d = checks.design;
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
-  if (!architecture || architecture->carries.empty() || !checks.in_range({"layers", "pp", "virtual_stages"}))
+  if (!architecture || !runs_carries(d, *architecture) ||
+      !checks.in_range({"layers", "pp", "virtual_stages"}))
     return;
   for (const CarriedTensor& tensor : architecture->carries) {
+    if (tensor.added_to >= 0) continue;
     const CarriedLayers found = layers_of(d, *architecture, tensor);
     if (found.unmade >= 0)
       checks.error(ProblemCode::CarriedUnmade, "layer_pattern",

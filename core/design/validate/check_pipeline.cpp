@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "design/limits.h"
 #include "design/validate/checks.h"
+#include "design/vision.h"
 #include "mesh/pipeline_layout.h"
 
 namespace shardscape {
@@ -113,7 +114,7 @@ void check_messages(Checks& checks) {
 void check_counted_ends(Checks& checks) {
   const Design& d = checks.design;
   if (!trains(d)) return;  // only training has these flags
-  const int64_t pp = d.parallel.pp, layers = d.model.layers,
+  const int64_t pp = language_stages(d), layers = d.model.layers,
                 parts = layers + d.parallel.ends_counted_as_layers();
   if (parts == layers || pp == 1 || pp > parts || parts % pp == 0 || d.parallel.virtual_stages > 1) return;
   const char *const embedding = "account_for_embedding_in_pipeline_split",
@@ -133,7 +134,7 @@ void check_counted_ends(Checks& checks) {
 // may have been meant.
 void check_uneven(Checks& checks) {
   const Design& d = checks.design;
-  const int64_t pp = d.parallel.pp, layers = d.model.layers;
+  const int64_t pp = language_stages(d), layers = d.model.layers;
   if (checks.first_only || d.parallel.ends_counted_as_layers() > 0 || pp == 1 ||
       d.parallel.virtual_stages > 1 || layers % pp == 0)
     return;
@@ -153,11 +154,15 @@ void check_uneven(Checks& checks) {
     if (divisor < pp) below = divisor;
   if (pp <= kLongestListOffered)
     fixes.push_back({"keep this split as a list", set_to("stage_layers", list_text(list)).settings});
-  offer(fixes, "pp", below);
+  const bool apart = pp < d.parallel.pp;  // the tower has a stage of its own
+  offer(fixes, "pp", below > 0 && apart ? below + 1 : below);
   checks.note(ProblemCode::LayersUneven, "pp",
-              grouped(layers) + " layers do not split evenly over pp = " + grouped(pp) + ": " + which +
-                  grouped(most) + ", the others fewer",
-              "a divisor of " + grouped(layers) + ", or a list of layers per stage", std::move(fixes));
+              grouped(layers) + " layers do not split evenly over " +
+                  (apart ? "the " + grouped(pp) + " stages behind the vision tower" : "pp = " + grouped(pp)) +
+                  ": " + which + grouped(most) + ", the others fewer",
+              "a divisor of " + grouped(layers) + (apart ? " and one stage more" : "") +
+                  ", or a list of layers per stage",
+              std::move(fixes));
 }
 
 }  // namespace
@@ -180,11 +185,12 @@ void check_pipeline(Checks& checks) {
   if (!d.parallel.stage_layers.empty()) {
     check_list(checks);
   } else if (const int64_t parts = d.model.layers + d.parallel.ends_counted_as_layers();
-             d.parallel.pp > parts && !checks.record_first("pp")) {
+             language_stages(d) > parts && !checks.record_first("pp")) {
     checks.error(ProblemCode::MoreStagesThanLayers, "pp",
                  grouped(d.parallel.pp) + " stages are more than " + grouped(d.model.layers) + " layers" +
                      ends_counted_text(d),
-                 "at most " + grouped(parts), {set_to("pp", parts)});
+                 "at most " + grouped(parts + d.parallel.pp - language_stages(d)),
+                 {set_to("pp", parts + d.parallel.pp - language_stages(d))});
   } else {
     check_counted_ends(checks);
     check_uneven(checks);

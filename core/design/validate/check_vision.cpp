@@ -6,6 +6,7 @@
 #include "design/limits.h"
 #include "design/validate/checks.h"
 #include "design/vision.h"
+#include "mesh/pipeline_layout.h"
 
 namespace shardscape {
 namespace {
@@ -57,8 +58,8 @@ bool check_size(Checks& checks) {
 
 void check_length(Checks& checks) {
   const Design& d = checks.design;
-  const int64_t tokens = patches_per_image(d) / d.model.vision_merge, images = d.workload.images,
-                seq = d.workload.seq;
+  const int64_t images = d.workload.images, seq = d.workload.seq,
+                tokens = images_per_sequence(d) / images * patches_per_image(d) / d.model.vision_merge;
   if (tokens <= seq / images || checks.record_first("images")) return;
   checks.error(ProblemCode::ImagesExceedSequence, "images",
                grouped(images) + (images == 1 ? " image of " : " images of ") + grouped(tokens) +
@@ -84,13 +85,37 @@ void check_sharing(Checks& checks) {
   if (d.workload.vision_parallel != VisionParallel::Data ||
       !checks.in_range({"microbatch", "images", "tp", "cp"}))
     return;
-  const int64_t images = d.workload.microbatch * d.workload.images, ranks = d.parallel.tp * d.parallel.cp;
+  const int64_t images = d.workload.microbatch * images_per_sequence(d),
+                ranks = d.parallel.tp * d.parallel.cp;
   if (images % ranks == 0 || checks.record_first("vision_parallel")) return;
   checks.error(
       ProblemCode::ImagesIndivisible, "vision_parallel",
       grouped(images) + " images of a microbatch do not split over tp x cp = " + grouped(ranks) + " ranks",
       "a multiple of " + grouped(ranks) + " images in a microbatch, or vision_parallel tensor",
       {set_to("vision_parallel", std::string("tensor"))});
+}
+
+// A stage of its own sends tokens of images, not the residual stream, so it has no other virtual stage.
+void check_stage(Checks& checks) {
+  const Design& d = checks.design;
+  if (!checks.in_range({"pp", "virtual_stages", "schedule"}) || !has_vision_stage(d)) return;
+  const Fix first = set_to("vision_stage", std::string("first"));
+  const PipelineLayout places = pipeline_layout(d.parallel);
+  if ((places.layout != ChunkLayout::Round || places.chunks > 1) && !checks.record_first("vision_stage"))
+    checks.error(ProblemCode::VisionStageChunks, "vision_stage",
+                 "a vision tower on a stage of its own needs one virtual stage per stage",
+                 "first, or a schedule without virtual stages", {first});
+  if (const std::vector<int64_t>& list = d.parallel.stage_layers;
+      !list.empty() && list.front() != 0 && !checks.record_first("stage_layers"))
+    checks.error(ProblemCode::VisionStageLayers, "stage_layers",
+                 "stage_layers gives " + grouped(list.front()) +
+                     " layers to the first stage, which holds the vision tower alone",
+                 "0 as the first number, or vision_stage first", {first});
+  if (d.model.tied_embeddings && d.parallel.pp > 2 && !checks.record_first("vision_stage"))
+    checks.error(ProblemCode::VisionStageTied, "vision_stage",
+                 "a vision tower on a stage of its own moves the embedding, which is tied to the head, "
+                 "behind the first stage",
+                 "first, or pp = 2", {first, set_to("pp", 2)});
 }
 
 }  // namespace
@@ -110,6 +135,7 @@ void check_vision(Checks& checks) {
     return;
   if (check_size(checks)) check_length(checks);
   check_sharing(checks);
+  check_stage(checks);
 }
 
 }  // namespace shardscape

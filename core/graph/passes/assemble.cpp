@@ -82,15 +82,30 @@ void Assembler::run_tower(const TowerTemplate& tower, const SectionTemplate& par
     s.output = to_stream(s.output, part.lines.back());
     return;
   }
-  const std::vector<Axis> made{Axis::Batch, Axis::ImageTokens, Axis::Hidden};
-  if (b_.tensor(s.output).axes != made)
-    fail(ProblemCode::OpAxes, part.lines.back(),
-         "the last line leaves " + axes_text(b_.tensor(s.output).axes), axes_text(made));
+  const auto added = [&](const OpLine& line) {
+    return std::find(tower.deepstack.begin(), tower.deepstack.end(), line.output) != tower.deepstack.end();
+  };
+  const auto own = std::find_if_not(part.lines.rbegin(), part.lines.rend(), added);
+  s.output = image_tokens(names.at(own->output), *own);
+  for (size_t i = 0; i < carries_.size(); ++i)
+    for (const OpLine& line : part.lines)
+      if (carries_[i].added_to >= 0 && line.output == carries_[i].line &&
+          b_.structure().carried.made >> i & 1) {
+        Carried entry{static_cast<int>(i)};
+        entry.out = image_tokens(names.at(line.output), line);
+        s.carried.push_back(entry);
+      }
+}
+
+TensorId Assembler::image_tokens(TensorId made, const OpLine& line) {
+  const std::vector<Axis> axes{Axis::Batch, Axis::ImageTokens, Axis::Hidden};
+  if (b_.tensor(made).axes != axes)
+    fail(ProblemCode::OpAxes, line, "the line leaves " + axes_text(b_.tensor(made).axes), axes_text(axes));
   Placement placement;
   placement.shards = {b_.structure().dp ? MeshAxes{MeshAxis::Dp} : MeshAxes{}, {}, {}};
-  s.output = b_.redistribute(s.output, placement, Phase::Forward, "the embedding of tokens");
-  if (b_.tensor(s.output).dtype != b_.structure().dtype)
-    s.output = b_.cast(s.output, b_.structure().dtype, Phase::Forward);
+  const TensorId out = b_.redistribute(made, placement, Phase::Forward, "the embedding of tokens");
+  return b_.tensor(out).dtype == b_.structure().dtype ? out
+                                                      : b_.cast(out, b_.structure().dtype, Phase::Forward);
 }
 
 TensorId Assembler::add_lines(const std::vector<OpLine>& lines, TensorNames& names) {
@@ -342,9 +357,9 @@ void assemble_section(SegmentBuilder& builder, const SectionTemplate& section, c
   Assembler(builder, library, carries).run(section, mtp);
 }
 
-void assemble_tower(SegmentBuilder& builder, const TowerTemplate& tower, const SectionTemplate& part,
+void assemble_tower(SegmentBuilder& builder, const Architecture& architecture, const SectionTemplate& part,
                     const ModelLibrary& library) {
-  Assembler(builder, library).run_tower(tower, part);
+  Assembler(builder, library, architecture.carries).run_tower(architecture.tower, part);
 }
 
 }  // namespace shardscape

@@ -19,7 +19,7 @@ using TensorNames = std::map<std::string, TensorId>;
 
 class Assembler {
  public:
-  // carries: of the architecture; none in a tower.
+  // carries: of the architecture.
   Assembler(SegmentBuilder& builder, const ModelLibrary& library,
             const std::vector<CarriedTensor>& carries = {})
       : b_(builder), library_(library), carries_(carries) {}
@@ -41,6 +41,8 @@ class Assembler {
   TensorId add_lines(const std::vector<OpLine>& lines, TensorNames& names);
   // Gives the stream its placement and type between segments. line: names a wrong last line.
   TensorId to_stream(TensorId out, const OpLine& line);
+  // Gives a result of the projector the placement and the type in which the language model reads it.
+  TensorId image_tokens(TensorId made, const OpLine& line);
   // Replaces embedded tokens by the tokens of images.
   TensorId insert_images(TensorId stream, const OpLine& last);
 

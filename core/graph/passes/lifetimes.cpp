@@ -53,8 +53,9 @@ std::vector<SavedStorage> collect_saved(const Segment& s, CheckpointPolicy check
       if (seen.insert(t.storage).second) saved.push_back({t.storage, saver});
     }
   }
-  // Later layers read this one's memory in their backward.
+  // Later layers read this one's memory in their backward. They hold the tensors that a tower makes.
   for (const Carried& carried : s.carried) {
+    if (s.kind == SegmentKind::Tower) break;
     if (carried.in >= 0 || carried.out < 0 || s.backward_begin == static_cast<OpId>(s.ops.size())) continue;
     const Tensor& t = s.tensor(carried.out);
     if (seen.insert(t.storage).second) saved.push_back({t.storage, std::max(t.producer, 0)});

@@ -230,7 +230,8 @@ class Recomputer {
 void recompute(SegmentBuilder& builder) {
   Segment& s = builder.segment();
   s.replay_end = s.backward_begin;
-  if (builder.structure().recompute == Recompute::None || s.kind != SegmentKind::Layer) return;
+  const bool layer = s.kind == SegmentKind::Layer || s.kind == SegmentKind::Tower;
+  if (builder.structure().recompute == Recompute::None || !layer) return;
   Recomputer(builder).run();
 }
 

@@ -44,6 +44,22 @@ constexpr const char* kRuns[] = {
     "vision_training=frozen tp=2 sequence_parallel=true pp=2",
     "vision_training=frozen tp=2 vision_parallel=data dp=2",
     "vision_training=frozen pp=2 schedule=zb-h1",
+    "vision_recompute=true tp=2 dp=2",
+    "vision_recompute=true recompute=full recompute_num_layers=2 pp=2 schedule=zb-h1",
+    "vision_recompute=true cp=2 vision_parallel=data recompute=selective recompute_modules=mlp",
+    "pp=3 vision_stage=own vision_recompute=true tp=2",
+    "pp=3 vision_stage=own",
+    "pp=2 vision_stage=own tp=2 dp=2",
+    "pp=2 vision_stage=own tp=2 sequence_parallel=true recompute=full",
+    "pp=2 vision_stage=own cp=2 schedule=zb-h1",
+    "pp=3 vision_stage=own schedule=gpipe tp=2 vision_parallel=data",
+    "pp=3 vision_stage=own vision_training=frozen tp=2",
+    "pp=2 vision_stage=own vision_training=frozen schedule=zb-h1 cp=2 vision_parallel=data",
+    "layers=4 pp=4",
+    "layers=4 pp=4 tp=2 sequence_parallel=true recompute=full",
+    "layers=4 pp=2 virtual_stages=2 vision_training=frozen recompute=full",
+    "layers=4 pp=3 vision_stage=own recompute=full",
+    "layers=3 pp=2 schedule=zb-h1 cp=2",
     "images=0",
     "images=0 tp=2 pp=2"};
 
@@ -221,6 +237,26 @@ class VisionExecutionTest : public QObject {
     }
   }
 
+  // Results of the projector are added to the first layers (DeepStack), the third to the last of two layers.
+  // The stages of the layers receive them.
+  void deepStack() {
+    const auto added = [](const Segment& s) {
+      return std::count_if(s.ops.begin(), s.ops.end(), [](const Op& op) {
+        return op.kind == OpKind::AddTokens && op.phase == Phase::Forward;
+      });
+    };
+    for (const auto& [settings, first, second, third] :
+         {std::tuple{"layers=2", 1, 2, -1}, {"layers=4", 1, 1, 1}, {"layers=4 images=0", 0, 0, 0}}) {
+      const Design d = run_design("qwen3-vl", settings);
+      const auto built = build_graph(structure_of(d), ModelLibrary::instance());
+      const Graph& graph = *std::get<0>(built);
+      const int counts[] = {first, second, third, 0};
+      for (int64_t layer = 0; layer < d.model.layers; ++layer)
+        QCOMPARE(added(graph.segments[static_cast<size_t>(1 + graph.layer_kind(layer, d.model))]),
+                 counts[layer]);
+    }
+  }
+
   // A frozen tower has no backward, and the embedding no gradient of the images.
   void frozenTowersHaveNoBackward() {
     const Design d = run_design("qwen3-vl", "vision_training=frozen");
@@ -228,8 +264,8 @@ class VisionExecutionTest : public QObject {
     const Graph& graph = *std::get<0>(built);
     QVERIFY(graph.segments[0].input >= 0);
     QCOMPARE(graph.segments[0].input_grad, -1);
-    for (int i = 3; i < 6; ++i) {
-      const Segment& s = graph.segments[static_cast<size_t>(i)];
+    for (int i = 1; i <= 3; ++i) {
+      const Segment& s = graph.segments[static_cast<size_t>(graph.head() + i)];
       QCOMPARE(s.backward_begin, static_cast<OpId>(s.ops.size()));
       QVERIFY(s.saved.empty());
     }

@@ -86,6 +86,53 @@ class ArchitectureCheckTest : public QObject {
     QCOMPARE(QString::fromStdString(first.where), place_in(text, at.toStdString()));
   }
 
+  // All mistakes that a reading finds, each at its place: of lines, of options, and one of every kind of
+  // layers.
+  void severalMistakes_data() {
+    QTest::addColumn<bool>("block");
+    QTest::addColumn<QStringList>("changes");  // from, to, place of the mistake
+    QTest::newRow("lines") << false << QStringList{"= residual(x, attention)", "= residual x", "x\",",
+                                                   "n = rms_norm(x)",          "n = rms_norm", "\n"};
+    QTest::newRow("options") << false << QStringList{"; rope",
+                                                     "; rpe",
+                                                     "self_attention",
+                                                     "= gated_mlp(n2",
+                                                     "= relu2_mlp(n2; fast",
+                                                     "relu2_mlp"};
+    QTest::newRow("axes") << true
+                          << QStringList{"\"wu\": [\"hidden\", \"ffn\"]",
+                                         "\"wu\": [\"hiden\", \"ffn\"]",
+                                         "\"hiden\"",
+                                         "\"wd\": [\"ffn\"",
+                                         "\"wd\": [\"fnn\"",
+                                         "\"fnn\""};
+    QTest::newRow("results") << true
+                             << QStringList{"\"output\": \"y\"",
+                                            "\"output\": \"yy\"",
+                                            "\"yy\"",
+                                            "\"recompute\": {",
+                                            "\"recompute\": {\"mlb\": \"all\", ",
+                                            "\"mlb\""};
+    QTest::newRow("segments") << false << QStringList{"gated_mlp(n2)", "gated_mpl(n2)", "gated_mpl",
+                                                      "lm_head(n)",    "lm_haed(n)",    "lm_haed"};
+  }
+  void severalMistakes() {
+    QFETCH(bool, block);
+    QFETCH(QStringList, changes);
+    std::string text = block ? mlp_text() : llama_text();
+    for (qsizetype i = 0; i < changes.size(); i += 3)
+      text = changed(text, changes[i].toStdString(), changes[i + 1].toStdString());
+    QVERIFY(!text.empty());
+    const auto check = check_architecture_text(text, "t", default_design());
+    QStringList places;
+    for (const Problem& mistake : check->mistakes) places << QString::fromStdString(mistake.where);
+    QCOMPARE(places.size(), changes.size() / 3);
+    for (qsizetype i = 0; i < changes.size(); i += 3)
+      if (!changes[i + 2].contains('\n'))
+        QVERIFY2(places.contains(place_in(text, changes[i + 2].toStdString())),
+                 qPrintable(changes[i + 2] + ": " + places.join(' ')));
+  }
+
   // A correct text counts the same as the preset.
   void numbers() {
     const Design design = default_design();

@@ -31,12 +31,68 @@ Wide memory(const Report& report, MemoryCategory category) {
   return report.stages.front().memory[static_cast<size_t>(category)].value;
 }
 
+// Bytes of the messages of a stage, sent and received.
+std::pair<qint64, qint64> message_bytes(const StageReport& stage) {
+  std::pair<qint64, qint64> out;
+  for (const CollectiveValue& c : stage.collectives)
+    if (c.phase == Phase::Pipeline)
+      (c.op.part() == CommPart::Receive ? out.second : out.first) += static_cast<qint64>(c.bytes.value);
+  return out;
+}
+
 }  // namespace
 
 class VisionReportTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  // A tower on a stage of its own: the first stage holds its parameters and FLOPs, the second the embedding.
+  // The message between them has the tokens of images and three results of DeepStack mergers, each 64 vectors
+  // of 4,096 numbers for each of two images.
+  void ownStage() {
+    Design d = named("tower, own stage pp 3");
+    const auto own = trace_report(d);
+    d.workload.vision_stage = VisionStage::First;
+    d.parallel.pp = 2;
+    const auto with = trace_report(d);
+    QCOMPARE(own->stages[0].layers + own->stages[1].layers, with->stages[0].layers);
+    QVERIFY(own->stages[0].first.tower_alone() && own->stages[1].first.embedding_alone());
+    QVERIFY(!own->stages[2].first && own->stages[2].last);
+    QCOMPARE(static_cast<qint64>(own->stages[0].parameters.value + own->stages[1].parameters.value),
+             static_cast<qint64>(with->stages[0].parameters.value));
+    QCOMPARE(static_cast<qint64>(own->stages[0].flops_total + own->stages[1].flops_total),
+             static_cast<qint64>(with->stages[0].flops_total));
+    const qint64 images = own->microbatches * int64_t{2} * 4 * 64 * 4096 * 2,
+                 stream = own->microbatches * int64_t{512} * 4096 * 2;
+    QCOMPARE(message_bytes(own->stages[0]), (std::pair<qint64, qint64>{images, images}));
+    QCOMPARE(message_bytes(own->stages[1]), (std::pair<qint64, qint64>{images + stream, images + stream}));
+    d = named("tower, own stage, frozen tp 2 pp 2");
+    QCOMPARE(message_bytes(trace_report(d)->stages[0]), (std::pair<qint64, qint64>{images, 0}));
+    QCOMPARE(message_bytes(trace_report(d)->stages[1]), (std::pair<qint64, qint64>{0, images}));
+    d.workload.mode = Mode::Decode;  // runs no tower
+    const auto decodes = trace_report(d);
+    QVERIFY(decodes->stages[0].first.tower && decodes->stages[0].first.embedding);
+    QVERIFY(decodes->stages[0].layers > 0);
+  }
+
+  // Frames of a video in pairs: 4 x the GEMMs and 4 x the attention of one pair, which sees only itself.
+  void framesApart() {
+    Design d = named("tower, ddp buckets");
+    d.workload.images = 1;
+    const auto of = [&](int64_t frames, OpKind kind) {
+      d.workload.frames = frames;
+      return static_cast<qint64>(flops(*trace_report(d), kind, Phase::Forward));
+    };
+    d.workload.images = 0;
+    const qint64 text[] = {of(1, OpKind::Einsum), of(1, OpKind::Attention)};
+    d.workload.images = 1;
+    for (const auto& [kind, alone] : {std::pair{OpKind::Einsum, text[0]}, {OpKind::Attention, text[1]}}) {
+      QVERIFY(of(1, kind) > alone);
+      QCOMPARE(of(2, kind), of(1, kind));
+      QCOMPARE(of(7, kind) - alone, 4 * (of(1, kind) - alone));
+    }
+  }
+
   // A patch of N: 2 Pi D, a layer 2 (4 D D + 2 D F) and 4 N D of scores and values; a token: four mergers of
   // 2 (M M + M H), with M = 4 D.
   void flopsFollowTheClosedForm() {

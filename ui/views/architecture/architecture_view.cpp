@@ -2,15 +2,11 @@
 
 #include <QFrame>
 #include <QHBoxLayout>
-#include <QInputDialog>
-#include <QMessageBox>
 #include <QPlainTextEdit>
 #include <QStackedWidget>
 #include <QVBoxLayout>
 
-#include "model/own_files.h"
 #include "ui/session/session.h"
-#include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/views/architecture/layers_page.h"
 
@@ -43,7 +39,6 @@ ArchitectureView::ArchitectureView(Session* session, QWidget* graph, TextPage::S
   stack_->addWidget(text_);
   column->addWidget(stack_, 1);
   connect(pages_, &SegmentedControl::chosen, this, &ArchitectureView::showPage);
-  connect(layers_, &LayersPage::saveRequested, this, &ArchitectureView::saveModel);
   connect(layers_, &LayersPage::textRequested, this, [this](const QString& id) {
     showPage(Text);
     text_->duplicate(id, false);
@@ -56,23 +51,6 @@ void ArchitectureView::showPage(int page) {
   if (page == Text && text_->editor()->document()->isEmpty())
     text_->duplicate(QString::fromStdString(session_->design().model.architecture), false);
   stack_->setCurrentIndex(page);
-}
-
-void ArchitectureView::saveModel() {
-  const Design& design = session_->design();
-  bool ok = false;
-  const QString name = QInputDialog::getText(this, tr("Save model"), tr("Name under Yours"),
-                                             QLineEdit::Normal, QString::fromStdString(design.name), &ok);
-  if (!ok || name.trimmed().isEmpty()) return;
-  const std::string id = slug(name).toStdString();
-  const auto path = save_own(
-      "presets", id, preset_text(id, name.trimmed().toStdString(), design.model, design.workload.seq));
-  if (const auto* problem = std::get_if<Problem>(&path)) {
-    QMessageBox::warning(this, tr("Save model"), QString::fromStdString(to_string(*problem)));
-    return;
-  }
-  session_->reloadLibrary();
-  session_->applyPreset(QString::fromStdString(id));
 }
 
 }  // namespace shardscape::ui

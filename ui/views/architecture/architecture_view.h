@@ -25,7 +25,6 @@ class ArchitectureView : public QWidget {
   void showPage(int page);
 
  private:
-  void saveModel();
   Session* session_;
   SegmentedControl* pages_;
   QStackedWidget* stack_;

@@ -6,6 +6,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScrollArea>
+#include <QShortcut>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -16,9 +17,11 @@
 #include "design/layer_edits.h"
 #include "model/library.h"
 #include "model/model_sizes.h"
+#include "model/own_files.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/architecture/part_box.h"
@@ -106,10 +109,39 @@ QWidget* LayersPage::makeHeading() {
   save_ = new QPushButton(tr("Save model…"), heading);
   save_->setObjectName(QStringLiteral("save_model"));
   save_->setToolTip(tr("Keeps this model under Yours in the list of models"));
-  connect(save_, &QPushButton::clicked, this, &LayersPage::saveRequested);
+  connect(save_, &QPushButton::clicked, this, &LayersPage::askName);
   row->addWidget(edit_text_);
   row->addWidget(save_);
+  row->addWidget(makeSaveRow());
   return heading;
+}
+
+QWidget* LayersPage::makeSaveRow() {
+  naming_ = new QWidget(this);
+  auto* row = new QHBoxLayout(naming_);
+  row->setContentsMargins(0, 0, 0, 0);
+  row->setSpacing(8);
+  name_ = new QLineEdit(naming_);
+  name_->setObjectName(QStringLiteral("model_name"));
+  name_->setAccessibleName(tr("Name of the model under Yours"));
+  name_->setPlaceholderText(tr("Name under Yours"));
+  name_->setMinimumWidth(200);
+  connect(name_, &QLineEdit::returnPressed, this, &LayersPage::saveModel);
+  auto* done = new QPushButton(tr("Save"), naming_);
+  done->setObjectName(QStringLiteral("save_named"));
+  done->setProperty("primary", true);
+  connect(done, &QPushButton::clicked, this, &LayersPage::saveModel);
+  auto* cancel = new QPushButton(tr("Cancel"), naming_);
+  cancel->setObjectName(QStringLiteral("cancel_save"));
+  connect(cancel, &QPushButton::clicked, this, [this] { showNaming(false); });
+  auto* escape = new QShortcut(QKeySequence(Qt::Key_Escape), naming_);
+  escape->setContext(Qt::WidgetWithChildrenShortcut);
+  connect(escape, &QShortcut::activated, this, [this] { showNaming(false); });
+  row->addWidget(name_);
+  row->addWidget(done);
+  row->addWidget(cancel);
+  naming_->setVisible(false);
+  return naming_;
 }
 
 QWidget* LayersPage::makePattern() {
@@ -316,6 +348,35 @@ void LayersPage::fillRows() {
 void LayersPage::refuse(const Problem& problem) {
   issue_->show(qt(problem.what), qt(problem.accepted), QString(), {});
   issue_->setVisible(true);
+}
+
+void LayersPage::showNaming(bool naming) {
+  naming_->setVisible(naming);
+  edit_text_->setVisible(!naming);
+  save_->setVisible(!naming);
+  issue_->setVisible(false);
+  if (!naming) save_->setFocus(Qt::OtherFocusReason);
+}
+
+void LayersPage::askName() {
+  name_->setText(qt(session_->design().name));
+  showNaming(true);
+  name_->selectAll();
+  name_->setFocus(Qt::OtherFocusReason);
+}
+
+void LayersPage::saveModel() {
+  const Design& design = session_->design();
+  const QString name = name_->text().trimmed();
+  if (name.isEmpty())
+    return refuse({ProblemCode::DataValue, "name", "the model has no name", "a name, for example My model"});
+  const std::string id = slug(name).toStdString();
+  const auto path = save_own("presets", id,
+                             preset_text(id, name.toStdString(), design.model, design.workload.seq));
+  if (const auto* problem = std::get_if<Problem>(&path)) return refuse(*problem);
+  showNaming(false);
+  session_->reloadLibrary();
+  session_->applyPreset(qt(id));
 }
 
 void LayersPage::adopt(const ModelSpec& model, const QString& undo_text) {

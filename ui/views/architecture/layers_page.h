@@ -35,7 +35,6 @@ class LayersPage : public QWidget {
 
  Q_SIGNALS:
   void textRequested(const QString& architecture);  // "Duplicate and edit"
-  void saveRequested();                             // the model as a preset
 
  private:
   struct KindRow {
@@ -45,6 +44,7 @@ class LayersPage : public QWidget {
     QPushButton* copy;
   };
   QWidget* makeHeading();
+  QWidget* makeSaveRow();
   QWidget* makePattern();
   QWidget* makeKinds();
   QWidget* makeSizes();
@@ -58,6 +58,10 @@ class LayersPage : public QWidget {
   QString enterSize(int row, const QString& kind, const QString& text);
   void adopt(const ModelSpec& model, const QString& undo_text);
   void refuse(const Problem& problem);
+  // The name under which the model is saved as a preset, in the place of the buttons.
+  void askName();
+  void showNaming(bool naming);
+  void saveModel();
 
   Session* session_;
   ElidedLabel* title_;
@@ -72,6 +76,8 @@ class LayersPage : public QWidget {
   SizesModel* model_;
   QTableView* sizes_;
   QPushButton *edit_text_, *save_;
+  QWidget* naming_;
+  QLineEdit* name_;
 };
 
 }  // namespace shardscape::ui

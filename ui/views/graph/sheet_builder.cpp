@@ -321,7 +321,9 @@ std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, boo
     const auto add = [&](int from, int to, bool up, TensorId tensor) {
       QString label;
       if (from >= 0 && to >= 0)
-        label = sent ? QStringLiteral("send ") + text_.shape(boundary.message)
+        label = sent ? QStringLiteral("send ") + text_.shape(of.kind == SegmentKind::Tower
+                                                                 ? image_message(tree_.graph())
+                                                                 : boundary.message)
                      : text_.shape(of.tensor(tensor));
       if (round && !label.isEmpty())
         label += pipeline_layout(tree_.report().design.parallel).layout == ChunkLayout::Round

@@ -441,6 +441,7 @@ void tower_rules() {
       "images over ranks",
       [=](Design& d) {
         tower(d, 1, 2);
+        d.workload.frames = 1;
         d.workload.vision_parallel = VisionParallel::Data;
       },
       error, ProblemCode::ImagesIndivisible, "vision_parallel", "a multiple of 2 images", 1);

@@ -2,6 +2,7 @@
 #include <QtTest>
 
 #include "design/knobs/knobs.h"
+#include "support/designs.h"
 #include "support/validation_rules.h"
 
 using namespace shardscape;
@@ -50,6 +51,42 @@ void tensor_rules() {
   row(
       "sequence parallelism alone", [](Design& d) { d.parallel.tp = 1; }, note,
       ProblemCode::ValueWithoutEffect, "sequence_parallel", "off, or tp of at least 2", 1);
+}
+
+void vision_stage_rules() {
+  const auto own_stage = [](Design& d) {
+    d.model = tower_design().model;
+    d.model.layers = 8;
+    d.workload.images = 1;
+    d.workload.image_size = 2;
+    d.parallel.pp = 4;
+    d.workload.vision_stage = VisionStage::Own;
+  };
+  row(
+      "virtual stages with a tower apart",
+      [=](Design& d) {
+        own_stage(d);
+        d.parallel.virtual_stages = 2;
+      },
+      error, ProblemCode::VisionStageChunks, "vision_stage", "first", 1);
+  row(
+      "layers next to a tower apart",
+      [=](Design& d) {
+        own_stage(d);
+        d.parallel.stage_layers.assign(4, d.model.layers / 4);
+      },
+      error, ProblemCode::VisionStageLayers, "stage_layers", "0 as the first number", 1);
+  row(
+      "tied embeddings behind a tower",
+      [=](Design& d) {
+        own_stage(d);
+        d.parallel.pp = 3;
+        d.model.tied_embeddings = true;
+      },
+      error, ProblemCode::VisionStageTied, "vision_stage", "pp = 2", 2);
+  row(
+      "uneven stages behind a tower", [=](Design& d) { own_stage(d); }, note, ProblemCode::LayersUneven, "pp",
+      "a divisor of 8 and one stage more", 2);
 }
 
 void stage_rules() {
@@ -293,6 +330,7 @@ class ValidateParallelTest : public QObject {
     add_rule_columns();
     tensor_rules();
     stage_rules();
+    vision_stage_rules();
     batch_rules();
     rank_rules();
     message_rules();

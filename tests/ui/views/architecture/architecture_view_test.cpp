@@ -193,6 +193,43 @@ class ArchitectureViewTest : public QObject {
     QCOMPARE(architecture(), "llama");
   }
 
+  // The name is asked in the page: nothing blocks the window.
+  void savesTheModel() {
+    view_->activateWindow();  // the keyboard reaches the active window alone
+    QVERIFY(QTest::qWaitForWindowActive(view_.get()));
+    QTest::mouseClick(find<QPushButton>("save_model"), Qt::LeftButton);
+    auto* name = find<QLineEdit>("model_name");
+    QVERIFY(name->isVisible() && name->hasFocus() && !find<QPushButton>("save_model")->isVisible());
+    QTest::keyClick(name, Qt::Key_Escape);
+    QVERIFY(!name->isVisible() && find<QPushButton>("save_model")->isVisible());
+    QTest::mouseClick(find<QPushButton>("save_model"), Qt::LeftButton);
+    name->clear();
+    QTest::keyClick(name, Qt::Key_Return);
+    QVERIFY(find<QFrame>("issue_line")->isVisible() && name->isVisible());
+    QTest::keyClicks(name, "My model");
+    QTest::mouseClick(find<QPushButton>("save_named"), Qt::LeftButton);
+    session_->waitForReport();
+    QVERIFY(!name->isVisible() && !find<QFrame>("issue_line")->isVisible());
+    QVERIFY(QFile::exists(home_.filePath("shardscape/models/presets/my-model.json")));
+    QCOMPARE(session_->design().name, std::string("My model"));
+  }
+
+  // Every entry of a list says what it is before it names a block.
+  void partsHaveLabels() {
+    for (const char* list : {"mixer_layer", "feed_forward_layer"}) {
+      auto* box = find<QComboBox>(list);
+      QSet<QString> texts;
+      for (int i = 0; i < box->count(); ++i) {
+        QVERIFY2(box->itemText(i) != box->itemData(i).toString(), qPrintable(box->itemText(i)));
+        QVERIFY2(box->itemText(i).front().isUpper(), qPrintable(box->itemText(i)));
+        texts << box->itemText(i);
+      }
+      QCOMPARE(texts.size(), box->count());
+    }
+    auto* box = find<QComboBox>("feed_forward_layer");
+    QCOMPARE(box->itemText(box->findData("gated_mlp")), "SwiGLU MLP");
+  }
+
   void savesUnderYours() {
     QTest::mouseClick(find<QPushButton>("duplicate"), Qt::LeftButton);
     auto* editor = view_->text()->editor();

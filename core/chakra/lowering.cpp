@@ -1,0 +1,86 @@
+// The data that all stages of a lowering share: groups, ring positions and seconds.
+#include <algorithm>
+
+#include "chakra/lower.h"
+#include "grad_sync/grad_plan.h"
+#include "grad_sync/sync_model.h"
+#include "graph/ring.h"
+#include "performance/op_time.h"
+#include "plan/rank_mesh.h"
+#include "plan/stage_boundary.h"
+#include "timing/machine_of.h"
+
+namespace shardscape {
+
+Lowering::Lowering(const Report& report, bool durations)
+    : report_(report),
+      mesh_(mesh_of(report)),
+      schedule_(
+          make_schedule(report.design.parallel, static_cast<int>(report.microbatches), report.cache.get())) {
+  const Graph& graph = report.graph();
+  if (durations) {
+    machine_ = machine_of(report.design);
+    seconds_ = op_seconds(report, *machine_);
+  }
+  if (differs_by_position(graph)) positions_ = ring_ranks(report.design);
+  for (const Segment& segment : graph.segments)
+    for (const Op& op : segment.ops)
+      if (is_collective(op.kind) && !is_ring(op.kind)) add_role({redistribution(op).group, false});
+  if (const MeshAxes gathered = stage_boundary(graph).gathered; !gathered.empty())
+    add_role({gathered, false});
+  for (const StageReport& s : report.stages) {
+    const StageSync sync = stage_sync(graph, s.first, s.last, s.layers > 0);
+    for (const GradReduction& r : plan_grad_reduce(graph, sync.owned, s.first, s.last, s.layers > 0))
+      add_role({r.axes, r.embedding_group, r.mirror});
+    for (const SyncRow& row : sync.rows) add_role({row.axes, false});
+    for (const SyncUnit& unit : sync.units) {
+      for (const GradReduction& r : unit.inner) add_role({r.axes, r.embedding_group, r.mirror});
+    }
+  }
+  for (const MeshAxes& axes : norm_groups(graph)) add_role({axes, false});
+  if (const MeshAxes axes = loss_group(graph); !axes.empty()) add_role({axes, false});
+}
+
+const OpTime& Lowering::time_of(const Segment& segment, OpId op) const {
+  return seconds_
+      .ops[static_cast<size_t>(&segment - &report_.graph().segments.front())][static_cast<size_t>(op)];
+}
+
+double Lowering::seconds_of(const Segment& segment, OpId op) const {
+  return machine_ ? time_of(segment, op).seconds - time_of(segment, op).exposed : 0;
+}
+
+double Lowering::packing_seconds(const Segment& segment, OpId op) const {
+  return machine_ && !is_communication(time_of(segment, op).category) ? seconds_of(segment, op) : 0;
+}
+
+double Lowering::seconds_of_bytes(double bytes) const {
+  return machine_ && bytes > 0 ? memory_bound_seconds(*machine_, bytes) : 0;
+}
+
+void Lowering::add_role(const GroupRole& role) {
+  std::vector<int64_t> group = role_group(mesh_, role, 0);
+  if (group.size() < 2 ||
+      std::find(representatives_.begin(), representatives_.end(), group) != representatives_.end())
+    return;
+  roles_.push_back(role);
+  representatives_.push_back(std::move(group));
+}
+
+int Lowering::role_of(const MeshAxes& axes) const {
+  const auto it = std::find(representatives_.begin(), representatives_.end(),
+                            role_group(mesh_, {axes, false}, 0));
+  return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
+}
+
+int Lowering::pair_role(bool mirror) const {
+  const auto it = std::find(representatives_.begin(), representatives_.end(),
+                            role_group(mesh_, {{}, !mirror, mirror}, 0));
+  return it == representatives_.end() ? -1 : static_cast<int>(it - representatives_.begin());
+}
+
+int64_t Lowering::position_of(int64_t rank) const {
+  return positions_ == 1 ? 0 : mesh_.coordinate(rank, ring_axes(report_.graph().structure).front());
+}
+
+}  // namespace shardscape
