@@ -46,6 +46,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.copy = make(tr("&Copy") + "\tCtrl+C");
 
   a.copy_command = make(tr("Copy as command &line"));
+  a.find_layout = make(tr("Find a &layout..."), QKeySequence("Ctrl+Shift+L"));
 
   a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
   a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
@@ -91,15 +92,16 @@ QVector<Actions::Group> Actions::groups() const {
   return {{tr("File"),
            {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
             export_trace, save_picture, quit}},
-          {tr("Edit"), {undo, redo, copy, copy_command}},
+          {tr("Edit"), {undo, redo, copy, copy_command, find_layout}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
           {tr("Help"), {documentation, palette, shortcuts, about}}};
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {
-  const QVector<QAction*> gaps{a.export_bundle, a.quit,      a.copy, a.side_by_side, a.light,        a.find,
-                               a.zoom_in,       a.next_pane, a.form, a.machine,      a.reset_layout, a.about};
+  const QVector<QAction*> gaps{a.export_bundle, a.quit,         a.copy,    a.find_layout, a.side_by_side,
+                               a.light,         a.find,         a.zoom_in, a.next_pane,   a.form,
+                               a.machine,       a.reset_layout, a.about};
   for (const Actions::Group& group : a.groups()) {
     QMenu* menu = bar->addMenu("&" + group.name);
     for (QAction* action : group.actions) {

@@ -286,6 +286,7 @@ void MainWindow::wireView() {
   });
   connect(status_, &StatusBar::problemsRequested, actions_.problems, &QAction::toggle);
   connect(verdict_, &VerdictStrip::problemsRequested, this, [this] { actions_.problems->setChecked(true); });
+  connect(actions_.find_layout, &QAction::triggered, verdict_, &VerdictStrip::findLayout);
   connect(problems_, &ProblemsPanel::closeRequested, this, [this] { actions_.problems->setChecked(false); });
   connect(problems_, &ProblemsPanel::knobRequested, this, [this](const QString& id) {
     actions_.form->setChecked(true);

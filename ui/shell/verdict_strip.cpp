@@ -4,6 +4,8 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMouseEvent>
+#include <QPushButton>
+#include <QVBoxLayout>
 #include <algorithm>
 
 #include "memory/memory_timeline.h"
@@ -11,8 +13,10 @@
 #include "report/time_report.h"
 #include "serving/inference.h"
 #include "ui/inspector/step_inspection.h"
+#include "ui/session/layout_finder.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
+#include "ui/shell/layout_popup.h"
 #include "ui/shell/verdict_cell.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/elided_label.h"
@@ -43,7 +47,11 @@ QFrame* rule(QWidget* parent) {
 }  // namespace
 
 VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
-    : QWidget(parent), session_(session), icon_(new QLabel(this)), figures_(new QWidget(this)) {
+    : QWidget(parent),
+      session_(session),
+      icon_(new QLabel(this)),
+      figures_(new QWidget(this)),
+      finder_(new LayoutFinder(session)) {
   setObjectName("verdict_strip");
   setAttribute(Qt::WA_StyledBackground);
   setFixedHeight(64);
@@ -77,6 +85,7 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->addWidget(verdict_);
   layout->addSpacing(11);
   layout->addWidget(figures_, 1);
+  layout->addWidget(makeLayoutPart());
 
   dimWhileStale(figures_, session, Staleness::Of::Estimate);
   staleness_ = new Staleness(session, Staleness::Of::Report, this);
@@ -85,9 +94,45 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   connect(session, &Session::estimateChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::unitsChanged, this, &VerdictStrip::refresh);
   connect(session, &Session::problemsChanged, this, &VerdictStrip::refresh);
+  connect(finder_, &LayoutFinder::changed, this, &VerdictStrip::showDistance);
   connect(&Theme::instance(), &Theme::changed, this, &VerdictStrip::refresh);
   refresh();
 }
+
+// The button "Find a layout" with the distance from the best layout below.
+QWidget* VerdictStrip::makeLayoutPart() {
+  auto* part = new QWidget(this);
+  find_ = new QPushButton(tr("Find a layout"), part);
+  find_->setObjectName("find_layout");
+  find_->setToolTip(
+      tr("Searches the parallelism for this model, workload and number of GPUs (Ctrl+Shift+L)"));
+  find_->setCursor(Qt::ArrowCursor);
+  distance_ = new ElidedLabel(part, Theme::instance().uiFont(11));
+  distance_->setVisible(false);
+  auto* column = new QVBoxLayout(part);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(3);
+  column->addStretch();
+  column->addWidget(find_, 0, Qt::AlignRight);
+  column->addWidget(distance_, 0, Qt::AlignRight);
+  column->addStretch();
+  layouts_ = new LayoutPopup(session_, finder_, this);
+  connect(find_, &QPushButton::clicked, this, &VerdictStrip::findLayout);
+  return part;
+}
+
+void VerdictStrip::findLayout() { layouts_->open(); }
+
+void VerdictStrip::showDistance() {
+  const Colors& colors = Theme::instance().colors();
+  const QString& text = finder_->distance();
+  distance_->setText(text);
+  distance_->setVisible(!text.isEmpty());
+  distance_->setInk(text.contains(tr("slower")) ? readable(colors.note, colors.panel) : colors.secondary);
+  find_->setAccessibleDescription(text);
+}
+
+QString VerdictStrip::distance() const { return finder_->distance(); }
 
 void VerdictStrip::showVerdict(const QString& icon, const QColor& color, const QString& text) {
   icon_->setPixmap(iconPixmap(icon, color, 22, devicePixelRatioF()));
@@ -99,6 +144,7 @@ void VerdictStrip::refresh() {
   const Colors& colors = Theme::instance().colors();
   const std::shared_ptr<const Report> report = session_->report();
   figures_->setVisible(report != nullptr);
+  showDistance();
   if (report) {
     showMemory();
     showTime();

@@ -6,6 +6,7 @@
 
 class QHBoxLayout;
 class QLabel;
+class QPushButton;
 
 namespace shardscape {
 struct Report;
@@ -15,6 +16,8 @@ struct Simulation;
 namespace shardscape::ui {
 
 class ElidedLabel;
+class LayoutFinder;
+class LayoutPopup;
 class Session;
 class Staleness;
 class VerdictCell;
@@ -25,6 +28,11 @@ class VerdictStrip : public QWidget {
   explicit VerdictStrip(Session* session, QWidget* parent = nullptr);
   QString verdict() const;  // "Fits"
   QString text() const;     // all figures, for the clipboard
+  void findLayout();        // opens the list of layouts
+  LayoutFinder* finder() const { return finder_; }
+  LayoutPopup* layouts() const { return layouts_; }
+  QPushButton* layoutButton() const { return find_; }
+  QString distance() const;  // from the best layout found; empty if unknown
 
  Q_SIGNALS:
   void problemsRequested();
@@ -34,6 +42,8 @@ class VerdictStrip : public QWidget {
 
  private:
   void refresh();
+  QWidget* makeLayoutPart();
+  void showDistance();
   void showMemory();
   void showTime();
   void showInference(const Report& report, const Simulation& simulation);
@@ -44,6 +54,10 @@ class VerdictStrip : public QWidget {
   ElidedLabel* verdict_;
   VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_;
   QWidget* figures_;
+  LayoutFinder* finder_;
+  QPushButton* find_;
+  ElidedLabel* distance_;
+  LayoutPopup* layouts_;
   Staleness* staleness_;
 };
 

@@ -42,6 +42,8 @@ QString styleSheet(Theme::Mode mode) {
       {"note_soft", mixed(c.panel, c.note, dark ? 0.14 : 0.12)},
       {"bad", c.bad},
       {"bad_text", readable(c.bad, c.panel)},
+      {"good_soft", mixed(c.panel, c.good, dark ? 0.18 : 0.12)},
+      {"good_text", readable(c.good, mixed(c.panel, c.good, dark ? 0.18 : 0.12))},
       {"field", c.field},
       {"hover", mixed(c.panel, c.text, 0.06)},
       {"pressed", mixed(c.panel, c.text, 0.11)},
