@@ -7,8 +7,11 @@
 #include <QScrollBar>
 #include <QShortcut>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <iterator>
 
 #include "ui/form/differences_box.h"
+#include "ui/form/gpus_row.h"
 #include "ui/form/group_totals.h"
 #include "ui/form/knob_group.h"
 #include "ui/form/knob_row.h"
@@ -17,6 +20,12 @@
 #include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
+namespace {
+
+// What people say first of a job, after its model and its GPUs.
+constexpr std::string_view kFirst[] = {"accelerator", "seq", "context_length", "batch"};
+
+}  // namespace
 
 Design baselineDesign(const Design& design) {
   Design baseline = default_design();
@@ -44,6 +53,7 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
 
   QWidget* content = makeContent();
   scroll_->setWidget(content);
+  setTabOrder(filter_, gpus_->field());
   // The right edges of fields and filter align, with and without the scroll bar.
   const auto fit = [this, rows = content->layout()] {
     const bool bar = scroll_->verticalScrollBar()->maximum() > 0;
@@ -91,25 +101,15 @@ QWidget* ConfigForm::makeContent() {
   differences_ = new DifferencesBox(content);
   connect(differences_, &DifferencesBox::chosen, this, &ConfigForm::focusKnob);
   rows->addWidget(differences_);
+  QVector<const Knob*> first;
+  for (const std::string_view id : kFirst) first << find_knob(id);
+  KnobGroupBox* job = addGroup(tr("Job"), first, false, content);
+  job->hideIdleLine();
+  gpus_ = new GpusRow(session_, job);
+  job->insertOnTop(gpus_);
   for (const KnobGroup group :
-       {KnobGroup::Model, KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Cluster}) {
-    auto* box = new KnobGroupBox(group, session_, content);
-    groups_ << box;
-    rows->addWidget(box);
-    if (group == KnobGroup::Model) {
-      box->addLink("architecture_link", tr("Architecture"),
-                   tr("Edits the layers of the model and their blocks"));
-      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::architectureRequested);
-    }
-    if (group == KnobGroup::Cluster) {
-      box->addLink("group_link", tr("Sources"),
-                   tr("Every value of this accelerator and network, and where it comes from"));
-      connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
-    }
-    for (KnobRow* row : box->rows()) {
-      connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
-    }
-  }
+       {KnobGroup::Parallelism, KnobGroup::Workload, KnobGroup::Model, KnobGroup::Cluster})
+    addTableGroup(group, content);
   mentions_ = new QPushButton(content);
   mentions_->setObjectName("form_mentions");
   mentions_->hide();
@@ -123,13 +123,48 @@ QWidget* ConfigForm::makeContent() {
   return content;
 }
 
+KnobGroupBox* ConfigForm::addGroup(const QString& name, const QVector<const Knob*>& knobs, bool headings,
+                                   QWidget* content) {
+  auto* box = new KnobGroupBox(name, knobs, headings, session_, content);
+  groups_ << box;
+  content->layout()->addWidget(box);
+  for (KnobRow* row : box->rows())
+    connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
+  return box;
+}
+
+void ConfigForm::addTableGroup(KnobGroup group, QWidget* content) {
+  QVector<const Knob*> of_group;
+  for (const Knob& knob : knobs())
+    if (knob.group == group && std::find(std::begin(kFirst), std::end(kFirst), knob.id) == std::end(kFirst))
+      of_group << &knob;
+  const std::string_view label = group_label(group);
+  KnobGroupBox* box = addGroup(QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())),
+                               of_group, true, content);
+  of_table_[group] = box;
+  if (group == KnobGroup::Model) {
+    box->setFoldable();
+    box->addLink("architecture_link", tr("Architecture"),
+                 tr("Edits the layers of the model and their blocks"));
+    connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::architectureRequested);
+  }
+  if (group == KnobGroup::Cluster) {
+    box->addLink("group_link", tr("Sources"),
+                 tr("Every value of this accelerator and network, and where it comes from"));
+    connect(box, &KnobGroupBox::linkActivated, this, &ConfigForm::machineRequested);
+  }
+}
+
 void ConfigForm::refresh() {
   const Design baseline = baselineDesign(session_->design());
   const std::shared_ptr<const Report> report = session_->report();
   QVector<const KnobRow*> differing;
+  const auto zeros = zero_values(session_->design());
+  if (report)
+    for (const auto& [group, box] : of_table_) box->setTotal(groupTotal(*report, group));
   for (KnobGroupBox* group : groups_) {
-    if (report) group->setTotal(groupTotal(*report, group->group()));
     for (KnobRow* row : group->rows()) {
+      if (const auto zero = zeros.find(row->knob().id); zero != zeros.end()) row->setZero(zero->second);
       row->refresh(QString::fromStdString(knob_text(baseline, row->knob())));
       row->setOthers(othersOf(row->knob()));
       if (!row->others().isEmpty()) differing << row;
@@ -153,7 +188,8 @@ QVector<KnobRow::Other> ConfigForm::othersOf(const Knob& knob) const {
 
 void ConfigForm::applyFilter(const QString& text) {
   // Fields with a matching name are shown. Fields with a match in the help text only are shown on request.
-  int named = 0, mentioned = 0;
+  const bool gpus = gpus_->matches(text);
+  int named = gpus && !text.trimmed().isEmpty(), mentioned = 0;
   for (const KnobGroupBox* group : groups_)
     for (const KnobRow* row : group->rows()) {
       const KnobRow::Match match = row->match(text);
@@ -162,6 +198,8 @@ void ConfigForm::applyFilter(const QString& text) {
     }
   const bool helps = named == 0 || mentioned_shown_;
   for (KnobGroupBox* group : groups_) group->filter(text, helps);
+  gpus_->setVisible(gpus);
+  if (gpus) groups_.front()->setVisible(true);
   no_match_->setVisible(named + mentioned == 0);
   mentions_->setVisible(!helps && mentioned > 0);
   mentions_->setText(mentioned == 1 ? tr("1 more mentions it in its help")
@@ -174,11 +212,22 @@ void ConfigForm::focusFilter() {
   filter_->selectAll();
 }
 
+void ConfigForm::focusGpus() {
+  filter_->clear();
+  gpus_->field()->setFocus(Qt::ShortcutFocusReason);
+  gpus_->field()->selectAll();
+}
+
+void ConfigForm::setGpus(const QString& number) {
+  focusGpus();
+  gpus_->enter(number);
+}
+
 void ConfigForm::focusKnob(const QString& id) {
   KnobRow* wanted = row(id);
   if (!wanted) return;
-  if (wanted->isHidden()) filter_->clear();
-  if (wanted->isHidden())
+  if (!wanted->isVisibleTo(this)) filter_->clear();
+  if (!wanted->isVisibleTo(this))
     for (KnobGroupBox* group : groups_) group->reveal(wanted);
   wanted->focusField();
 }
@@ -189,6 +238,13 @@ KnobRow* ConfigForm::row(const QString& id) const {
       if (id == QString::fromStdString(row->knob().id)) return row;
     }
   }
+  return nullptr;
+}
+
+KnobGroupBox* ConfigForm::groupOf(const QString& id) const {
+  for (KnobGroupBox* group : groups_)
+    for (const KnobRow* row : group->rows())
+      if (id == QString::fromStdString(row->knob().id)) return group;
   return nullptr;
 }
 

@@ -1,8 +1,10 @@
-// The left panel: every knob of the table in groups, with a filter on top.
+// The left panel: what people say first (GPUs, accelerator, lengths, batch), then every other knob of the
+// table in groups, with a filter on top.
 #pragma once
 
 #include <QVector>
 #include <QWidget>
+#include <map>
 
 #include "design/design.h"
 #include "ui/form/knob_row.h"
@@ -14,6 +16,7 @@ class QScrollArea;
 
 namespace shardscape::ui {
 
+class GpusRow;
 class KnobGroupBox;
 class DifferencesBox;
 class Session;
@@ -24,8 +27,12 @@ class ConfigForm : public QWidget {
   explicit ConfigForm(Session* session, QWidget* parent = nullptr);
   void focusFilter();
   void focusKnob(const QString& id);  // clears the filter if it hides the knob
+  void focusGpus();
+  void setGpus(const QString& number);  // dp follows, or the field says what is wrong
   KnobRow* row(const QString& id) const;
   DifferencesBox* differences() const { return differences_; }
+  GpusRow* gpus() const { return gpus_; }
+  KnobGroupBox* groupOf(const QString& id) const;  // of a knob
 
  Q_SIGNALS:
   void architectureRequested();  // edit the layers of the model
@@ -33,6 +40,9 @@ class ConfigForm : public QWidget {
 
  private:
   QWidget* makeContent();  // differences, groups of knobs
+  KnobGroupBox* addGroup(const QString& name, const QVector<const Knob*>& knobs, bool headings,
+                         QWidget* content);
+  void addTableGroup(KnobGroup group, QWidget* content);
   void applyFilter(const QString& text);
   void refresh();
   QVector<KnobRow::Other> othersOf(const Knob& knob) const;
@@ -42,7 +52,9 @@ class ConfigForm : public QWidget {
   bool mentioned_shown_ = false;
   QLabel* no_match_;
   QScrollArea* scroll_;
+  GpusRow* gpus_ = nullptr;
   QVector<KnobGroupBox*> groups_;
+  std::map<KnobGroup, KnobGroupBox*> of_table_;  // the groups of the knob table
   DifferencesBox* differences_;
 };
 

@@ -2,14 +2,18 @@
 
 #include <QBoxLayout>
 #include <QEvent>
+#include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QToolButton>
 #include <algorithm>
 
 #include "design/knobs/knob_state.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/session.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/icons.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
 
@@ -82,6 +86,16 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
     symbol->setProperty("role", "secondary");
     names_->addWidget(symbol);
   }
+  reset_ = new QToolButton(this);
+  reset_->setObjectName("reset_" + text(knob.id));
+  reset_->setProperty("reset", true);
+  reset_->setFocusPolicy(Qt::NoFocus);  // Ctrl+Delete in the field does the same
+  reset_->setAccessibleName(tr("Reset %1").arg(text(knob.label)));
+  reset_->setVisible(false);
+  setThemedIcon(reset_, QStringLiteral("close"));
+  reset_->setIconSize({10, 10});
+  connect(reset_, &QToolButton::clicked, this, &KnobRow::reset);
+  names_->addWidget(reset_);
   line_->addLayout(names_, 1);
   line_->addWidget(field);
   auto* layout = new QVBoxLayout(this);
@@ -141,12 +155,41 @@ void KnobRow::refresh(const QString& baseline) {
     showIdle();
   }
   showIssue();
+  showReset();
+}
+
+void KnobRow::setZero(const ZeroValue& zero) {
+  const QString before = text(zero_.text());
+  zero_ = zero;
+  if (text(zero_.text()) == before) return;
+  field_->setZero(text(zero_.text()));
+  showIdle();
+}
+
+void KnobRow::reset() {
+  session_->endEdit();
+  session_->dropRejected(text(knob_.id));
+  session_->setKnob(text(knob_.id), baseline_);
+  session_->endEdit();
+}
+
+// The model of a file has no preset to return to.
+void KnobRow::showReset() {
+  const bool returns = knob_.group != KnobGroup::Model || !session_->design().model.preset.empty();
+  reset_->setVisible(!isBaseline() && returns && idle_.isEmpty());
+  const QString value = displayText(knob_, baseline_);
+  const bool unset = !zero_.value.empty() && baseline_ == QStringLiteral("0");
+  reset_->setToolTip(tr("Reset to %1 (Ctrl+Delete in the field)")
+                         .arg(unset             ? text(zero_.text())
+                              : value.isEmpty() ? tr("empty")
+                                                : value));
 }
 
 void KnobRow::fitField() {
   const auto* line = qobject_cast<QLineEdit*>(field_->widget());
   if (!line) return;
-  const int wanted = line->fontMetrics().horizontalAdvance(line->text()) + kLinePadding;
+  const QString shown = line->text().isEmpty() ? line->placeholderText() : line->text();
+  const int wanted = line->fontMetrics().horizontalAdvance(shown) + kLinePadding;
   field_->widget()->setFixedWidth(std::clamp(wanted, field_width(knob_.type), kWidestLine));
 }
 
@@ -157,11 +200,21 @@ void KnobRow::showIdle() {
   field_->setIdle(idle);
   const QString why = tr("Without effect: %1.").arg(idle_);
   idle_line_->setText(why);
-  setToolTip(tool_tip(knob_) + (idle ? "<p>" + why.toHtmlEscaped() + "</p>" : QString()));
+  const QString empty = zero_.value.empty() ? QString()
+                                            : "<p>" +
+                                                  tr("Empty: %1. Source: %2.")
+                                                      .arg(text(zero_.text()), text(zero_.source))
+                                                      .toHtmlEscaped() +
+                                                  "</p>";
+  setToolTip(tool_tip(knob_) + empty + (idle ? "<p>" + why.toHtmlEscaped() + "</p>" : QString()));
   field_->widget()->setAccessibleDescription(idle ? why + " " + text(knob_.help) : text(knob_.help));
 }
 
 bool KnobRow::isBaseline() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
+
+bool KnobRow::isQuiet() const {
+  return !idle_.isEmpty() && !hasIssue() && others_.isEmpty() && !field_->widget()->hasFocus();
+}
 
 bool KnobRow::hasIssue() const { return !issue_->isHidden(); }
 
@@ -256,6 +309,13 @@ void KnobRow::placeField() {
 bool KnobRow::eventFilter(QObject* watched, QEvent* event) {
   if (watched == field_->widget()) {
     if (event->type() == QEvent::FocusIn) Q_EMIT focused();
+    if (event->type() == QEvent::KeyPress) {
+      const auto* key = static_cast<QKeyEvent*>(event);
+      if (key->key() == Qt::Key_Delete && key->modifiers() == Qt::ControlModifier && !isBaseline()) {
+        reset();
+        return true;
+      }
+    }
   } else if (event->type() == QEvent::MouseButtonPress) {
     focusField();
   }

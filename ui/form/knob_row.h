@@ -5,11 +5,13 @@
 #include <QWidget>
 
 #include "design/knobs/knobs.h"
+#include "design/knobs/zero_value.h"
 #include "ui/form/knob_field.h"
 
 class QBoxLayout;
 class QHBoxLayout;
 class QLabel;
+class QToolButton;
 
 namespace shardscape::ui {
 
@@ -26,6 +28,10 @@ class KnobRow : public QWidget {
   IssueLine* issueLine() const { return issue_; }
   // Shows value and problems of the session. baseline: the value that needs no mark.
   void refresh(const QString& baseline);
+  // What zero stands for, of a knob whose zero means "not set".
+  void setZero(const ZeroValue& zero);
+  void reset();  // back to the baseline
+  QToolButton* resetButton() const { return reset_; }
   // Pinned designs with another value: their members (Comparisons::letter) and values.
   struct Other {
     int member = 0;
@@ -43,6 +49,7 @@ class KnobRow : public QWidget {
   const QString& idleReason() const { return idle_; }
   bool isBaseline() const;       // the value equals the baseline
   bool hasIssue() const;         // the knob has a problem or a note
+  bool isQuiet() const;          // without effect, and nothing needs to be seen
   void setIdleLine(bool shown);  // shows the idle reason below the field
 
  Q_SIGNALS:
@@ -60,16 +67,19 @@ class KnobRow : public QWidget {
   void fitField();
   void placeField();
   void showIssue();
+  void showReset();
   void showProblem(const Problem& problem);
   const Knob knob_;
   Session* session_;
   KnobField* field_;
   ElidedLabel* label_;
   QLabel *idle_line_, *others_mark_;
+  QToolButton* reset_;
   QHBoxLayout* names_;  // label, symbol and marks before the field
   QBoxLayout* line_;
   IssueLine* issue_;
   QString baseline_, idle_;
+  ZeroValue zero_;
   QVector<Other> others_;
   bool own_edit_ = false;  // this field is changing the design
   bool rejected_ = false;  // the field holds an invalid text, which the design lacks

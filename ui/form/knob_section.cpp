@@ -38,6 +38,11 @@ void KnobSection::setFolded(bool folded) {
   showRows();
 }
 
+void KnobSection::setIdleShown(bool shown) {
+  idle_shown_ = shown;
+  showRows();
+}
+
 void KnobSection::refresh() {
   const auto all = [&](auto fits) { return std::all_of(rows_.begin(), rows_.end(), fits); };
   const bool idle = all([](const KnobRow* row) { return !row->idleReason().isEmpty(); });
@@ -55,6 +60,7 @@ void KnobSection::refresh() {
 }
 
 bool KnobSection::shows(const KnobRow* row) const {
+  if (filter_.isEmpty() && !idle_shown_ && row->isQuiet()) return false;
   return row->match(filter_) >= (helps_ ? KnobRow::Match::Help : KnobRow::Match::Name);
 }
 
@@ -64,7 +70,6 @@ int KnobSection::filter(const QString& text, bool helps) {
   showRows();
   const auto shown = std::count_if(rows_.begin(), rows_.end(),
                                    [&](const KnobRow* row) { return shows(row); });
-  setVisible(shown > 0);
   return static_cast<int>(shown);
 }
 
@@ -80,6 +85,7 @@ void KnobSection::showRows() {
     before = row;
   }
   if (before) before->setIdleLine(true);
+  setVisible(before);
   header_->setVisible(heading_);
   showHeader();
 }

@@ -22,7 +22,8 @@ class KnobSection : public QWidget {
   int filter(const QString& text, bool helps);  // Returns the number of shown rows. Filtering unfolds the
                                                 // section. helps: also search help texts.
   bool folded() const { return folded_; }
-  void setFolded(bool folded);  // by the person; holds until the reason to fold changes
+  void setIdleShown(bool shown);  // false: rows without effect are hidden
+  void setFolded(bool folded);    // by the person; holds until the reason to fold changes
   const QVector<KnobRow*>& rows() const { return rows_; }
   QPushButton* header() const { return header_; }
 
@@ -39,7 +40,7 @@ class KnobSection : public QWidget {
   bool shows(const KnobRow* row) const;
   QString filter_, reason_;
   bool helps_ = false;
-  bool heading_ = true, fold_ = false, folded_ = false;
+  bool heading_ = true, fold_ = false, folded_ = false, idle_shown_ = false;
 };
 
 }  // namespace shardscape::ui

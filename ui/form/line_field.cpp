@@ -27,10 +27,10 @@ LineField::LineField(const Knob& knob, QWidget* parent)
     typing_ = true;
     if (leaps(text)) return pause_.start(kPauseMs);
     pause_.stop();
-    Q_EMIT edited(text);
+    Q_EMIT edited(typed());
   });
   pause_.setSingleShot(true);
-  connect(&pause_, &QTimer::timeout, this, [this] { Q_EMIT edited(line_->text()); });
+  connect(&pause_, &QTimer::timeout, this, [this] { Q_EMIT edited(typed()); });
   connect(line_, &QLineEdit::editingFinished, this, [this] {
     flush();
     typing_ = false;
@@ -39,6 +39,18 @@ LineField::LineField(const Knob& knob, QWidget* parent)
 }
 
 QWidget* LineField::widget() const { return line_; }
+
+QString LineField::typed() const {
+  const QString text = line_->text();
+  return !zero_.isEmpty() && text.trimmed().isEmpty() ? QStringLiteral("0") : text;
+}
+
+void LineField::setZero(const QString& placeholder) {
+  if (placeholder == zero_) return;
+  zero_ = placeholder;
+  line_->setPlaceholderText(zero_);
+  if (!typing_) show(value_);
+}
 
 bool LineField::leaps(const QString& text) const {
   bool number = false, before = false;
@@ -49,14 +61,15 @@ bool LineField::leaps(const QString& text) const {
 void LineField::flush() {
   if (!pause_.isActive()) return;
   pause_.stop();
-  Q_EMIT edited(line_->text());
+  Q_EMIT edited(typed());
 }
 
 void LineField::show(const QString& value) {
   value_ = value;
   pause_.stop();
   typing_ = false;
-  const QString text = displayText(knob_, value);
+  const bool unset = !zero_.isEmpty() && value == QStringLiteral("0");
+  const QString text = unset ? QString() : displayText(knob_, value);
   if (line_->text() != text) line_->setText(text);
 }
 

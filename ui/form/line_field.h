@@ -18,17 +18,20 @@ class LineField : public KnobField {
   QWidget* widget() const override;
   void show(const QString& value) override;
   bool editing() const override { return typing_; }
+  void setZero(const QString& placeholder) override;
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  QString typed() const;
   bool leaps(const QString& text) const;
   void flush();
   void step(int direction, Qt::KeyboardModifiers modifiers, int size);
   const Knob knob_;
   QLineEdit* line_;
   QString value_;        // canonical, as last shown
+  QString zero_;         // placeholder of an empty field that means zero
   bool typing_ = false;  // the text differs from the shown value
   QTimer pause_;         // before a large change takes effect
 };

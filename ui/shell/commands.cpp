@@ -51,6 +51,9 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
                         text(format_count(preset.published_parameters)), id,
                         [=] { session->applyPreset(id, settings::publishedLayouts()); }});
   }
+  commands.push_back({QObject::tr("Set"), QObject::tr("GPUs"), text(grouped(session->design().world())),
+                      QStringLiteral("gpus ranks"), [=] { form->focusGpus(); },
+                      [=](const QString& value) { form->setGpus(value); }});
   for (const Knob& knob : knobs()) {
     const QString id = text(knob.id);
     commands.push_back({QObject::tr("Set"), text(knob.label), text(knob_text(session->design(), knob)),

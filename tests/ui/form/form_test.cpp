@@ -7,11 +7,14 @@
 #include <QPushButton>
 #include <QStandardItemModel>
 #include <QTest>
+#include <QToolButton>
 #include <algorithm>
 #include <memory>
 
 #include "offscreen.h"
 #include "ui/form/config_form.h"
+#include "ui/form/gpus_row.h"
+#include "ui/form/knob_group.h"
 #include "ui/form/knob_row.h"
 #include "ui/form/knob_section.h"
 #include "ui/session/session.h"
@@ -174,7 +177,10 @@ class FormTest : public QObject {
   }
 
   void choicesAreShownInFull() {
-    for (const Knob& knob : knobs()) sectionOf(knob.id.c_str())->setFolded(false);
+    for (const Knob& knob : knobs()) {
+      const QString id = QString::fromStdString(knob.id);
+      form_->groupOf(id)->reveal(form_->row(id));
+    }
     for (const int width : {264, 300, 420}) {
       form_->resize(width, 900);
       QTest::qWait(1);
@@ -233,9 +239,9 @@ class FormTest : public QObject {
     form_->focusFilter();
     auto* filter = form_->findChild<QLineEdit*>("form_filter");
     QTest::keyClicks(filter, "microbatch size");
-    QVERIFY(!form_->row("layers")->isVisible());
+    QVERIFY(!form_->row("tp")->isVisible() && !form_->gpus()->isVisible());
     QTest::keyClick(filter, Qt::Key_Escape);
-    QVERIFY(form_->row("layers")->isVisible());
+    QVERIFY(form_->row("tp")->isVisible() && form_->gpus()->isVisible());
     QTest::keyClicks(filter, "tp");
     QVERIFY(form_->row("tp")->isVisible());
     form_->focusKnob("vocab");
@@ -365,7 +371,10 @@ class FormTest : public QObject {
 
   void sectionsWithoutEffectFoldAndOpen() {
     KnobSection* section = sectionOf("expert_ffn");
-    QVERIFY(section->folded());
+    QTest::mouseClick(form_->groupOf("layers")->foldButton(), Qt::LeftButton);
+    QVERIFY(!section->isVisible());  // one line stands for all fields without effect
+    QTest::mouseClick(form_->groupOf("layers")->idleLine(), Qt::LeftButton);
+    QVERIFY(section->isVisible() && section->folded());
     QVERIFY(section->header()->text().contains("Experts: not in this model"));
     QVERIFY(!form_->row("expert_ffn")->isVisible());
     QTest::mouseClick(section->header(), Qt::LeftButton);
@@ -387,6 +396,121 @@ class FormTest : public QObject {
     session_->waitForReport();
     QTRY_VERIFY(form_->row("expert_ffn")->isVisible());
     QVERIFY(form_->row("expert_ffn")->idleReason().isEmpty());
+  }
+
+  // The model of a preset folds to its heading. A value of the person's own opens it.
+  void theModelOfAPresetIsFolded() {
+    KnobGroupBox* model = form_->groupOf("layers");
+    QVERIFY(model->folded() && !form_->row("layers")->isVisible());
+    QTest::mouseClick(model->foldButton(), Qt::LeftButton);
+    QVERIFY(form_->row("layers")->isVisible());
+    model->foldButton()->setFocus();
+    QTest::keyClick(model->foldButton(), Qt::Key_Space);
+    QVERIFY(!form_->row("layers")->isVisible());
+    session_->setKnob("layers", "16");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("layers")->isVisible());
+    session_->undoStack()->undo();
+    session_->waitForReport();
+    QTRY_VERIFY(!form_->row("layers")->isVisible());
+    form_->focusKnob("layers");
+    QVERIFY(form_->row("layers")->isVisible());
+  }
+
+  void fieldsWithoutEffectAreOneLine() {
+    const KnobGroupBox* group = form_->groupOf("ulysses_degree");
+    QVERIFY(!form_->row("ulysses_degree")->isVisible());
+    QVERIFY2(group->idleLine()->text().contains("fields without effect"),
+             qPrintable(group->idleLine()->text()));
+    group->idleLine()->setFocus();
+    QTest::keyClick(group->idleLine(), Qt::Key_Space);
+    QVERIFY(form_->row("ulysses_degree")->isVisible());
+    QTest::keyClick(group->idleLine(), Qt::Key_Space);
+    QVERIFY(!form_->row("ulysses_degree")->isVisible());
+    session_->setKnob("context", "ulysses-ring");
+    session_->setKnob("cp", "2");
+    session_->waitForReport();
+    QTRY_VERIFY(form_->row("ulysses_degree")->isVisible());
+  }
+
+  // "512" GPUs: dp follows from tp, cp and pp. Half of a number has no effect.
+  void gpusAreTyped() {
+    QLineEdit* gpus = form_->gpus()->field();
+    QCOMPARE(gpus->text(), QString("8"));
+    QTest::mouseClick(gpus, Qt::LeftButton);
+    QTRY_COMPARE(gpus->selectedText(), QString("8"));
+    QTest::keyClicks(gpus, "512");
+    QCOMPARE(session_->design().parallel.dp, 2);
+    QTest::keyClick(gpus, Qt::Key_Return);
+    QCOMPARE(session_->design().parallel.dp, 128);
+    QCOMPARE(session_->design().world(), 512);
+    QCOMPARE(session_->undoStack()->count(), 1);
+    QTest::keyClick(gpus, Qt::Key_Up, Qt::ControlModifier);
+    QCOMPARE(gpus->text(), QString("1,024"));
+    session_->undoStack()->undo();
+    QCOMPARE(gpus->text(), QString("512"));
+    session_->setKnob("dp", "4");
+    QTRY_COMPARE(gpus->text(), QString("16"));
+  }
+
+  void gpusThatDoNotDivideAreRefusedWithAFix() {
+    QLineEdit* gpus = form_->gpus()->field();
+    gpus->setFocus();
+    gpus->selectAll();
+    QTest::keyClicks(gpus, "6");
+    QTest::keyClick(gpus, Qt::Key_Return);
+    IssueLine* issue = form_->gpus()->issueLine();
+    QVERIFY(issue->isVisible());
+    QVERIFY2(issue->text().contains("6 GPUs are not a multiple of tp 2 · pp 2 = 4"),
+             qPrintable(issue->text()));
+    QCOMPARE(session_->design().world(), 8);
+    QTest::mouseClick(issue->fixButton(), Qt::LeftButton);
+    QTRY_COMPARE(session_->design().world(), 6);
+    QVERIFY(!issue->isVisible());
+    gpus->selectAll();
+    QTest::keyClicks(gpus, "many");
+    QTest::keyClick(gpus, Qt::Key_Return);
+    QVERIFY(issue->isVisible() && issue->text().contains("a whole number from 1"));
+    QTest::keyClick(gpus, Qt::Key_Escape);
+    QCOMPARE(gpus->text(), QString("6"));
+    QVERIFY(!issue->isVisible());
+  }
+
+  // Zero means "not set": the field is empty and shows the value of the catalogue.
+  void emptyFieldsShowTheirValue() {
+    QLineEdit* peak = focused("peak_tflops");
+    QCOMPARE(peak->text(), QString());
+    QCOMPARE(peak->placeholderText(), QString("989.4 TFLOP/s"));
+    QVERIFY(form_->row("peak_tflops")->toolTip().contains("Empty: 989.4 TFLOP/s. Source: "));
+    QTest::keyClicks(peak, "500");
+    QTest::keyClick(peak, Qt::Key_Return);
+    QCOMPARE(session_->design().cluster.peak_tflops, 500);
+    QCOMPARE(mark("peak_tflops"), QString("differs"));
+    peak->selectAll();
+    QTest::keyClick(peak, Qt::Key_Delete);
+    QTest::keyClick(peak, Qt::Key_Return);
+    QCOMPARE(session_->design().cluster.peak_tflops, 0);
+    QCOMPARE(mark("peak_tflops"), QString());
+    session_->setKnob("accelerator", "a100-sxm-80gb");
+    session_->waitForReport();
+    QTRY_COMPARE(peak->placeholderText(), QString("312 TFLOP/s"));
+  }
+
+  void aSetValueCanBeReset() {
+    QLineEdit* seq = focused("seq");
+    QToolButton* reset = form_->row("seq")->resetButton();
+    QVERIFY(!reset->isVisible());
+    QTest::keyClicks(seq, "4096");
+    QTest::keyClick(seq, Qt::Key_Return);
+    QVERIFY(reset->isVisible());
+    QTest::mouseClick(reset, Qt::LeftButton);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    QVERIFY(!reset->isVisible());
+    session_->undoStack()->undo();
+    QCOMPARE(session_->design().workload.seq, 4096);
+    QTest::keyClick(focused("seq"), Qt::Key_Delete, Qt::ControlModifier);
+    QCOMPARE(session_->design().workload.seq, 8192);
+    QCOMPARE(seq->text(), QString("8,192"));
   }
 
   void rowsWithProblemsAreNeverFolded() {

@@ -100,6 +100,15 @@ class LayoutPopupTest : public WindowTest {
     waitForList();
   }
 
+  // "gpus 16" in the palette: dp follows.
+  void gpusByThePalette() {
+    press(Qt::Key_K, Qt::ControlModifier);
+    QTest::keyClicks(QApplication::focusWidget(), "gpus 16");
+    QTest::keyClick(QApplication::focusWidget(), Qt::Key_Return);
+    QCOMPARE(session_->design().world(), 16);
+    QCOMPARE(session_->design().parallel.dp, 4);
+  }
+
   void theDistanceFollowsEdits() {
     QVERIFY(window_->verdictStrip()->distance().isEmpty());
     openList();

@@ -175,7 +175,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
       {stepHeading(mode), stepLabel(mode).toLower() + QStringLiteral(" (s)"), true, stepLabel(mode)},
       {tr("Tokens/s\nper GPU"), QStringLiteral("tokens per second and GPU"), true, {}},
       {tr("Efficiency"), QStringLiteral("efficiency (share)"), true,
-       tr("Tokens per second and GPU over those of the smallest size")},
+       tr("Tokens/s per GPU, relative to the smallest size")},
       {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
       {tr("$ per\nM tokens"), QStringLiteral("million tokens ($)"), true, tr("Dollars of a million tokens")},
       {tr("kWh per\nM tokens"), QStringLiteral("million tokens (kWh)"), true,

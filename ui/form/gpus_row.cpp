@@ -1,0 +1,166 @@
+#include "ui/form/gpus_row.h"
+
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLabel>
+#include <QLineEdit>
+#include <QVBoxLayout>
+#include <numeric>
+
+#include "base/units.h"
+#include "design/limits.h"
+#include "ui/session/session.h"
+#include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/theme.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kPauseMs = 400;
+
+QString number(int64_t value) { return QString::fromStdString(grouped(value)); }
+
+// "tp 8 · pp 16 = 128": the ranks of one replica.
+QString replica_text(const ParallelSpec& p) {
+  QStringList parts;
+  for (const auto& [name, degree] : {std::pair{"tp", p.tp}, {"cp", p.cp}, {"pp", p.pp}})
+    if (degree > 1) parts << QStringLiteral("%1 %2").arg(QLatin1String(name), number(degree));
+  return QStringLiteral("%1 = %2").arg(parts.join(QStringLiteral(" · ")), number(p.tp * p.cp * p.pp));
+}
+
+}  // namespace
+
+Design designOnGpus(Design design, int64_t gpus) {
+  ParallelSpec& p = design.parallel;
+  for (int64_t* degree : {&p.tp, &p.cp, &p.pp}) {
+    *degree = std::gcd(*degree, gpus);
+    gpus /= *degree;
+  }
+  p.dp = gpus;
+  return design;
+}
+
+GpusRow::GpusRow(Session* session, QWidget* parent)
+    : QWidget(parent), session_(session), line_(new QLineEdit(this)), issue_(new IssueLine(this)) {
+  auto* label = new QLabel(tr("GPUs"), this);
+  label->setBuddy(line_);
+  line_->setObjectName("gpus");
+  line_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+  line_->setFixedWidth(92);
+  line_->setAcceptDrops(false);
+  line_->setAccessibleName(tr("GPUs"));
+  const QString help = tr("Number of GPUs of the job. dp follows: GPUs / (tp cp pp).");
+  line_->setAccessibleDescription(help);
+  setToolTip("<p><b>" + tr("GPUs") + "</b></p><p>" + help + "</p><p>" +
+             tr("Accepts a whole number from 1 to %1.").arg(number(kMaxWorld)) + " " +
+             tr("Ctrl+Up and Ctrl+Down double and halve.") + "</p>");
+  line_->installEventFilter(this);
+  issue_->setVisible(false);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
+  row->addWidget(label, 1);
+  row->addWidget(line_);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(4);
+  layout->addLayout(row);
+  layout->addWidget(issue_);
+  pause_.setSingleShot(true);
+  pause_.setInterval(kPauseMs);
+  connect(&pause_, &QTimer::timeout, this, &GpusRow::apply);
+  connect(line_, &QLineEdit::textEdited, this, [this] {
+    typing_ = true;
+    pause_.start();
+  });
+  connect(line_, &QLineEdit::editingFinished, this, [this] {
+    if (pause_.isActive()) apply();
+    if (issue_->isHidden()) {
+      typing_ = false;
+      refresh();
+    }
+    session_->endEdit();
+  });
+  connect(session, &Session::designChanged, this, [this] {
+    typing_ = typing_ && line_->hasFocus() && issue_->isHidden();
+    refresh();
+  });
+  refresh();
+}
+
+void GpusRow::refresh() {
+  if (typing_) return;
+  issue_->setVisible(false);
+  const QString text = number(session_->design().world());
+  if (line_->text() != text) line_->setText(text);
+}
+
+void GpusRow::enter(const QString& text) {
+  line_->setFocus(Qt::ShortcutFocusReason);
+  line_->setText(text);
+  line_->selectAll();
+  typing_ = true;
+  apply();
+}
+
+bool GpusRow::matches(const QString& filter) const {
+  return QStringLiteral("gpus ranks world").contains(filter.trimmed(), Qt::CaseInsensitive);
+}
+
+void GpusRow::apply() {
+  pause_.stop();
+  bool is_number = false;
+  const qlonglong gpus = QString(line_->text()).remove(',').remove(' ').toLongLong(&is_number);
+  const Design& design = session_->design();
+  if (!is_number || gpus < 1 || gpus > kMaxWorld)
+    return refuse(tr("\"%1\" is no number of GPUs").arg(line_->text()),
+                  tr("a whole number from 1 to %1").arg(number(kMaxWorld)), nullptr);
+  const ParallelSpec& p = design.parallel;
+  const int64_t replica = p.tp * p.cp * p.pp;
+  if (gpus % replica != 0) {
+    const Design fixed = designOnGpus(design, gpus);
+    return refuse(tr("%1 GPUs are not a multiple of %2").arg(number(gpus), replica_text(p)),
+                  tr("a multiple of %1").arg(number(replica)), &fixed);
+  }
+  issue_->setVisible(false);
+  session_->setKnob(QStringLiteral("dp"), QString::number(gpus / replica));
+}
+
+void GpusRow::refuse(const QString& what, const QString& accepted, const Design* fixed) {
+  if (!fixed) return issue_->show(what, accepted, {}, {});
+  const ParallelSpec& p = fixed->parallel;
+  const QString label = tr("Set tp %1, cp %2, pp %3, dp %4")
+                            .arg(number(p.tp), number(p.cp), number(p.pp), number(p.dp));
+  issue_->show(what, accepted, label, [this, design = *fixed] {
+    typing_ = false;
+    session_->setDesign(design, tr("set GPUs"));
+    refresh();
+  });
+}
+
+bool GpusRow::eventFilter(QObject* watched, QEvent* event) {
+  // A click selects the number, so that typing replaces it.
+  if (event->type() == QEvent::FocusIn && static_cast<QFocusEvent*>(event)->reason() == Qt::MouseFocusReason)
+    QTimer::singleShot(0, line_, &QLineEdit::selectAll);
+  if (event->type() != QEvent::KeyPress) return QWidget::eventFilter(watched, event);
+  const auto* key = static_cast<QKeyEvent*>(event);
+  if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+    event->ignore();  // undo acts on the design
+    return true;
+  }
+  const bool doubles = key->key() == Qt::Key_Up, halves = key->key() == Qt::Key_Down;
+  if ((doubles || halves) && key->modifiers() == Qt::ControlModifier) {
+    const int64_t now = session_->design().world();
+    enter(number(doubles ? 2 * now : std::max<int64_t>(1, now / 2)));
+    return true;
+  }
+  if (key->key() == Qt::Key_Escape) {
+    pause_.stop();
+    typing_ = false;
+    refresh();
+    line_->selectAll();
+    return true;
+  }
+  return QWidget::eventFilter(watched, event);
+}
+
+}  // namespace shardscape::ui

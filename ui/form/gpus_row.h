@@ -1,0 +1,44 @@
+// The number of GPUs in the form. dp follows: GPUs / (tp cp pp).
+#pragma once
+
+#include <QTimer>
+#include <QWidget>
+
+#include "design/design.h"
+
+class QLineEdit;
+
+namespace shardscape::ui {
+
+class IssueLine;
+class Session;
+
+class GpusRow : public QWidget {
+  Q_OBJECT
+ public:
+  GpusRow(Session* session, QWidget* parent);
+  QLineEdit* field() const { return line_; }
+  IssueLine* issueLine() const { return issue_; }
+  void enter(const QString& text);  // as if a person had typed it
+  void refresh();                   // shows the number of the design, unless the person types
+  // Whether a filter of the form finds this field.
+  bool matches(const QString& filter) const;
+
+ protected:
+  bool eventFilter(QObject* watched, QEvent* event) override;
+
+ private:
+  void apply();
+  void refuse(const QString& what, const QString& accepted, const Design* fixed);
+  Session* session_;
+  QLineEdit* line_;
+  IssueLine* issue_;
+  QTimer pause_;  // a number may be half typed
+  bool typing_ = false;
+};
+
+// The design on another number of GPUs: tp, cp and pp keep the greatest common divisor with the GPUs that are
+// left, and dp gets the rest.
+Design designOnGpus(Design design, int64_t gpus);
+
+}  // namespace shardscape::ui
