@@ -13,7 +13,6 @@
 #include "ui/shell/settings.h"
 #include "ui/shell/study_file.h"
 #include "ui/shell/windows.h"
-#include "ui/toolkit/background_threads.h"
 
 namespace {
 
@@ -118,7 +117,6 @@ int main(int argc, char** argv) {
   ui::Theme::instance().setMode(mode);
   const bool renders = parser.isSet("render");
   const QString unsaved = ui::studyFolder();
-  const ui::LowTbbWorkers low_workers;
   ui::Windows windows(renders ? QString() : unsaved);
   ui::MainWindow& window = *windows.make();
   if (parser.isSet("design") && !open_design(window, parser.value("design")) && renders) {

@@ -17,7 +17,6 @@
 #include "ui/session/session.h"
 #include "ui/shell/frame_clock.h"
 #include "ui/shell/main_window.h"
-#include "ui/toolkit/background_threads.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/explore_job.h"
 #include "ui/views/explore/explore_view.h"
@@ -109,7 +108,6 @@ int main(int argc, char** argv) {
     qputenv("QT_QPA_PLATFORM", "offscreen");
   QApplication app(argc, argv);
   Theme::instance().setMode(Theme::Mode::Light);
-  const LowTbbWorkers low_workers;
   Bench measured;
   measured.session.waitForReport();
   measured.window.resize(1440, 900);

@@ -2,23 +2,10 @@
 // value of its own.
 #pragma once
 
-#include <memory>
-
 namespace shardscape::ui {
 
-// Lowers the calling thread, for the rest of its life: an ordinary user may not raise it again.
+// Lowers the calling thread, for the rest of its life: an ordinary user may not raise it again. Threads that
+// it starts inherit the value (clone(2)). So do TBB's workers: in the window only lowered threads use TBB.
 void lowerThisThread();
-
-// While this exists, every worker thread of TBB is lowered when it takes up work, and stays so. The window
-// runs nothing in TBB that a person waits for: reports and steps have a thread of their own.
-class LowTbbWorkers {
- public:
-  LowTbbWorkers();
-  ~LowTbbWorkers();
-
- private:
-  struct Observer;
-  std::unique_ptr<Observer> observer_;
-};
 
 }  // namespace shardscape::ui
