@@ -348,27 +348,42 @@ class Examination {
     if (d_.parallel.pp == 1) return;
     const Schedule schedule = make_schedule(d_.parallel, static_cast<int>(report_->microbatches));
     for (const std::string& violation : violations(schedule)) fail(Transfers, violation);
-    const Expr message = local_elements(stage_boundary(report_->graph()).message);
+    for (const StageReport& stage : report_->stages) messages(stage, schedule);
+  }
+
+  // The rows of a stage have as many messages as its schedule, with the elements of the stream or, between a
+  // tower on a stage of its own and the embedding, of the tokens of images. A frozen tower gets no gradients.
+  void messages(const StageReport& stage, const Schedule& schedule) {
+    const Graph& graph = report_->graph();
+    std::array<Wide, 2> streams{}, images{};  // sent, received
+    for (const Action& a : schedule.actions[static_cast<size_t>(stage.stage)]) {
+      const bool send = a.kind == ActionKind::SendForward || a.kind == ActionKind::SendBackward,
+                 backward = a.kind == ActionKind::SendBackward || a.kind == ActionKind::ReceiveBackward;
+      if (!send && a.kind != ActionKind::ReceiveForward && !backward) continue;
+      const bool of_images = stage.first.tower_alone() || (stage.first.embedding_alone() && send == backward);
+      if (of_images && backward && graph.structure.frozen_tower) continue;
+      ++(of_images ? images : streams)[send ? 0 : 1];
+    }
+    const auto elements = [&](const Tensor& message) {
+      return number(Transfers, local_elements(message), stage.binding, "message");
+    };
+    const Wide of_stream = elements(stage_boundary(graph).message),
+               of_images = graph.structure.vision_stage ? elements(image_message(graph)) : Wide{0};
     // Attention residuals grow from stage to stage; carried tensors are in the messages of some stages only.
     const bool differs = d_.model.block_layers > 0 || carries();
-    for (const StageReport& stage : report_->stages) {
-      Wide sends = 0, receives = 0;
-      for (const Action& a : schedule.actions[static_cast<size_t>(stage.stage)]) {
-        sends += a.kind == ActionKind::SendForward || a.kind == ActionKind::SendBackward;
-        receives += a.kind == ActionKind::ReceiveForward || a.kind == ActionKind::ReceiveBackward;
-      }
+    for (const bool send : {true, false}) {
+      const size_t way = send ? 0 : 1;
+      Wide count = 0, sum = 0;
       for (const CollectiveValue& c : stage.collectives) {
-        if (c.phase != Phase::Pipeline || !c.op.is_message()) continue;
-        equal(Transfers, c.count.value, c.op == CommOp::send() ? sends : receives,
-              std::string(c.op.name()) + " of stage " + std::to_string(stage.stage));
-        if (!differs)
-          equal(Transfers, c.elements.value,
-                c.count.value * number(Transfers, message, stage.binding, "message"),
-                "elements of " + std::string(c.op.name()));
-        (c.op == CommOp::send() ? sends : receives) = 0;
+        if (c.phase != Phase::Pipeline || !c.op.is_message() || (c.op == CommOp::send()) != send) continue;
+        count += c.count.value;
+        sum += c.elements.value;
       }
-      if (sends != 0 || receives != 0)
-        fail(Transfers, "stage " + std::to_string(stage.stage) + " reports no messages");
+      const std::string what = std::string(send ? "sends" : "receives") + " of stage " +
+                               std::to_string(stage.stage);
+      equal(Transfers, count, streams[way] + images[way], what);
+      if (!differs)
+        equal(Transfers, sum, streams[way] * of_stream + images[way] * of_images, "elements of " + what);
     }
   }
 

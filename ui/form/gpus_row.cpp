@@ -4,6 +4,7 @@
 #include <QKeyEvent>
 #include <QLabel>
 #include <QLineEdit>
+#include <QScopedValueRollback>
 #include <QVBoxLayout>
 #include <numeric>
 
@@ -81,7 +82,9 @@ GpusRow::GpusRow(Session* session, QWidget* parent)
     session_->endEdit();
   });
   connect(session, &Session::designChanged, this, [this] {
-    typing_ = typing_ && line_->hasFocus() && issue_->isHidden();
+    if (applying_) return;
+    pause_.stop();
+    typing_ = false;
     refresh();
   });
   refresh();
@@ -122,6 +125,7 @@ void GpusRow::apply() {
                   tr("a multiple of %1").arg(number(replica)), &fixed);
   }
   issue_->setVisible(false);
+  const QScopedValueRollback applying(applying_, true);  // the text stays as it is typed
   session_->setKnob(QStringLiteral("dp"), QString::number(gpus / replica));
 }
 

@@ -35,6 +35,7 @@ class GpusRow : public QWidget {
   IssueLine* issue_;
   QTimer pause_;  // a number may be half typed
   bool typing_ = false;
+  bool applying_ = false;  // the change of the design is this field's
 };
 
 // The design on another number of GPUs: tp, cp and pp keep the greatest common divisor with the GPUs that are

@@ -164,9 +164,8 @@ void MainWindow::build() {
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   for (QWidget* widget : {static_cast<QWidget*>(top_), static_cast<QWidget*>(recovery_),
-                          static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)}) {
+                          static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)})
     layout->addWidget(widget);
-  }
   layout->addWidget(columns_, 1);
   layout->addWidget(status_);
   setCentralWidget(page);
@@ -230,9 +229,8 @@ void MainWindow::wireFile() {
 }
 
 void MainWindow::wireView() {
-  for (int i = 0; i < actions_.views.size(); ++i) {
+  for (int i = 0; i < actions_.views.size(); ++i)
     connect(actions_.views[i], &QAction::triggered, this, [this, i] { showView(i); });
-  }
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     actions_.views[index]->setChecked(true);
     for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {

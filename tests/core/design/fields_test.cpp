@@ -160,6 +160,14 @@ void add_architectures(Designs& add) {
     w.images = w.frames = 2;
     w.image_size = 16;
   });
+  add("llama3.2-1b", 1, 2, 2, [](ParallelSpec&, WorkloadSpec& w, Design& d) {
+    const std::string name = d.model.preset;
+    d.model = tower_design().model;
+    d.model.preset = name;
+    d.model.tied_embeddings = false;
+    w.images = w.frames = 2;
+    w.image_size = 16;
+  });
   add("mamba2-1.3b", 1, 1, 2, [](ParallelSpec&, WorkloadSpec&, Design& d) { d.model.ssm_heads = 64; });
   add("llama3-8b", 1, 1, 512,
       [](ParallelSpec&, WorkloadSpec&, Design& d) { d.cluster.oversubscription = 4000; });

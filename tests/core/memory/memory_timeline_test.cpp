@@ -203,7 +203,11 @@ class MemoryTimelineTest : public QObject {
           at->second.second = id;
         }
       }
-      if (s.input >= 0) touched.try_emplace(s.tensor(s.input).storage, 0, 0).first->second.first = -1;
+      std::vector<TensorId> ready;  // made by others before this segment begins
+      if (s.input >= 0) ready.push_back(s.input);
+      for (const Carried& carried : s.carried)
+        if (carried.held) ready.push_back(carried.in);
+      for (const TensorId t : ready) touched.try_emplace(s.tensor(t).storage, 0, 0).first->second.first = -1;
       for (const SavedStorage& saved : saved_by(s, of)) touched[saved.storage].second = s.backward_begin;
       if (s.kind != SegmentKind::Head && s.output >= 0)
         touched[s.tensor(s.output).storage].second = s.backward_begin;
@@ -212,6 +216,8 @@ class MemoryTimelineTest : public QObject {
         for (const std::vector<TensorId>& tensors : {s.op(id).inputs, s.op(id).outputs})
           for (TensorId t : tensors)
             kernels[s.tensor(t).storage].insert(s.kernel_of[static_cast<size_t>(id)]);
+      for (const Carried& carried : s.carried)  // other segments read them: they are in memory
+        if (carried.out >= 0) kernels[s.tensor(carried.out).storage].insert(-1);
       std::erase_if(touched, [&](const auto& entry) {
         const std::set<int>& by = kernels[entry.first];
         return by.size() == 1 && *by.begin() >= 0 && entry.second.second < s.backward_begin &&

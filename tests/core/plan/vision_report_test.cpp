@@ -48,7 +48,8 @@ class VisionReportTest : public QObject {
  private Q_SLOTS:
   // A tower on a stage of its own: the first stage holds its parameters and FLOPs, the second the embedding.
   // The message between them has the tokens of images and three results of DeepStack mergers, each 64 vectors
-  // of 4,096 numbers for each of two images.
+  // of 4,096 numbers for each of two images. The third is added behind the third layer, which is on the last
+  // stage.
   void ownStage() {
     Design d = named("tower, own stage pp 3");
     const auto own = trace_report(d);
@@ -63,9 +64,9 @@ class VisionReportTest : public QObject {
     QCOMPARE(static_cast<qint64>(own->stages[0].flops_total + own->stages[1].flops_total),
              static_cast<qint64>(with->stages[0].flops_total));
     const qint64 images = own->microbatches * int64_t{2} * 4 * 64 * 4096 * 2,
-                 stream = own->microbatches * int64_t{512} * 4096 * 2;
+                 onward = own->microbatches * int64_t{512 + 2 * 64} * 4096 * 2;
     QCOMPARE(message_bytes(own->stages[0]), (std::pair<qint64, qint64>{images, images}));
-    QCOMPARE(message_bytes(own->stages[1]), (std::pair<qint64, qint64>{images + stream, images + stream}));
+    QCOMPARE(message_bytes(own->stages[1]), (std::pair<qint64, qint64>{images + onward, images + onward}));
     d = named("tower, own stage, frozen tp 2 pp 2");
     QCOMPARE(message_bytes(trace_report(d)->stages[0]), (std::pair<qint64, qint64>{images, 0}));
     QCOMPARE(message_bytes(trace_report(d)->stages[1]), (std::pair<qint64, qint64>{0, images}));

@@ -424,6 +424,7 @@ class FormTest : public QObject {
              qPrintable(group->idleLine()->text()));
     group->idleLine()->setFocus();
     QTest::keyClick(group->idleLine(), Qt::Key_Space);
+    sectionOf("ulysses_degree")->setFolded(false);
     QVERIFY(form_->row("ulysses_degree")->isVisible());
     QTest::keyClick(group->idleLine(), Qt::Key_Space);
     QVERIFY(!form_->row("ulysses_degree")->isVisible());
