@@ -70,6 +70,7 @@ class ShapeBuilder {
         for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
         saved(segment, policy, part.count * (chunks ? Expr(end_in_flight_symbol(head)) : in_flight()));
         deferred(segment, policy, part.count * Expr(end_deferred_symbol(head)));
+        if (head) continue;  // its replay and its backward follow its forward: buffers hold what they make
         for (const SavedStorage& s : segment.replayed)
           this->part(MemoryCategory::Activations, "recomputed in one " + segment.name,
                      segment.storages[static_cast<size_t>(s.storage)].bytes);

@@ -303,6 +303,14 @@ void ChartTable::fitColumns() {
   setSpareHidden(false);
   for (const int column : left_out_) setColumnHidden(column, true);
   const int room = viewport()->width();
+  // Widths with the wide margin; measuring the texts of all rows takes long.
+  margin_ = kCellMargin;
+  QList<int> contents, headers;
+  for (int column = 0; column < model()->columnCount(); ++column) {
+    const bool hidden = isColumnHidden(column);
+    headers.append(hidden ? 0 : horizontalHeader()->sectionSizeHint(column));
+    contents.append(hidden ? 0 : sizeHintForColumn(column));
+  }
   QList<int> widths, captions;
   QList<bool> words;
   int last = -1, total = 0, least = 0;
@@ -314,8 +322,10 @@ void ChartTable::fitColumns() {
     total = least = 0;
     for (int column = 0; column < model()->columnCount(); ++column) {
       const bool hidden = isColumnHidden(column);
-      captions.append(hidden ? 0 : horizontalHeader()->sectionSizeHint(column));
-      widths.append(hidden ? 0 : std::max(sizeHintForColumn(column), captions.back()));
+      const int narrower = 2 * (kCellMargin - margin_);
+      captions.append(
+          hidden ? 0 : std::max(headers[column] - narrower, horizontalHeader()->minimumSectionSize()));
+      widths.append(hidden ? 0 : std::max(contents[column] - narrower, captions.back()));
       words.append(!hidden && !(model()->headerData(column, Qt::Horizontal, Qt::TextAlignmentRole).toInt() &
                                 Qt::AlignRight));
       total += widths.back();

@@ -19,7 +19,8 @@ QIcon HouseStyle::standardIcon(StandardPixmap which, const QStyleOption* option,
 
 void HouseStyle::drawPrimitive(PrimitiveElement element, const QStyleOption* option, QPainter* painter,
                                const QWidget* widget) const {
-  if (element == PE_FrameTabBarBase) return;  // the style sheet draws the line below the tabs
+  // The style sheet draws the line below the tabs and borders of what has the focus.
+  if (element == PE_FrameTabBarBase || element == PE_FrameFocusRect) return;
   QProxyStyle::drawPrimitive(element, option, painter, widget);
 }
 

@@ -121,7 +121,7 @@ void Theme::setMode(Mode mode) {
   // Replacing the style on every switch would drop it from widgets that hold a pointer to it.
   if (!qobject_cast<HouseStyle*>(QApplication::style())) QApplication::setStyle(new HouseStyle);
   QApplication::setPalette(palette_of(colors()));
-  QApplication::setFont(uiFont());
+  if (QApplication::font() != uiFont()) QApplication::setFont(uiFont());  // another pass over all widgets
   qApp->setStyleSheet(styleSheet(mode));
   Q_EMIT changed();
 }

@@ -68,6 +68,19 @@ class ReportTest : public QObject {
   Q_OBJECT
 
  private Q_SLOTS:
+  // The head's backward follows its forward. So a replay in between is in no activation of a stage.
+  void replaysOfTheHeadAreNoActivations() {
+    Design d = preset_design("llama3-8b", 2, 2, 2);
+    d.workload.profile = "torchtitan-selective";
+    d.workload.recompute = Recompute::Selective;
+    const auto report = make_report(d);
+    const Graph& graph = report->graph();
+    QVERIFY(!graph.segments[static_cast<size_t>(graph.head())].replayed.empty());
+    for (const PartValue& part :
+         report->stages.back().parts[static_cast<size_t>(MemoryCategory::Activations)])
+      QVERIFY2(!part.name.ends_with("head"), part.name.c_str());
+  }
+
   void everyNumberEqualsItsFormula_data() {
     QTest::addColumn<QString>("preset");
     QTest::addColumn<int>("tp");
