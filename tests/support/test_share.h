@@ -1,5 +1,5 @@
-// Sanitizers make a program ten to thirty times slower. Their presets therefore set SHARDSCAPE_TEST_SHARE to
-// 8: a slow test then draws an eighth of its random cases, and tests/sampled.py runs every eighth row of its
+// Sanitizers make a program ten to thirty times slower. Their presets therefore set SHARDSCAPE_TEST_SHARE:
+// with 8, a slow test draws an eighth of its random cases, and tests/sampled.py runs every eighth row of its
 // data.
 #pragma once
 #include <QtGlobal>
