@@ -25,6 +25,18 @@ namespace {
 // What people say first of a job, after its model and its GPUs.
 constexpr std::string_view kFirst[] = {"accelerator", "seq", "context_length", "batch"};
 
+// Widgets that Tab reaches, in the order in which the layout shows them.
+void add_tab_stops(const QLayout* layout, QVector<QWidget*>& out) {
+  for (int i = 0; i < layout->count(); ++i) {
+    QLayoutItem* item = layout->itemAt(i);
+    if (item->layout()) add_tab_stops(item->layout(), out);
+    QWidget* widget = item->widget();
+    if (!widget) continue;
+    if (widget->focusPolicy() & Qt::TabFocus) out << widget;
+    if (widget->layout()) add_tab_stops(widget->layout(), out);
+  }
+}
+
 }  // namespace
 
 Design baselineDesign(const Design& design) {
@@ -53,7 +65,9 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
 
   QWidget* content = makeContent();
   scroll_->setWidget(content);
-  setTabOrder(filter_, gpus_->field());
+  tab_stops_due_.setSingleShot(true);
+  tab_stops_due_.setInterval(0);
+  connect(&tab_stops_due_, &QTimer::timeout, this, &ConfigForm::orderTabStops);
   // The right edges of fields and filter align, with and without the scroll bar.
   const auto fit = [this, rows = content->layout()] {
     const bool bar = scroll_->verticalScrollBar()->maximum() > 0;
@@ -90,6 +104,7 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
   connect(session, &Session::reportChanged, this, &ConfigForm::refresh);
   connect(session->comparisons(), &Comparisons::changed, this, &ConfigForm::refresh);
   refresh();
+  orderTabStops();
 }
 
 QWidget* ConfigForm::makeContent() {
@@ -128,9 +143,19 @@ KnobGroupBox* ConfigForm::addGroup(const QString& name, const QVector<const Knob
   auto* box = new KnobGroupBox(name, knobs, headings, session_, content);
   groups_ << box;
   content->layout()->addWidget(box);
-  for (KnobRow* row : box->rows())
+  for (KnobRow* row : box->rows()) {
     connect(row, &KnobRow::focused, this, [this, row] { scroll_->ensureWidgetVisible(row, 0, 24); });
+    connect(row, &KnobRow::grown, &tab_stops_due_, qOverload<>(&QTimer::start));
+  }
   return box;
+}
+
+// Rows make their widgets when they are first shown. Tab visits them where they are, not where they would be
+// by the time of their making.
+void ConfigForm::orderTabStops() {
+  QVector<QWidget*> stops{filter_};
+  add_tab_stops(scroll_->widget()->layout(), stops);
+  for (qsizetype i = 1; i < stops.size(); ++i) setTabOrder(stops[i - 1], stops[i]);
 }
 
 void ConfigForm::addTableGroup(KnobGroup group, QWidget* content) {

@@ -2,6 +2,7 @@
 // table in groups, with a filter on top.
 #pragma once
 
+#include <QTimer>
 #include <QVector>
 #include <QWidget>
 #include <map>
@@ -43,6 +44,7 @@ class ConfigForm : public QWidget {
   KnobGroupBox* addGroup(const QString& name, const QVector<const Knob*>& knobs, bool headings,
                          QWidget* content);
   void addTableGroup(KnobGroup group, QWidget* content);
+  void orderTabStops();
   void applyFilter(const QString& text);
   void refresh();
   QVector<KnobRow::Other> othersOf(const Knob& knob) const;
@@ -50,6 +52,7 @@ class ConfigForm : public QWidget {
   QLineEdit* filter_;
   QPushButton* mentions_ = nullptr;  // shows fields whose help text alone matches the filter
   bool mentioned_shown_ = false;
+  QTimer tab_stops_due_;
   QLabel* no_match_;
   QScrollArea* scroll_;
   GpusRow* gpus_ = nullptr;

@@ -107,8 +107,8 @@ void KnobGroupBox::refresh() {
 }
 
 void KnobGroupBox::showAll() {
-  for (KnobSection* section : sections_) section->setIdleShown(idle_shown_);
   const bool open = !folded_ || filtered_;
+  for (KnobSection* section : sections_) section->setShown(idle_shown_, open);
   body_->setVisible(open);
   const QString marks[] = {QStringLiteral("▾  "), QStringLiteral("▸  ")};
   title_->setText(marks[!open] + name_->text());

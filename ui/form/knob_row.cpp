@@ -54,24 +54,49 @@ constexpr int kWidestLine = 150, kLinePadding = 26;  // a line grows with its te
 }  // namespace
 
 KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
-    : QWidget(parent),
-      knob_(knob),
-      session_(session),
-      field_(makeKnobField(knob, this)),
-      issue_(new IssueLine(this)) {
-  QWidget* field = field_->widget();
-  field->setObjectName("knob_" + text(knob.id));
-  field->setFixedWidth(field_width(knob.type));
-  field->setAccessibleName(knob.symbol.empty() ? text(knob.label)
-                                               : QString("%1 (%2)").arg(text(knob.label), text(knob.symbol)));
-  field->installEventFilter(this);
-  issue_->setVisible(false);
+    : QWidget(parent), knob_(knob), session_(session) {
+  setVisible(false);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(0, 0, 0, 0);
+  layout->setSpacing(4);
+  connect(session_, &Session::rejectedChanged, this, &KnobRow::followRejected);
+}
 
-  label_ = new ElidedLabel(this, Theme::instance().uiFont());
-  label_->setText(text(knob.label));
-  label_->installEventFilter(this);  // a click on the name goes to the field
+void KnobRow::build() {
+  if (field_) return;
+  field_ = makeKnobField(knob_, this);
+  QWidget* field = field_->widget();
+  field->setObjectName("knob_" + text(knob_.id));
+  field->setFixedWidth(field_width(knob_.type));
+  field->setAccessibleName(knob_.symbol.empty()
+                               ? text(knob_.label)
+                               : QString("%1 (%2)").arg(text(knob_.label), text(knob_.symbol)));
+  field->installEventFilter(this);
   line_ = new QBoxLayout(QBoxLayout::LeftToRight);
   line_->setSpacing(kNextTo);
+  addNames();
+  line_->addWidget(field);
+  auto* lines = static_cast<QVBoxLayout*>(layout());
+  lines->addLayout(line_);
+  idle_line_ = new QLabel(this);
+  idle_line_->setProperty("role", "idle");
+  idle_line_->setWordWrap(true);
+  idle_line_->setVisible(false);
+  lines->addWidget(idle_line_);
+  connectField();
+
+  field_->setZero(text(zero_.text()));
+  showIdle();
+  showOthers();
+  refresh(baseline_);
+  Q_EMIT grown();
+}
+
+// Label, symbol and marks before the field.
+void KnobRow::addNames() {
+  label_ = new ElidedLabel(this, Theme::instance().uiFont());
+  label_->setText(text(knob_.label));
+  label_->installEventFilter(this);  // a click on the name goes to the field
   names_ = new QHBoxLayout;
   names_->setSpacing(kNextTo);
   names_->addWidget(label_, 1);
@@ -80,40 +105,30 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
   others_mark_->setFont(Theme::instance().uiFont(11, QFont::DemiBold));
   others_mark_->setVisible(false);
   names_->addWidget(others_mark_);
-  if (!knob.symbol.empty()) {
-    auto* symbol = new QLabel(text(knob.symbol), this);
+  if (!knob_.symbol.empty()) {
+    auto* symbol = new QLabel(text(knob_.symbol), this);
     symbol->setFont(Theme::instance().monoFont(12));
     symbol->setProperty("role", "secondary");
     names_->addWidget(symbol);
   }
   reset_ = new QToolButton(this);
-  reset_->setObjectName("reset_" + text(knob.id));
+  reset_->setObjectName("reset_" + text(knob_.id));
   reset_->setProperty("reset", true);
   reset_->setFocusPolicy(Qt::NoFocus);  // Ctrl+Delete in the field does the same
-  reset_->setAccessibleName(tr("Reset %1").arg(text(knob.label)));
+  reset_->setAccessibleName(tr("Reset %1").arg(text(knob_.label)));
   reset_->setVisible(false);
   setThemedIcon(reset_, QStringLiteral("close"));
   reset_->setIconSize({10, 10});
   connect(reset_, &QToolButton::clicked, this, &KnobRow::reset);
   names_->addWidget(reset_);
   line_->addLayout(names_, 1);
-  line_->addWidget(field);
-  auto* layout = new QVBoxLayout(this);
-  layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(4);
-  layout->addLayout(line_);
-  idle_line_ = new QLabel(this);
-  idle_line_->setProperty("role", "idle");
-  idle_line_->setWordWrap(true);
-  idle_line_->setVisible(false);
-  layout->addWidget(idle_line_);
-  layout->addWidget(issue_);
+}
+
+void KnobRow::connectField() {
   field_->setInvalidReason([this](const QString& value) {
     const std::optional<std::string> why = impossible_choice(session_->design(), knob_, value.toStdString());
     return why ? text(*why) : QString();
   });
-
-  showIdle();
   connect(field_, &KnobField::edited, this, &KnobRow::edit);
   connect(field_, &KnobField::reverted, this, [this] {
     session_->revertTyping(text(knob_.id));
@@ -124,7 +139,32 @@ KnobRow::KnobRow(const Knob& knob, Session* session, QWidget* parent)
     session_->endTyping(text(knob_.id));
     if (!rejected_) refresh(baseline_);
   });
-  connect(session_, &Session::rejectedChanged, this, &KnobRow::followRejected);
+}
+
+void KnobRow::setVisible(bool visible) {
+  if (visible) build();
+  QWidget::setVisible(visible);
+}
+
+QWidget* KnobRow::fieldWidget() {
+  build();
+  return field_->widget();
+}
+
+QToolButton* KnobRow::resetButton() {
+  build();
+  return reset_;
+}
+
+IssueLine* KnobRow::issueLine() {
+  build();
+  if (!issue_) {
+    issue_ = new IssueLine(this);
+    issue_->setVisible(false);
+    layout()->addWidget(issue_);
+    setTabOrder(field_->widget(), issue_->fixButton());
+  }
+  return issue_;
 }
 
 void KnobRow::edit(const QString& typed) {
@@ -145,15 +185,14 @@ void KnobRow::followRejected() {
 
 void KnobRow::refresh(const QString& baseline) {
   baseline_ = baseline;
+  const std::optional<std::string> idle = without_effect(session_->design(), knob_);
+  const QString before = std::exchange(idle_, idle ? text(*idle) : QString());
+  if (!field_) return;
   const QString value = text(knob_text(session_->design(), knob_));
   // An arriving report must not replace the text that is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
   fitField();
-  const std::optional<std::string> idle = without_effect(session_->design(), knob_);
-  if (const QString why = idle ? text(*idle) : QString(); why != idle_) {
-    idle_ = why;
-    showIdle();
-  }
+  if (idle_ != before) showIdle();
   showIssue();
   showReset();
 }
@@ -161,7 +200,7 @@ void KnobRow::refresh(const QString& baseline) {
 void KnobRow::setZero(const ZeroValue& zero) {
   const QString before = text(zero_.text());
   zero_ = zero;
-  if (text(zero_.text()) == before) return;
+  if (!field_ || text(zero_.text()) == before) return;
   field_->setZero(text(zero_.text()));
   showIdle();
 }
@@ -213,16 +252,22 @@ void KnobRow::showIdle() {
 bool KnobRow::isBaseline() const { return text(knob_text(session_->design(), knob_)) == baseline_; }
 
 bool KnobRow::isQuiet() const {
-  return !idle_.isEmpty() && !hasIssue() && others_.isEmpty() && !field_->widget()->hasFocus();
+  return !idle_.isEmpty() && !hasIssue() && others_.isEmpty() && !(field_ && field_->widget()->hasFocus());
 }
 
-bool KnobRow::hasIssue() const { return !issue_->isHidden(); }
+bool KnobRow::hasIssue() const { return problem(); }
 
-void KnobRow::setIdleLine(bool shown) { idle_line_->setVisible(shown && !idle_.isEmpty() && !hasIssue()); }
+void KnobRow::setIdleLine(bool shown) {
+  if (idle_line_) idle_line_->setVisible(shown && !idle_.isEmpty() && !hasIssue());
+}
 
 void KnobRow::setOthers(const QVector<Other>& others) {
   if (others == others_) return;
   others_ = others;
+  if (field_) showOthers();
+}
+
+void KnobRow::showOthers() {
   QString letters;
   QStringList values;
   for (const Other& other : others_) {
@@ -241,31 +286,33 @@ void KnobRow::takeDesign() {
   if (own_edit_) return;
   rejected_ = false;
   session_->dropRejected(text(knob_.id));
-  field_->show(text(knob_text(session_->design(), knob_)));
+  if (field_) field_->show(text(knob_text(session_->design(), knob_)));
+}
+
+// Errors come before notes. nullptr: the knob has neither.
+const Problem* KnobRow::problem() const {
+  if (const Problem* rejected = session_->rejected(text(knob_.id))) return rejected;
+  const Problem* found = nullptr;
+  for (const Problem& problem : session_->problems()) {
+    if (problem.where != knob_.id) continue;
+    if (problem.severity == Severity::Error) return &problem;
+    if (!found) found = &problem;
+  }
+  return found;
 }
 
 void KnobRow::showIssue() {
-  const QString value = text(knob_text(session_->design(), knob_));
-  const std::vector<Problem>& problems = session_->problems();
-  const auto here = [&](const Problem& p) { return p.where == knob_.id; };
-  auto found = std::find_if(problems.begin(), problems.end(),
-                            [&](const Problem& p) { return here(p) && p.severity == Severity::Error; });
-  if (found == problems.end()) found = std::find_if(problems.begin(), problems.end(), here);
-
-  if (const Problem* rejected = session_->rejected(text(knob_.id))) return showProblem(*rejected);
-  if (found == problems.end()) {
-    issue_->setVisible(false);
-    field_->setMark(value == baseline_ ? KnobField::Mark::None : KnobField::Mark::Differs);
-    return;
-  }
-  showProblem(*found);
+  if (const Problem* found = problem()) return showProblem(*found);
+  if (issue_) issue_->setVisible(false);
+  field_->setMark(isBaseline() ? KnobField::Mark::None : KnobField::Mark::Differs);
 }
 
 void KnobRow::showProblem(const Problem& problem) {
   const Fix fix = problem.fixes.empty() ? Fix{} : problem.fixes.front();
   QString label = text(fix.label);
   if (!label.isEmpty()) label[0] = label[0].toUpper();
-  issue_->show(text(problem.what), text(problem.accepted), label, [this, fix] { session_->applyFix(fix); });
+  issueLine()->show(text(problem.what), text(problem.accepted), label,
+                    [this, fix] { session_->applyFix(fix); });
   field_->setMark(KnobField::Mark::Wrong);
 }
 
@@ -277,6 +324,7 @@ KnobRow::Match KnobRow::match(const QString& filter) const {
 }
 
 void KnobRow::focusField() {
+  build();
   field_->widget()->setFocus(Qt::ShortcutFocusReason);
   if (auto* line = qobject_cast<QLineEdit*>(field_->widget())) line->selectAll();
 }
@@ -293,7 +341,7 @@ void KnobRow::resizeEvent(QResizeEvent* event) {
 
 // A choice is next to its name if both have room.
 void KnobRow::placeField() {
-  if (knob_.type != KnobType::Choice || !isVisible()) return;
+  if (!field_ || knob_.type != KnobType::Choice || !isVisible()) return;
   QWidget* field = field_->widget();
   const bool next_to_names = field->sizeHint().width() <= kChoiceWidth &&
                              names_->sizeHint().width() + kNextTo + kChoiceWidth <= width();
@@ -307,7 +355,7 @@ void KnobRow::placeField() {
 }
 
 bool KnobRow::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == field_->widget()) {
+  if (field_ && watched == field_->widget()) {
     if (event->type() == QEvent::FocusIn) Q_EMIT focused();
     if (event->type() == QEvent::KeyPress) {
       const auto* key = static_cast<QKeyEvent*>(event);

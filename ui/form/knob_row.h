@@ -1,4 +1,6 @@
-// One knob in the form: label, symbol, field, and a line below for a problem.
+// One knob in the form: label, symbol, field, and a line below for a problem. The widgets of a row are made
+// when the row is first shown: most rows of a form are folded, and every widget costs time in each change of
+// theme.
 #pragma once
 
 #include <QVector>
@@ -24,14 +26,14 @@ class KnobRow : public QWidget {
  public:
   KnobRow(const Knob& knob, Session* session, QWidget* parent);
   const Knob& knob() const { return knob_; }
-  QWidget* fieldWidget() const { return field_->widget(); }
-  IssueLine* issueLine() const { return issue_; }
+  QWidget* fieldWidget();
+  IssueLine* issueLine();
   // Shows value and problems of the session. baseline: the value that needs no mark.
   void refresh(const QString& baseline);
   // What zero stands for, of a knob whose zero means "not set".
   void setZero(const ZeroValue& zero);
   void reset();  // back to the baseline
-  QToolButton* resetButton() const { return reset_; }
+  QToolButton* resetButton();
   // Pinned designs with another value: their members (Comparisons::letter) and values.
   struct Other {
     int member = 0;
@@ -51,9 +53,11 @@ class KnobRow : public QWidget {
   bool hasIssue() const;         // the knob has a problem or a note
   bool isQuiet() const;          // without effect, and nothing needs to be seen
   void setIdleLine(bool shown);  // shows the idle reason below the field
+  void setVisible(bool visible) override;
 
  Q_SIGNALS:
   void focused();
+  void grown();  // the row has new widgets
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -61,6 +65,10 @@ class KnobRow : public QWidget {
   bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
+  void build();
+  void addNames();
+  void connectField();
+  const Problem* problem() const;
   void edit(const QString& text);
   void followRejected();
   void showIdle();
@@ -68,16 +76,18 @@ class KnobRow : public QWidget {
   void placeField();
   void showIssue();
   void showReset();
+  void showOthers();
   void showProblem(const Problem& problem);
   const Knob knob_;
   Session* session_;
-  KnobField* field_;
-  ElidedLabel* label_;
-  QLabel *idle_line_, *others_mark_;
-  QToolButton* reset_;
-  QHBoxLayout* names_;  // label, symbol and marks before the field
-  QBoxLayout* line_;
-  IssueLine* issue_;
+  // nullptr until the row is shown; the issue line: until the knob has a problem.
+  KnobField* field_ = nullptr;
+  ElidedLabel* label_ = nullptr;
+  QLabel *idle_line_ = nullptr, *others_mark_ = nullptr;
+  QToolButton* reset_ = nullptr;
+  QHBoxLayout* names_ = nullptr;  // label, symbol and marks before the field
+  QBoxLayout* line_ = nullptr;
+  IssueLine* issue_ = nullptr;
   QString baseline_, idle_;
   ZeroValue zero_;
   QVector<Other> others_;

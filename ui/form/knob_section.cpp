@@ -38,8 +38,9 @@ void KnobSection::setFolded(bool folded) {
   showRows();
 }
 
-void KnobSection::setIdleShown(bool shown) {
-  idle_shown_ = shown;
+void KnobSection::setShown(bool idle, bool open) {
+  idle_shown_ = idle;
+  group_open_ = open;
   showRows();
 }
 
@@ -56,7 +57,6 @@ void KnobSection::refresh() {
   const bool fold = (idle || rare) && quiet;
   if (fold != fold_) folded_ = fold;
   fold_ = fold;
-  showRows();
 }
 
 bool KnobSection::shows(const KnobRow* row) const {
@@ -74,7 +74,7 @@ int KnobSection::filter(const QString& text, bool helps) {
 }
 
 void KnobSection::showRows() {
-  const bool open = !folded_ || !filter_.isEmpty() || !heading_;
+  const bool open = group_open_ && (!folded_ || !filter_.isEmpty() || !heading_);
   // Consecutive rows that are idle for the same reason show the reason once, below the last shown row.
   KnobRow* before = nullptr;
   for (KnobRow* row : rows_) {

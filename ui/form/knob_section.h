@@ -17,13 +17,14 @@ class KnobSection : public QWidget {
  public:
   KnobSection(const QString& name, QWidget* parent);
   void add(KnobRow* row);
-  void setHeading(bool shown);                  // false: the group has one section
-  void refresh();                               // after the rows are refreshed
+  void setHeading(bool shown);  // false: the group has one section
+  void refresh();               // after the rows are refreshed; setShown() then shows the result
   int filter(const QString& text, bool helps);  // Returns the number of shown rows. Filtering unfolds the
                                                 // section. helps: also search help texts.
   bool folded() const { return folded_; }
-  void setIdleShown(bool shown);  // false: rows without effect are hidden
-  void setFolded(bool folded);    // by the person; holds until the reason to fold changes
+  // idle: rows without effect are shown. open: the group is not folded.
+  void setShown(bool idle, bool open);
+  void setFolded(bool folded);  // by the person; holds until the reason to fold changes
   const QVector<KnobRow*>& rows() const { return rows_; }
   QPushButton* header() const { return header_; }
 
@@ -40,7 +41,7 @@ class KnobSection : public QWidget {
   bool shows(const KnobRow* row) const;
   QString filter_, reason_;
   bool helps_ = false;
-  bool heading_ = true, fold_ = false, folded_ = false, idle_shown_ = false;
+  bool heading_ = true, fold_ = false, folded_ = false, idle_shown_ = false, group_open_ = false;
 };
 
 }  // namespace shardscape::ui
