@@ -9,6 +9,7 @@
 #include "ui/inspector/inspected_quantity.h"
 #include "ui/selection/step_relations.h"
 #include "ui/toolkit/contrast.h"
+#include "ui/toolkit/roles.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -49,11 +50,10 @@ bool counts_as_sent(const CollectiveValue& row) { return row.op.part() != CommPa
 // "ep", "etp_ep", "tp_ep": with ep as a part of the name.
 bool is_of_experts(const std::string& group) { return ('_' + group + '_').find("_ep_") != std::string::npos; }
 
-// Colours, labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh
+// Labels and reasons of the groups. tests/ui/views/communication/mesh_view_test.cpp names a mesh
 // axis without a row.
 struct GroupText {
   std::string_view group;
-  QColor Colors::*colour;
   const char *label, *reason;
 };
 constexpr const char* kShardingGroup =
@@ -64,78 +64,78 @@ constexpr const char* kKvCopies =
     "There are fewer KV heads than tp ranks: the ranks that share a head hold copies of it and sum its "
     "gradients.";
 constexpr GroupText kGroupTexts[] = {
-    {"tp", &Colors::communication, "Tensor parallel (tp)",
+    {"tp", "Tensor parallel (tp)",
      "Tensor parallelism splits matrix products over ranks. If a matrix product sums over a split "
      "dimension, each rank holds a partial sum. Collectives add the partial sums, and gather shards "
      "where the next op needs the whole tensor."},
-    {"tp_kv", &Colors::runtime, "KV heads (tp_kv)", kKvHeads},
-    {"tp_rep", &Colors::runtime, "Copies of KV heads (tp_rep)", kKvCopies},
-    {"tp_kv2", &Colors::runtime, "KV heads (tp_kv2)", kKvHeads},
-    {"tp_rep2", &Colors::runtime, "Copies of KV heads (tp_rep2)", kKvCopies},
-    {"tp_kv3", &Colors::runtime, "KV heads (tp_kv3)", kKvHeads},
-    {"tp_rep3", &Colors::runtime, "Copies of KV heads (tp_rep3)", kKvCopies},
-    {"tp_kv4", &Colors::runtime, "KV heads (tp_kv4)", kKvHeads},
-    {"tp_rep4", &Colors::runtime, "Copies of KV heads (tp_rep4)", kKvCopies},
-    {"tp_outer", &Colors::runtime, "Shared contexts (tp_outer)",
+    {"tp_kv", "KV heads (tp_kv)", kKvHeads},
+    {"tp_rep", "Copies of KV heads (tp_rep)", kKvCopies},
+    {"tp_kv2", "KV heads (tp_kv2)", kKvHeads},
+    {"tp_rep2", "Copies of KV heads (tp_rep2)", kKvCopies},
+    {"tp_kv3", "KV heads (tp_kv3)", kKvHeads},
+    {"tp_rep3", "Copies of KV heads (tp_rep3)", kKvCopies},
+    {"tp_kv4", "KV heads (tp_kv4)", kKvHeads},
+    {"tp_rep4", "Copies of KV heads (tp_rep4)", kKvCopies},
+    {"tp_outer", "Shared contexts (tp_outer)",
      "In decode, ranks of different groups that share a context: each group has other heads."},
-    {"dcp", &Colors::runtime, "Decode context parallel (dcp)",
+    {"dcp", "Decode context parallel (dcp)",
      "In decode, these ranks share the context of their KV heads: each attends to a part of "
      "the context, and the results are merged."},
-    {"cp", &Colors::logits, "Context parallel (cp)",
+    {"cp", "Context parallel (cp)",
      "Context parallelism gives each rank a part of the sequence. Attention and the scans of mixers "
      "need the whole sequence. Ranks therefore exchange keys and values, or heads for positions, and "
      "later their gradients."},
-    {"cp_ring", &Colors::logits, "Context parallel, ring (cp_ring)",
+    {"cp_ring", "Context parallel, ring (cp_ring)",
      "Groups that exchange heads form a ring. Blocks of keys and values go from one group to the "
      "next, and their gradients return to the owner."},
-    {"cp_ulysses", &Colors::logits, "Context parallel, Ulysses (cp_ulysses)",
+    {"cp_ulysses", "Context parallel, Ulysses (cp_ulysses)",
      "Neighbouring ranks exchange heads for positions: each rank gets more of the sequence and fewer "
      "heads. A ring brings the rest of the sequence."},
-    {"cp_groups", &Colors::runtime, "Context parallel, mixer groups (cp_groups)",
+    {"cp_groups", "Context parallel, mixer groups (cp_groups)",
      "Scans of mixers see the whole sequence: these ranks exchange positions for groups of "
      "heads."},
-    {"cp_heads", &Colors::runtime, "Context parallel, mixer heads (cp_heads)",
+    {"cp_heads", "Context parallel, mixer heads (cp_heads)",
      "Scans of mixers see the whole sequence: these ranks share a group of heads, and each "
      "runs some heads of the group."},
-    {"dp", &Colors::parameters, "Data parallel (dp)",
+    {"dp", "Data parallel (dp)",
      "Each replica processes other samples. Their gradients are summed once per step, before the "
      "optimizer."},
-    {"dp_cp", &Colors::gradients, "Data and context parallel (dp_cp)",
+    {"dp_cp", "Data and context parallel (dp_cp)",
      "Replicas process other samples, and context-parallel ranks process other positions of the same "
      "samples. All of them hold the same parameters, so one collective reduces their gradients."},
-    {"dp_shard", &Colors::runtime, "Sharding group (dp_shard)", kShardingGroup},
-    {"dp_shard_cp", &Colors::runtime, "Sharding group (dp_shard_cp)", kShardingGroup},
-    {"dp_replicate", &Colors::runtime, "Copies of shards (dp_replicate)",
+    {"dp_shard", "Sharding group (dp_shard)", kShardingGroup},
+    {"dp_shard_cp", "Sharding group (dp_shard_cp)", kShardingGroup},
+    {"dp_replicate", "Copies of shards (dp_replicate)",
      "Hybrid sharding: each group of dp_shard replicas has a copy of the states. The gradient shards "
      "are summed over the copies."},
-    {"pp", &Colors::buffers, "Pipeline (pp)",
+    {"pp", "Pipeline (pp)",
      "Each microbatch's activations go to the next stage, and their gradients come back to the one "
      "before."},
-    {"embedding", &Colors::accent, "Tied embedding",
+    {"embedding", "Tied embedding",
      "The first and the last stage share the embedding table, so its gradient is summed over both."},
-    {"mirror", &Colors::accent, "Mirrored stages (DualPipe)",
+    {"mirror", "Mirrored stages (DualPipe)",
      "Under DualPipe, stages p and pp - 1 - p hold the same layers, and each runs half of the "
      "microbatches. The gradients of both are summed."},
-    {"ep", &Colors::optimizer, "Expert parallel (ep)",
+    {"ep", "Expert parallel (ep)",
      "Each rank of this group holds a part of the experts of a layer. Tokens go to the ranks of "
      "their experts, and the results come back."},
-    {"ep_node", &Colors::optimizer, "Expert parallel, across nodes (ep_node)",
+    {"ep_node", "Expert parallel, across nodes (ep_node)",
      "The experts of a layer are spread over nodes; this group has one rank of each node, at the "
      "same local index. A token is sent once to each node that holds one of its experts."},
-    {"ep_local", &Colors::optimizer, "Expert parallel, inside a node (ep_local)",
+    {"ep_local", "Expert parallel, inside a node (ep_local)",
      "The ranks of one node that hold experts of a layer. Tokens that arrived at the node go on to "
      "the ranks of their experts."},
-    {"etp", &Colors::optimizer, "Expert tensor parallel (etp)",
+    {"etp", "Expert tensor parallel (etp)",
      "Each expert is split over these ranks. The degree etp is independent of tp."},
-    {"edp", &Colors::optimizer, "Expert replicas (edp)",
+    {"edp", "Expert replicas (edp)",
      "These ranks hold the same experts, and the gradients of experts are reduced over them. All "
      "other gradients are reduced over all replicas."},
-    {"edp_shard", &Colors::runtime, "Sharding group of experts (edp_shard)",
+    {"edp_shard", "Sharding group of experts (edp_shard)",
      "Ranks of one copy of the states that hold the same experts: each keeps a part of the states of "
      "these experts."},
 };
 constexpr GroupText kExpertsAndTensors = {
-    "", &Colors::optimizer, "Experts and their tensor parallelism (%1)",
+    "", "Experts and their tensor parallelism (%1)",
     "The ranks that hold the experts of a layer, including the ranks that each expert is split "
     "over. Tokens reach all of them."};
 
@@ -159,11 +159,11 @@ QString group_reason(const std::string& group) {
 }
 
 QColor group_color(const std::string& group) {
-  const Colors& colors = Theme::instance().colors();
-  const GroupText* text = text_of_group(group);
-  if (!text) return colors.runtime;
-  // Expert replicas are next to expert parallelism in a chart, so they have a paler colour.
-  return group == "edp" ? mixed(colors.*text->colour, colors.panel, 0.5) : colors.*text->colour;
+  const Role role = role_of_group(group);
+  const QColor ink = color_of(role);
+  // Parts of one role are next to each other in a chart: parts beside the main group are paler.
+  const bool main = group == "tp" || group == "cp" || group == "ep" || group == "dp" || group == "pp";
+  return main || role == Role::OtherGroups ? ink : mixed(Theme::instance().colors().panel, ink, 0.6);
 }
 
 QString group_label(const std::string& group) {

@@ -1,7 +1,9 @@
 #include "ui/inspector/node_inspection.h"
 
 #include <QStringList>
+#include <algorithm>
 #include <map>
+#include <vector>
 
 #include "ui/inspector/saved_edges.h"
 #include "ui/toolkit/graph_text.h"
@@ -129,6 +131,50 @@ void inspect_ops(const Segment& segment, const std::vector<OpId>& ops, const Val
   for (const auto& [name, count] : collectives) out.rows.push_back({name, QStringLiteral("%1 ×").arg(count)});
 }
 
+// A folded run of layers of several kinds: the figures of one layer of each kind, and of all layers together.
+void inspect_kinds(const GraphTree& tree, const NodeId& id, int units, Passes passes, const Values& values,
+                   Inspection& out) {
+  struct Kind {
+    int segment, first, layers;
+  };
+  std::vector<Kind> kinds;
+  for (int unit = id.unit; unit < id.unit + units; ++unit) {
+    const int segment = tree.segment_of(unit);
+    const auto known = std::find_if(kinds.begin(), kinds.end(),
+                                    [&](const Kind& kind) { return kind.segment == segment; });
+    known == kinds.end() ? kinds.push_back({segment, unit, 1}) : static_cast<void>(++known->layers);
+  }
+  Expr counted, useful, saved;
+  for (const Kind& kind : kinds) {
+    const Segment& segment = tree.segment(kind.segment);
+    const std::vector<OpId> ops = tree.ops_of({NodeLevel::Unit, id.stage, kind.first}, passes);
+    Inspection one;
+    inspect_ops(segment, ops, values, one);
+    const QString name = qtext(segment.name);
+    for (InspectedValue& value : one.values) {
+      value.label = QStringLiteral("%1: %2").arg(name, value.label);
+      out.values.push_back(value);
+    }
+    out.rows.push_back({name, QStringLiteral("%1 layers, %2 ops each").arg(kind.layers).arg(ops.size())});
+    for (const auto& [label, text] : one.rows)
+      if (label != QStringLiteral("ops"))
+        out.rows.push_back({QStringLiteral("%1: %2").arg(name, label), text});
+    const Expr layers(kind.layers);
+    for (const OpId op : ops) {
+      counted += layers * segment.op(op).flops;
+      useful += layers * segment.op(op).useful_flops;
+      saved += layers * saved_bytes(segment, op);
+    }
+  }
+  Inspection all;
+  values.add_flops(all, counted, useful);
+  values.add(all, QStringLiteral("Saved for backward"), saved, As::Bytes);
+  for (InspectedValue& value : all.values) {
+    value.label = QStringLiteral("All %1 layers: %2").arg(units).arg(value.label);
+    out.values.push_back(value);
+  }
+}
+
 void inspect_stage(const GraphTree& tree, int stage, UnitSystem system, Inspection& out) {
   const StageReport& report = tree.report().stages[static_cast<size_t>(stage)];
   out.title = QStringLiteral("Stage %1").arg(stage);
@@ -180,6 +226,14 @@ Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Pass
     out.title = tree.unit_name(id.unit, units);
     out.title[0] = out.title[0].toUpper();
     out.subtitle = QStringLiteral("stage %1").arg(id.stage);
+    bool one_kind = true;
+    for (int unit = id.unit + 1; unit < id.unit + units; ++unit)
+      one_kind = one_kind && tree.segment_of(unit) == tree.segment_of(id.unit);
+    if (!one_kind) {
+      out.subtitle += QStringLiteral(", ") + tree.sequence_text(id.unit, units);
+      inspect_kinds(tree, id, units, passes, values, out);
+      return out;
+    }
     if (units > 1) out.subtitle += QStringLiteral(", each of %1 layers").arg(units);
   }
   inspect_ops(segment, tree.ops_of(id, passes), values, out);

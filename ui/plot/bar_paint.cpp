@@ -40,6 +40,14 @@ QList<QPointF> dots(const QRectF& rect, double radius) {
 
 }  // namespace
 
+BarSeries series_of(Role role, const QString& label) {
+  const RoleFill fill = fill_of(role);
+  return {label, color_of(role),
+          fill == RoleFill::Hatched  ? BarFill::Hatched
+          : fill == RoleFill::Dotted ? BarFill::Dotted
+                                     : BarFill::Solid};
+}
+
 QPen limit_pen() {
   QPen pen(Theme::instance().colors().bad, 1.4);
   pen.setDashPattern({4, 3});

@@ -5,10 +5,12 @@
 #include <QPainter>
 
 #include "ui/plot/bar_data.h"
+#include "ui/toolkit/roles.h"
 
 namespace shardscape::ui {
 
-QPen limit_pen();  // dashed, in the colour for bad news
+BarSeries series_of(Role role, const QString& label);  // in the role's colour and fill
+QPen limit_pen();                                      // dashed, in the colour for bad news
 void fill_bar(QPainter& painter, const QRectF& rect, const BarSeries& series, const QColor& ground);
 
 }  // namespace shardscape::ui

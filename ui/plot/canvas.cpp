@@ -125,6 +125,7 @@ void Canvas::mousePressEvent(QMouseEvent* event) {
   pressed_ = true;
   dragging_ = false;
   pressed_at_ = last_at_ = event->position();
+  grabbed_ = left && viewMoves() && grabs(pressed_at_, event->modifiers());
   update();
   if (!viewMoves()) click(event->position(), event->modifiers());
 }
@@ -137,9 +138,9 @@ void Canvas::mouseMoveEvent(QMouseEvent* event) {
   if (!dragging_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
     dragging_ = true;
     leave();
-    setCursor(Qt::ClosedHandCursor);
+    if (!grabbed_) setCursor(Qt::ClosedHandCursor);
   }
-  if (dragging_) pan(last_at_ - at);
+  if (dragging_) grabbed_ ? static_cast<void>(drag(at)) : pan(last_at_ - at);
   last_at_ = at;
 }
 
@@ -148,6 +149,7 @@ void Canvas::mouseReleaseEvent(QMouseEvent* event) {
   pressed_ = false;
   if (!viewMoves()) return;
   if (dragging_) setCursor(Qt::ArrowCursor);
+  if (dragging_ && grabbed_) drop();
   if (!std::exchange(dragging_, false) && event->button() == Qt::LeftButton && ready())
     click(event->position(), event->modifiers());
 }

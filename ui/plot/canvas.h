@@ -43,6 +43,10 @@ class Canvas : public QWidget {
   virtual void doubleClick(const QPointF& at) { click(at, {}); }
   // The button is still down after click(); false: handle as hover.
   virtual bool drag(const QPointF&) { return false; }
+  // For charts whose view moves: true if a drag of the left button from this point goes to drag() and ends
+  // with drop(), instead of moving the view.
+  virtual bool grabs(const QPointF&, Qt::KeyboardModifiers) { return false; }
+  virtual void drop() {}
 
   // Keys. false: the chart does not use the key; the event goes to the parent.
   virtual bool go(Way, Qt::KeyboardModifiers) { return false; }
@@ -50,7 +54,8 @@ class Canvas : public QWidget {
   virtual bool clear() { return false; }     // Escape
   virtual bool otherKey(const QKeyEvent&) { return false; }
 
-  // A view that moves: the middle and the left button drag it, the wheel and + - 0 F zoom it.
+  // A view that moves: the middle button drags it, and the left one where grabs() is false. The wheel and
+  // + - 0 F zoom it.
   virtual bool viewMoves() const { return false; }
   virtual void pan(const QPointF&) {}  // moves the view over the chart by this vector
   virtual void zoomAt(double, const QPointF&) {}
@@ -75,6 +80,7 @@ class Canvas : public QWidget {
   QString message_;
   QPointF pressed_at_, last_at_;
   bool pressed_ = false, dragging_ = false;
+  bool grabbed_ = false;   // the chart handles the drag
   bool keyboard_ = false;  // the focus frame is drawn: the focus came by a key, or a key was pressed since
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/chunk_layers.h"
+#include "ui/selection/layer_sequence.h"
 #include "ui/selection/step_relations.h"
 #include "ui/toolkit/graph_text.h"
 
@@ -140,6 +141,12 @@ QString GraphTree::unit_name(int first, int count) const {
   const int number = first < tower_ ? first - 1 : first - tower_ - 1;
   if (count == 1) return of + QStringLiteral("layer %1").arg(number);
   return of + QStringLiteral("layers %1 … %2").arg(number).arg(number + count - 1);
+}
+
+QString GraphTree::sequence_text(int first, int count) const {
+  QStringList kinds;
+  for (int unit = first; unit < first + count; ++unit) kinds << qtext(segment(segment_of(unit)).name);
+  return layer_sequence_text(kinds);
 }
 
 QString GraphTree::place_text(const NodeId& id) const {

@@ -53,6 +53,8 @@ class GraphTree {
   NodeId parent(const NodeId& id) const;
 
   QString unit_name(int first, int count) const;  // "Embedding", "layer 3", "layers 1 … 15", "Head"
+  // The kinds of consecutive layers: "4 × (local, local, local, global)".
+  QString sequence_text(int first, int count) const;
   // "layer 0, forward, stage 0"
   QString place_text(const NodeId& id) const;
   // Every op below the node, each once. Of a run of equal layers, only the ops of the first layer.

@@ -8,6 +8,7 @@
 
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/house_style.h"
+#include "ui/toolkit/roles.h"
 #include "ui/toolkit/style_sheet.h"
 #include "ui/toolkit/tabular_font.h"
 
@@ -16,16 +17,16 @@ namespace {
 
 void set_series(Colors& colors) {
   colors.parameters = "#3569B0";
-  colors.gradients = "#5FA3D9";
+  colors.gradients = "#7FB9E6";
   colors.optimizer = "#8A6FC0";
   colors.activations = "#E08B2C";
-  colors.logits = "#D2B535";
+  colors.logits = "#E3CB5C";
   colors.kv_cache = "#B65C7A";
-  colors.buffers = "#3E9E82";
+  colors.buffers = "#2F8F74";
   colors.runtime = "#98A2AD";
   colors.communication = "#E08B2C";
   colors.gradient_sync = "#B65C7A";
-  colors.weight_gradient = "#7C83D6";
+  colors.weight_gradient = "#2AA0B0";
 }
 
 Colors light_colors() {
@@ -129,56 +130,11 @@ void Theme::setMode(Mode mode) {
   Q_EMIT changed();
 }
 
-QColor Theme::memoryColor(MemoryCategory category) const {
-  const Colors& c = colors();
-  switch (category) {
-    case MemoryCategory::Parameters: return c.parameters;
-    case MemoryCategory::Gradients: return c.gradients;
-    case MemoryCategory::Optimizer: return c.optimizer;
-    case MemoryCategory::Activations: return c.activations;
-    case MemoryCategory::Logits: return c.logits;
-    case MemoryCategory::KvCache: return c.kv_cache;
-    case MemoryCategory::Buffers: return c.buffers;
-    case MemoryCategory::Runtime: return c.runtime;
-  }
-  return c.runtime;
-}
+QColor Theme::memoryColor(MemoryCategory category) const { return color_of(role_of(category)); }
 
-QColor Theme::timeColor(TimeCategory category) const {
-  const Colors& c = colors();
-  switch (category) {
-    case TimeCategory::MatrixProducts: return c.parameters;
-    case TimeCategory::Attention: return c.optimizer;
-    case TimeCategory::MemoryBound: return c.gradients;
-    case TimeCategory::TensorComm:
-    case TimeCategory::ContextComm: return c.communication;
-    case TimeCategory::ExpertComm:
-    case TimeCategory::PipelineComm: return c.logits;
-    case TimeCategory::DataComm: return c.gradient_sync;
-    case TimeCategory::Host: return c.runtime;
-    case TimeCategory::Optimizer: return c.buffers;
-    case TimeCategory::Bubble: return c.idle;
-  }
-  return c.runtime;
-}
+QColor Theme::timeColor(TimeCategory category) const { return color_of(role_of(category)); }
 
-QColor Theme::spanColor(SpanKind kind) const {
-  const Colors& c = colors();
-  switch (kind) {
-    case SpanKind::Forward: return c.gradients;
-    case SpanKind::Recompute:
-    case SpanKind::Backward:
-    case SpanKind::BackwardInput: return c.parameters;
-    case SpanKind::BackwardWeight: return c.weight_gradient;
-    case SpanKind::Collective: return c.gradient_sync;
-    case SpanKind::Send:
-    case SpanKind::Receive: return c.communication;
-    case SpanKind::Store:
-    case SpanKind::Load: return c.runtime;
-    case SpanKind::Optimizer: return c.buffers;
-  }
-  return c.runtime;
-}
+QColor Theme::spanColor(SpanKind kind) const { return color_of(role_of(kind)); }
 
 QColor Theme::designColor(int member) const {
   const Colors& c = colors();
@@ -186,21 +142,7 @@ QColor Theme::designColor(int member) const {
   return inks[std::clamp<int>(member, 0, static_cast<int>(std::size(inks)) - 1)];
 }
 
-QColor Theme::opColor(OpKind kind) const {
-  const Colors& c = colors();
-  if (is_redistribution(kind)) return c.communication;
-  if (is_routing(kind) && !is_relabelling(kind)) return c.buffers;
-  switch (flops_group(kind)) {
-    case FlopsGroup::MatrixProducts: return c.parameters;
-    case FlopsGroup::Attention: return c.optimizer;
-    case FlopsGroup::Activation: return c.buffers;
-    case FlopsGroup::Embedding: return c.gradients;
-    case FlopsGroup::Loss: return c.logits;
-    case FlopsGroup::Pointwise:
-    case FlopsGroup::Optimizer: return c.runtime;
-  }
-  return c.runtime;
-}
+QColor Theme::opColor(OpKind kind) const { return color_of(role_of(kind)); }
 
 QFont Theme::uiFont(double pixel_size, QFont::Weight weight) const {
   static const QString family = tabularFamily(installed_family({"Inter"}, QFontDatabase::GeneralFont));

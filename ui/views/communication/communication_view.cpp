@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ui/inspector/communication_inspection.h"
+#include "ui/plot/bar_paint.h"
 #include "ui/plot/stage_chart.h"
 #include "ui/selection/collective_selection.h"
 #include "ui/session/comparisons.h"
@@ -77,7 +78,10 @@ BarData CommunicationView::bars(const Report& report) const {
   data.nothing = tr(
       "Nothing is communicated: every group has one rank. Raise tp, dp or pp to see collectives.");
   const std::vector<std::string> groups = group_names(report);
-  for (const std::string& group : groups) data.series.push_back({group_label(group), group_color(group)});
+  for (const std::string& group : groups) {
+    data.series.push_back(series_of(role_of_group(group), group_label(group)));
+    data.series.back().color = group_color(group);
+  }
   data.legend = data.series;
   for (const StageReport& stage : report.stages) {
     std::vector<double> values;

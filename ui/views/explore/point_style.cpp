@@ -8,12 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr int kMostColours = 6;  // the most distinct colours; more values become a ramp
-
-std::array<QColor, kMostColours> palette() {
-  const Colors& c = Theme::instance().colors();
-  return {c.activations, c.buffers, c.parameters, c.optimizer, c.logits, c.gradients};
-}
+constexpr int kMostColours = 6;  // the most named values; more values become a ramp without names
 
 }  // namespace
 
@@ -71,10 +66,11 @@ void PointStyle::set(const ExploreRows& rows, int colour, int shape, UnitSystem 
   }
 }
 
+// Values take the steps of the ramp, not the colours of roles (toolkit/roles.h): tp 4 is no kind of memory.
 QColor PointStyle::color(int colour) const {
   if (ramp_) return ramp_color(static_cast<double>(colour) / (kRampSteps - 1));
-  if (colour_words_.isEmpty()) return Theme::instance().colors().parameters;
-  return palette()[static_cast<size_t>(colour % kMostColours)];
+  const auto steps = static_cast<int>(std::min<qsizetype>(colour_words_.size(), kMostColours));
+  return ramp_color(steps > 1 ? static_cast<double>(colour % steps) / (steps - 1) : 1);
 }
 
 }  // namespace shardscape::ui

@@ -98,7 +98,7 @@ Piece SheetBuilder::unit_piece(int stage, int unit, int count) {
   QString detail;
   if (count > 1) {
     detail = one_kind ? QStringLiteral("%1 × the same, %2 ops each").arg(count).arg(ops)
-                      : QStringLiteral("%1 layers of several kinds").arg(count);
+                      : tree_.sequence_text(unit, count);
   } else {
     detail = ops == 1 ? QStringLiteral("1 op") : QStringLiteral("%1 ops").arg(ops);
   }

@@ -5,6 +5,7 @@
 
 #include "memory/memory_timeline.h"
 #include "ui/inspector/memory_inspection.h"
+#include "ui/plot/bar_paint.h"
 #include "ui/plot/stage_chart.h"
 #include "ui/session/memory_advisor.h"
 #include "ui/session/memory_problem.h"
@@ -132,8 +133,7 @@ BarData MemoryView::bars(const Report& report) const {
   data.text = [units](double value) { return bytes_text(static_cast<Wide>(value), units); };
   for (int i = 0; i < kAllMemoryCategories; ++i) {
     const auto category = static_cast<MemoryCategory>(i);
-    data.series.push_back(
-        {text_of(memory_category_label(category)), Theme::instance().memoryColor(category)});
+    data.series.push_back(series_of(role_of(category), text_of(memory_category_label(category))));
   }
   data.legend = data.series;
   if (trains(report.design))

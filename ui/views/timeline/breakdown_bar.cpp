@@ -41,12 +41,7 @@ QFont legend_font() { return Theme::instance().uiFont(12); }
 
 }  // namespace
 
-BarSeries time_series(TimeCategory category) {
-  const bool hatched = category == TimeCategory::ContextComm || category == TimeCategory::PipelineComm ||
-                       category == TimeCategory::Host;
-  return {short_label(category), Theme::instance().timeColor(category),
-          hatched ? BarFill::Hatched : BarFill::Solid};
-}
+BarSeries time_series(TimeCategory category) { return series_of(role_of(category), short_label(category)); }
 
 BreakdownBar::BreakdownBar(QWidget* parent)
     : Canvas(QStringLiteral("breakdown"), tr("Where the time of a step goes"), parent) {

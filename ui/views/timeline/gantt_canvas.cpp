@@ -33,6 +33,8 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   selected_ = hovered_ = {};
   matching_.clear();
   op_ = -1;
+  overlay_.range.reset();
+  overlay_.flows.clear();
   items_out_ = {};
   ops_out_ = {};
   peak_.reset();
@@ -41,6 +43,8 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   steps_.insert(steps_.end(), others_.begin(), others_.end());
   limitRows();
   for (const GanttStep& step : steps_) details_.emplace_back().setStep(step.report, step.lanes);
+  if (before > 0)
+    for (double& seconds : overlay_.bookmarks) seconds *= length() / before;
   if (!same_shape || at_home_ || before <= 0) {
     fit();
   } else {  // keep the visible range in the new step
@@ -89,6 +93,7 @@ void GanttCanvas::limitRows() {
     step.only = only_ < 0 ? -1
                           : Comparisons::sameStagePlace(only_, steps_.front().lanes->stages(),
                                                         step.lanes->stages());
+  for (GanttStep& step : steps_) step.rows = row_orders_[step.member];
 }
 
 size_t GanttCanvas::at(int member) const {
@@ -112,6 +117,8 @@ void GanttCanvas::setHighlight(std::function<bool(const ItemRef&)> items,
 void GanttCanvas::setSelected(const ItemRef& ref, int op) {
   selected_ = ref;
   op_ = op;
+  if (ref.valid()) overlay_.range.reset();
+  overlay_.flows = ref.valid() && !steps_.empty() ? flows_of(lanesOf(ref), ref) : std::vector<Flow>();
   findMatchingItems();
   describe();
   update();
@@ -197,6 +204,7 @@ void GanttCanvas::reveal(const ItemRef& ref) {
                                        : (item.begin + item.end - view_.seconds) / 2;
     at_home_ = false;
   }
+  if (ref.lane > 0) foldRow(ref.member, ref.stage, false);
   const GanttLayout layout = ganttLayout();
   if (const int at = layout.rowOf(ref); at >= 0) {
     const QRectF row = layout.rowRect(at).adjusted(0, steps_.size() > 1 ? -GanttLayout::kHeading : 0, 0, 0);
@@ -241,9 +249,10 @@ void GanttCanvas::paintWindow(QPainter& painter, const QRect&) {
     }
     return detail.placed(ref, from, to);
   };
-  paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), steps_,
+  shown_ = paint_gantt(painter, layout, marks(), ops, texts_);
+  paint_gantt_legend(painter, QRectF(layout.plot().left(), 0, layout.plot().width(), 14), shown_,
                      Theme::instance().colors().ground);
-  paint_gantt(painter, layout, marks(), ops, texts_);
+  paint_overlay(painter, layout, overlay_, Theme::instance().colors().ground);
   paintThumb(painter, layout);
   if (detail_wanted_) QMetaObject::invokeMethod(this, qOverload<>(&QWidget::update), Qt::QueuedConnection);
 }
@@ -271,14 +280,15 @@ void GanttCanvas::paint(QPainter& painter, const QRectF& rect, const QColor& gro
   GanttMarks of = marks();
   of.ground = ground;
   of.hovered = {};
-  paint_gantt_legend(painter, QRectF(layout.plot().left(), rect.top(), layout.plot().width(), 14), steps_,
-                     ground);
-  paint_gantt(
+  const Roles shown = paint_gantt(
       painter, layout, of,
       [this](const ItemRef& ref, double from, double to) {
         return details_[at(ref.member)].placed(ref, from, to);
       },
       texts_);
+  paint_gantt_legend(painter, QRectF(layout.plot().left(), rect.top(), layout.plot().width(), 14), shown,
+                     ground);
+  paint_overlay(painter, layout, overlay_, ground);
 }
 
 void GanttCanvas::resizeEvent(QResizeEvent*) { keepInReach(); }

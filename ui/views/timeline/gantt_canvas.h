@@ -1,11 +1,15 @@
-// The timeline as a widget. It zooms around the cursor and pans; boxes are selected by mouse and keys;
-// painted on any device.
+// The timeline as a widget, with the mouse and the keys of Perfetto: the wheel scrolls the rows, with Ctrl it
+// zooms around the cursor; a drag marks a range, with Shift it moves the view; W A S D zoom and move. Boxes
+// are selected by mouse and keys. Rows fold and change places. Painted on any device.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "ui/plot/canvas.h"
 #include "ui/session/estimate.h"
+#include "ui/views/timeline/gantt_overlay.h"
 #include "ui/views/timeline/gantt_painter.h"
 
 namespace shardscape::ui {
@@ -46,6 +50,18 @@ class GanttCanvas : public Canvas {
   OpDetail& detail(int member = 0) { return details_[at(member)]; }
   std::vector<PlacedOp> opsShown(const ItemRef& ref) const;  // empty if the box is too small to show ops
   bool critical() const { return critical_; }
+  const Roles& shownRoles() const { return shown_; }  // of the last frame; the legend names them
+  const std::optional<TimeRange>& range() const { return overlay_.range; }
+  const std::vector<Flow>& flows() const { return overlay_.flows; }  // arrows of the selected box
+  // Rows of one design. The order and the folded rows stay while its number of stages stays.
+  void foldRow(int member, int stage, bool folded);
+  void foldAll(bool folded);
+  void moveRow(int row, int to);  // indices of the layout's rows; both of one design
+  // Bookmarks, in seconds of the step. They keep their relative places in a new step.
+  const std::vector<double>& bookmarks() const { return overlay_.bookmarks; }
+  void setBookmarks(std::vector<double> seconds);
+  void toggleBookmark();         // at the selected box, else at the mouse, else in the middle
+  void goToBookmark(int steps);  // 1: the next one, -1: the previous one
   QString tipAt(const QPointF& point) const override;
 
   QSize sizeHint() const override { return {640, 320}; }
@@ -55,6 +71,8 @@ class GanttCanvas : public Canvas {
  Q_SIGNALS:
   void itemSelected(int stage, int span, int op);
   void comparedItemSelected();  // a box of a compared design was selected
+  void rangeMarked();           // range() is set
+  void bookmarksChanged();
   void cleared();
   void searchRequested();
 
@@ -67,6 +85,9 @@ class GanttCanvas : public Canvas {
   void leave() override;
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;
+  bool grabs(const QPointF& at, Qt::KeyboardModifiers held) override;
+  bool drag(const QPointF& at) override;
+  void drop() override;
   void pan(const QPointF& pixels) override;
   void zoomAt(double factor, const QPointF& at) override;
   void wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) override;
@@ -93,6 +114,10 @@ class GanttCanvas : public Canvas {
   const Lanes& lanesOf(const ItemRef& ref) const { return *stepOf(ref).lanes; }
   double length() const { return longest(steps_); }
   void limitRows();
+  void markRange(const QPointF& from, const QPointF& to);
+  void markShownRange();  // of the selected box, else what is visible
+  bool moveKey(int key);  // W A S D
+  std::optional<double> timeUnderMouse() const;
 
   GanttSteps steps_;  // empty: nothing to show
   mutable LaidOutTexts texts_;
@@ -104,6 +129,12 @@ class GanttCanvas : public Canvas {
   GanttView view_;
   bool at_home_ = true, critical_ = false;
   ItemRef selected_, hovered_;
+  GanttOverlay overlay_;
+  Roles shown_;
+  std::map<int, RowOrder> row_orders_;  // by member
+  QPointF grabbed_at_;
+  int grabbed_row_ = -1;  // a row whose label is dragged; -1: a range is marked
+  std::optional<QPointF> mouse_;
   std::vector<ItemRef> matching_;
   int op_ = -1;
   std::function<bool(const ItemRef&)> items_out_;

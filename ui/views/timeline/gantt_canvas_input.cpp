@@ -10,6 +10,15 @@
 #include "ui/views/timeline/span_text.h"
 
 namespace shardscape::ui {
+namespace {
+
+bool onLabel(const GanttLayout& layout, const QPointF& at) {
+  for (size_t step = 0; step < layout.steps().size(); ++step)
+    if (layout.heading(step).contains(at)) return false;
+  return at.x() < layout.plot().left() && at.y() >= layout.plot().top() && layout.rowAt(at.y()) >= 0;
+}
+
+}  // namespace
 
 int GanttCanvas::opAt(const ItemRef& ref, const QPointF& point) const {
   const std::vector<PlacedOp> ops = opsShown(ref);
@@ -42,7 +51,14 @@ QString GanttCanvas::tipOf(const ItemRef& ref) const {
 
 QString GanttCanvas::tipAt(const QPointF& point) const {
   if (steps_.empty()) return {};
-  const ItemRef ref = ganttLayout().at(point);
+  const GanttLayout layout = ganttLayout();
+  for (size_t i = 0; i < overlay_.bookmarks.size(); ++i)
+    if (bookmark_flag(layout, overlay_.bookmarks[i]).contains(point))
+      return tr("Bookmark %1 at %2\nN: next bookmark. B: set one, or remove it")
+          .arg(i + 1)
+          .arg(seconds_text(overlay_.bookmarks[i]));
+  if (onLabel(layout, point)) return tr("Click: fold or unfold. Drag: move the row. Ctrl+click: all rows");
+  const ItemRef ref = layout.at(point);
   if (!ref.valid()) return {};
   const QString tip = tipOf(ref);
   const int op = opAt(ref, point);
@@ -53,24 +69,38 @@ QString GanttCanvas::tipAt(const QPointF& point) const {
   return text + u'\n' + tip;
 }
 
-bool GanttCanvas::hover(const QPointF& at, bool) {
+bool GanttCanvas::hover(const QPointF& at, bool has_tip) {
+  mouse_ = at;
   const ItemRef hovered = ganttLayout().at(at);
   if (!(hovered == hovered_)) update();
   hovered_ = hovered;
-  return hovered.valid();
+  return has_tip;
 }
 
 void GanttCanvas::leave() {
   hovered_ = {};
+  mouse_.reset();
   update();
 }
 
-void GanttCanvas::click(const QPointF& at, Qt::KeyboardModifiers) {
-  const ItemRef ref = ganttLayout().at(at);
+void GanttCanvas::click(const QPointF& at, Qt::KeyboardModifiers held) {
+  const GanttLayout layout = ganttLayout();
+  for (size_t i = 0; i < overlay_.bookmarks.size(); ++i)
+    if (bookmark_flag(layout, overlay_.bookmarks[i]).contains(at)) {
+      overlay_.bookmark = static_cast<int>(i);
+      return goToBookmark(0);
+    }
+  if (onLabel(layout, at)) {
+    const GanttRow& row = layout.rows()[static_cast<size_t>(layout.rowAt(at.y()))];
+    return held & Qt::ControlModifier ? foldAll(!row.folded)
+                                      : foldRow(steps_[row.step].member, row.stage, !row.folded);
+  }
+  const ItemRef ref = layout.at(at);
   ref.valid() ? select(ref, opAt(ref, at)) : static_cast<void>(clear());
 }
 
 void GanttCanvas::doubleClick(const QPointF& at) {
+  if (onLabel(ganttLayout(), at)) return;
   const ItemRef ref = ganttLayout().at(at);
   ref.valid() ? zoomTo(ref) : fit();
 }
@@ -84,12 +114,12 @@ void GanttCanvas::pan(const QPointF& pixels) {
   keepInReach();
 }
 
+// As in Perfetto: scrolls the rows; with Ctrl zooms about the cursor, with Shift moves along the step.
 void GanttCanvas::wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at) {
   constexpr double kLine = 48;
+  if (held & Qt::ControlModifier) return Canvas::wheel(notches, held, at);
   if (held & Qt::ShiftModifier) return pan({-(notches.y() != 0 ? notches.y() : notches.x()) * kLine, 0});
-  if (held & Qt::ControlModifier) return pan({0, -notches.y() * kLine});
-  pan({-notches.x() * kLine, 0});
-  Canvas::wheel(notches, held, at);
+  pan({-notches.x() * kLine, -notches.y() * kLine});
 }
 
 // Moves along the stream, or along the ops of a box while an op is selected.
@@ -159,6 +189,11 @@ bool GanttCanvas::go(Way way, Qt::KeyboardModifiers held) {
   const bool shift = held & Qt::ShiftModifier, free = !selected_.valid();
   const double page = ganttLayout().plot().height();
   const auto items = [&] { return static_cast<int>(lanesOf(selected_).items()); };
+  if ((held & Qt::AltModifier) && (way == Way::Up || way == Way::Down)) {
+    const int row = free ? -1 : ganttLayout().rowOf(selected_);
+    if (row >= 0) moveRow(row, row + (way == Way::Up ? -1 : 1));
+    return true;
+  }
   switch (way) {
     case Way::Left: shift || free ? pan({-kPan, 0}) : step(-1); break;
     case Way::Right: shift || free ? pan({kPan, 0}) : step(1); break;
@@ -180,15 +215,48 @@ bool GanttCanvas::activate() {
 }
 
 bool GanttCanvas::clear() {
+  overlay_.range.reset();
   setSelected({});
   Q_EMIT cleared();
   return true;
 }
 
+bool GanttCanvas::moveKey(int key) {
+  constexpr double kPan = 60, kZoom = 1.4;
+  const QRectF plot = ganttLayout().plot();
+  const double factor = key == Qt::Key_W ? kZoom : 1 / kZoom;
+  switch (key) {
+    case Qt::Key_A: pan({-kPan, 0}); return true;
+    case Qt::Key_D: pan({kPan, 0}); return true;
+    case Qt::Key_W:
+    case Qt::Key_S: mouse_&& plot.contains(*mouse_) ? zoomAt(factor, *mouse_) : zoomBy(factor); return true;
+    default: return false;
+  }
+}
+
 bool GanttCanvas::otherKey(const QKeyEvent& event) {
-  if (!event.matches(QKeySequence::Find)) return false;
-  Q_EMIT searchRequested();
-  return true;
+  if (event.matches(QKeySequence::Find)) {
+    Q_EMIT searchRequested();
+    return true;
+  }
+  if (event.modifiers() & (Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier)) return false;
+  const bool shift = event.modifiers() & Qt::ShiftModifier;
+  if (!shift && moveKey(event.key())) return true;
+  switch (event.key()) {
+    case Qt::Key_R: markShownRange(); return true;
+    case Qt::Key_B: toggleBookmark(); return true;
+    case Qt::Key_N: goToBookmark(shift ? -1 : 1); return true;
+    case Qt::Key_C: {
+      const GanttLayout layout = ganttLayout();
+      const int at = selected_.valid() ? layout.rowOf(selected_) : layout.firstRow();
+      if (at < 0 || at >= static_cast<int>(layout.rows().size())) return true;
+      const GanttRow& row = layout.rows()[static_cast<size_t>(at)];
+      shift || !selected_.valid() ? foldAll(!row.folded)
+                                  : foldRow(steps_[row.step].member, row.stage, !row.folded);
+      return true;
+    }
+    default: return false;
+  }
 }
 
 }  // namespace shardscape::ui

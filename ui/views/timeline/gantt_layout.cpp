@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 namespace shardscape::ui {
 namespace {
@@ -12,12 +14,34 @@ struct Density {
 // Row heights from roomy to dense. The first density with which all rows fit is used.
 constexpr Density kDensities[] = {{32, 10, 3, 30}, {26, 9, 2, 20}, {22, 9, 1, 12},
                                   {20, 6, 1, 8},   {14, 4, 1, 6},  {12, 3, 1, 5}};
+constexpr double kMostCompute = 72, kMostThin = 22;  // where few rows share a high view
+constexpr double kFolded = 16;
 
-double row_height(const Density& d, const std::vector<StreamLane>& lanes) {
+double row_height(const Density& d, const std::vector<StreamLane>& lanes, bool folded) {
+  if (folded) return std::min(d.compute, kFolded) + std::min(d.gap, 8.0);
   return d.compute + static_cast<double>(lanes.size() - 1) * (d.thin + d.thin_gap) + d.gap;
 }
 
+// The roomiest density, with higher lanes as far as `left` pixels allow it.
+Density stretched(double left, double computes, double thins) {
+  Density density = kDensities[0];
+  if (computes <= 0 || left <= 0) return density;
+  // Lanes grow in proportion.
+  const double base = computes * density.compute + thins * density.thin;
+  const double factor = 1 + left / base;
+  density.compute = std::floor(std::min(kMostCompute, density.compute * factor));
+  density.thin = std::floor(std::min(kMostThin, density.thin * factor));
+  return density;
+}
+
 }  // namespace
+
+std::vector<int> RowOrder::all(int count) const {
+  if (static_cast<int>(stages.size()) == count) return stages;
+  std::vector<int> out(static_cast<size_t>(count));
+  std::iota(out.begin(), out.end(), 0);
+  return out;
+}
 
 double longest(const GanttSteps& steps) {
   double most = 0;
@@ -29,45 +53,77 @@ GanttLayout::GanttLayout(const QRectF& area, const GanttSteps& steps, const Gant
     : steps_(steps), view_(view), plot_(area.adjusted(kLabels, kAxis, -8, 0)) {
   scale_ = std::max(1.0, plot_.width()) / std::max(view_.seconds, 1e-12);
   const double heading = steps.size() > 1 ? kHeading : 0;
-  const auto each = [&](const auto& visit) {
-    for (size_t i = 0; i < steps.size(); ++i) {
-      const int stages = steps[i].lanes->stages(), only = steps[i].only;
-      for (int s = std::max(0, only); s < (only < 0 ? stages : std::min(only + 1, stages)); ++s) visit(i, s);
-    }
+  for (size_t i = 0; i < steps.size(); ++i)
+    for (const int stage : steps[i].rows.all(steps[i].lanes->stages()))
+      if (steps[i].only < 0 || steps[i].only == stage)
+        rows_.push_back({i, stage, 0, 0, steps[i].rows.folded.count(stage) > 0});
+  const auto lanes = [&](const GanttRow& row) -> const std::vector<StreamLane>& {
+    return steps[row.step].lanes->of(row.stage);
   };
-  const Density* chosen = kDensities;
-  for (const Density& density : kDensities) {
-    chosen = &density;
-    double all = heading * static_cast<double>(steps.size());
-    each([&](size_t step, int s) { all += row_height(density, steps[step].lanes->of(s)); });
-    if (all <= plot_.height()) break;
+  const auto height = [&](const Density& density) {
+    return std::accumulate(
+        rows_.begin(), rows_.end(), heading * static_cast<double>(steps.size()),
+        [&](double sum, const GanttRow& row) { return sum + row_height(density, lanes(row), row.folded); });
+  };
+  Density chosen = kDensities[std::size(kDensities) - 1];
+  for (const Density& density : kDensities)
+    if (height(density) <= plot_.height()) {
+      chosen = density;
+      break;
+    }
+  if (const double left = plot_.height() - height(kDensities[0]) - kDensities[0].gap / 2; left > 0) {
+    double computes = 0, thins = 0;
+    for (const GanttRow& row : rows_)
+      if (!row.folded) computes += 1, thins += static_cast<double>(lanes(row).size() - 1);
+    chosen = stretched(left, computes, thins);
   }
-  compute_ = chosen->compute;
-  thin_ = chosen->thin;
-  thin_gap_ = chosen->thin_gap;
-  gap_ = chosen->gap;
+  compute_ = chosen.compute;
+  thin_ = chosen.thin;
+  thin_gap_ = chosen.thin_gap;
+  gap_ = chosen.gap;
+  folded_ = std::min(compute_, kFolded);
   double top = heading > 0 ? 0 : gap_ / 2;
-  each([&](size_t step, int s) {
-    if (first_row_.size() <= step) {
-      first_row_.resize(step + 1, static_cast<int>(rows_.size()));
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    GanttRow& row = rows_[r];
+    if (first_row_.size() <= row.step) {
+      first_row_.resize(row.step + 1, static_cast<int>(r));
+      row_of_.resize(row.step + 1);
+      row_of_.back().assign(static_cast<size_t>(steps[row.step].lanes->stages()), -1);
       top += heading;
     }
-    rows_.push_back({step, s, top, top + row_height(*chosen, steps[step].lanes->of(s))});
-    top = rows_.back().bottom;
-  });
+    row_of_[row.step][static_cast<size_t>(row.stage)] = static_cast<int>(r);
+    row.top = top;
+    row.bottom = top += row_height(chosen, lanes(row), row.folded);
+  }
   height_ = top;
   view_.top = std::clamp(view_.top, 0.0, std::max(0.0, height_ - plot_.height()));
 }
 
 int GanttLayout::rowOf(const ItemRef& ref) const {
-  for (size_t i = 0; i < steps_.size() && i < first_row_.size(); ++i) {
-    if (steps_[i].member != ref.member) continue;
-    const int row = first_row_[i] + ref.stage - rows_[static_cast<size_t>(first_row_[i])].stage;
-    const bool shown = row >= first_row_[i] && row < static_cast<int>(rows_.size()) &&
-                       rows_[static_cast<size_t>(row)].step == i;
-    return shown ? row : -1;
-  }
+  for (size_t i = 0; i < row_of_.size(); ++i)
+    if (steps_[i].member == ref.member)
+      return ref.stage >= 0 && ref.stage < static_cast<int>(row_of_[i].size())
+                 ? row_of_[i][static_cast<size_t>(ref.stage)]
+                 : -1;
   return -1;
+}
+
+int GanttLayout::rowAt(double y) const {
+  for (int row = firstRow(); row < endRow(); ++row)
+    if (const QRectF rect = rowRect(row); y >= rect.top() && y < rect.bottom()) return row;
+  return -1;
+}
+
+std::pair<int, int> GanttLayout::rowsBetween(double y0, double y1) const {
+  const auto all = static_cast<int>(rows_.size());
+  if (y0 < plot_.top()) return {0, all};
+  const auto row_at = [&](double y) {
+    const double at = y - plot_.top() + view_.top;
+    const auto it = std::partition_point(rows_.begin(), rows_.end(),
+                                         [&](const GanttRow& row) { return row.bottom <= at; });
+    return std::min(all - 1, static_cast<int>(it - rows_.begin()));
+  };
+  return all == 0 ? std::pair(0, 0) : std::pair(row_at(std::min(y0, y1)), row_at(std::max(y0, y1)) + 1);
 }
 
 QRectF GanttLayout::rowRect(int row) const {
@@ -78,7 +134,9 @@ QRectF GanttLayout::rowRect(int row) const {
 
 QRectF GanttLayout::lane(int row, int lane) const {
   const double top = std::round(plot_.top() + rows_[static_cast<size_t>(row)].top - view_.top);
-  if (lane == 0) return {plot_.left(), top, plot_.width(), compute_};
+  const bool folded = rows_[static_cast<size_t>(row)].folded;
+  if (lane == 0) return {plot_.left(), top, plot_.width(), folded ? folded_ : compute_};
+  if (folded) return {};
   return {plot_.left(), top + compute_ + thin_gap_ + (lane - 1) * (thin_ + thin_gap_), plot_.width(), thin_};
 }
 
@@ -124,7 +182,8 @@ ItemRef GanttLayout::at(const QPointF& point) const {
     const GanttRow& shown = rows_[static_cast<size_t>(row)];
     const std::vector<StreamLane>& lanes = steps_[shown.step].lanes->of(shown.stage);
     for (int l = 0; l < static_cast<int>(lanes.size()); ++l) {
-      if (!lane(row, l).adjusted(0, -0.5, 0, thin_gap_).contains(point)) continue;
+      const QRectF area = lane(row, l);
+      if (area.isNull() || !area.adjusted(0, -0.5, 0, thin_gap_).contains(point)) continue;
       const StreamLane& of = lanes[static_cast<size_t>(l)];
       constexpr double kReach = 2;  // pixels around a box, so that thin boxes can be hit
       size_t i = Lanes::first_after(of, seconds(point.x() - kReach));

@@ -4,6 +4,7 @@
 #include <QRectF>
 #include <QString>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "plan/report.h"
@@ -16,6 +17,13 @@ struct GanttView {
   double from = 0, seconds = 1, top = 0;
 };
 
+// How a person arranged the rows of a step. Empty: all stages in order, all streams shown.
+struct RowOrder {
+  std::vector<int> stages;                // from top to bottom
+  std::set<int> folded;                   // stages of which only the compute stream is shown
+  std::vector<int> all(int count) const;  // `stages`, or 0 to count - 1 if the number of stages differs
+};
+
 // One of the steps that are drawn on one axis: first the present design's step, below it the steps of pinned
 // designs.
 struct GanttStep {
@@ -24,6 +32,7 @@ struct GanttStep {
   std::shared_ptr<const Report> report;
   std::shared_ptr<const Lanes> lanes;
   int only = -1;  // the only shown stage; -1: all stages
+  RowOrder rows{};
 };
 using GanttSteps = std::vector<GanttStep>;
 double longest(const GanttSteps& steps);  // seconds of the longest step
@@ -33,6 +42,7 @@ struct GanttRow {
   size_t step = 0;  // index among the steps
   int stage = 0;
   double top = 0, bottom = 0;  // from the top of all rows
+  bool folded = false;         // only the compute stream is shown
 };
 
 class GanttLayout {
@@ -48,7 +58,7 @@ class GanttLayout {
   const std::vector<GanttRow>& rows() const { return rows_; }
   int rowOf(const ItemRef& ref) const;    // the row of the box's stage; -1: the stage is not shown
   QRectF rowRect(int row) const;          // the whole width with labels
-  QRectF lane(int row, int lane) const;   // the area of the boxes
+  QRectF lane(int row, int lane) const;   // the area of the boxes; null in a folded row, except lane 0
   QRectF lane(const ItemRef& ref) const;  // null where the stage is not shown
   // The heading with the name of the design: above the step's first row, or at the top of the plot while that
   // row is scrolled away. Null if there is one step only.
@@ -58,7 +68,10 @@ class GanttLayout {
   int endRow() const;
   bool laneLabels() const { return thin_ >= 9; }
   ItemRef at(const QPointF& point) const;  // invalid between boxes
-  QRectF rect(const ItemRef& ref) const;   // null where the stage is not shown
+  int rowAt(double y) const;               // -1: none
+  // The rows that the span of pixels meets; above the boxes (on the axis): all rows.
+  std::pair<int, int> rowsBetween(double y0, double y1) const;  // first, and one past the last
+  QRectF rect(const ItemRef& ref) const;                        // null where the stage is not shown
   static constexpr double kLabels = 74, kAxis = 50, kHeading = 22;
 
  private:
@@ -67,8 +80,10 @@ class GanttLayout {
   QRectF plot_;
   double scale_ = 1, height_ = 0;
   double compute_ = 24, thin_ = 9, thin_gap_ = 2, gap_ = 14;
+  double folded_ = 14;  // height of the compute stream of a folded row
   std::vector<GanttRow> rows_;
-  std::vector<int> first_row_;  // of every step
+  std::vector<int> first_row_;            // of every step
+  std::vector<std::vector<int>> row_of_;  // [step][stage]; -1: not shown
 };
 
 }  // namespace shardscape::ui

@@ -13,6 +13,7 @@
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/graph_text.h"
+#include "ui/toolkit/roles.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/timeline/span_text.h"
@@ -26,7 +27,10 @@ constexpr double kTickRoom = 90;    // pixels between ticks
 constexpr double kAlone = 1.5;      // pixels; thinner boxes are merged
 constexpr double kRounded = 40;     // pixels; wider boxes have round corners if there are few boxes
 constexpr double kParts = 4;        // pixels; thinner parts of a box are drawn as their share of the box
+constexpr double kPattern = 4;      // pixels; narrower boxes are not hatched
 constexpr size_t kMostLinks = 600;  // the most lines of the critical path between stages
+
+bool solid(SpanKind kind) { return fill_of(role_of(kind)) == RoleFill::Solid; }
 
 // The colours of one frame.
 struct Inks {
@@ -70,7 +74,7 @@ class Painter {
         tight_metrics_(tight_),
         longest_(QString::number(lanes_.last_microbatch()).size(), u'0') {}
 
-  void run() {
+  Roles run() {
     p_.save();
     p_.setClipRect(QRectF(l_.plot().left() - GanttLayout::kLabels, l_.plot().top(),
                           l_.plot().width() + GanttLayout::kLabels, l_.plot().height()),
@@ -93,6 +97,7 @@ class Painter {
     p_.restore();
     if (of_.member == 0) peak();
     heading();
+    return seen_;
   }
 
   // Draws the parts that all steps share.
@@ -175,17 +180,31 @@ class Painter {
     return !m_.item_highlighted || m_.item_highlighted(ref);
   }
 
+  // A triangle that points down at shown streams, and to the right of folded ones.
+  void fold_mark(const QPointF& at, bool folded) {
+    const QPolygonF mark = folded ? QPolygonF{at + QPointF(-1.5, -3.5), at + QPointF(2.5, 0),
+                                              at + QPointF(-1.5, 3.5)}
+                                  : QPolygonF{at + QPointF(-3.5, -1.5), at + QPointF(3.5, -1.5),
+                                              at + QPointF(0, 2.5)};
+    p_.setRenderHint(QPainter::Antialiasing);
+    p_.setPen(Qt::NoPen);
+    p_.setBrush(inks_.colors.secondary);
+    p_.drawPolygon(mark);
+    p_.setRenderHint(QPainter::Antialiasing, false);
+  }
+
   void labels(int row) {
     const int stage = l_.rows()[static_cast<size_t>(row)].stage;
     const double right = l_.plot().left() - 10, left = right - GanttLayout::kLabels + 10;
     const std::vector<StreamLane>& lanes = lanes_.of(stage);
     const QRectF compute = l_.lane(row, 0);
-    const bool narrow = compute.height() < 14;
+    const bool narrow = compute.height() < 14, folded = l_.rows()[static_cast<size_t>(row)].folded;
+    fold_mark(QPointF(left + 3, compute.center().y()), folded);
     p_.setFont(narrow ? small_ : Theme::instance().uiFont(12));
     p_.setPen(inks_.colors.text);
     p_.drawText(QRectF(left, compute.center().y() - 8, right - left, 16), Qt::AlignRight | Qt::AlignVCenter,
                 tr("stage %1").arg(stage));
-    if (!l_.laneLabels()) return;
+    if (!l_.laneLabels() || folded) return;
     p_.setFont(small_);
     p_.setPen(inks_.colors.secondary);
     for (size_t i = 1; i < lanes.size(); ++i) {
@@ -225,6 +244,7 @@ class Painter {
       sum += column_.weight[k];
       if (column_.weight[k] > column_.weight[most]) most = k;
     }
+    see(role_of(static_cast<SpanKind>(most)));
     const QColor& ink = !column_.out[most] ? inks_.faint[most]
                         : sum < 0.5        ? inks_.half[most]
                                            : inks_.full[most];
@@ -251,6 +271,7 @@ class Painter {
     const int stage = l_.rows()[static_cast<size_t>(row)].stage;
     const StreamLane& lane = lanes_.of(stage)[static_cast<size_t>(number)];
     const QRectF rect = l_.lane(row, number);
+    if (rect.isNull()) return;  // folded
     const double end = l_.seconds(l_.plot().right());
     column_ = {};
     run_ = {};
@@ -272,17 +293,16 @@ class Painter {
     flush_run(rect);
   }
 
+  void see(Role role) { seen_.set(static_cast<size_t>(role)); }
+
   void fill(const QRectF& rect, SpanKind kind, bool out) {
-    if (kind == SpanKind::Recompute && rect.width() >= 3) {
-      fill_bar(p_, rect,
-               {QString(),
-                out ? inks_.full[static_cast<int>(SpanKind::Backward)]
-                    : inks_.half[static_cast<int>(SpanKind::Backward)],
-                BarFill::Dotted},
-               inks_.ground);
-      return;
-    }
-    p_.fillRect(rect, inks_.fill(kind, out));
+    const Role role = role_of(kind);
+    see(role);
+    if (fill_of(role) == RoleFill::Solid || rect.width() < kPattern)
+      return p_.fillRect(rect, inks_.fill(kind, out));
+    BarSeries series = series_of(role, {});
+    if (!out) series.color = inks_.half[static_cast<int>(kind)];
+    fill_bar(p_, rect, series, inks_.ground);
   }
 
   void box(const ItemRef& ref, const LaneItem& item, const QRectF& lane, double x0, double x1, bool out) {
@@ -297,14 +317,15 @@ class Painter {
     }
     if (item.recompute > 0 && x1 - x0 >= kParts) {
       parts(ref, item, rect, x0, x1, out);
-    } else if (x1 - x0 >= kRounded && lane.height() >= 14) {
+    } else if (x1 - x0 >= kRounded && lane.height() >= 14 && solid(item.kind)) {
+      see(role_of(item.kind));
       p_.setRenderHint(QPainter::Antialiasing);
       p_.setPen(Qt::NoPen);
       p_.setBrush(inks_.fill(item.kind, out));
       p_.drawRoundedRect(rect, 2, 2);
       p_.setRenderHint(QPainter::Antialiasing, false);
     } else {
-      p_.fillRect(rect, inks_.fill(item.kind, out));
+      fill(rect, item.kind, out);
     }
     if (lane.height() >= 12) label(item, rect, out);
   }
@@ -354,7 +375,7 @@ class Painter {
                                          : pass_label(item)) +
                    mark;
     if (item.pass == Pass::Communication && item.microbatch >= 0) return;
-    const bool patch = patterned && !share;
+    const bool patch = (patterned && !share) || !solid(item.kind);
     const double room = rect.width() - (patch ? 40 : 3);
     // All boxes of equal width have their numbers, or none has. The longest number decides, and whether the
     // tight font is used.
@@ -384,6 +405,13 @@ class Painter {
     return QString::fromStdString(lanes_.simulation().names[static_cast<size_t>(name)].text);
   }
 
+  void paint_op(const QRectF& rect, Role role, const QColor& ink) {
+    if (fill_of(role) == RoleFill::Solid || rect.width() < kPattern) return p_.fillRect(rect, ink);
+    BarSeries series = series_of(role, {});
+    series.color = ink;
+    fill_bar(p_, rect, series, inks_.ground);
+  }
+
   void paint_ops(const LaneItem& item, const QRectF& rect, const std::vector<PlacedOp>& ops, bool out) {
     p_.fillRect(rect, inks_.faint[static_cast<int>(item.kind)]);
     column_ = {};
@@ -393,13 +421,15 @@ class Painter {
       const double x0 = std::max(l_.x(op.begin), rect.left()), x1 = std::min(l_.x(op.end), rect.right());
       if (x1 - painted[op.concurrent] < 0.7) continue;  // thinner than a pixel: the previous op covers it
       const Op& of = report_.graph().segments[static_cast<size_t>(op.segment)].op(op.op);
-      const QColor ink = Theme::instance().opColor(of.kind);
+      const Role role = role_of(of);
+      const QColor ink = color_of(role);
+      see(role);
       const bool marked = out &&
                           (!m_.op_highlighted || m_.op_highlighted(of_.member, op.segment, op.op, op.layer));
       const QRectF at(x0, op.concurrent ? top + compute_height : top,
                       std::max(1.0, x1 - x0 - (x1 - x0 >= 4 ? 1 : 0)),
                       op.concurrent ? rect.height() - compute_height : compute_height);
-      p_.fillRect(at, marked ? ink : mixed(inks_.ground, ink, 0.3));
+      paint_op(at, role, marked ? ink : mixed(inks_.ground, ink, 0.3));
       painted[op.concurrent] = x1;
       if (at.width() < 30 || at.height() < small_metrics_.capHeight() + 2) continue;
       const auto [title, first] = titles_.try_emplace({op.segment, op.op});
@@ -407,9 +437,14 @@ class Painter {
       const QString text = small_metrics_.elidedText(title->second, Qt::ElideRight, at.width() - 6);
       if (text.size() < 3) continue;
       p_.setFont(small_);
-      p_.setPen(!marked                           ? inks_.colors.secondary
-                : contrast(Qt::white, ink) >= 4.5 ? QColor(Qt::white)
-                                                  : readable(QColor("#0F1E33"), ink));
+      if (fill_of(role) != RoleFill::Solid)
+        p_.fillRect(
+            QRectF(at.left() + 1, at.center().y() - 6, small_metrics_.horizontalAdvance(text) + 4, 12),
+            inks_.ground);
+      p_.setPen(!marked                            ? inks_.colors.secondary
+                : fill_of(role) != RoleFill::Solid ? inks_.colors.text
+                : contrast(Qt::white, ink) >= 4.5  ? QColor(Qt::white)
+                                                   : readable(QColor("#0F1E33"), ink));
       p_.drawText(QPointF(at.left() + 3, at.center().y() + small_metrics_.capHeight() / 2), text);
     }
     // The title of the box is above its ops.
@@ -505,16 +540,19 @@ class Painter {
   Column column_;
   std::map<std::pair<int, int>, QString> titles_;  // titles of ops by (segment, op), shared by all layers
   Run run_;
+  Roles seen_;
 };
 
 }  // namespace
 
-void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
-                 LaidOutTexts& texts) {
+Roles paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
+                  LaidOutTexts& texts) {
   const Inks inks(marks.ground);
   Painter::axis(painter, layout, inks);
+  Roles seen;
   for (size_t step = 0; step < layout.steps().size(); ++step)
-    Painter(painter, layout, step, inks, marks, ops, texts).run();
+    seen |= Painter(painter, layout, step, inks, marks, ops, texts).run();
+  return seen;
 }
 
 }  // namespace shardscape::ui

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 
+#include "ui/toolkit/roles.h"
 #include "ui/views/timeline/gantt_layout.h"
 #include "ui/views/timeline/op_detail.h"
 
@@ -45,7 +46,8 @@ struct LaidOutTexts {
 using OpsOf = std::function<std::vector<PlacedOp>(const ItemRef& ref, double from, double to)>;
 inline constexpr double kLeastForOps = 260;  // pixels; narrower boxes show no ops
 
-void paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
-                 LaidOutTexts& texts);
+// Returns what is visible, for the legend.
+Roles paint_gantt(QPainter& painter, const GanttLayout& layout, const GanttMarks& marks, const OpsOf& ops,
+                  LaidOutTexts& texts);
 
 }  // namespace shardscape::ui

@@ -109,6 +109,7 @@ TimelineView::TimelineView(SelectionState* state, QWidget* parent)
     state_->selectInAllViews({}, this);
     showSharedSelection();
   });
+  connect(canvas_, &GanttCanvas::rangeMarked, this, &TimelineView::showRange);
   connect(canvas_, &GanttCanvas::searchRequested, this, &TimelineView::activateSearch);
   connect(breakdown_, &BreakdownBar::categorySelected, this, [this](int category) {
     Selection selection;
@@ -226,7 +227,7 @@ void TimelineView::refresh() {
                            : tr("Where the time goes"));
   filled_stage_ = -1;
   selection_highlight_ = {};
-  if (shown_ == Shown::Box) shown_ = Shown::Step;
+  if (shown_ == Shown::Box || shown_ == Shown::Range) shown_ = Shown::Step;
   canvas_->setSelected({});
   followStage();
   if (!lanes_) search();  // clears the matches

@@ -60,7 +60,7 @@ class TimelineView : public QWidget {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
-  enum class Shown { Step, Category, Box };
+  enum class Shown { Step, Category, Box, Range };
   QWidget* makeTop();
   QWidget* makeTools();
   void refresh();
@@ -76,6 +76,7 @@ class TimelineView : public QWidget {
   void markRows();
   void selectBox(int stage, int span, int op);
   void selectComparedBox();
+  void showRange();  // the totals of the marked range
   Selection selectionInComparedDesign(
       const ItemRef& ref,
       const ItemRef& here) const;  // here: the matching box of the present design

@@ -78,6 +78,16 @@ Selection TimelineView::selectionInComparedDesign(const ItemRef& ref, const Item
   return selection;
 }
 
+void TimelineView::showRange() {
+  if (state_->selection().kind != SelectionKind::Nothing) state_->selectInAllViews({}, this);
+  shown_ = Shown::Range;
+  selection_highlight_ = {};
+  applyHighlight();
+  markBreakdown();
+  markRows();
+  explain();
+}
+
 void TimelineView::selectTableRow(int row) {
   const ItemRef ref = model_->at(row);
   canvas_->select(ref);
@@ -109,7 +119,9 @@ void TimelineView::showSharedSelection() {
     return;  // this view made the selection
   selection_highlight_ = selectionHighlight();
   canvas_->setSelected({});
-  shown_ = selection.kind == SelectionKind::Time ? Shown::Category : Shown::Step;
+  shown_ = selection.kind == SelectionKind::Time ? Shown::Category
+           : canvas_->range()                    ? Shown::Range
+                                                 : Shown::Step;
   applyHighlight();
   markRows();
   explain();
@@ -208,6 +220,8 @@ void TimelineView::explain() {
   if (!lanes_) return state_->inspect({});
   if (shown_ == Shown::Box && canvas_->selected().valid()) return state_->inspect(inspectSelected());
   const GanttSteps& steps = canvas_->steps();
+  if (shown_ == Shown::Range && canvas_->range())
+    return state_->inspect(inspect_range(steps, *canvas_->range()));
   if (shown_ == Shown::Category && category_ >= 0) {
     Inspection out = inspect_category(lanes_->simulation(), static_cast<TimeCategory>(category_));
     if (steps.size() > 1) out.more_title = tr("The same in the other designs");

@@ -251,15 +251,15 @@ class TimelineTest : public QObject {
     GanttCanvas& canvas = *view.canvas();
     const QPointF at(canvas.width() * 0.6, canvas.height() * 0.5);
     const double before = canvas.ganttLayout().seconds(at.x()), seconds = canvas.view().seconds;
-    QWheelEvent wheel(at, canvas.mapToGlobal(at), {}, QPoint(0, 360), Qt::NoButton, Qt::NoModifier,
+    QWheelEvent wheel(at, canvas.mapToGlobal(at), {}, QPoint(0, 360), Qt::NoButton, Qt::ControlModifier,
                       Qt::NoScrollPhase, false);
     QCoreApplication::sendEvent(&canvas, &wheel);
     QVERIFY(canvas.view().seconds < 0.6 * seconds);
     QVERIFY(std::abs(canvas.ganttLayout().seconds(at.x()) - before) < 1e-6 * seconds);
     const double from = canvas.view().from;
-    QTest::mousePress(&canvas, Qt::LeftButton, {}, at.toPoint());
+    QTest::mousePress(&canvas, Qt::LeftButton, Qt::ShiftModifier, at.toPoint());
     for (int x = 0; x <= 60; x += 20) QTest::mouseMove(&canvas, at.toPoint() - QPoint(x, 0));
-    QTest::mouseRelease(&canvas, Qt::LeftButton, {}, at.toPoint() - QPoint(60, 0));
+    QTest::mouseRelease(&canvas, Qt::LeftButton, Qt::ShiftModifier, at.toPoint() - QPoint(60, 0));
     QVERIFY(canvas.view().from > from);
     QVERIFY(!canvas.selected().valid());  // a drag does not count as a click
     for (int i = 0; i < 80; ++i) canvas.zoomBy(2);

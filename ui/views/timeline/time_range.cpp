@@ -1,0 +1,92 @@
+#include "ui/views/timeline/time_range.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "ui/session/comparisons.h"
+#include "ui/toolkit/graph_text.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("TimeRange", text); }
+
+const GanttStep* step_of(const GanttSteps& steps, int member) {
+  const auto it = std::find_if(steps.begin(), steps.end(),
+                               [&](const GanttStep& step) { return step.member == member; });
+  return it == steps.end() ? nullptr : &*it;
+}
+
+}  // namespace
+
+bool TimeRange::has(int member, int stage) const {
+  return std::find(rows.begin(), rows.end(), Row{member, stage}) != rows.end();
+}
+
+std::vector<RangeTotal> totals_of(const GanttSteps& steps, const TimeRange& range) {
+  std::map<std::tuple<int, StreamKind, QString>, RangeTotal> sums;
+  std::map<int, double> idle;
+  for (const TimeRange::Row& row : range.rows) {
+    const GanttStep* step = step_of(steps, row.member);
+    if (!step || row.stage >= step->lanes->stages()) continue;
+    const Simulation& simulation = step->lanes->simulation();
+    idle[row.member] += range.seconds();
+    for (const Span& span : simulation.stages[static_cast<size_t>(row.stage)].spans) {
+      if (span.begin >= range.to) break;  // sorted by begin
+      if (span.end <= range.from) continue;
+      const QString kind = span.name >= 0 ? text_of(simulation.names[static_cast<size_t>(span.name)].text)
+                                          : text_of(span_kind_label(span.kind));
+      RangeTotal& sum = sums[{row.member, span.stream, kind}];
+      sum.member = row.member;
+      sum.stream = span.stream;
+      sum.kind = kind;
+      const double inside = std::min(span.end, range.to) - std::max(span.begin, range.from);
+      sum.seconds += inside;
+      ++sum.count;
+      if (span.stream == StreamKind::Compute) idle[row.member] -= inside;
+    }
+  }
+  std::vector<RangeTotal> out;
+  for (const auto& [key, sum] : sums) out.push_back(sum);
+  for (const auto& [member, seconds] : idle)
+    out.push_back({member, StreamKind::Compute, tr("idle"), std::max(0.0, seconds), 0});
+  std::stable_sort(out.begin(), out.end(), [](const RangeTotal& a, const RangeTotal& b) {
+    return std::tuple(a.member, a.stream, a.count == 0, -a.seconds) <
+           std::tuple(b.member, b.stream, b.count == 0, -b.seconds);
+  });
+  return out;
+}
+
+Inspection inspect_range(const GanttSteps& steps, const TimeRange& range) {
+  Inspection out;
+  out.title = tr("Range of %1").arg(seconds_text(range.seconds()));
+  out.subtitle = tr("from %1 to %2").arg(seconds_text(range.from), seconds_text(range.to)) +
+                 QStringLiteral(", ") +
+                 (range.rows.size() == 1 ? tr("stage %1").arg(range.rows.front().stage)
+                                         : tr("%1 rows").arg(range.rows.size()));
+  std::map<int, int> rows;
+  for (const TimeRange::Row& row : range.rows) ++rows[row.member];
+  for (const RangeTotal& total : totals_of(steps, range)) {
+    const double whole = range.seconds() * rows[total.member];
+    QStringList figures{seconds_text(total.seconds)};
+    if (total.count > 0) figures << tr("%L1 x").arg(total.count);
+    figures << percent_text(whole > 0 ? total.seconds / whole : 0);
+    const QString text = figures.replaceInStrings(QStringLiteral(" "), QString(QChar(0xA0)))
+                             .join(QStringLiteral(", "));
+    const QString label = rows.size() > 1 ? tr("%1: %2").arg(Comparisons::letter(total.member), total.kind)
+                                          : total.kind;
+    (total.stream == StreamKind::Compute ? out.rows : out.more).append({label, text});
+  }
+  if (!out.more.isEmpty()) out.more_title = tr("Next to compute");
+  out.why_title = tr("How is this counted?");
+  out.why = tr(
+      "Time, number of spans, and share of the range. A span that the range cuts counts with the part "
+      "inside. The rows of the compute stream and its idle time add up to 100 %; communication and "
+      "copies run next to compute.");
+  return out;
+}
+
+}  // namespace shardscape::ui
