@@ -164,9 +164,8 @@ void MainWindow::build() {
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
   for (QWidget* widget : {static_cast<QWidget*>(top_), static_cast<QWidget*>(recovery_),
-                          static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)}) {
+                          static_cast<QWidget*>(message_), static_cast<QWidget*>(verdict_)})
     layout->addWidget(widget);
-  }
   layout->addWidget(columns_, 1);
   layout->addWidget(status_);
   setCentralWidget(page);
@@ -230,15 +229,13 @@ void MainWindow::wireFile() {
 }
 
 void MainWindow::wireView() {
-  for (int i = 0; i < actions_.views.size(); ++i) {
+  for (int i = 0; i < actions_.views.size(); ++i)
     connect(actions_.views[i], &QAction::triggered, this, [this, i] { showView(i); });
-  }
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     actions_.views[index]->setChecked(true);
-    for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
+    for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit})
       action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_ ||
                          tabs_->currentWidget() == explore_);
-    }
     placeSide();
   });
   connect(explore_, &ExploreView::pageShown, this, &MainWindow::placeSide);
@@ -281,7 +278,7 @@ void MainWindow::wireView() {
           [this] { tabs_->setCurrentWidget(architecture_); });
   connect(form_, &ConfigForm::machineRequested, actions_.machine, &QAction::trigger);
   connect(actions_.reset_layout, &QAction::triggered, this, [this] {
-    settings::forgetLayout();
+    settings::forgetLayout(this);
     resetLayout();
   });
   connect(status_, &StatusBar::problemsRequested, actions_.problems, &QAction::toggle);
@@ -533,6 +530,7 @@ void MainWindow::resetLayout() {
 void MainWindow::restoreLayout() {
   if (const QByteArray geometry = settings::windowGeometry(); !geometry.isEmpty()) restoreGeometry(geometry);
   if (const QByteArray state = settings::splitterState(); !state.isEmpty()) columns_->restoreState(state);
+  settings::restorePages(this);
   actions_.form->setChecked(settings::formVisible());
   actions_.inspector->setChecked(settings::inspectorVisible());
   tabs_->setCurrentIndex(std::max(0, static_cast<int>(viewNames().indexOf(settings::lastView()))));
@@ -541,6 +539,7 @@ void MainWindow::restoreLayout() {
 void MainWindow::rememberLayout() {
   settings::setWindowGeometry(saveGeometry());
   settings::setSplitterState(columns_->saveState());
+  settings::rememberPages(this);
   settings::setFormVisible(actions_.form->isChecked());
   settings::setInspectorVisible(actions_.inspector->isChecked());
   settings::setLastView(tabs_->tabText(tabs_->currentIndex()));

@@ -15,6 +15,8 @@
 #include "ui/plot/chart_table.h"
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/page_splitter.h"
+#include "ui/toolkit/searchable_combo.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/designs_model.h"
@@ -25,7 +27,7 @@ namespace {
 
 enum Box { X, Y, Colour, Shape };
 // The largest share of the page's height for the table; the second one is for pages lower than kLowPage.
-constexpr double kTableShare = 0.27, kLowTableShare = 0.22;
+constexpr double kTableShare = 0.32, kLowTableShare = 0.3;
 constexpr int kLeastTable = 92;  // pixels
 constexpr int kLowPage = 620;    // pixels; on lower pages, filters and table leave room for the scatter plot
 // Figures that are hidden in the table until the person shows them.
@@ -40,18 +42,27 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
+  splitter_ = new PageSplitter(QStringLiteral("designs"), this);
+  layout->addWidget(splitter_);
+  const auto part = [this](int gap) {
+    auto* made = new QWidget(splitter_);
+    auto* rows = new QVBoxLayout(made);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(gap);
+    splitter_->addWidget(made);
+    return rows;
+  };
+  QVBoxLayout *upper = part(6), *lower = part(4);
+  upper_ = upper->parentWidget();
+  lower_ = lower->parentWidget();
   tools_ = makeTools();
-  layout->addWidget(tools_);
-  layout->addSpacing(6);
+  upper->addWidget(tools_);
   scatter_ = new ScatterCanvas(this);
   scatter_->installEventFilter(this);
-  layout->addWidget(scatter_, 1);
-  layout->addSpacing(6);
+  upper->addWidget(scatter_, 1);
   filters_ = new FilterStrips(this);
-  layout->addWidget(filters_);
-  layout->addSpacing(4);
-  layout->addWidget(makeCaption());
-  layout->addSpacing(4);
+  lower->addWidget(makeCaption());
+  lower->addWidget(filters_);
   table_ = new ChartTable(this);
   table_->setAccessibleName(tr("Table: the best designs"));
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
@@ -71,7 +82,7 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   scatter_->setContextMenuPolicy(Qt::ActionsContextMenu);
   model_ = new DesignsModel(this);
   table_->setTable(model_);
-  layout->addWidget(table_);
+  lower->addWidget(table_, 1);
 
   connect(scatter_, &ScatterCanvas::rowSelected, this, &DesignsPage::selectDesign);
   connect(scatter_, &ScatterCanvas::makeCurrentRequested, this, &DesignsPage::makeCurrentRequested);
@@ -98,7 +109,7 @@ QWidget* DesignsPage::makeTools() {
     auto* label = new QLabel(names[i], tools);
     label->setProperty("role", "small");
     row->addWidget(label);
-    boxes_[i] = new QComboBox(tools);
+    boxes_[i] = new SearchableCombo(tools);
     boxes_[i]->setObjectName(QString::fromLatin1(ids[i]));
     boxes_[i]->setAccessibleName(names[i]);
     boxes_[i]->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -133,6 +144,11 @@ QWidget* DesignsPage::makeCaption() {
   };
   row->addWidget(kept_, 1);
   row->addWidget(selection_text_, 1);
+  fold_ = add(tr("Filters"), QStringLiteral("fold_filters"), tr("Shows or hides the filters"));
+  fold_->setProperty("link", true);
+  fold_->setCheckable(true);
+  fold_->setChecked(true);
+  connect(fold_, &QPushButton::toggled, this, [this](bool on) { foldFilters(!on); });
   clear_ = add(tr("Clear filters"), QStringLiteral("clear_filters"), tr("Removes all filters"));
   clear_->setProperty("link", true);
   columns_ = add(tr("Columns"), QStringLiteral("choose_columns"), tr("Choose the columns of the table"));
@@ -159,9 +175,11 @@ void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_sea
   selected_row_ = rows_ && before >= 0 ? rows_->rowOf(before) : -1;
   fillBoxes();
   const bool shown = rows_ && rows_->rows() > 0;
-  for (QWidget* widget : {tools_, static_cast<QWidget*>(filters_), static_cast<QWidget*>(table_),
-                          static_cast<QWidget*>(columns_)})
+  for (QWidget* widget :
+       {tools_, static_cast<QWidget*>(table_), static_cast<QWidget*>(columns_), static_cast<QWidget*>(fold_)})
     widget->setVisible(shown);
+  filters_->setVisible(shown && fold_->isChecked());
+  lower_->setVisible(rows_ && rows_->result().counts.enumerated > 0);
   filters_->setRows(shown ? rows_ : nullptr);
   ScatterCanvas::Columns columns;
   if (shown)
@@ -375,9 +393,18 @@ void DesignsPage::resizeEvent(QResizeEvent*) { fitHeights(); }
 void DesignsPage::fitHeights() {
   filters_->setFlat(height() < kLowPage);
   filters_->setFixedHeight(filters_->heightFor(width()));
+  const bool shown = rows_ && rows_->rows() > 0;
   const int most = std::max(
       kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
-  table_->setFixedHeight(std::max(kLeastTable, table_->heightUpTo(most)));
+  const int table = shown ? std::max(kLeastTable, table_->heightUpTo(most)) : 0;
+  const auto* lower = static_cast<QVBoxLayout*>(lower_->layout());
+  const int filters = filters_->isHidden() ? 0 : filters_->height() + lower->spacing();
+  splitter_->suggest({0, lower->itemAt(0)->sizeHint().height() + filters + lower->spacing() + table});
+}
+
+void DesignsPage::foldFilters(bool folded) {
+  filters_->setVisible(!folded && rows_ && rows_->rows() > 0);
+  fitHeights();
 }
 
 }  // namespace shardscape::ui

@@ -20,6 +20,7 @@ class ChartTable;
 class DesignsModel;
 class ElidedLabel;
 class FilterStrips;
+class PageSplitter;
 
 class DesignsPage : public QWidget {
   Q_OBJECT
@@ -39,6 +40,7 @@ class DesignsPage : public QWidget {
   FilterStrips* filters() const { return filters_; }
   ChartTable* table() const { return table_; }
   DesignsModel* model() const { return model_; }
+  PageSplitter* splitter() const { return splitter_; }
   QComboBox* axisBox(int which) const { return boxes_[which]; }  // x, y, colour, shape
   QMenu* columnsMenu() const { return columns_menu_; }
   void zoomBy(double factor) { scatter_->zoomBy(factor); }
@@ -67,6 +69,7 @@ class DesignsPage : public QWidget {
   void showSelectedDesign();
   void showMarked();
   void fitHeights();
+  void foldFilters(bool folded);
   std::shared_ptr<const ExploreRows> rows_;
   UnitSystem units_ = UnitSystem::Binary;
   QWidget* tools_;
@@ -75,7 +78,9 @@ class DesignsPage : public QWidget {
   ScatterCanvas* scatter_;
   FilterStrips* filters_;
   ElidedLabel *kept_, *selection_text_;
-  QPushButton *clear_, *columns_, *compare_, *make_current_;
+  QPushButton *clear_, *columns_, *compare_, *make_current_, *fold_;
+  PageSplitter* splitter_;
+  QWidget *upper_, *lower_;  // the parts of the splitter
   QMenu* columns_menu_;
   QAction* copy_command_;  // of the selected design
   ChartTable* table_ = nullptr;
