@@ -136,10 +136,14 @@ void Canvas::mouseMoveEvent(QMouseEvent* event) {
   if (!viewMoves()) return;
   if (!dragging_ && (at - pressed_at_).manhattanLength() >= QApplication::startDragDistance()) {
     dragging_ = true;
+    drawing_ = event->buttons().testFlag(Qt::LeftButton) && drawsRectangle(event->modifiers());
     leave();
-    setCursor(Qt::ClosedHandCursor);
+    setCursor(drawing_ ? Qt::CrossCursor : Qt::ClosedHandCursor);
   }
-  if (dragging_) pan(last_at_ - at);
+  if (dragging_ && drawing_)
+    rectangle(QRectF(pressed_at_, at).normalized(), event->modifiers(), false);
+  else if (dragging_)
+    pan(last_at_ - at);
   last_at_ = at;
 }
 
@@ -148,6 +152,8 @@ void Canvas::mouseReleaseEvent(QMouseEvent* event) {
   pressed_ = false;
   if (!viewMoves()) return;
   if (dragging_) setCursor(Qt::ArrowCursor);
+  if (dragging_ && std::exchange(drawing_, false))
+    rectangle(QRectF(pressed_at_, event->position()).normalized(), event->modifiers(), true);
   if (!std::exchange(dragging_, false) && event->button() == Qt::LeftButton && ready())
     click(event->position(), event->modifiers());
 }

@@ -53,6 +53,9 @@ class Canvas : public QWidget {
   // A view that moves: the middle and the left button drag it, the wheel and + - 0 F zoom it.
   virtual bool viewMoves() const { return false; }
   virtual void pan(const QPointF&) {}  // moves the view over the chart by this vector
+  // A drag that starts with these keys draws a rectangle instead; release: the button is up.
+  virtual bool drawsRectangle(Qt::KeyboardModifiers) const { return false; }
+  virtual void rectangle(const QRectF&, Qt::KeyboardModifiers, bool) {}
   virtual void zoomAt(double, const QPointF&) {}
   virtual void wheel(const QPointF& notches, Qt::KeyboardModifiers held, const QPointF& at);
 
@@ -74,7 +77,7 @@ class Canvas : public QWidget {
   bool takes(const QKeyEvent& event);
   QString message_;
   QPointF pressed_at_, last_at_;
-  bool pressed_ = false, dragging_ = false;
+  bool pressed_ = false, dragging_ = false, drawing_ = false;
   bool keyboard_ = false;  // the focus frame is drawn: the focus came by a key, or a key was pressed since
 };
 

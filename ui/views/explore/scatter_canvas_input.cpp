@@ -1,6 +1,8 @@
 // Mouse and keys of the scatter.
 #include "ui/views/explore/scatter_canvas.h"
 
+#include <cmath>
+
 namespace shardscape::ui {
 
 void ScatterCanvas::setHovered(int row) {
@@ -15,7 +17,46 @@ bool ScatterCanvas::hover(const QPointF& at, bool) {
   return hovered_ >= 0;
 }
 
-void ScatterCanvas::click(const QPointF& at, Qt::KeyboardModifiers) { select(rowAt(at)); }
+void ScatterCanvas::click(const QPointF& at, Qt::KeyboardModifiers held) {
+  const int row = rowAt(at);
+  if (!(held & Qt::ControlModifier)) return select(row);
+  if (row >= 0) Q_EMIT rowToggled(row);
+}
+
+bool ScatterCanvas::drawsRectangle(Qt::KeyboardModifiers held) const {
+  return draws_ || held.testFlag(Qt::ShiftModifier);
+}
+
+void ScatterCanvas::rectangle(const QRectF& rect, Qt::KeyboardModifiers held, bool release) {
+  drawn_ = release ? QRectF() : rect & plot();
+  update();
+  if (release) Q_EMIT areaChosen(valuesIn(rect & plot()), held.testFlag(Qt::ControlModifier));
+}
+
+QRectF ScatterCanvas::valuesIn(const QRectF& rect) const {
+  const QRectF area = plot();
+  const auto value = [](const AxisScale& scale, double share) {
+    const double place = scale.from + share * (scale.to - scale.from);
+    return scale.logarithmic ? std::pow(scale.base, place) : place;
+  };
+  const double left = value(x_, (rect.left() - area.left()) / area.width()),
+               right = value(x_, (rect.right() - area.left()) / area.width()),
+               low = value(y_, (area.bottom() - rect.bottom()) / area.height()),
+               high = value(y_, (area.bottom() - rect.top()) / area.height());
+  return QRectF(QPointF(left, low), QPointF(right, high));
+}
+
+std::vector<int> ScatterCanvas::rowsIn(const QRectF& values) const {
+  std::vector<int> out;
+  const auto inside = [](const AxisScale& scale, float place, double from, double to) {
+    return place >= static_cast<float>(scale.place(from)) && place <= static_cast<float>(scale.place(to));
+  };
+  for (size_t row = 0; row < xs_.size(); ++row)
+    if (passes(static_cast<int>(row)) && inside(x_, xs_[row], values.left(), values.right()) &&
+        inside(y_, ys_[row], values.top(), values.bottom()))
+      out.push_back(static_cast<int>(row));
+  return out;
+}
 
 void ScatterCanvas::doubleClick(const QPointF& at) {
   const int row = rowAt(at);
