@@ -399,7 +399,13 @@ Design Space::design_at(Wide index) const { return SpaceCursor(*this).at(index);
 
 int Space::excluded_by(const Design& design) const {
   const auto it = std::find_if(constraints_.begin(), constraints_.end(),
-                               [&](const Constraint& c) { return !c.holds(design); });
+                               [&](const Constraint& c) { return !c.of_figures() && !c.holds(design); });
+  return it == constraints_.end() ? -1 : static_cast<int>(it - constraints_.begin());
+}
+
+int Space::excluded_by(const Scored& timed) const {
+  const auto it = std::find_if(constraints_.begin(), constraints_.end(),
+                               [&](const Constraint& c) { return c.of_figures() && !c.holds(timed); });
   return it == constraints_.end() ? -1 : static_cast<int>(it - constraints_.begin());
 }
 

@@ -71,8 +71,10 @@ class Space {
   std::optional<Wide> index_of(const Design& design) const;
   Design design_at(Wide index) const;
   const std::vector<Constraint>& constraints() const { return constraints_; }
-  // Index of the first constraint that the design breaks; -1: none.
+  // Index of the first constraint that the design breaks; -1: none. The first leaves constraints on figures
+  // out, the second has only these.
   int excluded_by(const Design& design) const;
+  int excluded_by(const Scored& timed) const;
   // Whether the design differs from an earlier one only in knobs without effect on it (knob_state.h).
   bool repeats(const Design& design, const std::vector<int>& values) const;
   // Whether an earlier value of a knob of the schedule gives a valid design with the same schedule

@@ -32,6 +32,10 @@ std::optional<Point> Visitor::visit(SpaceCursor& cursor, Wide index, SearchCount
     case Feasibility::DoesNotFit: ++counts.too_large; return std::nullopt;
     case Feasibility::Fits: break;
   }
+  if (const int broken = space_.excluded_by(Scored{design, evaluation, price_}); broken >= 0) {
+    ++counts.excluded[space_.constraints()[static_cast<size_t>(broken)].text()];
+    return std::nullopt;
+  }
   Point point{index, std::move(evaluation), {}};
   point.values = objective_values({design, point.evaluation, price_});
   if (std::isnan(point.values[static_cast<size_t>(objective_)])) {

@@ -8,16 +8,18 @@
 #include <QWheelEvent>
 #include <algorithm>
 
+#include "ui/toolkit/searchable_combo.h"
+
 namespace shardscape::ui {
 namespace {
 
 constexpr int kTextEdge = 4;
 
 // The wheel scrolls the form. It changes a choice only in the focused field.
-class QuietComboBox : public QComboBox {
+class QuietComboBox : public SearchableCombo {
  public:
   QuietComboBox(QWidget* parent, std::function<void()> before_choice)
-      : QComboBox(parent), before_choice_(std::move(before_choice)) {
+      : SearchableCombo(parent), before_choice_(std::move(before_choice)) {
     setFocusPolicy(Qt::StrongFocus);
     setSizeAdjustPolicy(QComboBox::AdjustToContents);
   }
@@ -53,12 +55,12 @@ class QuietComboBox : public QComboBox {
   }
   void keyPressEvent(QKeyEvent* event) override {
     before_choice_();
-    QComboBox::keyPressEvent(event);
+    SearchableCombo::keyPressEvent(event);
   }
   void showPopup() override {
     before_choice_();
     view()->setMinimumWidth(view()->sizeHintForColumn(0) + 24);
-    QComboBox::showPopup();
+    SearchableCombo::showPopup();
   }
 
  private:

@@ -8,7 +8,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kDecades = 20;  // an axis is logarithmic if high / low is at least this
+constexpr double kDecades = 10;  // an axis is logarithmic if high / low is at least this
 constexpr int kLongestPower = 5, kSmallestPower = -3;  // other powers of ten are written as powers
 
 // "2,000", "0.05", "10⁷", "5·10⁷".

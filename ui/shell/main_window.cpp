@@ -233,10 +233,9 @@ void MainWindow::wireView() {
     connect(actions_.views[i], &QAction::triggered, this, [this, i] { showView(i); });
   connect(tabs_, &QTabWidget::currentChanged, this, [this](int index) {
     actions_.views[index]->setChecked(true);
-    for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit}) {
+    for (QAction* action : {actions_.zoom_in, actions_.zoom_out, actions_.fit})
       action->setEnabled(tabs_->currentWidget() == graph_ || tabs_->currentWidget() == timeline_ ||
                          tabs_->currentWidget() == explore_);
-    }
     placeSide();
   });
   connect(explore_, &ExploreView::pageShown, this, &MainWindow::placeSide);
@@ -279,7 +278,7 @@ void MainWindow::wireView() {
           [this] { tabs_->setCurrentWidget(architecture_); });
   connect(form_, &ConfigForm::machineRequested, actions_.machine, &QAction::trigger);
   connect(actions_.reset_layout, &QAction::triggered, this, [this] {
-    settings::forgetLayout();
+    settings::forgetLayout(this);
     resetLayout();
   });
   connect(status_, &StatusBar::problemsRequested, actions_.problems, &QAction::toggle);
@@ -531,6 +530,7 @@ void MainWindow::resetLayout() {
 void MainWindow::restoreLayout() {
   if (const QByteArray geometry = settings::windowGeometry(); !geometry.isEmpty()) restoreGeometry(geometry);
   if (const QByteArray state = settings::splitterState(); !state.isEmpty()) columns_->restoreState(state);
+  settings::restorePages(this);
   actions_.form->setChecked(settings::formVisible());
   actions_.inspector->setChecked(settings::inspectorVisible());
   tabs_->setCurrentIndex(std::max(0, static_cast<int>(viewNames().indexOf(settings::lastView()))));
@@ -539,6 +539,7 @@ void MainWindow::restoreLayout() {
 void MainWindow::rememberLayout() {
   settings::setWindowGeometry(saveGeometry());
   settings::setSplitterState(columns_->saveState());
+  settings::rememberPages(this);
   settings::setFormVisible(actions_.form->isChecked());
   settings::setInspectorVisible(actions_.inspector->isChecked());
   settings::setLastView(tabs_->tabText(tabs_->currentIndex()));

@@ -3,6 +3,8 @@
 #include <QDir>
 #include <QSettings>
 
+#include "ui/toolkit/page_splitter.h"
+
 namespace shardscape::ui::settings {
 namespace {
 
@@ -23,8 +25,12 @@ QString folder(const char* key) {
 
 constexpr char kGeometry[] = "window/geometry", kSplitter[] = "window/splitter", kForm[] = "window/form",
                kInspector[] = "window/inspector", kHelp[] = "help/geometry",
-               kHelpSplitter[] = "help/splitter", kRecent[] = "files/recent";
+               kHelpSplitter[] = "help/splitter", kPages[] = "pages", kRecent[] = "files/recent";
 constexpr int kMostRecent = 10;
+
+QString pageKey(const PageSplitter& page) {
+  return QLatin1String(kPages) + QLatin1Char('/') + page.objectName();
+}
 
 }  // namespace
 
@@ -78,10 +84,21 @@ void setHelpGeometry(const QByteArray& geometry) { write(kHelp, geometry); }
 QByteArray helpSplitterState() { return read(kHelpSplitter).toByteArray(); }
 void setHelpSplitterState(const QByteArray& state) { write(kHelpSplitter, state); }
 
-void forgetLayout() {
+void rememberPages(const QWidget* window) {
+  for (const PageSplitter* page : window->findChildren<PageSplitter*>())
+    store().setValue(pageKey(*page), page->remembered());
+}
+void restorePages(const QWidget* window) {
+  for (PageSplitter* page : window->findChildren<PageSplitter*>())
+    page->restore(store().value(pageKey(*page)).toByteArray());
+}
+
+void forgetLayout(const QWidget* window) {
   QSettings settings = store();
+  settings.remove(QLatin1String(kPages));
   for (const char* key : {kGeometry, kSplitter, kForm, kInspector, kHelp, kHelpSplitter})
     settings.remove(QLatin1String(key));
+  if (window) restorePages(window);
 }
 
 }  // namespace shardscape::ui::settings

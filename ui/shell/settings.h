@@ -4,6 +4,7 @@
 #include <QByteArray>
 #include <QString>
 #include <QStringList>
+#include <QWidget>
 
 #include "base/units.h"
 #include "ui/toolkit/theme.h"
@@ -54,7 +55,10 @@ QByteArray helpGeometry();  // of the documentation's window
 void setHelpGeometry(const QByteArray& geometry);
 QByteArray helpSplitterState();
 void setHelpSplitterState(const QByteArray& state);
+// The dividers of pages (PageSplitter) inside this widget, each by its name.
+void rememberPages(const QWidget* window);
+void restorePages(const QWidget* window);  // those without a memory go to their defaults
 // Geometry, splitters and panels go back to their defaults.
-void forgetLayout();
+void forgetLayout(const QWidget* window = nullptr);
 
 }  // namespace shardscape::ui::settings

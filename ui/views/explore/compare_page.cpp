@@ -21,6 +21,7 @@
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/explore/grouped_bars.h"
 
@@ -146,24 +147,26 @@ ComparePage::ComparePage(SelectionState* state, QWidget* parent)
   members_ = new QVBoxLayout;
   members_->setSpacing(2);
   rows->addLayout(members_);
-  knobs_ = new ChartTable(body_);
+  splitter_ = new PageSplitter(QStringLiteral("compare"), body_);
+  rows->addWidget(splitter_, 1);
+  knobs_ = new ChartTable(splitter_);
   knobs_->setAccessibleName(tr("Table: knobs that differ"));
   knobs_model_ = new DifferingKnobsModel(this);
   knobs_->setTable(knobs_model_);
-  rows->addWidget(knobs_);
-  scroll_ = new QScrollArea(body_);
+  splitter_->addWidget(knobs_);
+  scroll_ = new QScrollArea(splitter_);
   scroll_->setWidgetResizable(true);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll_->viewport()->setAutoFillBackground(false);
   bars_ = new GroupedBars;
   scroll_->setWidget(bars_);
   bars_->setAutoFillBackground(false);
-  rows->addWidget(scroll_);
-  table_ = new ChartTable(body_);
+  splitter_->addWidget(scroll_);
+  table_ = new ChartTable(splitter_);
   table_->setAccessibleName(tr("Table: all numbers of the designs"));
   model_ = new ComparisonModel(this);
   table_->setTable(model_, {ComparisonModel::Group});
-  rows->addWidget(table_, 1);
+  splitter_->addWidget(table_);
   connect(comparisons_, &Comparisons::changed, this, &ComparePage::refresh);
   connect(session_, &Session::designChanged, this, &ComparePage::refresh);
   connect(session_, &Session::estimateChanged, this, &ComparePage::refresh);
@@ -430,10 +433,11 @@ void ComparePage::resizeEvent(QResizeEvent*) { fitHeights(); }
 
 void ComparePage::fitHeights() {
   knobs_->setVisible(knobs_model_->rowCount() > 0);
-  knobs_->setFixedHeight(knobs_->heightUpTo(std::max(
-      kLeastKnobs, static_cast<int>(height() * (height() < kLowPage ? kLowKnobsShare : kKnobsShare)))));
-  scroll_->setFixedHeight(
-      std::min(bars_->fullHeight(), std::max(kLeastBars, static_cast<int>(height() * kBarsShare))));
+  const int knobs = knobs_->heightUpTo(std::max(
+      kLeastKnobs, static_cast<int>(height() * (height() < kLowPage ? kLowKnobsShare : kKnobsShare))));
+  const int bars = std::min(bars_->fullHeight(),
+                            std::max(kLeastBars, static_cast<int>(height() * kBarsShare)));
+  splitter_->suggest({knobs_->isHidden() ? 1 : knobs, bars, 0});
 }
 
 Picture ComparePage::picture() const {

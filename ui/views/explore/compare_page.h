@@ -20,6 +20,7 @@ namespace shardscape::ui {
 class ChartTable;
 class Comparisons;
 class GroupedBars;
+class PageSplitter;
 class SelectionState;
 class Session;
 
@@ -88,6 +89,7 @@ class ComparePage : public QWidget {
   ChartTable *knobs_, *table_;
   DifferingKnobsModel* knobs_model_;
   GroupedBars* bars_;
+  PageSplitter* splitter_;  // knobs, bars, figures
   QScrollArea* scroll_;
   ComparisonModel* model_;
 };

@@ -9,6 +9,7 @@
 #include "ui/toolkit/invalid_mark.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/word_completer.h"
 
 namespace shardscape::ui {
 
@@ -16,12 +17,15 @@ ConditionRow::ConditionRow(const QString& text, QWidget* parent)
     : QWidget(parent), field_(new QLineEdit(text, this)), issue_(new IssueLine(this)) {
   field_->setFont(Theme::instance().monoFont(12));
   field_->setAccessibleName(tr("Condition on designs"));
-  field_->setPlaceholderText(tr("tp*cp <= node"));
-  QString help = QStringLiteral("<p>%1</p>").arg(QString::fromStdString(constraint_help()).toHtmlEscaped());
-  for (const ConstraintQuantity& quantity : quantities())
-    help += QStringLiteral("<b>%1</b> %2<br>")
-                .arg(QString::fromLatin1(quantity.name), QString::fromLatin1(quantity.help).toHtmlEscaped());
+  field_->setPlaceholderText(tr("step < 15"));
+  const QString help = QStringLiteral("<p>%1</p>")
+                           .arg(QString::fromStdString(constraint_help()).toHtmlEscaped());
   field_->setToolTip(help);
+  auto* completer = new WordCompleter(field_);
+  QList<WordCompleter::Word> words;
+  for (const auto& [name, meaning] : constraint_names())
+    words.append({QString::fromStdString(name), QString::fromStdString(meaning)});
+  completer->setWords(words);
   field_->setAcceptDrops(false);
   auto* drop = new QPushButton(QString(QChar(0x00D7)), this);
   drop->setAccessibleName(tr("Remove this condition"));
@@ -42,6 +46,13 @@ ConditionRow::ConditionRow(const QString& text, QWidget* parent)
     Q_EMIT edited();
   });
   connect(drop, &QPushButton::clicked, this, &ConditionRow::dropped, Qt::QueuedConnection);
+  connect(
+      completer, QOverload<const QString&>::of(&QCompleter::activated), this,
+      [this] {
+        check();
+        Q_EMIT edited();
+      },
+      Qt::QueuedConnection);  // after the field has the new text
   check();
 }
 

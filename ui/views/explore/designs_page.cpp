@@ -8,6 +8,7 @@
 #include <QLabel>
 #include <QMenu>
 #include <QPushButton>
+#include <QScopedValueRollback>
 #include <QSortFilterProxyModel>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,6 +16,8 @@
 #include "ui/plot/chart_table.h"
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/page_splitter.h"
+#include "ui/toolkit/searchable_combo.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/designs_model.h"
@@ -25,7 +28,7 @@ namespace {
 
 enum Box { X, Y, Colour, Shape };
 // The largest share of the page's height for the table; the second one is for pages lower than kLowPage.
-constexpr double kTableShare = 0.27, kLowTableShare = 0.22;
+constexpr double kTableShare = 0.32, kLowTableShare = 0.3;
 constexpr int kLeastTable = 92;  // pixels
 constexpr int kLowPage = 620;    // pixels; on lower pages, filters and table leave room for the scatter plot
 // Figures that are hidden in the table until the person shows them.
@@ -34,27 +37,35 @@ constexpr const char* kRarelyWanted[] = {"headroom", "cost", "energy", "gpus", "
 }  // namespace
 
 DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
-  chosen_[X] = QStringLiteral("memory");
-  chosen_[Y] = QStringLiteral("step_time");
-  chosen_[Colour] = QStringLiteral("tp");
+  axes_[X] = QStringLiteral("memory");
+  axes_[Y] = QStringLiteral("step_time");
+  axes_[Colour] = QStringLiteral("tp");
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->setSpacing(0);
+  splitter_ = new PageSplitter(QStringLiteral("designs"), this);
+  layout->addWidget(splitter_);
+  const auto part = [this](int gap) {
+    auto* made = new QWidget(splitter_);
+    auto* rows = new QVBoxLayout(made);
+    rows->setContentsMargins(0, 0, 0, 0);
+    rows->setSpacing(gap);
+    splitter_->addWidget(made);
+    return rows;
+  };
+  QVBoxLayout *upper = part(6), *lower = part(4);
+  upper_ = upper->parentWidget();
+  lower_ = lower->parentWidget();
   tools_ = makeTools();
-  layout->addWidget(tools_);
-  layout->addSpacing(6);
+  upper->addWidget(tools_);
   scatter_ = new ScatterCanvas(this);
   scatter_->installEventFilter(this);
-  layout->addWidget(scatter_, 1);
-  layout->addSpacing(6);
+  upper->addWidget(scatter_, 1);
   filters_ = new FilterStrips(this);
-  layout->addWidget(filters_);
-  layout->addSpacing(4);
-  layout->addWidget(makeCaption());
-  layout->addSpacing(4);
+  lower->addWidget(makeCaption());
+  lower->addWidget(filters_);
   table_ = new ChartTable(this);
   table_->setAccessibleName(tr("Table: the best designs"));
-  table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->installEventFilter(this);
   table_->setMouseTracking(true);
   table_->viewport()->installEventFilter(this);
@@ -71,12 +82,24 @@ DesignsPage::DesignsPage(QWidget* parent) : QWidget(parent) {
   scatter_->setContextMenuPolicy(Qt::ActionsContextMenu);
   model_ = new DesignsModel(this);
   table_->setTable(model_);
-  layout->addWidget(table_);
+  lower->addWidget(table_, 1);
 
   connect(scatter_, &ScatterCanvas::rowSelected, this, &DesignsPage::selectDesign);
   connect(scatter_, &ScatterCanvas::makeCurrentRequested, this, &DesignsPage::makeCurrentRequested);
   connect(filters_, &FilterStrips::changed, this, &DesignsPage::filter);
-  connect(table_, &ChartTable::rowSelected, this, [this](int row) { selectDesign(model_->designAt(row)); });
+  connect(scatter_, &ScatterCanvas::rowToggled, this, &DesignsPage::toggle);
+  connect(scatter_, &ScatterCanvas::areaChosen, this, [this](const QRectF& values, bool add) {
+    area_ = Area{axes_[X], axes_[Y], values};
+    std::vector<int> rows = scatter_->rowsIn(values);
+    if (add) rows.insert(rows.end(), chosen_.begin(), chosen_.end());
+    choose(std::move(rows));
+  });
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, &DesignsPage::followTable);
+  connect(table_, &ChartTable::rowSelected, this, [this](int row) {
+    if (chosen_.size() < 2) return selectDesign(model_->designAt(row));
+    selected_row_ = model_->designAt(row);
+    scatter_->setSelected(selected_row_);
+  });
   connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
     if (const int row = model_->designAt(table_->sorted()->mapToSource(index).row()); row >= 0)
       Q_EMIT makeCurrentRequested(row);
@@ -98,7 +121,7 @@ QWidget* DesignsPage::makeTools() {
     auto* label = new QLabel(names[i], tools);
     label->setProperty("role", "small");
     row->addWidget(label);
-    boxes_[i] = new QComboBox(tools);
+    boxes_[i] = new SearchableCombo(tools);
     boxes_[i]->setObjectName(QString::fromLatin1(ids[i]));
     boxes_[i]->setAccessibleName(names[i]);
     boxes_[i]->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -106,14 +129,19 @@ QWidget* DesignsPage::makeTools() {
     boxes_[i]->setMaximumWidth(220);
     boxes_[i]->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     connect(boxes_[i], &QComboBox::activated, this, [this, i] {
-      chosen_[i] = boxes_[i]->currentData().toString();
+      axes_[i] = boxes_[i]->currentData().toString();
       fitBoxes();
       applyAxes();
       Q_EMIT axesChanged();
     });
     row->addWidget(boxes_[i], 1);
   }
-  row->addStretch(1);
+  draw_ = new QPushButton(tr("Select area"), tools);
+  draw_->setObjectName(QStringLiteral("draw_area"));
+  draw_->setCheckable(true);
+  draw_->setToolTip(tr("A drag over the points selects them; without this button, Shift+drag does"));
+  connect(draw_, &QPushButton::toggled, this, [this](bool on) { scatter_->setDrawing(on); });
+  row->addWidget(draw_);
   return tools;
 }
 
@@ -133,6 +161,11 @@ QWidget* DesignsPage::makeCaption() {
   };
   row->addWidget(kept_, 1);
   row->addWidget(selection_text_, 1);
+  fold_ = add(tr("Filters"), QStringLiteral("fold_filters"), tr("Shows or hides the filters"));
+  fold_->setProperty("link", true);
+  fold_->setCheckable(true);
+  fold_->setChecked(true);
+  connect(fold_, &QPushButton::toggled, this, [this](bool on) { foldFilters(!on); });
   clear_ = add(tr("Clear filters"), QStringLiteral("clear_filters"), tr("Removes all filters"));
   clear_->setProperty("link", true);
   columns_ = add(tr("Columns"), QStringLiteral("choose_columns"), tr("Choose the columns of the table"));
@@ -141,11 +174,21 @@ QWidget* DesignsPage::makeCaption() {
   connect(columns_menu_, &QMenu::aboutToShow, this, &DesignsPage::fillColumnsMenu);
   connect(columns_, &QPushButton::clicked, this,
           [this] { columns_menu_->popup(columns_->mapToGlobal(QPoint(0, columns_->height()))); });
-  connect(clear_, &QPushButton::clicked, filters_, &FilterStrips::openAll);
+  connect(clear_, &QPushButton::clicked, this, [this] {
+    area_.reset();
+    filters_->openAll();
+  });
+  keep_area_ = add(tr("Only these"), QStringLiteral("keep_area"),
+                   tr("Hides the designs outside the selected area, until the filters are cleared"));
+  keep_area_->setProperty("link", true);
+  connect(keep_area_, &QPushButton::clicked, this, &DesignsPage::keepArea);
+  show_pinned_ = add({}, QStringLiteral("show_pinned"), tr("Opens the page Compare"));
+  show_pinned_->setProperty("link", true);
+  connect(show_pinned_, &QPushButton::clicked, this, &DesignsPage::showComparisonRequested);
   compare_ = add(tr("Compare"), QStringLiteral("compare_design"), {});
   make_current_ = add(tr("Make current"), QStringLiteral("take_design"), {});
   connect(compare_, &QPushButton::clicked, this, [this] {
-    if (selected_row_ >= 0) Q_EMIT compareRequested(selected_row_);
+    if (!chosen_.empty()) Q_EMIT compareRequested(chosen_);
   });
   connect(make_current_, &QPushButton::clicked, this, [this] {
     if (selected_row_ >= 0) Q_EMIT makeCurrentRequested(selected_row_);
@@ -154,19 +197,26 @@ QWidget* DesignsPage::makeCaption() {
 }
 
 void DesignsPage::setRows(std::shared_ptr<const ExploreRows> rows, bool same_search) {
-  const Wide before = same_search && rows_ && selected_row_ >= 0 ? rows_->index(selected_row_) : -1;
+  const auto before = rows_;
   rows_ = std::move(rows);
-  selected_row_ = rows_ && before >= 0 ? rows_->rowOf(before) : -1;
+  const bool same = same_search && before && rows_;
+  const auto moved = [&](int row) { return same && row >= 0 ? rows_->rowOf(before->index(row)) : -1; };
+  selected_row_ = moved(selected_row_);
+  std::transform(chosen_.begin(), chosen_.end(), chosen_.begin(), moved);
+  std::erase(chosen_, -1);
+  if (!same) area_.reset();
   fillBoxes();
   const bool shown = rows_ && rows_->rows() > 0;
-  for (QWidget* widget : {tools_, static_cast<QWidget*>(filters_), static_cast<QWidget*>(table_),
-                          static_cast<QWidget*>(columns_)})
+  for (QWidget* widget :
+       {tools_, static_cast<QWidget*>(table_), static_cast<QWidget*>(columns_), static_cast<QWidget*>(fold_)})
     widget->setVisible(shown);
+  filters_->setVisible(shown && fold_->isChecked());
+  lower_->setVisible(rows_ && rows_->result().counts.enumerated > 0);
   filters_->setRows(shown ? rows_ : nullptr);
   ScatterCanvas::Columns columns;
   if (shown)
-    columns = {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]),
-               rows_->column(chosen_[Shape])};
+    columns = {rows_->column(axes_[X]), rows_->column(axes_[Y]), rows_->column(axes_[Colour]),
+               rows_->column(axes_[Shape])};
   scatter_->setRows(shown ? rows_ : nullptr, columns, same_search);
   filter();
   showMarked();
@@ -187,15 +237,15 @@ void DesignsPage::fillBoxes() {
         if (column.axis() == axes) box->addItem(column.label, column.id);
       if (!axes) box->insertSeparator(box->count());
     }
-    if (i == Colour && box->findData(chosen_[i]) < 0)
+    if (i == Colour && box->findData(axes_[i]) < 0)
       for (const ValueColumn& column : rows_->columns())
         if (column.axis()) {
-          chosen_[i] = column.id;
+          axes_[i] = column.id;
           break;
         }
-    if (i < Colour && box->findData(chosen_[i]) < 0)
-      chosen_[i] = i == X ? QStringLiteral("memory") : QStringLiteral("step_time");
-    if (const int at = box->findData(chosen_[i]); at >= 0)
+    if (i < Colour && box->findData(axes_[i]) < 0)
+      axes_[i] = i == X ? QStringLiteral("memory") : QStringLiteral("step_time");
+    if (const int at = box->findData(axes_[i]); at >= 0)
       box->setCurrentIndex(at);
     else if (i >= Colour)
       box->setCurrentIndex(0);
@@ -215,50 +265,73 @@ void DesignsPage::applyAxes() {
   if (!rows_) return;
   const int before = selected_row_;
   scatter_->setRows(rows_,
-                    {rows_->column(chosen_[X]), rows_->column(chosen_[Y]), rows_->column(chosen_[Colour]),
-                     rows_->column(chosen_[Shape])},
+                    {rows_->column(axes_[X]), rows_->column(axes_[Y]), rows_->column(axes_[Colour]),
+                     rows_->column(axes_[Shape])},
                     false);
   selected_row_ = before;
+  if (area_ && !area_->only) area_.reset();  // it belongs to the axes before
   filter();
   showMarked();
 }
 
+std::vector<char> DesignsPage::passing() const {
+  std::vector<char> out = filters_->passing();
+  const int x = area_ && rows_ ? rows_->column(area_->x) : -1, y = x >= 0 ? rows_->column(area_->y) : -1;
+  if (x < 0 || y < 0 || !area_->only) return out;
+  out.resize(static_cast<size_t>(rows_->rows()), 1);
+  const QRectF& in = area_->values;
+  for (int row = 0; row < rows_->rows(); ++row) {
+    const double at_x = rows_->value(row, x), at_y = rows_->value(row, y);
+    if (!(at_x >= in.left() && at_x <= in.right() && at_y >= in.top() && at_y <= in.bottom()))
+      out[static_cast<size_t>(row)] = 0;
+  }
+  return out;
+}
+
+void DesignsPage::keepArea() {
+  if (!area_) return;
+  area_->only = true;
+  filter();
+}
+
 void DesignsPage::filter() {
-  const std::vector<char> passing = filters_->passing();
+  const std::vector<char> passing = this->passing();
   scatter_->setPassing(passing);
-  if (selected_row_ >= 0 && !passing.empty() && !passing[static_cast<size_t>(selected_row_)])
-    selected_row_ = -1;
+  const auto hidden = [&](int row) { return !passing.empty() && !passing[static_cast<size_t>(row)]; };
+  if (selected_row_ >= 0 && hidden(selected_row_)) selected_row_ = -1;
+  std::erase_if(chosen_, hidden);
+  const bool filtering = !passing.empty();
+  const auto passed = filtering ? std::count(passing.begin(), passing.end(), 1)
+                                : static_cast<std::ptrdiff_t>(rows_ ? rows_->rows() : 0);
   fillTable();
-  clear_->setVisible(filters_->filtering());
+  clear_->setVisible(filtering);
   if (!rows_ || rows_->result().counts.enumerated == 0) {
     kept_->setText({});
     kept_->setShort({});
   } else {
     const SearchResult& result = rows_->result();
-    QString text = filters_->filtering()
-                       ? tr("%1 of %2 kept designs pass")
-                             .arg(grouped_text(filters_->passed()), grouped_text(rows_->rows()))
-                       : tr("%1 designs kept").arg(grouped_text(rows_->rows()));
+    QString text = filtering ? tr("%1 of %2 kept designs pass")
+                                   .arg(grouped_text(passed), grouped_text(rows_->rows()))
+                             : tr("%1 designs kept").arg(grouped_text(rows_->rows()));
     text += static_cast<int64_t>(rows_->rows()) >= result.counts.timed
                 ? tr(": all timed designs")
                 : tr(" of %1 timed: the front, the best %2, the best of each value, and a random sample")
                       .arg(grouped_text(result.counts.timed),
                            grouped_text(static_cast<Wide>(result.best.size())));
-    if (filters_->passed() > DesignsModel::kMost)
-      text += tr(" · the best %1 in the table").arg(DesignsModel::kMost);
+    if (passed > DesignsModel::kMost) text += tr(" · the best %1 in the table").arg(DesignsModel::kMost);
     kept_->setText(text);
-    kept_->setShort(
-        filters_->filtering()
-            ? tr("%1 of %2 designs pass").arg(grouped_text(filters_->passed()), grouped_text(rows_->rows()))
-            : tr("%1 of %2 timed designs kept")
-                  .arg(grouped_text(rows_->rows()),
-                       grouped_text(std::max<Wide>(rows_->rows(), result.counts.timed))));
+    kept_->setShort(filtering
+                        ? tr("%1 of %2 designs pass").arg(grouped_text(passed), grouped_text(rows_->rows()))
+                        : tr("%1 of %2 timed designs kept")
+                              .arg(grouped_text(rows_->rows()),
+                                   grouped_text(std::max<Wide>(rows_->rows(), result.counts.timed))));
   }
   showSelectedDesign();
 }
 
 void DesignsPage::fillTable() {
-  rows_ ? model_->setDesigns(*rows_, filters_->passing(), units_) : model_->clear();
+  const QScopedValueRollback<bool> filling(filling_, true);
+  rows_ ? model_->setDesigns(*rows_, passing(), units_) : model_->clear();
   leaveOutColumns();
 }
 
@@ -293,7 +366,35 @@ void DesignsPage::fillColumnsMenu() {
 
 void DesignsPage::selectDesign(int row) {
   selected_row_ = row;
+  chosen_.clear();
+  if (row >= 0) chosen_.push_back(row);
   showSelectedDesign();
+}
+
+void DesignsPage::choose(std::vector<int> rows) {
+  std::sort(rows.begin(), rows.end());
+  rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+  chosen_ = std::move(rows);
+  if (std::find(chosen_.begin(), chosen_.end(), selected_row_) == chosen_.end())
+    selected_row_ = chosen_.empty() ? -1 : chosen_.front();
+  showSelectedDesign();
+}
+
+void DesignsPage::toggle(int row) {
+  std::vector<int> rows = chosen_;
+  if (std::erase(rows, row) == 0) rows.push_back(row);
+  choose(std::move(rows));
+}
+
+// The person selects rows by Ctrl, Shift or keys.
+void DesignsPage::followTable() {
+  if (filling_) return;
+  std::vector<int> rows;
+  for (const int row : table_->selectedSourceRows()) rows.push_back(model_->designAt(row));
+  const QScopedValueRollback<bool> leads(table_leads_, true);
+  if (const QModelIndex now = table_->currentIndex(); now.isValid())
+    selected_row_ = model_->designAt(table_->sorted()->mapToSource(now).row());
+  choose(std::move(rows));
 }
 
 void DesignsPage::showSelectedDesign() {
@@ -301,11 +402,25 @@ void DesignsPage::showSelectedDesign() {
     scatter_->setSelected(selected_row_);
     scatter_->reveal(selected_row_);
   }
-  table_->showRow(selected_row_ >= 0 ? model_->tableRowOf(selected_row_) : -1);
+  scatter_->setChosen(chosen_);
+  if (!table_leads_) {
+    const QScopedValueRollback<bool> filling(filling_, true);
+    std::vector<int> also;
+    if (chosen_.size() > 1)
+      for (const int row : chosen_)
+        if (const int at = model_->tableRowOf(row); at >= 0) also.push_back(at);
+    table_->showRow(selected_row_ >= 0 ? model_->tableRowOf(selected_row_) : -1, also);
+  }
+  showActions();
+}
+
+void DesignsPage::showActions() {
   const bool any = rows_ && selected_row_ >= 0;
-  selection_text_->setText(any ? rows_->figures(selected_row_, units_) + QStringLiteral(" · ") +
-                                     rows_->name(selected_row_)
-                               : QString());
+  const auto count = static_cast<int>(chosen_.size());
+  selection_text_->setText(count > 1 ? tr("%1 designs selected").arg(grouped_text(count))
+                           : any     ? rows_->figures(selected_row_, units_) + QStringLiteral(" · ") +
+                                       rows_->name(selected_row_)
+                                 : QString());
   for (QPushButton* button : {compare_, make_current_}) {
     button->setVisible(rows_ && rows_->rows() > 0);
     button->setEnabled(any);
@@ -313,18 +428,26 @@ void DesignsPage::showSelectedDesign() {
   copy_command_->setEnabled(any);
   selection_text_->setVisible(any);
   kept_->setVisible(!any);
+  keep_area_->setVisible(any && area_ && !area_->only);
+  show_pinned_->setVisible(rows_ && pinned_ > 0);
+  show_pinned_->setText(tr("%1 pinned, show").arg(pinned_));
   const QString tip = any ? QString() : tr(": select a design first");
-  compare_->setEnabled(any && comparable_);
-  compare_->setToolTip(comparable_ ? tr("Compare with the present design (C)") + tip
-                                   : tr("The comparison is full: remove a pinned design first"));
+  compare_->setText(count > 1 ? tr("Compare %1").arg(std::min(count, std::max(1, room_))) : tr("Compare"));
+  compare_->setEnabled(any && room_ > 0);
+  compare_->setToolTip(room_ == 0 ? tr("The comparison is full: remove a pinned design first")
+                       : count <= room_
+                           ? tr("Pins the selected designs, next to the current design (C)") + tip
+                           : tr("Pins the best %1 of the selected designs (C)").arg(room_));
+  make_current_->setEnabled(any && count < 2);
   make_current_->setToolTip(
       any ? tr("Replaces the present design by this design; Undo reverts this (double click, Enter)")
           : tr("Replaces the present design") + tip);
 }
 
-void DesignsPage::setComparable(bool room) {
-  comparable_ = room;
-  showSelectedDesign();
+void DesignsPage::setComparable(int room, int pinned) {
+  room_ = room;
+  pinned_ = pinned;
+  showActions();
 }
 
 void DesignsPage::setMarked(const std::vector<QHash<QString, double>>& figures) {
@@ -336,8 +459,8 @@ void DesignsPage::showMarked() {
   std::vector<ScatterCanvas::Marked> marked;
   for (size_t member = 0; member < marked_.size(); ++member) {
     const QHash<QString, double>& of = marked_[member];
-    if (of.contains(chosen_[X]) && of.contains(chosen_[Y]))
-      marked.push_back({static_cast<int>(member), QPointF(of[chosen_[X]], of[chosen_[Y]])});
+    if (of.contains(axes_[X]) && of.contains(axes_[Y]))
+      marked.push_back({static_cast<int>(member), QPointF(of[axes_[X]], of[axes_[Y]])});
   }
   scatter_->setMarked(std::move(marked));
 }
@@ -358,7 +481,7 @@ bool DesignsPage::eventFilter(QObject* watched, QEvent* event) {
   if (event->type() == QEvent::KeyPress && selected_row_ >= 0) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_C && key->modifiers() == Qt::NoModifier && compare_->isEnabled()) {
-      Q_EMIT compareRequested(selected_row_);
+      Q_EMIT compareRequested(chosen_);
       return true;
     }
     if (watched == table_ && (key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter) &&
@@ -375,9 +498,18 @@ void DesignsPage::resizeEvent(QResizeEvent*) { fitHeights(); }
 void DesignsPage::fitHeights() {
   filters_->setFlat(height() < kLowPage);
   filters_->setFixedHeight(filters_->heightFor(width()));
+  const bool shown = rows_ && rows_->rows() > 0;
   const int most = std::max(
       kLeastTable, static_cast<int>(height() * (height() < kLowPage ? kLowTableShare : kTableShare)));
-  table_->setFixedHeight(std::max(kLeastTable, table_->heightUpTo(most)));
+  const int table = shown ? std::max(kLeastTable, table_->heightUpTo(most)) : 0;
+  const auto* lower = static_cast<QVBoxLayout*>(lower_->layout());
+  const int filters = filters_->isHidden() ? 0 : filters_->height() + lower->spacing();
+  splitter_->suggest({0, lower->itemAt(0)->sizeHint().height() + filters + lower->spacing() + table});
+}
+
+void DesignsPage::foldFilters(bool folded) {
+  filters_->setVisible(!folded && rows_ && rows_->rows() > 0);
+  fitHeights();
 }
 
 }  // namespace shardscape::ui

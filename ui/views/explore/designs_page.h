@@ -5,6 +5,7 @@
 #include <QSet>
 #include <QWidget>
 #include <memory>
+#include <optional>
 
 #include "ui/views/explore/scatter_canvas.h"
 
@@ -20,6 +21,7 @@ class ChartTable;
 class DesignsModel;
 class ElidedLabel;
 class FilterStrips;
+class PageSplitter;
 
 class DesignsPage : public QWidget {
   Q_OBJECT
@@ -30,15 +32,19 @@ class DesignsPage : public QWidget {
   const std::shared_ptr<const ExploreRows>& rows() const { return rows_; }
   void setUnits(UnitSystem units);
   void setMessage(const QString& message) { scatter_->setMessage(message); }
-  void setComparable(bool room);  // true: another design can be pinned
+  // room: more designs that can be pinned. pinned: designs that are.
+  void setComparable(int room, int pinned);
   // Figures by column id: of the present design, then of the pinned designs. Unknown figures are absent.
   void setMarked(const std::vector<QHash<QString, double>>& figures);
-  int selectedRow() const { return selected_row_; }  // -1: none
+  int selectedRow() const { return selected_row_; }               // the one that keys move; -1: none
+  const std::vector<int>& chosenRows() const { return chosen_; }  // all selected designs, best first
+  void choose(std::vector<int> rows);
   void selectDesign(int row);
   ScatterCanvas* scatter() const { return scatter_; }
   FilterStrips* filters() const { return filters_; }
   ChartTable* table() const { return table_; }
   DesignsModel* model() const { return model_; }
+  PageSplitter* splitter() const { return splitter_; }
   QComboBox* axisBox(int which) const { return boxes_[which]; }  // x, y, colour, shape
   QMenu* columnsMenu() const { return columns_menu_; }
   void zoomBy(double factor) { scatter_->zoomBy(factor); }
@@ -46,7 +52,8 @@ class DesignsPage : public QWidget {
 
  Q_SIGNALS:
   void makeCurrentRequested(int row);
-  void compareRequested(int row);
+  void compareRequested(const std::vector<int>& rows);
+  void showComparisonRequested();
   void axesChanged();
 
  protected:
@@ -65,17 +72,25 @@ class DesignsPage : public QWidget {
   void fillColumnsMenu();
   void leaveOutColumns();
   void showSelectedDesign();
+  void showActions();  // the buttons for the selected designs
+  void followTable();
+  void toggle(int row);
+  std::vector<char> passing() const;  // filters and the area
+  void keepArea();
   void showMarked();
   void fitHeights();
+  void foldFilters(bool folded);
   std::shared_ptr<const ExploreRows> rows_;
   UnitSystem units_ = UnitSystem::Binary;
   QWidget* tools_;
   QComboBox* boxes_[4] = {};
-  QString chosen_[4];  // column ids, the same for later searches
+  QString axes_[4];  // column ids, the same for later searches
   ScatterCanvas* scatter_;
   FilterStrips* filters_;
   ElidedLabel *kept_, *selection_text_;
-  QPushButton *clear_, *columns_, *compare_, *make_current_;
+  QPushButton *clear_, *columns_, *compare_, *make_current_, *fold_, *draw_, *keep_area_, *show_pinned_;
+  PageSplitter* splitter_;
+  QWidget *upper_, *lower_;  // the parts of the splitter
   QMenu* columns_menu_;
   QAction* copy_command_;  // of the selected design
   ChartTable* table_ = nullptr;
@@ -84,7 +99,17 @@ class DesignsPage : public QWidget {
   QSet<QString> chosen_columns_;  // columns that the person shows although they are hidden by default
   std::vector<QHash<QString, double>> marked_;
   int selected_row_ = -1;
-  bool comparable_ = true;
+  std::vector<int> chosen_;
+  bool table_leads_ = false;   // the table changes its selection itself
+  bool filling_ = false;       // this page changes the selection of the table
+  int room_ = 1, pinned_ = 0;  // more designs that can be pinned; designs that are
+  // The last rectangle that was drawn, in values of the two columns; `only`: the designs outside are hidden.
+  struct Area {
+    QString x, y;  // columns
+    QRectF values;
+    bool only = false;
+  };
+  std::optional<Area> area_;
 };
 
 }  // namespace shardscape::ui

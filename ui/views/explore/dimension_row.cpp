@@ -3,31 +3,35 @@
 #include <QCheckBox>
 #include <QEvent>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
+#include <QPushButton>
 #include <QStyle>
+#include <QToolButton>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/icons.h"
 #include "ui/toolkit/invalid_mark.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_chips.h"
+#include "ui/views/explore/dimension_values.h"
 
 namespace shardscape::ui {
 namespace {
 
-// The field is as wide as its values; the name gets the rest. A row without a tick has room for a wide field.
-constexpr int kLeastField = 54, kMostField = 98, kWideField = 112, kFieldPadding = 22, kTickWidth = 22,
-              kBetween = 6;
-constexpr int kTightField = 70;       // the least width of the field next to a long name
-constexpr double kFieldShare = 0.42;  // the largest share of a wide row
+constexpr int kTickWidth = 22, kBetween = 6;
 
 }  // namespace
 
 DimensionRow::DimensionRow(const QString& id, const QString& label, const QString& help,
                            bool ticked_by_person, QWidget* parent)
-    : QWidget(parent), id_(id), field_(new QLineEdit(this)), issue_(new IssueLine(this)) {
+    : QWidget(parent),
+      id_(id),
+      field_(new QLineEdit(this)),
+      chips_(new ValueChips(tr("Values of %1").arg(label), this)),
+      type_(new QToolButton(this)),
+      issue_(new IssueLine(this)) {
   auto* line = new QHBoxLayout;
   line->setContentsMargins(0, 0, 0, 0);
   line->setSpacing(kBetween);
@@ -45,54 +49,60 @@ DimensionRow::DimensionRow(const QString& id, const QString& label, const QStrin
   }
   name_ = new ElidedLabel(this, Theme::instance().uiFont());
   name_->setText(label);
-  name_->setShort(QString(label).replace(QStringLiteral("communication"), tr("comm.")));
   name_->installEventFilter(this);
   line->addWidget(name_, 1);
+  type_->setObjectName(QStringLiteral("type_") + id);
+  type_->setProperty("flat", true);
+  setThemedIcon(type_, QStringLiteral("edit"));
+  type_->setCheckable(true);
+  type_->setFocusPolicy(Qt::StrongFocus);
+  type_->setAccessibleName(tr("Type the values of %1").arg(label));
+  type_->setToolTip(tr("Type values: a list such as 1,2,4, a range such as 1..64*2, or all"));
+  connect(type_, &QToolButton::toggled, this, [this](bool on) {
+    typed_ = on;
+    showValues();
+    if (on) focusValues();
+  });
+  line->addWidget(type_);
   field_->setObjectName(QStringLiteral("values_") + id);
   field_->setAccessibleName(tr("Values of %1").arg(label));
   field_->setToolTip(help);
   field_->setFont(Theme::instance().monoFont(12));
-  fitField();
   field_->setAcceptDrops(false);
-  line->addWidget(field_);
-  connect(field_, &QLineEdit::textChanged, this, &DimensionRow::fitField);
+  auto* completer = new WordCompleter(field_);
+  completer->setWords(valueWords(id));
+  connect(completer, QOverload<const QString&>::of(&QCompleter::activated), this, &DimensionRow::edited,
+          Qt::QueuedConnection);
   connect(field_, &QLineEdit::textEdited, this, [this] {
-    if (tick_ && !tick_->isChecked()) {
-      const QSignalBlocker quiet(tick_);
-      tick_->setChecked(true);
-      showUse();
-    }
+    use();
     Q_EMIT edited();
   });
+  connect(chips_, &ValueChips::toggled, this, &DimensionRow::choose);
+  auto* values = new QVBoxLayout;
+  values->setContentsMargins(0, 0, 0, 0);
+  values->addWidget(chips_);
+  values->addWidget(field_);
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
-  layout->setSpacing(4);
+  layout->setSpacing(2);
   layout->addLayout(line);
+  layout->addLayout(values);
   layout->addWidget(issue_);
   issue_->setVisible(false);
+  showValues();
   showUse();
 }
 
-void DimensionRow::fitField() {
-  const int room = width() - name_->sizeHint().width() - kBetween -
-                   (tick_ ? kTickWidth + kBetween : 0);  // the width that remains next to the full name
-  const int wanted = std::max(tick_ ? kMostField : kWideField, static_cast<int>(width() * kFieldShare));
-  const int least = tick_ ? kLeastField : kTightField,
-            most = std::max(least, std::min(wanted, std::max(kTightField, room)));
-  field_->setFixedWidth(std::clamp(
-      QFontMetrics(field_->font()).horizontalAdvance(field_->text()) + kFieldPadding, least, most));
-}
-
-void DimensionRow::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  fitField();
-}
-
-// A click on the name toggles the tick, or focuses the field.
+// A click on the name toggles the tick, or focuses the values.
 bool DimensionRow::eventFilter(QObject* watched, QEvent* event) {
-  if (watched == name_ && event->type() == QEvent::MouseButtonPress)
-    tick_ ? tick_->toggle() : field_->setFocus(Qt::MouseFocusReason);
+  if (watched == name_ && event->type() == QEvent::MouseButtonPress) tick_ ? tick_->toggle() : focusValues();
   return QWidget::eventFilter(watched, event);
+}
+
+void DimensionRow::focusValues() {
+  if (field_->isHidden()) return chips_->chip(chips_->values().front())->setFocus(Qt::TabFocusReason);
+  field_->setFocus(Qt::TabFocusReason);
+  field_->selectAll();
 }
 
 bool DimensionRow::used() const { return !tick_ || tick_->isChecked(); }
@@ -104,14 +114,47 @@ void DimensionRow::setUsed(bool used) {
   showUse();
 }
 
+void DimensionRow::use() {
+  if (!used()) setUsed(true);
+}
+
 void DimensionRow::showUse() {
   const bool idle = !used();
   if (idle) accept();
   name_->setEnabled(!idle);
+  chips_->setIdle(idle);
   if (field_->property("idle").toBool() == idle) return;
   field_->setProperty("idle", idle);
   field_->style()->unpolish(field_);
   field_->style()->polish(field_);
+}
+
+// The field is shown if there are no chips, if the person types, and while its text is refused.
+void DimensionRow::showValues() {
+  const bool any = !chips_->values().isEmpty();
+  type_->setVisible(any);
+  const bool field = !any || typed_;
+  if (field_->isHidden() == !field && chips_->isHidden() == field) return;
+  field_->setVisible(field);
+  chips_->setVisible(!field);
+}
+
+void DimensionRow::offer(const OfferedValues& offered) {
+  if (field_->hasFocus() && !field_->isHidden() && !typed_) return;  // chips would replace the edited field
+  chips_->setValues(offered.values, offered.labels, offered.chosen);
+  showValues();
+}
+
+void DimensionRow::choose() {
+  QStringList chosen = chips_->chosen();
+  const QString all = QStringLiteral("all");
+  if (chosen.size() > 1 && chosen.contains(all)) {  // "all" and single values exclude each other
+    const bool before = values() == all;
+    chosen = before ? (chosen.removeAll(all), chosen) : QStringList{all};
+  }
+  field_->setText(chosen.join(u','));
+  use();
+  Q_EMIT edited();
 }
 
 QString DimensionRow::values() const { return field_->text().trimmed(); }

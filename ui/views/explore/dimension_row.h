@@ -1,4 +1,5 @@
-// A dimension of the search space: a tick, its name, its values, and a line below for a problem.
+// A dimension of the search space: a tick, its name, its values, and a line below for a problem. Values are
+// chips to choose from, or typed: a list, a range.
 #pragma once
 
 #include <QWidget>
@@ -14,6 +15,8 @@ namespace shardscape::ui {
 
 class ElidedLabel;
 class IssueLine;
+class ValueChips;
+struct OfferedValues;
 
 class DimensionRow : public QWidget {
   Q_OBJECT
@@ -26,12 +29,17 @@ class DimensionRow : public QWidget {
   void setUsed(bool used);
   QString values() const;
   void setValues(const QString& values);
+  // The values to choose from; none: they are typed.
+  void offer(const OfferedValues& offered);
   // The values are valid. "Keep" restores these values later.
   void accept();
   void refuse(const Problem& problem);
   bool refused() const;
+  void focusValues();
   QLineEdit* field() const { return field_; }
   QCheckBox* tick() const { return tick_; }
+  ValueChips* chips() const { return chips_; }
+  QToolButton* typeButton() const { return type_; }
   IssueLine* issue() const { return issue_; }
 
  Q_SIGNALS:
@@ -39,16 +47,20 @@ class DimensionRow : public QWidget {
 
  protected:
   bool eventFilter(QObject* watched, QEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void showUse();
-  void fitField();
+  void showValues();
+  void choose();  // the chips changed
+  void use();     // the person edits the values of a dimension that was not used
   QString id_, accepted_;
   QCheckBox* tick_ = nullptr;
   ElidedLabel* name_ = nullptr;
   QLineEdit* field_;
+  ValueChips* chips_;
+  QToolButton* type_;
   IssueLine* issue_;
+  bool typed_ = false;  // the person types values although there are chips
 };
 
 }  // namespace shardscape::ui

@@ -85,10 +85,12 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
     showMarked();
   });
   connect(designs_, &DesignsPage::makeCurrentRequested, this, &ExploreView::makeCurrent);
-  connect(designs_, &DesignsPage::compareRequested, this, [this](int row) {
-    session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
-    showPage(Compare);
+  connect(designs_, &DesignsPage::compareRequested, this, [this](const std::vector<int>& rows) {
+    for (const int row : rows)
+      if (!session_->comparisons()->full())
+        session_->comparisons()->add(designs_->rows()->design(row), designs_->rows()->name(row));
   });
+  connect(designs_, &DesignsPage::showComparisonRequested, this, [this] { showPage(Compare); });
   connect(compare_, &ComparePage::makeCurrentRequested, this,
           [this](const Design& design) { session_->setDesign(design, tr("compared design")); });
   connect(compare_, &ComparePage::pinRequested, this, &ExploreView::pinPresent);
@@ -96,7 +98,7 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
   connect(session_->comparisons(), &Comparisons::changed, this, [this] {
     const int pinned = session_->comparisons()->size();
     showMarked();
-    designs_->setComparable(!session_->comparisons()->full());
+    designs_->setComparable(Comparisons::kMaxPinned - pinned, pinned);
     pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
   });
   for (ViewPage* page : {static_cast<ViewPage*>(sensitivity_), static_cast<ViewPage*>(scaling_), serving_})
@@ -114,6 +116,8 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
   connect(session_, &Session::estimateChanged, this, &ExploreView::showMarked);
   connect(session_, &Session::unitsChanged, this, [this] { designs_->setUnits(session_->units()); });
   designs_->setUnits(session_->units());
+  designs_->setComparable(Comparisons::kMaxPinned - session_->comparisons()->size(),
+                          session_->comparisons()->size());
   followSearch();
   showState();
 }

@@ -16,7 +16,8 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kFigureBins = 24, kMostBins = 48;
-constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kTallBars = 28, kFlatBars = 16, kBelow = 8;
+constexpr double kLeastWidth = 58, kGap = 12, kHeading = 15, kTallBars = 28, kFlatBars = 16, kLabels = 13,
+                 kBelow = kLabels + 6;
 constexpr const char* kFigures[] = {"step_time", "memory", "mfu"};
 
 uint64_t all_of(size_t bins) { return bins >= 64 ? ~uint64_t{0} : (uint64_t{1} << bins) - 1; }
@@ -236,12 +237,64 @@ void FilterStrips::paintWindow(QPainter& painter, const QRect&) {
                      : out);
     }
     painter.fillRect(QRectF(all.left(), all.bottom(), all.width(), 1), colors.line);
+    paintLabels(painter, s);
     if (focusShown() && s == at_strip_) {
       painter.fillRect(QRectF(all.left(), all.bottom(), all.width(), 1), colors.accent);
       const QRectF box = barRect(s, at_bin_);
       painter.fillRect(QRectF(box.left(), box.bottom() + 1, std::max(4.0, box.width()), 3), colors.accent);
     }
   }
+}
+
+// The values below the bars: each one if all have room, else the two ends.
+std::vector<FilterStrips::Label> FilterStrips::labels(int strip) const {
+  const Strip& of = strips_[static_cast<size_t>(strip)];
+  const ValueColumn& column = rows_->column(of.column);
+  const QFontMetricsF metrics(Theme::instance().uiFont(10));
+  const QRectF all = area(strip);
+  const double top = all.bottom() + 3;
+  std::vector<Label> out;
+  if (column.axis() && column.choices.size() == bins(strip)) {
+    double end = all.left() - 4;
+    for (int bin = 0; bin < bins(strip); ++bin) {
+      const double wide = metrics.horizontalAdvance(column.choices[bin]) + 1;
+      const double left = std::clamp(barRect(strip, bin).center().x() - wide / 2, all.left(),
+                                     std::max(all.left(), all.right() - wide));
+      if (left < end + 3 || left + wide > all.right() + 1) break;
+      out.push_back({QRectF(left, top, wide, kLabels), column.choices[bin]});
+      end = left + wide;
+    }
+    if (out.size() == static_cast<size_t>(bins(strip))) return out;
+    out.clear();
+  }
+  const auto text = [&](double value) { return ExploreRows::valueText(column, value, units_); };
+  if (!column.axis() && !column.known()) return out;
+  const double low = column.axis() ? 0 : column.low;
+  const double high = column.axis() ? static_cast<double>(column.choices.size()) - 1 : column.high;
+  const QString first = text(low), last = high > low ? text(high) : QString();
+  const double one = metrics.horizontalAdvance(first) + 1, other = metrics.horizontalAdvance(last) + 1;
+  const bool both = one + other + 4 <= all.width();
+  const double half = all.width() / 2 - 2;
+  // An end that needs less than its half leaves the rest to the other one.
+  const double left = both ? one : last.isEmpty() ? all.width() : std::max(half, all.width() - 4 - other);
+  const double right = both ? other : std::max(half, all.width() - 4 - one);
+  const auto fitted = [&](const QString& words, double room) {
+    return metrics.elidedText(words, Qt::ElideRight, room);
+  };
+  const double left_room = std::min(left, one), right_room = std::min(right, all.width() - 4 - left_room);
+  out.push_back({QRectF(all.left(), top, left_room, kLabels), fitted(first, left_room)});
+  if (!last.isEmpty())
+    out.push_back(
+        {QRectF(all.right() - std::min(right_room, other), top, std::min(right_room, other), kLabels),
+         fitted(last, std::min(right_room, other))});
+  return out;
+}
+
+void FilterStrips::paintLabels(QPainter& painter, int strip) const {
+  painter.setFont(Theme::instance().uiFont(10));
+  painter.setPen(Theme::instance().colors().secondary);
+  for (const Label& label : labels(strip))
+    painter.drawText(label.place, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip, label.text);
 }
 
 FilterStrips::Hit FilterStrips::hit(const QPointF& point) const {

@@ -32,6 +32,11 @@ class FilterStrips : public Canvas {
   }
   bool allowed(int strip, int bin) const;
   QRectF barRect(int strip, int bin) const;
+  struct Label {
+    QRectF place;
+    QString text;
+  };
+  std::vector<Label> labels(int strip) const;  // values below the bars, from left to right
   QString tipAt(const QPointF& point) const override;
   void brush(int strip, int first, int last);  // these bins only
   void openAll();
@@ -73,6 +78,7 @@ class FilterStrips : public Canvas {
   void recount();
   void notifyChanged();
   void describe();
+  void paintLabels(QPainter& painter, int strip) const;
   std::shared_ptr<const ExploreRows> rows_;
   std::vector<Strip> strips_;
   std::vector<uint8_t> failed_;  // per row: strips that it does not pass

@@ -37,6 +37,7 @@ void ScatterCanvas::setRows(std::shared_ptr<const ExploreRows> rows, const Colum
   columns_ = columns;
   passing_.clear();
   selected_ = hovered_ = -1;
+  chosen_.clear();
   layOut(keep);
 }
 
@@ -122,6 +123,11 @@ QPointF ScatterCanvas::markedPlace(size_t at) const { return markedPlaceIn(plot(
 void ScatterCanvas::setSelected(int row) {
   selected_ = rows_ && row < rows_->rows() ? row : -1;
   describe();
+  update();
+}
+
+void ScatterCanvas::setChosen(std::vector<int> rows) {
+  chosen_ = std::move(rows);
   update();
 }
 

@@ -37,6 +37,14 @@ class ScatterCanvas : public Canvas {
   void setSelected(int row);             // emits no signal; -1: none
   int selected() const { return selected_; }
   void select(int row);  // emits rowSelected()
+  // All selected designs; selected() is the one that keys move. Emits no signal.
+  void setChosen(std::vector<int> rows);
+  const std::vector<int>& chosen() const { return chosen_; }
+  // While on, a drag draws a rectangle. Otherwise Shift+drag does.
+  void setDrawing(bool on) { draws_ = on; }
+  // The part of the plot inside a rectangle of the widget, in values of the columns.
+  QRectF valuesIn(const QRectF& rect) const;
+  std::vector<int> rowsIn(const QRectF& values) const;  // that pass, best first
   void reveal(int row);
   void zoomBy(double factor) override;
   void fit() override;
@@ -57,7 +65,9 @@ class ScatterCanvas : public Canvas {
   QSize minimumSizeHint() const override { return {320, 160}; }
 
  Q_SIGNALS:
-  void rowSelected(int row);           // -1: nothing
+  void rowSelected(int row);  // -1: nothing
+  void rowToggled(int row);   // the person adds a design to the selection, or takes it out
+  void areaChosen(const QRectF& values, bool add);
   void makeCurrentRequested(int row);  // the person makes this design the present design
   void hoveredChanged(int row);
 
@@ -72,6 +82,9 @@ class ScatterCanvas : public Canvas {
   void click(const QPointF& at, Qt::KeyboardModifiers held) override;
   void doubleClick(const QPointF& at) override;
   void pan(const QPointF& pixels) override;
+  bool grabs(const QPointF& at, Qt::KeyboardModifiers held) override;  // Shift draws a rectangle
+  bool drag(const QPointF& at) override;
+  void drop() override;
   void zoomAt(double factor, const QPointF& at) override;
   bool go(Way way, Qt::KeyboardModifiers held) override;
   bool activate() override;
@@ -96,6 +109,7 @@ class ScatterCanvas : public Canvas {
   void paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintFront(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   void paintMarks(QPainter& painter, const QRectF& plot, const QColor& ground) const;
+  void paintDrawn(QPainter& painter) const;
   void paintCard(QPainter& painter, const QRectF& plot, int row) const;
 
   std::shared_ptr<const ExploreRows> rows_;
@@ -109,7 +123,11 @@ class ScatterCanvas : public Canvas {
   double capacity_ = 0;  // bytes, if all designs have the same capacity; 0: unknown
   UnitSystem units_ = UnitSystem::Binary;
   int selected_ = -1, hovered_ = -1;
-  bool at_home_ = true;
+  bool at_home_ = true, draws_ = false;
+  bool adds_ = false;  // the designs in the rectangle are added to those that are selected
+  QPointF drawn_from_;
+  std::vector<int> chosen_;
+  QRectF drawn_;                          // the rectangle that the person draws
   mutable QImage image_;                  // the drawn points; empty: must be drawn
   mutable std::vector<int> cell_, next_;  // first row of a grid cell; next row in the same cell; -1: none
   mutable int grid_columns_ = 0, grid_rows_ = 0;

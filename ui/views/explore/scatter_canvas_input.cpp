@@ -1,6 +1,9 @@
 // Mouse and keys of the scatter.
 #include "ui/views/explore/scatter_canvas.h"
 
+#include <cmath>
+#include <utility>
+
 namespace shardscape::ui {
 
 void ScatterCanvas::setHovered(int row) {
@@ -15,7 +18,55 @@ bool ScatterCanvas::hover(const QPointF& at, bool) {
   return hovered_ >= 0;
 }
 
-void ScatterCanvas::click(const QPointF& at, Qt::KeyboardModifiers) { select(rowAt(at)); }
+void ScatterCanvas::click(const QPointF& at, Qt::KeyboardModifiers held) {
+  const int row = rowAt(at);
+  if (!(held & Qt::ControlModifier)) return select(row);
+  if (row >= 0) Q_EMIT rowToggled(row);
+}
+
+bool ScatterCanvas::grabs(const QPointF& at, Qt::KeyboardModifiers held) {
+  drawn_from_ = at;
+  adds_ = held.testFlag(Qt::ControlModifier);
+  return draws_ || held.testFlag(Qt::ShiftModifier);
+}
+
+bool ScatterCanvas::drag(const QPointF& at) {
+  drawn_ = QRectF(drawn_from_, at).normalized() & plot();
+  setCursor(Qt::CrossCursor);
+  update();
+  return true;
+}
+
+void ScatterCanvas::drop() {
+  const QRectF rect = std::exchange(drawn_, {});
+  update();
+  Q_EMIT areaChosen(valuesIn(rect), adds_);
+}
+
+QRectF ScatterCanvas::valuesIn(const QRectF& rect) const {
+  const QRectF area = plot();
+  const auto value = [](const AxisScale& scale, double share) {
+    const double place = scale.from + share * (scale.to - scale.from);
+    return scale.logarithmic ? std::pow(scale.base, place) : place;
+  };
+  const double left = value(x_, (rect.left() - area.left()) / area.width()),
+               right = value(x_, (rect.right() - area.left()) / area.width()),
+               low = value(y_, (area.bottom() - rect.bottom()) / area.height()),
+               high = value(y_, (area.bottom() - rect.top()) / area.height());
+  return QRectF(QPointF(left, low), QPointF(right, high));
+}
+
+std::vector<int> ScatterCanvas::rowsIn(const QRectF& values) const {
+  std::vector<int> out;
+  const auto inside = [](const AxisScale& scale, float place, double from, double to) {
+    return place >= static_cast<float>(scale.place(from)) && place <= static_cast<float>(scale.place(to));
+  };
+  for (size_t row = 0; row < xs_.size(); ++row)
+    if (passes(static_cast<int>(row)) && inside(x_, xs_[row], values.left(), values.right()) &&
+        inside(y_, ys_[row], values.top(), values.bottom()))
+      out.push_back(static_cast<int>(row));
+  return out;
+}
 
 void ScatterCanvas::doubleClick(const QPointF& at) {
   const int row = rowAt(at);

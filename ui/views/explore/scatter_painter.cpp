@@ -112,6 +112,7 @@ void ScatterCanvas::paintWindow(QPainter& painter, const QRect&) {
   paintLimit(painter, area, ground);
   paintFront(painter, area, ground);
   paintMarks(painter, area, ground);
+  paintDrawn(painter);
   const int shown = hovered_ >= 0 ? hovered_ : focusShown() ? selected_ : -1;
   if (shown >= 0 && area.adjusted(-2, -2, 2, 2).contains(place(shown))) paintCard(painter, area, shown);
 }
@@ -295,9 +296,21 @@ void ScatterCanvas::paintMarks(QPainter& painter, const QRectF& plot, const QCol
     painter.setPen(QPen(colors.accent, width));
     painter.drawEllipse(placeIn(plot, row), radius() + gap, radius() + gap);
   };
+  for (const int row : chosen_)
+    if (row != selected_ && passes(row)) ring(row, 1.6, 2.5);
   if (hovered_ >= 0 && hovered_ != selected_) ring(hovered_, 1.4, 2.5);
   if (selected_ >= 0) ring(selected_, 2.4, 4);
   painter.restore();
+}
+
+// The rectangle that the person draws.
+void ScatterCanvas::paintDrawn(QPainter& painter) const {
+  if (drawn_.isEmpty()) return;
+  QColor fill = Theme::instance().colors().accent;
+  painter.setPen(QPen(fill, 1));
+  fill.setAlphaF(0.12);
+  painter.setBrush(fill);
+  painter.drawRect(drawn_);
 }
 
 void ScatterCanvas::paintCard(QPainter& painter, const QRectF& plot, int row) const {

@@ -13,13 +13,14 @@
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
 namespace {
 
-constexpr int kTableHeight = 150;
+constexpr int kTableHeight = 180;
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
@@ -222,10 +223,13 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
   message_->setProperty("role", "secondary");
   message_->setAlignment(Qt::AlignCenter);
   layout->addWidget(message_, 1);
-  table_ = new ChartTable(this);
+  splitter_ = new PageSplitter(
+      kind == Kind::Sensitivity ? QStringLiteral("sensitivity") : QStringLiteral("scaling"), this);
+  layout->addWidget(splitter_, 1);
+  table_ = new ChartTable(splitter_);
   if (kind == Kind::Sensitivity) {
     tornado_ = new Tornado(this);
-    layout->addWidget(tornado_, 1);
+    splitter_->addWidget(tornado_);
     sensitivity_model_ = new SensitivityModel(this);
     table_->setAccessibleName(tr("Table: every single change"));
     table_->setTable(sensitivity_model_);
@@ -239,7 +243,7 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     });
   } else {
     chart_ = new ScalingChart(this);
-    layout->addWidget(chart_, 1);
+    splitter_->addWidget(chart_);
     scaling_model_ = new ScalingModel(this);
     table_->setAccessibleName(tr("Table: sizes of the job"));
     table_->setTable(scaling_model_);
@@ -253,7 +257,7 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
                    : chart_->select(ScalingChart::Weak, row - strong);
     });
   }
-  layout->addWidget(table_);
+  splitter_->addWidget(table_);
   connect(session_, &Session::reportChanged, this, &SensitivityPage::refresh);
   connect(session_, &Session::unitsChanged, this, &SensitivityPage::fill);
   fill();
@@ -285,6 +289,7 @@ void SensitivityPage::fill() {
   const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
                                                   : tr("The present design with more or fewer replicas");
   intro_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
+  splitter_->setVisible(any);
   table_->setVisible(any);
   if (tornado_) tornado_->setVisible(any);
   if (chart_) chart_->setVisible(any);
@@ -298,9 +303,9 @@ void SensitivityPage::fitTable() {
   int most = kTableHeight;
   if (tornado_) {
     const int above = layout()->itemAt(0)->sizeHint().height() + 2 * layout()->spacing();
-    most = std::max(most, height() - above - tornado_->fullHeight());
+    most = std::max(most, height() - above - splitter_->handleWidth() - tornado_->fullHeight());
   }
-  table_->setFixedHeight(table_->heightUpTo(most));
+  splitter_->suggest({0, table_->heightUpTo(most)});
 }
 
 void SensitivityPage::fillTornado() {

@@ -17,6 +17,7 @@ class QStackedWidget;
 namespace shardscape::ui {
 
 class ChartTable;
+class PageSplitter;
 class SegmentedControl;
 class Session;
 
@@ -54,6 +55,7 @@ class SensitivityPage : public ViewPage {
   Tornado* tornado() const { return tornado_; }
   ScalingChart* chart() const { return chart_; }
   ChartTable* table() const { return table_; }
+  PageSplitter* splitter() const { return splitter_; }
   bool ready() const { return ready_; }  // the shown result belongs to the present design
   bool comparisonReady() const { return comparison_.ready(); }  // the pinned designs are computed too
   Picture picture() const override;
@@ -80,6 +82,7 @@ class SensitivityPage : public ViewPage {
   QLabel* message_;
   Tornado* tornado_ = nullptr;
   ScalingChart* chart_ = nullptr;
+  PageSplitter* splitter_;  // chart, table
   ChartTable* table_;
   SensitivityModel* sensitivity_model_ = nullptr;
   ScalingModel* scaling_model_ = nullptr;

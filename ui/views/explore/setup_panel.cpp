@@ -23,6 +23,7 @@
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/explore/condition_row.h"
 #include "ui/views/explore/dimension_row.h"
+#include "ui/views/explore/dimension_values.h"
 #include "ui/views/explore/exclusion_examples.h"
 #include "ui/views/explore/exclusion_list.h"
 #include "ui/views/explore/explore_job.h"
@@ -77,25 +78,6 @@ std::optional<double> number_in(const QLineEdit* field, double most) {
   const double value = digits.trimmed().toDouble(&read);
   if (!read || !(value >= 0) || !(value <= most)) return std::nullopt;
   return value;
-}
-
-std::optional<Problem> problem_of(const QString& id, const std::string& values, const Design& base) {
-  const std::string name = id.toStdString();
-  if (name == kModelAxis) return std::nullopt;  // the space checks the model axis
-  Knob knob = *find_knob(name == kGpusAxis ? "dp" : name);
-  if (is_all(values)) {
-    const bool degree = name == "tp" || name == "pp" || name == "dp" || name == "cp";
-    if (degree) return std::nullopt;
-    if (name == kGpusAxis)
-      return Problem{ProblemCode::TooManyValues, name, "\"all\" would be too many numbers of GPUs",
-                     "a number, a list such as 1024,2048, or a range such as 8..4096*2"};
-    auto all = all_values(knob, base);
-    if (auto* problem = std::get_if<Problem>(&all)) return *problem;
-    return std::nullopt;
-  }
-  auto parsed = parse_values(knob, values);
-  if (auto* problem = std::get_if<Problem>(&parsed)) return *problem;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -225,10 +207,11 @@ void SetupPanel::addSearchRows(QVBoxLayout* rows, QWidget* page) {
   objective_->setCurrentIndex(find_objective("tokens_per_gpu"));
   objective_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Fixed);
   objective_->setToolTip(tr("The objective that ranks designs"));
-  auto* ranked = labelled(tr("Best by"), objective_, page);
-  static_cast<QHBoxLayout*>(ranked->layout())->setStretch(0, 0);
-  static_cast<QHBoxLayout*>(ranked->layout())->setStretch(1, 1);
+  auto* ranked = new QLabel(tr("Best by"), page);
+  ranked->setBuddy(objective_);
+  objective_->setAccessibleName(ranked->text());
   rows->addWidget(ranked);
+  rows->addWidget(objective_);
   price_ = number_field(QStringLiteral("price"), tr("catalogue"),
                         tr("Dollars per GPU and hour. Empty: the price of the catalogue, if any"), page);
   rows->addWidget(labelled(tr("Price, $/GPU hour"), price_, page));
@@ -304,8 +287,7 @@ void SetupPanel::fillAddMenu(QMenu* menu) {
           id, knob ? text(knob_text(session_->design(), *knob)) : text(session_->design().model.preset),
           true);
       changed();
-      made->field()->setFocus();
-      made->field()->selectAll();
+      made->focusValues();
     });
   };
   if (!row(QString::fromLatin1(kModelAxis))) add(menu, QString::fromLatin1(kModelAxis), tr("Model preset"));
@@ -340,6 +322,7 @@ DimensionRow* SetupPanel::addDimension(const QString& id, const QString& values,
   }
   made->setUsed(used);
   made->setValues(values);
+  made->offer(offeredValues(id, values, session_->design(), session_->design().world()));
   return made;
 }
 
@@ -448,9 +431,10 @@ void SetupPanel::changed() {
 }
 
 void SetupPanel::check() {
+  const Design& design = session_->design();
   for (DimensionRow* row : QList<DimensionRow*>{gpus_} + dimensions_) {
-    const auto problem = row->used() ? problem_of(row->id(), row->values().toStdString(), session_->design())
-                                     : std::nullopt;
+    row->offer(offeredValues(row->id(), row->values(), design, design.world()));
+    const auto problem = row->used() ? problemOfValues(row->id(), row->values(), design) : std::nullopt;
     problem ? row->refuse(*problem) : row->accept();
   }
   margin_wrong_ = !number_in(margin_, 99);

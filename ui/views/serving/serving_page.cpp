@@ -23,6 +23,7 @@
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/invalid_mark.h"
 #include "ui/toolkit/issue_line.h"
+#include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/serving/serving_chart.h"
@@ -106,7 +107,9 @@ ServingPage::ServingPage(SelectionState* state, QWidget* parent)
   issue_ = new IssueLine(body);
   issue_->setVisible(false);
   rows->addWidget(issue_);
-  pictures_ = new QStackedWidget(body);
+  splitter_ = new PageSplitter(QStringLiteral("serving"), body);
+  rows->addWidget(splitter_, 1);
+  pictures_ = new QStackedWidget(splitter_);
   chart_ = new ServingChart(pictures_);
   map_ = new ServingMap(pictures_);
   message_ = new QLabel(pictures_);
@@ -116,15 +119,19 @@ ServingPage::ServingPage(SelectionState* state, QWidget* parent)
   for (QWidget* widget :
        {static_cast<QWidget*>(chart_), static_cast<QWidget*>(map_), static_cast<QWidget*>(message_)})
     pictures_->addWidget(widget);
-  rows->addWidget(pictures_, 1);
-  rows->addWidget(makeCaption());
-  table_ = new ChartTable(body);
+  splitter_->addWidget(pictures_);
+  lower_ = new QWidget(splitter_);
+  auto* lower = new QVBoxLayout(lower_);
+  lower->setContentsMargins(0, 0, 0, 0);
+  lower->addWidget(makeCaption());
+  table_ = new ChartTable(lower_);
   table_->setAccessibleName(tr("Table: batches and contexts"));
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->installEventFilter(this);
   model_ = new ServingModel(this);
   table_->setTable(model_);
-  rows->addWidget(table_);
+  lower->addWidget(table_, 1);
+  splitter_->addWidget(lower_);
   stack_->addWidget(body);
   stack_->addWidget(makeInvitation());
 
@@ -429,7 +436,9 @@ void ServingPage::fill() {
 }
 
 void ServingPage::fitTable() {
-  table_->setFixedHeight(table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare))));
+  const int table = table_->heightUpTo(std::max(kLeastTable, static_cast<int>(height() * kTableShare)));
+  splitter_->suggest(
+      {0, lower_->layout()->itemAt(0)->sizeHint().height() + lower_->layout()->spacing() + table});
 }
 
 // Scrolls the table to the context of the present design.

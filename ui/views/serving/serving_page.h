@@ -21,6 +21,7 @@ class QStackedWidget;
 namespace shardscape::ui {
 
 class ChartTable;
+class PageSplitter;
 class ElidedLabel;
 class IssueLine;
 class SegmentedControl;
@@ -100,6 +101,8 @@ class ServingPage : public ViewPage {
   ElidedLabel *limits_, *selection_text_;
   QLabel *message_, *invitation_;
   QPushButton *stop_, *make_current_;
+  PageSplitter* splitter_;  // pictures, caption and table
+  QWidget* lower_;
   ChartTable* table_;
   ServingModel* model_;
 };

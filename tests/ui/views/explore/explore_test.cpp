@@ -448,6 +448,32 @@ class ExploreTest : public QObject {
     QVERIFY(table.isColumnHidden(w.page().model()->tableColumnOf(w.page().rows()->column("tp"))));
   }
 
+  // A range of more than a factor of ten has a logarithmic axis. Strips name their values.
+  void widerRangesAreLogarithmic() {
+    ExploreWindow w;
+    w.vary({{"tp", "1,2,4,8"}, {"microbatch", "1,2"}, {"seq", "256,1024,8192"}, {"recompute", "none,full"}});
+    w.search();
+    const ValueColumn& step = w.page().rows()->column(w.page().rows()->column("step_time"));
+    QVERIFY2(step.high > 10 * step.low, qPrintable(QString("%1 %2").arg(step.low).arg(step.high)));
+    QVERIFY(w.scatter().yScale().logarithmic);
+    const FilterStrips& filters = *w.page().filters();
+    for (int strip = 0; strip < filters.strips(); ++strip) {
+      const auto labels = filters.labels(strip);
+      QVERIFY(!labels.empty());
+      double end = -1;
+      for (const FilterStrips::Label& label : labels) {
+        QVERIFY(!label.text.isEmpty());
+        QVERIFY2(label.place.left() > end, qPrintable(label.text));
+        QVERIFY(QRectF(filters.rect()).adjusted(-1, 0, 1, 1).contains(label.place));
+        end = label.place.right();
+      }
+    }
+    const auto tp = filters.labels(filters.strip("tp"));
+    const ValueColumn& degrees = w.page().rows()->column(w.page().rows()->column("tp"));
+    QCOMPARE(tp.front().text, degrees.choices.front());
+    QCOMPARE(tp.back().text, degrees.choices.back());
+  }
+
   void otherAxes() {
     ExploreWindow w;
     w.searchSmall();
