@@ -1,8 +1,10 @@
 #include "ui/views/graph/graph_canvas.h"
 
 #include <QPainter>
+#include <QResizeEvent>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "ui/inspector/saved_edges.h"
@@ -156,9 +158,17 @@ void GraphCanvas::placeMiniMap() {
   const QSize wanted = mini_map_->wantedSize(size());
   const bool useful = !shown.contains(scene) && width() > 3 * wanted.width() &&
                       height() > wanted.height() + 2 * kMargin;
-  mini_map_->setVisible(useful);
-  if (!useful) return;
-  mini_map_->setGeometry(width() - wanted.width() - 16, 16, wanted.width(), wanted.height());
+  // The first corner without a node under the map.
+  constexpr int kGap = 16;
+  const int right = width() - wanted.width() - kGap, bottom = height() - wanted.height() - kGap;
+  const QPoint corners[] = {{right, kGap}, {right, bottom}, {kGap, kGap}, {kGap, bottom}};
+  const auto* free = std::find_if(std::begin(corners), std::end(corners), [&](const QPoint& at) {
+    return !has_card_in(*sheet_, {view_.unmap(QPointF(at)), QSizeF(wanted) / view_.zoom});
+  });
+  const bool fits = useful && free != std::end(corners);
+  mini_map_->setVisible(fits);
+  if (!fits) return;
+  mini_map_->setGeometry(QRect(*free, wanted));
   mini_map_->setShown(shown);
 }
 

@@ -112,6 +112,14 @@ NodeId full_id(const Piece& piece, const NodeId& container) {
   return id;
 }
 
+bool has_card_in(const Sheet& root, const QRectF& area) {
+  return std::any_of(root.pieces.begin(), root.pieces.end(), [&](const Piece& piece) {
+    if (!piece.rect.intersects(area)) return false;
+    return !piece.inside ||
+           has_card_in(*piece.inside, area.translated(-(piece.rect.topLeft() + piece.inside_at)));
+  });
+}
+
 std::optional<Spot> locate(const Sheet& root, const NodeId& id) {
   return descend(root, [&](const Spot& spot) { return covers(spot.id, spot.piece->units, id); });
 }

@@ -26,6 +26,8 @@ struct WireSpot {
 
 // The full id of a piece. On a shared sheet, stage and unit come from the container.
 NodeId full_id(const Piece& piece, const NodeId& container);
+// True if a card or pill without pieces inside meets the area.
+bool has_card_in(const Sheet& root, const QRectF& area);
 // The node, or its innermost container that is on a sheet. Empty for the root.
 std::optional<Spot> locate(const Sheet& root, const NodeId& id);
 std::optional<Spot> spot_at(const Sheet& root, QPointF point);

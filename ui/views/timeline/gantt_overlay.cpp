@@ -21,6 +21,7 @@ void paint_range(QPainter& painter, const GanttLayout& layout, const TimeRange& 
   const QColor ink = Theme::instance().colors().accent;
   const double left = std::clamp(layout.x(range.from), plot.left(), plot.right()),
                right = std::clamp(layout.x(range.to), plot.left(), plot.right());
+  if (right <= left) return;  // outside of the view
   painter.save();
   painter.setClipRect(plot, Qt::IntersectClip);
   for (int row = layout.firstRow(); row < layout.endRow(); ++row) {

@@ -6,6 +6,7 @@
 #include "ui/session/session.h"
 #include "ui/toolkit/graph_text.h"
 #include "ui/views/graph/graph_view.h"
+#include "ui/views/graph/sheet_walk.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -85,6 +86,38 @@ class GraphPatternsTest : public QObject {
     QVERIFY(!flops[0].isEmpty() && !flops[1].isEmpty() && !flops[2].isEmpty());
     QVERIFY(flops[0] != flops[1]);  // a window needs fewer FLOPs
     QVERIFY(flops[2] != flops[0]);
+  }
+
+  // Wherever a drag moves the graph, the overview lies over no card, or is hidden.
+  void theOverviewCoversNoNode() {
+    Opened o("llama3-8b", {{"tp", "1"}, {"pp", "8"}, {"dp", "1"}}, {900, 700});
+    GraphCanvas& canvas = *o.view.canvas();
+    auto* map = canvas.findChild<QWidget*>("mini_map");
+    int shown = 0;
+    const QPoint middle = canvas.rect().center();
+    const auto check = [&] {
+      if (map->isHidden()) return;
+      ++shown;
+      for (const QPoint corner :
+           {map->geometry().topLeft(), map->geometry().topRight(), map->geometry().bottomLeft(),
+            map->geometry().bottomRight(), map->geometry().center()}) {
+        const auto spot = spot_at(o.root(),
+                                  (QPointF(corner) - canvas.nodeRect({NodeLevel::Stage, 0}).topLeft()) +
+                                      locate(o.root(), {NodeLevel::Stage, 0})->rect.topLeft());
+        QVERIFY(!spot || spot->piece->inside);
+      }
+    };
+    check();
+    QVERIFY(shown > 0);
+    for (const QPoint by :
+         {QPoint(200, 0), QPoint(150, 0), QPoint(0, -150), QPoint(-300, 0), QPoint(-300, -80)}) {
+      QTest::mousePress(&canvas, Qt::MiddleButton, {}, middle);
+      QTest::mouseMove(&canvas, middle + by / 2);
+      QTest::mouseMove(&canvas, middle + by);
+      QTest::mouseRelease(&canvas, Qt::MiddleButton, {}, middle + by);
+      check();
+    }
+    QVERIFY(shown > 2);
   }
 };
 
