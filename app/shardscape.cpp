@@ -5,13 +5,16 @@
 #include <cstdio>
 
 #include "base/version.h"
+#include "design/examples.h"
 #include "ui/shell/document.h"
 #include "ui/shell/frame_clock.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/quit_on_signal.h"
+#include "ui/shell/recovery_bar.h"
 #include "ui/shell/render_views.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/study_file.h"
+#include "ui/shell/window_help.h"
 #include "ui/shell/windows.h"
 
 namespace {
@@ -52,6 +55,7 @@ void set_up(QCommandLineParser& parser) {
   parser.addVersionOption();
   parser.addOption({"theme", "light or dark; default: the theme of the last run.", "light|dark"});
   parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
+  parser.addOption({"example", "An example to open; `shardscape-cli examples` lists them.", "ID"});
   parser.addOption(
       {"frame-log",
        "Write what a person waits for to FILE (CSV): each input, milliseconds to the next painted\n"
@@ -73,6 +77,15 @@ bool open_design(ui::MainWindow& window, const QString& path) {
   const bool opened = window.document()->openPath(path);
   QObject::disconnect(echo);
   return opened;
+}
+
+bool open_example(ui::MainWindow& window, const QString& id) {
+  const auto example = find_example(id.toStdString());
+  if (const auto* problem = std::get_if<Problem>(&example)) {
+    std::fprintf(stderr, "shardscape: %s\n", to_string(*problem).c_str());
+    return false;
+  }
+  return window.document()->openExample(QString::fromStdString(std::get<Example>(example).path.string()));
 }
 
 int render(ui::MainWindow& window, const QString& folder) {
@@ -122,7 +135,9 @@ int main(int argc, char** argv) {
   if (parser.isSet("design") && !open_design(window, parser.value("design")) && renders) {
     return kFailed;  // pictures of the default design would be wrong
   }
-  if (!parser.isSet("design") && !renders) window.reopenLast();
+  if (parser.isSet("example") && !open_example(window, parser.value("example"))) return kBadUsage;
+  const bool named = parser.isSet("design") || parser.isSet("example");
+  if (!named && !renders) window.reopenLast();
   window.session()->waitForReport();  // the window never opens empty
   if (renders) {
     window.session()->waitForEstimate();
@@ -135,5 +150,6 @@ int main(int argc, char** argv) {
   window.restoreLayout();
   window.offerUnsaved(unsaved);
   window.show();
+  if (!named && window.recoveryBar()->count() == 0) window.helper()->welcome();
   return app.exec();
 }

@@ -55,7 +55,8 @@ std::variant<Question, int> question_of(const Arguments& arguments) {
   for (const Knob& knob : knobs())
     if (arguments.has(knob.flag())) out.options.fixed.push_back(knob.id);
   out.design = out.flags;
-  if (out.options.gpus > 0 && !arguments.has("--design") && !arguments.has("--batch"))
+  if (out.options.gpus > 0 && !arguments.has("--design") && !arguments.has("--example") &&
+      !arguments.has("--batch"))
     out.design.workload.batch = out.options.gpus;
   return out;
 }

@@ -6,6 +6,7 @@
 namespace shardscape {
 
 Command presets_command();
+Command examples_command();
 Command import_command();
 Command report_command();
 Command inference_command();

@@ -9,6 +9,7 @@
 #include "base/number_text.h"
 #include "base/suggest.h"
 #include "design/document.h"
+#include "design/examples.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"
 #include "hardware/network_catalogue.h"
@@ -20,9 +21,10 @@ namespace shardscape {
 
 const char* const kDesignFlagsHelp =
     "Without any of the flags below, the design is the first design of the window: Llama 3 8B on 8 GPUs. "
-    "With flags, the design starts from --design FILE. Without --design, it starts on a single rank from the "
-    "model of --model or --hf-config (default: llama3-8b). Then every given knob is set. Without --design "
-    "and --batch, the batch is 4 microbatches per stage and replica.";
+    "With flags, the design starts from --design FILE or --example ID. Without either, it starts on a single "
+    "rank from the model of --model or --hf-config (default: llama3-8b). Then every given knob is set. "
+    "Without "
+    "--design, --example and --batch, the batch is 4 microbatches per stage and replica.";
 
 namespace {
 
@@ -98,6 +100,20 @@ std::variant<ImportResult, int> import_of(const std::string& path) {
   return result;
 }
 
+// The file that --design or --example names; empty without both; or an exit code.
+std::variant<std::string, int> file_of(const Arguments& arguments) {
+  const std::string *file = arguments.value("--design"), *id = arguments.value("--example");
+  if (file && id)
+    return failed({ProblemCode::ConflictingFlags, "--example", "the design is given twice",
+                   "either --design or --example"},
+                  kWrongUsage);
+  if (!id) return file ? *file : std::string();
+  const auto example = find_example(*id);
+  if (const auto* problem = std::get_if<Problem>(&example))
+    return failed(*problem, problem->code == ProblemCode::FlagValueInvalid ? kWrongUsage : kFileError);
+  return std::get<Example>(example).path.string();
+}
+
 // The design before the knob flags are applied.
 struct Start {
   Design design;
@@ -123,10 +139,12 @@ std::variant<Start, int> starting_point(const Arguments& arguments, bool several
     if (const int* exit_code = std::get_if<int>(&read)) return *exit_code;
     import = std::get<ImportResult>(std::move(read));
   }
-  if (const std::string* file = arguments.value("--design")) {
-    auto text = read_text(*file);
+  const auto given = file_of(arguments);
+  if (const int* exit_code = std::get_if<int>(&given)) return *exit_code;
+  if (const std::string& file = std::get<std::string>(given); !file.empty()) {
+    auto text = read_text(file);
     if (auto* problem = std::get_if<Problem>(&text)) return failed(*problem, kFileError);
-    auto design = design_from_json(std::get<std::string>(text), *file);
+    auto design = design_from_json(std::get<std::string>(text), file);
     if (auto* problem = std::get_if<Problem>(&design)) return failed(*problem, kNegativeAnswer);
     if (model) apply_preset(std::get<Design>(design), preset->id);
     if (import) apply_model(std::get<Design>(design), import->model, import->name);
@@ -186,6 +204,9 @@ std::vector<Flag> design_flags() {
        "used.",
        "Design"},
       {"--design", 0, FlagKind::Value, "FILE", "A saved design (*.shardscape.json) to start from.", "Design"},
+      {"--example", 0, FlagKind::Value, "ID",
+       "A design that comes with the program, to start from. \"shardscape-cli examples\" lists them.",
+       "Design"},
       {"--architecture", 0, FlagKind::Value, "ID",
        "The architecture, which lists the blocks of the model: a file of models/architectures. Default: the "
        "architecture of the model.",

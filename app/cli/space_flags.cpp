@@ -106,7 +106,7 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   SpaceSpec spec;
   const std::string *file = arguments.value("--space"), *model = arguments.value("--model");
   if (file) {
-    for (const char* flag : {"--design", "--hf-config"})
+    for (const char* flag : {"--design", "--example", "--hf-config"})
       if (arguments.has(flag))
         return failed({ProblemCode::ConflictingFlags, flag, "the space file already has a base design",
                        "--space or " + std::string(flag)});
@@ -130,7 +130,8 @@ std::variant<SpaceSpec, int> spec_of(const Arguments& arguments) {
   if (model && several_models(*model)) put(spec, kModelAxis, *model);
   if (const auto exit_code = set_knobs(arguments, spec, !file)) return *exit_code;
   if (const auto exit_code = set_ranks(arguments, spec)) return *exit_code;
-  if (!file && !arguments.has("--design") && !arguments.has("--batch") && most_ranks(spec) > 0)
+  if (!file && !arguments.has("--design") && !arguments.has("--example") && !arguments.has("--batch") &&
+      most_ranks(spec) > 0)
     spec.base.workload.batch = most_ranks(spec);
   const bool varies = std::any_of(spec.dimensions.begin(), spec.dimensions.end(), [](const auto& d) {
     return d.first == kModelAxis || is_range(*find_knob(d.first), d.second);

@@ -32,6 +32,7 @@ class CommandsTest : public QObject {
   void report_json();
   void report_numbers();
   void report_text();
+  void examples();
   void defaults_data();
   void defaults();
   void every_knob_is_a_flag();
@@ -53,6 +54,26 @@ constexpr const char*
 double number(const QJsonValue& quantity) { return quantity["value"].toDouble(-1); }
 
 }  // namespace
+
+void CommandsTest::examples() {
+  const CliRun list = run_line("examples --json");
+  QCOMPARE(list.exit_code, 0);
+  const QJsonArray all = list.json()["examples"].toArray();
+  QVERIFY(all.size() >= 4);
+  const CliRun words = run_line("examples");
+  for (const QJsonValue& example : all) {
+    const QString id = example["id"].toString();
+    QVERIFY2(QFile::exists(example["file"].toString()), qPrintable(id));
+    QVERIFY(words.out.contains(id) && words.out.contains("Source: "));
+  }
+  const CliRun one = run_line("report --json --example llama3-70b-64");
+  QCOMPARE(one.exit_code, 0);
+  QCOMPARE(one.json()["fits"].toBool(), true);
+  QCOMPARE(run_line("report --json --example llama3-70b-64 --dp 4").json()["ranks"].toInt(), 128);
+  QCOMPARE(run_line("report --example llama3-70b-46").exit_code, 2);
+  QVERIFY(run_line("report --example llama3-70b-46").err.contains("did you mean llama3-70b-64?"));
+  QCOMPARE(run_line("report --example llama3-70b-64 --design x.json").exit_code, 2);
+}
 
 void CommandsTest::help_data() {
   QTest::addColumn<QString>("line");

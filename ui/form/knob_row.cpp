@@ -13,6 +13,7 @@
 #include "ui/session/session.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/glossary.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/theme.h"
@@ -25,11 +26,19 @@ constexpr int kChoiceWidth = 160;       // pixels next to a label; a wider choic
 
 QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
 
+// The name or the symbol of the knob, as the glossary has it; the name without an entry.
+QString termOf(const Knob& knob) {
+  const Glossary& glossary = Glossary::instance();
+  return glossary.sentence(text(knob.label)).isEmpty() ? text(knob.symbol) : text(knob.label);
+}
+
 QString tool_tip(const Knob& knob) {
   QString tip = "<p><b>" + text(knob.label).toHtmlEscaped() + "</b>";
   if (!knob.symbol.empty()) tip += " (" + text(knob.symbol).toHtmlEscaped() + ")";
   if (!knob.unit.empty()) tip += ", " + text(knob.unit).toHtmlEscaped();
   tip += "</p><p>" + text(knob.help).toHtmlEscaped() + "</p>";
+  if (const QString term = Glossary::instance().sentence(termOf(knob)); !term.isEmpty())
+    tip += "<p>" + KnobRow::tr("In short: %1").arg(term).toHtmlEscaped() + "</p>";
   tip += "<p>" + KnobRow::tr("Accepts %1.").arg(text(accepted_values(knob))).toHtmlEscaped();
   if (knob.type == KnobType::Integer)
     tip += " " + KnobRow::tr("Up and Down step, Ctrl+Up and Ctrl+Down double and halve.");
@@ -96,6 +105,7 @@ void KnobRow::build() {
 void KnobRow::addNames() {
   label_ = new ElidedLabel(this, Theme::instance().uiFont());
   label_->setText(text(knob_.label));
+  label_->setTerm(termOf(knob_), false);
   label_->installEventFilter(this);  // a click on the name goes to the field
   names_ = new QHBoxLayout;
   names_->setSpacing(kNextTo);

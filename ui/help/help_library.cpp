@@ -62,6 +62,11 @@ std::optional<HelpPlace> HelpLibrary::resolve(const QUrl& link, int from) {
   for (const HelpSection& section : sections(index)) {
     if (section.anchor == target.fragment()) return HelpPlace{index, section.position};
   }
+  if (!target.fragment().startsWith(kRowOf)) return std::nullopt;
+  const QString first_cell = target.fragment().mid(kRowOf.size()) + kCellGap;
+  for (const HelpLine& line : lines(index)) {
+    if (line.text.startsWith(first_cell)) return HelpPlace{index, line.position};
+  }
   return std::nullopt;
 }
 

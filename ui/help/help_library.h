@@ -19,6 +19,8 @@ struct HelpMatch {
   QString text;  // the line
 };
 
+inline const QString kRowOf = QStringLiteral("row=");
+
 class HelpLibrary {
  public:
   HelpLibrary();
@@ -29,7 +31,8 @@ class HelpLibrary {
   const QVector<HelpSection>& sections(int page);
   const QVector<HelpLine>& lines(int page);
   // The place that a link leads to. "models/memory.md#advice" is relative to the page `from` (-1: to the
-  // root). Empty if the link leads out of the documentation.
+  // root). A fragment names a heading, or with kRowOf the first cell of a table's row: "json.md#row=tp".
+  // Empty if the link leads out of the documentation.
   std::optional<HelpPlace> resolve(const QUrl& link, int from = -1);
   QUrl absolute(const QUrl& link, int from) const;
   // The lines that contain all words, page by page. Pages with the words in a heading come first.

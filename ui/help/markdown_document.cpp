@@ -218,7 +218,7 @@ QVector<HelpLine> linesOf(const QTextDocument& document) {
     QTextTable* table = tableOf(block);
     const int row = table ? rowOf(table, block) : -1;
     if (table && table == table_before && row == row_before)
-      lines.back().text += QStringLiteral("  ·  ") + text;
+      lines.back().text += kCellGap + text;
     else
       lines.push_back({block.position(), text});
     table_before = table;

@@ -18,7 +18,8 @@ struct HelpSection {
 };
 QVector<HelpSection> sectionsOf(const QTextDocument& document);
 
-struct HelpLine {  // a paragraph, a line of code or a row of a table
+inline const QString kCellGap = QStringLiteral("  ·  ");  // between the cells of a row
+struct HelpLine {                                         // a paragraph, a line of code or a row of a table
   int position;
   QString text;
 };

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "ui/plot/table_model.h"
+#include "ui/toolkit/glossary.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -92,6 +93,9 @@ class CaptionHeader : public QHeaderView {
     painter->drawText(
         inside, (alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom,
         single ? painter->fontMetrics().elidedText(text, Qt::ElideRight, inside.width()) : text);
+    if (single && !Glossary::instance().sentence(text).isEmpty())
+      underlineTerm(*painter, inside, Qt::Alignment(alignment & Qt::AlignHorizontal_Mask) | Qt::AlignBottom,
+                    text);
     if (sorted) drawMark(painter, rect, alignment & Qt::AlignRight);
   }
 

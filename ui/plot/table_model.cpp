@@ -2,6 +2,8 @@
 
 #include <QFont>
 
+#include "ui/toolkit/glossary.h"
+
 namespace shardscape::ui {
 namespace {
 
@@ -75,7 +77,10 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
   const TableColumn& column = columns_[static_cast<size_t>(section)];
   switch (role) {
     case Qt::DisplayRole: return column.label;
-    case Qt::ToolTipRole: return column.tip.isEmpty() ? QVariant() : column.tip;
+    case Qt::ToolTipRole: {
+      const QString tip = column.tip.isEmpty() ? Glossary::instance().tip(column.label) : column.tip;
+      return tip.isEmpty() ? QVariant() : tip;
+    }
     case Qt::TextAlignmentRole:
       return int((column.number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     case RawRole: return column.raw_label;

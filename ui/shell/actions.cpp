@@ -78,6 +78,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
 
   a.palette = make(tr("Find a &command"), QKeySequence("Ctrl+K"));
   a.documentation = make(tr("&Documentation"), QKeySequence("F1"));
+  a.examples = make(tr("&Examples..."));
+  a.tour = make(tr("&Tour of the window"));
   a.shortcuts = make(tr("&Keyboard shortcuts"), QKeySequence("Ctrl+F1"));
   a.about = make(tr("&About Shardscape"));
   a.about->setMenuRole(QAction::AboutRole);
@@ -95,13 +97,13 @@ QVector<Actions::Group> Actions::groups() const {
           {tr("Edit"), {undo, redo, copy, copy_command, find_layout}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},
-          {tr("Help"), {documentation, palette, shortcuts, about}}};
+          {tr("Help"), {documentation, examples, tour, palette, shortcuts, about}}};
 }
 
 void fillMenuBar(QMenuBar* bar, const Actions& a) {
-  const QVector<QAction*> gaps{a.export_bundle, a.quit,         a.copy,    a.find_layout, a.side_by_side,
-                               a.light,         a.find,         a.zoom_in, a.next_pane,   a.form,
-                               a.machine,       a.reset_layout, a.about};
+  const QVector<QAction*> gaps{a.export_bundle, a.quit,         a.copy,     a.find_layout, a.side_by_side,
+                               a.light,         a.find,         a.zoom_in,  a.next_pane,   a.form,
+                               a.machine,       a.reset_layout, a.examples, a.palette,     a.about};
   for (const Actions::Group& group : a.groups()) {
     QMenu* menu = bar->addMenu("&" + group.name);
     for (QAction* action : group.actions) {

@@ -29,7 +29,7 @@ struct Actions {
   QVector<QAction*> views;  // in the order of viewNames()
   QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
   QAction *next_pane, *previous_pane, *form, *inspector, *problems, *machine, *reset_layout;
-  QAction *palette, *documentation, *shortcuts, *about;
+  QAction *palette, *documentation, *examples, *tour, *shortcuts, *about;
 
   struct Group {
     QString name;  // "File"

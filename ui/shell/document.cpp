@@ -60,7 +60,12 @@ void Document::open() {
   if (!path.isEmpty()) openPath(path);
 }
 
-bool Document::openPath(const QString& path) {
+bool Document::openPath(const QString& path) { return load(path, true); }
+
+bool Document::openExample(const QString& path) { return load(path, false); }
+
+// owned: the file is the person's own.
+bool Document::load(const QString& path, bool owned) {
   auto loaded = load_study(path.toStdString());  // read first: an unreadable file must not discard changes
   if (const auto* problem = std::get_if<Problem>(&loaded)) {
     Q_EMIT failed(tr("The design was not opened. %1").arg(QString::fromStdString(to_string(*problem))));
@@ -69,10 +74,12 @@ bool Document::openPath(const QString& path) {
   if (!mayDiscard()) return false;
   const Study& study = std::get<Study>(loaded);
   const QFileInfo file(path);
-  path_ = study.of_search ? QString()
-                          : file.absoluteFilePath();  // "Save" must not overwrite the file of a search result
-  settings::setDesignFolder(file.absolutePath());
-  settings::addRecentFile(file.absoluteFilePath());
+  // "Save" must not overwrite the file of a search result or of an example.
+  path_ = study.of_search || !owned ? QString() : file.absoluteFilePath();
+  if (owned) {
+    settings::setDesignFolder(file.absolutePath());
+    settings::addRecentFile(file.absoluteFilePath());
+  }
   if (!path_.isEmpty()) settings::setLastDocument(path_);
   saved_search_ = study.search;
   session_->reset(study.design);

@@ -28,7 +28,9 @@ class Document : public QObject {
   void newDesign();
   void open();                         // asks for a file
   bool openPath(const QString& path);  // false: failed() was emitted, or the person kept the present design
-  bool save();                         // asks for a file the first time
+  // A document that comes with the program. "Save" asks for a file.
+  bool openExample(const QString& path);
+  bool save();  // asks for a file the first time
   bool saveAs();
   bool savePath(const QString& path);
   void restore(const Recovery& recovery);  // the study of a crashed window; it counts as modified
@@ -40,6 +42,7 @@ class Document : public QObject {
   void succeeded();
 
  private:
+  bool load(const QString& path, bool owned);
   Session* session_;
   QWidget* window_;
   QString path_;

@@ -1,5 +1,8 @@
 #include "ui/shell/help_topics.h"
 
+#include "design/knobs/knobs.h"
+#include "ui/help/help_library.h"
+
 namespace shardscape::ui {
 
 QString helpLink(HelpTopic topic) {
@@ -19,9 +22,20 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Layers: return QStringLiteral("guide.md#design-an-architecture");
     case HelpTopic::Text: return QStringLiteral("models/graph.md#blocks");
     case HelpTopic::Form: return QStringLiteral("json.md");
+    case HelpTopic::Gpus: return QStringLiteral("guide.md#describe-a-design");
+    case HelpTopic::Verdict: return QStringLiteral("guide.md#make-a-design-fit");
     case HelpTopic::Problems: return QStringLiteral("problems.md");
+    case HelpTopic::Import: return QStringLiteral("guide.md#import-a-configjson");
+    case HelpTopic::Export: return QStringLiteral("guide.md#export-a-bundle-and-run-it-in-astra-sim");
+    case HelpTopic::Machine: return QStringLiteral("guide.md#use-your-own-accelerators-networks-and-models");
+    case HelpTopic::Shortcuts: return QStringLiteral("guide.md#the-window");
+    case HelpTopic::Examples: return QStringLiteral("guide.md#start-from-an-example");
   }
   return {};
+}
+
+QString knobHelpLink(const Knob& knob) {
+  return QStringLiteral("json.md#") + kRowOf + QString::fromStdString(knob.id);
 }
 
 }  // namespace shardscape::ui

@@ -3,6 +3,10 @@
 
 #include <QString>
 
+namespace shardscape {
+struct Knob;
+}
+
 namespace shardscape::ui {
 
 enum class HelpTopic {
@@ -21,10 +25,18 @@ enum class HelpTopic {
   Layers,
   Text,  // pages of Architecture
   Form,
-  Problems
+  Gpus,
+  Verdict,
+  Problems,
+  Import,
+  Export,
+  Machine,
+  Shortcuts,
+  Examples  // dialogs
 };
-inline constexpr int kHelpTopicCount = static_cast<int>(HelpTopic::Problems) + 1;
+inline constexpr int kHelpTopicCount = static_cast<int>(HelpTopic::Examples) + 1;
 
-QString helpLink(HelpTopic topic);  // below docs/: "models/memory.md#advice"
+QString helpLink(HelpTopic topic);       // below docs/: "models/memory.md#advice"
+QString knobHelpLink(const Knob& knob);  // its row in the table of knobs
 
 }  // namespace shardscape::ui

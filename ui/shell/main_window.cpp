@@ -23,7 +23,6 @@
 #include "model/huggingface/hf_files.h"
 #include "model/library.h"
 #include "ui/form/config_form.h"
-#include "ui/help/help_window.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
@@ -48,9 +47,9 @@
 #include "ui/shell/top_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
+#include "ui/shell/window_help.h"
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/icons.h"
-#include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/communication/communication_view.h"
@@ -269,7 +268,10 @@ void MainWindow::wireView() {
   connect(actions_.inspector, &QAction::toggled, this, &MainWindow::placeSide);
   connect(actions_.problems, &QAction::toggled, this, &MainWindow::showProblems);
   connect(actions_.machine, &QAction::triggered, this, [this] {
-    if (!machine_) machine_ = new MachineDialog(session_, this);
+    if (!machine_) {
+      machine_ = new MachineDialog(session_, this);
+      help_->addTo(machine_, HelpTopic::Machine);
+    }
     machine_->show();
     machine_->raise();
     machine_->activateWindow();
@@ -351,59 +353,22 @@ void MainWindow::wireCompare() {
 void MainWindow::wireHelp() {
   connect(actions_.palette, &QAction::triggered, this,
           [this] { palette_->open(paletteCommands(actions_, session_, form_)); });
-  connect(actions_.documentation, &QAction::triggered, this, [this] { showHelp(focusedTopic()); });
-  connect(addHelpButton(tabs_), &QToolButton::clicked, this, [this] { showHelp(shownTopic()); });
+  help_ = new WindowHelp(this);
+  connect(addHelpButton(tabs_), &QToolButton::clicked, help_, &WindowHelp::openView);
   connect(actions_.shortcuts, &QAction::triggered, this, [this] {
     auto* sheet = new ShortcutsDialog(actions_, this);
     sheet->setAttribute(Qt::WA_DeleteOnClose);
+    help_->addTo(sheet, HelpTopic::Shortcuts);
     sheet->show();
   });
   connect(actions_.about, &QAction::triggered, this, [this] { showAbout(this); });
 }
 
-HelpTopic MainWindow::shownTopic() const {
-  QWidget* view = tabs_->currentWidget();
-  if (view == memory_) return HelpTopic::Memory;
-  if (const auto* compute = qobject_cast<ComputeView*>(view))
-    return compute->alternativeShown() ? HelpTopic::Roofline : HelpTopic::Flops;
-  if (const auto* communication = qobject_cast<CommunicationView*>(view))
-    return communication->alternativeShown() ? HelpTopic::Mesh : HelpTopic::Collectives;
-  if (view == timeline_) return HelpTopic::Timeline;
-  if (view == architecture_)
-    return architecture_->pages()->current() == ArchitectureView::Text ? HelpTopic::Text : HelpTopic::Layers;
-  if (view != explore_) return HelpTopic::Graph;
-  switch (static_cast<ExploreView::Page>(explore_->pages()->current())) {
-    case ExploreView::Designs: return HelpTopic::Designs;
-    case ExploreView::Compare: return HelpTopic::Compare;
-    case ExploreView::SensitivityTab: return HelpTopic::Sensitivity;
-    case ExploreView::Scaling: return HelpTopic::Scaling;
-    case ExploreView::Serving: return HelpTopic::Serving;
-  }
-  return HelpTopic::Designs;
-}
-
-HelpTopic MainWindow::focusedTopic() const {
-  const QWidget* focused = focusWidget();
-  if (form_->isAncestorOf(focused)) return HelpTopic::Form;
-  if (problems_->isAncestorOf(focused)) return HelpTopic::Problems;
-  return shownTopic();
-}
-
-void MainWindow::showHelp(HelpTopic topic) {
-  if (!help_) {
-    help_ = std::make_unique<HelpWindow>();
-    help_->restoreGeometry(settings::helpGeometry());
-    help_->restoreSplitter(settings::helpSplitterState());
-    connect(help_.get(), &HelpWindow::closed, this, [this] {
-      settings::setHelpGeometry(help_->saveGeometry());
-      settings::setHelpSplitterState(help_->splitterState());
-    });
-  }
-  help_->open(helpLink(topic));
-}
-
 ExportDialog* MainWindow::exportDialog() {
-  if (!export_) export_ = new ExportDialog(session_, job_, this);
+  if (!export_) {
+    export_ = new ExportDialog(session_, job_, this);
+    help_->addTo(export_, HelpTopic::Export);
+  }
   return export_;
 }
 
@@ -426,6 +391,8 @@ void MainWindow::keepUnsaved(const QString& folder) {
   autosave_->setView([this] { return tabs_->tabText(tabs_->currentIndex()); });
   connect(autosave_, &Autosave::failed, message_, &MessageBar::show);
 }
+
+HelpWindow* MainWindow::help() const { return help_->documentation(); }
 
 void MainWindow::offerUnsaved(const QString& folder) { recovery_->offer(folder); }
 
@@ -551,7 +518,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
   job_->cancel();  // removes the partial bundle
   rememberLayout();
   if (autosave_) autosave_->finish();
-  if (help_) help_->close();
+  help_->close();
   event->accept();
 }
 
@@ -587,6 +554,7 @@ void MainWindow::previewImport(const QString& path) {
     if (file) file->name = QFileInfo(QString::fromStdString(file->name)).fileName().toStdString();
   auto* dialog = new ImportDialog(session_, import_hf_files(read), path, this);
   dialog->setAttribute(Qt::WA_DeleteOnClose);
+  help_->addTo(dialog, HelpTopic::Import);
   dialog->open();
 }
 

@@ -8,7 +8,6 @@
 #include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/shell/actions.h"
-#include "ui/shell/help_topics.h"
 #include "ui/toolkit/theme.h"
 
 class QSplitter;
@@ -44,6 +43,7 @@ class StatusBar;
 class TimelineView;
 class TopBar;
 class VerdictStrip;
+class WindowHelp;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -66,9 +66,10 @@ class MainWindow : public QMainWindow {
   QTabWidget* tabs() const { return tabs_; }
   MessageBar* messageBar() const { return message_; }
   ProblemsPanel* problemsPanel() const { return problems_; }
-  HelpWindow* help() const { return help_.get(); }  // null until help is first opened
-  void showView(int index);                         // and gives it the keyboard
-  void showView(const QString& name);               // nothing for an unknown name
+  HelpWindow* help() const;  // null until help is first opened
+  WindowHelp* helper() const { return help_; }
+  void showView(int index);            // and gives it the keyboard
+  void showView(const QString& name);  // nothing for an unknown name
   // Opens another window of the program; without it the window has no "New window".
   void setWindowMaker(std::function<MainWindow*()> make);
   // Keeps the unsaved study in a file of the folder (Autosave).
@@ -97,9 +98,6 @@ class MainWindow : public QMainWindow {
   ArchitectureView* makeArchitecture();
   void reportBrokenFiles();
   void wireHelp();
-  HelpTopic focusedTopic() const;
-  HelpTopic shownTopic() const;  // the topic of the current view
-  void showHelp(HelpTopic topic);
   void copy();
   void importConfig();                      // asks for a file
   void previewImport(const QString& path);  // of a Hugging Face config.json
@@ -139,7 +137,7 @@ class MainWindow : public QMainWindow {
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;
   MachineDialog* machine_ = nullptr;
-  std::unique_ptr<HelpWindow> help_;  // not a child, so that the main window can be in front of it
+  WindowHelp* help_;
 };
 
 }  // namespace shardscape::ui

@@ -70,6 +70,9 @@ void setLastDocument(const QString& path) { write("files/last", path); }
 QString lastView() { return read("window/view").toString(); }
 void setLastView(const QString& name) { write("window/view", name); }
 
+bool welcomed() { return read("welcomed", false).toBool(); }
+void setWelcomed(bool on) { write("welcomed", on); }
+
 QByteArray windowGeometry() { return read(kGeometry).toByteArray(); }
 void setWindowGeometry(const QByteArray& geometry) { write(kGeometry, geometry); }
 QByteArray splitterState() { return read(kSplitter).toByteArray(); }

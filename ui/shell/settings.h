@@ -42,6 +42,10 @@ void setLastDocument(const QString& path);
 QString lastView();  // its name; empty before the first run
 void setLastView(const QString& name);
 
+// Whether the examples were shown at a first start.
+bool welcomed();
+void setWelcomed(bool on);
+
 // Window geometry and splitter positions, empty before the first run.
 QByteArray windowGeometry();
 void setWindowGeometry(const QByteArray& geometry);

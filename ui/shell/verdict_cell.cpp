@@ -14,6 +14,7 @@ VerdictCell::VerdictCell(const QString& label, QWidget* parent)
       number_(new ElidedLabel(this, Theme::instance().uiFont(18, QFont::DemiBold))),
       unit_(new ElidedLabel(this, Theme::instance().uiFont(12))) {
   caption_->setText(label);
+  caption_->setTerm(label);
   number_->setSizePolicy(QSizePolicy::Minimum, QSizePolicy::Fixed);
   auto* line = new QHBoxLayout;
   line->setSpacing(5);
@@ -38,6 +39,7 @@ void VerdictCell::recolor() {
 void VerdictCell::setLabel(const QString& label) {
   label_ = label;
   caption_->setText(label);
+  caption_->setTerm(label);
 }
 
 void VerdictCell::setValue(const QString& value, const QString& detail) {

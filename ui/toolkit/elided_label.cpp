@@ -2,6 +2,8 @@
 
 #include <QPainter>
 
+#include "ui/toolkit/glossary.h"
+
 namespace shardscape::ui {
 
 ElidedLabel::ElidedLabel(QWidget* parent, QFont font, QPalette::ColorRole role)
@@ -24,6 +26,14 @@ void ElidedLabel::setShort(const QString& text) {
   update();
 }
 
+void ElidedLabel::setTerm(const QString& term, bool has_tip) {
+  const QString tip = Glossary::instance().tip(term);
+  is_term_ = !tip.isEmpty();
+  tip_ = has_tip ? tip : QString();
+  setToolTip(tip_);
+  update();
+}
+
 void ElidedLabel::setInk(const QColor& ink) {
   ink_ = ink;
   update();
@@ -43,7 +53,10 @@ void ElidedLabel::paintEvent(QPaintEvent*) {
   painter.setPen(ink_.isValid() ? ink_ : palette().color(role_));
   const bool whole = short_.isEmpty() || fontMetrics().horizontalAdvance(text_) <= width();
   const QString shown = fontMetrics().elidedText(whole ? text_ : short_, Qt::ElideRight, width());
-  if (toolTip().isEmpty() == (shown != text_)) setToolTip(shown == text_ ? QString() : text_);
+  const bool elided = shown != text_;
+  if (elided ? toolTip().isEmpty() || toolTip() == tip_ : toolTip() != tip_)
+    setToolTip(!elided ? tip_ : tip_.isEmpty() ? text_ : text_ + u'\n' + tip_);
+  if (is_term_) underlineTerm(painter, rect(), Qt::AlignLeft | Qt::AlignVCenter, shown);
   painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, shown);
 }
 

@@ -12,7 +12,10 @@ class ElidedLabel : public QWidget {
   void setText(const QString& text);
   const QString& text() const { return text_; }
   void setShort(const QString& text);  // shown if the whole text has no room
-  void setInk(const QColor& ink);      // an invalid colour restores the palette's
+  // Draws a dotted underline if the glossary has the term. The tip is its sentence, unless the owner has one.
+  void setTerm(const QString& term, bool has_tip = true);
+  bool isTerm() const { return is_term_; }
+  void setInk(const QColor& ink);  // an invalid colour restores the palette's
   QSize sizeHint() const override;
   QSize minimumSizeHint() const override;
 
@@ -20,7 +23,8 @@ class ElidedLabel : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
-  QString text_, short_;
+  QString text_, short_, tip_;
+  bool is_term_ = false;
   QColor ink_;
   QPalette::ColorRole role_;
 };

@@ -9,6 +9,7 @@
 #include <QToolButton>
 
 #include "base/problem.h"
+#include "design/knobs/knobs.h"
 #include "offscreen.h"
 #include "ui/form/config_form.h"
 #include "ui/help/help_browser.h"
@@ -186,9 +187,42 @@ class HelpTest : public WindowTest {
     window_->form()->focusKnob("seq");
     pressF1();
     QCOMPARE(help()->shown(), QString("json"));
+    QCOMPARE(lineAtCursor(), QString("seq"));  // the row of the field
     auto* button = window_->findChild<QToolButton*>("about_view");
     QTest::mouseClick(button, Qt::LeftButton);
     QCOMPARE(help()->shown(), page);
+  }
+
+  // Every knob has a row in the documentation.
+  void everyKnobHasItsRow() {
+    HelpLibrary library;
+    for (const Knob& knob : knobs()) {
+      const auto place = library.resolve(QUrl(knobHelpLink(knob)));
+      QVERIFY2(place, knob.id.c_str());
+      QTextCursor cursor(library.document(place->page));
+      cursor.setPosition(place->position);
+      QCOMPARE(cursor.block().text(), QString::fromStdString(knob.id));
+    }
+  }
+
+  void f1InADialogOpensItsSection_data() {
+    QTest::addColumn<int>("which");
+    QTest::addColumn<QString>("line");
+    QTest::newRow("export") << 0 << "Export a bundle and run it in ASTRA-sim";
+    QTest::newRow("machine") << 1 << "Use your own accelerators, networks and models";
+    QTest::newRow("shortcuts") << 2 << "The window";
+    QTest::newRow("examples") << 3 << "Start from an example";
+  }
+  void f1InADialogOpensItsSection() {
+    QFETCH(int, which);
+    QFETCH(QString, line);
+    const Actions& actions = window_->actions();
+    QAction* opens[] = {actions.export_bundle, actions.machine, actions.shortcuts, actions.examples};
+    opens[which]->trigger();
+    QTRY_VERIFY(QApplication::activeWindow() && QApplication::activeWindow() != window_.get());
+    QTest::keyClick(QApplication::activeWindow(), Qt::Key_F1);
+    QVERIFY(help() && help()->isVisible());
+    QCOMPARE(lineAtCursor(), line);
   }
 
   void partsOfAViewHaveTheirOwnPlace() {

@@ -1,0 +1,124 @@
+// The first start: examples as cards, then the tour; both again from the Help menu.
+#include <QApplication>
+#include <QLabel>
+#include <QPushButton>
+#include <QTabBar>
+#include <QTabWidget>
+#include <QTest>
+
+#include "memory/memory_timeline.h"
+#include "offscreen.h"
+#include "ui/form/gpus_row.h"
+#include "ui/shell/document.h"
+#include "ui/shell/examples_dialog.h"
+#include "ui/shell/settings.h"
+#include "ui/shell/tour.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/shell/window_help.h"
+#include "window_test.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class ExamplesTest : public WindowTest {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  ExamplesDialog* cards() const { return window_->helper()->examples(); }
+  Tour* tour() const { return window_->helper()->tour(); }
+  // The rectangle of a widget in the window.
+  QRect placeOf(QWidget* widget) const { return {widget->mapTo(window_.get(), QPoint()), widget->size()}; }
+
+ private Q_SLOTS:
+  void init() {
+    settings::setWelcomed(false);
+    settings::clearRecentFiles();
+    openWindow();
+    window_->activateWindow();
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+  }
+  void cleanup() { closeWindow(); }
+
+  void theFirstStartShowsCardsThenTheTour() {
+    window_->helper()->welcome();
+    QVERIFY(cards() && cards()->isVisible());
+    QCOMPARE(cards()->windowTitle(), QString("Welcome to Shardscape"));
+    QCOMPARE(cards()->cards().size(), 4);
+    for (QPushButton* card : cards()->cards()) {
+      QVERIFY(!card->accessibleName().isEmpty());
+      for (QLabel* label : card->findChildren<QLabel*>())
+        QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+    }
+    QVERIFY(!tour());
+    QTest::mouseClick(cards()->cards()[2], Qt::LeftButton);
+    QTRY_VERIFY(!cards());
+    QCOMPARE(session_->design().world(), 64);
+    session_->waitForReport();
+    QVERIFY(session_->report()->memory->fits);
+    QCOMPARE(window_->windowTitle(), QString("Llama 3 70B on 64 H100[*] - Shardscape"));
+    QVERIFY(!window_->isWindowModified());
+    QVERIFY(window_->document()->path().isEmpty());  // "Save" must not write to the example
+    QVERIFY(settings::recentFiles().isEmpty());
+    QVERIFY(tour() && tour()->isVisible());
+    QTest::keyClick(tour()->focusWidget(), Qt::Key_Escape);
+    QTRY_VERIFY(!tour());
+    window_->helper()->welcome();
+    QVERIFY(!cards());  // never again by itself
+  }
+
+  void cardsByKeyboard() {
+    window_->actions().examples->trigger();
+    QVERIFY(QTest::qWaitForWindowActive(cards()));
+    QCOMPARE(cards()->windowTitle(), QString("Examples"));
+    QTRY_COMPARE(cards()->focusWidget(), cards()->cards().front());
+    QTest::keyClick(cards(), Qt::Key_Tab);
+    QCOMPARE(cards()->focusWidget(), cards()->cards()[1]);
+    QTest::keyClick(cards()->focusWidget(), Qt::Key_Space);
+    QTRY_VERIFY(!cards());
+    QCOMPARE(session_->design().world(), 1024);
+    QVERIFY(!tour());  // the tour belongs to the first start
+    window_->actions().examples->trigger();
+    QTest::keyClick(cards(), Qt::Key_Escape);
+    QTRY_VERIFY(!cards());
+    QCOMPARE(session_->design().world(), 1024);
+  }
+
+  void theTourPointsAtEveryPart() {
+    window_->actions().tour->trigger();
+    QVERIFY(tour());
+    QVERIFY(tour()->steps() >= 4 && tour()->steps() <= 6);
+    QWidget* parts[] = {window_->form()->gpus(), window_->verdictStrip(), window_->tabs()->tabBar(),
+                        window_->tabs()->tabBar(), window_->findChild<QWidget*>("export_button")};
+    for (int step = 0; step < tour()->steps(); ++step) {
+      QCOMPARE(tour()->step(), step);
+      QVERIFY2(tour()->frame()->geometry().intersects(placeOf(parts[step])),
+               qPrintable(QString::number(step)));
+      QVERIFY(window_->rect().contains(tour()->geometry()));
+      QVERIFY2(!tour()->geometry().intersects(tour()->frame()->geometry()),
+               qPrintable(QString::number(step)));
+      for (QLabel* label : tour()->findChildren<QLabel*>())
+        QVERIFY2(label->height() >= label->heightForWidth(label->width()), qPrintable(label->text()));
+      if (step + 1 < tour()->steps()) QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
+    }
+    QTest::mouseClick(tour()->backButton(), Qt::LeftButton);
+    QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
+    QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
+    QTRY_VERIFY(!tour());
+  }
+
+  void theTourByKeyboard() {
+    window_->actions().tour->trigger();
+    for (const int key : {Qt::Key_Return, Qt::Key_Right, Qt::Key_Left})
+      QTest::keyClick(tour()->focusWidget(), Qt::Key(key));
+    QCOMPARE(tour()->step(), 1);
+    window_->resize(1100, 700);
+    QTRY_VERIFY(window_->rect().contains(tour()->geometry()));
+    for (int step = 1; step < 5; ++step) QTest::keyClick(tour()->focusWidget(), Qt::Key_Return);
+    QTRY_VERIFY(!tour());
+  }
+};
+
+QTEST_MAIN(ExamplesTest)
+#include "examples_test.moc"

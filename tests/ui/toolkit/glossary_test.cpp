@@ -1,0 +1,87 @@
+// Terms of the glossary in the window: a tip with one sentence, and a dotted underline.
+#include <QHelpEvent>
+#include <QTest>
+
+#include "offscreen.h"
+#include "ui/shell/verdict_strip.h"
+#include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/glossary.h"
+#include "window_test.h"
+
+using namespace shardscape;
+using namespace shardscape::ui;
+
+class GlossaryTest : public WindowTest {
+  Q_OBJECT
+ public:
+  static void initMain() { go_offscreen(); }
+
+ private:
+  ElidedLabel* labelOf(const QWidget* where, const QString& text) const {
+    for (ElidedLabel* label : where->findChildren<ElidedLabel*>())
+      if (label->text() == text) return label;
+    return nullptr;
+  }
+
+ private Q_SLOTS:
+  void init() { openWindow(); }
+  void cleanup() { closeWindow(); }
+
+  void termsAreFound_data() {
+    QTest::addColumn<QString>("term");
+    QTest::addColumn<QString>("words");
+    QTest::newRow("MFU") << "MFU"
+                         << "share of the GPU's dense peak";
+    QTest::newRow("a name") << "Tensor parallel"
+                            << "ranks that share each layer";
+    QTest::newRow("an abbreviation") << "tp"
+                                     << "ranks that share each layer";
+    QTest::newRow("two lines") << "Decode context parallelism"
+                               << "context of their KV heads";
+    QTest::newRow("no term") << "Step"
+                             << "";
+  }
+  void termsAreFound() {
+    QFETCH(QString, term);
+    QFETCH(QString, words);
+    const QString sentence = Glossary::instance().sentence(term);
+    QVERIFY2(sentence.contains(words) && sentence.isEmpty() == words.isEmpty(), qPrintable(sentence));
+  }
+
+  void theVerdictExplainsItsCells() {
+    for (const char* term : {"MFU", "Bubble", "Exposed communication"}) {
+      ElidedLabel* label = labelOf(window_->verdictStrip(), QString(term));
+      QVERIFY2(label, term);
+      QCOMPARE(label->toolTip(), Glossary::instance().tip(term));
+      QVERIFY(label->toolTip().startsWith(term));
+    }
+    ElidedLabel* step = labelOf(window_->verdictStrip(), "Step");
+    QVERIFY(step && step->toolTip().isEmpty());
+  }
+
+  // The dots are pixels below the text of a term.
+  void termsHaveADottedUnderline() {
+    ElidedLabel plain(nullptr, Theme::instance().uiFont(20)), term(nullptr, Theme::instance().uiFont(20));
+    for (ElidedLabel* label : {&plain, &term}) {
+      label->setText("Bubble");
+      label->resize(label->sizeHint());
+    }
+    term.setTerm("Bubble");
+    const QImage one = plain.grab().toImage(), other = term.grab().toImage();
+    QVERIFY(one != other);
+    const int last = one.height() - 1;
+    int changes = 0;
+    for (int x = 1; x < other.width(); ++x) changes += other.pixel(x, last) != other.pixel(x - 1, last);
+    QVERIFY2(changes > 10, qPrintable(QString::number(changes)));
+  }
+
+  void theFormExplainsItsTerms() {
+    KnobRow* row = window_->form()->row("tp");
+    ElidedLabel* label = labelOf(row, "Tensor parallel");
+    QVERIFY(label && label->isTerm());
+    QVERIFY2(row->toolTip().contains("ranks that share each layer"), qPrintable(row->toolTip()));
+  }
+};
+
+QTEST_MAIN(GlossaryTest)
+#include "glossary_test.moc"

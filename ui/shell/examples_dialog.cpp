@@ -1,0 +1,108 @@
+#include "ui/shell/examples_dialog.h"
+
+#include <QDialogButtonBox>
+#include <QGridLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QVBoxLayout>
+
+#include "design/examples.h"
+
+namespace shardscape::ui {
+namespace {
+
+constexpr int kCardWidth = 336, kCardColumns = 2, kCardMargin = 16;
+
+QString text(const std::string& utf8) { return QString::fromStdString(utf8); }
+
+// A button as large as the lines on it. The style sheet owns the minimum size of buttons.
+class Card : public QPushButton {
+ public:
+  explicit Card(QWidget* parent) : QPushButton(parent) {
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Minimum);
+  }
+  void setHeight(int height) { height_ = height; }
+  QSize sizeHint() const override { return {kCardWidth, height_}; }
+  QSize minimumSizeHint() const override { return sizeHint(); }
+
+ private:
+  int height_ = 0;
+};
+
+// A card with a title, a sentence and the source.
+QPushButton* makeCard(const Example& example, QWidget* parent) {
+  auto* card = new Card(parent);
+  card->setObjectName(QStringLiteral("example_card"));
+  card->setProperty("example", text(example.id));
+  card->setCursor(Qt::PointingHandCursor);
+  card->setAccessibleName(text(example.title));
+  card->setAccessibleDescription(text(example.summary));
+  auto* lines = new QVBoxLayout(card);
+  lines->setContentsMargins(kCardMargin, kCardMargin - 2, kCardMargin, kCardMargin - 2);
+  lines->setSpacing(4);
+  const std::pair<const char*, std::string> rows[] = {
+      {"heading", example.title}, {"", example.summary}, {"caption", example.source}};
+  int height = 2 * kCardMargin;
+  for (const auto& [role, words] : rows) {
+    auto* label = new QLabel(text(words), card);
+    label->setProperty("role", role);
+    label->setWordWrap(true);
+    label->setAttribute(Qt::WA_TransparentForMouseEvents);
+    label->ensurePolished();
+    height += label->heightForWidth(kCardWidth - 2 * kCardMargin) + lines->spacing();
+    lines->addWidget(label);
+  }
+  lines->addStretch(1);
+  card->setHeight(height);
+  return card;
+}
+
+}  // namespace
+
+ExamplesDialog::ExamplesDialog(bool welcomes, QWidget* parent) : QDialog(parent) {
+  setObjectName(QStringLiteral("examples_dialog"));
+  setWindowTitle(welcomes ? tr("Welcome to Shardscape") : tr("Examples"));
+  auto* heading = new QLabel(tr("Start from an example"), this);
+  heading->setProperty("role", "title");
+  auto* about = new QLabel(
+      tr("Shardscape computes memory, time and communication of large language models on "
+         "many GPUs. Each example is a complete design that you can change."),
+      this);
+  about->setProperty("role", "secondary");
+  about->setWordWrap(true);
+  auto* grid = new QGridLayout;
+  grid->setSpacing(12);
+  const auto list = examples();
+  if (const auto* examples = std::get_if<std::vector<Example>>(&list)) {
+    for (const Example& example : *examples) {
+      QPushButton* card = makeCard(example, this);
+      const int at = static_cast<int>(cards_.size());
+      grid->addWidget(card, at / kCardColumns, at % kCardColumns);
+      cards_ << card;
+      connect(card, &QPushButton::clicked, this, [this, path = text(example.path.string())] {
+        accept();
+        Q_EMIT chosen(path);
+      });
+    }
+  } else {
+    auto* problem = new QLabel(text(to_string(std::get<Problem>(list))), this);
+    problem->setProperty("role", "bad");
+    problem->setWordWrap(true);
+    grid->addWidget(problem, 0, 0);
+  }
+  auto* buttons = new QDialogButtonBox(this);
+  buttons->addButton(welcomes ? tr("Start with Llama 3 8B on 8 GPUs") : tr("Close"),
+                     QDialogButtonBox::RejectRole);
+  connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
+  auto* layout = new QVBoxLayout(this);
+  layout->setContentsMargins(24, 20, 24, 16);
+  layout->setSpacing(12);
+  layout->addWidget(heading);
+  layout->addWidget(about);
+  layout->addLayout(grid);
+  layout->addWidget(buttons);
+  layout->setSizeConstraint(QLayout::SetFixedSize);
+  if (!cards_.isEmpty()) cards_.front()->setFocus();
+}
+
+}  // namespace shardscape::ui
