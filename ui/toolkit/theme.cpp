@@ -130,10 +130,6 @@ void Theme::setMode(Mode mode) {
   Q_EMIT changed();
 }
 
-QColor Theme::memoryColor(MemoryCategory category) const { return color_of(role_of(category)); }
-
-QColor Theme::timeColor(TimeCategory category) const { return color_of(role_of(category)); }
-
 QColor Theme::spanColor(SpanKind kind) const { return color_of(role_of(kind)); }
 
 QColor Theme::designColor(int member) const {

@@ -28,8 +28,6 @@ class Theme : public QObject {
   void setMode(Mode mode);  // applies palette and style sheet to the application, emits changed()
   const Colors& colors() const;
   static const Colors& colors(Mode mode);
-  QColor memoryColor(MemoryCategory category) const;
-  QColor timeColor(TimeCategory category) const;
   QColor spanColor(SpanKind kind) const;
   QColor designColor(int member) const;  // of compared designs: 0 is the present design
   QColor opColor(OpKind kind) const;     // matmul, attention, communication, ...
