@@ -4,6 +4,7 @@
 #include <QPushButton>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "memory/memory_timeline.h"
@@ -106,6 +107,18 @@ class ExamplesTest : public WindowTest {
     QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
     QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
     QTRY_VERIFY(!tour());
+  }
+
+  // File > Report writes a page about the design.
+  void aReportIsWritten() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("r.md");
+    window_->writeReport(path);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().contains("# Llama 3 8B"));
+    window_->writeReport("/nowhere/r.html");
+    QVERIFY(labelSays(window_.get(), "The report was not written."));
   }
 
   void theTourByKeyboard() {
