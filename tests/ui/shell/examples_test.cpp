@@ -121,6 +121,24 @@ class ExamplesTest : public WindowTest {
     QVERIFY(labelSays(window_.get(), "The report was not written."));
   }
 
+  // The card over a view says how many problems there are, and can be put away.
+  void theProblemCardCountsAndHides() {
+    window_->showView(QStringLiteral("Memory"));
+    session_->setKnob("tp", "5");
+    session_->setKnob("pp", "64");
+    auto* card = window_->tabs()->currentWidget()->findChild<QFrame*>("chart_notice");
+    QTRY_VERIFY(card && card->isVisible());
+    QVERIFY(labelSays(card, "Problem 1 of "));
+    QTest::mouseClick(card->findChild<QPushButton*>("hide_notice"), Qt::LeftButton);
+    QVERIFY(!card->isVisible());
+    QTest::qWait(300);
+    QVERIFY(!card->isVisible());
+    session_->undoStack()->setIndex(0);
+    session_->waitForReport();
+    session_->setKnob("tp", "5");
+    QTRY_VERIFY(card->isVisible());  // a new mistake is said again
+  }
+
   void theTourByKeyboard() {
     window_->actions().tour->trigger();
     for (const int key : {Qt::Key_Return, Qt::Key_Right, Qt::Key_Left})
