@@ -49,7 +49,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.copy_command = make(tr("Copy as command &line"));
   a.find_layout = make(tr("Find a &layout..."), QKeySequence("Ctrl+Shift+L"));
 
-  a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
+  a.pin = make(tr("Pin the &current design"), QKeySequence("Ctrl+D"));
   a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
   a.side_by_side = make(tr("&Side by side"), QKeySequence("Ctrl+Shift+C"));
   a.unpin = make(tr("&Unpin all"));
