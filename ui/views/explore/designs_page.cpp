@@ -315,11 +315,11 @@ void DesignsPage::showSelectedDesign() {
   kept_->setVisible(!any);
   const QString tip = any ? QString() : tr(": select a design first");
   compare_->setEnabled(any && comparable_);
-  compare_->setToolTip(comparable_ ? tr("Compare with the present design (C)") + tip
+  compare_->setToolTip(comparable_ ? tr("Compare with the current design (C)") + tip
                                    : tr("The comparison is full: remove a pinned design first"));
   make_current_->setToolTip(
-      any ? tr("Replaces the present design by this design; Undo reverts this (double click, Enter)")
-          : tr("Replaces the present design") + tip);
+      any ? tr("Replaces the current design by this design; Undo reverts this (double click, Enter)")
+          : tr("Replaces the current design") + tip);
 }
 
 void DesignsPage::setComparable(bool room) {
