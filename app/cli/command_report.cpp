@@ -6,9 +6,11 @@
 #include "app/cli/design_flags.h"
 #include "app/cli/exit_code.h"
 #include "app/cli/messages.h"
+#include "base/atomic_write.h"
 #include "report/campaign_report.h"
 #include "report/inference_report.h"
 #include "report/memory_report.h"
+#include "report/page_report.h"
 #include "report/report_json.h"
 #include "report/time_report.h"
 #include "serving/inference.h"
@@ -19,6 +21,23 @@ namespace {
 
 std::string warning(const std::optional<std::string>& text) { return text ? "warning: " + *text + "\n" : ""; }
 
+// --html and --markdown: the page as files, and their names.
+int write_pages(const Arguments& arguments, const Report& report, const Simulation& simulation) {
+  const PageReport page = page_report(report, simulation);
+  const std::pair<const char*, std::string (*)(const PageReport&)> kinds[] = {{"--html", page_html},
+                                                                              {"--markdown", page_markdown}};
+  for (const auto& [flag, text] : kinds) {
+    const std::string* path = arguments.value(flag);
+    if (!path) continue;
+    if (const auto problem = atomic_write(*path, text(page))) {
+      print_problem(*problem);
+      return kFileError;
+    }
+    std::cout << *path << "\n";
+  }
+  return kDone;
+}
+
 int run(const Arguments& arguments) {
   const bool json = arguments.has("--json");
   // The JSON of an invalid design contains its problems.
@@ -27,6 +46,8 @@ int run(const Arguments& arguments) {
   if (const int* exit_code = std::get_if<int>(&made)) return *exit_code;
   const Report& report = *std::get<0>(made);
   const auto simulation = simulate(report);
+  if (arguments.has("--html") || arguments.has("--markdown"))
+    return write_pages(arguments, report, *simulation);
   StepOps ops(std::get<0>(made), simulation);
   std::optional<std::vector<MemoryAdvice>> advice;
   if (arguments.has("--advice"))
@@ -54,7 +75,12 @@ Command report_command() {
                           {"--advice", 0, FlagKind::Switch, "",
                            "List changes that save memory. Each entry is the design with one changed knob, "
                            "or with several if one is not enough to fit.",
-                           ""}};
+                           ""},
+                          {"--html", 0, FlagKind::Value, "FILE",
+                           "Write one page to FILE: verdict, step, memory with a picture, model, layout, "
+                           "collectives, assumptions and sources. The file needs no other file.",
+                           ""},
+                          {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "report",
@@ -67,7 +93,8 @@ Command report_command() {
           kDesignFlagsHelp,
       {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
        "shardscape-cli report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --sequence-parallel --json",
-       "shardscape-cli report --design my.shardscape.json --tp 4 --advice"},
+       "shardscape-cli report --design my.shardscape.json --tp 4 --advice",
+       "shardscape-cli report --example llama3-70b-64 --html report.html"},
       std::move(flags),
       0,
       run};

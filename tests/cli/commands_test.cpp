@@ -70,6 +70,12 @@ void CommandsTest::examples() {
   QCOMPARE(one.exit_code, 0);
   QCOMPARE(one.json()["fits"].toBool(), true);
   QCOMPARE(run_line("report --json --example llama3-70b-64 --dp 4").json()["ranks"].toInt(), 128);
+  QTemporaryDir folder;
+  const CliRun page = run_line("report --example llama3-70b-64 --html a.html --markdown b.md", folder.path());
+  QCOMPARE(page.exit_code, 0);
+  QCOMPARE(page.out, QString("a.html\nb.md\n"));
+  QVERIFY(QFile::exists(folder.filePath("a.html")) && QFile::exists(folder.filePath("b.md")));
+  QCOMPARE(run_line("report --example llama3-70b-64 --html /nowhere/a.html").exit_code, 3);
   QCOMPARE(run_line("report --example llama3-70b-46").exit_code, 2);
   QVERIFY(run_line("report --example llama3-70b-46").err.contains("did you mean llama3-70b-64?"));
   QCOMPARE(run_line("report --example llama3-70b-64 --design x.json").exit_code, 2);

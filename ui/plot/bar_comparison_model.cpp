@@ -37,7 +37,7 @@ void BarComparisonModel::setBars(const BarData& data, int stage) {
       series_.push_back(static_cast<int>(series));
   std::vector<TableColumn> columns{
       {tr("Part"), QStringLiteral("part"), false, {}},
-      {tr("A, %1").arg(data.unit), QStringLiteral("A"), true, tr("The present design")}};
+      {tr("A, %1").arg(data.unit), QStringLiteral("A"), true, tr("The current design")}};
   for (int member = 1; member < data.members(); ++member)
     for (TableColumn& column : comparisonColumns(data.letter(member), {}, {}, {}))
       columns.push_back(std::move(column));

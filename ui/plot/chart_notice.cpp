@@ -35,6 +35,9 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
   layout->setSpacing(8);
   headline_ = new QLabel(card_);
   headline_->setProperty("role", "heading");
+  count_ = new QLabel(card_);
+  count_->setProperty("role", "caption");
+  layout->addWidget(count_);
   sentence_ = new QLabel(card_);
   for (QLabel* label : {headline_, sentence_}) {
     label->setWordWrap(true);
@@ -59,9 +62,10 @@ ChartNotice::ChartNotice(Session* session, QWidget* covered) : QWidget(covered),
 }
 
 void ChartNotice::refresh() {
-  if (session_->current())
+  if (session_->current()) {
+    dismissed_ = false;
     hideCard();
-  else if (!session_->computing())
+  } else if (!session_->computing() && !dismissed_)
     fillCard();  // while computing, a shown card stays until the result arrives
   veil();
 }
@@ -101,6 +105,10 @@ void ChartNotice::fillCard() {
   const bool has_result = session_->report() && session_->report()->valid();
   headline_->setText(has_result ? tr("These numbers belong to the last design that could be computed")
                                 : tr("This design cannot be computed yet"));
+  const auto errors = std::count_if(problems.begin(), problems.end(),
+                                    [](const Problem& p) { return p.severity == Severity::Error; });
+  count_->setText(errors > 1 ? tr("Problem 1 of %1").arg(errors) : QString());
+  count_->setVisible(errors > 1);
   if (found != problems.end()) {
     const QString accepted = text_of(found->accepted);
     sentence_->setText(text_of(found->what) +
@@ -122,6 +130,15 @@ void ChartNotice::fillCard() {
     fix_buttons_->addWidget(button);
   }
   fix_buttons_->addStretch(1);
+  auto* hide = new QPushButton(tr("Hide"), card_);
+  hide->setObjectName(QStringLiteral("hide_notice"));
+  hide->setProperty("link", true);
+  hide->setToolTip(tr("Hides this card until the next design that can be computed"));
+  connect(hide, &QPushButton::clicked, this, [this] {
+    dismissed_ = true;
+    hideCard();
+  });
+  fix_buttons_->addWidget(hide);
   // Widgets added to a visible card have no size until control returns to Qt.
   for (QPushButton* button : card_->findChildren<QPushButton*>()) button->show();
   const Colors& colors = Theme::instance().colors();

@@ -34,8 +34,9 @@ class ChartNotice : public QWidget {
   Session* session_;
   QFrame* card_;
   QLabel* headline_;
-  QLabel* sentence_;
-  QBoxLayout* fix_buttons_;  // buttons in a row, or in a column if the row is too wide
+  QLabel *count_, *sentence_;  // "Problem 1 of 4"
+  QBoxLayout* fix_buttons_;    // buttons in a row, or in a column if the row is too wide
+  bool dismissed_ = false;     // by the person, until a design can be computed
   Staleness* staleness_;
   QPointer<QWidget> focus_before_;  // had the focus before a button of the card
 };

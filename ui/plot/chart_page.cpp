@@ -77,7 +77,7 @@ ChartPage::ChartPage(SelectionState* state, const QString& title, const QString&
   comparison_button_->setCheckable(true);
   comparison_button_->setChecked(true);
   comparison_button_->setToolTip(
-      tr("Switches between the table of all compared designs and the table of the present design"));
+      tr("Switches between the table of all compared designs and the table of the current design"));
   connect(comparison_button_, &QPushButton::toggled, this, [this] { refresh(true); });
   between->setSpacing(8);
   between->addWidget(comparison_button_);

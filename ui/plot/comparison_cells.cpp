@@ -52,11 +52,11 @@ std::array<TableColumn, kComparisonCells> comparisonColumns(int member, const QS
                       raw.isEmpty() ? letter : letter + u' ' + raw, true, tip},
           TableColumn{tr("%1 − A").arg(letter),
                       letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw), true,
-                      tr("%1 minus the present design").arg(letter), true},
+                      tr("%1 minus the current design").arg(letter), true},
           TableColumn{tr("%"),
                       letter + QStringLiteral(" less A") + (raw.isEmpty() ? QString() : u' ' + raw) +
                           QStringLiteral(" (%)"),
-                      true, tr("The difference in percent of the present design")}};
+                      true, tr("The difference in percent of the current design")}};
 }
 
 }  // namespace shardscape::ui

@@ -46,7 +46,7 @@ void DesignChoice::follow() {
   for (int m = 0; m < letters.size(); ++m) {
     QPushButton* of = button(m);
     const bool runs = m == 0 || pinned[static_cast<size_t>(m - 1)].result.simulation;
-    const QString name = m == 0 ? tr("the present design") : pinned[static_cast<size_t>(m - 1)].name;
+    const QString name = m == 0 ? tr("the current design") : pinned[static_cast<size_t>(m - 1)].name;
     of->setIcon(swatch(m, devicePixelRatioF()));
     of->setIconSize({10, 10});
     of->setEnabled(runs);

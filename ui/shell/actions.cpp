@@ -31,6 +31,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
                          QKeySequence("Ctrl+B"));  // Ctrl+E is "end of line" in fields on X11
   a.export_trace = make(tr("Export &timeline for Perfetto..."), QKeySequence("Ctrl+Shift+T"));
   a.save_picture = make(tr("Export view as &picture..."), QKeySequence("Ctrl+Shift+P"));
+  a.report = make(tr("&Report..."), QKeySequence("Ctrl+R"));
   a.quit = make(tr("&Quit"), QKeySequence("Ctrl+Q"));
   a.quit->setMenuRole(QAction::QuitRole);
 
@@ -48,7 +49,7 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   a.copy_command = make(tr("Copy as command &line"));
   a.find_layout = make(tr("Find a &layout..."), QKeySequence("Ctrl+Shift+L"));
 
-  a.pin = make(tr("Pin the &present design"), QKeySequence("Ctrl+D"));
+  a.pin = make(tr("Pin the &current design"), QKeySequence("Ctrl+D"));
   a.compare_file = make(tr("Compare with a &file..."), QKeySequence("Ctrl+Shift+D"));
   a.side_by_side = make(tr("&Side by side"), QKeySequence("Ctrl+Shift+C"));
   a.unpin = make(tr("&Unpin all"));
@@ -93,7 +94,7 @@ QVector<Actions::Group> Actions::groups() const {
        << inspector << problems << machine << reset_layout;
   return {{tr("File"),
            {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
-            export_trace, save_picture, quit}},
+            export_trace, save_picture, report, quit}},
           {tr("Edit"), {undo, redo, copy, copy_command, find_layout}},
           {tr("View"), view},
           {tr("Compare"), {pin, compare_file, side_by_side, unpin}},

@@ -102,7 +102,7 @@ QString LayoutPopup::summary() const {
   if (layouts->found.empty())
     return tr("No layout fits on %1. %2").arg(gpus_text(session_->design().world()), tried);
   return finder_->distance().isEmpty() ? tried
-                                       : tr("The present design is %1. %2").arg(finder_->distance(), tried);
+                                       : tr("The current design is %1. %2").arg(finder_->distance(), tried);
 }
 
 QString LayoutPopup::text() const { return heading_->text() + u'\n' + summary_->text(); }

@@ -22,6 +22,7 @@
 #include "design/document.h"
 #include "model/huggingface/hf_files.h"
 #include "model/library.h"
+#include "report/page_report.h"
 #include "ui/form/config_form.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/save_menu.h"
@@ -49,6 +50,7 @@
 #include "ui/shell/view_picture.h"
 #include "ui/shell/window_help.h"
 #include "ui/toolkit/copy_command.h"
+#include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
@@ -180,6 +182,7 @@ void MainWindow::wireFile() {
   connect(actions_.save_as, &QAction::triggered, document_, &Document::saveAs);
   connect(actions_.save_picture, &QAction::triggered, this, &MainWindow::saveView);
   connect(actions_.export_trace, &QAction::triggered, this, &MainWindow::exportTrace);
+  connect(actions_.report, &QAction::triggered, this, &MainWindow::askForReport);
   connect(actions_.quit, &QAction::triggered, qApp, &QApplication::closeAllWindows);
   connect(actions_.new_window, &QAction::triggered, this, [this] { make_window_(); });
   actions_.new_window->setVisible(false);  // until there is a window maker
@@ -471,6 +474,24 @@ void MainWindow::exportTrace() {
   QSaveFile file(path);
   if (!file.open(QIODevice::WriteOnly) || file.write(trace) != trace.size() || !file.commit())
     return message_->show(tr("The timeline was not exported. %1: %2").arg(path, file.errorString()));
+  message_->hide();
+}
+
+void MainWindow::askForReport() {
+  const QString path = QFileDialog::getSaveFileName(
+      this, tr("Write a report"), QDir(settings::designFolder()).filePath(slug(document_->title()) + ".html"),
+      tr("Web page (*.html);;Markdown (*.md)"));
+  if (!path.isEmpty()) writeReport(path);
+}
+
+void MainWindow::writeReport(const QString& path) {
+  const auto report = session_->report();
+  if (!session_->current() || !report || !report->valid())
+    return message_->show(tr("The report was not written: the design has problems. Fix them first."));
+  const auto problem = write_page(page_report(*report, *simulate(*report)), path.toStdString());
+  if (problem)
+    return message_->show(
+        tr("The report was not written. %1").arg(QString::fromStdString(to_string(*problem))));
   message_->hide();
 }
 

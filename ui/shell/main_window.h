@@ -78,6 +78,7 @@ class MainWindow : public QMainWindow {
   void reopenLast();                         // the last document, if its file is there
   RecoveryBar* recoveryBar() const { return recovery_; }
   Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
+  void writeReport(const QString& path);            // one page; Markdown if the name ends in ".md"
   void find();                                      // Ctrl+F: searches the view
   void setTheme(Theme::Mode mode);
   void restoreLayout();  // restores the layout of the last run
@@ -105,6 +106,7 @@ class MainWindow : public QMainWindow {
   void compareFile();
   void saveView();
   void exportTrace();
+  void askForReport();
   void showProblems(bool visible);
   void restoreStudy(const Recovery& recovery, const std::shared_ptr<StudyFile>& file);
   void updateTitle();

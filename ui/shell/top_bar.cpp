@@ -49,7 +49,7 @@ QPushButton* compare_button(Session* session, const Actions& actions, QWidget* p
   const auto follow = [button, session] {
     const int pinned = session->comparisons()->size();
     button->setText(pinned == 0 ? TopBar::tr("Compare") : TopBar::tr("Compare %1").arg(pinned + 1));
-    button->setToolTip(pinned == 0 ? TopBar::tr("Pin the present design, edit on, and compare both")
+    button->setToolTip(pinned == 0 ? TopBar::tr("Pin the current design, edit on, and compare both")
                                    : TopBar::tr("%1 designs are compared").arg(pinned + 1));
   };
   QObject::connect(session->comparisons(), &Comparisons::changed, button, follow);

@@ -4,6 +4,7 @@
 #include <QPushButton>
 #include <QTabBar>
 #include <QTabWidget>
+#include <QTemporaryDir>
 #include <QTest>
 
 #include "memory/memory_timeline.h"
@@ -106,6 +107,36 @@ class ExamplesTest : public WindowTest {
     QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
     QTest::mouseClick(tour()->nextButton(), Qt::LeftButton);
     QTRY_VERIFY(!tour());
+  }
+
+  // File > Report writes a page about the design.
+  void aReportIsWritten() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("r.md");
+    window_->writeReport(path);
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(file.readAll().contains("# Llama 3 8B"));
+    window_->writeReport("/nowhere/r.html");
+    QVERIFY(labelSays(window_.get(), "The report was not written."));
+  }
+
+  // The card over a view says how many problems there are, and can be put away.
+  void theProblemCardCountsAndHides() {
+    window_->showView(QStringLiteral("Memory"));
+    session_->setKnob("tp", "5");
+    session_->setKnob("pp", "64");
+    auto* card = window_->tabs()->currentWidget()->findChild<QFrame*>("chart_notice");
+    QTRY_VERIFY(card && card->isVisible());
+    QVERIFY(labelSays(card, "Problem 1 of "));
+    QTest::mouseClick(card->findChild<QPushButton*>("hide_notice"), Qt::LeftButton);
+    QVERIFY(!card->isVisible());
+    QTest::qWait(300);
+    QVERIFY(!card->isVisible());
+    session_->undoStack()->setIndex(0);
+    session_->waitForReport();
+    session_->setKnob("tp", "5");
+    QTRY_VERIFY(card->isVisible());  // a new mistake is said again
   }
 
   void theTourByKeyboard() {

@@ -120,14 +120,14 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
   }
   std::vector<TableColumn> columns{{tr("Group"), QStringLiteral("group"), false, {}},
                                    {tr("Figure"), QStringLiteral("figure"), false, {}},
-                                   {tr("A"), QStringLiteral("A"), true, tr("The present design")}};
+                                   {tr("A"), QStringLiteral("A"), true, tr("The current design")}};
   for (int member = 1; member < designs; ++member) {
     const QString letter = Comparisons::letter(member);
     columns.push_back({letter, letter, true, {}});
     columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true,
-                       tr("%1 minus the present design").arg(letter)});
+                       tr("%1 minus the current design").arg(letter)});
     columns.push_back({tr("%"), letter + QStringLiteral(" less A (%)"), true,
-                       tr("The difference in percent of the present design")});
+                       tr("The difference in percent of the current design")});
   }
   assign(std::move(columns), std::move(rows));
 }
@@ -195,7 +195,7 @@ QWidget* ComparePage::makeMessage() {
   auto* rows = new QVBoxLayout(page);
   rows->addStretch(1);
   auto* words = new QLabel(
-      tr("This page compares up to four designs with the present design. Pin the present design and edit on, "
+      tr("This page compares up to four designs with the current design. Pin the current design and edit on, "
          "select a design of a search and press \"Compare\", or add a design from a file."),
       page);
   words->setProperty("role", "secondary");
@@ -210,7 +210,7 @@ QWidget* ComparePage::makeMessage() {
   rows->addSpacing(10);
   auto* line = new QHBoxLayout;
   line->addStretch(1);
-  auto* pin = button(tr("Pin the present design"), QStringLiteral("pin_present"),
+  auto* pin = button(tr("Pin the current design"), QStringLiteral("pin_present"),
                      tr("Keeps a copy of the design while you edit (Ctrl+D)"), page);
   auto* file = button(tr("Compare with a file..."), QStringLiteral("compare_file"), {}, page);
   connect(pin, &QPushButton::clicked, this, &ComparePage::pinRequested);
@@ -303,7 +303,7 @@ void ComparePage::fillMembers() {
       connect(file, &QPushButton::clicked, this, &ComparePage::fileRequested, Qt::QueuedConnection);
     } else {
       auto* take = link(tr("Make current"), QStringLiteral("take_compared"),
-                        tr("Replaces the present design; Undo reverts this"));
+                        tr("Replaces the current design; Undo reverts this"));
       auto* drop = link(tr("Remove"), QStringLiteral("drop_compared"), {});
       connect(
           take, &QPushButton::clicked, this,

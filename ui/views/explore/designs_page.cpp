@@ -440,8 +440,8 @@ void DesignsPage::showActions() {
                            : tr("Pins the best %1 of the selected designs (C)").arg(room_));
   make_current_->setEnabled(any && count < 2);
   make_current_->setToolTip(
-      any ? tr("Replaces the present design by this design; Undo reverts this (double click, Enter)")
-          : tr("Replaces the present design") + tip);
+      any ? tr("Replaces the current design by this design; Undo reverts this (double click, Enter)")
+          : tr("Replaces the current design") + tip);
 }
 
 void DesignsPage::setComparable(int room, int pinned) {

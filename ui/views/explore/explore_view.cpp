@@ -264,15 +264,15 @@ void ExploreView::showState() {
   // An invalid design has no number of GPUs.
   else if (!running && job_->rows() && !session_->computing() && !session_->current())
     note = tr(
-        "The present design cannot be built, so it is not among these points. The list of problems says why; "
+        "The current design cannot be built, so it is not among these points. The list of problems says why; "
         "any point can replace the design.");
   else if (old && asksForOtherGpus())
     note = tr("These results are for %1 GPUs; the panel asks for %2. Search again.")
                .arg(text(job_->rows()->result().space->spec().ranks()), text(setup_->spec().gpus));
   else if (old)
     note = tr(
-        "These results are for another model, workload or cluster than the present design. Search again for "
-        "the present design.");
+        "These results are for another model, workload or cluster than the current design. Search again for "
+        "the current design.");
   else if (!running && designHasOtherGpus())
     note = tr("Your design uses %1 GPUs; these results are for %2, so it is not among them.")
                .arg(grouped_text(session_->design().world()),

@@ -287,7 +287,7 @@ void SensitivityPage::fill() {
   message_->setVisible(!any);
   message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
   const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
-                                                  : tr("The present design with more or fewer replicas");
+                                                  : tr("The current design with more or fewer replicas");
   intro_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
   splitter_->setVisible(any);
   table_->setVisible(any);

@@ -53,7 +53,7 @@ Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, 
   out.title = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
   const auto& now = canvas.present();
   if (now && now->batch == p.batch && now->context == p.context)
-    out.subtitle = tr("batch and context of the present design");
+    out.subtitle = tr("batch and context of the current design");
   else if (p.largest)
     out.subtitle = tr("the largest decode batch of this context that fits");
   const Rows decode = decode_rows(p.decode, units), prefill = prefill_rows(p.prefill, units);
@@ -88,9 +88,9 @@ Inspection inspect_sweep(const ServingSweep& sweep, Mode mode) {
   out.why_title = tr("What is swept?");
   out.why = mode == Mode::Decode
                 ? tr("Every batch with every context: the time per output token, and the tokens per second. "
-                     "Select a point for its figures; Enter makes the point the present design.")
+                     "Select a point for its figures; Enter makes the point the current design.")
                 : tr("Every batch of prompts with every length: the time to first token of the last prompt. "
-                     "Select a point for its figures; Enter makes the point the present design.");
+                     "Select a point for its figures; Enter makes the point the current design.");
   return out;
 }
 

@@ -483,7 +483,7 @@ void ServingPage::showState() {
     else if (runs == shown_->points.end())
       limits = tr("No point can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
     else if (!session_->computing() && !session_->current())
-      limits = tr("The present design cannot be built. Double click a point or press Enter to replace it");
+      limits = tr("The current design cannot be built. Double click a point or press Enter to replace it");
     else {
       QStringList parts;
       for (const auto& [context, batch] : shown_->largest) {
@@ -506,10 +506,10 @@ void ServingPage::showState() {
   make_current_->setVisible(any);
   make_current_->setEnabled(can);
   make_current_->setToolTip(
-      can ? tr("Sets batch and context of the present design to this point, in microbatches that fill the "
+      can ? tr("Sets batch and context of the current design to this point, in microbatches that fill the "
                "pipeline (decode rounds the batch up until it splits evenly). Undo reverts this (double "
                "click, Enter)")
-          : tr("Select a point first. Its batch and context replace those of the present design"));
+          : tr("Select a point first. Its batch and context replace those of the current design"));
 }
 
 void ServingPage::selectPoint(int at) {

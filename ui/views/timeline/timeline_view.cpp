@@ -176,7 +176,7 @@ QWidget* TimelineView::makeTools() {
   rows_ = new SegmentedControl(tr("Rows of each design"), {tr("All stages"), tr("One stage")}, tools);
   rows_->setObjectName(QStringLiteral("timeline_rows"));
   rows_->setToolTip(
-      tr("All stages of every design, or the selected stage of the present design with the stages at the "
+      tr("All stages of every design, or the selected stage of the current design with the stages at the "
          "same relative place of the other pipelines"));
   connect(rows_, &SegmentedControl::chosen, this, [this] {
     rows_chosen_ = true;

@@ -1,0 +1,46 @@
+// One page about a design for people: verdict, model, layout, memory, step, collectives, assumptions,
+// sources. As HTML that needs no other file, and as Markdown.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/memory_timeline.h"
+#include "timing/simulation.h"
+
+namespace shardscape {
+
+using PageRow = std::vector<std::string>;
+
+struct PageSection {
+  std::string title;  // "Memory"
+  std::vector<std::string> paragraphs;
+  std::vector<PageRow> rows;  // the first row is the heading; empty: no table
+  std::string picture;        // SVG; empty: none
+};
+
+struct PageReport {
+  std::string title;    // the name of the design
+  std::string verdict;  // "Fits. 53.3 GiB of 80.0 GiB ..."
+  bool fits = false;
+  std::vector<PageSection> sections;
+  std::string command;  // `shardscape-cli report` with the flags of the design
+};
+
+// A valid report with a memory timeline.
+PageReport page_report(const Report& report, const Simulation& simulation);
+std::string page_html(const PageReport& page);
+// Without the picture, whose numbers stand in the table of memory.
+std::string page_markdown(const PageReport& page);
+// Writes page_markdown() if the name ends in ".md", else page_html().
+std::optional<Problem> write_page(const PageReport& page, const std::filesystem::path& path);
+
+// Text with the special characters of HTML replaced: "a &lt; b".
+std::string html_text(const std::string& text);
+
+// The memory of every stage at its peak as stacked bars, in bytes, with the capacity as a line. SVG.
+std::string memory_picture(const MemoryTimeline& memory);
+
+}  // namespace shardscape
