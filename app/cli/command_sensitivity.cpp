@@ -16,6 +16,7 @@
 #include "design/cluster.h"
 #include "design/validate/validate.h"
 #include "explore/layout.h"
+#include "explore/scaling_lines.h"
 #include "explore/sensitivity.h"
 
 namespace shardscape {
@@ -91,13 +92,6 @@ json band_json(const Band& b) {
 
 // Of --best; empty without the flag.
 using BestLayouts = std::vector<LayoutAtSize>;
-
-std::optional<BestLayouts> best_layouts(const Design& design, const std::vector<ScalePoint>& points,
-                                        const std::stop_token& stop) {
-  std::vector<std::pair<int64_t, int64_t>> sizes;
-  for (const ScalePoint& p : points) sizes.emplace_back(p.gpus, p.batch);
-  return layouts_at_sizes(design, sizes, {}, stop);
-}
 
 json scaling_json(const std::vector<ScalePoint>& points, const BestLayouts& best, bool weak) {
   json out{{"weak", weak}};
@@ -192,19 +186,70 @@ int run_sensitivity(const Arguments& arguments) {
   return kDone;
 }
 
+// The design on one cluster, at all sizes.
+struct ScalingLine {
+  std::optional<ClusterVariant> on;  // of --compare; empty: the design itself
+  Design design;
+  std::vector<ScalePoint> points;
+  BestLayouts best;
+};
+
+// Computes the line. False if stopped.
+bool compute(ScalingLine& line, bool weak, bool with_best, const std::stop_token& stop) {
+  auto points = scaling(line.design, {weak}, stop);
+  if (!points) return false;
+  line.points = std::move(*points);
+  if (!with_best) return true;
+  auto best = best_layouts(line.design, line.points, stop);
+  if (!best) return false;
+  line.best = std::move(*best);
+  return true;
+}
+
+int failed(const Problem& problem) {
+  print_problem(problem);
+  return kWrongUsage;
+}
+
+// The lines of --compare, or an exit code after printing the problem.
+std::variant<std::vector<ScalingLine>, int> compared_lines(const Arguments& arguments, const Design& design) {
+  std::vector<ScalingLine> lines;
+  for (const std::string& text : arguments.values("--compare")) {
+    auto variants = parse_variants(text);
+    if (const auto* problem = std::get_if<Problem>(&variants)) return failed(*problem);
+    for (const ClusterVariant& variant : std::get<std::vector<ClusterVariant>>(variants)) {
+      auto on = design_on(design, variant);
+      if (const auto* problem = std::get_if<Problem>(&on)) return failed(*problem);
+      lines.push_back({variant, std::get<Design>(std::move(on)), {}, {}});
+    }
+  }
+  return lines;
+}
+
+std::string line_text(const ScalingLine& line) {
+  return (line.on ? "\n" + variant_label(*line.on) + "\n" : on_machine(line.design)) +
+         scaling_text(line.points) + (line.best.empty() ? "" : best_text(line.best));
+}
+
 int run_scaling(const Arguments& arguments) {
   Interrupt interrupt;
   const auto design = valid_design(arguments);
   if (const int* exit_code = std::get_if<int>(&design)) return *exit_code;
-  const bool weak = arguments.has("--weak");
-  const auto points = scaling(std::get<Design>(design), {weak}, interrupt.token());
-  if (!points) return kInterrupted;
-  std::optional<BestLayouts> best = BestLayouts();
-  if (arguments.has("--best")) best = best_layouts(std::get<Design>(design), *points, interrupt.token());
-  if (!best) return kInterrupted;
-  std::cout << (arguments.has("--json") ? scaling_json(*points, *best, weak).dump(2) + "\n"
-                                        : on_machine(std::get<Design>(design)) + scaling_text(*points) +
-                                              (best->empty() ? "" : best_text(*best)));
+  const bool weak = arguments.has("--weak"), best = arguments.has("--best");
+  auto lines = compared_lines(arguments, std::get<Design>(design));
+  if (const int* exit_code = std::get_if<int>(&lines)) return *exit_code;
+  ScalingLine own{{}, std::get<Design>(design), {}, {}};
+  if (!compute(own, weak, best, interrupt.token())) return kInterrupted;
+  json out = scaling_json(own.points, own.best, weak);
+  std::string text = line_text(own);
+  for (ScalingLine& line : std::get<std::vector<ScalingLine>>(lines)) {
+    if (!compute(line, weak, best, interrupt.token())) return kInterrupted;
+    out["lines"].push_back({{"knob", line.on->knob},
+                            {"value", line.on->value},
+                            {"points", scaling_json(line.points, line.best, weak)["points"]}});
+    text += line_text(line);
+  }
+  std::cout << (arguments.has("--json") ? out.dump(2) + "\n" : text);
   return kDone;
 }
 
@@ -235,7 +280,12 @@ Command scaling_command() {
       {"--weak", 0, FlagKind::Switch, "",
        "The batch grows with the number of replicas; without this flag the batch is constant.", ""},
       {"--best", 0, FlagKind::Switch, "",
-       "Also find the fastest layout at each size, as \"shardscape-cli layout\" does.", ""}};
+       "Also find the fastest layout at each size, as \"shardscape-cli layout\" does.", ""},
+      {"--compare", 0, FlagKind::Value, "KNOB=VALUE,...",
+       "Also compute the design on other clusters: network, accelerator, scaleup_domain or gpus_per_node "
+       "with "
+       "the values to compare. The flag can be repeated.",
+       ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "scaling",
@@ -245,7 +295,8 @@ Command scaling_command() {
                   "tokens per second and GPU, divided by the value of the smallest size. ") +
           kDesignFlagsHelp,
       {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
-       "shardscape-cli scaling --design my.shardscape.json --weak --best"},
+       "shardscape-cli scaling --design my.shardscape.json --weak --best",
+       "shardscape-cli scaling --design my.shardscape.json --compare scaleup_domain=8,72"},
       std::move(flags),
       0,
       run_scaling};

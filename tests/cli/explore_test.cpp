@@ -34,6 +34,7 @@ class ExploreTest : public QObject {
   void bad_merge();
   void sensitivity();
   void scaling();
+  void scaling_on_several_clusters();
   void layout();
   void layout_that_does_not_fit();
   void compare();
@@ -296,6 +297,30 @@ void ExploreTest::scaling() {
     ++better;
   }
   QVERIFY(better > 0);
+}
+
+// Several clusters as lines of one command. Each equals the command with that cluster.
+void ExploreTest::scaling_on_several_clusters() {
+  const QString design = kSmall + "--tp 2 --dp 4 --accelerator h100-sxm-80gb ";
+  const QString first = run_line("scaling --json " + design).out;
+  const CliRun run = run_line("scaling --json --compare scaleup_domain=8,64 " + design);
+  QVERIFY2(run.exit_code == 0, qPrintable(run.err));
+  const QJsonArray lines = run.json()["lines"].toArray();
+  QCOMPARE(lines.size(), 2);
+  QCOMPARE(lines[1]["knob"].toString(), QString("scaleup_domain"));
+  QCOMPARE(lines[1]["value"].toString(), QString("64"));
+  const CliRun wide = run_line("scaling --json --scaleup-domain 64 " + design);
+  QVERIFY2(wide.exit_code == 0, qPrintable(wide.err));
+  QCOMPARE(lines[1]["points"].toArray(), wide.json()["points"].toArray());
+  QVERIFY(lines[0]["points"].toArray() != lines[1]["points"].toArray());
+  QVERIFY(run_line("scaling --compare accelerator=h100-sxm-80gb,a100-sxm-80gb " + design)
+              .out.contains("Accelerator: NVIDIA A100"));
+  for (const auto& [flag, word] : {std::pair{"--compare tp=1,2", "scaleup_domain"},
+                                   {"--compare network=none", "none"},
+                                   {"--compare network", "KNOB=VALUE"}}) {
+    const CliRun bad = run_line(QString("scaling %1 ").arg(flag) + design);
+    QVERIFY2(bad.exit_code == 2 && bad.err.contains(word), qPrintable(bad.err));
+  }
 }
 
 void ExploreTest::layout() {

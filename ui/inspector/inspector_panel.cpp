@@ -171,9 +171,9 @@ void InspectorPanel::showSharedSelection() {
 void InspectorPanel::refresh() {
   Inspection next = state_->inspection().isEmpty() ? designSummary(*session_) : state_->inspection();
   if (next.isEmpty()) {
-    next.title = tr("Nothing computed yet");
-    next.why_title = tr("What to do");
-    next.why = tr("The design has a problem. The line under the marked field names the accepted values.");
+    const bool problem = !session_->computing() && !session_->problems().empty();
+    next.title = problem ? tr("The design has a problem") : tr("Computing…");
+    next.why = problem ? tr("The line under the marked field names the accepted values.") : QString();
   }
   if (inspectionText(next) == inspectionText(shown_)) return;
   const bool other = subject_of(next) != subject_of(shown_);

@@ -9,6 +9,14 @@
 namespace shardscape::ui {
 namespace {
 
+// Layers and ops of another model have nothing to do with those of this one. An edited size is the same
+// model.
+bool another_model(const Report& before, const Report& now) {
+  const ModelSpec &was = before.design.model, &is = now.design.model;
+  return was.preset != is.preset || was.architecture != is.architecture ||
+         (is.preset.empty() && before.design.name != now.design.name);
+}
+
 qint64 first_rank(const Report& report, int stage) { return mesh_of(report).with(0, MeshAxis::Pp, stage); }
 
 }  // namespace
@@ -71,7 +79,8 @@ void SelectionState::remapSelection(const Report* before) {
   if (selection_.kind == SelectionKind::Span && !span_ && estimate && estimate->simulation &&
       estimate->report.get() == before)
     span_ = key_of(*estimate->simulation, selection_.stage, selection_.span);
-  Selection now = before ? remapToReport(selection_, *before, *session_->report()) : Selection{};
+  const bool keep = before && !another_model(*before, *session_->report());
+  Selection now = keep ? remapToReport(selection_, *before, *session_->report()) : Selection{};
   if (now.kind == SelectionKind::Span) {
     now.span = -1;  // until the step is simulated
     if (!span_) now = {};

@@ -403,11 +403,13 @@ void ComparePage::explain() {
   if (!isVisible()) return;
   const Selection& selection = state_->selection();
   const auto estimate = session_->estimate();
+  if (selection.kind == SelectionKind::Nothing) return state_->inspect({});
   const auto figure = std::find_if(figures_.begin(), figures_.end(),
                                    [&](const ComparedFigure& of) { return selectionFor(of) == selection; });
-  if (selection.kind == SelectionKind::Nothing || figure == figures_.end() || !estimate ||
-      !estimate->simulation || estimate->report != session_->report())
-    return state_->inspect({});
+  // The inspector keeps the text of an op or collective, which another view wrote.
+  if (figure == figures_.end() || !estimate || !estimate->simulation ||
+      estimate->report != session_->report())
+    return;
   const Report& report = *estimate->report;
   Inspection out = selection.kind == SelectionKind::Time
                        ? inspect_category(*estimate->simulation, selection.time)

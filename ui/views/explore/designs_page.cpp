@@ -161,7 +161,7 @@ QWidget* DesignsPage::makeCaption() {
   };
   row->addWidget(kept_, 1);
   row->addWidget(selection_text_, 1);
-  fold_ = add(tr("Filters"), QStringLiteral("fold_filters"), tr("Shows or hides the filters"));
+  fold_ = add(tr("Hide filters"), QStringLiteral("fold_filters"), tr("Shows or hides the filters"));
   fold_->setProperty("link", true);
   fold_->setCheckable(true);
   fold_->setChecked(true);
@@ -508,6 +508,7 @@ void DesignsPage::fitHeights() {
 }
 
 void DesignsPage::foldFilters(bool folded) {
+  fold_->setText(folded ? tr("Show filters") : tr("Hide filters"));
   filters_->setVisible(!folded && rows_ && rows_->rows() > 0);
   fitHeights();
 }

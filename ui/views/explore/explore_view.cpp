@@ -101,6 +101,8 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
     designs_->setComparable(Comparisons::kMaxPinned - pinned, pinned);
     pages_->setLabel(Compare, pinned > 0 ? tr("Compare %1").arg(pinned + 1) : tr("Compare"));
   });
+  for (SensitivityPage* page : {sensitivity_, scaling_})
+    connect(page, &SensitivityPage::explained, state, &SelectionState::inspect);
   for (ViewPage* page : {static_cast<ViewPage*>(sensitivity_), static_cast<ViewPage*>(scaling_), serving_})
     connect(page, &ViewPage::makeCurrentRequested, this,
             [this](const Design& design, const QString& what) { session_->setDesign(design, what); });
@@ -177,9 +179,7 @@ void ExploreView::showPage(int page) {
   showState();
 }
 
-bool ExploreView::usesInspector() const {
-  return stack_->currentWidget() == compare_ || stack_->currentWidget() == serving_;
-}
+bool ExploreView::usesInspector() const { return stack_->currentWidget() != designs_; }
 
 // Another document has another search result, or none.
 void ExploreView::followSearch() {

@@ -3,6 +3,7 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ui/plot/axis_paint.h"
 #include "ui/plot/design_overlay.h"
@@ -16,7 +17,8 @@ namespace {
 
 constexpr double kLeft = 60, kTop = 34, kRight = 24, kBottom = 38, kReach = 9;
 constexpr double kGpusApart = 58;  // pixels between ticks of GPUs
-constexpr double kMargin = 0.04;   // share of the axis
+constexpr double kLegendLine = 18;
+constexpr double kMargin = 0.04;  // share of the axis
 
 QString yTitle() { return ScalingChart::tr("Tokens/s per GPU"); }
 
@@ -48,6 +50,69 @@ void ScalingChart::setComparedDesigns(std::vector<OtherDesign> others) {
   fitAxes();
 }
 
+void ScalingChart::setExtraLines(std::vector<ExtraLine> lines) {
+  extra_ = std::move(lines);
+  if (extra_.size() > kMostExtra) extra_.resize(kMostExtra);
+  fitAxes();
+}
+
+QRectF ScalingChart::plotOf(const QRectF& rect) const {
+  return rect.adjusted(kLeft, kTop + (extra_.empty() ? 0 : kLegendLine), -kRight, -kBottom);
+}
+
+QPointF ScalingChart::placeOf(int extra_line, int point) const {
+  return placeIn(plotOf(QRectF(rect())),
+                 extra_[static_cast<size_t>(extra_line)].points[static_cast<size_t>(point)]);
+}
+
+QColor ScalingChart::extraInk(size_t line) const {
+  const Colors& c = Theme::instance().colors();
+  const QColor inks[] = {c.good, c.buffers, c.optimizer, c.logits, c.kv_cache};
+  return inks[std::min(line, std::size(inks) - 1)];
+}
+
+void ScalingChart::paintExtra(QPainter& painter, const QRectF& plot, const QColor& ground) const {
+  constexpr double r = 4;
+  for (size_t i = 0; i < extra_.size(); ++i) {
+    const QColor ink = extraInk(i);
+    QPolygonF path;
+    for (const ScalePoint& p : extra_[i].points)
+      if (per_gpu(p) > 0) path << placeIn(plot, p);
+    painter.setBrush(Qt::NoBrush);
+    painter.setPen(QPen(ink, 1.6, extra_[i].best ? Qt::DashLine : Qt::SolidLine));
+    painter.drawPolyline(path);
+    for (const ScalePoint& p : extra_[i].points) {
+      if (per_gpu(p) <= 0) continue;
+      const QPointF at = placeIn(plot, p);
+      painter.setPen(QPen(ink, 1.4));
+      painter.setBrush(p.evaluation.feasibility == Feasibility::Fits ? ink : ground);
+      if (extra_[i].best)
+        painter.drawPolygon(
+            QPolygonF({at + QPointF(0, -r), at + QPointF(r, 0), at + QPointF(0, r), at + QPointF(-r, 0)}));
+      else
+        painter.drawPolygon(QPolygonF({at + QPointF(0, -r), at + QPointF(r, r), at + QPointF(-r, r)}));
+    }
+  }
+}
+
+// The names of the further lines, below the other legend, from the right. What has no room ends in "…".
+void ScalingChart::paintExtraLegend(QPainter& painter, const QRectF& rect, const QRectF& plot) const {
+  const QFontMetricsF metrics(Theme::instance().uiFont(11));
+  const double y = rect.top() + 16 + kLegendLine;
+  const double room = (rect.width() - 16) / static_cast<double>(std::max<size_t>(1, extra_.size())) - 34;
+  double x = plot.right();
+  for (size_t i = extra_.size(); i-- > 0;) {
+    const QString words = metrics.elidedText(extra_[i].label, Qt::ElideMiddle, room);
+    x -= metrics.horizontalAdvance(words);
+    painter.setPen(Theme::instance().colors().secondary);
+    painter.drawText(QPointF(x, y + 4), words);
+    x -= 20;
+    painter.setPen(QPen(extraInk(i), 2, extra_[i].best ? Qt::DashLine : Qt::SolidLine));
+    painter.drawLine(QPointF(x, y), QPointF(x + 15, y));
+    x -= 14;
+  }
+}
+
 void ScalingChart::fitAxes() {
   double fewest = 1e18, largest = 1, fastest = 0;
   const auto take = [&](const std::vector<ScalePoint>& line) {
@@ -62,6 +127,7 @@ void ScalingChart::fitAxes() {
     take(lines_[line]);
     for (const OtherDesign& other : others_) take(other.lines[line]);
   }
+  for (const ExtraLine& line : extra_) take(line.points);
   x_ = log_scale(std::min(fewest, largest), largest, 2);
   const double margin = kMargin * std::max(1.0, x_.high - x_.low);
   x_.from = x_.low - margin;
@@ -76,8 +142,7 @@ QPointF ScalingChart::placeIn(const QRectF& plot, const ScalePoint& p) const {
 }
 
 QPointF ScalingChart::place(Line line, int point) const {
-  return placeIn(QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom),
-                 lines_[line][static_cast<size_t>(point)]);
+  return placeIn(plotOf(QRectF(rect())), lines_[line][static_cast<size_t>(point)]);
 }
 
 void ScalingChart::select(Line line, int point) {
@@ -136,7 +201,7 @@ void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
   const Colors& colors = Theme::instance().colors();
   const QFont small = Theme::instance().uiFont(11);
   const QFontMetricsF metrics(small);
-  const QRectF plot = rect.adjusted(kLeft, kTop, -kRight, -kBottom);
+  const QRectF plot = plotOf(rect);
   painter.save();
   painter.setFont(small);
   painter.setPen(colors.secondary);
@@ -159,7 +224,9 @@ void ScalingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
                 ground);
     paintLine(painter, plot, lines_[line], line, ink(line), true, ground);
   }
+  paintExtra(painter, plot, ground);
   paintLegend(painter, rect, plot);
+  paintExtraLegend(painter, rect, plot);
   painter.restore();
 }
 
@@ -203,7 +270,7 @@ QString ScalingChart::text(Line line, const ScalePoint& p) const {
 }
 
 QString ScalingChart::tipAt(const QPointF& point) const {
-  const QRectF plot = QRectF(rect()).adjusted(kLeft, kTop, -kRight, -kBottom);
+  const QRectF plot = plotOf(QRectF(rect()));
   const auto hit = [&](const ScalePoint& p) {
     return per_gpu(p) > 0 && (placeIn(plot, p) - point).manhattanLength() <= kReach;
   };
@@ -228,6 +295,9 @@ QString ScalingChart::tipAt(const QPointF& point) const {
     for (const Line line : {Strong, Weak})
       for (const ScalePoint& p : other.lines[line])
         if (hit(p)) return of_design(other.member, text(line, p));
+  for (const ExtraLine& line : extra_)
+    for (const ScalePoint& p : line.points)
+      if (hit(p)) return line.label + u'\n' + text(Strong, p);
   return {};
 }
 

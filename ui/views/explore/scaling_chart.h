@@ -26,6 +26,16 @@ class ScalingChart : public Canvas {
   };
   void setComparedDesigns(std::vector<OtherDesign> others);
   const std::vector<OtherDesign>& others() const { return others_; }
+  // Further lines of the present design: the best layout at each size, other networks and accelerators.
+  struct ExtraLine {
+    QString label;
+    std::vector<ScalePoint> points;
+    bool best = false;
+  };
+  static constexpr int kMostExtra = 5;
+  void setExtraLines(std::vector<ExtraLine> lines);
+  const std::vector<ExtraLine>& extraLines() const { return extra_; }
+  QPointF placeOf(int extra_line, int point) const;
   const std::vector<ScalePoint>& points(Line line) const { return lines_[line]; }
   QPointF place(Line line, int point) const;
   QString tipAt(const QPointF& point) const override;
@@ -47,6 +57,10 @@ class ScalingChart : public Canvas {
   bool clear() override;
 
  private:
+  QRectF plotOf(const QRectF& rect) const;
+  QColor extraInk(size_t line) const;
+  void paintExtra(QPainter& painter, const QRectF& plot, const QColor& ground) const;
+  void paintExtraLegend(QPainter& painter, const QRectF& rect, const QRectF& plot) const;
   QPointF placeIn(const QRectF& plot, const ScalePoint& point) const;
   void fitAxes();
   void step(int by);
@@ -58,6 +72,7 @@ class ScalingChart : public Canvas {
                  const QColor& ink, bool present, const QColor& ground) const;
   std::vector<ScalePoint> lines_[2];
   std::vector<OtherDesign> others_;
+  std::vector<ExtraLine> extra_;
   int64_t now_ = 0;
   Mode mode_ = Mode::Train;
   AxisScale x_, y_ = linear_scale(0, 0);  // GPUs; tokens per second and GPU

@@ -2,8 +2,11 @@
 
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QMenu>
 #include <QPainter>
+#include <QPushButton>
 #include <QShowEvent>
+#include <QSortFilterProxyModel>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -16,6 +19,7 @@
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/explore/explore_inspection.h"
 
 namespace shardscape::ui {
 namespace {
@@ -123,7 +127,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
 
 void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak,
                              Mode mode, const std::vector<ScalingChart::OtherDesign>& others,
-                             UnitSystem units) {
+                             const std::vector<ScalingChart::ExtraLine>& extra, UnitSystem units) {
   const auto plans = [](const ScalePoint& p) { return p.days.has_value(); };
   const bool run = std::any_of(strong.begin(), strong.end(), plans) ||
                    std::any_of(weak.begin(), weak.end(), plans);
@@ -133,8 +137,17 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
                : no_cell();
   };
   Rows rows;
-  for (const bool grows : {false, true})
-    for (const ScalePoint& p : grows ? weak : strong) {
+  struct NamedLine {
+    QString name;
+    const std::vector<ScalePoint>& points;
+    ScalingChart::Line like;
+  };
+  std::vector<NamedLine> lines{{tr("strong"), strong, ScalingChart::Strong},
+                               {tr("weak"), weak, ScalingChart::Weak}};
+  for (const ScalingChart::ExtraLine& line : extra)
+    lines.push_back({line.label, line.points, ScalingChart::Strong});
+  for (const NamedLine& line : lines)
+    for (const ScalePoint& p : line.points) {
       const bool timed = p.evaluation.timed();
       const double each = per_gpu(p);
       const auto real = [&](double value, const QString& shown) {
@@ -144,7 +157,7 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
       TableCell memory = timed ? number_cell(p.evaluation.memory, bytes_text(p.evaluation.memory, units))
                                : text_cell(QStringLiteral("-"), QString());
       memory.alarm = timed && !fits;
-      rows.push_back({text_cell(grows ? tr("weak") : tr("strong")), number_cell(p.gpus, grouped_text(p.gpus)),
+      rows.push_back({text_cell(line.name), number_cell(p.gpus, grouped_text(p.gpus)),
                       number_cell(p.dp, grouped_text(p.dp)), number_cell(p.batch, grouped_text(p.batch)),
                       real(p.evaluation.step_seconds, text(format_seconds(p.evaluation.step_seconds))),
                       real(each, grouped_text(static_cast<Wide>(std::llround(each)))),
@@ -156,12 +169,12 @@ void ScalingModel::setPoints(const std::vector<ScalePoint>& strong, const std::v
                            {number(p.days ? std::optional(p.days->mean) : std::nullopt, ""),
                             text_cell(p.days ? days_range(*p.days) : QStringLiteral("-"), QString())});
       for (const ScalingChart::OtherDesign& other : others) {
-        const std::vector<ScalePoint>& line = other.lines[grows ? ScalingChart::Weak : ScalingChart::Strong];
-        const auto same = std::find_if(line.begin(), line.end(), [&](const ScalePoint& o) {
+        const std::vector<ScalePoint>& theirs_at = other.lines[line.like];
+        const auto same = std::find_if(theirs_at.begin(), theirs_at.end(), [&](const ScalePoint& o) {
           return o.gpus == p.gpus && o.evaluation.timed();
         });
-        const std::optional<double> theirs = same == line.end() ? std::nullopt
-                                                                : std::optional(per_gpu(*same));
+        const std::optional<double> theirs = same == theirs_at.end() ? std::nullopt
+                                                                     : std::optional(per_gpu(*same));
         for (TableCell& cell :
              comparisonCells(timed ? std::optional(each) : std::nullopt, theirs,
                              [](double v) { return grouped_text(static_cast<Wide>(std::llround(v))); }))
@@ -218,6 +231,7 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     connect(measure_switch_, &SegmentedControl::chosen, this, &SensitivityPage::fill);
     top->addWidget(measure_switch_);
   }
+  if (kind == Kind::Scaling) top->addWidget(makeLines());
   layout->addLayout(top);
   message_ = new QLabel(this);
   message_->setProperty("role", "secondary");
@@ -233,6 +247,7 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     sensitivity_model_ = new SensitivityModel(this);
     table_->setAccessibleName(tr("Table: every single change"));
     table_->setTable(sensitivity_model_);
+    connect(tornado_, &Tornado::rowSelected, this, &SensitivityPage::explainChange);
     connect(tornado_, &Tornado::makeCurrentRequested, this, [this](int row) {
       if (const Neighbour* best = tornado_->best(row)) {
         const Knob& knob = *result_->sensitivity
@@ -248,16 +263,24 @@ SensitivityPage::SensitivityPage(Kind kind, Session* session, QWidget* parent)
     table_->setAccessibleName(tr("Table: sizes of the job"));
     table_->setTable(scaling_model_);
     connect(chart_, &ScalingChart::pointSelected, this, [this](int line, int point) {
+      explainPoint(line, point);
       table_->showRow(point + (line == ScalingChart::Weak ? static_cast<int>(result_->strong.size()) : 0));
     });
     connect(table_, &ChartTable::rowSelected, this, [this](int row) {
       const auto strong = static_cast<int>(result_->strong.size());
+      if (row >= strong + static_cast<int>(result_->weak.size())) return;  // a line without a selection
+      const int line = row < strong ? ScalingChart::Strong : ScalingChart::Weak;
+      const int point = row < strong ? row : row - strong;
       const QSignalBlocker quiet(chart_);
-      row < strong ? chart_->select(ScalingChart::Strong, row)
-                   : chart_->select(ScalingChart::Weak, row - strong);
+      chart_->select(static_cast<ScalingChart::Line>(line), point);
+      explainPoint(line, point);
     });
   }
   splitter_->addWidget(table_);
+  if (kind == Kind::Scaling)
+    connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+      makeBestCurrent(table_->sorted()->mapToSource(index).row());
+    });
   connect(session_, &Session::reportChanged, this, &SensitivityPage::refresh);
   connect(session_, &Session::unitsChanged, this, &SensitivityPage::fill);
   fill();
@@ -270,6 +293,10 @@ void SensitivityPage::refresh() {
   design_ = session_->design();
   started_ = true;
   ready_ = false;
+  lines_job_.stop();
+  lines_ready_ = false;
+  extra_.clear();
+  best_.clear();
   fill();
   job_.start([this, design = design_, kind = kind_](const NewestJob::Post& post, std::stop_token stop) {
     auto made = computeSensitivityPage(design, kind, stop);
@@ -278,8 +305,108 @@ void SensitivityPage::refresh() {
       result_ = made;
       ready_ = true;
       fill();
+      if (kind_ == Kind::Scaling) computeLines();
     });
   });
+}
+
+QWidget* SensitivityPage::makeLines() {
+  auto* button = new QPushButton(tr("Lines"), this);
+  button->setObjectName(QStringLiteral("scaling_lines"));
+  button->setToolTip(tr("The best layout at each size, other networks and accelerators as lines"));
+  lines_menu_ = new QMenu(button);
+  button->setMenu(lines_menu_);
+  button->setProperty("menu", true);
+  connect(lines_menu_, &QMenu::aboutToShow, this, &SensitivityPage::fillLinesMenu);
+  return button;
+}
+
+void SensitivityPage::fillLinesMenu() {
+  lines_menu_->clear();
+  QAction* best = lines_menu_->addAction(tr("Best layout at each size"));
+  best->setObjectName(QStringLiteral("best_layouts"));
+  best->setCheckable(true);
+  best->setChecked(with_best_);
+  connect(best, &QAction::toggled, this, [this](bool on) {
+    with_best_ = on;
+    computeLines();
+  });
+  lines_menu_->addSeparator();
+  const bool full = variants_.size() + 1 >= ScalingChart::kMostExtra;
+  const auto add = [&](QMenu* menu, const ClusterVariant& variant, const QString& label) {
+    QAction* action = menu->addAction(label);
+    const bool chosen = std::find(variants_.begin(), variants_.end(), variant) != variants_.end();
+    action->setObjectName(text(variant.knob) + u'=' + text(variant.value));
+    action->setCheckable(true);
+    action->setChecked(chosen);
+    action->setEnabled(chosen || !full);
+    connect(action, &QAction::toggled, this, [this, variant](bool on) {
+      if (on)
+        variants_.push_back(variant);
+      else
+        std::erase(variants_, variant);
+      computeLines();
+    });
+  };
+  for (const char* id : {"network", "accelerator", "scaleup_domain"}) {
+    const Knob& knob = *find_knob(id);
+    QMenu* menu = lines_menu_->addMenu(text(knob.label));
+    menu->setStyleSheet(QStringLiteral("QMenu { menu-scrollable: 1; }"));
+    for (const KnobChoice& choice : knob.choices) add(menu, {id, choice.value}, text(choice.label));
+    if (knob.choices.empty())
+      for (const char* ranks : {"8", "16", "32", "64", "72", "128", "256", "576"})
+        add(menu, {id, ranks}, tr("%1 GPUs").arg(QString::fromLatin1(ranks)));
+  }
+}
+
+// Other clusters first, because a search of layouts takes seconds.
+void SensitivityPage::computeLines() {
+  lines_ready_ = false;
+  best_.clear();
+  extra_.clear();
+  if (!ready_) return;
+  fill();
+  struct Made {
+    std::vector<ScalingChart::ExtraLine> extra;
+    std::vector<LayoutAtSize> best;
+  };
+  lines_job_.start([this, design = design_, variants = variants_, with_best = with_best_,
+                    strong = result_->strong](const NewestJob::Post& post, std::stop_token stop) {
+    auto made = std::make_shared<Made>();
+    for (const ClusterVariant& variant : variants) {
+      const auto on = design_on(design, variant);
+      std::vector<ScalePoint> points;
+      if (const auto* changed = std::get_if<Design>(&on)) {
+        auto line = scaling(*changed, {}, stop);
+        if (!line) return;
+        points = std::move(*line);
+      }
+      made->extra.push_back({text(variant_label(variant)), std::move(points), false});
+    }
+    const auto show = [this, &post](const std::shared_ptr<Made>& of, bool last) {
+      post([this, of = std::make_shared<Made>(*of), last] {
+        extra_ = of->extra;
+        best_ = of->best;
+        lines_ready_ = last;
+        fill();
+      });
+    };
+    show(made, !with_best);
+    if (!with_best) return;
+    auto best = best_layouts(design, strong, stop);
+    if (!best) return;
+    made->extra.insert(made->extra.begin(), {tr("best layout"), best_points(*best), true});
+    made->best = std::move(*best);
+    show(made, true);
+  });
+}
+
+// Double click on a row of the best layout.
+void SensitivityPage::makeBestCurrent(int row) {
+  const int at = row - static_cast<int>(result_->strong.size() + result_->weak.size());
+  if (at < 0 || at >= static_cast<int>(best_.size()) || !best_[static_cast<size_t>(at)].fastest) return;
+  const FoundLayout& found = *best_[static_cast<size_t>(at)].fastest;
+  Q_EMIT makeCurrentRequested(Design(found.design), tr("best layout on %1 GPUs").arg(found.design.world()));
 }
 
 void SensitivityPage::fill() {
@@ -288,7 +415,10 @@ void SensitivityPage::fill() {
   message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
   const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
                                                   : tr("The current design with more or fewer replicas");
-  intro_->setText(any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead) : lead);
+  const bool searching = any && kind_ == Kind::Scaling && with_best_ && !lines_ready_;
+  intro_->setText(searching                     ? tr("%1; the best layouts are being searched").arg(lead)
+                  : any && !comparison_.ready() ? tr("%1; pinned designs are being computed").arg(lead)
+                                                : lead);
   splitter_->setVisible(any);
   table_->setVisible(any);
   if (tornado_) tornado_->setVisible(any);
@@ -326,13 +456,29 @@ void SensitivityPage::fillScaling() {
   const std::vector<ScalePoint>& strong = result_->strong;
   chart_->setPoints(strong, result_->weak, design_.world(), design_.workload.mode);
   chart_->setComparedDesigns(others);
-  scaling_model_->setPoints(strong, result_->weak, design_.workload.mode, others, session_->units());
+  chart_->setExtraLines(extra_);
+  scaling_model_->setPoints(strong, result_->weak, design_.workload.mode, others, extra_, session_->units());
   // The first sizes may be too small for the design: the table scrolls to the first size that can run.
   const auto runs = std::find_if(strong.begin(), strong.end(),
                                  [](const ScalePoint& p) { return p.evaluation.timed(); });
   if (runs != strong.end())
     table_->scrollTo(table_->model()->index(static_cast<int>(runs - strong.begin()), 0),
                      QAbstractItemView::PositionAtTop);
+}
+
+void SensitivityPage::explainChange(int row) {
+  if (row < 0 || !result_ || !result_->sensitivity) return Q_EMIT explained({});
+  const KnobSensitivity& knob = result_->sensitivity->knobs[static_cast<size_t>(
+      tornado_->rows()[static_cast<size_t>(row)].knob)];
+  Q_EMIT explained(inspectSensitivity(*result_->sensitivity, knob, session_->units()));
+}
+
+void SensitivityPage::explainPoint(int line, int point) {
+  if (!result_) return;
+  const auto& points = line == ScalingChart::Weak ? result_->weak : result_->strong;
+  Q_EMIT explained(point < 0 ? Inspection{}
+                             : inspectScale(points[static_cast<size_t>(point)], line == ScalingChart::Weak,
+                                            design_.workload.mode, session_->units()));
 }
 
 void SensitivityPage::resizeEvent(QResizeEvent* event) {

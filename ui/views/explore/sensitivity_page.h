@@ -4,14 +4,17 @@
 
 #include <memory>
 
+#include "explore/scaling_lines.h"
 #include "ui/plot/table_model.h"
 #include "ui/plot/view_page.h"
+#include "ui/selection/inspection.h"
 #include "ui/session/comparison_results.h"
 #include "ui/toolkit/newest_job.h"
 #include "ui/views/explore/scaling_chart.h"
 #include "ui/views/explore/tornado.h"
 
 class QLabel;
+class QMenu;
 class QStackedWidget;
 
 namespace shardscape::ui {
@@ -37,7 +40,8 @@ class ScalingModel : public TableModel {
   using TableModel::TableModel;
   // others: compared designs; columns show tokens per second and GPU on the same number of GPUs.
   void setPoints(const std::vector<ScalePoint>& strong, const std::vector<ScalePoint>& weak, Mode mode,
-                 const std::vector<ScalingChart::OtherDesign>& others, UnitSystem units);
+                 const std::vector<ScalingChart::OtherDesign>& others,
+                 const std::vector<ScalingChart::ExtraLine>& extra, UnitSystem units);
 };
 
 // The result that a page computes for a design.
@@ -56,9 +60,14 @@ class SensitivityPage : public ViewPage {
   ScalingChart* chart() const { return chart_; }
   ChartTable* table() const { return table_; }
   PageSplitter* splitter() const { return splitter_; }
-  bool ready() const { return ready_; }  // the shown result belongs to the present design
+  QMenu* linesMenu() const { return lines_menu_; }
+  bool linesReady() const { return lines_ready_; }  // the best layouts and the chosen clusters
+  bool ready() const { return ready_; }             // the shown result belongs to the present design
   bool comparisonReady() const { return comparison_.ready(); }  // the pinned designs are computed too
   Picture picture() const override;
+
+ Q_SIGNALS:
+  void explained(const shardscape::ui::Inspection& inspection);  // of the selected bar or point
 
  protected:
   void showEvent(QShowEvent* event) override;
@@ -66,6 +75,12 @@ class SensitivityPage : public ViewPage {
 
  private:
   void refresh();
+  QWidget* makeLines();
+  void fillLinesMenu();
+  void computeLines();
+  void makeBestCurrent(int row);           // of the table
+  void explainChange(int row);             // of the tornado; -1: none
+  void explainPoint(int line, int point);  // of the scaling chart
   void fill();
   void fillTornado();
   void fillScaling();
@@ -86,6 +101,13 @@ class SensitivityPage : public ViewPage {
   ChartTable* table_;
   SensitivityModel* sensitivity_model_ = nullptr;
   ScalingModel* scaling_model_ = nullptr;
+  // Further lines of the scaling page.
+  QMenu* lines_menu_ = nullptr;
+  bool with_best_ = true, lines_ready_ = false;
+  std::vector<ClusterVariant> variants_;  // chosen by the person
+  std::vector<LayoutAtSize> best_;
+  std::vector<ScalingChart::ExtraLine> extra_;
+  NewestJob lines_job_;
 };
 
 }  // namespace shardscape::ui

@@ -323,7 +323,7 @@ class ExplorePagesTest : public QObject {
     QTRY_VERIFY(bars.height() >= bars.fullHeight() && bars.height() - bars.fullHeight() < 32);
     page.resize(900, 500);
     QTRY_VERIFY(bars.shown() < static_cast<int>(bars.rows().size()));
-    QVERIFY(page.table()->height() <= 180);
+    QTRY_VERIFY2(page.table()->height() <= 180, qPrintable(QString::number(page.table()->height())));
   }
 
   void showsHowItScales() {
