@@ -325,8 +325,7 @@ void MainWindow::reportBrokenFiles() {
                      : tr("%1 model files were left out. %2").arg(problems.size()).arg(first));
 }
 
-// The right panel: the search setup for pages of a search, nothing for the architecture editor, else the
-// inspector.
+// The right panel: the search setup, nothing for the architecture editor, else the inspector.
 void MainWindow::placeSide() {
   side_->setVisible(actions_.inspector->isChecked() && tabs_->currentWidget() != architecture_);
   const bool searches = tabs_->currentWidget() == explore_ && !explore_->usesInspector();
