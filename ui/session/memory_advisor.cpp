@@ -48,19 +48,16 @@ void MemoryAdvisor::work(const std::shared_ptr<const Estimate>& estimate, bool t
       return;  // no advice is shown; nothing else depends on it
     }
     if (stop.stop_requested()) return;
-    QMetaObject::invokeMethod(
-        this,
-        [this, estimate, found, segments, thorough] {
-          if (estimate != requested_for_) return;
-          allocator_for_ = estimate;
-          fragmentation_ = segments;
-          if (thorough) {
-            advice_for_ = estimate;
-            advice_ = found;
-          }
-          Q_EMIT ready();
-        },
-        Qt::QueuedConnection);
+    inbox_.post([this, estimate, found, segments, thorough] {
+      if (estimate != requested_for_) return;
+      allocator_for_ = estimate;
+      fragmentation_ = segments;
+      if (thorough) {
+        advice_for_ = estimate;
+        advice_ = found;
+      }
+      Q_EMIT ready();
+    });
   });
 }
 

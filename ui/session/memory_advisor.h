@@ -12,6 +12,7 @@
 #include "memory/allocator_use.h"
 #include "memory/memory_advice.h"
 #include "ui/session/estimate.h"
+#include "ui/toolkit/inbox.h"
 
 namespace shardscape::ui {
 
@@ -40,6 +41,7 @@ class MemoryAdvisor : public QObject {
   std::vector<MemoryAdvice> advice_;
   std::optional<Fragmentation> fragmentation_;
   QTimer delay_;  // waits for a pause in typing, which needs the processors
+  Inbox inbox_;
   std::jthread thread_;
 };
 

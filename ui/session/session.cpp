@@ -16,6 +16,7 @@
 #include "ui/session/memory_problem.h"
 #include "ui/session/report_worker.h"
 #include "ui/toolkit/display_text.h"
+#include "ui/toolkit/inbox.h"
 
 namespace shardscape::ui {
 namespace {
@@ -26,10 +27,8 @@ constexpr int kMostSteps = 200;  // undo steps in a file
 
 struct Session::Worker {
   explicit Worker(Session* session)
-      : thread(session->plans(), [session] {
-          QMetaObject::invokeMethod(
-              session, [session] { session->deliver(); }, Qt::QueuedConnection);
-        }) {}
+      : thread(session->plans(), [this, session] { inbox.post([session] { session->deliver(); }); }) {}
+  Inbox inbox;
   uint64_t job = 0;  // the newest submitted; results of older ones are dropped
   ReportWorker thread;
 };

@@ -41,13 +41,10 @@ void ExportJob::start(std::shared_ptr<const Report> report, const ExportOptions&
     const ModelLibrary::Scope library(ModelLibrary::instance());
     Outcome outcome = run(
         *report, options, [this](const ExportProgress& p) { report_progress(p); }, stop);
-    QMetaObject::invokeMethod(
-        this,
-        [this, outcome = std::move(outcome)] {
-          running_ = false;
-          Q_EMIT finished(outcome);
-        },
-        Qt::QueuedConnection);
+    inbox_.post([this, outcome = std::move(outcome)] {
+      running_ = false;
+      Q_EMIT finished(outcome);
+    });
   });
 }
 
@@ -64,17 +61,14 @@ void ExportJob::report_progress(const ExportProgress& progress) {
     latest_ = progress;
   }
   if (posted_.exchange(true)) return;
-  QMetaObject::invokeMethod(
-      this,
-      [this] {
-        posted_ = false;
-        {
-          const std::lock_guard lock(mutex_);
-          progress_ = latest_;
-        }
-        Q_EMIT progressed();
-      },
-      Qt::QueuedConnection);
+  inbox_.post([this] {
+    posted_ = false;
+    {
+      const std::lock_guard lock(mutex_);
+      progress_ = latest_;
+    }
+    Q_EMIT progressed();
+  });
 }
 
 QString ExportJob::progressText() const {

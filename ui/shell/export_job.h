@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "bundle/bundle.h"
+#include "ui/toolkit/inbox.h"
 
 namespace shardscape::ui {
 
@@ -38,6 +39,7 @@ class ExportJob : public QObject {
   std::mutex mutex_;
   ExportProgress latest_;             // written by the worker, guarded by mutex_
   std::atomic<bool> posted_ = false;  // one progress event in the queue at most
+  Inbox inbox_;
   std::jthread thread_;
 };
 

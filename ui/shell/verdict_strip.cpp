@@ -8,6 +8,8 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "design/knobs/knobs.h"
+#include "design/knobs/zero_value.h"
 #include "memory/memory_timeline.h"
 #include "report/campaign_report.h"
 #include "report/time_report.h"
@@ -76,6 +78,8 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   tokens_ = add(tr("Tokens per second"));
   bubble_ = add(tr("Bubble"));
   exposed_ = add(tr("Exposed communication"));
+  cost_ = add(tr("Per million tokens"));
+  cost_rule_ = cells->itemAt(cells->count() - 2)->widget();
   cells->addStretch(1);
 
   auto* layout = new QHBoxLayout(this);
@@ -186,10 +190,11 @@ void VerdictStrip::showMemory() {
 void VerdictStrip::showTime() {
   const Estimate* estimate = session_->estimate().get();
   if (!estimate || !estimate->simulation) {
-    for (VerdictCell* cell : {step_, mfu_, tokens_, bubble_, exposed_}) {
+    for (VerdictCell* cell : {step_, mfu_, tokens_, bubble_, exposed_, cost_}) {
       cell->setValue(QStringLiteral("–"));
       cell->setToolTip(estimate ? text_of(estimate->no_time_reason) : QString());
     }
+    fitCost();
     return;
   }
   const Simulation& s = *estimate->simulation;
@@ -218,25 +223,58 @@ void VerdictStrip::showTime() {
   bubble_->setValue(share(s.bubble));
   bubble_->setToolTip(tr("Share of the step in which a stage waits for another stage, mean over stages."));
   if (!training) showInference(*estimate->report, s);
-  addCosts(*estimate->report, s);
+  showCost(*estimate->report, s);
   exposed_->setValue(share(s.exposed));
   exposed_->setToolTip(
       tr("Share of the step in which a stage computes nothing because of communication, mean over stages."));
 }
 
-// Dollars and energy of a million tokens, and the days of the training run, as further lines of a tool tip.
-void VerdictStrip::addCosts(const Report& report, const Simulation& simulation) {
-  const std::string costs = running_cost_text(
-      running_cost(report.design.cluster, report.ranks, simulation.tokens_per_second));
-  QString lines = costs.empty() ? QString() : QStringLiteral("\n") + text_of(costs).trimmed();
+// Dollars and energy of a million tokens. The tool tip has the days of the training run.
+void VerdictStrip::showCost(const Report& report, const Simulation& simulation) {
+  const RunningCost cost = running_cost(report.design.cluster, report.ranks, simulation.tokens_per_second);
+  const QString dollars = cost.dollars ? text_of(dollars_text(*cost.dollars)) : QString(),
+                energy = cost.kwh ? text_of(significant(*cost.kwh)) + " kWh" : QString();
+  cost_->setValue(dollars.isEmpty() ? energy.isEmpty() ? QStringLiteral("–") : energy : dollars,
+                  dollars.isEmpty() ? QString() : energy);
+  QStringList lines{costSources(report)};
   if (trains(report.design) && report.design.workload.tokens > 0) {
     const Campaign run = campaign(report, simulation);
-    lines += QStringLiteral("\n") + tr("The training run of %1 tokens: %2.")
-                                        .arg(text_of(format_count(run.tokens)),
-                                             run.hopeless ? tr("no progress, interruptions come too fast")
-                                                          : text_of(band_text(run.days, "days")));
+    lines << tr("The training run of %1 tokens: %2.")
+                 .arg(text_of(format_count(run.tokens)), run.hopeless
+                                                             ? tr("no progress, interruptions come too fast")
+                                                             : text_of(band_text(run.days, "days")));
   }
-  tokens_->setToolTip(tokens_->toolTip() + lines);
+  cost_->setToolTip(lines.join('\n'));
+  fitCost();
+}
+
+// Price and power of one accelerator, and where they come from.
+QString VerdictStrip::costSources(const Report& report) const {
+  QStringList lines{tr("While the job runs without interruptions; energy includes hosts and cooling.")};
+  const auto zeros = zero_values(report.design);
+  for (const char* id : {"price_per_hour", "board_power", "host_power"}) {
+    const Knob* knob = find_knob(id);
+    const QString label = text_of(knob->label);
+    const std::string value = knob_text(report.design, *knob);
+    if (const auto zero = zeros.find(id); value == "0" && zero != zeros.end())
+      lines << tr("%1: %2 (%3)").arg(label, text_of(zero->second.text()), text_of(zero->second.source));
+    else
+      lines << tr("%1: %2 %3, set in Cluster").arg(label, text_of(value), text_of(knob->unit));
+  }
+  return lines.join('\n');
+}
+
+void VerdictStrip::fitCost() {
+  for (QWidget* part : {cost_rule_, static_cast<QWidget*>(cost_)}) part->setVisible(true);
+  figures_->layout()->invalidate();
+  const int room = width() - (layout()->sizeHint().width() - figures_->sizeHint().width());
+  const bool fits = figures_->sizeHint().width() <= room;
+  for (QWidget* part : {cost_rule_, static_cast<QWidget*>(cost_)}) part->setVisible(fits);
+}
+
+void VerdictStrip::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  fitCost();
 }
 
 void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {
@@ -282,7 +320,8 @@ QString VerdictStrip::verdict() const { return verdict_->text(); }
 
 QString VerdictStrip::text() const {
   QStringList lines{verdict()};
-  for (const VerdictCell* cell : {memory_, step_, mfu_, tokens_, bubble_, exposed_}) lines << cell->text();
+  for (const VerdictCell* cell : {memory_, step_, mfu_, tokens_, bubble_, exposed_, cost_})
+    lines << cell->text();
   return lines.join('\n');
 }
 

@@ -39,6 +39,7 @@ class VerdictStrip : public QWidget {
 
  protected:
   void mousePressEvent(QMouseEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void refresh();
@@ -47,12 +48,15 @@ class VerdictStrip : public QWidget {
   void showMemory();
   void showTime();
   void showInference(const Report& report, const Simulation& simulation);
-  void addCosts(const Report& report, const Simulation& simulation);
+  void showCost(const Report& report, const Simulation& simulation);
+  QString costSources(const Report& report) const;
+  void fitCost();  // hides the cost where the other figures have no room beside it
   void showVerdict(const QString& icon, const QColor& color, const QString& text);
   Session* session_;
   QLabel* icon_;
   ElidedLabel* verdict_;
-  VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_;
+  VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_, *cost_;
+  QWidget* cost_rule_;  // the line before the cost
   QWidget* figures_;
   LayoutFinder* finder_;
   QPushButton* find_;

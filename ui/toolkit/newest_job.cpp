@@ -47,12 +47,9 @@ void NewestJob::run(std::stop_token stop) {
     const ModelLibrary::Scope library(ModelLibrary::instance());
     work(
         [this, job](std::function<void()> deliver) {
-          QMetaObject::invokeMethod(
-              this,
-              [this, job, deliver = std::move(deliver)] {
-                if (job == newest_) deliver();
-              },
-              Qt::QueuedConnection);
+          inbox_.post([this, job, deliver = std::move(deliver)] {
+            if (job == newest_) deliver();
+          });
         },
         stop_this);
   }

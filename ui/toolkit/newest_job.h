@@ -8,6 +8,8 @@
 #include <stop_token>
 #include <thread>
 
+#include "ui/toolkit/inbox.h"
+
 namespace shardscape::ui {
 
 class NewestJob : public QObject {
@@ -29,6 +31,7 @@ class NewestJob : public QObject {
   Work pending_;
   uint64_t newest_ = 0;  // written by the window's thread only
   std::stop_source running_;
+  Inbox inbox_;
   std::jthread thread_;  // last member: starts after all others are initialized
 };
 

@@ -119,9 +119,6 @@ const Colors& Theme::colors() const { return colors(mode_); }
 
 void Theme::setMode(Mode mode) {
   mode_ = mode;
-  // Qt replaces one style sheet by another in time that grows with the depth of the widgets: it updates each
-  // widget once for each of its parents. Without a style sheet in between, it updates each widget twice.
-  qApp->setStyleSheet({});
   // Replacing the style on every switch would drop it from widgets that hold a pointer to it.
   if (!qobject_cast<HouseStyle*>(QApplication::style())) QApplication::setStyle(new HouseStyle);
   QApplication::setPalette(palette_of(colors()));

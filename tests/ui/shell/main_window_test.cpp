@@ -19,8 +19,10 @@
 #include <QTimer>
 #include <memory>
 
+#include "campaign/running_cost.h"
 #include "design/document.h"
 #include "offscreen.h"
+#include "report/campaign_report.h"
 #include "ui/form/config_form.h"
 #include "ui/form/knob_row.h"
 #include "ui/inspector/design_summary.h"
@@ -101,6 +103,29 @@ class MainWindowTest : public WindowTest {
     QCOMPARE(window_->tabs()->count(), 7);
     QVERIFY(window_->windowTitle().contains("Llama 3 8B"));
     QVERIFY(!window_->inspector()->shown().isEmpty());
+  }
+
+  // The cost is shown where it has room, and its tip names price and power with their sources.
+  void theVerdictShowsTheCost() {
+    session_->waitForEstimate();
+    QWidget* cost = nullptr;
+    for (QWidget* cell : window_->verdictStrip()->findChildren<QWidget*>())
+      if (cell->accessibleName().startsWith("Per million tokens: ")) cost = cell;
+    QVERIFY(cost);
+    const std::optional<double> dollars = running_cost(session_->design().cluster, session_->report()->ranks,
+                                                       session_->estimate()->simulation->tokens_per_second)
+                                              .dollars;
+    QVERIFY(dollars);
+    QVERIFY2(cost->accessibleName().contains(QString::fromStdString(dollars_text(*dollars))),
+             qPrintable(cost->accessibleName()));
+    QVERIFY(cost->accessibleName().contains("kWh"));
+    QVERIFY(cost->toolTip().contains("Price per hour: ") && cost->toolTip().contains("Board power: "));
+    const QSize size = window_->size();
+    window_->resize(1600, 900);
+    QTRY_VERIFY(cost->isVisible());
+    window_->resize(1000, 640);
+    QTRY_VERIFY(!cost->isVisible());
+    window_->resize(size);
   }
 
   void typeUndoRedo() {

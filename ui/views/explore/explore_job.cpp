@@ -74,18 +74,15 @@ void ExploreJob::run(const SpaceSpec& spec, const SearchOptions& options) {
     } catch (const std::exception& error) {
       problem = failed(error);
     }
-    QMetaObject::invokeMethod(
-        this,
-        [this, rows, problem] {
-          running_ = false;
-          failure_ = problem;
-          if (rows && !dropped_) {
-            rows_ = rows;
-            Q_EMIT rowsChanged();
-          }
-          Q_EMIT finished();
-        },
-        Qt::QueuedConnection);
+    inbox_.post([this, rows, problem] {
+      running_ = false;
+      failure_ = problem;
+      if (rows && !dropped_) {
+        rows_ = rows;
+        Q_EMIT rowsChanged();
+      }
+      Q_EMIT finished();
+    });
   });
 }
 
@@ -109,24 +106,21 @@ void ExploreJob::post(const SearchProgress& p) {
     if (rows) latest_rows_ = std::move(rows);
   }
   if (posted_.exchange(true)) return;
-  QMetaObject::invokeMethod(
-      this,
-      [this] {
-        posted_ = false;
-        std::shared_ptr<const ExploreRows> fresh;
-        {
-          const std::lock_guard lock(mutex_);
-          progress_ = latest_;
-          fresh.swap(latest_rows_);
-        }
-        if (!running_ || dropped_) return;  // the final result has arrived
-        if (fresh) {
-          rows_ = std::move(fresh);
-          Q_EMIT rowsChanged();
-        }
-        Q_EMIT progressed();
-      },
-      Qt::QueuedConnection);
+  inbox_.post([this] {
+    posted_ = false;
+    std::shared_ptr<const ExploreRows> fresh;
+    {
+      const std::lock_guard lock(mutex_);
+      progress_ = latest_;
+      fresh.swap(latest_rows_);
+    }
+    if (!running_ || dropped_) return;  // the final result has arrived
+    if (fresh) {
+      rows_ = std::move(fresh);
+      Q_EMIT rowsChanged();
+    }
+    Q_EMIT progressed();
+  });
 }
 
 void ExploreJob::cancel() {

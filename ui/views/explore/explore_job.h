@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "explore/search.h"
+#include "ui/toolkit/inbox.h"
 #include "ui/toolkit/newest_job.h"
 #include "ui/views/explore/explore_rows.h"
 
@@ -66,7 +67,8 @@ class ExploreJob : public QObject {
   std::shared_ptr<const ExploreRows> rows_, latest_rows_;
   std::atomic<bool> posted_ = false;  // at most one event in the queue
   double rows_seconds_ = 0;           // seconds of the search when rows were last updated
-  std::jthread search_thread_;        // last member: starts after all others are initialized
+  Inbox inbox_;
+  std::jthread search_thread_;  // last member: starts after all others are initialized
 };
 
 }  // namespace shardscape::ui

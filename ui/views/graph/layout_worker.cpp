@@ -42,9 +42,7 @@ void LayoutWorker::run(const std::stop_token& stop) {
     if (std::exchange(generation, job.generation) != job.generation) cache.clear();
     auto sheet = SheetBuilder(*job.tree, job.options, job.fonts, job.expanded, cache, job_stop).root();
     if (!sheet || job_stop.stop_requested()) continue;
-    QMetaObject::invokeMethod(
-        this, [this, number = job.job, sheet = std::move(sheet)] { Q_EMIT finished(number, sheet); },
-        Qt::QueuedConnection);
+    inbox_.post([this, number = job.job, sheet = std::move(sheet)] { Q_EMIT finished(number, sheet); });
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <thread>
 
+#include "ui/toolkit/inbox.h"
 #include "ui/views/graph/sheet_builder.h"
 
 namespace shardscape::ui {
@@ -38,6 +39,7 @@ class LayoutWorker : public QObject {
   std::condition_variable_any wake_;
   std::optional<LayoutRequest> next_;
   std::stop_source current_;
+  Inbox inbox_;
   std::jthread thread_;
 };
 
