@@ -1,7 +1,7 @@
 // Layers with concurrent blocks (BlockInstance::concurrent): the collectives of these blocks run on a stream
 // of their own while ops that do not need their results compute, as experts behind a shortcut do
-// (LongCat-Flash, arXiv 2509.01322, sections 2.2 and 5.2: dispatch next to the dense FFN, combine next to the
-// second attention and FFN).
+// (LongCat-Flash, arXiv 2509.01322, shortcut-connected MoE and its single batch overlap: dispatch next to the
+// dense FFN, combine next to the second attention and FFN).
 //
 // The ops of a part of a layer are scheduled on two streams. A collective of a concurrent block starts when
 // its operands exist and the earlier ones have ended. Compute runs the op that can start first; of several,
