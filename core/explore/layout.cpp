@@ -1,7 +1,5 @@
 #include "explore/layout.h"
 
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +10,7 @@
 #include "design/validate/repair_design.h"
 #include "explore/layout_search.h"
 #include "mesh/pipeline_layout.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -235,11 +233,8 @@ std::optional<Layouts> find_layouts(const Design& design, const LayoutOptions& o
     return out;
   }
   out.space = std::get<0>(std::move(made));
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  const ModelLibrary& library = ModelLibrary::instance();
   const ResultOptions result = result_options(options);
-  arena.execute([&] {
-    const ModelLibrary::Scope scope(library);
+  with_loop_threads(options.threads, [&] {
     const LayoutPoints points = search_layouts(out.space, result, {memory_score, simplicity_score}, stop);
     out.found = found_layouts(points, *out.space, design);
     out.evaluated = points.evaluated;
@@ -264,10 +259,7 @@ std::optional<std::vector<LayoutAtSize>> layouts_at_sizes(
     std::stop_token stop) {
   std::vector<LayoutAtSize> out;
   const ResultOptions result = result_options(options);
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  const ModelLibrary& library = ModelLibrary::instance();
-  arena.execute([&] {
-    const ModelLibrary::Scope scope(library);
+  with_loop_threads(options.threads, [&] {
     for (const auto& [gpus, batch] : sizes) {
       Design sized = design;
       sized.workload.batch = batch;
