@@ -37,10 +37,11 @@ Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& adv
   const QString machine = report.accelerator ? text_of(report.accelerator->name) : tr("accelerator");
   const QString rank = memory.stages.size() > 1 ? tr("a rank of stage %1").arg(memory.peak_stage)
                                                 : tr("a rank");
+  const ValueScale scale = byte_scale(to_double(memory.capacity), units);
   Problem problem(ProblemCode::MemoryExceeded, "memory",
                   tr("does not fit: %1 needs %2, %3 more than the memory of one %4")
-                      .arg(rank, bytes_text(worst.in_use, units),
-                           bytes_text(worst.in_use - memory.capacity, units), machine)
+                      .arg(rank, with_unit(worst.in_use, scale),
+                           with_unit(worst.in_use - memory.capacity, scale), machine)
                       .toStdString(),
                   tr("at most %1").arg(capacity_text(memory.capacity, units)).toStdString());
   std::vector<MemoryAdvice> enough = advice;

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "design/examples.h"
+#include "ui/toolkit/screen_room.h"
 
 namespace shardscape::ui {
 namespace {
@@ -94,14 +95,13 @@ ExamplesDialog::ExamplesDialog(bool welcomes, QWidget* parent) : QDialog(parent)
   buttons->addButton(welcomes ? tr("Start with Llama 3 8B on 8 GPUs") : tr("Close"),
                      QDialogButtonBox::RejectRole);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* layout = new QVBoxLayout(this);
+  auto* layout = new QVBoxLayout((new ScrolledContent(this))->widget());
   layout->setContentsMargins(24, 20, 24, 16);
   layout->setSpacing(12);
   layout->addWidget(heading);
   layout->addWidget(about);
   layout->addLayout(grid);
   layout->addWidget(buttons);
-  layout->setSizeConstraint(QLayout::SetFixedSize);
   if (!cards_.isEmpty()) cards_.front()->setFocus();
 }
 
