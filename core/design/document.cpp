@@ -124,9 +124,8 @@ class DocumentReader {
                  "a saved design; shardscape-cli import or File > Import config.json imports such files");
     }
     if (it == file_.root().end()) {
-      file_.fail(ProblemCode::WrongKindOfFile, "",
-                 "this is not a saved design: \"shardscape\", the version of its format, is missing",
-                 accepted);
+      file_.fail(ProblemCode::WrongKindOfFile, "", "this is not a saved design",
+                 "a file that File > Save design has written");
     }
     if (!it->is_number_integer())
       file_.fail(ProblemCode::UnknownFormat, "shardscape", "the version of the format is " + it->dump(),

@@ -72,9 +72,8 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   file.only(file.root(), {"shardscape_space", "name", "design", "gpus", "nodes", "dimensions", "constraints",
                           "memory_margin"});
   if (!file.root().contains("shardscape_space"))
-    file.fail(ProblemCode::WrongKindOfFile, "",
-              "this is not a space of designs: \"shardscape_space\", the version of its format, is missing",
-              "\"shardscape_space\": " + std::to_string(kFormat));
+    file.fail(ProblemCode::WrongKindOfFile, "", "this is not a space of designs",
+              "a file with \"shardscape_space\": " + std::to_string(kFormat));
   if (file.integer(file.root(), "shardscape_space") != kFormat)
     file.fail(ProblemCode::UnknownFormat, "shardscape_space",
               "the version of the format is " + file.root()["shardscape_space"].dump(),

@@ -36,10 +36,11 @@ Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& adv
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   const QString machine = report.accelerator ? text_of(report.accelerator->name) : tr("accelerator");
   const QString stage = memory.stages.size() > 1 ? tr("stage %1").arg(memory.peak_stage) : tr("the design");
+  const ValueScale scale = byte_scale(to_double(memory.capacity), units);
   Problem problem(ProblemCode::MemoryExceeded, "memory",
                   tr("does not fit: %1 needs %2 per GPU, %3 more than one %4 has")
-                      .arg(stage, bytes_text(worst.in_use, units),
-                           bytes_text(worst.in_use - memory.capacity, units), machine)
+                      .arg(stage, with_unit(worst.in_use, scale),
+                           with_unit(worst.in_use - memory.capacity, scale), machine)
                       .toStdString(),
                   tr("at most %1").arg(capacity_text(memory.capacity, units)).toStdString());
   std::vector<MemoryAdvice> enough = advice;

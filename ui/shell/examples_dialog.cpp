@@ -9,6 +9,7 @@
 #include "design/examples.h"
 #include "ui/shell/preset_box.h"
 #include "ui/shell/start_row.h"
+#include "ui/toolkit/screen_room.h"
 
 namespace shardscape::ui {
 namespace {
@@ -103,7 +104,7 @@ ExamplesDialog::ExamplesDialog(Session* session, bool welcomes, QWidget* parent)
   QPushButton* close = buttons->addButton(tr("Close"), QDialogButtonBox::RejectRole);
   close->setAutoDefault(false);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* layout = new QVBoxLayout(this);
+  auto* layout = new QVBoxLayout((new ScrolledContent(this))->widget());
   layout->setContentsMargins(24, 20, 24, 16);
   layout->setSpacing(12);
   layout->addWidget(heading);
@@ -113,7 +114,6 @@ ExamplesDialog::ExamplesDialog(Session* session, bool welcomes, QWidget* parent)
   layout->addWidget(others);
   layout->addLayout(grid);
   layout->addWidget(buttons);
-  layout->setSizeConstraint(QLayout::SetFixedSize);
   for (QPushButton* card : cards_) card->setAutoDefault(false);  // Enter finds a layout
   connect(start_, &StartRow::layoutAsked, this, [this] {
     accept();

@@ -8,7 +8,6 @@
 #include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/shell/actions.h"
-#include "ui/toolkit/theme.h"
 
 class QSplitter;
 class QStackedWidget;
@@ -35,6 +34,7 @@ class HelpWindow;
 class InspectorPanel;
 class MemoryView;
 class MessageBar;
+class PanelRoom;
 class Panes;
 class ProblemsPanel;
 class RecoveryBar;
@@ -80,7 +80,6 @@ class MainWindow : public QMainWindow {
   Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
   void writeReport(const QString& path);            // one page; Markdown if the name ends in ".md"
   void find();                                      // Ctrl+F: searches the view
-  void setTheme(Theme::Mode mode);
   void restoreLayout();  // restores the layout of the last run
   void resetLayout();
 
@@ -135,6 +134,7 @@ class MainWindow : public QMainWindow {
   ExploreView* explore_ = nullptr;
   ArchitectureView* architecture_ = nullptr;
   Panes* panes_;
+  PanelRoom* panel_room_;
   QStackedWidget* side_;  // the inspector, or the search setup
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;

@@ -95,17 +95,19 @@ void add_cluster(TableWriter& table) {
                "values; 0 means the catalogue's value.");
   table.number(member<cluster, &C::scaleup_domain>(), "scaleup_domain", "Scale-up domain", "", "ranks", 0,
                kMaxWorld,
-               "Ranks that NVLink joins. 0: a node, or the rack of a rack-scale network such as NVL72. "
-               "A job of several racks gets segments of 64 ranks.");
-  table.number(member<cluster, &C::scaleup_bandwidth>(), "scaleup_bandwidth", "NVLink bandwidth", "", "GB/s",
-               0, kMaxLinkRate,
-               "NVLink bandwidth of one rank in one direction, 10^9 bytes per second: half of the "
-               "bidirectional rate in data sheets. 450 for an H100. 0: the accelerator's bandwidth.");
+               "Ranks that fast links join: NVLink, Infinity Fabric, ICI, NeuronLink. 0: a node, or the "
+               "rack of a rack-scale network such as NVL72. A job of several racks gets segments of 64 "
+               "ranks.");
+  table.number(member<cluster, &C::scaleup_bandwidth>(), "scaleup_bandwidth", "Scale-up bandwidth", "",
+               "GB/s", 0, kMaxLinkRate,
+               "Bandwidth of the links inside a scale-up domain, of one rank in one direction, 10^9 bytes "
+               "per second: half of the bidirectional rate in data sheets. 450 for an H100. 0: the "
+               "accelerator's bandwidth.");
   table.number(member<cluster, &C::nic_bandwidth>(), "nic_bandwidth", "NIC bandwidth", "", "Gb/s", 0,
                kMaxLinkRate,
                "Line rate of the network per rank and direction, 10^9 bits per second: a rank's share "
                "of its node's NICs. 400 for one NDR InfiniBand port per rank. 0: as in the catalogue.");
-  table.number(member<cluster, &C::scaleup_latency>(), "scaleup_latency", "NVLink latency", "", "ns", 0,
+  table.number(member<cluster, &C::scaleup_latency>(), "scaleup_latency", "Scale-up latency", "", "ns", 0,
                kMaxLatencyNs,
                "Latency of one hop of a small message inside a domain, including the time in the "
                "library. 0: as in the catalogue, otherwise NCCL's constant, 600 ns. Measured tables "
@@ -121,8 +123,8 @@ void add_cluster(TableWriter& table) {
                "as in the catalogue.");
   table.number(member<cluster, &C::rails>(), "rails", "Rails", "", "", 0, kMaxGpusPerNode,
                "NICs of a node that have leaf switches of their own. The knob does not change the NIC "
-               "bandwidth per rank. Traffic to another rail first goes over NVLink to the rank on the "
-               "receiver's rail (PXN), or over the spine if NVLink does not join the node. With 1 "
+               "bandwidth per rank. Traffic to another rail first goes over the links of the node to "
+               "the rank on the receiver's rail (PXN), or over the spine if the node has none. With 1 "
                "rail, no traffic changes rails. With fewer rails, a leaf switch reaches proportionally "
                "fewer nodes, and all other nodes are behind a spine. 0: as in the catalogue.");
   table.decimal(member<cluster, &C::oversubscription>(), "oversubscription", "Oversubscription", 0,

@@ -147,7 +147,7 @@ class Table {
     else
       of_network("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
                  {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "default: a node"});
-    of_network("scaleup_gbps", "NVLink bandwidth", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
+    of_network("scaleup_gbps", "Scale-up bandwidth", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
                {c.scaleup_bandwidth, entry_.scaleup_gbps > 0, base_.scaleup_gbps > 0,
                 "assumed, because no value is published"});
     constexpr const char* kLinks[] = {"switch", "mesh", "torus-2d", "torus-3d"};
@@ -160,10 +160,10 @@ class Table {
           network_.scaleup_gbps / static_cast<double>(links), "GB/s",
           c.scaleup_bandwidth > 0 ? ValueOrigin::Design : ValueOrigin::Catalogue,
           c.scaleup_bandwidth > 0 ? set_by("scaleup_bandwidth") : source_of(entry_.sources, "scaleup_links"));
-    of_network("scaleup_efficiency", "NVLink efficiency", network_.scaleup_efficiency, "", nullptr,
+    of_network("scaleup_efficiency", "Scale-up efficiency", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false,
                 "default: efficiency of NCCL rings in the measured table of A100"});
-    of_network("scaleup_latency_us", "NVLink latency", network_.hop.scaleup_us, "us", "scaleup_latency",
+    of_network("scaleup_latency_us", "Scale-up latency", network_.hop.scaleup_us, "us", "scaleup_latency",
                {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
     of_network(
         "nic_gbps", "NIC bandwidth", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",

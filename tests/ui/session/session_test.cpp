@@ -374,9 +374,11 @@ class SessionTest : public QObject {
   }
 
   void settingsComeBack() {
-    QCOMPARE(settings::themeMode(), Theme::Mode::Light);
-    settings::setThemeMode(Theme::Mode::Dark);
-    QCOMPARE(settings::themeMode(), Theme::Mode::Dark);
+    QCOMPARE(settings::themeChoice(), ThemeChoice::System);
+    for (const ThemeChoice choice : {ThemeChoice::Dark, ThemeChoice::Light, ThemeChoice::System}) {
+      settings::setThemeChoice(choice);
+      QCOMPARE(settings::themeChoice(), choice);
+    }
     settings::setUnits(UnitSystem::Decimal);
     QCOMPARE(settings::units(), UnitSystem::Decimal);
     settings::setFormVisible(false);
