@@ -25,6 +25,7 @@ class Autosave;
 class CommandPalette;
 class ConfigForm;
 class Document;
+class PageSettings;
 class ExploreView;
 class ExportDialog;
 class MachineDialog;
@@ -114,6 +115,7 @@ class MainWindow : public QMainWindow {
   Session* session_;
   SelectionState* state_;
   ExportJob* job_;
+  PageSettings* pages_;
   Document* document_;
   Actions actions_;
   TopBar* top_;
