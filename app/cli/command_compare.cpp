@@ -39,6 +39,26 @@ void tell_apart(std::vector<std::string>& names, const std::vector<std::string>&
   }
 }
 
+// "-12.2 % better"
+std::string judged_percent(const ComparedFigure& figure, size_t design) {
+  const std::string percent = figure.percent(design);
+  switch (figure.verdict(design)) {
+    case Verdict::Better: return percent + " better";
+    case Verdict::Worse: return percent + " worse";
+    case Verdict::None: break;
+  }
+  return percent;
+}
+
+json verdict_json(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::Better: return "better";
+    case Verdict::Worse: return "worse";
+    case Verdict::None: break;
+  }
+  return nullptr;
+}
+
 json compare_json(const std::vector<std::string>& names, const std::vector<ComparedKnob>& knobs,
                   const std::vector<ComparedFigure>& figures) {
   json out{{"designs", names}};
@@ -46,19 +66,22 @@ json compare_json(const std::vector<std::string>& names, const std::vector<Compa
   for (const ComparedKnob& row : knobs) differing[row.knob->id] = row.values;
   json& list = out["figures"] = json::array();
   for (const ComparedFigure& row : figures) {
-    json values = json::array(), differences = json::array(), percents = json::array();
+    json values = json::array(), differences = json::array(), percents = json::array(),
+         verdicts = json::array();
     for (size_t i = 0; i < row.values.size(); ++i) {
       const auto number = [](double x) { return std::isfinite(x) ? json(x) : json(nullptr); };
       values.push_back(number(row.values[i]));
       differences.push_back(number(row.change(i)));
       percents.push_back(number(100 * row.change(i) / row.values[0]));
+      verdicts.push_back(verdict_json(row.verdict(i)));
     }
     list.push_back({{"id", row.id},
                     {"label", row.label},
                     {"group", figure_group_label(row.group)},
                     {"values", values},
                     {"differences", differences},
-                    {"percents", percents}});
+                    {"percents", percents},
+                    {"verdicts", verdicts}});
   }
   return out;
 }
@@ -92,7 +115,7 @@ std::string compare_text(const std::vector<std::string>& names, const std::vecto
     rows.push_back({"  " + row.label});
     for (size_t i = 0; i < names.size(); ++i) {
       rows.back().push_back(row.text(i));
-      if (i > 0) rows.back().insert(rows.back().end(), {row.difference(i), row.percent(i)});
+      if (i > 0) rows.back().insert(rows.back().end(), {row.difference(i), judged_percent(row, i)});
     }
   }
   return out + "\n" + text_table(rows, aligns);

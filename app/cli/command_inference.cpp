@@ -13,7 +13,7 @@
 #include "design/cluster.h"
 #include "explore/values.h"
 #include "report/inference_report.h"
-#include "serving/inference.h"
+#include "serving/within_limits.h"
 
 namespace shardscape {
 namespace {
@@ -37,16 +37,28 @@ int run(const Arguments& arguments) {
     }
     lists[i] = std::get<0>(std::move(given));
   }
+  ServiceLimits limits;
+  for (const auto& [flag, limit] : {std::pair{"--ttft-limit", &limits.ttft}, {"--tpot-limit", &limits.tpot}})
+    if (const std::string* text = arguments.value(flag)) {
+      auto read = limit_seconds(*text, flag);
+      if (const auto* problem = std::get_if<Problem>(&read)) {
+        print_problem(*problem);
+        return kWrongUsage;
+      }
+      *limit = std::get<0>(read);
+    }
   Interrupt interrupt;
   const auto plans = std::make_shared<PlanCache>();
   if (lists[1].empty()) lists[1] = usual_contexts(base);
   if (lists[0].empty()) lists[0] = usual_batches(base, lists[1], interrupt.token(), plans);
   const ServingSweep made = [&] {
     ProgressLine line;
-    return sweep(
+    ServingSweep out = sweep(
         base, lists[0], lists[1], interrupt.token(),
         [&](size_t done, size_t all) { line.show(std::to_string(done) + " of " + std::to_string(all)); },
         plans);
+    find_within_limits(out, limits, interrupt.token(), plans);
+    return out;
   }();
   if (interrupt.token().stop_requested()) return kInterrupted;
   // The problem of the first point; the sweep failed if all points have a problem.
@@ -88,25 +100,36 @@ Command inference_command() {
       {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
        "Contexts: tokens of each prompt in prefill, and of each sequence in decode. usual means 1,024 to "
        "65,536 and the context of the design. Default: the context of the design.",
-       ""}};
+       ""},
+      {"--ttft-limit", 0, FlagKind::Value, "TIME",
+       "The longest time to first token that the service allows, such as 500 ms or 2 s: of the last prompt "
+       "when all prompts of a batch arrive at once. Marks the points that exceed it, and finds the largest "
+       "batch of each context within the limits.",
+       ""},
+      {"--tpot-limit", 0, FlagKind::Value, "TIME",
+       "The longest time per output token that the service allows, such as 50 ms.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {"inference",
-          "report time to first token, time per output token, throughput and the largest batch",
-          "[FLAGS]",
-          std::string("Computes prefill and decode of a design for each batch and each context. Prefill "
-                      "reads several short prompts in one microbatch. Decode makes one token per sequence, "
-                      "in as few microbatches as fill the pipeline. Prints the time to first token (TTFT) of "
-                      "the first and of the last prompts, the time per output token (TPOT), tokens per "
-                      "second, the KV cache of a rank, and the largest batch that fits decode. ") +
-              kDesignFlagsHelp,
-          {"shardscape-cli inference --model llama3-70b --tp 8 --batches 1,8,64 --contexts 1024,32768",
-           "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 "
-           "--csv sweep.csv",
-           "shardscape-cli inference --model deepseek-v3 --tp 8 --compute fp8-blockwise --accelerator "
-           "h200-sxm-141gb --json"},
-          std::move(flags),
-          0,
-          run};
+  return {
+      "inference",
+      "report time to first token, time per output token, throughput and the largest batch",
+      "[FLAGS]",
+      std::string("Computes prefill and decode of a design for each batch and each context. Prefill "
+                  "reads several short prompts in one microbatch. Decode makes one token per sequence, "
+                  "in as few microbatches as fill the pipeline. Prints the time to first token (TTFT) of "
+                  "the first and of the last prompts, the time per output token (TPOT), tokens per "
+                  "second, the KV cache of a rank, and the largest batch that fits decode. With limits of "
+                  "latency, also the largest batch that keeps them, its throughput per GPU, and the dollars "
+                  "and energy of a million output tokens. ") +
+          kDesignFlagsHelp,
+      {"shardscape-cli inference --model llama3-70b --tp 8 --batches 1,8,64 --contexts 1024,32768",
+       "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 "
+       "--csv sweep.csv",
+       "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --ttft-limit 2s --tpot-limit 50ms",
+       "shardscape-cli inference --model deepseek-v3 --tp 8 --compute fp8-blockwise --accelerator "
+       "h200-sxm-141gb --json"},
+      std::move(flags),
+      0,
+      run};
 }
 
 }  // namespace shardscape

@@ -102,7 +102,7 @@ class DocumentReader {
   Design read() {
     check_format();
     file_.only(file_.root(), {"shardscape", "name", "model", "parallelism", "workload", "cluster", "explore",
-                              "compare"});  // explore/study.h reads the last two
+                              "compare", "serving", "timeline"});  // explore/study.h reads the last four
     Design design;
     for (KnobGroup group : kGroups) {
       if (group != KnobGroup::Model && !file_.root().contains(section_key(group))) continue;

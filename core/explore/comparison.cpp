@@ -150,6 +150,16 @@ std::string ComparedFigure::percent(size_t design) const {
   return text;
 }
 
+Verdict ComparedFigure::verdict(size_t design) const {
+  static constexpr std::string_view kMoreIsBetter[] = {"tokens_per_second", "tokens_per_gpu", "model_tflops",
+                                                       "mfu", "goodput"};
+  const double by = change(design);
+  if (group == FigureGroup::Size || std::isnan(by) || by == 0) return Verdict::None;
+  const bool more = std::find(std::begin(kMoreIsBetter), std::end(kMoreIsBetter), id) !=
+                    std::end(kMoreIsBetter);
+  return (by > 0) == more ? Verdict::Better : Verdict::Worse;
+}
+
 std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& designs) {
   std::vector<ComparedFigure> out;
   const auto add = [&](std::string id, std::string label, FigureGroup group, FigureKind kind,

@@ -30,6 +30,7 @@ enum class FigureKind { Seconds, Bytes, Share, Rate, Count };
 // bytes of the fullest rank by category.
 enum class FigureGroup { Size, Time, Cost, StepParts, Memory, Collectives };
 std::string_view figure_group_label(FigureGroup group);  // "Time"
+enum class Verdict { None, Better, Worse };
 struct ComparedFigure {
   std::string id, label;  // "step_seconds", "Step time"
   FigureGroup group = FigureGroup::Size;
@@ -43,6 +44,9 @@ struct ComparedFigure {
   // change() in percent of the first value: "-12.2 %"; "< 0.1 %" for smaller changes of either sign. Empty if
   // the values are equal or the first value is 0.
   std::string percent(size_t design) const;
+  // Of the change: less time, memory, cost and communication is better, and more throughput. None for sizes,
+  // and where nothing changes.
+  Verdict verdict(size_t design) const;
 };
 // Times, rates, costs, memory of the fullest rank (total and by category), collectives by op and group. All
 // designs have the same rows.

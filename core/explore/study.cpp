@@ -1,6 +1,8 @@
 #include "explore/study.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/atomic_write.h"
 #include "base/data_dir.h"
@@ -13,6 +15,9 @@ using json = nlohmann::ordered_json;
 
 constexpr const char* kKey = "explore";
 constexpr const char* kCompared = "compare";
+constexpr const char *kServing = "serving", *kTimeline = "timeline", *kBookmarks = "bookmarks";
+constexpr std::pair<const char*, std::optional<double> ServiceLimits::*> kLimits[] = {
+    {"ttft_limit", &ServiceLimits::ttft}, {"tpot_limit", &ServiceLimits::tpot}};
 
 Study study_of(SearchResult result) {
   Study study{{}, std::make_shared<const SearchResult>(std::move(result)), {}, std::nullopt, true};
@@ -39,13 +44,47 @@ std::optional<Result<Study>> of_search(const std::string& text, const std::strin
   return std::nullopt;
 }
 
+void write_pages(json& root, const StudyPages& pages) {
+  for (const auto& [key, limit] : kLimits)
+    if (const auto& seconds = pages.limits.*limit) root[kServing][key] = *seconds;
+  if (!pages.bookmarks.empty()) root[kTimeline][kBookmarks] = pages.bookmarks;
+}
+
+void read_pages(const json& root, const std::string& where, Study& study) {
+  const auto lose = [&](const char* key, const char* accepted) {
+    study.lost = Problem{ProblemCode::DataValue, where + " (" + key + ")", "this value cannot be read",
+                         accepted};
+  };
+  if (const auto serving = root.find(kServing); serving != root.end()) {
+    if (!serving->is_object()) lose(kServing, "an object");
+    for (const auto& [key, limit] : kLimits) {
+      const auto it = serving->is_object() ? serving->find(key) : serving->end();
+      if (it == serving->end()) continue;
+      if (it->is_number() && it->get<double>() > 0)
+        study.pages.limits.*limit = it->get<double>();
+      else
+        lose(key, "seconds above 0");
+    }
+  }
+  const auto timeline = root.find(kTimeline);
+  if (timeline == root.end()) return;
+  const json marks = timeline->is_object() ? timeline->value(kBookmarks, json::array()) : json();
+  const bool numbers = marks.is_array() && std::all_of(marks.begin(), marks.end(), [](const json& mark) {
+                         return mark.is_number() && mark.get<double>() >= 0;
+                       });
+  if (!numbers) return lose(kTimeline, "a list of parts of the step under \"bookmarks\"");
+  for (const json& mark : marks) study.pages.bookmarks.push_back(mark.get<double>());
+  std::sort(study.pages.bookmarks.begin(), study.pages.bookmarks.end());
+}
+
 }  // namespace
 
 std::string to_json(const Study& study) {
-  if (!study.search && study.compared.empty()) return to_json(study.design);
+  if (!study.search && study.compared.empty() && study.pages == StudyPages()) return to_json(study.design);
   json root = json::parse(to_json(study.design));
   for (const NamedDesign& compared : study.compared)
     root[kCompared].push_back({{"name", compared.name}, {"design", json::parse(to_json(compared.design))}});
+  write_pages(root, study.pages);
   if (study.search) root[kKey] = json::parse(result_json(*study.search));
   return root.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
@@ -79,6 +118,7 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
           study.compared.push_back({entry["name"].get<std::string>(), std::get<Design>(std::move(design))});
       }
   }
+  read_pages(root, where, study);
   return study;
 }
 

@@ -1,4 +1,5 @@
-// A study: a saved design, the search over its space, and the designs compared with it. One document.
+// A study: a saved design, the search over its space, the designs compared with it, and what a person set on
+// pages of the window. One document.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +11,7 @@
 
 #include "design/design.h"
 #include "explore/result.h"
+#include "serving/service_limits.h"
 
 namespace shardscape {
 
@@ -19,18 +21,28 @@ struct NamedDesign {
   friend bool operator==(const NamedDesign&, const NamedDesign&) = default;
 };
 
+struct StudyPages {
+  ServiceLimits limits;  // of the page Serving
+  std::vector<double>
+      bookmarks;  // of the timeline: parts of the step, ascending; a pinned step may be longer
+  friend bool operator==(const StudyPages&, const StudyPages&) = default;
+};
+
 struct Study {
   Design design;
   std::shared_ptr<const SearchResult> search;  // with its space; null: the document has none
   std::vector<NamedDesign> compared;           // in the order of the file
-  // The search or a compared design is unreadable and was dropped; the design itself is readable.
+  // The search, a compared design or a setting of a page is unreadable and was dropped; the design itself is
+  // readable.
   std::optional<Problem> lost;
   // True: read from a search result or a space. The design is the best one, or else the first of the space.
   bool of_search = false;
+  StudyPages pages = {};
 };
 
-// The JSON of a saved design (design/document.h), with the search result under "explore" and a list of
-// {"name", "design"} under "compare".
+// The JSON of a saved design (design/document.h), with the search result under "explore", a list of {"name",
+// "design"} under "compare", {"ttft_limit", "tpot_limit"} in seconds under "serving", and {"bookmarks"} under
+// "timeline".
 std::string to_json(const Study& study);
 // Reads a document, a search result (result_json) or a space without a result (to_json of SpaceSpec). A
 // Problem if the design, the result or the space is unreadable.

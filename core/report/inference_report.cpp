@@ -4,6 +4,7 @@
 
 #include "base/units.h"
 #include "report/inference_report.h"
+#include "serving/within_limits.h"
 
 namespace shardscape {
 namespace {
@@ -41,6 +42,40 @@ std::string pad(std::string text, size_t width) {
 int64_t first_prompts(const Design& design) { return design.workload.microbatch * design.parallel.dp; }
 std::string whole(double value) { return grouped(static_cast<Wide>(std::llround(value))); }
 
+// The limits that a point exceeds: "ttft", "tpot" or both.
+std::vector<std::string> broken_limits(const ServedPoint& point, const ServiceLimits& limits) {
+  std::vector<std::string> out;
+  if (breaks_ttft(point, limits)) out.emplace_back("ttft");
+  if (breaks_tpot(point, limits)) out.emplace_back("tpot");
+  return out;
+}
+
+Json optional_json(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+// "within TTFT <= 2 s and TPOT <= 50 ms: at most 96 sequences of 8,192 tokens, ..."
+std::string within_text(const ServingSweep& sweep) {
+  std::string out;
+  for (const auto& [context, batch] : sweep.within) {
+    const std::string of = " of " + grouped(context) + " tokens";
+    out += "within " + limits_text(sweep.limits) + ": ";
+    const ServedPoint* p = find_point(sweep, context, batch);
+    if (!p) {
+      out += "no sequences" + of + "\n";
+      continue;
+    }
+    out += "at most " + grouped(batch) + " sequences" + of + ", TTFT " +
+           format_seconds(p->prefill.figures.seconds) + ", TPOT " +
+           format_seconds(p->decode.figures.seconds) + ", " + significant(p->decode.figures.tokens_per_gpu) +
+           " tokens/s per GPU";
+    const RunningCost cost = output_cost(sweep.design, *p);
+    if (cost.dollars) out += ", $" + significant(*cost.dollars);
+    if (cost.kwh) out += (cost.dollars ? " and " : ", ") + significant(*cost.kwh) + " kWh";
+    if (cost.dollars || cost.kwh) out += " per million output tokens";
+    out += "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string with_inference(const std::string& report_json, const Report& report,
@@ -72,11 +107,12 @@ std::string inference_text(const Report& report, const Simulation& simulation) {
 std::string sweep_text(const ServingSweep& sweep) {
   const auto row = [](std::initializer_list<std::string> cells) {
     std::string out;
-    for (const std::string& cell : cells) out += pad(cell, out.empty() ? 9 : 13);
+    for (const std::string& cell : cells)
+      if (out.empty() || !cell.empty()) out += pad(cell, out.empty() ? 9 : 13);
     return out + "\n";
   };
   std::string out = row({"context", "sequences", "TTFT, first", "TTFT, last", "TPOT", "tokens/s", "per GPU",
-                         "prompts/GPU", "KV cache", "memory", "fits"});
+                         "prompts/GPU", "KV cache", "memory", "fits", sweep.limits.any() ? "breaks" : ""});
   for (const ServedPoint& p : sweep.points) {
     if (!p.requested) continue;
     if (const auto problem = point_problem(p)) {
@@ -86,11 +122,14 @@ std::string sweep_text(const ServingSweep& sweep) {
     const char* fits = p.decode.fits    ? p.prefill.fits ? "yes" : "decode only"
                        : p.prefill.fits ? "prefill only"
                                         : "no";
+    std::string breaks;
+    for (const std::string& limit : broken_limits(p, sweep.limits))
+      breaks += (breaks.empty() ? "" : ", ") + std::string(limit == "ttft" ? "TTFT" : "TPOT");
     out += row({grouped(p.context), grouped(p.batch), format_seconds(p.prefill.figures.first_seconds),
                 format_seconds(p.prefill.figures.seconds), format_seconds(p.decode.figures.seconds),
                 whole(p.decode.figures.tokens_per_second), significant(p.decode.figures.tokens_per_gpu),
                 significant(p.prefill.figures.tokens_per_gpu), format_bytes(p.decode.figures.kv_cache_bytes),
-                format_bytes(p.decode.memory), fits});
+                format_bytes(p.decode.memory), fits, breaks});
   }
   for (const auto& [context, batch] : sweep.largest) {
     const bool possible = std::any_of(
@@ -104,7 +143,7 @@ std::string sweep_text(const ServingSweep& sweep) {
              significant(p->decode.figures.tokens_per_gpu) + " tokens/s per GPU";
     out += "\n";
   }
-  return out;
+  return out + within_text(sweep);
 }
 
 std::string sweep_json(const ServingSweep& sweep) {
@@ -120,32 +159,64 @@ std::string sweep_json(const ServingSweep& sweep) {
     } else {
       point["problem"] = to_string(*problem);
     }
+    if (sweep.limits.any()) {
+      point["breaks_limits"] = broken_limits(p, sweep.limits);
+      point["within_limits"] = keeps_limits(p, sweep.limits);
+    }
     point["prefill"] = phase_json(Mode::Prefill, p.prefill);
     point["decode"] = phase_json(Mode::Decode, p.decode);
     points.push_back(std::move(point));
   }
-  for (const auto& [context, batch] : sweep.largest) {
+  const auto entry_of = [&](int64_t context, int64_t batch) {
     Json entry{{"context", context}, {"batch", batch}};
     if (const ServedPoint* p = find_point(sweep, context, batch)) {
       entry["prefill"] = phase_json(Mode::Prefill, p->prefill);
       entry["decode"] = phase_json(Mode::Decode, p->decode);
+      const RunningCost cost = output_cost(sweep.design, *p);
+      entry["dollars_per_million_output_tokens"] = optional_json(cost.dollars);
+      entry["kwh_per_million_output_tokens"] = optional_json(cost.kwh);
     }
-    largest.push_back(std::move(entry));
-  }
+    return entry;
+  };
+  for (const auto& [context, batch] : sweep.largest) largest.push_back(entry_of(context, batch));
   Json out{{"name", sweep.design.name},
            {"accelerator", sweep.design.cluster.accelerator},
            {"ranks", sweep.design.world()}};
   out["points"] = std::move(points);
   out["largest_batches"] = std::move(largest);
+  if (sweep.limits.any()) {
+    out["limits"] = {{"ttft_seconds", optional_json(sweep.limits.ttft)},
+                     {"tpot_seconds", optional_json(sweep.limits.tpot)}};
+    Json within = Json::array();
+    for (const auto& [context, batch] : sweep.within) within.push_back(entry_of(context, batch));
+    out["largest_batches_within_limits"] = std::move(within);
+  }
   return out.dump(2) + "\n";
 }
 
 std::vector<std::vector<std::string>> sweep_table(const ServingSweep& sweep) {
-  std::vector<std::vector<std::string>> out{
-      {"context", "batch", "largest", "ttft_first_seconds", "ttft_seconds", "prompt_tokens_per_second",
-       "prompt_tokens_per_second_per_gpu", "prefill_microbatch", "prefill_memory_bytes", "prefill_fits",
-       "tpot_seconds", "tokens_per_second", "tokens_per_second_per_gpu", "decode_microbatch",
-       "decode_memory_bytes", "decode_fits", "kv_cache_bytes", "problem"}};
+  std::vector<std::vector<std::string>> out{{"context",
+                                             "batch",
+                                             "largest",
+                                             "ttft_first_seconds",
+                                             "ttft_seconds",
+                                             "prompt_tokens_per_second",
+                                             "prompt_tokens_per_second_per_gpu",
+                                             "prefill_microbatch",
+                                             "prefill_memory_bytes",
+                                             "prefill_fits",
+                                             "tpot_seconds",
+                                             "tokens_per_second",
+                                             "tokens_per_second_per_gpu",
+                                             "decode_microbatch",
+                                             "decode_memory_bytes",
+                                             "decode_fits",
+                                             "kv_cache_bytes",
+                                             "dollars_per_million_output_tokens",
+                                             "kwh_per_million_output_tokens",
+                                             "breaks_limits",
+                                             "largest_within_limits",
+                                             "problem"}};
   const auto flag = [](bool on) { return std::string(on ? "true" : "false"); };
   for (const ServedPoint& p : sweep.points) {
     std::vector<std::string> row{std::to_string(p.context), std::to_string(p.batch), flag(p.largest)};
@@ -157,6 +228,14 @@ std::vector<std::vector<std::string>> sweep_table(const ServingSweep& sweep) {
         read.figures.tokens_per_gpu, read.microbatch, read.memory, read.fits);
     add(made, made.figures.seconds, made.figures.tokens_per_second, made.figures.tokens_per_gpu,
         made.microbatch, made.memory, made.fits, made.figures.kv_cache_bytes);
+    const RunningCost cost = output_cost(sweep.design, p);
+    for (const std::optional<double>& value : {cost.dollars, cost.kwh})
+      row.push_back(value ? Json(*value).dump() : std::string());
+    std::string broken;
+    for (const std::string& limit : broken_limits(p, sweep.limits))
+      broken += (broken.empty() ? "" : " ") + limit;
+    row.push_back(broken);
+    row.push_back(sweep.limits.any() ? flag(p.within) : std::string());
     const auto problem = point_problem(p);
     row.push_back(problem ? to_string(*problem) : std::string());
     out.push_back(std::move(row));

@@ -130,6 +130,8 @@ int64_t largest_batch(const Design& design, int64_t context, std::stop_token sto
   return low * unit;
 }
 
+int64_t least_batch(const Design& design) { return design.parallel.dp * sequences_at_least(design); }
+
 std::vector<int64_t> usual_contexts(const Design& design) {
   const WorkloadSpec& w = design.workload;
   const int64_t own = w.mode == Mode::Decode ? w.context_length : w.seq;
@@ -143,7 +145,7 @@ std::vector<int64_t> usual_contexts(const Design& design) {
 std::vector<int64_t> usual_batches(const Design& design, const std::vector<int64_t>& contexts,
                                    std::stop_token stop, std::shared_ptr<PlanCache> cache) {
   if (!cache) cache = std::make_shared<PlanCache>();
-  const int64_t unit = design.parallel.dp * sequences_at_least(design);
+  const int64_t unit = least_batch(design);
   std::vector<int64_t> out{design.workload.batch};
   if (unit < 1 || unit > kMaxBatch || contexts.empty()) return out;
   const int64_t shortest = *std::min_element(contexts.begin(), contexts.end()),
@@ -186,6 +188,18 @@ SweptPhase swept_phase(const Design& design, std::stop_token stop, std::shared_p
   return out;
 }
 
+ServedPoint served_point(const Design& design, int64_t batch, int64_t context, std::stop_token stop,
+                         std::shared_ptr<PlanCache> cache) {
+  const Design decoding = serving_design(design, Mode::Decode, batch, context);
+  ServedPoint point{batch, context,
+                    swept_phase(serving_design(design, Mode::Prefill, batch, context), stop, cache),
+                    swept_phase(decoding, stop, cache)};
+  const double used = static_cast<double>(batch) / static_cast<double>(decoding.workload.batch);
+  point.decode.figures.tokens_per_second *= used;
+  point.decode.figures.tokens_per_gpu *= used;
+  return point;
+}
+
 ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
                    const std::vector<int64_t>& of_contexts, std::stop_token stop,
                    const SweepProgress& progress, std::shared_ptr<PlanCache> cache) {
@@ -206,14 +220,7 @@ ServingSweep sweep(const Design& design, const std::vector<int64_t>& of_batches,
       of_context.insert(std::upper_bound(of_context.begin(), of_context.end(), largest), largest);
     report_progress();
     for (const int64_t batch : of_context) {
-      const Design decoding = serving_design(design, Mode::Decode, batch, context);
-      ServedPoint point{batch, context,
-                        swept_phase(serving_design(design, Mode::Prefill, batch, context), stop, cache),
-                        swept_phase(decoding, stop, cache)};
-      // Empty places generate no tokens.
-      const double used = static_cast<double>(batch) / static_cast<double>(decoding.workload.batch);
-      point.decode.figures.tokens_per_second *= used;
-      point.decode.figures.tokens_per_gpu *= used;
+      ServedPoint point = served_point(design, batch, context, stop, cache);
       if (stop.stop_requested()) {
         out.points.resize(first);  // removes the points of the incomplete context
         return out;

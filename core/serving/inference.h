@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "memory/estimate.h"
+#include "serving/service_limits.h"
 #include "timing/served_seconds.h"
 #include "timing/simulation.h"
 
@@ -54,6 +55,10 @@ ServedPhase serve(const Design& design, std::stop_token stop = {}, std::shared_p
 int64_t largest_batch(const Design& design, int64_t context, std::stop_token stop = {},
                       std::shared_ptr<PlanCache> cache = {});
 
+// The smallest batch that the layout accepts: dp, times the sequences that a microbatch of decode splits over
+// ranks. Batches are multiples of it.
+int64_t least_batch(const Design& design);
+
 // Default values of a sweep. Contexts: 1,024 to 65,536 tokens and the design's own, up to the length of a
 // table of positions. Batches: from the smallest that the layout accepts to past the largest that fits at the
 // shortest context, in at most a dozen steps, plus the design's own batch.
@@ -78,9 +83,13 @@ SweptPhase swept_phase(const Design& design, std::stop_token stop = {},
 struct ServedPoint {
   int64_t batch = 0, context = 0;
   SweptPhase prefill, decode;
-  bool requested = true;  // false: added by the sweep as the largest batch
+  bool requested = true;  // false: added by the sweep, as the largest batch or the largest within limits
   bool largest = false;   // the largest batch of this context that decode can hold
+  bool within = false;    // the largest batch of this context that keeps the limits of the sweep
 };
+// Both phases of the design at a batch and a context. Empty places of decode generate no tokens.
+ServedPoint served_point(const Design& design, int64_t batch, int64_t context, std::stop_token stop = {},
+                         std::shared_ptr<PlanCache> cache = {});
 // The problem of prefill, else of decode; empty if both are valid.
 std::optional<Problem> point_problem(const ServedPoint& point);
 
@@ -89,6 +98,10 @@ struct ServingSweep {
   Design design;
   std::vector<ServedPoint> points;                   // by context, then batch; contains the largest batches
   std::vector<std::pair<int64_t, int64_t>> largest;  // context and its largest batch; 0: none fits
+  // With limits (find_within_limits, within_limits.h): context and the largest batch that keeps them; 0:
+  // none.
+  ServiceLimits limits = {};
+  std::vector<std::pair<int64_t, int64_t>> within = {};
 };
 // A stopped sweep returns the points computed so far. Progress counts contexts and batches.
 using SweepProgress = std::function<void(size_t done, size_t of)>;

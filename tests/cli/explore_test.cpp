@@ -405,6 +405,12 @@ void ExploreTest::compare() {
   const QJsonArray percents = tokens->toObject()["percents"].toArray();
   QCOMPARE(percents.size(), 3);
   QCOMPARE(percents[2].toDouble(), 100.0);
+  QCOMPARE(tokens->toObject()["verdicts"].toArray(), (QJsonArray{QJsonValue(), QJsonValue(), QJsonValue()}));
+  QVERIFY(std::all_of(rows.begin(), rows.end(), [](const QJsonValue& row) {
+    const QJsonValue change = row["differences"][1], verdict = row["verdicts"][1];
+    return row["group"].toString() == "Size" || change.toDouble() == 0 || change.isNull() == verdict.isNull();
+  }));
+  QVERIFY(three.out.contains(" % better") || three.out.contains(" % worse"));
   for (const QJsonValue& row : json["figures"].toArray()) {
     QCOMPARE(row["values"].toArray().size(), 2);
     QVERIFY(qAbs(row["values"][1].toDouble() - row["values"][0].toDouble() -

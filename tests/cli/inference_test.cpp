@@ -65,6 +65,39 @@ class InferenceCommandTest : public QObject {
     QVERIFY(run_line("inference --model llama3-8b --batches usual").out.contains("TTFT, first"));
   }
 
+  void limits() {
+    QTemporaryDir folder;
+    const QString path = folder.filePath("sweep.csv"),
+                  line =
+                      "inference --model llama3-8b --batches 1,64,256 --contexts 1024,4096 "
+                      "--ttft-limit 3s --tpot-limit 20ms";
+    const CliRun text = run_line(qPrintable(line + " --csv " + path));
+    QCOMPARE(text.exit_code, 0);
+    QVERIFY2(text.out.contains("within TTFT <= 3 s and TPOT <= 20 ms: at most "), qPrintable(text.out));
+    QVERIFY(text.out.contains("breaks") && text.out.contains("per million output tokens"));
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QList<QByteArray> lines = file.readAll().trimmed().split('\n');
+    const qsizetype breaks = lines[0].split(',').indexOf("breaks_limits"),
+                    within = lines[0].split(',').indexOf("largest_within_limits");
+    QVERIFY(breaks > 0 && within > 0);
+    QCOMPARE(std::count_if(lines.begin(), lines.end(),
+                           [&](const QByteArray& of) { return of.split(',')[within] == "true"; }),
+             2);
+    QVERIFY(std::any_of(lines.begin(), lines.end(),
+                        [&](const QByteArray& of) { return of.split(',')[breaks] == "ttft"; }));
+    const QJsonObject json = run_line(qPrintable(line + " --json")).json();
+    QCOMPARE(json["limits"]["ttft_seconds"].toDouble(), 3.0);
+    QCOMPARE(json["limits"]["tpot_seconds"].toDouble(), 0.02);
+    const QJsonArray answers = json["largest_batches_within_limits"].toArray();
+    QCOMPARE(answers.size(), 2);
+    for (const QJsonValue& answer : answers) {
+      QVERIFY(answer["batch"].toInt() > 0);
+      QVERIFY(answer["prefill"]["ttft_seconds"].toDouble() <= 3);
+      QVERIFY(answer["decode"]["tpot_seconds"].toDouble() <= 0.02);
+    }
+  }
+
   void wrong_data() {
     QTest::addColumn<QString>("line");
     QTest::addColumn<int>("exit_code");
@@ -75,6 +108,7 @@ class InferenceCommandTest : public QObject {
     QTest::newRow("no point is valid, though others would be")
         << "inference --model llama3-8b --dp 2 --batches 3001" << 1;
     QTest::newRow("no point is valid") << "inference --model llama3-8b --dp 2 --batches 3" << 1;
+    QTest::newRow("a limit without a unit") << "inference --model llama3-8b --tpot-limit 50" << 2;
     QTest::newRow("context over cp") << "report --model llama3-8b --mode decode --cp 3" << 1;
   }
   void wrong() {

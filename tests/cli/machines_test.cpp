@@ -60,6 +60,7 @@ void MachinesTest::one_machine() {
   QCOMPARE(run.exit_code, 0);
   QCOMPARE(value_of(run.json(), "memory_gbps")["value"].toDouble(), 3350.0);
   QCOMPARE(value_of(run.json(), "memory_gbps")["unit"].toString(), QString("GB/s"));
+  QCOMPARE(value_of(run.json(), "launch_us")["unit"].toString(), QString("µs"));
   QCOMPARE(value_of(run.json(), "matmul.bfloat16")["origin"].toString(), QString("calibration"));
   for (const QJsonValue section : run.json()["sections"].toArray())
     for (const QJsonValue value : section.toObject()["values"].toArray()) {

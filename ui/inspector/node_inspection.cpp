@@ -10,6 +10,7 @@
 #include "ui/toolkit/graph_text.h"
 #include "ui/toolkit/stage_text.h"
 #include "ui/toolkit/substituted_formula.h"
+#include "ui/toolkit/tensor_words.h"
 
 namespace shardscape::ui {
 namespace {
@@ -55,12 +56,7 @@ QString tensor_facts(const Tensor& tensor) {
          qtext(to_string(tensor.placement, tensor.axes));
 }
 
-// The name without the block: "q" for "attention.q".
-QString short_name(const Tensor& tensor) {
-  const QString name = qtext(tensor.name);
-  const qsizetype dot = name.indexOf('.');
-  return dot > 0 ? name.mid(dot + 1) : name;
-}
+QString short_words(const Tensor& tensor) { return tensor_words(tensor.name, false); }
 
 void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, Inspection& out) {
   const Segment& segment = tree.segment(tree.segment_of(id.unit));
@@ -84,7 +80,7 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
   for (const SavedStorage& saved : segment.saved)
     if (saved.saver == id.op)
       out.rows.push_back(
-          {QStringLiteral("saves"), qtext(segment.storages[static_cast<size_t>(saved.storage)].name)});
+          {QStringLiteral("saves"), tensor_words(segment.storages[static_cast<size_t>(saved.storage)].name)});
   const auto kind = op_kind_name(op.kind);
   out.rows.push_back(
       {QStringLiteral("kind"), QString::fromUtf8(kind.data(), static_cast<qsizetype>(kind.size()))
@@ -97,10 +93,10 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
   if (!op.spec.empty())
     out.rows.push_back({letters, qtext(op.spec).replace(QLatin1String("->"), QStringLiteral("→"))});
   for (const TensorId tensor : op.inputs)
-    out.rows.push_back({QStringLiteral("reads ") + short_name(segment.tensor(tensor)),
+    out.rows.push_back({QStringLiteral("reads ") + short_words(segment.tensor(tensor)),
                         tensor_facts(segment.tensor(tensor))});
   for (const TensorId tensor : op.outputs)
-    out.rows.push_back({QStringLiteral("makes ") + short_name(segment.tensor(tensor)),
+    out.rows.push_back({QStringLiteral("makes ") + short_words(segment.tensor(tensor)),
                         tensor_facts(segment.tensor(tensor))});
   if (op.forward >= 0)
     out.rows.push_back({QStringLiteral("derivative of"), op_title(segment.op(op.forward))});
@@ -108,7 +104,7 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
     out.why_title = collective ? QStringLiteral("Why is this collective here?")
                                : QStringLiteral("Why is this slice here?");
     // Tensors have short names without their block, as in the rows below.
-    out.why = qtext(why_with_name(*by, short_name(segment.tensor(op.inputs.front())).toStdString()));
+    out.why = qtext(why_with_name(*by, short_words(segment.tensor(op.inputs.front())).toStdString()));
     out.why_first = collective;
   }
 }
@@ -175,30 +171,47 @@ void inspect_kinds(const GraphTree& tree, const NodeId& id, int units, Passes pa
   }
 }
 
-void inspect_stage(const GraphTree& tree, int stage, UnitSystem system, Inspection& out) {
-  const StageReport& report = tree.report().stages[static_cast<size_t>(stage)];
-  out.title = QStringLiteral("Stage %1").arg(stage);
-  out.subtitle = QStringLiteral("one of %1").arg(tree.stages());
-  const auto add = [&](const QString& label, const Quantity& quantity, const std::string& value) {
-    if (!quantity.formula || quantity.formula->is_zero()) return;
-    out.values.push_back({label, qtext(quantity.formula->text()),
-                          substituted(*quantity.formula, report.binding), qtext(value)});
+// count: of equal stages. They hold the same layers, but not as many microbatches, so that some figures are
+// ranges.
+void inspect_stage(const GraphTree& tree, int stage, int count, UnitSystem system, Inspection& out) {
+  count = std::min(count, tree.stages() - stage);  // an edit may have shortened the run
+  const auto begin = tree.report().stages.begin() + stage, end = begin + count;
+  const StageReport& report = *begin;
+  out.title = tree.stage_name(stage, count);
+  out.subtitle = count > 1
+                     ? QStringLiteral("each of %1 equal stages; formulas of stage %2").arg(count).arg(stage)
+                     : QStringLiteral("one of %1").arg(tree.stages());
+  const auto range = [&](auto number, auto text) {
+    const auto [least, most] = std::minmax_element(
+        begin, end, [&](const StageReport& a, const StageReport& b) { return number(a) < number(b); });
+    const QString low = text(number(*least)), high = text(number(*most));
+    return low == high ? low : QStringLiteral("%1 to %2").arg(low, high);
   };
-  add(QStringLiteral("Parameters per rank"), report.parameters, grouped(report.parameters.value));
+  const auto bytes = [&](Wide value) { return qtext(format_bytes(value, system)); };
+  const auto add = [&](const QString& label, const Quantity& quantity, const QString& value) {
+    if (!quantity.formula || quantity.formula->is_zero()) return;
+    out.values.push_back(
+        {label, qtext(quantity.formula->text()), substituted(*quantity.formula, report.binding), value});
+  };
+  add(QStringLiteral("Parameters per rank"), report.parameters, qtext(grouped(report.parameters.value)));
   for (int i = 0; i < kMemoryCategoryCount; ++i) {
     const auto label = memory_category_label(static_cast<MemoryCategory>(i));
     add(QString::fromUtf8(label.data(), static_cast<qsizetype>(label.size())) +
             QStringLiteral(", bytes per rank"),
-        report.memory[i], format_bytes(report.memory[i].value, system));
+        report.memory[i], range([i](const StageReport& of) { return of.memory[i].value; }, bytes));
   }
   out.rows.push_back({QStringLiteral("layers"), QString::number(report.layers)});
   const bool chunks = report.chunks.size() > 1;
   if (chunks) out.rows.push_back({QStringLiteral("virtual stages"), layers_text(report)});
   out.rows.push_back(
       {chunks ? QStringLiteral("microbatch chunks in flight") : QStringLiteral("microbatches in flight"),
-       QString::number(report.in_flight)});
-  out.rows.push_back({QStringLiteral("memory per rank"), qtext(format_bytes(report.memory_total, system))});
-  out.rows.push_back({QStringLiteral("FLOPs per rank and step"), qtext(format_flops(report.flops_total))});
+       range([](const StageReport& of) { return of.in_flight; },
+             [](auto value) { return QString::number(value); })});
+  out.rows.push_back({QStringLiteral("memory per rank"),
+                      range([](const StageReport& of) { return of.memory_total; }, bytes)});
+  out.rows.push_back({QStringLiteral("FLOPs per rank and step"),
+                      range([](const StageReport& of) { return of.flops_total; },
+                            [](Wide value) { return qtext(format_flops(value)); })});
 }
 
 }  // namespace
@@ -208,7 +221,7 @@ Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Pass
   Inspection out;
   if (id.level == NodeLevel::Root) return out;
   if (id.level == NodeLevel::Stage) {
-    inspect_stage(tree, id.stage, system, out);
+    inspect_stage(tree, id.stage, units, system, out);
     return out;
   }
   const Values values(tree, system);
@@ -245,7 +258,8 @@ Inspection inspect_tensor(const GraphTree& tree, int segment, TensorId tensor, c
   const Tensor& t = of.tensor(tensor);
   const Values values(tree, system);
   Inspection out;
-  out.title = qtext(t.name);
+  out.title = tensor_words(t.name);
+  if (out.title != qtext(t.name)) out.rows.push_back({QStringLiteral("name"), qtext(t.name)});
   out.subtitle = (sent ? QStringLiteral("sent between stages, ") : QStringLiteral("tensor, ")) + where;
   values.add(out, QStringLiteral("Elements on one rank"), local_elements(t), As::Count);
   values.add(out, QStringLiteral("Bytes on one rank"), local_bytes(t), As::Bytes);

@@ -27,7 +27,7 @@ constexpr int kLeastText = 72;   // of a text column: shorter texts end in "…"
 constexpr int kGoodText = 150;   // margins shrink before texts are cut below this width
 
 // Paints cells: hairlines between rows, the selected row in the soft accent, marked cells with a frame,
-// alarms in the colour for problems.
+// alarms in the colour for problems, changes for the better in the colour for good.
 class RowDelegate : public QStyledItemDelegate {
  public:
   RowDelegate(const int& margin, ChartTable* table)
@@ -43,7 +43,9 @@ class RowDelegate : public QStyledItemDelegate {
     painter->drawLine(item.rect.bottomLeft(), item.rect.bottomRight());
     const QRect inside = item.rect.adjusted(margin_, 0, -margin_, 0);
     painter->setFont(item.font);
-    painter->setPen(index.data(TableModel::AlarmRole).toBool() ? colors.bad : colors.text);
+    painter->setPen(index.data(TableModel::AlarmRole).toBool()  ? colors.bad
+                    : index.data(TableModel::GoodRole).toBool() ? colors.good
+                                                                : colors.text);
     const QString text = item.fontMetrics.elidedText(item.text, Qt::ElideRight, inside.width());
     painter->drawText(inside, static_cast<int>(item.displayAlignment) | Qt::TextSingleLine, text);
     const auto& cells = table_->markedCells();

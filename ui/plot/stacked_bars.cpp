@@ -51,7 +51,14 @@ double StackedBars::top() const {
 
 QRectF StackedBars::barRect(int stage, double low, double high, int member) const {
   const int members = data_->members();
-  const double center = mKeyAxis->coordToPixel(stage) + (member - (members - 1) / 2.0) * barWidth();
+  // The bars of a stage stand around its number, also where a design has fewer stages.
+  int here = 0, before = 0;
+  for (int other = 0; other < members; ++other) {
+    if (stage >= data_->stages(other)) continue;
+    before += other < member;
+    ++here;
+  }
+  const double center = mKeyAxis->coordToPixel(stage) + (before - (here - 1) / 2.0) * barWidth();
   const double half = (barWidth() - (members > 1 ? std::min(kBetweenMembers, barWidth() / 4) : 0)) / 2;
   const double y_low = mValueAxis->coordToPixel(low / data_->divisor);
   const double y_high = mValueAxis->coordToPixel(high / data_->divisor);

@@ -66,6 +66,7 @@ QVariant TableModel::data(const QModelIndex& index, int role) const {
     case SortRole: return cell.sort;
     case RawRole: return cell.raw;
     case AlarmRole: return cell.alarm;
+    case GoodRole: return cell.good;
     default: return {};
   }
 }

@@ -24,6 +24,7 @@ struct TableCell {
   QString tip;
   bool strong = false;
   bool alarm = false;  // a value that does not fit
+  bool good = false;   // a change for the better
 };
 
 TableCell text_cell(const QString& text, const QString& raw = {});
@@ -33,7 +34,7 @@ class TableModel : public QAbstractTableModel {
   Q_OBJECT
  public:
   // Cells and horizontal headers have RawRole, headers also SpareRole.
-  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole };
+  enum Role { SortRole = Qt::UserRole, RawRole, AlarmRole, SpareRole, GoodRole };
 
   using QAbstractTableModel::QAbstractTableModel;
   int rowCount(const QModelIndex& parent = {}) const override;

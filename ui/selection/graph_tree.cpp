@@ -84,6 +84,19 @@ std::vector<std::pair<int, int>> GraphTree::units_of(int stage) const {
   return runs;
 }
 
+bool GraphTree::equal_stages(int stage, int other) const {
+  const auto parameters = [&](int of) { return report().stages[static_cast<size_t>(of)].parameters.value; };
+  const auto here = units_of(stage), there = units_of(other);
+  if (here.size() != there.size() || parameters(stage) != parameters(other)) return false;
+  for (size_t chunk = 0; chunk < here.size(); ++chunk) {
+    const int count = here[chunk].second - here[chunk].first;
+    if (there[chunk].second - there[chunk].first != count) return false;
+    for (int i = 0; i < count; ++i)
+      if (segment_of(here[chunk].first + i) != segment_of(there[chunk].first + i)) return false;
+  }
+  return true;
+}
+
 bool GraphTree::holds(int stage, int unit) const {
   if (stage < 0 || stage >= stages()) return false;
   const auto runs = units_of(stage);
@@ -141,6 +154,12 @@ QString GraphTree::unit_name(int first, int count) const {
   const int number = first < tower_ ? first - 1 : first - tower_ - 1;
   if (count == 1) return of + QStringLiteral("layer %1").arg(number);
   return of + QStringLiteral("layers %1 … %2").arg(number).arg(number + count - 1);
+}
+
+QString GraphTree::stage_name(int first, int count) const {
+  if (count == 1) return QStringLiteral("Stage %1").arg(first);
+  return count == 2 ? QStringLiteral("Stages %1 and %2").arg(first).arg(first + 1)
+                    : QStringLiteral("Stages %1 to %2").arg(first).arg(first + count - 1);
 }
 
 QString GraphTree::sequence_text(int first, int count) const {

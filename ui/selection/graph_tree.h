@@ -34,6 +34,8 @@ class GraphTree {
   int units() const { return tower_ + layers_ + 2; }
   // For each chunk of the stage: the first unit, and one past the last.
   std::vector<std::pair<int, int>> units_of(int stage) const;
+  // True if the stages hold the same kinds of units in the same order, and as many parameters.
+  bool equal_stages(int stage, int other) const;
   // True if the stage holds the unit. Another stage can hold the same unit.
   bool holds(int stage, int unit) const;
   int stage_of(int unit) const;     // the stage that runs the unit first
@@ -55,6 +57,7 @@ class GraphTree {
   QString unit_name(int first, int count) const;  // "Embedding", "layer 3", "layers 1 … 15", "Head"
   // The kinds of consecutive layers: "4 × (local, local, local, global)".
   QString sequence_text(int first, int count) const;
+  QString stage_name(int first, int count) const;  // "Stage 3", "Stages 1 to 13"
   // "layer 0, forward, stage 0"
   QString place_text(const NodeId& id) const;
   // Every op below the node, each once. Of a run of equal layers, only the ops of the first layer.

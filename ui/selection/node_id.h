@@ -10,7 +10,7 @@ enum class NodeLevel : uint8_t { Root, Stage, Unit, Block, Op };
 
 struct NodeId {
   NodeLevel level = NodeLevel::Root;
-  int stage = -1;
+  int stage = -1;  // a run of equal stages has the number of its first stage
   int unit = -1;  // 0: the embedding, 1 + i: layer i, last: the head; a run of equal layers has the number of
                   // its first layer
   bool backward = false;  // of blocks and ops

@@ -4,6 +4,7 @@
 
 #include "explore/recovery.h"
 #include "ui/session/comparisons.h"
+#include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/shell/document.h"
 
@@ -38,6 +39,7 @@ Autosave::Autosave(Session* session, Document* document, const QString& folder, 
     connect(session, signal, this, &Autosave::follow);
   connect(session->comparisons(), &Comparisons::changed, this, &Autosave::follow);
   connect(document, &Document::changed, this, &Autosave::follow);
+  connect(document->pages(), &PageSettings::changed, this, &Autosave::follow);
   follow();
 }
 
@@ -50,7 +52,7 @@ void Autosave::follow() {
 
 Recovery Autosave::snapshot() const {
   Recovery recovery;
-  recovery.study = {session_->design(), session_->search(), session_->comparisons()->named(), {}, false};
+  recovery.study = document_->study();
   recovery.history = session_->history();
   recovery.document = document_->path().toStdString();
   recovery.view = view_().toStdString();

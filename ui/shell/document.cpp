@@ -6,6 +6,7 @@
 
 #include "explore/recovery.h"
 #include "ui/session/comparisons.h"
+#include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/shell/settings.h"
 
@@ -16,7 +17,8 @@ QString filter() { return Document::tr("Shardscape designs (*.json);;All files (
 
 }  // namespace
 
-Document::Document(Session* session, QWidget* window) : QObject(window), session_(session), window_(window) {}
+Document::Document(Session* session, PageSettings* pages, QWidget* window)
+    : QObject(window), session_(session), pages_(pages), window_(window) {}
 
 QString Document::title() const {
   return path_.isEmpty() ? QString::fromStdString(session_->design().name)
@@ -25,7 +27,12 @@ QString Document::title() const {
 
 bool Document::modified() const {
   return !session_->undoStack()->isClean() || session_->search() != saved_search_ ||
-         session_->comparisons()->named() != saved_compared_;
+         session_->comparisons()->named() != saved_compared_ || pages_->pages() != saved_pages_;
+}
+
+Study Document::study() const {
+  return {session_->design(), session_->search(), session_->comparisons()->named(), {}, false,
+          pages_->pages()};
 }
 
 bool Document::mayDiscard() {
@@ -34,7 +41,8 @@ bool Document::mayDiscard() {
                   QMessageBox::Save | QMessageBox::Discard | QMessageBox::Cancel, window_);
   box.setInformativeText(
       session_->undoStack()->isClean()
-          ? tr("The search result or the list of pinned designs has changes that are not saved.")
+          ? tr("The search result, the list of pinned designs, the limits of Serving or the bookmarks of the "
+               "timeline have changes that are not saved.")
           : tr("The design has changes that are not saved."));
   box.setDefaultButton(QMessageBox::Save);
   switch (box.exec()) {
@@ -49,7 +57,9 @@ void Document::newDesign() {
   path_.clear();
   saved_search_.reset();
   saved_compared_.clear();
+  saved_pages_ = {};
   session_->reset(default_design());
+  pages_->set({});
   Q_EMIT changed();
   Q_EMIT succeeded();
 }
@@ -85,7 +95,9 @@ bool Document::load(const QString& path, bool owned) {
   session_->reset(study.design);
   session_->setSearch(study.search);
   session_->comparisons()->set(study.compared);
+  pages_->set(study.pages);
   saved_compared_ = session_->comparisons()->named();
+  saved_pages_ = study.pages;
   Q_EMIT changed();
   if (study.lost)
     Q_EMIT failed(tr("The design was opened, but not everything else in the file. %1")
@@ -99,9 +111,11 @@ void Document::restore(const Recovery& recovery) {
   path_ = QString::fromStdString(recovery.document);
   saved_search_.reset();
   saved_compared_.clear();
+  saved_pages_ = {};
   session_->restore(recovery.history);
   session_->setSearch(recovery.study.search);
   session_->comparisons()->set(recovery.study.compared);
+  pages_->set(recovery.study.pages);
   Q_EMIT changed();
   Q_EMIT succeeded();
 }
@@ -117,9 +131,7 @@ bool Document::saveAs() {
 }
 
 bool Document::savePath(const QString& path) {
-  if (const std::optional<Problem> problem = save_study(
-          {session_->design(), session_->search(), session_->comparisons()->named(), {}, false},
-          path.toStdString())) {
+  if (const std::optional<Problem> problem = save_study(study(), path.toStdString())) {
     Q_EMIT failed(tr("The design was not saved. %1").arg(QString::fromStdString(to_string(*problem))));
     return false;
   }
@@ -129,6 +141,7 @@ bool Document::savePath(const QString& path) {
   settings::setLastDocument(path_);
   saved_search_ = session_->search();
   saved_compared_ = session_->comparisons()->named();
+  saved_pages_ = pages_->pages();
   session_->undoStack()->setClean();
   Q_EMIT changed();
   Q_EMIT succeeded();

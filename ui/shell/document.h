@@ -16,14 +16,16 @@ struct Recovery;
 
 namespace shardscape::ui {
 
+class PageSettings;
 class Session;
 
 class Document : public QObject {
   Q_OBJECT
  public:
-  Document(Session* session, QWidget* window);
+  Document(Session* session, PageSettings* pages, QWidget* window);
+  PageSettings* pages() const { return pages_; }
   const QString& path() const { return path_; }  // empty: never saved
-  bool modified() const;  // unsaved changes of the design, its search, or its pinned designs
+  bool modified() const;  // unsaved changes of the design, its search, its pinned designs, or pages
   QString title() const;  // the file name, or the name of the design
   void newDesign();
   void open();                         // asks for a file
@@ -33,6 +35,7 @@ class Document : public QObject {
   bool save();  // asks for a file the first time
   bool saveAs();
   bool savePath(const QString& path);
+  Study study() const;                     // as it would be saved
   void restore(const Recovery& recovery);  // the study of a crashed window; it counts as modified
   bool mayDiscard();                       // asks if there are unsaved changes; true: they may be discarded
 
@@ -44,10 +47,12 @@ class Document : public QObject {
  private:
   bool load(const QString& path, bool owned);
   Session* session_;
+  PageSettings* pages_;
   QWidget* window_;
   QString path_;
   std::shared_ptr<const SearchResult> saved_search_;  // as in the file
   std::vector<NamedDesign> saved_compared_;           // likewise
+  StudyPages saved_pages_;                            // likewise
 };
 
 }  // namespace shardscape::ui

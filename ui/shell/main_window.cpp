@@ -27,6 +27,7 @@
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
+#include "ui/session/page_settings.h"
 #include "ui/shell/about_dialog.h"
 #include "ui/shell/autosave.h"
 #include "ui/shell/command_palette.h"
@@ -105,7 +106,8 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
       session_(session),
       state_(new SelectionState(session, this)),
       job_(new ExportJob(this)),
-      document_(new Document(session, this)),
+      pages_(new PageSettings(this)),
+      document_(new Document(session, pages_, this)),
       actions_(makeActions(this, session->undoStack())) {
   build();
   wireFile();
@@ -154,8 +156,8 @@ void MainWindow::build() {
   tabs_->tabBar()->setExpanding(false);
   tabs_->tabBar()->setFocusPolicy(Qt::TabFocus);
   graph_ = new GraphView(state_, tabs_);
-  timeline_ = new TimelineView(state_, tabs_);
-  explore_ = new ExploreView(state_, new ServingPage(state_), tabs_);
+  timeline_ = new TimelineView(state_, tabs_, pages_);
+  explore_ = new ExploreView(state_, new ServingPage(state_, nullptr, pages_), tabs_);
   side_->addWidget(inspector_);
   side_->addWidget(explore_->setup());
   memory_ = new MemoryView(state_, tabs_);
@@ -240,6 +242,7 @@ void MainWindow::wireFile() {
   for (const auto signal : {&Session::designChanged, &Session::searchChanged})
     connect(session_, signal, this, &MainWindow::updateTitle);
   connect(session_->comparisons(), &Comparisons::changed, this, &MainWindow::updateTitle);
+  connect(pages_, &PageSettings::changed, this, &MainWindow::updateTitle);
 }
 
 void MainWindow::wireView() {
@@ -517,6 +520,7 @@ void MainWindow::restoreLayout() {
   if (const QByteArray geometry = settings::windowGeometry(); !geometry.isEmpty()) restoreGeometry(geometry);
   if (const QByteArray state = settings::splitterState(); !state.isEmpty()) columns_->restoreState(state);
   settings::restorePages(this);
+  graph_->setFlow(static_cast<FlowChoice>(settings::graphFlow()));
   actions_.form->setChecked(settings::formVisible());
   actions_.inspector->setChecked(settings::inspectorVisible());
   panel_room_->reset();
@@ -527,6 +531,7 @@ void MainWindow::rememberLayout() {
   settings::setWindowGeometry(saveGeometry());
   settings::setSplitterState(columns_->saveState());
   settings::rememberPages(this);
+  settings::setGraphFlow(static_cast<int>(graph_->flow()));
   settings::setFormVisible(panel_room_->wanted(actions_.form));
   settings::setInspectorVisible(panel_room_->wanted(actions_.inspector));
   settings::setLastView(tabs_->tabText(tabs_->currentIndex()));

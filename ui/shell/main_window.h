@@ -24,6 +24,7 @@ class Autosave;
 class CommandPalette;
 class ConfigForm;
 class Document;
+class PageSettings;
 class ExploreView;
 class ExportDialog;
 class MachineDialog;
@@ -113,6 +114,7 @@ class MainWindow : public QMainWindow {
   Session* session_;
   SelectionState* state_;
   ExportJob* job_;
+  PageSettings* pages_;
   Document* document_;
   Actions actions_;
   TopBar* top_;

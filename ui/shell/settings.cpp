@@ -2,6 +2,7 @@
 
 #include <QDir>
 #include <QSettings>
+#include <algorithm>
 
 #include "ui/toolkit/page_splitter.h"
 
@@ -76,6 +77,9 @@ QString lastDocument() { return read("files/last").toString(); }
 void setLastDocument(const QString& path) { write("files/last", path); }
 QString lastView() { return read("window/view").toString(); }
 void setLastView(const QString& name) { write("window/view", name); }
+
+int graphFlow() { return std::clamp(read("graph/flow", 0).toInt(), 0, 2); }
+void setGraphFlow(int choice) { write("graph/flow", choice); }
 
 bool welcomed() { return read("welcomed", false).toBool(); }
 void setWelcomed(bool on) { write("welcomed", on); }

@@ -42,6 +42,9 @@ void setLastDocument(const QString& path);
 QString lastView();  // its name; empty before the first run
 void setLastView(const QString& name);
 
+int graphFlow();  // how stages follow each other in the graph: a FlowChoice
+void setGraphFlow(int choice);
+
 // Whether the examples were shown at a first start.
 bool welcomed();
 void setWelcomed(bool on);

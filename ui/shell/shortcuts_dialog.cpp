@@ -75,6 +75,7 @@ ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDia
   column[2]->addWidget(section(tr("In the graph"),
                                {{tr("Arrows"), tr("Go to a neighbour")},
                                 {tr("Enter, Space"), tr("Unfold or fold")},
+                                {"*", tr("Unfold everything inside")},
                                 {"+  -", tr("Zoom")},
                                 {tr("F, Home"), tr("Fit, start")},
                                 {tr("N, Shift+N"), tr("Next, previous difference")},

@@ -230,7 +230,7 @@ void add_schedule(TableWriter& table) {
                "the next virtual stage. 0: pp, as in interleaved 1F1B. Larger groups wait less for "
                "messages and save more activations. One group of all microbatches is breadth first. "
                "Microbatches that do not fill a group are spread over the other groups.");
-  table.list(pass_plan<&PassPlan::times>(), "pass_times", "Pass times", "us", 0, kMaxPassTime,
+  table.list(pass_plan<&PassPlan::times>(), "pass_times", "Pass times", "µs", 0, kMaxPassTime,
              "equal length of all passes and messages without duration",
              "Of ZB from pass times: times of one microbatch on one stage, as in "
              "18522,18086,9337,601: forward, gradient of the input, weight gradients, message to the "

@@ -163,7 +163,7 @@ class Table {
     of_network("scaleup_efficiency", "Scale-up efficiency", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false,
                 "default: efficiency of NCCL rings in the measured table of A100"});
-    of_network("scaleup_latency_us", "Scale-up latency", network_.hop.scaleup_us, "us", "scaleup_latency",
+    of_network("scaleup_latency_us", "Scale-up latency", network_.hop.scaleup_us, "µs", "scaleup_latency",
                {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
     of_network(
         "nic_gbps", "NIC bandwidth", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
@@ -175,17 +175,17 @@ class Table {
     if (network_.leaf > 0)
       of_network("leaf", "Ranks per leaf switch", static_cast<double>(network_.leaf), "ranks", "rails",
                  {c.rails, true});
-    of_network("nic_latency_us", "Network latency", network_.hop.nic_us, "us", "network_latency",
+    of_network("nic_latency_us", "Network latency", network_.hop.nic_us, "µs", "network_latency",
                {c.network_latency, entry_.nic_latency_us > 0, false, kNcclRing});
     if (network_.hop.spine_us > 0)
-      of_network("spine_latency_us", "Spine latency", network_.hop.spine_us, "us", "spine_latency",
+      of_network("spine_latency_us", "Spine latency", network_.hop.spine_us, "µs", "spine_latency",
                  {c.spine_latency, entry_.spine_latency_us > 0});
     of_network("oversubscription", "Oversubscription", network_.oversubscription, "", "oversubscription",
                {c.oversubscription, entry_.oversubscription > 1, false, "default: full bisection"});
     if (network_.oversubscription > 1)
       of_network("pod", "Pod", static_cast<double>(network_.pod), "ranks", "pod_size",
                  {c.pod_size, entry_.pod > 0, false, "default: a scale-up domain"});
-    of_network("launch_us", "Launch latency", network_.launch_us, "us", nullptr,
+    of_network("launch_us", "Launch latency", network_.launch_us, "µs", nullptr,
                {0, entry_.launch_us > 0, false, kNcclRing});
     switches("nvls", "Reduction in NVSwitch (NVLS)", network_.nvls, entry_.nvls);
     switches("sharp", "Reduction in the network (SHARP)", network_.sharp, entry_.sharp);
@@ -262,7 +262,7 @@ class Table {
             measured_on(m.from, m.source));
     }
     if (kernels.data.host_launch_us > 0)
-      add("host.launch_us", "Kernel launch on the host", kernels.data.host_launch_us, "us",
+      add("host.launch_us", "Kernel launch on the host", kernels.data.host_launch_us, "µs",
           ValueOrigin::Calibration, kernels.data.host_source);
     for (const TrainingMatmuls& p : kernels.data.training_products)
       add("training_products." + std::string(dtype_name(p.dtype)),

@@ -213,7 +213,8 @@ bool tokens_reach_experts(const Design& d) {
 }
 
 // Fixes that also use the ranks of tp for experts: whole experts (etp 1).
-std::vector<Fix> folding_fixes(const Design& d) {
+std::vector<Fix> folding_fixes(const Checks& checks) {
+  const Design& d = checks.design;
   const ParallelSpec& p = d.parallel;
   if (p.folds_experts() || p.tp == 1 || p.dp * p.cp * p.tp % p.ep != 0 || d.model.experts % p.ep != 0)
     return {};
@@ -231,7 +232,12 @@ std::vector<Fix> folding_fixes(const Design& d) {
       fix = both(std::move(fix), set_to("sequence_parallel", std::string("true")));
     return {fix};
   }
-  return {};
+  // In decode, tp splits the sequences of a microbatch, which can be larger.
+  std::vector<Fix> sizes;
+  const int64_t parts = p.cp * p.tp;
+  if (d.workload.mode == Mode::Decode && p.dispatcher == Dispatcher::AllToAll)
+    offer_microbatch(sizes, checks, (d.workload.microbatch / parts + 1) * parts);
+  return sizes.empty() ? sizes : std::vector<Fix>{both(set_to("etp", 1), std::move(sizes.front()))};
 }
 
 // Experts that share tp: how their tokens reach them.
@@ -301,12 +307,17 @@ void check_mesh(Checks& checks) {
       if (ep < p.ep && d.model.experts % ep == 0 && covered % (ep * (p.folds_experts() ? p.etp : 1)) == 0)
         fixes = {set_to("ep", ep)};
     if (fixes.empty()) fixes.push_back(both(set_to("ep", 1), set_to("etp", 0)));
-    if (checks.in_range({"seq", "microbatch", "dispatcher"}))
-      for (Fix& fix : folding_fixes(d)) fixes.push_back(std::move(fix));
+    std::vector<Fix> folding;
+    if (checks.in_range({"seq", "batch", "microbatch", "dispatcher"})) folding = folding_fixes(checks);
+    std::string accepted = "a divisor of " + grouped(covered) + ": " + or_list(divisors(covered));
+    if (!folding.empty())
+      accepted += "; with etp = 1, experts use all dp x cp x tp = " + grouped(covered * p.tp) + " ranks";
+    // Engines that serve spread experts over tp, too (docs/models/inference.md). Training code rarely does.
+    fixes.insert(trains(d) ? fixes.end() : fixes.begin(), folding.begin(), folding.end());
     checks.error(ProblemCode::EpIndivisibleRanks, "ep",
                  std::string(p.folds_experts() ? "ep x etp = " : "ep = ") + grouped(wanted) +
                      " ranks do not divide " + over + " = " + grouped(covered),
-                 "a divisor of " + grouped(covered) + ": " + or_list(divisors(covered)), std::move(fixes));
+                 accepted, std::move(fixes));
   }
   if (d.model.expert_ffn % p.expert_tp() != 0)
     checks.error(ProblemCode::ExpertFfnIndivisible, p.etp > 0 ? "etp" : "tp",

@@ -59,7 +59,7 @@ void check_pass_times(Checks& checks) {
             " listed, and a schedule has four";
   for (size_t i = 0; wrong.empty() && i < kTimes; ++i) {
     if (times[i] < 0 || (times[i] == 0 && i + 1 < kTimes))
-      wrong = std::string(kPasses[i]) + " takes " + grouped(times[i]) + " us";
+      wrong = std::string(kPasses[i]) + " takes " + grouped(times[i]) + " µs";
     if (times[i] > kMaxPassTime)
       wrong = std::string(kPasses[i]) + " takes " + grouped(times[i]) + " us, more than " +
               grouped(kMaxPassTime);

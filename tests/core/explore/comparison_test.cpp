@@ -91,6 +91,12 @@ void ComparisonTest::comparison_of_designs() {
   QVERIFY(by_id.at("activations_bytes").values[1] < by_id.at("activations_bytes").values[0]);
   QCOMPARE(by_id.at("gpus").percent(1), std::string());
   QVERIFY(!by_id.count("expert_comm_seconds"));
+  // A longer step is worse, less memory and more throughput are better; sizes are neither.
+  QVERIFY(step.verdict(1) == Verdict::Worse && step.verdict(0) == Verdict::None);
+  QVERIFY(by_id.at("tokens_per_second").verdict(1) == Verdict::Worse);
+  QVERIFY(by_id.at("usd_per_million_tokens").verdict(1) == Verdict::Worse);
+  QVERIFY(by_id.at("activations_bytes").verdict(1) == Verdict::Better);
+  QVERIFY(by_id.at("gpus").verdict(1) == Verdict::None);
   // Where the step goes adds up to it.
   double sum = 0;
   for (const ComparedFigure& f : figures)

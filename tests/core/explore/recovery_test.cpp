@@ -25,6 +25,7 @@ Recovery example() {
   recovery.study.search = std::make_shared<const SearchResult>(
       ResultCollector(std::get<0>(space), {}).result());
   recovery.study.compared = {{"B", step}};
+  recovery.study.pages = {{2, 0.05}, {0.25, 1.0 / 3}};
   recovery.document = "/home/x/my design.json";
   recovery.view = "Timeline";
   recovery.saved_at = 1'800'000'000;
@@ -46,6 +47,7 @@ class RecoveryTest : public QObject {
     QVERIFY(after.history == before.history);
     QVERIFY(after.study.design == before.study.design);
     QVERIFY(after.study.compared == before.study.compared);
+    QVERIFY(after.study.pages == before.study.pages);
     QVERIFY(!after.study.lost);
     QVERIFY(after.study.search);
     QCOMPARE(result_json(*after.study.search), result_json(*before.study.search));
@@ -53,6 +55,35 @@ class RecoveryTest : public QObject {
     QCOMPARE(after.view, before.view);
     QCOMPARE(after.saved_at, before.saved_at);
     QCOMPARE(to_json(after), text);
+  }
+
+  // A setting of a page that cannot be read is named, and the rest of the study is there.
+  void unreadable_pages_data() {
+    QTest::addColumn<QByteArray>("before");
+    QTest::addColumn<QByteArray>("after");
+    QTest::addColumn<bool>("lost");
+    QTest::newRow("readable") << QByteArray() << QByteArray() << false;
+    QTest::newRow("a text") << QByteArray("\"ttft_limit\": 2.0") << QByteArray("\"ttft_limit\": \"2 s\"")
+                            << true;
+    QTest::newRow("below 0") << QByteArray("\"tpot_limit\": 0.05") << QByteArray("\"tpot_limit\": -0.05")
+                             << true;
+    QTest::newRow("a bookmark") << QByteArray("0.25,") << QByteArray("\"first\",") << true;
+  }
+  void unreadable_pages() {
+    QFETCH(QByteArray, before);
+    QFETCH(QByteArray, after);
+    QFETCH(bool, lost);
+    Study study = example().study;
+    study.search.reset();
+    QByteArray text = QByteArray::fromStdString(to_json(study));
+    QVERIFY2(text.contains(before), text.constData());
+    if (lost) text.replace(before, after);
+    const auto read = study_from_json(text.toStdString(), "x.json");
+    QVERIFY(std::holds_alternative<Study>(read));
+    const Study& got = std::get<Study>(read);
+    QCOMPARE(got.lost.has_value(), lost);
+    QVERIFY(got.design == study.design && got.compared == study.compared);
+    QCOMPARE(got.pages == study.pages, !lost);
   }
 
   void truncated_anywhere() {

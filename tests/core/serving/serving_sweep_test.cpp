@@ -7,7 +7,7 @@
 
 #include "design/knobs/knobs.h"
 #include "report/inference_report.h"
-#include "serving/inference.h"
+#include "serving/within_limits.h"
 #include "support/served_designs.h"
 
 using namespace shardscape;
@@ -87,6 +87,84 @@ class ServingSweepTest : public QObject {
                                     });
     QCOMPARE(part.points.size(), size_t{3});
     QCOMPARE(part.largest.size(), size_t{1});
+  }
+
+  void limitsAreTimes() {
+    const auto seconds = [](const char* text) { return std::get<0>(limit_seconds(text, "x")); };
+    QVERIFY(!seconds("") && !seconds("  "));
+    QCOMPARE(*seconds("50 ms"), 0.05);
+    QCOMPARE(*seconds("1.5s"), 1.5);
+    QCOMPARE(*seconds(" 2 MIN "), 120.0);
+    QCOMPARE(*seconds("800 us"), *seconds("800 µs"));
+    for (const char* text : {"50", "ms", "-1 s", "0 s", "1 e3 s", "five s", "1 h", "1.2.3 s"})
+      QVERIFY2(std::holds_alternative<Problem>(limit_seconds(text, "x")), text);
+    for (const double value : {0.05, 1.5, 0.0008, 120.0, 0.0123})
+      QCOMPARE(*seconds(limit_text(value).c_str()), value);
+  }
+
+  // The answer is what trying all batches finds.
+  void largestWithinLimits_data() {
+    QTest::addColumn<QByteArray>("preset");
+    QTest::addColumn<QList<int>>("degrees");  // tp, pp, dp
+    QTest::addColumn<int>("ttft_at");         // the limit is the latency of this many sequences; 0: no limit
+    QTest::addColumn<int>("tpot_at");
+    QTest::newRow("TPOT") << QByteArray("llama3-8b") << QList<int>{1, 1, 1} << 0 << 23;
+    QTest::newRow("TTFT") << QByteArray("llama3-8b") << QList<int>{1, 1, 1} << 29 << 0;
+    QTest::newRow("both, replicas") << QByteArray("llama3-8b") << QList<int>{1, 1, 2} << 26 << 50;
+    QTest::newRow("pipeline") << QByteArray("llama3-70b") << QList<int>{2, 2, 1} << 0 << 37;
+  }
+  void largestWithinLimits() {
+    QFETCH(QByteArray, preset);
+    QFETCH(QList<int>, degrees);
+    QFETCH(int, ttft_at);
+    QFETCH(int, tpot_at);
+    Design d = served(preset.constData(), Mode::Decode);
+    d.parallel.tp = degrees[0];
+    d.parallel.pp = degrees[1];
+    d.parallel.dp = degrees[2];
+    const int64_t context = 4096, unit = least_batch(d);
+    ServingSweep made = sweep(d, {unit, 16 * unit, 256 * unit}, {context});
+    const size_t before = made.points.size();
+    ServiceLimits limits;
+    if (ttft_at > 0) limits.ttft = served_point(d, ttft_at, context).prefill.figures.seconds;
+    if (tpot_at > 0) limits.tpot = served_point(d, tpot_at, context).decode.figures.seconds;
+    find_within_limits(made, limits);
+    int64_t most = 0;
+    for (int64_t batch = unit; batch <= 110 * unit; batch += unit)
+      if (keeps_limits(served_point(d, batch, context), limits)) most = batch;
+    QVERIFY2(most > unit && most < 100 * unit, qPrintable(QString::number(most)));
+    QCOMPARE(made.within, (std::vector<std::pair<int64_t, int64_t>>{{context, most}}));
+    const auto at = std::find_if(made.points.begin(), made.points.end(),
+                                 [](const ServedPoint& p) { return p.within; });
+    QVERIFY(at != made.points.end() && at->batch == most && !at->requested);
+    QVERIFY(std::is_sorted(made.points.begin(), made.points.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.context, a.batch) < std::pair(b.context, b.batch);
+    }));
+    for (const ServedPoint& p : made.points) {
+      QCOMPARE(breaks_ttft(p, limits), ttft_at > 0 && p.prefill.figures.seconds > *limits.ttft);
+      QCOMPARE(breaks_tpot(p, limits), tpot_at > 0 && p.decode.figures.seconds > *limits.tpot);
+    }
+    // A million tokens at its speed: dollars of an hour of all GPUs, over the tokens of an hour.
+    const Operation site = operation_of(d.cluster);
+    const double hours = 1e6 / at->decode.figures.tokens_per_second / 3600 * static_cast<double>(d.world());
+    QVERIFY(site.price_per_hour > 0);
+    QVERIFY(qAbs(*output_cost(d, *at).dollars / (hours * site.price_per_hour) - 1) < 1e-12);
+    const QJsonObject json = QJsonDocument::fromJson(QByteArray::fromStdString(sweep_json(made))).object();
+    const QJsonValue answer = json["largest_batches_within_limits"][0];
+    QCOMPARE(answer["batch"].toInteger(), most);
+    QCOMPARE(answer["dollars_per_million_output_tokens"].toDouble(), *output_cost(d, *at).dollars);
+    QVERIFY(json["points"][2]["breaks_limits"].toArray().size() > 0);
+    QVERIFY(QString::fromStdString(sweep_text(made)).contains("per million output tokens"));
+    // Other limits replace the answer. Without limits nothing is left of it.
+    find_within_limits(made, {1e9, 1e9});
+    QCOMPARE(made.points.size(), before);
+    QCOMPARE(made.within, made.largest);
+    find_within_limits(made, {1e-9, std::nullopt});
+    QCOMPARE(made.within.front().second, int64_t{0});
+    QVERIFY(QString::fromStdString(sweep_text(made)).contains("no sequences of 4,096 tokens"));
+    find_within_limits(made, {});
+    QVERIFY(made.within.empty() && made.points.size() == before);
+    QVERIFY(!sweep_json(made).contains("limits"));
   }
 
   // A row of a sweep is the report of the design that it makes the present one.

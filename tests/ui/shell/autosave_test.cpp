@@ -8,6 +8,7 @@
 #include <QTabWidget>
 #include <QTemporaryDir>
 #include <QTest>
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <random>
@@ -15,12 +16,14 @@
 #include "explore/recovery.h"
 #include "offscreen.h"
 #include "ui/session/comparisons.h"
+#include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/shell/autosave.h"
 #include "ui/shell/document.h"
 #include "ui/shell/main_window.h"
 #include "ui/shell/recovery_bar.h"
 #include "ui/shell/windows.h"
+#include "ui/views/timeline/gantt_canvas.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
@@ -63,7 +66,7 @@ int edit_for_ever(const QString& folder, unsigned seed, bool whole_window) {
     saves = window->autosave();
   } else {
     own = std::make_unique<Session>();
-    document = std::make_unique<Document>(own.get(), nullptr);
+    document = std::make_unique<Document>(own.get(), new PageSettings(own.get()), nullptr);
     autosave = std::make_unique<Autosave>(own.get(), document.get(), folder, nullptr);
     session = own.get();
     saves = autosave.get();
@@ -138,6 +141,7 @@ class AutosaveTest : public QObject {
 
   void killedAtAnyMoment();
   void restoredWithUndo();
+  void pagesAreKept();
   void severalStudies();
   void aStudyGetsAWindowOfItsOwn();
   void goodEndsLeaveNothing();
@@ -227,6 +231,44 @@ void AutosaveTest::restoredWithUndo() {
   QCOMPARE(studies().size(), 1);
   QVERIFY(window->document()->savePath(folder_->filePath("mine.txt")));
   QTRY_COMPARE(studies().size(), 0);
+}
+
+// Bookmarks of the timeline and limits of Serving are a part of the study.
+void AutosaveTest::pagesAreKept() {
+  Recovery left = example(4, "Timeline");
+  left.study.pages = {{std::nullopt, 0.05}, {0.25, 0.5}};
+  leave(to_json(left));
+  MainWindow* window = opened();
+  window->offerUnsaved(folder());
+  QTest::mouseClick(button(window->recoveryBar(), "recovery_restore"), Qt::LeftButton);
+  QVERIFY(window->document()->pages()->pages() == left.study.pages);
+  auto* canvas = window->findChild<GanttCanvas*>();
+  QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{2}, 30000);
+  QVERIFY(std::abs(canvas->bookmarks()[0] / canvas->stepSeconds() - 0.25) < 1e-9);
+  // B removes and sets bookmarks. The document notices, and autosave writes them.
+  const QString path = folder_->filePath("mine.txt");
+  QVERIFY(window->document()->savePath(path));
+  QVERIFY(!window->isWindowModified());
+  canvas->setFocus();
+  QTest::keyClick(canvas, Qt::Key_Escape);
+  canvas->goToBookmark(1);
+  QTest::mouseMove(canvas, QPoint(1, 1));
+  canvas->setBookmarks({});
+  QTest::keyClick(canvas, Qt::Key_B);  // in the middle
+  QCOMPARE(window->document()->pages()->pages().bookmarks.size(), size_t{1});
+  QVERIFY(window->isWindowModified());
+  QTRY_COMPARE(studies().size(), 1);
+  const auto kept = load_recovery(folder_->filePath(studies().front()).toStdString());
+  QVERIFY(std::get<Recovery>(kept).study.pages == window->document()->pages()->pages());
+  // A saved file has them, too, and a new design has none.
+  QVERIFY(std::get<Study>(load_study(path.toStdString())).pages == left.study.pages);
+  QVERIFY(window->document()->savePath(path));
+  window->document()->newDesign();
+  QVERIFY(window->document()->pages()->pages() == StudyPages());
+  QTRY_VERIFY_WITH_TIMEOUT(canvas->bookmarks().empty(), 30000);
+  QVERIFY(window->document()->openPath(path));
+  QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{1}, 30000);
+  QVERIFY(!window->isWindowModified());
 }
 
 void AutosaveTest::severalStudies() {

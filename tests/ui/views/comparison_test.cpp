@@ -50,6 +50,14 @@ void barsAreDrawnToTheRight(const StageChart& chart) {
       QVERIFY(std::abs(height(stage, 1) / height(stage, 0) / (data.total(stage, 1) / data.total(stage)) - 1) <
               0.02);
   }
+  // Stages 0 and 1 have two bars, stages 2 and 3 one: all stand around their stage numbers, at equal
+  // distances.
+  const auto centre = [&](int stage) {
+    return (chart.segmentRect(stage, 0, 0).left() + chart.segmentRect(stage, 0, stage < 2 ? 1 : 0).right()) /
+           2;
+  };
+  for (int stage = 1; stage < 4; ++stage)
+    QVERIFY(std::abs(centre(stage) - centre(0) - stage * (centre(1) - centre(0))) < 2);
 }
 
 }  // namespace

@@ -41,6 +41,19 @@ TableCell figure_cell(FigureKind kind, double value, UnitSystem units) {
   return cell;
 }
 
+// Colours the difference and its percentage, and marks the difference with a sign.
+void judge(Verdict verdict, TableCell& difference, TableCell& percent) {
+  if (verdict == Verdict::None) return;
+  const bool better = verdict == Verdict::Better;
+  difference.text.prepend(better ? QStringLiteral("✓ ") : QStringLiteral("✗ "));
+  for (TableCell* cell : {&difference, &percent}) {
+    cell->good = better;
+    cell->alarm = !better;
+    cell->tip = better ? ComparePage::tr("Better than the current design")
+                       : ComparePage::tr("Worse than the current design");
+  }
+}
+
 // Parts of step time and of memory can have equal names.
 QString prefix_of(const ComparedFigure& figure) {
   switch (figure.group) {
@@ -114,6 +127,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
       percent.sort = now != 0 && !std::isnan(by) ? QVariant(by / now) : QVariant();
       percent.raw = percent.sort.isNull() ? QString() : QString::number(100 * by / now, 'g', 12);
       row.push_back(figure_cell(figure.kind, figure.values[member], units));
+      judge(figure.verdict(member), difference, percent);
       row.push_back(std::move(difference));
       row.push_back(std::move(percent));
     }
@@ -125,7 +139,7 @@ void ComparisonModel::setFigures(const std::vector<ComparedFigure>& figures, int
     const QString letter = Comparisons::letter(member);
     columns.push_back({letter, letter, true, {}});
     columns.push_back({tr("%1 − A").arg(letter), letter + QStringLiteral(" less A"), true,
-                       tr("%1 minus the current design").arg(letter)});
+                       tr("%1 minus the current design. ✓ is better, ✗ is worse").arg(letter)});
     columns.push_back({tr("%"), letter + QStringLiteral(" less A (%)"), true,
                        tr("The difference in percent of the current design")});
   }

@@ -39,8 +39,9 @@ void GraphCanvas::themeChanged() {
 std::optional<Spot> GraphCanvas::exactly(const NodeId& id) const {
   if (!sheet_ || id.level == NodeLevel::Root) return std::nullopt;
   auto spot = locate(*sheet_, id);
-  // A card of a run of layers represents each of the layers.
-  const bool in_run = spot && spot->id.level == NodeLevel::Unit && id.level == NodeLevel::Unit;
+  // A card of a run of layers or stages represents each of them.
+  const bool in_run = spot && spot->id.level == id.level &&
+                      (id.level == NodeLevel::Unit || id.level == NodeLevel::Stage);
   return spot && (spot->id == id || in_run) ? spot : std::nullopt;
 }
 
@@ -89,7 +90,7 @@ void GraphCanvas::takeSheet(bool other_graph) {
   if (std::exchange(reveal_next_, {}) == selected_ && selected_.level != NodeLevel::Root) {
     if (const auto spot = exactly(selected_)) bringIntoView(spot->rect);
   }
-  // An unfolded run of layers is replaced by its first layer.
+  // An unfolded run of layers or stages is replaced by its first one.
   if (const auto spot = exactly(selected_);
       spot && spot->id == selected_ &&
       spot->piece->units != std::exchange(selected_units_, spot->piece->units))
@@ -99,12 +100,16 @@ void GraphCanvas::takeSheet(bool other_graph) {
 
 void GraphCanvas::goHome() {
   if (!sheet_ || sheet_->size.isEmpty()) return;
-  // At the start a large graph shows its top at a readable zoom, not the whole graph as dots.
+  // At the start a large graph shows its first stage at a readable zoom, not the whole graph as dots.
   const double wide = (width() - 2 * kMargin) / sheet_->size.width(),
                high = (height() - 2 * kMargin) / sheet_->size.height();
   constexpr double kStillReadable = 0.8;
-  view_.zoom = std::clamp(std::min({1.0, wide, high >= kStillReadable ? high : 1.0}), 0.5, 1.0);
-  view_.origin = {(width() - sheet_->size.width() * view_.zoom) / 2, kMargin};
+  const bool rightwards = scene_->options().rightwards;
+  const double across = rightwards ? high : wide, along = rightwards ? wide : high;
+  view_.zoom = std::clamp(std::min({1.0, across, along >= kStillReadable ? along : 1.0}), 0.5, 1.0);
+  const QSizeF shown = sheet_->size * view_.zoom;
+  const bool ends_in_view = shown.width() <= width() - 2 * kMargin;
+  view_.origin = {rightwards && !ends_in_view ? kMargin : (width() - shown.width()) / 2, kMargin};
   at_home_ = true;
   moved();
 }
@@ -254,7 +259,8 @@ void GraphCanvas::reveal(const NodeId& id) {
 void GraphCanvas::describe(const Spot& spot) {
   QString text = spot.piece->title.text;
   if (!spot.piece->detail.text.isEmpty()) text += QStringLiteral(", ") + spot.piece->detail.text;
-  if (scene_->tree()) text += QStringLiteral(", ") + scene_->tree()->place_text(spot.id);
+  if (scene_->tree() && spot.id.level != NodeLevel::Stage)
+    text += QStringLiteral(", ") + scene_->tree()->place_text(spot.id);
   if (spot.id.level == NodeLevel::Op)
     for (const DifferenceMarks& marks : differences_) {
       if (marks.otherwise.has_op(spot.piece->segment, spot.id.op))
@@ -267,6 +273,7 @@ void GraphCanvas::describe(const Spot& spot) {
 }
 
 void GraphCanvas::resizeEvent(QResizeEvent* event) {
+  scene_->setViewport(size());
   if (at_home_) return goHome();
   // A wider view shows more on both sides of its centre.
   if (event->oldSize().width() > 0)

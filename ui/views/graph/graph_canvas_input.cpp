@@ -114,7 +114,7 @@ bool GraphCanvas::otherKey(const QKeyEvent& event) {
     Q_EMIT searchRequested();
   } else if (event.key() == Qt::Key_Asterisk) {
     if (selected_.level != NodeLevel::Root) keepInPlace(selected_);
-    scene_->expandAll(selected_);
+    scene_->expandAll(selected_, selected_units_);
   } else if (event.key() == Qt::Key_N) {
     Q_EMIT differenceRequested(event.modifiers() & Qt::ShiftModifier ? -1 : 1);
   } else {

@@ -46,10 +46,51 @@ void GraphScene::updateFonts() {
 void GraphScene::setReport(std::shared_ptr<const Report> report) {
   if (!report || !report->valid()) return;  // the last graph stays
   tree_ = std::make_shared<const GraphTree>(std::move(report));
-  for (; known_stages_ < tree_->stages(); ++known_stages_) expanded_.insert(tree_->stage_node(known_stages_));
-  known_stages_ = tree_->stages();
   keepValid();
+  foldEqualStages();
   request(true);
+}
+
+// Stages open unfolded, except in a run of equal stages.
+void GraphScene::foldEqualStages() {
+  constexpr int kLeastRun = 3;
+  for (int first = 0, end = 0; first < tree_->stages(); first = end) {
+    for (end = first + 1; end < tree_->stages() && tree_->equal_stages(first, end);) ++end;
+    for (int stage = first; stage < end; ++stage) {
+      const auto chosen = stage_choices_.find(stage);
+      const bool unfolded = chosen == stage_choices_.end() ? end - first < kLeastRun : chosen->second;
+      if (unfolded)
+        expanded_.insert(tree_->stage_node(stage));
+      else
+        expanded_.erase(tree_->stage_node(stage));
+    }
+  }
+}
+
+bool GraphScene::unfold(const NodeId& id) {
+  if (id.level == NodeLevel::Stage) stage_choices_[id.stage] = true;
+  return expanded_.insert(id).second;
+}
+
+void GraphScene::setFlow(FlowChoice choice) {
+  flow_choice_ = choice;
+  updateFlow();
+}
+
+void GraphScene::setViewport(const QSize& size) {
+  viewport_ = size;
+  updateFlow();
+}
+
+void GraphScene::updateFlow() {
+  // Room for three unfolded stages next to each other, and less room below them.
+  constexpr double kWideShape = 1.3;
+  constexpr int kWide = 1100;
+  const bool wide = viewport_.width() >= kWide && viewport_.width() >= kWideShape * viewport_.height();
+  const bool rightwards = flow_choice_ == FlowChoice::Auto ? wide : flow_choice_ == FlowChoice::Right;
+  if (std::exchange(options_.rightwards, rightwards) == rightwards) return;
+  Q_EMIT flowChanged();
+  if (tree_ && tree_->stages() > 1) request(false);
 }
 
 void GraphScene::keepValid() {
@@ -90,7 +131,7 @@ bool GraphScene::canExpand(const NodeId& id) const {
 
 void GraphScene::expand(const NodeId& id) {
   if (!canExpand(id) || !tree_) return;
-  expanded_.insert(id);
+  unfold(id);
   keepValid();
   request(false);
 }
@@ -99,12 +140,12 @@ void GraphScene::expandPath(const NodeId& id) {
   if (!shown_tree_) return;
   bool changed = false;
   for (NodeId at = shown_tree_->parent(id); at.level != NodeLevel::Root; at = shown_tree_->parent(at))
-    changed = expanded_.insert(at).second || changed;
+    changed = unfold(at) || changed;
   keepValid();
   if (changed) request(false);
 }
 
-void GraphScene::expandAll(const NodeId& below) {
+void GraphScene::expandAll(const NodeId& below, int stages) {
   if (!tree_ || below.level == NodeLevel::Op) return;
   const auto expand_unit = [&](int stage, int unit) {
     expanded_.insert(tree_->unit_node(unit, stage));
@@ -116,8 +157,8 @@ void GraphScene::expandAll(const NodeId& below) {
   if (below.level == NodeLevel::Unit) expand_unit(below.stage, below.unit);
   if (below.level < NodeLevel::Unit)
     for (int stage = 0; stage < tree_->stages(); ++stage) {
-      if (below.level == NodeLevel::Stage && below.stage != stage) continue;
-      expanded_.insert(tree_->stage_node(stage));
+      if (below.level == NodeLevel::Stage && (stage < below.stage || stage >= below.stage + stages)) continue;
+      unfold(tree_->stage_node(stage));
       for (const auto& [first, end] : tree_->units_of(stage))
         for (int unit = first; unit < end; ++unit) expand_unit(stage, unit);
     }
@@ -125,6 +166,7 @@ void GraphScene::expandAll(const NodeId& below) {
 }
 
 void GraphScene::collapse(const NodeId& id) {
+  if (id.level == NodeLevel::Stage) stage_choices_[id.stage] = false;
   if (expanded_.erase(id) > 0) request(false);
 }
 

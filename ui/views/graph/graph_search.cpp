@@ -60,8 +60,14 @@ std::vector<NodeId> stops_of(const GraphTree& tree, const Expanded& expanded,
   // A folded run of layers has a stop at its first layer only, because all layers are equal.
   bool in_run = false;
   int run_stage = -1;
+  // Of a folded run of equal stages, only the first stage has stops.
+  const auto folded_stage = [&](int stage) { return !expanded.count(tree.stage_node(stage)); };
+  std::vector<bool> repeated(static_cast<size_t>(tree.stages()), false);
+  for (int s = 1; s < tree.stages(); ++s)
+    repeated[static_cast<size_t>(s)] = folded_stage(s - 1) && folded_stage(s) && tree.equal_stages(s - 1, s);
   for (int unit = 0; unit < tree.units(); ++unit) {
     const NodeId node = tree.unit_node(unit);
+    if (repeated[static_cast<size_t>(node.stage)]) continue;
     const bool folded = tree.is_layer(unit) && !expanded.count(node);
     const bool repeats = folded && in_run && run_stage == node.stage && tree.graph().one_kind();
     in_run = folded;

@@ -11,8 +11,8 @@ namespace shardscape::ui {
 
 struct GraphSearchResult {
   SearchHits hits;
-  // The nodes that the search steps through, in order: hits in every unfolded unit, and in the first layer of
-  // each folded run.
+  // The nodes that the search steps through, in order: hits in every unfolded unit, and in the first layer or
+  // stage of each folded run.
   std::vector<NodeId> stops;
 };
 

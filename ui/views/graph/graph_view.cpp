@@ -1,7 +1,9 @@
 #include "ui/views/graph/graph_view.h"
 
+#include <QActionGroup>
 #include <QFrame>
 #include <QHBoxLayout>
+#include <QMenu>
 #include <QPushButton>
 #include <QScopedValueRollback>
 #include <QShortcut>
@@ -15,6 +17,7 @@
 #include "ui/plot/chart_notice.h"
 #include "ui/plot/design_choice.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/icons.h"
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
@@ -134,11 +137,44 @@ QWidget* GraphView::makeBar() {
     row->addWidget(button);
   };
   row->setSpacing(8);
+  row->addWidget(makeFlowButton(bar));
   add_button(QString(QChar(0x2212)), QStringLiteral("zoom_out"), tr("Zoom out (-)"), [this] { zoomOut(); });
   add_button(QStringLiteral("+"), QStringLiteral("zoom_in"), tr("Zoom in (+)"), [this] { zoomIn(); });
   add_button(tr("Fit"), QStringLiteral("fit"), tr("Fit the whole graph (F)"), [this] { fit(); });
   return bar;
 }
+
+// A menu: Auto, Top to bottom, Left to right. The icon shows the current direction.
+QPushButton* GraphView::makeFlowButton(QWidget* bar) {
+  flow_button_ = new QPushButton(bar);
+  flow_button_->setObjectName(QStringLiteral("flow"));
+  flow_button_->setAccessibleName(tr("Direction of stages"));
+  flow_button_->setStyleSheet(
+      QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"
+                     "QPushButton::menu-indicator { image: none; width: 0; }"));
+  auto* menu = new QMenu(flow_button_);
+  auto* group = new QActionGroup(menu);
+  const QString names[] = {tr("Auto: by the shape of the view"), tr("Top to bottom"), tr("Left to right")};
+  for (int i = 0; i < 3; ++i) {
+    QAction* action = group->addAction(menu->addAction(names[i]));
+    action->setCheckable(true);
+    connect(action, &QAction::triggered, this, [this, i] { setFlow(static_cast<FlowChoice>(i)); });
+  }
+  connect(menu, &QMenu::aboutToShow, this,
+          [this, group] { group->actions()[static_cast<int>(scene_->flowChoice())]->setChecked(true); });
+  flow_button_->setMenu(menu);
+  const auto show = [this] {
+    const bool rightwards = scene_->options().rightwards;
+    setThemedIcon(flow_button_, rightwards ? QStringLiteral("flow_right") : QStringLiteral("flow_down"));
+    flow_button_->setToolTip(rightwards ? tr("Stages run from left to right")
+                                        : tr("Stages run from top to bottom"));
+  };
+  connect(scene_, &GraphScene::flowChanged, flow_button_, show);
+  show();
+  return flow_button_;
+}
+
+void GraphView::setFlow(FlowChoice flow) { scene_->setFlow(flow); }
 
 QWidget* GraphView::makeDifferenceBar() {
   auto* bar = new QWidget(this);

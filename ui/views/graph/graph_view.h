@@ -35,6 +35,8 @@ class GraphView : public QWidget {
   GraphScene* scene() { return scene_; }
   GraphCanvas* canvas() { return canvas_; }
   DesignChoice* designChoice() { return choice_; }
+  FlowChoice flow() const { return scene_->flowChoice(); }
+  void setFlow(FlowChoice flow);                         // how stages follow each other
   bool compared() const { return comparison_.ready(); }  // with all pinned designs
   void stepDifference(int by);  // by: 1 for the next marked difference, -1 for the previous
 
@@ -47,6 +49,7 @@ class GraphView : public QWidget {
   };
   QWidget* makeBar();
   QWidget* makeDifferenceBar();
+  QPushButton* makeFlowButton(QWidget* bar);
   void takeReport();
   void offerPasses();
   bool showsPresent() const;
@@ -83,6 +86,7 @@ class GraphView : public QWidget {
   QWidget* difference_bar_ = nullptr;
   DesignChoice* choice_ = nullptr;
   ElidedLabel* difference_words_ = nullptr;
+  QPushButton* flow_button_ = nullptr;
   QPushButton *previous_ = nullptr, *next_ = nullptr;
   ComparisonResults<Differences, std::shared_ptr<const Report>> comparison_;
   std::shared_ptr<const Report> compared_;  // the present report that comparison_ belongs to

@@ -8,7 +8,7 @@
 
 namespace shardscape::ui {
 namespace {
-constexpr double kMargin = 10, kMostWidth = 150, kMostHeight = 230, kLeastWidth = 64;
+constexpr double kMargin = 10, kShort = 150, kLong = 230, kLeast = 64;
 }
 
 MiniMap::MiniMap(QWidget* parent) : QWidget(parent) {
@@ -33,11 +33,13 @@ void MiniMap::setShown(const QRectF& scene_rect) {
 
 QSize MiniMap::wantedSize(const QSize& view) const {
   if (!sheet_ || sheet_->size.isEmpty()) return {};
-  const double most_width = std::min(kMostWidth, view.width() * 0.18),
-               most_height = std::min(kMostHeight, view.height() * 0.4);
+  const bool lies = sheet_->size.width() > sheet_->size.height();
+  const double most_width = std::min(lies ? kLong : kShort, view.width() * 0.18),
+               most_height = std::min(lies ? kShort : kLong, view.height() * 0.4);
   const double scale = std::min(most_width / sheet_->size.width(), most_height / sheet_->size.height());
-  return QSizeF(std::max(kLeastWidth, sheet_->size.width() * scale) + 2 * kMargin,
-                sheet_->size.height() * scale + 2 * kMargin)
+  const QSizeF drawn = sheet_->size * scale;
+  return QSizeF((lies ? drawn.width() : std::max(kLeast, drawn.width())) + 2 * kMargin,
+                (lies ? std::max(kLeast / 2, drawn.height()) : drawn.height()) + 2 * kMargin)
       .toSize();
 }
 

@@ -11,6 +11,7 @@
 #include <QString>
 #include <QVector>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "graph/graph.h"
@@ -36,8 +37,10 @@ enum class PieceShape : uint8_t { Card, Pill, Frame };
 
 struct Piece {
   NodeId id;         // on a shared sheet without stage and unit; full_id() adds those of the container
-  int units = 1;     // the number of equal layers that a card represents
+  int units = 1;     // the number of layers, or of equal stages, that a card represents
   int segment = -1;  // of the unit; -1 for stages
+  std::vector<int> segments;              // of the units that a folded stage or run of layers hides
+  std::vector<std::pair<int, int>> held;  // units that a folded stage hides: first, and one past the last
   PieceShape shape = PieceShape::Card;
   int kind = -1;  // OpKind of an op
   bool expandable = false;

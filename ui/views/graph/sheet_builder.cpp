@@ -7,6 +7,8 @@
 
 #include "plan/stage_boundary.h"
 #include "ui/toolkit/stage_text.h"
+#include "ui/toolkit/value_scale.h"
+#include "ui/views/graph/row_layout.h"
 
 namespace shardscape::ui {
 namespace {
@@ -27,6 +29,15 @@ QString stage_detail(const PipelineLayout& places, const StageReport& stage) {
   return parts.join(QStringLiteral(" · "));
 }
 
+// "equal: 13 × 8 layers · 1.02 B parameters per rank"
+QString equal_detail(int count, const StageReport& stage) {
+  const QString layers = counted_text(stage.layers, QStringLiteral("layer"), QStringLiteral("layers")),
+                chunks = stage.chunks.size() > 1 ? QStringLiteral(" in %1 chunks").arg(stage.chunks.size())
+                                                 : QStringLiteral(" · %1 parameters per rank")
+                                                       .arg(qtext(format_count(stage.parameters.value)));
+  return QStringLiteral("equal: %1 × %2%3").arg(count).arg(layers, chunks);
+}
+
 }  // namespace
 
 SheetBuilder::SheetBuilder(const GraphTree& tree, const SheetOptions& options, const SheetFonts& fonts,
@@ -41,25 +52,52 @@ SheetBuilder::SheetBuilder(const GraphTree& tree, const SheetOptions& options, c
 
 std::shared_ptr<const Sheet> SheetBuilder::root() {
   std::vector<Piece> pieces;
-  for (int stage = 0; stage < tree_.stages(); ++stage) {
-    pieces.push_back(stage_piece(stage));
+  const auto folded = [&](int stage) { return !expanded_.count(tree_.stage_node(stage)); };
+  for (int stage = 0; stage < tree_.stages();) {
+    int count = 1;
+    if (folded(stage))
+      while (stage + count < tree_.stages() && folded(stage + count) &&
+             tree_.equal_stages(stage, stage + count))
+        ++count;
+    pieces.push_back(stage_piece(stage, count));
+    stage += count;
     if (stop_.stop_requested()) return nullptr;
   }
-  return chain_sheet(std::move(pieces), false, false, true, kStageGaps.below);
+  return options_.rightwards ? stage_row(std::move(pieces))
+                             : chain_sheet(std::move(pieces), false, false, true, kStageGaps.below);
 }
 
-Piece SheetBuilder::stage_piece(int stage) {
+std::shared_ptr<const Sheet> SheetBuilder::stage_row(std::vector<Piece> stages) const {
+  auto sheet = std::make_shared<Sheet>();
+  const std::vector<Link> links = chain_links(stages, false, false, true);
+  sheet->pieces = std::move(stages);
+  arrange_row(*sheet, links, fonts_.caption);
+  join_lines(*sheet);
+  return sheet;
+}
+
+Piece SheetBuilder::stage_piece(int stage, int count) {
   Piece piece;
   piece.id = tree_.stage_node(stage);
+  piece.units = count;
   piece.expandable = true;
   const StageReport& report = tree_.report().stages[static_cast<size_t>(stage)];
-  const QString title = QStringLiteral("Stage %1").arg(stage),
-                detail = stage_detail(pipeline_layout(tree_.report().design.parallel), report);
+  const QString title = tree_.stage_name(stage, count);
   if (expanded_.count(piece.id)) {
-    make_frame(piece, title, detail, stage_sheet(stage));
-  } else {
-    make_card(piece, title, detail, 320, 52);
+    make_frame(piece, title, stage_detail(pipeline_layout(tree_.report().design.parallel), report),
+               stage_sheet(stage));
+    return piece;
   }
+  std::set<int> segments;
+  for (int s = stage; s < stage + count; ++s)
+    for (const auto& units : tree_.units_of(s)) piece.held.push_back(units);
+  for (const auto& [first, end] : tree_.units_of(stage))
+    for (int unit = first; unit < end; ++unit) segments.insert(tree_.segment_of(unit));
+  piece.segments.assign(segments.begin(), segments.end());
+  make_card(piece, title,
+            count > 1 ? equal_detail(count, report)
+                      : stage_detail(pipeline_layout(tree_.report().design.parallel), report),
+            320, 52);
   return piece;
 }
 
@@ -92,8 +130,10 @@ Piece SheetBuilder::unit_piece(int stage, int unit, int count) {
     make_frame(piece, title, {}, unit_sheet(stage, unit));
     return piece;
   }
-  bool one_kind = true;
-  for (int i = unit + 1; i < unit + count; ++i) one_kind = one_kind && tree_.segment_of(i) == piece.segment;
+  std::set<int> kinds;
+  for (int i = unit; i < unit + count; ++i) kinds.insert(tree_.segment_of(i));
+  piece.segments.assign(kinds.begin(), kinds.end());
+  const bool one_kind = kinds.size() == 1;
   const auto ops = tree_.ops_of(piece.id, options_.passes).size();
   QString detail;
   if (count > 1) {
@@ -305,12 +345,13 @@ std::vector<Link> SheetBuilder::chain_links(const std::vector<Piece>& chain, boo
   const StageBoundary boundary = stage_boundary(tree_.graph());
   // The line below piece i carries the residual stream down and its gradient up.
   const auto between = [&](int upper, int lower) {
-    const NodeId& id = chain[static_cast<size_t>(upper < 0 ? lower : upper)].id;
+    const Piece& piece = chain[static_cast<size_t>(upper < 0 ? lower : upper)];
+    const NodeId& id = piece.id;
     const int unit = id.level == NodeLevel::Stage
                          ? (upper < 0 ? tree_.units_of(id.stage).front().first
-                                      : tree_.units_of(id.stage).front().second) -
+                                      : tree_.units_of(id.stage + piece.units - 1).front().second) -
                                1
-                         : (upper < 0 ? id.unit - 1 : id.unit + chain[static_cast<size_t>(upper)].units - 1);
+                         : (upper < 0 ? id.unit - 1 : id.unit + piece.units - 1);
     if (unit < 0) return;
     const int segment = tree_.segment_of(unit);
     const Segment& of = tree_.segment(segment);

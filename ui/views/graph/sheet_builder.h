@@ -19,6 +19,7 @@ namespace shardscape::ui {
 struct SheetOptions {
   Passes passes = Passes::Forward;
   bool numbers = false;
+  bool rightwards = false;  // stages follow each other from left to right
   UnitSystem units = UnitSystem::Binary;
 };
 
@@ -49,7 +50,8 @@ class SheetBuilder {
   Piece op_piece(int segment, bool backward, int block, OpId op) const;
   Piece block_piece(int segment, bool backward, const LaneChild& child, bool open);
   Piece unit_piece(int stage, int unit, int count);
-  Piece stage_piece(int stage);
+  Piece stage_piece(int stage, int count);
+  std::shared_ptr<const Sheet> stage_row(std::vector<Piece> stages) const;
   void make_card(Piece& piece, const QString& title, const QString& detail, double min_width,
                  double height) const;
   void make_frame(Piece& piece, const QString& title, const QString& detail,

@@ -1,5 +1,6 @@
 #include "ui/views/graph/sheet_painter.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -238,7 +239,7 @@ class Painting {
     if (marks_.hits && !marks_.hits->empty() && found(piece, *marks_.hits))
       rings_.push_back({rect, piece.shape, inks_.hit, 1.6});
     if (marks_.selected_ops && !marks_.selected_ops->ops.empty() && found(piece, marks_.selected_ops->ops) &&
-        marks_.selected_ops->has(id, piece.units))
+        marks_.selected_ops->has(piece, id))
       rings_.push_back({rect, piece.shape, inks_.accent, 1.6});
     if (id == marks_.selected)
       rings_.push_back({rect, piece.shape, inks_.accent, marks_.focused ? 2.4 : 1.6});
@@ -251,9 +252,13 @@ class Painting {
       case NodeLevel::Op: return hits.has_op(piece.segment, piece.id.op);
       case NodeLevel::Block:
         return !piece.inside && hits.has_block(piece.segment, piece.id.backward, piece.id.block);
-      case NodeLevel::Unit: return !piece.inside && hits.has_segment(piece.segment);
-      default: return false;
+      case NodeLevel::Stage:
+      case NodeLevel::Unit:
+        return !piece.inside && std::any_of(piece.segments.begin(), piece.segments.end(),
+                                            [&](int segment) { return hits.has_segment(segment); });
+      case NodeLevel::Root: break;
     }
+    return false;
   }
 
   // Letters at the upper right corner, from the right; dots if letters are too small.
@@ -312,6 +317,17 @@ void SearchHits::add(int segment, bool backward, int block, OpId op) {
   segments_.insert(segment);
   if (block >= 0) blocks_.insert(key(segment, backward, block));
   ops_.insert(key(segment, false, op));
+}
+
+bool SelectedOps::has(const Piece& piece, const NodeId& id) const {
+  const auto meets = [&](int first, int end) {
+    return first_unit < 0 || (end > first_unit && first < end_unit);
+  };
+  if (id.level != NodeLevel::Stage)
+    return (stage < 0 || id.stage == stage) && meets(id.unit, id.unit + piece.units);
+  return (stage < 0 || (stage >= id.stage && stage < id.stage + piece.units)) &&
+         std::any_of(piece.held.begin(), piece.held.end(),
+                     [&](const auto& units) { return meets(units.first, units.second); });
 }
 
 void paint_sheet(QPainter& painter, const Sheet& root, const ViewTransform& view, const QRectF& clip,

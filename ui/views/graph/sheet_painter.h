@@ -55,10 +55,7 @@ struct SelectedOps {
   SearchHits ops;
   int stage = -1;                      // -1: all
   int first_unit = -1, end_unit = -1;  // -1: all
-  bool has(const NodeId& id, int units) const {
-    return (stage < 0 || id.stage == stage) &&
-           (first_unit < 0 || (id.unit + units > first_unit && id.unit < end_unit));
-  }
+  bool has(const Piece& piece, const NodeId& id) const;
 };
 
 struct PaintMarks {

@@ -7,8 +7,9 @@ namespace shardscape::ui {
 namespace {
 
 bool covers(const NodeId& container, int units, const NodeId& id) {
+  if (container.level == NodeLevel::Stage)
+    return id.stage >= container.stage && id.stage < container.stage + units;
   if (container.stage != id.stage) return false;
-  if (container.level == NodeLevel::Stage) return true;
   const bool same_unit = id.unit >= container.unit && id.unit < container.unit + units;
   if (container.level == NodeLevel::Unit) return same_unit && id.level >= NodeLevel::Unit;
   if (!same_unit || container.backward != id.backward) return false;

@@ -5,6 +5,7 @@
 
 #include "ui/plot/design_overlay.h"
 #include "ui/toolkit/value_scale.h"
+#include "ui/views/serving/serving_answer.h"
 
 namespace shardscape::ui {
 namespace {
@@ -79,6 +80,7 @@ void ServingCanvas::setHovered(int at) {
 QString ServingCanvas::tip(int at) const {
   const ServedPoint& p = point(at);
   QString out = tr("%1 sequences of %2 tokens").arg(grouped_text(p.batch), grouped_text(p.context));
+  if (p.within) out += tr(", the largest batch within the limits");
   if (p.largest && decodes()) out += tr(", the largest batch that fits");
   if (present_ && present_->batch == p.batch && present_->context == p.context) out += tr(" (current)");
   const SweptPhase &made = p.decode, &read = p.prefill;
@@ -97,6 +99,8 @@ QString ServingCanvas::tip(int at) const {
            tr(", %1 prompt tokens/s per GPU").arg(rate_text(read.figures.tokens_per_gpu));
   else
     out += tr("\nPrefill: %1").arg(text_of(read.problem->what));
+  if (const QString over = broken_words(p, limits()); !over.isEmpty())
+    out += u'\n' + over.left(1).toUpper() + over.mid(1);
   const SweptPhase &of = phase(at), &other_phase = decodes() ? read : made;
   if (of.valid())
     out += tr("\nMemory %1, including KV cache %2")
@@ -136,6 +140,7 @@ QString ServingCanvas::summary(int at) const {
           << tr("%1 tokens/s per GPU").arg(rate_text(of.figures.tokens_per_gpu))
           << bytes_text(of.memory, units_);
     if (!of.fits) parts << tr("does not fit");
+    if (const QString over = broken_words(p, limits()); !over.isEmpty()) parts << over;
   } else {
     parts << text_of(of.problem->what);
   }

@@ -42,6 +42,8 @@ class ServingCanvas : public Canvas {
   const SweptPhase& phase(int at) const {
     return mode_ == Mode::Decode ? point(at).decode : point(at).prefill;
   }
+  ServiceLimits limits() const { return sweep_ ? sweep_->limits : ServiceLimits(); }
+  const Design& served() const { return sweep_->design; }
   int find(int64_t batch, int64_t context) const;  // -1: no such point
   void setSelected(int at);                        // emits no signal; -1: none
   int selected() const { return selected_; }

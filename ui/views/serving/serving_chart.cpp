@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "serving/within_limits.h"
 #include "ui/plot/axis_paint.h"
 #include "ui/plot/design_overlay.h"
 #include "ui/plot/point_shape.h"
@@ -31,6 +32,13 @@ bool put(QPainter& painter, const QRectF& box, const QString& text, const QColor
   taken.push_back(box);
   paint_veiled_text(painter, box, text, ground);
   return true;
+}
+
+void paint_cross(QPainter& painter, const QPointF& at, const QColor& color) {
+  constexpr double kArm = 4.5;
+  painter.setPen(QPen(color, 1.4));
+  painter.drawLine(at + QPointF(-kArm, -kArm), at + QPointF(kArm, kArm));
+  painter.drawLine(at + QPointF(-kArm, kArm), at + QPointF(kArm, -kArm));
 }
 
 }  // namespace
@@ -74,7 +82,7 @@ void ServingChart::changed() {
       if (any_ && phase_of(p, decodes()).valid() && phase_of(p, decodes()).fits)
         take(phase_of(p, decodes()).figures);
   if (!any_) return;
-  x_ = scale_of(x, units());
+  x_ = scale_of(x, units(), {limit().value_or(std::numeric_limits<double>::quiet_NaN())});
   y_ = scale_of(y, units());
 }
 
@@ -106,6 +114,43 @@ int ServingChart::pointAt(const QPointF& at) const {
   return best;
 }
 
+std::optional<double> ServingChart::limitIn(const QRectF& plot) const {
+  if (!any_ || !limit()) return std::nullopt;
+  const double share = x_.share(*limit());
+  return share >= 0 && share <= 1 ? std::optional(plot.left() + plot.width() * share) : std::nullopt;
+}
+
+QString ServingChart::limitText() const {
+  return tr("%1 limit %2").arg(decodes() ? tr("TPOT") : tr("TTFT"), text_of(limit_text(*limit())));
+}
+
+// Next to the upper end of the line, where there is room.
+QRectF ServingChart::limitLabel(const QRectF& plot) const {
+  const auto x = limitIn(plot);
+  if (!x) return {};
+  const double width = QFontMetricsF(Theme::instance().uiFont(11)).horizontalAdvance(limitText()) + 6;
+  const double left = *x + 4 + width <= plot.right() ? *x + 4 : *x - 4 - width;
+  return {left, plot.top() + 2, width, 15};
+}
+
+bool ServingChart::breaksOtherLimit(int at) const {
+  return decodes() ? breaks_ttft(point(at), limits()) : breaks_tpot(point(at), limits());
+}
+
+// A dashed line, and a wash over the side that exceeds the limit.
+void ServingChart::paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const {
+  const auto x = limitIn(plot);
+  if (!x) return;
+  const Colors& colors = Theme::instance().colors();
+  QColor wash = colors.bad;
+  wash.setAlphaF(0.07f);
+  painter.fillRect(QRectF(QPointF(*x, plot.top()), plot.bottomRight()), wash);
+  painter.setPen(QPen(colors.bad, 1.4, Qt::DashLine));
+  painter.drawLine(QPointF(*x, plot.top()), QPointF(*x, plot.bottom()));
+  painter.setPen(readable(colors.bad, ground));
+  paint_veiled_text(painter, limitLabel(plot), limitText(), ground, Qt::AlignCenter);
+}
+
 QColor ServingChart::ink(int context) const {
   const int last = std::max(1, contexts() - 1);
   return ramp_color(1 - (1 - kFirstShade) * context / last);  // short contexts are dark
@@ -129,6 +174,7 @@ void ServingChart::paint(QPainter& painter, const QRectF& rect, const QColor& gr
   painter.setRenderHint(QPainter::Antialiasing);
   painter.save();
   painter.setClipRect(plot.adjusted(-8, -8, 8, 8));
+  paintLimit(painter, plot, ground);
   for (const OtherDesign& other : others()) paintComparedDesigns(painter, plot, other, ground);
   for (int context = contexts() - 1; context >= 0; --context) paintLine(painter, plot, context, ground);
   paintLabels(painter, plot, ground);
@@ -190,7 +236,15 @@ void ServingChart::paintLegend(QPainter& painter, const QRectF& rect, const QRec
     painter.drawEllipse(QPointF(x, below), kRadius, kRadius);
     painter.setPen(colors.secondary);
     painter.drawText(QPointF(x + 9, below + 4), tr("does not fit"));
+    x += metrics.horizontalAdvance(tr("does not fit")) + 26;
   }
+  bool crossed = false;
+  for (int i = 0; i < points(); ++i) crossed = crossed || (phase(i).valid() && breaksOtherLimit(i));
+  if (!crossed) return;
+  paint_cross(painter, QPointF(x, below), colors.text);
+  painter.setPen(colors.secondary);
+  painter.drawText(QPointF(x + 9, below + 4),
+                   decodes() ? tr("over the TTFT limit") : tr("over the TPOT limit"));
 }
 
 void ServingChart::paintLine(QPainter& painter, const QRectF& plot, int context, const QColor& ground) const {
@@ -211,10 +265,13 @@ void ServingChart::paintLine(QPainter& painter, const QRectF& plot, int context,
     painter.setPen(QPen(color, 1.6));
     painter.setBrush(phase(i).fits ? color : ground);
     const QPointF at = placeIn(plot, phase(i).figures);
-    if (decodes() && point(i).largest)
+    if (point(i).within)
+      painter.drawPath(point_shape(1, kRadius + 2).translated(at));
+    else if (decodes() && point(i).largest)
       painter.drawPath(point_shape(2, kRadius + 1).translated(at));
     else
       painter.drawEllipse(at, kRadius, kRadius);
+    if (breaksOtherLimit(i)) paint_cross(painter, at, Theme::instance().colors().text);
   }
 }
 
@@ -253,6 +310,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
   const Colors& colors = Theme::instance().colors();
   const QFontMetricsF metrics(painter.font());
   std::vector<QRectF> taken;
+  if (const QRectF label = limitLabel(plot); !label.isNull()) taken.push_back(label);
   if (present()) {
     const QPointF at = placeIn(plot, present()->figures);
     taken.push_back(QRectF(at.x() - 8, at.y() - 8, 16 + metrics.horizontalAdvance(tr("current")) + 14, 16));
@@ -260,7 +318,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
   for (int i = 0; i < points(); ++i)
     if (phase(i).valid())
       taken.push_back(QRectF(placeIn(plot, phase(i).figures) - QPointF(3, 3), QSizeF(6, 6)));
-  // Labels "256 fit" at the largest batches, the context in focus first.
+  // Labels "96 within limits" and "256 fit" at the largest batches, the context in focus first.
   painter.setPen(colors.text);
   const auto place_label = [&](const QPointF& at, const QString& text, double width,
                                std::initializer_list<QPointF> offsets) {
@@ -273,8 +331,9 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
   };
   const auto most = [&](int context) {
     for (const int i : ServingCanvas::inOrder(context)) {
-      if (!decodes() || !point(i).largest || !phase(i).valid()) continue;
-      const QString text = tr("%1 fit").arg(grouped_text(point(i).batch));
+      if (!phase(i).valid() || !(point(i).within || (decodes() && point(i).largest))) continue;
+      const QString text = (point(i).within ? tr("%1 within limits") : tr("%1 fit"))
+                               .arg(grouped_text(point(i).batch));
       const double width = metrics.horizontalAdvance(text) + 4;
       const QPointF at = placeIn(plot, phase(i).figures);
       place_label(at, text, width,
@@ -286,7 +345,8 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
     if (context != focus()) most(context);
   painter.setPen(colors.secondary);
   for (const int i : ServingCanvas::inOrder(focus())) {
-    if (!phase(i).valid() || (decodes() && point(i).largest && !point(i).requested)) continue;
+    if (!phase(i).valid() || point(i).within || (decodes() && point(i).largest && !point(i).requested))
+      continue;
     const QPointF at = placeIn(plot, phase(i).figures);
     if (!plot.adjusted(-2, -2, 2, 2).contains(at)) continue;
     const QString text = grouped_text(point(i).batch);

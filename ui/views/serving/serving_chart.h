@@ -17,6 +17,8 @@ class ServingChart : public ServingCanvas {
   QPointF presentPlace() const;
   bool shows(int at) const;  // true if the axes include the point: points that fit, and the first point of
                              // each context that does not fit
+  // The x of the limit of the shown phase, in the widget; empty: no limit, or outside of the axis.
+  std::optional<double> limitPlace() const { return limitIn(plotOf(QRectF(rect()))); }
   void paint(QPainter& painter, const QRectF& rect, const QColor& ground) const override;
 
  protected:
@@ -26,6 +28,12 @@ class ServingChart : public ServingCanvas {
  private:
   QRectF plotOf(const QRectF& rect) const;
   QPointF placeIn(const QRectF& plot, const InferenceFigures& figures) const;
+  std::optional<double> limit() const { return decodes() ? limits().tpot : limits().ttft; }
+  std::optional<double> limitIn(const QRectF& plot) const;
+  QRectF limitLabel(const QRectF& plot) const;  // null: no line
+  QString limitText() const;
+  bool breaksOtherLimit(int at) const;  // of the phase that the axis does not show
+  void paintLimit(QPainter& painter, const QRectF& plot, const QColor& ground) const;
   QColor ink(int context) const;
   int focus() const;  // the context with batch labels at its points and with the lines of pinned designs
   void paintAxes(QPainter& painter, const QRectF& rect, const QRectF& plot) const;

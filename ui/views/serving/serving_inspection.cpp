@@ -3,8 +3,11 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "report/campaign_report.h"
+#include "serving/within_limits.h"
 #include "ui/session/comparisons.h"
 #include "ui/toolkit/value_scale.h"
+#include "ui/views/serving/serving_answer.h"
 
 namespace shardscape::ui {
 namespace {
@@ -22,20 +25,32 @@ void add_memory(Rows& rows, const SweptPhase& of, UnitSystem units) {
        << Row{tr("Sequences of a microbatch"), grouped_text(of.microbatch)};
 }
 
-Rows decode_rows(const SweptPhase& of, UnitSystem units) {
+// ", over the limit of 50 ms"
+QString over(double value, const std::optional<double>& limit) {
+  return limit && value > *limit ? tr(", over the limit of %1").arg(text_of(limit_text(*limit))) : QString();
+}
+
+Rows decode_rows(const ServedPoint& point, const ServingCanvas& canvas, UnitSystem units) {
+  const SweptPhase& of = point.decode;
   if (!of.valid()) return {{tr("Decode"), text_of(of.problem->what)}};
-  Rows rows{{tr("Time per output token"), seconds(of.figures.seconds)},
+  Rows rows{{tr("Time per output token"),
+             seconds(of.figures.seconds) + over(of.figures.seconds, canvas.limits().tpot)},
             {tr("Tokens/s to each sequence"), rate(1 / of.figures.seconds)},
             {tr("Tokens/s"), whole(of.figures.tokens_per_second)},
             {tr("Tokens/s per GPU"), rate(of.figures.tokens_per_gpu)},
             {tr("KV cache"), bytes_text(of.figures.kv_cache_bytes, units)}};
+  const RunningCost cost = output_cost(canvas.served(), point);
+  if (cost.dollars) rows << Row{tr("Dollars per million tokens"), text_of(dollars_text(*cost.dollars))};
+  if (cost.kwh) rows << Row{tr("kWh per million tokens"), rate(*cost.kwh)};
   add_memory(rows, of, units);
   return rows;
 }
 
-Rows prefill_rows(const SweptPhase& of, UnitSystem units) {
+Rows prefill_rows(const ServedPoint& point, const ServingCanvas& canvas, UnitSystem units) {
+  const SweptPhase& of = point.prefill;
   if (!of.valid()) return {{tr("Prefill"), text_of(of.problem->what)}};
-  Rows rows{{tr("Time to first token, last prompt"), seconds(of.figures.seconds)}};
+  Rows rows{{tr("Time to first token, last prompt"),
+             seconds(of.figures.seconds) + over(of.figures.seconds, canvas.limits().ttft)}};
   if (of.figures.first_seconds < 0.999 * of.figures.seconds)
     rows << Row{tr("Time to first token, first prompts"), seconds(of.figures.first_seconds)};
   rows << Row{tr("Prompt tokens/s"), whole(of.figures.tokens_per_second)}
@@ -54,9 +69,11 @@ Inspection inspect_served_point(const ServingCanvas& canvas, int at, Mode mode, 
   const auto& now = canvas.present();
   if (now && now->batch == p.batch && now->context == p.context)
     out.subtitle = tr("batch and context of the current design");
+  else if (p.within)
+    out.subtitle = tr("the largest batch of this context within the limits");
   else if (p.largest)
     out.subtitle = tr("the largest decode batch of this context that fits");
-  const Rows decode = decode_rows(p.decode, units), prefill = prefill_rows(p.prefill, units);
+  const Rows decode = decode_rows(p, canvas, units), prefill = prefill_rows(p, canvas, units);
   out.rows = decodes ? decode : prefill;
   for (const ServingCanvas::OtherDesign& other : canvas.others()) {
     const auto same = std::find_if(
@@ -85,12 +102,18 @@ Inspection inspect_sweep(const ServingSweep& sweep, Mode mode) {
   for (const auto& [context, batch] : sweep.largest)
     out.rows << Row{tr("%1 tokens").arg(grouped_text(context)),
                     batch > 0 ? tr("%1 sequences").arg(grouped_text(batch)) : tr("none")};
+  for (const auto& [context, batch] : sweep.within)
+    out.more << Row{tr("%1 tokens").arg(grouped_text(context)), answer_words(sweep, context)};
+  if (!out.more.isEmpty()) out.more_title = tr("Largest batch with %1").arg(limits_words(sweep.limits));
   out.why_title = tr("What is swept?");
   out.why = mode == Mode::Decode
                 ? tr("Every batch with every context: the time per output token, and the tokens per second. "
                      "Select a point for its figures; Enter makes the point the current design.")
                 : tr("Every batch of prompts with every length: the time to first token of the last prompt. "
                      "Select a point for its figures; Enter makes the point the current design.");
+  out.why += QLatin1Char(' ') +
+             tr("TTFT is the time to the first token of the last prompt when all prompts of the batch arrive "
+                "at once. Prompts that arrive one after the other wait for fewer others.");
   return out;
 }
 

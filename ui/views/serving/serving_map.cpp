@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "serving/within_limits.h"
 #include "ui/plot/axis_scale.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/plot/point_shape.h"
@@ -14,13 +15,22 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeft = 62, kTop = 50, kRight = 4, kBottom = 30, kMostWidth = 76, kMostHeight = 56, kGap = 2,
+constexpr double kLeft = 62, kTop = 50, kRight = 4, kBottom = 30, kMostWidth = 64, kMostHeight = 56, kGap = 2,
                  kApart = 8;
 
 void frame(QPainter& painter, const QRectF& box, const QColor& color, double width) {
   painter.setPen(QPen(color, width));
   painter.setBrush(Qt::NoBrush);
   painter.drawRect(box.adjusted(width / 2, width / 2, -width / 2, -width / 2));
+}
+
+// A triangle in the upper right corner of a cell that exceeds a limit.
+void paint_corner(QPainter& painter, const QRectF& box, const QColor& color) {
+  constexpr double kSide = 9;
+  painter.setPen(Qt::NoPen);
+  painter.setBrush(color);
+  const QPointF corner = box.topRight();
+  painter.drawPolygon(QPolygonF({corner, corner - QPointF(kSide, 0), corner + QPointF(0, kSide)}));
 }
 
 }  // namespace
@@ -102,12 +112,15 @@ QString ServingMap::text(int at) const {
 
 void ServingMap::changed() {
   batches_.clear();
-  largest_points_.assign(static_cast<size_t>(contexts()), -1);
+  answers_.clear();
+  if (sweep() && decodes() && contexts() > 0)
+    answers_.push_back({tr("at most"), &ServedPoint::largest, sweep()->largest});
+  if (sweep() && !sweep()->within.empty())
+    answers_.push_back({tr("in limits"), &ServedPoint::within, sweep()->within});
   low_ = high_ = 0;
   for (int i = 0; i < points(); ++i) {
     if (point(i).requested && std::find(batches_.begin(), batches_.end(), point(i).batch) == batches_.end())
       batches_.push_back(point(i).batch);
-    if (point(i).largest) largest_points_[static_cast<size_t>(contextOf(i))] = i;
   }
   // Colours span the points that fit, or all points if none fits.
   const bool any = [&] {
@@ -130,18 +143,24 @@ std::vector<int> ServingMap::inOrder(int context) const {
 }
 
 int ServingMap::columnOf(int at) const {
-  if (!point(at).requested) return static_cast<int>(batches_.size());
+  if (!point(at).requested) {
+    const auto in = std::find_if(answers_.begin(), answers_.end(),
+                                 [&](const Answers& of) { return point(at).*of.mark; });
+    return static_cast<int>(batches_.size()) + static_cast<int>(in - answers_.begin());
+  }
   return static_cast<int>(std::find(batches_.begin(), batches_.end(), point(at).batch) - batches_.begin());
 }
 
 QRectF ServingMap::cellIn(const QRectF& rect, int context, int column) const {
-  const double most = hasLargestColumn() ? kMostWidth + kApart : 0;
+  const double most = answers_.empty() ? 0 : kMostWidth * static_cast<double>(answers_.size()) + kApart;
   const double width = (rect.width() - kLeft - kRight - most) /
                        std::max<double>(1, static_cast<double>(batches_.size()));
   const double height = std::min(kMostHeight, (rect.height() - kTop - kBottom) / std::max(1, contexts()));
-  const double x = rect.left() + kLeft + width * column, y = rect.top() + kTop + height * context;
-  if (column == static_cast<int>(batches_.size()))
-    return QRectF(x + kApart, y, kMostWidth, height).adjusted(0, 0, -kGap, -kGap);
+  const int beyond = column - static_cast<int>(batches_.size());
+  const double x = rect.left() + kLeft + width * (column - std::max(0, beyond)),
+               y = rect.top() + kTop + height * context;
+  if (beyond >= 0)
+    return QRectF(x + kApart + beyond * kMostWidth, y, kMostWidth, height).adjusted(0, 0, -kGap, -kGap);
   return QRectF(x, y, width, height).adjusted(0, 0, -kGap, -kGap);
 }
 
@@ -152,10 +171,12 @@ QRectF ServingMap::cellIn(const QRectF& rect, int at) const {
 int ServingMap::pointAt(const QPointF& at) const {
   for (int i = 0; i < points(); ++i)
     if (cell(i).contains(at)) return i;
-  // The largest fitting batch may be one of the batches. Its cell in the last column is the same point.
-  for (int context = 0; hasLargestColumn() && context < contexts(); ++context)
-    if (cellIn(QRectF(rect()), context, static_cast<int>(batches_.size())).contains(at))
-      return largest_points_[static_cast<size_t>(context)];
+  // An answer may be one of the batches. Its cell in the last columns is the same point.
+  for (size_t column = 0; column < answers_.size(); ++column)
+    for (int i = 0; i < points(); ++i)
+      if (point(i).*answers_[column].mark &&
+          cellIn(QRectF(rect()), contextOf(i), static_cast<int>(batches_.size() + column)).contains(at))
+        return i;
   return -1;
 }
 
@@ -188,7 +209,22 @@ void ServingMap::paintCell(QPainter& painter, const QRectF& box, int at, const Q
                      veil);
   }
   painter.setPen(of && fits(at) ? readable(colors.text, behind) : colors.secondary);
-  painter.drawText(box, Qt::AlignCenter, metrics.elidedText(words, Qt::ElideRight, box.width()));
+  const QString over = of ? overWord(at) : QString();
+  const bool two_lines = !over.isEmpty() && box.height() >= 32;
+  painter.drawText(two_lines ? box.adjusted(0, 0, 0, -13) : box, Qt::AlignCenter,
+                   metrics.elidedText(words, Qt::ElideRight, box.width()));
+  if (over.isEmpty()) return;
+  paint_corner(painter, box, colors.bad);
+  if (!two_lines) return;
+  painter.setPen(of && fits(at) ? readable(colors.text, behind) : colors.secondary);
+  painter.drawText(box.adjusted(0, 13, 0, 0), Qt::AlignCenter,
+                   metrics.elidedText(over, Qt::ElideRight, box.width()));
+}
+
+// The limits that the point exceeds: "TTFT", "TPOT", "both".
+QString ServingMap::overWord(int at) const {
+  const bool first = breaks_ttft(point(at), limits()), each = breaks_tpot(point(at), limits());
+  return first && each ? tr("> both") : first ? tr("> TTFT") : each ? tr("> TPOT") : QString();
 }
 
 // The legend of the colours, below the cells. now: the point of the present design, or -1.
@@ -216,6 +252,15 @@ void ServingMap::paintLegend(QPainter& painter, const QRectF& rect, const QColor
            {QString(), mixed(ground, colors.secondary, 0.35), BarFill::Hatched}, ground);
   x += 22;
   word(tr("does not fit"));
+  if (limits().any()) {
+    x += 8;
+    painter.setPen(QPen(colors.line, 1));
+    painter.setBrush(Qt::NoBrush);
+    painter.drawRect(QRectF(x, below - 5, 16, 11));
+    paint_corner(painter, QRectF(x, below - 5, 16, 11), colors.bad);
+    x += 22;
+    word(tr("over a limit"));
+  }
   if (present()) {
     x += 8;
     frame(painter, QRectF(x, below - 5, 16, 11), colors.text, 2);
@@ -238,10 +283,10 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
                    Qt::AlignLeft | Qt::AlignVCenter, title());
   painter.drawText(QRectF(rect.left(), rect.top() + kTop - 20, kLeft - 8, 16),
                    Qt::AlignRight | Qt::AlignVCenter, tr("context"));
-  if (hasLargestColumn()) {
-    const QRectF box = cellIn(rect, 0, most);
+  for (size_t i = 0; i < answers_.size(); ++i) {
+    const QRectF box = cellIn(rect, 0, most + static_cast<int>(i));
     painter.drawText(QRectF(box.left() - 20, rect.top() + kTop - 20, box.width() + 20, 16),
-                     Qt::AlignRight | Qt::AlignVCenter, tr("at most"));
+                     Qt::AlignRight | Qt::AlignVCenter, answers_[i].title);
   }
   for (int column = 0; column < most; ++column) {
     const QRectF box = cellIn(rect, 0, column);
@@ -255,17 +300,20 @@ void ServingMap::paint(QPainter& painter, const QRectF& rect, const QColor& grou
   for (int i = 0; i < points(); ++i)
     if (point(i).requested) paintCell(painter, cellIn(rect, i), i, ground);
   for (int context = 0; context < contexts(); ++context) {
-    const auto& [tokens, batch] = sweep()->largest[static_cast<size_t>(context)];
-    const QRectF row = cellIn(rect, context, 0), box = cellIn(rect, context, most);
+    const int64_t tokens = sweep()->largest[static_cast<size_t>(context)].first;
+    const QRectF row = cellIn(rect, context, 0);
     const bool now = present() && present()->context == tokens;
     painter.setFont(now ? strong : small);
     painter.setPen(now ? colors.text : colors.secondary);
     painter.drawText(QRectF(rect.left(), row.top(), kLeft - 8, row.height()),
                      Qt::AlignRight | Qt::AlignVCenter, grouped_text(tokens));
-    if (!hasLargestColumn()) continue;
     painter.setFont(strong);
-    painter.setPen(batch > 0 ? colors.text : colors.bad);
-    painter.drawText(box, Qt::AlignRight | Qt::AlignVCenter, batch > 0 ? grouped_text(batch) : tr("none"));
+    for (size_t i = 0; i < answers_.size(); ++i) {
+      const int64_t batch = answers_[i].batches[static_cast<size_t>(context)].second;
+      painter.setPen(batch > 0 ? colors.text : colors.bad);
+      painter.drawText(cellIn(rect, context, most + static_cast<int>(i)), Qt::AlignRight | Qt::AlignVCenter,
+                       batch > 0 ? grouped_text(batch) : tr("none"));
+    }
   }
   painter.setFont(small);
   const int now = present() ? find(present()->batch, present()->context) : -1;

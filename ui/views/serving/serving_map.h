@@ -1,5 +1,5 @@
-// A sweep as a map of colours: contexts down, batches across, the largest fitting batch in the last column.
-// Each cell shows its figure.
+// A sweep as a map of colours: contexts down, batches across, the largest batches that fit and that keep the
+// limits in the last columns. Each cell shows its figure, and which limit it exceeds.
 #pragma once
 
 #include "ui/toolkit/value_scale.h"
@@ -21,6 +21,7 @@ class ServingMap : public ServingCanvas {
   std::optional<double> value(int at) const;  // empty: the point has no such figure
   bool fits(int at) const;                    // in the phase of the figure
   QString text(int at) const;                 // the text of the cell: "21.9"
+  QString overWord(int at) const;             // "> TTFT"; empty: the point keeps the limits
   QRectF cell(int at) const { return cellIn(QRectF(rect()), at); }
   QPointF place(int at) const override { return cell(at).center(); }
   int pointAt(const QPointF& at) const override;
@@ -33,9 +34,12 @@ class ServingMap : public ServingCanvas {
  private:
   QRectF cellIn(const QRectF& rect, int at) const;
   QRectF cellIn(const QRectF& rect, int context, int column) const;
-  // Whether the largest fitting batches have their own column.
-  bool hasLargestColumn() const { return decodes() && !largest_points_.empty(); }
-  int columns() const { return static_cast<int>(batches_.size()) + (hasLargestColumn() ? 1 : 0); }
+  // A column of answers to the right of the batches.
+  struct Answers {
+    QString title;
+    bool ServedPoint::*mark;
+    std::vector<std::pair<int64_t, int64_t>> batches;  // per context; 0: none
+  };
   int columnOf(int at) const;
   const SweptPhase& ofFigure(
       int at) const;  // the phase of the figure: times belong to one phase, other figures to the shown phase
@@ -44,8 +48,8 @@ class ServingMap : public ServingCanvas {
   void paintLegend(QPainter& painter, const QRectF& rect, const QColor& ground, int now) const;
   void paintCell(QPainter& painter, const QRectF& box, int at, const QColor& ground) const;
   ServingFigure figure_ = ServingFigure::TokensPerGpu;
-  std::vector<int64_t> batches_;     // the requested batches
-  std::vector<int> largest_points_;  // per context: the point of the largest fitting batch; -1: none fits
+  std::vector<int64_t> batches_;  // the requested batches
+  std::vector<Answers> answers_;
   double low_ = 0, high_ = 0;
 };
 

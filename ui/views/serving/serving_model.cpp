@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "serving/within_limits.h"
 #include "ui/plot/comparison_cells.h"
+#include "ui/views/serving/serving_answer.h"
 
 namespace shardscape::ui {
 namespace {
@@ -25,17 +27,23 @@ enum Column {
   Memory,
   Fits,
   Cache,
+  Dollars,
+  Energy,
+  Breaks,
+  Within,
   Remark
 };
 
 QString rate_text(double value) { return text_of(significant(value)); }
 QString whole_text(double value) { return grouped_text(static_cast<Wide>(value)); }
 
-QString remark_of(const ServedPoint& p, Mode mode) {
+QString remark_of(const ServedPoint& p, const ServiceLimits& limits, Mode mode) {
   if (const auto problem = point_problem(p)) return text_of(problem->what);
   if (!p.decode.fits && !p.prefill.fits) return ServingModel::tr("does not fit");
   if (!p.decode.fits) return ServingModel::tr("decode does not fit");
   if (!p.prefill.fits) return ServingModel::tr("prefill does not fit");
+  if (const QString over = broken_words(p, limits); !over.isEmpty()) return over;
+  if (p.within) return ServingModel::tr("largest within the limits");
   if (p.largest && mode == Mode::Decode) return ServingModel::tr("largest that fits");
   return {};
 }
@@ -58,6 +66,10 @@ std::vector<TableColumn> own_columns(const std::vector<std::string>& raw) {
                             ServingModel::tr("Memory"),
                             ServingModel::tr("Fits"),
                             ServingModel::tr("KV cache"),
+                            ServingModel::tr("$ per\nMtoken"),
+                            ServingModel::tr("kWh per\nMtoken"),
+                            ServingModel::tr("Over"),
+                            ServingModel::tr("Within"),
                             ServingModel::tr("Remark")};
   const QString tips[] = {
       ServingModel::tr("Tokens of each sequence"),
@@ -77,20 +89,25 @@ std::vector<TableColumn> own_columns(const std::vector<std::string>& raw) {
       ServingModel::tr("Highest memory in use of all ranks, in decode"),
       {},
       ServingModel::tr("Largest KV cache of all ranks"),
+      ServingModel::tr("Dollars per million output tokens, at the price of CLUSTER"),
+      ServingModel::tr("Energy per million output tokens"),
+      {},
+      {},
       {}};
   std::vector<TableColumn> columns;
   for (size_t c = 0; c < raw.size(); ++c)
     columns.push_back(
-        {labels[c], text_of(raw[c]), c != Remark && c != Largest && c != Fits && c != PromptFits, tips[c]});
+        {labels[c], text_of(raw[c]),
+         c != Remark && c != Largest && c != Fits && c != PromptFits && c != Breaks && c != Within, tips[c]});
   return columns;
 }
 
 }  // namespace
 
 QList<int> ServingModel::leftOut(Mode mode) {
-  QList<int> out{Largest, PromptRate, PromptFits, Rate, Fits};
+  QList<int> out{Largest, PromptRate, PromptFits, Rate, Fits, Breaks, Within};
   return out << (mode == Mode::Decode ? QList<int>{PromptMicrobatch, PromptMemory}
-                                      : QList<int>{Microbatch, Memory});
+                                      : QList<int>{Microbatch, Memory, Dollars, Energy});
 }
 
 void ServingModel::setSweep(const ServingSweep& sweep, Mode mode,
@@ -115,6 +132,7 @@ void ServingModel::setSweep(const ServingSweep& sweep, Mode mode,
       put(PromptMicrobatch, static_cast<double>(read.microbatch), grouped_text(read.microbatch));
       put(PromptMemory, static_cast<double>(read.memory), bytes_text(read.memory, units));
       row[PromptMemory].alarm = !read.fits;
+      row[Last].alarm = breaks_ttft(p, sweep.limits);
       row[PromptFits] = text_cell(read.fits ? tr("fits") : tr("does not fit"));
     }
     if (made.valid()) {
@@ -126,9 +144,14 @@ void ServingModel::setSweep(const ServingSweep& sweep, Mode mode,
       put(Cache, static_cast<double>(made.figures.kv_cache_bytes),
           bytes_text(made.figures.kv_cache_bytes, units));
       row[Memory].alarm = !made.fits;
+      row[PerToken].alarm = breaks_tpot(p, sweep.limits);
+      const RunningCost cost = output_cost(sweep.design, p);
+      if (cost.dollars) put(Dollars, *cost.dollars, rate_text(*cost.dollars));
+      if (cost.kwh) put(Energy, *cost.kwh, rate_text(*cost.kwh));
       row[Fits] = text_cell(made.fits ? tr("fits") : tr("does not fit"));
     }
-    row[Remark] = text_cell(remark_of(p, mode));
+    for (const Column column : {Breaks, Within}) row[column] = text_cell(text_of(raw[r + 1][column]));
+    row[Remark] = text_cell(remark_of(p, sweep.limits, mode));
     for (size_t c = 0; c < row.size(); ++c) row[c].raw = text_of(raw[r + 1][c]);
     for (const ServingCanvas::OtherDesign& other : others) {
       const auto same = std::find_if(

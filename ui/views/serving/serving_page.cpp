@@ -15,8 +15,10 @@
 
 #include "explore/values.h"
 #include "report/inference_report.h"
+#include "serving/within_limits.h"
 #include "ui/plot/chart_table.h"
 #include "ui/selection/selection_state.h"
+#include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
@@ -26,6 +28,8 @@
 #include "ui/toolkit/page_splitter.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/serving/limit_fields.h"
+#include "ui/views/serving/serving_answer.h"
 #include "ui/views/serving/serving_chart.h"
 #include "ui/views/serving/serving_inspection.h"
 #include "ui/views/serving/serving_model.h"
@@ -83,10 +87,11 @@ std::pair<std::vector<int64_t>, std::vector<int64_t>> ranges_of(const ServingSwe
 
 }  // namespace
 
-ServingPage::ServingPage(SelectionState* state, QWidget* parent)
+ServingPage::ServingPage(SelectionState* state, QWidget* parent, PageSettings* pages)
     : ViewPage(parent),
       state_(state),
       session_(state->session()),
+      pages_(pages ? pages : new PageSettings(this)),
       comparison_(
           state->session()->comparisons(), this,
           [](const ComparedDesign& of, const Ranges& ranges, std::stop_token stop) {
@@ -107,6 +112,7 @@ ServingPage::ServingPage(SelectionState* state, QWidget* parent)
   issue_ = new IssueLine(body);
   issue_->setVisible(false);
   rows->addWidget(issue_);
+  rows->addWidget(new LimitFields(pages_, body));
   splitter_ = new PageSplitter(QStringLiteral("serving"), body);
   rows->addWidget(splitter_, 1);
   pictures_ = new QStackedWidget(splitter_);
@@ -149,6 +155,7 @@ ServingPage::ServingPage(SelectionState* state, QWidget* parent)
   connect(table_, &QTableView::doubleClicked, this,
           [this](const QModelIndex& index) { makeCurrent(table_->sorted()->mapToSource(index).row()); });
   connect(session_, &Session::designChanged, this, &ServingPage::refresh);
+  connect(pages_, &PageSettings::changed, this, &ServingPage::refresh);
   connect(session_, &Session::estimateChanged, this, &ServingPage::showPresent);
   connect(session_, &Session::computingChanged, this, &ServingPage::showState);
   connect(session_, &Session::unitsChanged, this, &ServingPage::fill);
@@ -293,7 +300,7 @@ void ServingPage::enter(Mode mode) {
 }
 
 std::optional<ServingPage::SweepRequest> ServingPage::requestFromFields() {
-  SweepRequest out{without_batch(session_->design()), {}, {}};
+  SweepRequest out{without_batch(session_->design()), {}, {}, pages_->pages().limits};
   const std::tuple<QLineEdit*, const char*, std::vector<int64_t>*> fields[] = {
       {batches_, "batch", &out.batches}, {contexts_, "context_length", &out.contexts}};
   std::optional<Problem> wrong;
@@ -321,7 +328,9 @@ std::optional<ServingPage::SweepRequest> ServingPage::requestFromFields() {
 // Default ranges include the batch and context of the design. The sweep is still valid while these are among
 // its points.
 bool ServingPage::covers(const SweepRequest& request) const {
-  if (!shown_ || shown_request_ != request) return false;
+  SweepRequest other_limits = shown_request_;
+  other_limits.limits = request.limits;
+  if (!shown_ || other_limits != request) return false;
   const auto any = [&](const auto& is) {
     return std::any_of(shown_->points.begin(), shown_->points.end(), is);
   };
@@ -345,7 +354,7 @@ void ServingPage::refresh() {
   }
   const std::optional<SweepRequest> request = requestFromFields();
   if (!request) return showState();
-  if (covers(*request)) {
+  if (covers(*request) && shown_request_.limits == request->limits) {
     if (working_) job_.stop();
     working_ = cancelled_ = false;
     request_ = *request;
@@ -355,31 +364,38 @@ void ServingPage::refresh() {
   fill();
 }
 
+// In the thread of the job.
+ServingSweep ServingPage::swept(const Design& design, const SweepRequest& request, std::stop_token stop,
+                                const NewestJob::Post& post, const std::shared_ptr<PlanCache>& plans) {
+  const std::vector<int64_t> contexts = request.contexts.empty() ? usual_contexts(design) : request.contexts;
+  const std::vector<int64_t> batches = request.batches.empty() ? usual_batches(design, contexts, stop, plans)
+                                                               : request.batches;
+  return sweep(
+      design, batches, contexts, stop,
+      [&](size_t done, size_t of) {
+        post([this, done, of] {
+          done_ = done;
+          of_ = of;
+          showState();
+        });
+      },
+      plans);
+}
+
 void ServingPage::work(const SweepRequest& request) {
   request_ = request;
   working_ = true;
   cancelled_ = false;
   done_ = of_ = 0;
   dim_delay_.start();
-  job_.start([this, request, design = session_->design(), plans = session_->plans()](
+  // Other limits need no new sweep.
+  const std::shared_ptr<const ServingSweep> known = covers(request) ? shown_ : nullptr;
+  job_.start([this, request, known, design = session_->design(), plans = session_->plans()](
                  const NewestJob::Post& post, std::stop_token stop) {
-    const std::vector<int64_t> contexts = request.contexts.empty() ? usual_contexts(design)
-                                                                   : request.contexts;
-    const std::vector<int64_t> batches = request.batches.empty()
-                                             ? usual_batches(design, contexts, stop, plans)
-                                             : request.batches;
-    auto made = std::make_shared<const ServingSweep>(sweep(
-        design, batches, contexts, stop,
-        [&](size_t done, size_t of) {
-          post([this, done, of] {
-            done_ = done;
-            of_ = of;
-            showState();
-          });
-        },
-        plans));
+    auto made = std::make_shared<ServingSweep>(known ? *known : swept(design, request, stop, post, plans));
+    find_within_limits(*made, request.limits, stop, plans);
     if (stop.stop_requested()) return;
-    post([this, made, request] {
+    post([this, made = std::shared_ptr<const ServingSweep>(std::move(made)), request] {
       working_ = false;
       shown_ = made;
       shown_request_ = request;
@@ -408,7 +424,7 @@ void ServingPage::fill() {
     phase_ = shown_;
     if (mode() != Mode::Decode) {  // the largest fitting batch is a question of decode
       auto requested = std::make_shared<ServingSweep>(*shown_);
-      std::erase_if(requested->points, [](const ServedPoint& p) { return !p.requested; });
+      std::erase_if(requested->points, [](const ServedPoint& p) { return !p.requested && !p.within; });
       phase_ = std::move(requested);
     }
     const bool fresh = std::exchange(filled_, shown_) != shown_;
@@ -474,30 +490,7 @@ void ServingPage::showState() {
   stop_->setText(working_ ? tr("Cancel") : tr("Compute"));
   const int at = any ? chart_->selected() : -1;
   QString limits = any && working_ && late ? text : QString();
-  if (any && limits.isEmpty()) {
-    const auto runs = std::find_if(shown_->points.begin(), shown_->points.end(), [&](const ServedPoint& p) {
-      return mode() == Mode::Decode ? p.decode.valid() : p.prefill.valid();
-    });
-    if (cancelled_)
-      limits = text;
-    else if (runs == shown_->points.end())
-      limits = tr("No point can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
-    else if (!session_->computing() && !session_->current())
-      limits = tr("The current design cannot be built. Double click a point or press Enter to replace it");
-    else {
-      QStringList parts;
-      for (const auto& [context, batch] : shown_->largest) {
-        const QString most = batch > 0 ? grouped_text(batch) : tr("none");
-        parts << (parts.isEmpty()
-                      ? (batch > 0
-                             ? tr("At most %1 sequences of %2 tokens fit").arg(most, grouped_text(context))
-                             : tr("No sequences of %1 tokens fit").arg(grouped_text(context)))
-                      : tr("%1 of %2").arg(most, grouped_text(context)));
-      }
-      limits = parts.join(QStringLiteral(", "));
-      if (mode() != Mode::Decode) limits = tr("In decode %1").arg(limits.left(1).toLower() + limits.mid(1));
-    }
-  }
+  if (any && limits.isEmpty()) limits = cancelled_ ? text : caption();
   limits_->setText(limits);
   limits_->setVisible(at < 0);
   selection_text_->setVisible(at >= 0);
@@ -510,6 +503,28 @@ void ServingPage::showState() {
                "pipeline (decode rounds the batch up until it splits evenly). Undo reverts this (double "
                "click, Enter)")
           : tr("Select a point first. Its batch and context replace those of the current design"));
+}
+
+QString ServingPage::caption() const {
+  const bool runs = std::any_of(shown_->points.begin(), shown_->points.end(), [&](const ServedPoint& p) {
+    return mode() == Mode::Decode ? p.decode.valid() : p.prefill.valid();
+  });
+  if (!runs) return tr("No point can run: %1").arg(text_of(point_problem(shown_->points.front())->what));
+  if (!session_->computing() && !session_->current())
+    return tr("The current design cannot be built. Double click a point or press Enter to replace it");
+  if (const int64_t context = answered_context(*shown_, context_of(session_->design())))
+    return tr("%1, %2 tokens: %3")
+        .arg(limits_words(shown_->limits), grouped_text(context), answer_words(*shown_, context));
+  QStringList parts;
+  for (const auto& [context, batch] : shown_->largest) {
+    const QString most = batch > 0 ? grouped_text(batch) : tr("none");
+    parts << (parts.isEmpty()
+                  ? (batch > 0 ? tr("At most %1 sequences of %2 tokens fit").arg(most, grouped_text(context))
+                               : tr("No sequences of %1 tokens fit").arg(grouped_text(context)))
+                  : tr("%1 of %2").arg(most, grouped_text(context)));
+  }
+  const QString all = parts.join(QStringLiteral(", "));
+  return mode() == Mode::Decode ? all : tr("In decode %1").arg(all.left(1).toLower() + all.mid(1));
 }
 
 void ServingPage::selectPoint(int at) {

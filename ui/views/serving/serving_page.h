@@ -21,6 +21,7 @@ class QStackedWidget;
 namespace shardscape::ui {
 
 class ChartTable;
+class PageSettings;
 class PageSplitter;
 class ElidedLabel;
 class IssueLine;
@@ -35,7 +36,8 @@ class Session;
 class ServingPage : public ViewPage {
   Q_OBJECT
  public:
-  explicit ServingPage(SelectionState* state, QWidget* parent = nullptr);
+  // pages: has the limits of the service; null: the page has its own.
+  explicit ServingPage(SelectionState* state, QWidget* parent = nullptr, PageSettings* pages = nullptr);
   ServingChart* chart() const { return chart_; }
   ServingMap* map() const { return map_; }
   ChartTable* table() const { return table_; }
@@ -57,6 +59,7 @@ class ServingPage : public ViewPage {
   struct SweepRequest {                      // the input of a sweep
     Design design;                           // without batch and lengths
     std::vector<int64_t> batches, contexts;  // empty: default ranges
+    ServiceLimits limits;
     friend bool operator==(const SweepRequest&, const SweepRequest&) = default;
   };
   using Ranges = std::pair<std::vector<int64_t>, std::vector<int64_t>>;  // batches, contexts
@@ -68,9 +71,12 @@ class ServingPage : public ViewPage {
   bool covers(const SweepRequest& request) const;
   void refresh();
   void work(const SweepRequest& request);
+  ServingSweep swept(const Design& design, const SweepRequest& request, std::stop_token stop,
+                     const NewestJob::Post& post, const std::shared_ptr<PlanCache>& plans);
   void cancel();
   void fill();
   void showState();
+  QString caption() const;  // what fits, what keeps the limits, or why nothing can run
   void showPresent();
   void scrollToPresent();
   void fitTable();
@@ -82,6 +88,7 @@ class ServingPage : public ViewPage {
   ServingCanvas* canvas() const;
   SelectionState* state_;
   Session* session_;
+  PageSettings* pages_;
   NewestJob job_;
   QTimer typing_, dim_delay_;  // delay until typed ranges are used; delay until an old sweep is dimmed, so
                                // that quick sweeps do not flicker

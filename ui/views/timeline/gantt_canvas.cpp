@@ -43,8 +43,6 @@ void GanttCanvas::setEstimate(std::shared_ptr<const Estimate> estimate, std::sha
   steps_.insert(steps_.end(), others_.begin(), others_.end());
   limitRows();
   for (const GanttStep& step : steps_) details_.emplace_back().setStep(step.report, step.lanes);
-  if (before > 0)
-    for (double& seconds : overlay_.bookmarks) seconds *= length() / before;
   if (!same_shape || at_home_ || before <= 0) {
     fit();
   } else {  // keep the visible range in the new step

@@ -57,7 +57,8 @@ class GanttCanvas : public Canvas {
   void foldRow(int member, int stage, bool folded);
   void foldAll(bool folded);
   void moveRow(int row, int to);  // indices of the layout's rows; both of one design
-  // Bookmarks, in seconds of the step. They keep their relative places in a new step.
+  double stepSeconds() const;     // of the present design; 0: no step
+  // Bookmarks, in seconds of the present design's step.
   const std::vector<double>& bookmarks() const { return overlay_.bookmarks; }
   void setBookmarks(std::vector<double> seconds);
   void toggleBookmark();         // at the selected box, else at the mouse, else in the middle
@@ -72,7 +73,7 @@ class GanttCanvas : public Canvas {
   void itemSelected(int stage, int span, int op);
   void comparedItemSelected();  // a box of a compared design was selected
   void rangeMarked();           // range() is set
-  void bookmarksChanged();
+  void bookmarksChanged();      // by the person
   void cleared();
   void searchRequested();
 

@@ -109,12 +109,15 @@ std::optional<double> GanttCanvas::timeUnderMouse() const {
   return layout.seconds(mouse_->x());
 }
 
+double GanttCanvas::stepSeconds() const {
+  return steps_.empty() ? 0 : steps_.front().lanes->simulation().step_seconds;
+}
+
 void GanttCanvas::setBookmarks(std::vector<double> seconds) {
   std::sort(seconds.begin(), seconds.end());
+  if (seconds.size() != overlay_.bookmarks.size()) overlay_.bookmark = -1;
   overlay_.bookmarks = std::move(seconds);
-  overlay_.bookmark = -1;
   update();
-  Q_EMIT bookmarksChanged();
 }
 
 void GanttCanvas::toggleBookmark() {
@@ -131,6 +134,7 @@ void GanttCanvas::toggleBookmark() {
   setBookmarks(all);
   const auto set = std::find(overlay_.bookmarks.begin(), overlay_.bookmarks.end(), at);
   if (set != overlay_.bookmarks.end()) overlay_.bookmark = static_cast<int>(set - overlay_.bookmarks.begin());
+  Q_EMIT bookmarksChanged();
 }
 
 void GanttCanvas::goToBookmark(int by) {

@@ -17,6 +17,7 @@
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 #include "ui/views/timeline/span_text.h"
+#include "ui/views/timeline/time_axis.h"
 
 namespace shardscape::ui {
 namespace {
@@ -106,8 +107,8 @@ class Painter {
     AxisScale scale = linear_scale(layout.view().from,
                                    std::min(layout.seconds(plot.right()), longest(layout.steps()) * 1.0001));
     const double pixels = layout.scale() * (scale.to - scale.from);
-    const ValueScale unit = seconds_scale(
-        tick_step(scale.to - scale.from, std::max(2.0, pixels / kTickRoom)));
+    const ValueScale unit = time_axis_unit(
+        scale.to, tick_step(scale.to - scale.from, std::max(2.0, pixels / kTickRoom)));
     scale.divisor = unit.divisor;
     const QFont font = Theme::instance().uiFont(11);
     const QFontMetricsF metrics(font);

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QPainter>
 #include <QPushButton>
+#include <QScopedValueRollback>
 #include <QShowEvent>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "ui/plot/chart_table.h"
 #include "ui/plot/save_menu.h"
 #include "ui/session/comparisons.h"
+#include "ui/session/page_settings.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/file_slug.h"
@@ -61,10 +63,11 @@ TimelineHighlight combinedHighlight(const GanttSteps& steps, const Of& of) {
 
 }  // namespace
 
-TimelineView::TimelineView(SelectionState* state, QWidget* parent)
+TimelineView::TimelineView(SelectionState* state, QWidget* parent, PageSettings* pages)
     : QWidget(parent),
       state_(state),
       session_(state->session()),
+      pages_(pages ? pages : new PageSettings(this)),
       comparison_(
           state->session()->comparisons(), this,
           [](const ComparedDesign& of, int, std::stop_token) {
@@ -109,6 +112,8 @@ TimelineView::TimelineView(SelectionState* state, QWidget* parent)
     state_->selectInAllViews({}, this);
     showSharedSelection();
   });
+  connect(canvas_, &GanttCanvas::bookmarksChanged, this, &TimelineView::keepBookmarks);
+  connect(pages_, &PageSettings::changed, this, &TimelineView::showBookmarks);
   connect(canvas_, &GanttCanvas::rangeMarked, this, &TimelineView::showRange);
   connect(canvas_, &GanttCanvas::searchRequested, this, &TimelineView::activateSearch);
   connect(breakdown_, &BreakdownBar::categorySelected, this, [this](int category) {
@@ -173,7 +178,7 @@ QWidget* TimelineView::makeTools() {
   connect(search_field_, &SearchField::left, this, [this] { canvas_->setFocus(Qt::OtherFocusReason); });
   row->addWidget(search_field_, 2);
   row->addStretch(1);
-  rows_ = new SegmentedControl(tr("Rows of each design"), {tr("All stages"), tr("One stage")}, tools);
+  rows_ = new SegmentedControl(tr("Rows of each design"), {tr("All rows"), tr("One row")}, tools);
   rows_->setObjectName(QStringLiteral("timeline_rows"));
   rows_->setToolTip(
       tr("All stages of every design, or the selected stage of the current design with the stages at the "
@@ -184,10 +189,10 @@ QWidget* TimelineView::makeTools() {
   });
   rows_->hide();
   row->addWidget(rows_);
-  critical_ = new QPushButton(tr("Highlight critical path"), tools);
+  critical_ = new QPushButton(tr("Highlight path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
   critical_->setCheckable(true);
-  critical_->setToolTip(tr("Highlights the longest path through the step, which sets the step time"));
+  critical_->setToolTip(tr("Highlights the critical path: the longest path through the step, which sets the step time"));
   connect(critical_, &QPushButton::toggled, this, [this](bool on) { canvas_->setCritical(on); });
   row->addWidget(critical_);
   const auto add = [&](const QString& text, const QString& name, const QString& tip, auto action) {
@@ -213,6 +218,20 @@ void TimelineView::fit() { canvas_->fit(); }
 void TimelineView::activateSearch() { search_field_->activate(); }
 
 // An invisible timeline is not updated.
+// Bookmarks are kept as parts of the step, so that they keep their places in a step of another length.
+void TimelineView::showBookmarks() {
+  std::vector<double> seconds;
+  for (const double part : pages_->pages().bookmarks) seconds.push_back(part * canvas_->stepSeconds());
+  if (canvas_->stepSeconds() > 0 && !keeping_) canvas_->setBookmarks(std::move(seconds));
+}
+
+void TimelineView::keepBookmarks() {
+  std::vector<double> parts;
+  for (const double seconds : canvas_->bookmarks()) parts.push_back(seconds / canvas_->stepSeconds());
+  const QScopedValueRollback<bool> guard(keeping_, true);
+  pages_->setBookmarks(std::move(parts));
+}
+
 void TimelineView::refresh() {
   fade();
   if (!isVisible()) return;
@@ -223,6 +242,7 @@ void TimelineView::refresh() {
                                               : nullptr;
   if (!lanes_ && estimate_) canvas_->setMessage(QString::fromStdString(estimate_->no_time_reason));
   canvas_->setEstimate(lanes_ ? estimate_ : nullptr, lanes_);
+  showBookmarks();
   heading_->setText(lanes_ ? tr("Where %1 go").arg(seconds_text(lanes_->simulation().step_seconds))
                            : tr("Where the time goes"));
   filled_stage_ = -1;

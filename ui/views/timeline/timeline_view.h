@@ -20,6 +20,7 @@ class BreakdownBar;
 class ChartTable;
 class ElidedLabel;
 class GanttCanvas;
+class PageSettings;
 class SaveMenu;
 class SearchField;
 class SegmentedControl;
@@ -30,7 +31,8 @@ class SpansModel;
 class TimelineView : public QWidget {
   Q_OBJECT
  public:
-  explicit TimelineView(SelectionState* state, QWidget* parent = nullptr);
+  // pages: has the bookmarks; null: the view has its own.
+  explicit TimelineView(SelectionState* state, QWidget* parent = nullptr, PageSettings* pages = nullptr);
   GanttCanvas* canvas() const { return canvas_; }
   BreakdownBar* breakdown() const { return breakdown_; }
   ChartTable* table() const { return table_; }
@@ -66,6 +68,8 @@ class TimelineView : public QWidget {
   void refresh();
   void fade();
   void fillBreakdown();
+  void showBookmarks();
+  void keepBookmarks();
   void placeComparedDesigns();  // shows the steps of pinned designs that are computed
   void showRows();              // all stages, or one stage of every design
   void fillTable();
@@ -93,6 +97,7 @@ class TimelineView : public QWidget {
   SelectionState* state_;
 
   Session* session_;
+  PageSettings* pages_;
   QLabel* heading_;
   SegmentedControl *time_scope_, *rows_;
   bool rows_chosen_ = false;  // chosen by the person; otherwise the number of rows decides
@@ -110,6 +115,7 @@ class TimelineView : public QWidget {
   ComparisonResults<Lanes> comparison_;
   TimelineHighlight searched_, selection_highlight_;
   std::vector<ItemRef> found_;
+  bool keeping_ = false;  // the bookmarks of the canvas are being kept
   int filled_stage_ = -1, category_ = -1;
   Shown shown_ = Shown::Step;
 };

@@ -545,6 +545,8 @@ class ValidateModelTest : public QObject {
     row("decode", "mode=decode ep=8 microbatch=2 batch=8", ProblemCode::EpIndivisibleRanks, "etp=1");
     row("decode of one sequence", "mode=decode ep=8 batch=4", ProblemCode::EpIndivisibleRanks,
         "etp=1 dispatcher=allgather");
+    row("decode over a part of the ranks", "mode=decode ep=8 dp=12 batch=12", ProblemCode::EpIndivisibleRanks,
+        "etp=1 microbatch=2 batch=24");
     row("odd prompt", "mode=prefill ep=8 etp=1 seq=4095", ProblemCode::ExpertTokensIndivisibleByTp,
         "dispatcher=allgather");
     row("odd prompt, sent", "mode=prefill ep=4 etp=1 seq=4095", ProblemCode::ExpertTokensIndivisibleByTp,
@@ -582,6 +584,9 @@ class ValidateModelTest : public QObject {
       offered << all.join(' ');
     }
     QVERIFY2(offered.contains(setting), qPrintable(offered.join("; ")));
+    // Engines that serve spread experts over tp: this comes first, and in training last.
+    if (code == ProblemCode::EpIndivisibleRanks)
+      QVERIFY((trains(design) ? offered.back() : offered.front()).startsWith("etp=1"));
   }
 };
 

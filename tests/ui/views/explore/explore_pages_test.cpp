@@ -65,6 +65,13 @@ void showsTheFiguresOfAll(ExploreWindow& w, const Design& before) {
         std::abs(
             page.model()->index(row, ComparisonModel::percent(member)).data(TableModel::RawRole).toDouble() -
             100 * by / step->values[0]) < 1e-6);
+    // Better and worse differ by colour and by sign.
+    const Verdict verdict = step->verdict(static_cast<size_t>(member));
+    const QModelIndex cell = page.model()->index(row, ComparisonModel::difference(member));
+    QCOMPARE(cell.data(TableModel::GoodRole).toBool(), verdict == Verdict::Better);
+    QCOMPARE(cell.data(TableModel::AlarmRole).toBool(), verdict == Verdict::Worse);
+    QCOMPARE(cell.data().toString().startsWith("✓ "), verdict == Verdict::Better);
+    QCOMPARE(cell.data().toString().startsWith("✗ "), verdict == Verdict::Worse);
     QCOMPARE(page.model()->headerData(ComparisonModel::value(member), Qt::Horizontal).toString(),
              Comparisons::letter(member));
   }

@@ -14,10 +14,14 @@
 #include "memory/estimate.h"
 #include "offscreen.h"
 #include "report/inference_report.h"
+#include "serving/within_limits.h"
 #include "ui/inspector/inspector_panel.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/save_menu.h"
+#include "ui/selection/selection_state.h"
 #include "ui/session/comparisons.h"
+#include "ui/session/page_settings.h"
+#include "ui/shell/document.h"
 #include "ui/shell/message_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/toolkit/elided_label.h"
@@ -61,6 +65,16 @@ struct ServingWindow : ExploreWindow {
     }
     wait();
   }
+  void limit(const char* name, const char* text) {
+    auto& field = part<QLineEdit>(name);
+    field.setFocus();
+    field.selectAll();
+    QTest::keyClick(&field, Qt::Key_Delete);
+    QTest::keyClicks(&field, QString::fromLatin1(text));
+    QTest::keyClick(&field, Qt::Key_Return);
+    wait();
+  }
+  SelectionState& state() { return *main.findChild<SelectionState*>(); }
   void showMap() { QTest::mouseClick(part<ui::SegmentedControl>("serving_which").button(1), Qt::LeftButton); }
 };
 
@@ -406,6 +420,93 @@ class ServingTest : public QObject {
              expected.points.front().decode.figures.tokens_per_gpu);
     w.session.comparisons()->clear();
     QTRY_VERIFY(w.chart().others().empty());
+  }
+
+  // Two limits answer which batch to serve: a line in the chart, marks on the cells, a sentence, a document.
+  void limitsOfLatency() {
+    ServingWindow w;
+    const auto before = w.serving().shown();
+    QVERIFY(w.chart().limitPlace() == std::nullopt);
+    w.limit("tpot_limit", "20 ms");
+    w.limit("ttft_limit", "3s");
+    const ServiceLimits limits{3, 0.02};
+    QVERIFY(w.serving().shown()->limits == limits);
+    QVERIFY(w.main.document()->pages()->pages().limits == limits);
+    QVERIFY(w.main.isWindowModified());
+    ServingSweep expected = *before;
+    find_within_limits(expected, limits);
+    QCOMPARE(csv_text(*w.serving().model()).toStdString(), sweep_csv(expected));
+    QCOMPARE(w.serving().shown()->within, expected.within);
+    // The sentence is about the context of the design.
+    const auto answer = std::find_if(expected.points.begin(), expected.points.end(),
+                                     [](const ServedPoint& p) { return p.within && p.context == 4096; });
+    QVERIFY(answer != expected.points.end());
+    const QString sentence = w.part<ElidedLabel>("serving_limits").text();
+    QVERIFY2(sentence.startsWith(QString("TTFT ≤ 3 s and TPOT ≤ 20 ms, 4,096 tokens: %1 sequences, ")
+                                     .arg(QString::fromStdString(grouped(answer->batch)))),
+             qPrintable(sentence));
+    QVERIFY(sentence.contains("per million output tokens"));
+    // The line lies between the points that keep the limit and those that exceed it.
+    QVERIFY(w.chart().limitPlace());
+    for (int i = 0; i < w.chart().points(); ++i)
+      if (w.chart().phase(i).valid() && w.chart().shows(i))
+        QCOMPARE(w.chart().place(i).x() > *w.chart().limitPlace(), w.chart().phase(i).figures.seconds > 0.02);
+    int within = -1, over = -1;
+    for (int i = 0; i < w.chart().points(); ++i) {
+      if (w.chart().point(i).within && w.chart().point(i).context == 4096) within = i;
+      if (w.map().fits(i) && w.chart().point(i).requested && w.map().overWord(i) == "> TTFT") over = i;
+    }
+    QVERIFY(within >= 0 && over >= 0);
+    QVERIFY(w.chart().tip(within).contains("the largest batch within the limits"));
+    QVERIFY(w.chart().tip(over).contains("Over the TTFT limit"));
+    QTest::mouseClick(&w.chart(), Qt::LeftButton, {}, w.chart().place(within).toPoint());
+    QCOMPARE(w.state().inspection().subtitle, QString("the largest batch of this context within the limits"));
+    QTest::keyClick(&w.chart(), Qt::Key_Escape);
+    QCOMPARE(w.state().inspection().more_title, QString("Largest batch with TTFT ≤ 3 s and TPOT ≤ 20 ms"));
+    // A cell over a limit has a corner and a word; its neighbour has none.
+    w.showMap();
+    const QImage map = w.map().grab().toImage();
+    const auto corner = [&](int at) {
+      return map.pixelColor(w.map().cell(at).topRight().toPoint() + QPoint(-3, 2));
+    };
+    QCOMPARE(corner(over), Theme::instance().colors().bad);
+    QVERIFY(corner(w.map().find(1, 1024)) != Theme::instance().colors().bad);
+    QVERIFY(w.map().overWord(w.map().find(1, 1024)).isEmpty());
+    QCOMPARE(w.map().pointAt(w.map().cell(within).center()), within);
+    // Without limits, all of this is gone.
+    w.limit("tpot_limit", "");
+    w.limit("ttft_limit", "");
+    QCOMPARE(w.chart().points(), static_cast<int>(before->points.size()));
+    QVERIFY(w.part<ElidedLabel>("serving_limits").text().startsWith("At most "));
+  }
+
+  void aLimitNeedsAUnit() {
+    ServingWindow w;
+    w.limit("tpot_limit", "20");
+    auto& issue = w.part<QWidget>("limit_issue");
+    QVERIFY(issue.isVisible());
+    QVERIFY(!w.main.document()->pages()->pages().limits.any());
+    QTest::mouseClick(issue.findChild<QPushButton*>(), Qt::LeftButton);
+    QVERIFY(!issue.isVisible());
+    QCOMPARE(w.part<QLineEdit>("tpot_limit").text(), QString("20 ms"));
+    QCOMPARE(*w.main.document()->pages()->pages().limits.tpot, 0.02);
+    // The fields show the limits of an opened document.
+    w.main.document()->pages()->set({{1.5, std::nullopt}, {}});
+    QCOMPARE(w.part<QLineEdit>("ttft_limit").text(), QString("1.5 s"));
+    QVERIFY(w.part<QLineEdit>("tpot_limit").text().isEmpty());
+  }
+
+  // In prefill, the axis is the time to first token: its limit is the line.
+  void prefillShowsTheLimitOfTheFirstToken() {
+    ServingWindow w(Mode::Prefill);
+    w.limit("ttft_limit", "3 s");
+    QVERIFY(w.chart().limitPlace());
+    QVERIFY(std::any_of(w.serving().shown()->points.begin(), w.serving().shown()->points.end(),
+                        [](const ServedPoint& p) { return p.within; }));
+    w.limit("ttft_limit", "");
+    w.limit("tpot_limit", "20 ms");
+    QVERIFY(!w.chart().limitPlace());
+    QVERIFY(w.part<QWidget>("ttft_note").isVisible());
   }
 
   void isSaved() {

@@ -7,8 +7,10 @@
 
 #include "offscreen.h"
 #include "timeline_parts.h"
+#include "ui/session/page_settings.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
+#include "ui/views/timeline/time_axis.h"
 #include "ui/views/timeline/timeline_view.h"
 
 using namespace shardscape;
@@ -17,7 +19,7 @@ using namespace shardscape::ui;
 namespace {
 
 struct Opened {
-  explicit Opened(QSize size = {1000, 760}) : state(&session), view(&state) {
+  explicit Opened(QSize size = {1000, 760}) : state(&session), view(&state, nullptr, &pages) {
     pipelined(session);
     open(view, size);
     canvas().setFocus();
@@ -40,6 +42,7 @@ struct Opened {
 
   Session session;
   SelectionState state;
+  PageSettings pages;
   TimelineView view;
 };
 
@@ -230,6 +233,15 @@ class TimelineNavigationTest : public QObject {
              qPrintable(QString::number(high.layout().height() / high.layout().plot().height())));
   }
 
+  // "5.0 s" next to a step of 5.19 s, not "5,000 ms".
+  void theAxisHasTheUnitOfTheStep() {
+    QCOMPARE(time_axis_unit(5.19, 0.5).unit, QString("s"));
+    QCOMPARE(time_axis_unit(5.19, 0.001).unit, QString("s"));
+    QCOMPARE(time_axis_unit(5.19, 0.0005).unit, QString("ms"));
+    QCOMPARE(time_axis_unit(0.2, 0.05).unit, QString("ms"));
+    QCOMPARE(time_axis_unit(0.2, 5e-8).unit, QString("µs"));
+  }
+
   void bookmarksAreSetAndFound() {
     Opened o;
     const ItemRef early = o.view.lanes()->of_action(0, Pass::Forward, 1, 0),
@@ -262,6 +274,27 @@ class TimelineNavigationTest : public QObject {
     set(o.session, {{"seq", "16384"}});
     QTRY_VERIFY(o.view.lanes() && o.view.lanes()->simulation().step_seconds > step);
     QVERIFY(near(o.canvas().bookmarks()[0] / o.simulation().step_seconds, first / step));
+    // The settings of the pages hold the bookmarks, for the document. Others can set them.
+    QCOMPARE(o.pages.pages().bookmarks.size(), size_t{1});
+    QVERIFY(near(o.pages.pages().bookmarks[0], first / step));
+    o.pages.setBookmarks({0.5, 0.75});
+    QVERIFY(near(o.canvas().bookmarks()[1], 0.75 * o.simulation().step_seconds));
+    QCOMPARE(o.pages.pages().bookmarks, (std::vector<double>{0.5, 0.75}));
+  }
+
+  // Bookmarks of an opened document wait for the step.
+  void bookmarksWaitForTheStep() {
+    PageSettings pages;
+    Session session;
+    SelectionState state(&session);
+    TimelineView view(&state, nullptr, &pages);
+    pages.setBookmarks({0.25});
+    QVERIFY(view.canvas()->bookmarks().empty());
+    pipelined(session);
+    open(view, {1000, 760});
+    QCOMPARE(view.canvas()->bookmarks().size(), size_t{1});
+    QVERIFY(near(view.canvas()->bookmarks()[0], 0.25 * session.estimate()->simulation->step_seconds));
+    QCOMPARE(pages.pages().bookmarks, std::vector<double>{0.25});
   }
 };
 
