@@ -13,6 +13,7 @@
 #include "ui/views/graph/graph_scene.h"
 #include "ui/views/graph/graph_search.h"
 
+class QComboBox;
 class QPushButton;
 
 namespace shardscape::ui {
@@ -34,6 +35,7 @@ class GraphView : public QWidget {
   void waitForGraph() { scene_->waitForSheet(); }  // blocks until the present report is drawn
   GraphScene* scene() { return scene_; }
   GraphCanvas* canvas() { return canvas_; }
+  QComboBox* heatChoice() { return heat_choice_; }
   DesignChoice* designChoice() { return choice_; }
   bool compared() const { return comparison_.ready(); }  // with all pinned designs
   void stepDifference(int by);  // by: 1 for the next marked difference, -1 for the previous
@@ -68,6 +70,7 @@ class GraphView : public QWidget {
   void inspectAgain();
   void followSelection(const QObject* by);  // shows a selection of another view
   void markSelected();
+  void colourNodes();  // by the chosen quantity
   static NodeId nodeOf(const Selection& selection, const GraphTree& tree);
   static Selection selectionFor(const NodeId& id, int units);  // Nothing for a stage node
   std::shared_ptr<const Report> shown() const;
@@ -79,6 +82,7 @@ class GraphView : public QWidget {
   GraphScene* scene_;
   GraphCanvas* canvas_;
   SegmentedControl* passes_ = nullptr;
+  QComboBox* heat_choice_ = nullptr;
   SearchField* search_field_ = nullptr;
   QWidget* difference_bar_ = nullptr;
   DesignChoice* choice_ = nullptr;
