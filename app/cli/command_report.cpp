@@ -61,6 +61,7 @@ int run(const Arguments& arguments) {
                            fragmentation_text(*segments) +
                            warning(segments_warning(*report.memory, *segments)) +
                            (advice ? advice_text(*advice) : "") + time_text(*simulation) +
+                           row_times_text(report, *simulation) +
                            running_cost_text(running_cost(report.design.cluster, report.ranks,
                                                           simulation->tokens_per_second)) +
                            inference_text(report, *simulation));

@@ -8,6 +8,7 @@
 #include "base/data_dir.h"
 #include "base/number_text.h"
 #include "base/suggest.h"
+#include "design/cluster.h"
 #include "design/document.h"
 #include "design/examples.h"
 #include "design/knobs/knobs.h"
@@ -243,6 +244,7 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
   if (const std::string* architecture = arguments.value("--architecture"))
     design.model.architecture = *architecture;
   bool good = true;
+  const ClusterSpec before = design.cluster;
   for (const Knob& knob : knobs()) {
     const std::string* text = arguments.value(knob.flag());
     if (!text || left_out.count(knob.id)) continue;
@@ -252,6 +254,7 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
     }
   }
   if (!good) return kWrongUsage;
+  if (!arguments.has("--gpus-per-node")) follow_node_size(design.cluster, before);
   if (model) {
     const bool batch = arguments.has("--batch") || states_batch(arguments);
     if (!batch) design.workload.batch = usual_batch(design);

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "ui/inspector/node_times.h"
 #include "ui/inspector/saved_edges.h"
 #include "ui/toolkit/display_text.h"
 #include "ui/toolkit/graph_text.h"
@@ -216,10 +217,11 @@ void inspect_stage(const GraphTree& tree, int stage, int count, UnitSystem syste
 
 }  // namespace
 
-Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes,
-                        UnitSystem system) {
+Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes, UnitSystem system,
+                        const Simulation* simulation) {
   Inspection out;
   if (id.level == NodeLevel::Root) return out;
+  if (simulation) out.figures = time_figures(tree, id, units, passes, system, *simulation);
   if (id.level == NodeLevel::Stage) {
     inspect_stage(tree, id.stage, units, system, out);
     return out;

@@ -25,6 +25,7 @@ ValueScale flop_scale(double largest);
 ValueScale flop_parts_scale(double whole);
 
 QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001", "0"
+QString scaled_real_text(double value, const ValueScale& scale);
 QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB", in the shared unit
 QString bytes_text(Wide bytes, UnitSystem units);          // "61.3 GiB"
 QString exact_bytes_text(Wide bytes);                      // "65,820,000,000 bytes"

@@ -87,8 +87,8 @@ void add_cluster(TableWriter& table) {
                "bandwidth.");
   table.number(member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1,
                kMaxGpusPerNode,
-               "Ranks that share the fast links of a node, or of a rack-scale domain such as NVL72. "
-               "Groups over several nodes communicate over the network.");
+               "Ranks that share the NICs of a node. Follows the accelerator and the network: 4 for GB200 "
+               "NVL72, whose scale-up domain is the rack. Another value than that of the network stays.");
   table.section("Network", true);
   table.choice(member<cluster, &C::network>(), "network", "Network", network_choices(),
                "Links between accelerators, from the catalogue. The knobs below override single "
