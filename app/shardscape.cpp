@@ -63,11 +63,10 @@ void set_up(QCommandLineParser& parser) {
        "light|dark|system"});
   parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
   parser.addOption({"example", "An example to open; `shardscape-cli examples` lists them.", "ID"});
-  parser.addOption(
-      {"frame-log",
-       "Write what a person waits for to FILE (CSV): each input, milliseconds to the next painted\n"
-       "frame, and to the frame with the new figures.",
-       "FILE"});
+  parser.addOption({"frame-log",
+                    "Write latencies to FILE (CSV): each input, milliseconds to the next painted\nframe, and "
+                    "to the frame with the new figures.",
+                    "FILE"});
   parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
 }
 
@@ -141,7 +140,7 @@ int main(int argc, char** argv) {
   }
   if (!parser.positionalArguments().isEmpty()) {
     return usage_error("unexpected \"" + parser.positionalArguments().front() +
-                       "\"; a design is opened by --design FILE");
+                       "\"; --design FILE opens a design");
   }
   ui::ThemeChooser::instance().choose(theme);
   const bool renders = parser.isSet("render");
@@ -160,8 +159,7 @@ int main(int argc, char** argv) {
     return render(window, parser.value("render"));
   }
   if (const QString log = parser.value("frame-log"); !log.isEmpty() && !window.frameClock()->logTo(log))
-    return usage_error("--frame-log cannot write \"" + log +
-                       "\"; give a file in a folder that can be written");
+    return usage_error("--frame-log cannot write \"" + log + "\"; give a file in a writable folder");
   ui::quitOnSignal(&app);
   window.restoreLayout();
   window.offerUnsaved(unsaved);

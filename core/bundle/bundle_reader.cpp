@@ -97,7 +97,7 @@ class BundleReader {
       std::string names;
       for (const auto& [name, ranks] : families) names += (names.empty() ? "" : ", ") + name;
       return findings_.error("SEVERAL_NAMES", -1, -1,
-                             "traces with several names: " + names + "; one bundle has one name");
+                             "traces with several names: " + names + "; a bundle has only one name");
     }
     const auto& [name, ranks] = *families.begin();
     const int64_t count = out_.config.ranks > 0 ? out_.config.ranks : ranks.rbegin()->first + 1;

@@ -43,7 +43,7 @@ std::string ValidCount::text() const { return grouped(size) + ", " + valid_text(
 
 std::string ValidCount::valid_text() const {
   if (exact) return "of which " + grouped(static_cast<Wide>(valid)) + " valid";
-  if (valid == 0) return "of which few are valid, if any";
+  if (valid == 0) return "few or none of them valid";
   // The sample supports two significant digits.
   const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
   return "of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) + " valid";

@@ -169,7 +169,7 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
         }))
       continue;
     return Problem(ProblemCode::ObjectiveUnavailable, "objective",
-                   std::string(chosen.label) + " is not known: " + unknown_reason(objective, designs.back()),
+                   std::string(chosen.label) + " is unknown: " + unknown_reason(objective, designs.back()),
                    std::string_view(chosen.id) == "cost"
                        ? "a price per GPU hour (--price), or another objective"
                        : "another objective");
@@ -182,7 +182,8 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
 Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
                             const SearchCallbacks& callbacks, std::stop_token stop) {
   if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards)
-    return Problem(ProblemCode::ShardInvalid, "shard", "there is no such shard", "i/n with i below n");
+    return Problem(ProblemCode::ShardInvalid, "shard", "this shard does not exist",
+                   "i/n, where i is below n");
   if (options.guided && options.shards > 1)
     return Problem(ProblemCode::GuidedSearchSharded, "shard", "a guided search cannot be split",
                    "an exhaustive search, or no shards");

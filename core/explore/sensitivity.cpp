@@ -187,7 +187,7 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
     ScalePoint point{gpus, dp, d.workload.batch, "", {}, 0, {}, {}};
     if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0)
-      point.wrong = "the batch of this size is not a whole number";
+      point.wrong = "the batch at this size is not a whole number";
     else if (const auto problem = first_problem(d))
       point.wrong = problem->what;
     out.push_back(std::move(point));

@@ -23,8 +23,8 @@ std::string values_text(const JsonFile& file, const std::string& id, const json&
   const auto one = [&](const json& v) -> std::string {
     if (v.is_string()) return v.get<std::string>();
     if (v.is_number() || v.is_boolean()) return v.dump();
-    file.fail(ProblemCode::DataValue, id, "\"" + id + "\" has " + v.dump() + " among its values",
-              "numbers, true, false, or texts such as \"1..64*2\" and \"all\"");
+    file.fail(ProblemCode::DataValue, id, "\"" + id + "\" has " + v.dump() + " in its values",
+              "numbers, true, false, or strings such as \"1..64*2\" and \"all\"");
   };
   if (!value.is_array()) return one(value);
   if (value.empty())
@@ -92,7 +92,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
     for (const json& constraint : file.array(file.root(), "constraints")) {
       if (!constraint.is_string())
         file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is not a constraint",
-                  "a text such as \"tp*cp<=node\"");
+                  "a string such as \"tp*cp<=node\"");
       spec.constraints.push_back(constraint.get<std::string>());
     }
   if (const auto it = file.root().find("memory_margin"); it != file.root().end()) {

@@ -90,7 +90,7 @@ PageSection layout_section(const Report& report) {
 }
 
 PageSection memory_section(const MemoryTimeline& memory) {
-  PageSection out{"Memory per GPU at the peak of each stage", {}, {}, memory_picture(memory)};
+  PageSection out{"Peak memory per GPU, by stage", {}, {}, memory_picture(memory)};
   PageRow heading{"stage"};
   std::vector<size_t> used;
   for (size_t c = 0; c < static_cast<size_t>(kAllMemoryCategories); ++c)

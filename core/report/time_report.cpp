@@ -111,11 +111,11 @@ std::string with_time(const std::string& json, const Report& report, const Simul
 }
 
 std::string mfu_convention() {
-  return "MFU compares model FLOPs per second with the dense peak of the storage type, even if matrix "
-         "products run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k "
-         "experts, without recomputation, with masked attention scores counted in full. HFU compares the "
-         "FLOPs that kernels compute with the same peak. They include recomputation and padding, and exclude "
-         "the tiles that fused attention skips under a mask, so HFU can be below MFU.";
+  return "MFU is the model FLOPs utilization: model FLOPs per second as a share of the GPU's dense peak in "
+         "the storage type, even if GEMMs run in a narrower type. Model FLOPs follow Megatron-LM: the tokens "
+         "and their top-k experts, without recomputation, with masked attention scores counted in full. HFU "
+         "counts the FLOPs that kernels execute against the same peak. They include recomputation and "
+         "padding, and exclude the tiles that fused attention skips under a mask, so HFU can be below MFU.";
 }
 
 std::string above_peak_text(const Simulation& s) {
@@ -123,8 +123,7 @@ std::string above_peak_text(const Simulation& s) {
   std::string why;
   const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
   if (s.masked_tflops > 0 && s.mfu > 1)
-    add("model FLOPs count masked scores in full, as Megatron-LM does, and fused attention skips most of "
-        "them");
+    add("model FLOPs count masked scores in full, as in Megatron-LM, but fused attention skips most of them");
   if (const double peak = peak_flops(*s.machine.accelerator, s.product_type) * 1e-12; peak > s.peak_tflops)
     add("matrix products run in " + std::string(dtype_name(s.product_type)) + " at up to " +
         significant(peak) + " TFLOP/s");

@@ -231,12 +231,12 @@ void SyncSimulator::begin() {
   if (parts_->sync.strategy != SyncStrategy::DdpFlat &&
       parts_->sync.strategy != SyncStrategy::DistributedOptimizer)
     return;
-  pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero the gradients", kNoNode);
+  pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero gradients", kNoNode);
 }
 
 void SyncSimulator::norm() {
   if (graph_.structure.clip_grad_norm)
-    pass(value(parts_->offloaded.gradient_bytes), "norm of the gradients", reduced());
+    pass(value(parts_->offloaded.gradient_bytes), "gradient norm", reduced());
 }
 
 void SyncSimulator::reduce() {

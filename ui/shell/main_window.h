@@ -81,7 +81,7 @@ class MainWindow : public QMainWindow {
   Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
   void writeReport(const QString& path);            // one page; Markdown if the name ends in ".md"
   void find();                                      // Ctrl+F: searches the view
-  void restoreLayout();  // restores the layout of the last run
+  void restoreLayout();                             // restores the layout of the last run
   void resetLayout();
 
  protected:
