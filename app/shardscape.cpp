@@ -3,9 +3,12 @@
 #include <QApplication>
 #include <QCommandLineParser>
 #include <cstdio>
+#include <optional>
+#include <thread>
 
 #include "base/version.h"
 #include "design/examples.h"
+#include "model/library.h"
 #include "ui/shell/document.h"
 #include "ui/shell/frame_clock.h"
 #include "ui/shell/main_window.h"
@@ -16,6 +19,7 @@
 #include "ui/shell/study_file.h"
 #include "ui/shell/window_help.h"
 #include "ui/shell/windows.h"
+#include "ui/toolkit/theme_choice.h"
 
 namespace {
 
@@ -53,15 +57,24 @@ void set_up(QCommandLineParser& parser) {
       "Design-space explorer for distributed training and inference of large language models.");
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addOption({"theme", "light or dark; default: the theme of the last run.", "light|dark"});
+  parser.addOption(
+      {"theme",
+       "light, dark, or system: as the desktop. Default: the choice of the last run, system at first.",
+       "light|dark|system"});
   parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
   parser.addOption({"example", "An example to open; `shardscape-cli examples` lists them.", "ID"});
-  parser.addOption(
-      {"frame-log",
-       "Write what a person waits for to FILE (CSV): each input, milliseconds to the next painted\n"
-       "frame, and to the frame with the new figures.",
-       "FILE"});
+  parser.addOption({"frame-log",
+                    "Write latencies to FILE (CSV): each input, milliseconds to the next painted\nframe, and "
+                    "to the frame with the new figures.",
+                    "FILE"});
   parser.addOption({"render", "Write a picture of every view to DIR and quit.", "DIR"});
+}
+
+std::optional<ui::ThemeChoice> theme_named(const QString& name) {
+  if (name == "light") return ui::ThemeChoice::Light;
+  if (name == "dark") return ui::ThemeChoice::Dark;
+  if (name == "system") return ui::ThemeChoice::System;
+  return std::nullopt;
 }
 
 int usage_error(const QString& text) {
@@ -101,6 +114,8 @@ int render(ui::MainWindow& window, const QString& folder) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Reads the models while Qt starts.
+  const std::jthread library([] { shardscape::ModelLibrary::instance(); });
   QCoreApplication::setApplicationName("shardscape");
   QCoreApplication::setApplicationVersion(program_version());
   QCommandLineParser parser;
@@ -117,17 +132,17 @@ int main(int argc, char** argv) {
   QGuiApplication::setDesktopFileName("shardscape");
   parser.process(app);
 
-  ui::Theme::Mode mode = ui::settings::themeMode();
-  if (const QString theme = parser.value("theme"); parser.isSet("theme")) {
-    if (theme != "light" && theme != "dark")
-      return usage_error("--theme takes light or dark, not \"" + theme + "\"");
-    mode = theme == "dark" ? ui::Theme::Mode::Dark : ui::Theme::Mode::Light;
+  ui::ThemeChoice theme = ui::settings::themeChoice();
+  if (const QString name = parser.value("theme"); parser.isSet("theme")) {
+    const auto named = theme_named(name);
+    if (!named) return usage_error("--theme takes light, dark or system, not \"" + name + "\"");
+    theme = *named;
   }
   if (!parser.positionalArguments().isEmpty()) {
     return usage_error("unexpected \"" + parser.positionalArguments().front() +
-                       "\"; a design is opened by --design FILE");
+                       "\"; --design FILE opens a design");
   }
-  ui::Theme::instance().setMode(mode);
+  ui::ThemeChooser::instance().choose(theme);
   const bool renders = parser.isSet("render");
   const QString unsaved = ui::studyFolder();
   ui::Windows windows(renders ? QString() : unsaved);
@@ -144,8 +159,7 @@ int main(int argc, char** argv) {
     return render(window, parser.value("render"));
   }
   if (const QString log = parser.value("frame-log"); !log.isEmpty() && !window.frameClock()->logTo(log))
-    return usage_error("--frame-log cannot write \"" + log +
-                       "\"; give a file in a folder that can be written");
+    return usage_error("--frame-log cannot write \"" + log + "\"; give a file in a writable folder");
   ui::quitOnSignal(&app);
   window.restoreLayout();
   window.offerUnsaved(unsaved);

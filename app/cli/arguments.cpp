@@ -92,7 +92,7 @@ Result<Arguments> parse_arguments(std::span<const char* const> words, const Comm
   }
   const auto wanted = static_cast<size_t>(command.operands);
   if (result.operands_.size() > wanted) {
-    return Problem(ProblemCode::StrayWord, result.operands_[wanted], "this word belongs to no flag",
+    return Problem(ProblemCode::StrayWord, result.operands_[wanted], "this argument belongs to no flag",
                    "shardscape-cli " + command.name + " " + command.usage);
   }
   return result;

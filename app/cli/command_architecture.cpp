@@ -243,7 +243,7 @@ int run(const Arguments& arguments) {
   }
   return failed({ProblemCode::FlagValueInvalid, "architecture",
                  "\"" + action + "\" with " + std::to_string(words.empty() ? 0 : words.size() - 1) +
-                     " operands is no action" +
+                     " operands is not an action" +
                      did_you_mean(action, {"list", "layers", "check", "show", "save", "save-model"}),
                  "list, layers, check FILE, show ID, save FILE or save-model ID"},
                 kWrongUsage);
@@ -254,29 +254,28 @@ int run(const Arguments& arguments) {
 Command architecture_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {
-      "architecture",
-      "list, check and save architectures and blocks",
-      "list | layers | check FILE | show ID | save FILE | save-model ID  [FLAGS]",
-      std::string(
-          "list: the architectures, and the mixers and feed-forward parts that layers can have. layers: the "
-          "kinds of layers of a design with their mixer, feed-forward part, parameters and FLOPs of a "
-          "training step. check: "
-          "reads the JSON of an architecture or a block, reports mistakes with line and column, and counts "
-          "the model that the text makes with the sizes of the design. show: the text to start from. save: "
-          "checks a text and stores it among your own models, in models/ below ~/.local/share/shardscape. "
-          "save-model: stores the model of the design there as a preset. The flag --architecture also makes "
-          "new kinds of layers: \"llama; linear = layer(mixer = gated_delta_net)\" adds layers \"linear\" "
-          "with another mixer, \"feed_forward = moe + shared_mlp\" replaces the feed-forward part. ") +
-          kDesignFlagsHelp,
-      {"shardscape-cli architecture show llama > mine.json",
-       "shardscape-cli architecture check mine.json --model llama3-8b",
-       "shardscape-cli architecture layers --model qwen3-next-80b-a3b",
-       "shardscape-cli architecture save-model mine --architecture \"llama; layer = layer(feed_forward = "
-       "relu2_mlp)\""},
-      std::move(flags),
-      2,
-      run};
+  return {"architecture",
+          "list, check and save architectures and blocks",
+          "list | layers | check FILE | show ID | save FILE | save-model ID  [FLAGS]",
+          std::string(
+              "list: lists the architectures, and the mixers and feed-forward parts that layers can have. "
+              "layers: lists the kinds of layers of a design with their mixer, feed-forward part, parameters "
+              "and FLOPs of a training step. check: reads the JSON of an architecture or a block, reports "
+              "mistakes with line and column, and counts the model that the text defines with the sizes of "
+              "the design. show: prints a text to start from. save: checks a text and stores it with your "
+              "own models, in models/ below ~/.local/share/shardscape. save-model: stores the model of the "
+              "design there as a preset. The flag --architecture also makes new kinds of layers: \"llama; "
+              "linear = layer(mixer = gated_delta_net)\" adds layers \"linear\" with another mixer, "
+              "\"feed_forward = moe + shared_mlp\" replaces the feed-forward part. ") +
+              kDesignFlagsHelp,
+          {"shardscape-cli architecture show llama > mine.json",
+           "shardscape-cli architecture check mine.json --model llama3-8b",
+           "shardscape-cli architecture layers --model qwen3-next-80b-a3b",
+           "shardscape-cli architecture save-model mine --architecture \"llama; layer = layer(feed_forward = "
+           "relu2_mlp)\""},
+          std::move(flags),
+          2,
+          run};
 }
 
 }  // namespace shardscape

@@ -14,11 +14,11 @@ namespace {
 // What the design lacks for a training run.
 std::optional<Problem> unsuited(const Design& design) {
   if (!trains(design))
-    return Problem{ProblemCode::CampaignOfInference, "mode", "inference is no training run",
-                   "--mode train; shardscape-cli report prints what a million tokens of inference cost"};
+    return Problem{ProblemCode::CampaignOfInference, "mode", "an inference design has no training run",
+                   "--mode train; shardscape-cli report prints the cost per million tokens of inference"};
   if (design.workload.tokens == 0)
-    return Problem{ProblemCode::TokensMissing, "tokens", "the tokens of the training run are missing",
-                   "their number, such as --tokens 15T"};
+    return Problem{ProblemCode::TokensMissing, "tokens", "the number of training tokens is missing",
+                   "a number of tokens, such as --tokens 15T"};
   return std::nullopt;
 }
 
@@ -45,11 +45,10 @@ Command campaign_command() {
       "campaign",
       "plan a training run: days, dollars, energy, interruptions",
       "--tokens N [FLAGS]",
-      std::string(
-          "Computes the steps of a training run, its checkpoints and interruptions, and the days, "
-          "accelerator-hours, dollars and energy that it takes. Each has an expected value and a band. The "
-          "best interval between checkpoints follows from the time of a save and the mean time to "
-          "interruption. ") +
+      std::string("Computes the steps of a training run, its checkpoints and interruptions, and the days, "
+                  "accelerator-hours, dollars and energy that it takes. Each result has an expected value "
+                  "and a range. The best interval between checkpoints follows from the time of a save and "
+                  "the mean time to interruption. ") +
           kDesignFlagsHelp,
       {"shardscape-cli campaign --model llama3.1-405b --tp 8 --pp 16 --dp 128 --sequence-parallel --batch "
        "2048 --tokens 15.6T",

@@ -38,8 +38,8 @@ Command check_command() {
           "BUNDLE [--json]",
           "Reads every trace of the bundle and checks the rules of the programs that read bundles. Then "
           "replays all traces to prove that every rank finishes. The replay has the resource rules of a "
-          "simulator: at any time, a rank runs one computation, and one collective or send. Exit code 0: no "
-          "errors; 1: at least one error.",
+          "simulator: a rank runs at most one computation and one collective or send at a time. Exit code 0: "
+          "no errors; 1: at least one error.",
           {"shardscape-cli check out/llama8", "shardscape-cli check out/llama8 --json"},
           {json_flag()},
           1,

@@ -98,7 +98,7 @@ std::string compare_text(const std::vector<std::string>& names, const std::vecto
     rows.push_back({"  " + row.knob->label});
     for (const std::string& value : row.values) rows.back().push_back(value.empty() ? "-" : value);
   }
-  std::string out = knobs.empty() ? "no knob differs\n" : text_table(rows, aligns);
+  std::string out = knobs.empty() ? "no setting differs\n" : text_table(rows, aligns);
   rows = {{""}};
   aligns = {Align::Left};
   for (size_t i = 0; i < names.size(); ++i) {
@@ -174,9 +174,9 @@ Command compare_command() {
   return {"compare",
           "compare designs",
           "A.json [B.json...] [--json]",
-          "Prints the knobs whose values differ, then time, rates and memory of each design, with difference "
-          "and percent from the first design. Designs of equal name have their file names as headings. A "
-          "single document is compared with the designs that are pinned in it.",
+          "Prints the settings that differ, then time, rates and memory of each design, with the difference "
+          "from the first design, absolute and in percent. Designs with equal names have their file names as "
+          "headings. A single document is compared with its pinned designs.",
           {"shardscape-cli compare ours.shardscape.json theirs.shardscape.json"},
           {json_flag()},
           kAnyNumber,

@@ -146,13 +146,13 @@ Command explore_command() {
       {"--pareto", 0, FlagKind::Value, "ID,ID",
        "Objectives of the Pareto front; default: the objective and headroom.", ""},
       {"--price", 0, FlagKind::Value, "DOLLARS",
-       "Price of a GPU hour; default: the price of the catalogue, if it has one.", ""},
+       "Price per GPU hour; default: the catalogue's price, if it has one.", ""},
       {"--output", 'o', FlagKind::Value, "FILE",
        "Write the result, which merge and --resume read. The result does not depend on threads or machine.",
        ""},
       {"--csv", 0, FlagKind::Value, "FILE",
        "Write a table of all stored designs: the best, the front, the best design for each value of each "
-       "knob, the sample.",
+       "setting, and the sample.",
        ""},
       {"--sample", 0, FlagKind::Value, "N", "Also store a uniform sample of N timed designs; default: none.",
        ""},
@@ -163,12 +163,13 @@ Command explore_command() {
       {"--resume", 0, FlagKind::Value, "FILE", "Continue the interrupted search that wrote this file.", ""},
       {"--guided", 0, FlagKind::Switch, "",
        "Do not visit all designs: take a sample, then search from its best designs. For spaces that are too "
-       "large.",
+       "large for a full search.",
        ""},
       {"--budget", 0, FlagKind::Value, "N",
        "With --guided: the maximum number of timed designs; default: 20,000.", ""},
       {"--seed", 0, FlagKind::Value, "N", "With --guided: the seed of the random choices; default: 1.", ""},
-      {"--threads", 0, FlagKind::Value, "N", "Threads; default: all. The result does not depend on it.", ""},
+      {"--threads", 0, FlagKind::Value, "N",
+       "Number of threads; default: all. The result does not depend on the number.", ""},
       {"--count", 0, FlagKind::Switch, "", "Only count the designs and the valid designs.", ""}};
   for (Flag& flag : space_flags()) flags.push_back(std::move(flag));
   return {

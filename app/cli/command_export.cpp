@@ -56,7 +56,7 @@ void print_summary(const ExportSummary& s, const ExportOptions& options, bool js
 int run(const Arguments& arguments) {
   const std::string* target = arguments.value("--output");
   if (!target || target->empty()) {
-    print_problem({ProblemCode::OperandMissing, "--output", "the folder to write to is missing",
+    print_problem({ProblemCode::OperandMissing, "--output", "the output folder is missing",
                    "-o DIR, a new or empty folder"});
     return kWrongUsage;
   }

@@ -122,8 +122,8 @@ Command import_command() {
   return {"import",
           "show how a Hugging Face config.json becomes a model",
           "FILE [-o DESIGN] [--json]",
-          "Lists the fields that define the model, the values that are assumed because the file has none, "
-          "and the ignored fields, each with the reason. Known model types: " +
+          "Lists the fields that define the model, the assumed values that the file does not have, and the "
+          "ignored fields, each with the reason. Known model types: " +
               types + ". Every command with the flag --model also has --hf-config FILE.",
           {"shardscape-cli import config.json", "shardscape-cli import config.json -o my.shardscape.json",
            "shardscape-cli report --hf-config config.json --tp 2"},

@@ -93,12 +93,12 @@ Command inference_command() {
       {"--csv", 0, FlagKind::Value, "FILE", "Write a table of all points, including the largest batches.",
        ""},
       {"--batches", 0, FlagKind::Value, "N,N,...|usual",
-       "Batches: sequences that all replicas serve at once. Takes numbers, ranges such as 1..64*2, or usual. "
-       "usual has at most a dozen batches, as the window shows them: from the smallest batch of the layout "
-       "to a batch that no longer fits at the shortest context. Default: the batch of the design.",
+       "Batches: sequences that all replicas serve at once. Accepts numbers, ranges such as 1..64*2, or "
+       "usual. usual selects at most a dozen batches, as in the window: from the smallest batch of the "
+       "layout to a batch that no longer fits at the shortest context. Default: the batch of the design.",
        ""},
       {"--contexts", 0, FlagKind::Value, "N,N,...|usual",
-       "Contexts: tokens of each prompt in prefill, and of each sequence in decode. usual means 1,024 to "
+       "Contexts: tokens of each prompt in prefill, and of each sequence in decode. usual selects 1,024 to "
        "65,536 and the context of the design. Default: the context of the design.",
        ""},
       {"--ttft-limit", 0, FlagKind::Value, "TIME",

@@ -128,7 +128,7 @@ std::string designs_text(const std::vector<FoundLayout>& found, const Question& 
     rows.push_back({layout_aim_label(layout.aim), format_seconds(e.step_seconds),
                     significant(layout.values[static_cast<size_t>(rate)], 4), significant(100 * e.mfu) + " %",
                     format_bytes(e.memory), format_bytes(e.capacity - e.memory),
-                    dollars == dollars ? significant(dollars) : "not known"});
+                    dollars == dollars ? significant(dollars) : "unknown"});
   }
   std::string out = text_table(rows, {Align::Left, Align::Right, Align::Right, Align::Right, Align::Right,
                                       Align::Right, Align::Right});
@@ -158,7 +158,7 @@ std::string now_text(const Layouts& layouts) {
     return "The given design does not fit: a GPU needs " + format_bytes(now.memory) + " and has " +
            format_bytes(now.capacity) + ".\n";
   const std::string distance = distance_text(layouts, now);
-  return "The given design takes " + format_seconds(now.step_seconds) + " a step" +
+  return "The given design takes " + format_seconds(now.step_seconds) + " per step" +
          (distance.empty() ? "" : ": " + distance) + ".\n";
 }
 
@@ -201,28 +201,28 @@ int run(const Arguments& arguments) {
 Command layout_command() {
   std::vector<Flag> flags{
       json_flag(),
-      {"--gpus", 0, FlagKind::Value, "N", "Number of GPUs; default: those of the design.", ""},
+      {"--gpus", 0, FlagKind::Value, "N", "Number of GPUs; default: the GPUs of the design.", ""},
       {"--price", 0, FlagKind::Value, "DOLLARS",
-       "Price of a GPU hour; default: the price of the catalogue, if it has one.", ""},
-      {"--threads", 0, FlagKind::Value, "N", "Threads; default: all. The result does not depend on it.", ""}};
+       "Price per GPU hour; default: the catalogue's price, if it has one.", ""},
+      {"--threads", 0, FlagKind::Value, "N",
+       "Number of threads; default: all. The result does not depend on the number.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {
-      "layout",
-      "find a layout: the fastest, the one with least memory, and the simplest",
-      "[FLAGS]",
-      std::string("Searches the usual dimensions of a design for about a second: degrees of parallelism, "
-                  "virtual stages, microbatch, schedule, recompute, gradient sync and overlap. Prints "
-                  "three designs with their costs, a reason and the flags that apply them. If no design "
-                  "fits, it prints the fewest GPUs that fit. If the given design does not fit, it prints "
-                  "what would help. Knobs that are given keep their values. Without --design and --batch, "
-                  "the batch is one sequence per GPU. ") +
-          kDesignFlagsHelp,
-      {"shardscape-cli layout --model qwen3-235b-a22b --gpus 512 --batch 2048",
-       "shardscape-cli layout --model llama3-70b --gpus 16 --mode decode --batch 128 --json",
-       "shardscape-cli layout --design my.shardscape.json"},
-      std::move(flags),
-      0,
-      run};
+  return {"layout",
+          "find a layout: the fastest, the one with least memory, and the simplest",
+          "[FLAGS]",
+          std::string(
+              "Searches the usual dimensions of a design for about a second: degrees of parallelism, virtual "
+              "stages, microbatch, schedule, recompute, gradient sync and overlap. Prints three designs with "
+              "their costs, a reason and the flags that apply them. If no design fits, it prints the fewest "
+              "GPUs that fit. If the given design does not fit, it prints what would help. Settings given as "
+              "flags keep their values. Without --design and --batch, the batch is one sequence per GPU. ") +
+              kDesignFlagsHelp,
+          {"shardscape-cli layout --model qwen3-235b-a22b --gpus 512 --batch 2048",
+           "shardscape-cli layout --model llama3-70b --gpus 16 --mode decode --batch 128 --json",
+           "shardscape-cli layout --design my.shardscape.json"},
+          std::move(flags),
+          0,
+          run};
 }
 
 }  // namespace shardscape

@@ -26,7 +26,7 @@ std::string or_dash(double value, const std::string& unit) {
 
 std::string list_text() {
   std::vector<std::vector<std::string>> devices{
-      {"accelerator", "name", "bfloat16", "memory", "bandwidth", "price", "usual network"}},
+      {"accelerator", "name", "bfloat16", "memory", "bandwidth", "price", "default network"}},
       links{{"network", "name", "node", "domain", "inside", "NICs"}};
   for (const Accelerator& a : accelerators()) {
     const NetworkEntry* usual = default_network(a.id);
@@ -165,22 +165,21 @@ int run(const Arguments& arguments) {
 Command machines_command() {
   std::vector<Flag> flags{json_flag()};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
-  return {
-      "machines",
-      "list accelerators and networks, or one machine with the source of each value",
-      "[NAME] [FLAGS]",
-      std::string(
-          "Without a name, lists the accelerators and networks of the catalogue. With the id of an "
-          "accelerator or network, or with flags that describe a design, prints every value that estimates "
-          "use, with its unit and source. The source is the catalogue, a knob of the design, a calibration, "
-          "or a default of the program. Files in resources/ below ~/.local/share/shardscape add machines. ") +
-          kDesignFlagsHelp,
-      {"shardscape-cli machines", "shardscape-cli machines h100",
-       "shardscape-cli machines grand-teton-roce --json",
-       "shardscape-cli machines --accelerator h100 --nic-bandwidth 200 --rails 4"},
-      std::move(flags),
-      1,
-      run};
+  return {"machines",
+          "list accelerators and networks, or one machine with the source of each value",
+          "[NAME] [FLAGS]",
+          std::string("Without a name, lists the accelerators and networks of the catalogue. With the id of "
+                      "an accelerator or network, or with flags that describe a design, prints every value "
+                      "that estimates use, with its unit and source. The source is the catalogue, a setting "
+                      "of the design, a calibration, or a default of the program. Files in resources/ below "
+                      "~/.local/share/shardscape add machines. ") +
+              kDesignFlagsHelp,
+          {"shardscape-cli machines", "shardscape-cli machines h100",
+           "shardscape-cli machines grand-teton-roce --json",
+           "shardscape-cli machines --accelerator h100 --nic-bandwidth 200 --rails 4"},
+          std::move(flags),
+          1,
+          run};
 }
 
 }  // namespace shardscape

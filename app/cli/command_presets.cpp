@@ -34,7 +34,7 @@ std::string table(const std::vector<Row>& rows) {
     const ModelSpec& m = preset->model;
     cells.push_back({preset->id, preset->name, preset->maker, preset->released, grouped(m.layers),
                      grouped(m.hidden), grouped(m.heads), grouped(m.kv_heads),
-                     report->valid() ? grouped(report->model_parameters.value) : "not known",
+                     report->valid() ? grouped(report->model_parameters.value) : "unknown",
                      published(*preset)});
   }
   constexpr Align l = Align::Left, r = Align::Right;

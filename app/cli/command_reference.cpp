@@ -68,7 +68,7 @@ Command reference_command() {
           "[PAGE]",
           "Prints a page of docs/, for example \"memory\". Without a page, prints the names of all pages. "
           "The program writes three pages itself: \"command-line\" has every command with its flags, "
-          "\"json\" has every knob with its key, flag, accepted values and meaning, and \"problems\" has "
+          "\"json\" has every setting with its key, flag, accepted values and meaning, and \"problems\" has "
           "every problem with its code.",
           {"shardscape-cli reference", "shardscape-cli reference memory", "shardscape-cli reference json"},
           {},

@@ -61,6 +61,7 @@ int run(const Arguments& arguments) {
                            fragmentation_text(*segments) +
                            warning(segments_warning(*report.memory, *segments)) +
                            (advice ? advice_text(*advice) : "") + time_text(*simulation) +
+                           row_times_text(report, *simulation) +
                            running_cost_text(running_cost(report.design.cluster, report.ranks,
                                                           simulation->tokens_per_second)) +
                            inference_text(report, *simulation));
@@ -73,12 +74,12 @@ int run(const Arguments& arguments) {
 Command report_command() {
   std::vector<Flag> flags{json_flag(),
                           {"--advice", 0, FlagKind::Switch, "",
-                           "List changes that save memory. Each entry is the design with one changed knob, "
-                           "or with several if one is not enough to fit.",
+                           "List changes that save memory. Each entry changes one setting, or several if one "
+                           "is not enough to fit.",
                            ""},
                           {"--html", 0, FlagKind::Value, "FILE",
                            "Write one page to FILE: verdict, step, memory with a picture, model, layout, "
-                           "collectives, assumptions and sources. The file needs no other file.",
+                           "collectives, assumptions and sources. The page needs no other file.",
                            ""},
                           {"--markdown", 0, FlagKind::Value, "FILE", "Write the same page as Markdown.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
@@ -88,8 +89,8 @@ Command report_command() {
       "[FLAGS]",
       std::string(
           "Prints for every pipeline stage: parameters, memory by category, FLOPs by kind of op and phase, "
-          "and every collective with its group and size. Each number stands next to its formula. Then follow "
-          "the verdict (does the step fit), the memory peak with its contributors, and the step time. ") +
+          "and every collective with its group and size. Each number stands next to its formula. The verdict "
+          "(does the step fit), the memory peak with its contributors, and the step time follow. ") +
           kDesignFlagsHelp,
       {"shardscape-cli report --model llama3-8b --dp 2 --tp 2 --pp 2 --seq 4096 --batch 16 --microbatch 1",
        "shardscape-cli report --model llama3.1-405b --tp 8 --pp 16 --dp 64 --sequence-parallel --json",

@@ -63,7 +63,7 @@ std::string signed_percent(double share) {
 
 std::string sensitivity_text(const Sensitivity& s) {
   std::vector<std::vector<std::string>> rows{
-      {"knob", "from", "to", "with", "tokens/s", "step", "memory", ""}};
+      {"setting", "from", "to", "with", "tokens/s", "step", "memory", ""}};
   constexpr size_t kShown = 4;  // values per knob in the table
   for (const KnobSensitivity& effect : s.knobs)
     for (const Neighbour* neighbour : effect.extremes(kShown)) {
@@ -77,9 +77,9 @@ std::string sensitivity_text(const Sensitivity& s) {
                       (memory < 0 ? "-" : "+") + format_bytes(memory < 0 ? -memory : memory),
                       n.evaluation.feasibility == Feasibility::Fits ? "" : "does not fit"});
     }
-  return "now: " + format_seconds(s.now.step_seconds) + " a step, " +
+  return "now: " + format_seconds(s.now.step_seconds) + " per step, " +
          grouped(static_cast<Wide>(s.now.tokens_per_second)) + " tokens/s, " + format_bytes(s.now.memory) +
-         " on the fullest rank\n" +
+         " on the worst rank\n" +
          text_table(rows, {Align::Left, Align::Left, Align::Left, Align::Left, Align::Right, Align::Right,
                            Align::Right, Align::Left});
 }
@@ -260,12 +260,13 @@ Command sensitivity_command() {
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "sensitivity",
-      "show the effect of changing one knob at a time",
+      "show the effect of changing one setting at a time",
       "[FLAGS]",
-      std::string("Changes every knob to its neighbouring valid values and prints time and memory. Other "
-                  "knobs change too if the design must stay valid on the same number of ranks. The knob with "
-                  "the largest effect comes first. For a long list of choices, the table has the slowest and "
-                  "the fastest choices, and the JSON has all. Knobs of the model do not change. ") +
+      std::string(
+          "Changes every setting to its neighbouring valid values and prints time and memory. Other settings "
+          "also change where the design would not stay valid on the same number of ranks. The setting with "
+          "the largest effect comes first. For a long list of choices, the table has the slowest and the "
+          "fastest choices, and the JSON has all. Settings of the model do not change. ") +
           kDesignFlagsHelp,
       {"shardscape-cli sensitivity --model llama3-70b --tp 8 --pp 4 --dp 8 --sequence-parallel",
        "shardscape-cli sensitivity --design my.shardscape.json --json"},
@@ -278,10 +279,10 @@ Command scaling_command() {
   std::vector<Flag> flags{
       json_flag(),
       {"--weak", 0, FlagKind::Switch, "",
-       "The batch grows with the number of replicas; without this flag the batch is constant.", ""},
+       "The batch grows with the number of replicas; without this flag, the batch is constant.", ""},
       {"--best", 0, FlagKind::Switch, "",
        "Also find the fastest layout at each size, as \"shardscape-cli layout\" does.", ""},
-      {"--compare", 0, FlagKind::Value, "KNOB=VALUE,...",
+      {"--compare", 0, FlagKind::Value, "SETTING=VALUE,...",
        "Also compute the design on other clusters: network, accelerator, scaleup_domain or gpus_per_node "
        "with "
        "the values to compare. The flag can be repeated.",
@@ -292,7 +293,7 @@ Command scaling_command() {
       "estimate a design on 8 to 131,072 GPUs",
       "[FLAGS]",
       std::string("Computes the design with dp = 1, 2, 4 and so on. Prints the step time and the efficiency: "
-                  "tokens per second and GPU, divided by the value of the smallest size. ") +
+                  "tokens/s per GPU, divided by the value at the smallest size. ") +
           kDesignFlagsHelp,
       {"shardscape-cli scaling --model llama3.1-405b --tp 8 --pp 16 --dp 64 --batch 8192 --sequence-parallel",
        "shardscape-cli scaling --design my.shardscape.json --weak --best",

@@ -39,21 +39,20 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 Command simulate_command() {
-  return {
-      "simulate",
-      "simulate an exported bundle as ASTRA-sim's analytical backend does",
-      "BUNDLE [--json]",
-      "Runs every node of every trace with the system and network files of the bundle and prints the "
-      "cycles of the step. The rules are those of ASTRA-sim's congestion-unaware analytical backend. Nodes "
-      "last as long as the trace says, or else as long as a roofline says. At any time, a rank runs one "
-      "computation, and one collective or send. Collectives are simulated message by message. A cycle is "
-      "a nanosecond. Exit code 1: a rank never finishes, or a file requires a mechanism that is not "
-      "simulated.",
-      {"shardscape-cli simulate out/llama8", "shardscape-cli simulate out/llama8 --json"},
-      {json_flag()},
-      1,
-      run,
-      "play"};
+  return {"simulate",
+          "simulate an exported bundle as ASTRA-sim's analytical backend does",
+          "BUNDLE [--json]",
+          "Runs every node of every trace with the system and network files of the bundle and prints the "
+          "cycles of the step. The rules are those of ASTRA-sim's congestion-unaware analytical backend. "
+          "Each node takes the duration in its trace, or otherwise the time of a roofline. A rank runs at "
+          "most one computation and one collective or send at a time. Collectives are simulated message by "
+          "message. A cycle is a nanosecond. Exit code 1: a rank never finishes, or a file requires a "
+          "mechanism that is not simulated.",
+          {"shardscape-cli simulate out/llama8", "shardscape-cli simulate out/llama8 --json"},
+          {json_flag()},
+          1,
+          run,
+          "play"};
 }
 
 }  // namespace shardscape

@@ -48,7 +48,7 @@ int run(const Arguments& arguments) {
   }
   if (*ops == TimelineOps::Some && !file.left_out.empty())
     print_problem(Problem::note(ProblemCode::OpsLeftOut, "--ops",
-                                "the file would be large, so these are left out: " + file.left_out,
+                                "the file would be large, so it omits " + file.left_out,
                                 "all, which writes every op"));
   const auto count = [](size_t n) { return grouped(static_cast<Wide>(n)); };
   std::cout << "wrote " << count(file.spans) << " spans, " << count(file.layers) << " layers and "

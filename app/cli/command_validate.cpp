@@ -33,8 +33,8 @@ int run(const Arguments& arguments) {
   std::ofstream picture(path);
   picture << validation_svg(validation);
   if (picture.flush()) return kDone;
-  print_problem({ProblemCode::FileNotWritable, path, "the picture cannot be written",
-                 "a file in a folder that can be written to"});
+  print_problem(
+      {ProblemCode::FileNotWritable, path, "the picture cannot be written", "a file in a writable folder"});
   return kFileError;
 }
 

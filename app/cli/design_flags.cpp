@@ -8,6 +8,7 @@
 #include "base/data_dir.h"
 #include "base/number_text.h"
 #include "base/suggest.h"
+#include "design/cluster.h"
 #include "design/document.h"
 #include "design/examples.h"
 #include "design/knobs/knobs.h"
@@ -20,11 +21,10 @@
 namespace shardscape {
 
 const char* const kDesignFlagsHelp =
-    "Without any of the flags below, the design is the first design of the window: Llama 3 8B on 8 GPUs. "
+    "Without any of the flags below, the design is the initial design of the window: Llama 3 8B on 8 GPUs. "
     "With flags, the design starts from --design FILE or --example ID. Without either, it starts on a single "
-    "rank from the model of --model or --hf-config (default: llama3-8b). Then every given knob is set. "
-    "Without "
-    "--design, --example and --batch, the batch is 4 microbatches per stage and replica.";
+    "rank from the model of --model or --hf-config (default: llama3-8b). Then the given settings replace its "
+    "values. Without --design, --example and --batch, the batch is 4 microbatches per stage and replica.";
 
 namespace {
 
@@ -197,7 +197,7 @@ std::vector<Flag> design_flags() {
        "Design"},
       {"--published-layout", 0, FlagKind::Switch, "",
        "Starts from the layout that is published for the preset: parallelism, batch and cluster. Other flags "
-       "change it. No effect on a preset without one.",
+       "change it. No effect for a preset without a published layout.",
        "Design"},
       {"--hf-config", 0, FlagKind::Value, "FILE",
        "The model of a Hugging Face config.json. \"shardscape-cli import FILE\" lists the fields that are "
@@ -243,6 +243,7 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
   if (const std::string* architecture = arguments.value("--architecture"))
     design.model.architecture = *architecture;
   bool good = true;
+  const ClusterSpec before = design.cluster;
   for (const Knob& knob : knobs()) {
     const std::string* text = arguments.value(knob.flag());
     if (!text || left_out.count(knob.id)) continue;
@@ -252,6 +253,7 @@ std::variant<Design, int> design_of(const Arguments& arguments, const std::set<s
     }
   }
   if (!good) return kWrongUsage;
+  if (!arguments.has("--gpus-per-node")) follow_node_size(design.cluster, before);
   if (model) {
     const bool batch = arguments.has("--batch") || states_batch(arguments);
     if (!batch) design.workload.batch = usual_batch(design);

@@ -82,7 +82,7 @@ std::string head(const SearchResult& r, const RunFigures* figures) {
          grouped(c.too_large) + " do not fit";
   if (c.repeated > 0) out += ", " + grouped(c.repeated) + " repeat an earlier design";
   if (c.all_unknown() > 0) out += ", " + grouped(c.all_unknown()) + " cannot be ranked";
-  if (c.all_excluded() > 0) out += "; " + grouped(c.all_excluded()) + " break a constraint";
+  if (c.all_excluded() > 0) out += "; " + grouped(c.all_excluded()) + " violate a constraint";
   if (figures && figures->seconds > 0)
     out += "\n" + format_seconds(figures->seconds) + " on " + std::to_string(figures->threads) +
            (figures->threads == 1 ? " thread: " : " threads: ") +

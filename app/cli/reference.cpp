@@ -60,9 +60,9 @@ std::string command_line_reference() {
   std::string
       out = std::string("# Command line\n\n") + kMadeBy +
             "`shardscape-cli COMMAND --help` prints the same texts. Commands that start from a design have a "
-            "flag for every knob: see [Knobs](json.md). Results go to standard output, messages to standard "
-            "error. Exit codes: 0 done; 1 negative answer, for example an invalid design; 2 wrong usage; 3 a "
-            "file or folder cannot be read or written; 130 interrupted.\n\n";
+            "flag for every setting: see [Settings](json.md). Results go to standard output, messages to "
+            "standard error. Exit codes: 0 done; 1 negative answer, for example an invalid design; 2 wrong "
+            "usage; 3 a file or folder cannot be read or written; 130 interrupted.\n\n";
   out += "| command | |\n| --- | --- |\n";
   for (const Command& command : commands())
     out += "| [" + command.name + "](#" + command.name + ") | " + cell(command.summary) + " |\n";
@@ -74,9 +74,9 @@ std::string command_line_reference() {
 
 std::string json_reference() {
   std::string
-      out = std::string("# Knobs and the JSON of a design\n\n") + kMadeBy +
+      out = std::string("# Settings and the JSON of a design\n\n") + kMadeBy +
             "A design is a JSON document with one object per group: `model`, `parallelism`, `workload`, "
-            "`cluster`. Each knob is a key in its group, a flag of the command line, and a field of the "
+            "`cluster`. Each setting is a key in its group, a flag of the command line, and a field of the "
             "form. [Results](json-results.md) describes the output of the commands with `--json`.\n";
   std::string section;
   const KnobGroup* group = nullptr;
@@ -100,9 +100,9 @@ std::string json_reference() {
 std::string problem_reference() {
   std::string out = std::string("# Problems\n\n") + kMadeBy +
                     "A problem is a mistake in a person's input, or a note. The code identifies the "
-                    "condition and never changes; the words of the message may change. JSON results have the "
-                    "code in the key `code`. The window shows the code in the tooltip of the problem.\n\n| "
-                    "code | what is wrong |\n| --- | --- |\n";
+                    "condition and never changes; the wording of the message may change. JSON results have "
+                    "the code in the key `code`. The window shows the code in the tooltip of the "
+                    "problem.\n\n| code | what is wrong |\n| --- | --- |\n";
   for (const ProblemKind& kind : problem_kinds())
     out += "| " + code(std::string(kind.text)) + " | " + cell(std::string(kind.meaning)) + " |\n";
   return out;

@@ -16,12 +16,12 @@
 namespace shardscape {
 
 const char* const kSpaceFlagsHelp =
-    "Every knob takes a value, a list (1,2,4), a range (1..64*2 for powers, 1..9+2 for steps, 1..4) or all. "
-    "Several values of a list knob such as --stage-layers are separated by bars (|). The product of the "
-    "degrees is --gpus: without --dp, dp follows from the other degrees. If no flag has more than one value, "
-    "the search varies the usual dimensions: tp inside a scale-up domain, pp, virtual stages, microbatch, "
-    "schedule, recompute, sequence parallelism, gradient sync and overlap, cp for long sequences, ep for "
-    "experts. Without --batch, the batch is one sequence per GPU.";
+    "Every setting takes a value, a list (1,2,4), a range (1..64*2 for powers, 1..9+2 for steps, 1..4) or "
+    "all. Several values of a list setting such as --stage-layers are separated by bars (|). The product of "
+    "the degrees is --gpus: without --dp, dp follows from the other degrees. If no flag has more than one "
+    "value, the search varies the usual dimensions: tp inside a scale-up domain, pp, virtual stages, "
+    "microbatch, schedule, recompute, sequence parallelism, gradient sync and overlap, cp for long "
+    "sequences, ep for experts. Without --batch, the batch is one sequence per GPU.";
 
 namespace {
 
@@ -160,7 +160,7 @@ std::vector<Flag> space_flags() {
        "Space"},
       {"--nodes", 0, FlagKind::Value, "N", "Number of ranks, counted in nodes.", "Space"},
       {"--where", 0, FlagKind::Value, "CONDITION",
-       "Visit only designs that fulfil the condition. Separate several conditions by semicolons, or repeat "
+       "Visit only designs that satisfy the condition. Separate several conditions by semicolons, or repeat "
        "the flag. A condition is made of " +
            constraint_help() + ".",
        "Space"},

@@ -80,7 +80,7 @@ class ConfigReader {
       error("GROUP_FILE", "comm_groups.json must be one JSON object {\"1\": [0, 1], ...}");
       return;
     }
-    if (repeated) error("GROUP_KEY", "comm_groups.json has a key twice; the last value counts");
+    if (repeated) error("GROUP_KEY", "comm_groups.json has a key twice; the last value applies");
     for (const auto& [key, members] : j.items()) read_group(key, members);
   }
 
@@ -155,10 +155,10 @@ class ConfigReader {
       if (!list.empty() && list.size() != dimensions_)
         error("NETWORK_LISTS", "network.yml: " + key + " has " + std::to_string(list.size()) +
                                    " entries, npus_count " + std::to_string(dimensions_) +
-                                   "; both lists must be equally long");
+                                   "; both lists must have the same length");
     for (const std::string& t : lists["topology"])
       if (t != "Ring" && t != "FullyConnected" && t != "Switch")
-        error("TOPOLOGY", "network.yml: topology " + t + " is none of Ring, FullyConnected, Switch");
+        error("TOPOLOGY", "network.yml: topology " + t + " is not Ring, FullyConnected or Switch");
     int64_t ranks = dimensions_ == 0 ? 0 : 1;
     for (const std::string& entry : lists["npus_count"]) {
       int64_t n = 0;

@@ -263,9 +263,8 @@ class Simulator {
       }
     }
     if (stuck > 0)
-      findings_.error(
-          "NOT_FINISHED", first, -1,
-          std::to_string(stuck) + " of " + std::to_string(ranks_.size()) + " ranks cannot run to their end");
+      findings_.error("NOT_FINISHED", first, -1,
+                      std::to_string(stuck) + " of " + std::to_string(ranks_.size()) + " ranks never finish");
     return stuck == 0 && unreadable == 0;
   }
 
@@ -278,11 +277,11 @@ class Simulator {
       const ShapeNode& n = node(rank, i);
       if (n.type != NodeType::Recv || !waits_for_message(rank, i, n)) continue;
       findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
-                      "waits without end to receive " + std::to_string(n.size) + " bytes with tag " +
+                      "waits forever to receive " + std::to_string(n.size) + " bytes with tag " +
                           std::to_string(n.tag) + " from rank " + std::to_string(peer(rank, n)));
       return;
     }
-    findings_.error("WAITS", rank, -1, "waits without end for missing nodes or for nodes in a cycle");
+    findings_.error("WAITS", rank, -1, "waits forever for missing nodes or for nodes in a cycle");
   }
 
   bool waits_for_message(int64_t rank, uint32_t comm, const ShapeNode& n) {
@@ -309,7 +308,7 @@ class Simulator {
     else
       for (const int64_t member : config_.groups.at(id)) look(member);
     findings_.error("WAITS", rank, static_cast<int64_t>(n.id),
-                    "waits without end in collective " + std::to_string(number) + " of " +
+                    "waits forever in collective " + std::to_string(number) + " of " +
                         (id == 0 ? std::string("the world") : "group " + std::to_string(id)) + " (" +
                         collective_text(n) + "): " +
                         (count == 0 ? "its members have different types or sizes"

@@ -28,7 +28,7 @@ Problem not_simulated(const std::string& what, const std::string& accepted) {
 Result<SimNetwork> SimNetwork::make(const BundleConfig& config) {
   if (config.dimensions.empty() || config.ranks < 2)
     return Problem{ProblemCode::NetworkInvalid, "network.yml",
-                   "the file describes no network of at least two ranks",
+                   "the file does not describe a network of at least two ranks",
                    "a network as shardscape-cli export writes it"};
   for (const NetworkDimension& d : config.dimensions)
     if (d.ranks < 1 || d.gigabytes <= 0)

@@ -27,7 +27,7 @@ bool write_all(int file, std::string_view text) {
 std::optional<Problem> atomic_write(const fs::path& path, std::string_view text) {
   const auto failed = [&](const std::string& reason) {
     return Problem{ProblemCode::FileNotWritable, path.string(), "the file cannot be written: " + reason,
-                   "a path in an existing folder that can be written to, with space left"};
+                   "a path in an existing, writable folder with free space"};
   };
   std::error_code error;
   // A symbolic link stays: the file that the link points to is replaced.

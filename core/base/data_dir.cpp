@@ -64,7 +64,7 @@ Result<std::string> read_text(const fs::path& path) {
   if (fs::is_directory(path, error)) return problem("it is a folder");
   errno = 0;
   std::ifstream stream(path, std::ios::binary);
-  if (!stream) return problem(errno ? std::strerror(errno) : "it does not open");
+  if (!stream) return problem(errno ? std::strerror(errno) : "it cannot be opened");
   std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
   if (stream.bad()) return problem(errno ? std::strerror(errno) : "reading stopped");
   return text;

@@ -15,7 +15,7 @@ std::optional<Problem> check_options(const Report& report, const ExportOptions& 
   if (!report.valid()) {
     for (const Problem& problem : report.problems)
       if (problem.severity == Severity::Error) return problem;
-    return Problem{ProblemCode::DesignNotComputed, "design", "the report holds no computed design",
+    return Problem{ProblemCode::DesignNotComputed, "design", "the report contains no computed design",
                    "a design without errors"};
   }
   const std::string& name = options.name;
@@ -24,7 +24,7 @@ std::optional<Problem> check_options(const Report& report, const ExportOptions& 
                    "a file name of at most 200 characters without '/', not starting with '.'"};
   if (!report.accelerator)
     return Problem{ProblemCode::UnknownAccelerator, "accelerator", "the accelerator is not in the catalogue",
-                   "an accelerator's id"};
+                   "the id of an accelerator"};
   return std::nullopt;
 }
 

@@ -27,7 +27,7 @@ Problem problem(ProblemCode code, const fs::path& where, const std::string& what
 
 Problem not_writable(const fs::path& where, const std::string& reason) {
   return problem(ProblemCode::FolderNotWritable, where, "the folder cannot be written: " + reason,
-                 "a folder that can be written to");
+                 "a writable folder");
 }
 
 // Whether a bundle has a file of this name: <name>.<rank>.et or one of the fixed names.
@@ -49,7 +49,7 @@ std::optional<Problem> check_foreign_files(const fs::path& target) {
     if (!entry.is_regular_file(error) || !is_bundle_file(name))
       return problem(ProblemCode::ForeignFiles, target,
                      "the bundle's folder also has \"" + name + "\", which Shardscape did not write",
-                     "a folder with a bundle and no other file; move \"" + name + "\" away first");
+                     "a folder that contains only a bundle; move \"" + name + "\" away first");
   }
   if (error) return not_writable(target, error.message());
   return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<Problem> check_target(const fs::path& target, bool replace) {
   if (empty) return std::nullopt;
   if (replace && read_manifest(target)) return check_foreign_files(target);
   return problem(ProblemCode::FolderNotEmpty, target,
-                 replace ? "the folder is not empty and holds no bundle that Shardscape wrote"
+                 replace ? "the folder is not empty and contains no bundle that Shardscape wrote"
                          : "the folder is not empty",
                  kAccepted);
 }
@@ -83,7 +83,7 @@ Result<fs::path> make_partial(const fs::path& target) {
     if (fs::create_directory(path, error)) return path;
     if (error) return not_writable(target.parent_path(), error.message());
   }
-  return not_writable(target.parent_path(), "no free name for a temporary folder");
+  return not_writable(target.parent_path(), "no name is free for a temporary folder");
 }
 
 // Exchanges both folders: afterwards `fresh` holds the old bundle. On failure both stay intact.

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 
 #include "bundle/node_rules.h"
 #include "chakra/digest.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -97,7 +97,7 @@ class BundleReader {
       std::string names;
       for (const auto& [name, ranks] : families) names += (names.empty() ? "" : ", ") + name;
       return findings_.error("SEVERAL_NAMES", -1, -1,
-                             "traces with several names: " + names + "; one bundle has one name");
+                             "traces with several names: " + names + "; a bundle has only one name");
     }
     const auto& [name, ranks] = *families.begin();
     const int64_t count = out_.config.ranks > 0 ? out_.config.ranks : ranks.rbegin()->first + 1;
@@ -128,7 +128,7 @@ class BundleReader {
     out_.traces.ranks.resize(count);
     tbb::enumerable_thread_specific<Findings> local;
     std::atomic<size_t> done{0};
-    tbb::parallel_for(size_t{0}, count, [&](size_t r) {
+    parallel_loop(count, [&](size_t r) {
       if (stop_.stop_requested() || files_.paths[r].empty()) return;
       read_one(static_cast<int64_t>(r), local.local());
       const size_t so_far = ++done;
@@ -175,7 +175,7 @@ class BundleReader {
       if (out_.traces.ranks[r].readable) first_rank[out_.traces.ranks[r].shape] = static_cast<int64_t>(r);
     out_.traces.analyses.resize(out_.traces.shapes.size());
     tbb::enumerable_thread_specific<Findings> local;
-    tbb::parallel_for(size_t{0}, out_.traces.shapes.size(), [&](size_t s) {
+    parallel_loop(out_.traces.shapes.size(), [&](size_t s) {
       if (!stop_.stop_requested())
         out_.traces.analyses[s] = analyse_shape(out_.traces.shapes[s], first_rank[s], folded_, local.local());
     });

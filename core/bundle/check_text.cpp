@@ -27,7 +27,7 @@ std::string check_text(const CheckReport& report) {
           grouped(report.collectives) + " collectives, " + grouped(report.sends) + " sends, " +
           format_bytes(report.bytes) + "\n";
   text += report.finished ? "every rank finishes" : "not every rank finishes";
-  return text + "; " + (report.ok() ? "the bundle is good" : "the bundle is not good") + ": " +
+  return text + "; " + (report.ok() ? "the bundle is valid" : "the bundle is not valid") + ": " +
          std::to_string(errors) + " errors, " + std::to_string(warnings) + " warnings\n";
 }
 

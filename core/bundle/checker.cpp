@@ -29,7 +29,8 @@ class Checker {
         stop_);
     report_.ranks = of_.files;
     if (!of_.traces.ranks.empty() && !stop_.stop_requested()) check_traces();
-    if (stop_.stop_requested()) findings_.error("STOPPED", -1, -1, "the check was stopped before its end");
+    if (stop_.stop_requested())
+      findings_.error("STOPPED", -1, -1, "the check was stopped before it finished");
     report_.findings = findings_.take();
     return std::move(report_);
   }

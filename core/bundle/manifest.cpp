@@ -37,8 +37,8 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
       "these nodes has the bytes.",
       options.durations
           ? "Durations of compute nodes are the predicted seconds of their kernels on the machine of the "
-            "design, in whole microseconds, rounded so that sums are right. Launches by the host are not "
-            "included. ASTRA-sim replays the durations if roofline-enabled is 0."
+            "design, in whole microseconds, rounded so that sums are right. They exclude launches by the "
+            "host. ASTRA-sim replays the durations if roofline-enabled is 0."
           : "No durations are written.",
       "comm_size of an all-gather is the rank's own shard; of a reduce-scatter, an all-reduce or an "
       "all-to-all the whole local buffer.",
@@ -51,8 +51,8 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
       "computed their gradients.",
       "comm_tag is 2·microbatch for activations and 2·microbatch + 1 for gradients.",
       "The dimensions of network.yml are the ranks of a scale-up domain, the domains of a pod and the pods, "
-      "where the job has several of them. Rates are the nominal rates of a rank's links. The latency of a "
-      "switch is half the latency of a message between two ranks, because ASTRA-sim charges it twice.",
+      "each only if the job has more than one. Rates are the nominal rates of a rank's links. The latency of "
+      "a switch is half the latency of a message between two ranks, because ASTRA-sim charges it twice.",
       "peak-perf and local-mem-bw of system.json are the accelerator's dense peak in the storage type and "
       "its memory bandwidth.",
       "Digests: poly61 of a file is the sum over its 32-bit little-endian words w[k] of w[k]·C^k modulo "
@@ -88,9 +88,9 @@ nlohmann::ordered_json notes_of(const Report& report, const ExportOptions& optio
         "offload follow the schema but have not been run in ASTRA-sim.");
   if (report.graph().structure.ring)
     notes.push_back(
-        "Ring attention: every block of K and V is a send to the next rank of the ring and a receive from "
-        "the previous rank, between the compute nodes of the ring's steps; comm_tag counts the messages of "
-        "a ring.");
+        "Ring attention: each step sends a block of K and V to the next rank of the ring and receives a "
+        "block from the previous rank, between the compute nodes of the ring's steps; comm_tag counts the "
+        "messages of a ring.");
   if (report.ranks == 1)
     notes.push_back("ASTRA-sim needs at least 2 ranks: it cannot run this bundle of one rank.");
   return notes;

@@ -124,7 +124,8 @@ class FileReader {
       const AttrValue& value = node_.attr(attr);
       if (!value.present) continue;
       if (value.repeated)
-        node_warning("ATTR_REPEATED", std::string(attr_name(attr)) + " occurs twice; the first value counts");
+        node_warning("ATTR_REPEATED",
+                     std::string(attr_name(attr)) + " occurs twice; the first value applies");
       const uint32_t common = common_kind(attr);
       if (value.kind == common) continue;
       const bool integer = common != attr_field::kString && common != attr_field::kBoolList &&
@@ -161,7 +162,7 @@ class FileReader {
                    std::string(attr_name(attr)) + ": \"" + std::string(text) + "\" is not a number of bytes");
       else if (attr == Attr::Outputs && bytes != 0 && !written_.insert(std::string(strings[i])).second)
         node_error("TENSOR_WRITTEN_TWICE",
-                   "the tensor " + std::string(strings[i]) + " was written by another node already");
+                   "the tensor " + std::string(strings[i]) + " is already written by another node");
     }
   }
 
@@ -330,7 +331,7 @@ class FileReader {
       node_error("SELF_SEND", std::string(attr_name(other)) + " is the rank itself");
     } else if (peer && (*peer < 0 || *peer >= context_.ranks)) {
       node_error("PEER_RANGE", std::string(attr_name(other)) + " = " + std::to_string(*peer) +
-                                   " is none of the ranks 0.." + std::to_string(context_.ranks - 1));
+                                   " is not one of the ranks 0.." + std::to_string(context_.ranks - 1));
     } else if (peer && size && tag) {
       uint32_t slot = 0;
       peers_.find(*peer, slot);

@@ -39,8 +39,7 @@ Problem FolderSink::failed(const std::string& name, int error) const {
   if (error == ENOSPC || error == EDQUOT)
     return disk_full(folder_.parent_path(), bytes_needed_, free_bytes(folder_).value_or(0));
   return {ProblemCode::FileNotWritable, (folder_ / name).string(),
-          std::string("the file cannot be written: ") + std::strerror(error),
-          "a folder that can be written to"};
+          std::string("the file cannot be written: ") + std::strerror(error), "a writable folder"};
 }
 
 std::optional<Problem> FolderSink::write(const std::string& name, std::string_view bytes) {

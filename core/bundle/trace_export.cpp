@@ -1,8 +1,5 @@
 #include "bundle/trace_export.h"
 
-#include <tbb/parallel_for.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -11,7 +8,7 @@
 #include <numeric>
 
 #include "chakra/digest.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 
@@ -76,9 +73,7 @@ int64_t TraceExport::estimate() const {
   const int roles = static_cast<int>(lowering_.roles().size());
   const std::vector<FileClass> all = classes();
   std::vector<int64_t> bytes(all.size());
-  const ModelLibrary& library = ModelLibrary::instance();
-  tbb::parallel_for(size_t{0}, all.size(), [&](size_t c) {
-    const ModelLibrary::Scope scope(library);
+  parallel_loop(all.size(), [&](size_t c) {
     const int64_t first = lowering_.mesh().with(0, MeshAxis::Pp, all[c].stage);
     bytes[c] = image_size(lowering_.stage(all[c].stage, options_.tensors, {}, all[c].position),
                           slot_texts(numbers(first), roles));
@@ -116,11 +111,7 @@ class TraceWorkers {
   }
 
   Result<TraceTotals> run() {
-    const ModelLibrary& library = ModelLibrary::instance();
-    tbb::parallel_for(0, tbb::this_task_arena::max_concurrency(), [&](int) {
-      const ModelLibrary::Scope scope(library);
-      work();
-    });
+    parallel_loop(threads_, [&](size_t) { work(); });
     if (problem_) return *problem_;
     if (stop_.stop_requested()) return stopped_problem();
     return totals();
@@ -220,7 +211,7 @@ class TraceWorkers {
   int roles_;
   std::chrono::steady_clock::time_point start_;
   std::vector<FileClass> classes_;
-  size_t threads_ = static_cast<size_t>(tbb::this_task_arena::max_concurrency());
+  size_t threads_ = loop_threads();
   size_t visits_ = 0;                               // one per class and thread
   std::unique_ptr<std::atomic<size_t>[]> claimed_;  // by class: number of ranks that threads have taken
   std::vector<uint64_t> digests_;                   // by rank

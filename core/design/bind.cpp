@@ -42,8 +42,8 @@ void bind_base(Binding& binding, const Design& d) {
 }
 
 // Sizes of the model. No formula contains the size of a part that the model lacks, such as attention or an
-// MLP; the size is then 0.
-void bind_sizes(Binding& binding, const ModelSpec& model) {
+// MLP; the size is then 0. routes_to_all: routers may also choose experts without computation.
+void bind_sizes(Binding& binding, const ModelSpec& model, bool routes_to_all) {
   static const std::vector<std::pair<Symbol, const ModelSize*>> sizes = [] {
     std::vector<std::pair<Symbol, const ModelSize*>> out;
     for (const ModelSize& size : kModelSizes)
@@ -59,14 +59,14 @@ void bind_sizes(Binding& binding, const ModelSpec& model) {
   binding.set(positions, std::max<int64_t>(1, model.positions));
   if (model.experts == 0) return;
   binding.set(shared, model.shared_width());
-  binding.set(routes, model.experts + model.zero_experts);
+  if (routes_to_all) binding.set(routes, model.experts + model.zero_experts);
 }
 
 // Sizes of layers that differ from the model's.
-void bind_layers(Binding& binding, const Design& design) {
+void bind_layers(Binding& binding, const Design& design, bool routes_to_all) {
   for (const LayerVariant& kind : kinds_with_sizes(design)) {
     Binding own;
-    bind_sizes(own, layer_model(design.model, kind));
+    bind_sizes(own, layer_model(design.model, kind), routes_to_all);
     std::vector<int> rows;
     for (const auto& [row, value] : kind.sizes) rows.push_back(row);
     // Splits of mesh axes are bound with the mesh, derived symbols by their rules.
@@ -266,8 +266,9 @@ bool slots_are_derived(const Design& design) {
 Binding bind_symbols(const Design& design) {
   Binding binding;
   bind_base(binding, design);
-  bind_sizes(binding, design.model);
-  bind_layers(binding, design);
+  const bool routes_to_all = design.model.experts > 0 && uses_axis(design, Axis::AllRoutes);
+  bind_sizes(binding, design.model, routes_to_all);
+  bind_layers(binding, design, routes_to_all);
   if (design.model.experts > 0) {
     binding.set(Symbol::intern("ep"), design.parallel.ep);
     binding.set(Symbol::intern("etp"), design.parallel.expert_tp());

@@ -80,6 +80,12 @@ int64_t scaleup_domain(const Design& design) {
                                                                                         : entry->domain;
 }
 
+void follow_node_size(ClusterSpec& cluster, const ClusterSpec& before) {
+  const NetworkEntry *now = catalogue_network(cluster), *then = catalogue_network(before);
+  const int64_t size = then ? then->gpus_per_node : ClusterSpec{}.gpus_per_node;
+  if (now && now != then && cluster.gpus_per_node == size) cluster.gpus_per_node = now->gpus_per_node;
+}
+
 Network network_of(const Design& design) {
   const ClusterSpec& cluster = design.cluster;
   const Accelerator* accelerator = find_accelerator(cluster.accelerator);

@@ -26,6 +26,9 @@ int64_t world_at_most(const Design& design, int64_t limit);
 // Ranks of a scale-up domain. If the knob is 0: a node, or the rack of a rack-scale network. A job larger
 // than a rack gets the network's `segment` of each rack.
 int64_t scaleup_domain(const Design& design);
+// After a change of the accelerator or the network: if the nodes had the size that the network of `before`
+// has, they get the size that the new network has. Another size is the person's own and stays.
+void follow_node_size(ClusterSpec& cluster, const ClusterSpec& before);
 // The network of a valid design.
 Network network_of(const Design& design);
 

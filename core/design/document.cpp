@@ -62,13 +62,13 @@ std::string knob_text_of(const JsonFile& file, const Knob& knob, const json& val
       if (knob.id == kVariants) return variants_text(file, knob.id, value);
       [[fallthrough]];
     case KnobType::Choice:
-      if (!value.is_string()) wrong("a text in quotes");
+      if (!value.is_string()) wrong("a string in quotes");
       return value.get<std::string>();
     case KnobType::ChoiceList: {
-      if (!value.is_array()) wrong("a list of texts");
+      if (!value.is_array()) wrong("a list of strings");
       std::string text;
       for (const json& entry : value) {
-        if (!entry.is_string()) wrong("a list of texts");
+        if (!entry.is_string()) wrong("a list of strings");
         text += (text.empty() ? "" : ",") + entry.get<std::string>();
       }
       return text;
@@ -124,9 +124,8 @@ class DocumentReader {
                  "a saved design; shardscape-cli import or File > Import config.json imports such files");
     }
     if (it == file_.root().end()) {
-      file_.fail(ProblemCode::WrongKindOfFile, "",
-                 "this is not a saved design: \"shardscape\", the version of its format, is missing",
-                 accepted);
+      file_.fail(ProblemCode::WrongKindOfFile, "", "this is not a saved design",
+                 "a file that File > Save design has written");
     }
     if (!it->is_number_integer())
       file_.fail(ProblemCode::UnknownFormat, "shardscape", "the version of the format is " + it->dump(),
@@ -134,8 +133,8 @@ class DocumentReader {
     if (*it == kFormat) return;
     if (*it > kFormat) {
       file_.fail(ProblemCode::UnknownFormat, "shardscape",
-                 "the design was saved by a newer program, in format " + it->dump() +
-                     "; this one reads format " + std::to_string(kFormat),
+                 "the design was saved by a newer version of the program, in format " + it->dump() +
+                     "; this version reads format " + std::to_string(kFormat),
                  accepted);
     }
     file_.fail(ProblemCode::UnknownFormat, "shardscape", "there is no format " + it->dump(), accepted);
@@ -164,7 +163,7 @@ class DocumentReader {
     const std::string what = key.empty() ? "\"model\" names no preset"
                                          : "there is no preset \"" + preset + "\"";
     file_.fail(ProblemCode::ModelIncomplete, key.empty() ? "model" : key,
-               what + " and does not say \"" + missing.front() + "\"",
+               what + " and lacks \"" + missing.front() + "\"",
                (presets.empty() ? "" : "a preset, one of " + or_list(presets) + ", or ") +
                    "the architecture and every number of the model");
   }

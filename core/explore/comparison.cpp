@@ -62,9 +62,9 @@ void add_costs(const std::vector<ComparedDesign>& designs, const auto& add) {
   const auto cost = [](const ComparedDesign& d) {
     return running_cost(d.report->design.cluster, d.report->ranks, d.simulation->tokens_per_second);
   };
-  row("usd_per_million_tokens", "Dollars per million tokens", FigureKind::Rate,
+  row("usd_per_million_tokens", "Cost per million tokens ($)", FigureKind::Rate,
       [&](const ComparedDesign& d) { return cost(d).dollars; });
-  row("kwh_per_million_tokens", "kWh per million tokens", FigureKind::Rate,
+  row("kwh_per_million_tokens", "Energy per million tokens (kWh)", FigureKind::Rate,
       [&](const ComparedDesign& d) { return cost(d).kwh; });
   std::vector<std::optional<Campaign>> runs;
   for (const ComparedDesign& d : designs) {
@@ -80,15 +80,15 @@ void add_costs(const std::vector<ComparedDesign>& designs, const auto& add) {
   const auto mean = [](const std::optional<Band>& band) {
     return band ? std::optional(band->mean) : std::nullopt;
   };
-  of_run("days", "Days of the run", FigureKind::Rate, [](const Campaign& c) { return c.days.mean; });
-  of_run("days_low", "Days of the run, low end", FigureKind::Rate,
+  of_run("days", "Training time (days)", FigureKind::Rate, [](const Campaign& c) { return c.days.mean; });
+  of_run("days_low", "Training time, low end (days)", FigureKind::Rate,
          [](const Campaign& c) { return c.days.low; });
-  of_run("days_high", "Days of the run, high end", FigureKind::Rate,
+  of_run("days_high", "Training time, high end (days)", FigureKind::Rate,
          [](const Campaign& c) { return c.days.high; });
   of_run("goodput", "Goodput", FigureKind::Share, [](const Campaign& c) { return c.shares.steps; });
-  of_run("usd", "Dollars of the run", FigureKind::Rate,
+  of_run("usd", "Training cost ($)", FigureKind::Rate,
          [&](const Campaign& c) { return mean(c.dollars).value_or(kNone); });
-  of_run("mwh", "MWh of the run", FigureKind::Rate,
+  of_run("mwh", "Training energy (MWh)", FigureKind::Rate,
          [&](const Campaign& c) { return mean(c.mwh).value_or(kNone); });
 }
 
@@ -99,9 +99,9 @@ std::string_view figure_group_label(FigureGroup group) {
     case FigureGroup::Size: return "Size";
     case FigureGroup::Time: return "Time";
     case FigureGroup::Cost: return "Cost";
-    case FigureGroup::StepParts: return "Where the step goes, mean over stages";
-    case FigureGroup::Memory: return "Memory of the fullest rank";
-    case FigureGroup::Collectives: return "Collectives of a rank";
+    case FigureGroup::StepParts: return "Step time by part, mean over stages";
+    case FigureGroup::Memory: return "Memory of the worst rank";
+    case FigureGroup::Collectives: return "Collectives per rank";
   }
   return "";
 }
@@ -188,10 +188,9 @@ std::vector<ComparedFigure> compare_figures(const std::vector<ComparedDesign>& d
       [](const ComparedDesign& d) { return served_seconds(*d.report, *d.simulation); });
   add("tokens_per_second", "Tokens per second", FigureGroup::Time, FigureKind::Rate,
       [](const ComparedDesign& d) { return d.simulation->tokens_per_second; });
-  add("tokens_per_gpu", "Tokens per second and GPU", FigureGroup::Time, FigureKind::Rate,
-      [](const ComparedDesign& d) {
-        return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
-      });
+  add("tokens_per_gpu", "Tokens/s per GPU", FigureGroup::Time, FigureKind::Rate, [](const ComparedDesign& d) {
+    return d.simulation->tokens_per_second / static_cast<double>(d.report->ranks);
+  });
   add("model_tflops", "Model TFLOP/s per GPU", FigureGroup::Time, FigureKind::Rate,
       [](const ComparedDesign& d) { return d.simulation->model_tflops; });
   add("mfu", "MFU", FigureGroup::Time, FigureKind::Share,

@@ -20,15 +20,14 @@ const std::vector<ConstraintQuantity>& quantities() {
        [](const Design& d) {
          return std::ceil(static_cast<double>(d.world()) / static_cast<double>(d.cluster.gpus_per_node));
        }},
-      {"node", "GPUs of a node",
-       [](const Design& d) { return static_cast<double>(d.cluster.gpus_per_node); }},
+      {"node", "GPUs per node", [](const Design& d) { return static_cast<double>(d.cluster.gpus_per_node); }},
       {"domain", "ranks of a scale-up domain",
        [](const Design& d) { return static_cast<double>(scaleup_domain(d)); }},
-      {"tokens", "tokens of a step",
+      {"tokens", "tokens per step",
        [](const Design& d) {
          return static_cast<double>(d.workload.batch) * static_cast<double>(d.workload.seq);
        }},
-      {"microbatches", "microbatches of a replica in a step", [](const Design& d) {
+      {"microbatches", "microbatches per replica and step", [](const Design& d) {
          return static_cast<double>(d.workload.batch / (d.workload.microbatch * d.parallel.dp));
        }}};
   return list;
@@ -52,20 +51,20 @@ const std::vector<ConstraintFigure>& constraint_figures() {
        [](const Scored& s) { return static_cast<double>(s.evaluation.memory) / kGiB; }},
       {"MFU", "mfu", "model FLOPs utilization, in percent",
        [](const Scored& s) { return 100 * s.evaluation.mfu; }},
-      {"tokens/s per GPU", "tokens_per_gpu", "tokens per second and GPU", of_objective("tokens_per_gpu")},
-      {"free", "headroom", "memory that stays free, in GiB",
+      {"tokens/s per GPU", "tokens_per_gpu", "tokens/s per GPU", of_objective("tokens_per_gpu")},
+      {"free", "headroom", "free memory, in GiB",
        [](const Scored& s) {
          return static_cast<double>(s.evaluation.capacity - s.evaluation.memory) / kGiB;
        }},
-      {"$ per M tokens", "cost", "dollars of a million tokens", of_objective("cost")},
+      {"$ per M tokens", "cost", "dollars per million tokens", of_objective("cost")},
       {"J per token", "energy", "joules per token", of_objective("energy")},
       {"bubble", "bubble", "idle share of the pipeline, in percent",
        [](const Scored& s) { return 100 * s.evaluation.bubble; }},
-      {"exposed", "exposed", "share of the step in which communication is exposed, in percent",
+      {"exposed", "exposed", "exposed communication as a share of the step, in percent",
        [](const Scored& s) { return 100 * s.evaluation.exposed; }},
       {"TFLOP/s", "model_tflops", "model TFLOP/s per GPU",
        [](const Scored& s) { return s.evaluation.model_tflops; }},
-      {"kWh per M tokens", "kwh", "energy of a million tokens, in kWh",
+      {"kWh per M tokens", "kwh", "energy per million tokens, in kWh",
        [](const Scored& s) {
          return running_cost(s.design.cluster, s.design.world(), s.evaluation.tokens_per_second)
              .kwh.value_or(std::nan(""));
@@ -99,7 +98,7 @@ std::string constraint_help() {
   std::string figures;
   for (const ConstraintFigure& figure : constraint_figures())
     figures += std::string(figures.empty() ? "" : ", ") + figure.name;
-  return "comparisons of knobs, quantities and figures such as tp*cp<=node, tokens>=4M, "
+  return "comparisons of settings, quantities and figures such as tp*cp<=node, tokens>=4M, "
          "schedule==1f1b|zb-h1, step<15 or memory<70 GiB, joined by and, or, not; quantities: " +
          names + "; figures of timed designs: " + figures;
 }
@@ -118,7 +117,8 @@ class Parser {
   Test whole() {
     Test test = any();
     skip();
-    if (at_ < text_.size()) fail("\"" + text_.substr(at_) + "\" follows the end of the condition");
+    if (at_ < text_.size())
+      fail("\"" + text_.substr(at_) + "\" is not expected after the end of the condition");
     return test;
   }
 
@@ -322,7 +322,7 @@ class Parser {
     for (const ConstraintQuantity& quantity : quantities())
       if (!knob && same_word(name, quantity.name))
         return {[value = quantity.value](const Scored& d) { return value(d.design); }};
-    if (!knob) fail("there is no knob, quantity or figure \"" + name + "\"");
+    if (!knob) fail("there is no setting, quantity or figure \"" + name + "\"");
     return number_of(*knob);
   }
   // The knob with this id or symbol; nullptr: none.

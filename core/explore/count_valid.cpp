@@ -1,5 +1,4 @@
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <atomic>
@@ -11,13 +10,13 @@
 #include "base/units.h"
 #include "design/validate/validate.h"
 #include "explore/search.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
 
-constexpr int kSample = 4096;  // designs in the sample of the estimate
-constexpr int64_t kRun = 256;  // designs that a thread counts in one task
+constexpr size_t kSample = 4096;  // designs in the sample of the estimate
+constexpr int64_t kRun = 256;     // designs that a thread counts in one task
 
 bool is_valid(const Space& space, const Design& design, ValidatedParts& known) {
   return space.excluded_by(design) < 0 && first_error(design, &known).empty();
@@ -32,12 +31,8 @@ double estimate(const Space& space, const std::stop_token& stop) {
   tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(space); });
   tbb::enumerable_thread_specific<ValidatedParts> known;
   std::atomic<int> valid{0};
-  const ModelLibrary& library = ModelLibrary::instance();
-  tbb::parallel_for(0, kSample, [&](int i) {
-    const ModelLibrary::Scope scope(library);
-    if (!stop.stop_requested() &&
-        is_valid(space, cursors.local().at(drawn[static_cast<size_t>(i)]), known.local()))
-      ++valid;
+  parallel_loop(kSample, [&](size_t i) {
+    if (!stop.stop_requested() && is_valid(space, cursors.local().at(drawn[i]), known.local())) ++valid;
   });
   return static_cast<double>(valid) / kSample * static_cast<double>(space.size());
 }
@@ -48,7 +43,7 @@ std::string ValidCount::text() const { return grouped(size) + ", " + valid_text(
 
 std::string ValidCount::valid_text() const {
   if (exact) return "of which " + grouped(static_cast<Wide>(valid)) + " valid";
-  if (valid == 0) return "of which few are valid, if any";
+  if (valid == 0) return "few or none of them valid";
   // The sample supports two significant digits.
   const double scale = std::pow(10, std::floor(std::log10(valid)) - 1);
   return "of which about " + grouped(static_cast<Wide>(std::round(valid / scale) * scale)) + " valid";
@@ -70,9 +65,8 @@ std::optional<ValidCount> count_valid(const Space& space,
   std::mutex telling;
   auto last_report = std::chrono::steady_clock::now();
   const auto size = static_cast<int64_t>(space.size());
-  const ModelLibrary& library = ModelLibrary::instance();
-  tbb::parallel_for(int64_t{0}, (size + kRun - 1) / kRun, [&](int64_t run) {
-    const ModelLibrary::Scope scope(library);
+  parallel_loop(static_cast<size_t>((size + kRun - 1) / kRun), [&](size_t index) {
+    const auto run = static_cast<int64_t>(index);
     int64_t found = 0;
     const int64_t end = std::min(size, (run + 1) * kRun);
     for (int64_t i = run * kRun; i < end && !stop.stop_requested(); ++i)

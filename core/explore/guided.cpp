@@ -2,7 +2,6 @@
 // climbing starts from the best samples: it moves to the best neighbour that differs in one digit, or else in
 // two digits. Last, the search restarts from random changes of the best design.
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <random>
@@ -10,7 +9,7 @@
 #include <unordered_set>
 
 #include "explore/search_run.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -67,9 +66,7 @@ class GuidedSearch {
     for (size_t from = 0; from < fresh.size() && !finished(); from += kBatch) {
       const size_t n = std::min(kBatch, fresh.size() - from);
       std::vector<Slot> slots(n);
-      const ModelLibrary& library = ModelLibrary::instance();
-      tbb::parallel_for(size_t{0}, n, [&](size_t i) {
-        const ModelLibrary::Scope scope(library);
+      parallel_loop(n, [&](size_t i) {
         SpaceCursor& cursor = cursors_.local();
         slots[i].point = run_.visitor.visit(cursor, fresh[from + i], slots[i].counts, run_.stop);
         slots[i].values = cursor.values();

@@ -1,7 +1,5 @@
 #include "explore/layout.h"
 
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +10,7 @@
 #include "design/validate/repair_design.h"
 #include "explore/layout_search.h"
 #include "mesh/pipeline_layout.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -43,7 +41,7 @@ std::string percent(double share) { return significant(100 * share, 2) + " %"; }
 
 std::string mechanisms_text(const Design& design) {
   const std::vector<std::string> parts = layout_mechanisms(design);
-  if (parts.empty()) return "plain data parallelism";
+  if (parts.empty()) return "data parallelism";
   std::string text;
   for (size_t i = 0; i < parts.size(); ++i)
     text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
@@ -51,26 +49,26 @@ std::string mechanisms_text(const Design& design) {
 }
 
 std::string slower_text(double slower) {
-  return slower < 0.0005 ? "as fast as the fastest" : percent(slower) + " slower than the fastest";
+  return slower < 0.0005 ? "as fast as the fastest design"
+                         : percent(slower) + " slower than the fastest design";
 }
 
 std::string reason(const FoundLayout& layout, const FoundLayout& fastest) {
   switch (layout.aim) {
     case LayoutAim::Fastest: {
       const Evaluation& e = layout.evaluation;
-      return "The fastest found: " + mechanisms_text(layout.design) + "; " + percent(e.exposed) +
+      return "The fastest design found, with " + mechanisms_text(layout.design) + "; " + percent(e.exposed) +
              " of the step waits for communication" +
-             (layout.design.parallel.pp > 1 ? ", " + percent(e.bubble) + " is the pipeline's bubble" : "") +
-             ".";
+             (layout.design.parallel.pp > 1 ? ", " + percent(e.bubble) + " is pipeline bubble" : "") + ".";
     }
     case LayoutAim::LeastMemory: {
       const int64_t saved = fastest.evaluation.memory - layout.evaluation.memory;
-      if (saved <= 0) return "The fastest design needs the least memory, too.";
-      return "Needs " + format_bytes(saved) + " less on each GPU; " + slower_text(layout.slower) + ".";
+      if (saved <= 0) return "The fastest design also needs the least memory.";
+      return "Needs " + format_bytes(saved) + " less per GPU; " + slower_text(layout.slower) + ".";
     }
     case LayoutAim::Simplest:
-      if (layout.design == fastest.design) return "The fastest design is the simplest, too.";
-      return "Only " + mechanisms_text(layout.design) + "; " + slower_text(layout.slower) + ".";
+      if (layout.design == fastest.design) return "The fastest design is also the simplest.";
+      return "Uses only " + mechanisms_text(layout.design) + "; " + slower_text(layout.slower) + ".";
   }
   return "";
 }
@@ -188,7 +186,7 @@ std::vector<std::string> layout_mechanisms(const Design& design) {
   add(p.pp > 1 && trains(d) && p.schedule != ScheduleKind::OneFOneB,
       "the schedule " + knob_text(d, schedule));
   add(p.ep > 1, "expert parallelism over " + grouped(p.ep));
-  add(p.ep > 1 && p.folds_experts(), "experts with a tensor parallelism of their own");
+  add(p.ep > 1 && p.folds_experts(), "separate tensor parallelism for experts");
   add(p.dcp > 1, "decode context parallelism over " + grouped(p.dcp));
   add(trains(d) && d.workload.recompute == Recompute::Selective, "selective recompute");
   add(trains(d) && d.workload.recompute == Recompute::Full, "full recompute");
@@ -235,11 +233,8 @@ std::optional<Layouts> find_layouts(const Design& design, const LayoutOptions& o
     return out;
   }
   out.space = std::get<0>(std::move(made));
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  const ModelLibrary& library = ModelLibrary::instance();
   const ResultOptions result = result_options(options);
-  arena.execute([&] {
-    const ModelLibrary::Scope scope(library);
+  with_loop_threads(options.threads, [&] {
     const LayoutPoints points = search_layouts(out.space, result, {memory_score, simplicity_score}, stop);
     out.found = found_layouts(points, *out.space, design);
     out.evaluated = points.evaluated;
@@ -264,10 +259,7 @@ std::optional<std::vector<LayoutAtSize>> layouts_at_sizes(
     std::stop_token stop) {
   std::vector<LayoutAtSize> out;
   const ResultOptions result = result_options(options);
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  const ModelLibrary& library = ModelLibrary::instance();
-  arena.execute([&] {
-    const ModelLibrary::Scope scope(library);
+  with_loop_threads(options.threads, [&] {
     for (const auto& [gpus, batch] : sizes) {
       Design sized = design;
       sized.workload.batch = batch;

@@ -1,5 +1,4 @@
 // Changes that make a design fit.
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 
@@ -8,7 +7,7 @@
 #include "design/knobs/knob_state.h"
 #include "explore/layout.h"
 #include "explore/sensitivity.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -121,9 +120,7 @@ std::vector<LayoutHelp> layout_help(const Design& design, double memory_margin, 
   if (!helper.needed()) return {};
   const std::vector<Change> all = changes(design);
   std::vector<std::optional<LayoutHelp>> tried(all.size());
-  const ModelLibrary& library = ModelLibrary::instance();
-  tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
-    const ModelLibrary::Scope scope(library);
+  parallel_loop(all.size(), [&](size_t i) {
     if (!stop.stop_requested()) tried[i] = helper.with({&all[i]});
   });
   // Of several values of a degree: the first that fits, otherwise the one that saves most.

@@ -1,7 +1,6 @@
 #include "explore/layout_search.h"
 
 #include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <limits>
@@ -10,7 +9,7 @@
 #include <unordered_map>
 
 #include "explore/visit.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -83,9 +82,7 @@ class LayoutSearch {
 
   template <class Work>
   void in_parallel(size_t count, const Work& work) {
-    const ModelLibrary& library = ModelLibrary::instance();
-    tbb::parallel_for(size_t{0}, count, [&](size_t i) {
-      const ModelLibrary::Scope scope(library);
+    parallel_loop(count, [&](size_t i) {
       if (!stop_.stop_requested()) work(i);
     });
   }

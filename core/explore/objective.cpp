@@ -37,19 +37,19 @@ constexpr const char* kStepTimeHelp =
 constexpr Objective kObjectives[kObjectiveCount] = {
     {"step_time", "Step time", Unit::Seconds, false, kStepTimeHelp, nullptr,
      [](const Scored& s) { return s.evaluation.step_seconds; }},
-    {"tokens_per_gpu", "Tokens per second and GPU", Unit::TokensPerSecond, true,
+    {"tokens_per_gpu", "Tokens/s per GPU", Unit::TokensPerSecond, true,
      "tokens per second divided by the number of GPUs", nullptr,
      [](const Scored& s) { return s.evaluation.tokens_per_second / gpus(s); }},
-    {"cost", "Cost of a million tokens", Unit::Dollars, false,
-     "dollars per million tokens, from the price of a GPU hour", "price",
+    {"cost", "Cost per million tokens", Unit::Dollars, false,
+     "dollars per million tokens, from the price per GPU hour", "price",
      [](const Scored& s) {
        return 1e6 * price(s) / kSecondsPerHour * gpus(s) / s.evaluation.tokens_per_second;
      }},
-    {"headroom", "Free memory", Unit::Bytes, true, "free memory of the fullest rank", "memory", free_memory},
-    {"memory", "Memory", Unit::Bytes, false, "memory of the fullest rank", nullptr,
+    {"headroom", "Free memory", Unit::Bytes, true, "free memory of the worst rank", "memory", free_memory},
+    {"memory", "Memory", Unit::Bytes, false, "memory of the worst rank", nullptr,
      [](const Scored& s) { return static_cast<double>(s.evaluation.memory); }},
-    {"energy", "Energy of a token", Unit::Joules, false,
-     "joules per token, if all boards run at their power limit", "power limit",
+    {"energy", "Energy per token", Unit::Joules, false,
+     "joules per token, with all boards at their power limit", "power limit",
      [](const Scored& s) { return watts(s) * gpus(s) / s.evaluation.tokens_per_second; }},
     {"mfu", "Model FLOPs utilization", Unit::Share, true,
      "model FLOPs per second as a share of the dense peak", nullptr,
@@ -76,7 +76,7 @@ std::string objective_ids() {
 std::string unknown_reason(int objective, const Design& design) {
   const Objective& chosen = kObjectives[static_cast<size_t>(objective)];
   return std::string("the ") + (chosen.needs ? chosen.needs : chosen.label) + " of " +
-         design.cluster.accelerator + " is not known";
+         design.cluster.accelerator + " is unknown";
 }
 
 ObjectiveValues objective_values(const Scored& scored) {
@@ -86,7 +86,7 @@ ObjectiveValues objective_values(const Scored& scored) {
 }
 
 std::string objective_text(int objective, double value) {
-  if (!std::isfinite(value)) return "not known";
+  if (!std::isfinite(value)) return "unknown";
   switch (kObjectives[static_cast<size_t>(objective)].unit) {
     case Unit::Seconds: return format_seconds(value);
     case Unit::TokensPerSecond: return significant(value, 4) + " tokens/s";

@@ -24,7 +24,7 @@ Design design_of(const json& value, const std::string& where) {
 Recovery recovery_of(const json& root, const std::string& where) {
   Recovery recovery;
   if (root.at("shardscape_recovery").get<int64_t>() != kFormat)
-    throw Problem{ProblemCode::UnknownFormat, where, "the file is of another version of the program",
+    throw Problem{ProblemCode::UnknownFormat, where, "another version of the program wrote the file",
                   "format " + std::to_string(kFormat)};
   auto study = study_from_json(root.at("study").dump(1), where);
   if (auto* problem = std::get_if<Problem>(&study)) throw *problem;
@@ -39,7 +39,7 @@ Recovery recovery_of(const json& root, const std::string& where) {
         {step.at("text").get<std::string>(), design_of(step.at("after"), where)});
   recovery.history.done = history.at("done").get<size_t>();
   if (recovery.history.done > recovery.history.steps.size())
-    throw Problem{ProblemCode::DataValue, where, "there are fewer undo steps than were done",
+    throw Problem{ProblemCode::DataValue, where, "the file has fewer undo steps than it states",
                   "a file that the program wrote"};
   return recovery;
 }

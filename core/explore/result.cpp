@@ -164,7 +164,7 @@ Result<SearchResult> merge_results(const std::vector<SearchResult>& parts) {
     return Problem{code, "merge", std::move(what), std::move(accepted)};
   };
   if (parts.empty())
-    return wrong(ProblemCode::ShardsMissing, "there is nothing to merge", "the results of shards");
+    return wrong(ProblemCode::ShardsMissing, "there is nothing to merge", "at least one result of a shard");
   const SearchResult& first = parts.front();
   ResultCollector collector(first.space, first.options);
   std::vector<SearchPart> shards;

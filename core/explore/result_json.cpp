@@ -84,10 +84,8 @@ class ResultReader {
   SearchResult read() {
     const json& root = file_.root();
     if (!root.contains("shardscape_result"))
-      file_.fail(
-          ProblemCode::WrongKindOfFile, "",
-          "this is not the result of a search: \"shardscape_result\", the version of its format, is missing",
-          "a file that \"shardscape-cli explore -o\" or --json writes");
+      file_.fail(ProblemCode::WrongKindOfFile, "", "this is not the result of a search",
+                 "a file that \"shardscape-cli explore -o\" or --json writes");
     if (file_.integer(root, "shardscape_result") != kFormat)
       file_.fail(ProblemCode::UnknownFormat, "shardscape_result",
                  "the version of the format is " + root["shardscape_result"].dump(), std::to_string(kFormat));

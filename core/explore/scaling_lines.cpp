@@ -61,8 +61,8 @@ Result<std::vector<ClusterVariant>> parse_variants(const std::string& text) {
   const bool known = std::find(std::begin(kKnobs), std::end(kKnobs), id) != std::end(kKnobs);
   if (sign == std::string::npos || !known)
     return Problem{ProblemCode::FlagValueInvalid, "--compare",
-                   "\"" + text + "\" names no knob of the cluster",
-                   "KNOB=VALUE,... with one of " + knob_ids()};
+                   "\"" + text + "\" names no setting of the cluster",
+                   "SETTING=VALUE,... with one of " + knob_ids()};
   auto values = parse_values(*find_knob(id), text.substr(sign + 1));
   if (auto* problem = std::get_if<Problem>(&values)) return *problem;
   std::vector<ClusterVariant> out;
@@ -75,7 +75,8 @@ Result<Design> design_on(const Design& design, const ClusterVariant& variant) {
   if (knob_text(design, knob) == variant.value) return design;
   if (auto changed = make_neighbour(design, knob, variant.value)) return changed->design;
   return Problem{ProblemCode::FlagValueInvalid, variant.knob,
-                 "the design cannot run with " + variant_label(variant), "a value that the ranks divide"};
+                 "the design cannot run with " + variant_label(variant),
+                 "a value that divides the number of ranks"};
 }
 
 }  // namespace shardscape

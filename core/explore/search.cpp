@@ -1,17 +1,16 @@
 #include "explore/search.h"
 
-#include <tbb/enumerable_thread_specific.h>
-#include <tbb/parallel_pipeline.h>
-#include <tbb/task_arena.h>
-
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
+#include <map>
+#include <mutex>
 #include <numeric>
 
 #include "base/number_text.h"
 #include "base/units.h"
 #include "explore/search_run.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -66,63 +65,90 @@ class Route {
 };
 
 struct Chunk {
-  Wide position = 0;
   std::vector<Point> points;
   std::vector<std::vector<int>> values;
   SearchCounts counts;
   bool whole = true;  // false: a stop interrupted the chunk, which is discarded
 };
 
-// Evaluates chunks in parallel and commits them in the order of the route. Returns the number of committed
-// chunks.
-Wide visit_all(SearchRun& run, const Route& route, Wide from) {
-  const Wide total = route.chunks();
-  tbb::enumerable_thread_specific<SpaceCursor> cursors([&] { return SpaceCursor(*run.space); });
-  Wide next = from, done = from;
-  bool broken = false;
-  const auto give = [&](tbb::flow_control& control) -> std::shared_ptr<Chunk> {
-    if (next == total || run.stop.stop_requested()) {
-      control.stop();
-      return nullptr;
-    }
-    auto chunk = std::make_shared<Chunk>();
-    chunk->position = next++;
-    return chunk;
-  };
-  const ModelLibrary& library = ModelLibrary::instance();
-  const auto work = [&](std::shared_ptr<Chunk> chunk) {
-    const ModelLibrary::Scope scope(library);
-    SpaceCursor& cursor = cursors.local();
-    const Route::Range range = route.range(chunk->position);
+// Several threads evaluate chunks. Whoever completes the next chunk of the route commits it and those behind
+// it.
+class ChunkVisits {
+ public:
+  // from: chunks that an earlier run committed.
+  ChunkVisits(SearchRun& run, const Route& route, Wide from)
+      : run_(run), route_(route), total_(route.chunks()), next_(from), done_(from) {}
+
+  void work() {
+    SpaceCursor cursor(*run_.space);
+    while (const std::optional<Wide> k = take()) complete(*k, evaluate(cursor, *k));
+  }
+  // Committed chunks.
+  Wide done() const { return done_; }
+
+ private:
+  // Chunks that threads complete before the next one of the route. More would only take memory.
+  static constexpr Wide kAhead = 1024;
+
+  std::optional<Wide> take() {
+    std::unique_lock lock(mutex_);
+    committed_.wait(lock, [&] { return next_ - done_ < kAhead || broken_; });
+    if (next_ == total_ || broken_ || run_.stop.stop_requested()) return std::nullopt;
+    return next_++;
+  }
+
+  Chunk evaluate(SpaceCursor& cursor, Wide k) {
+    Chunk chunk;
+    const Route::Range range = route_.range(k);
     for (Wide index = range.begin; index < range.end; ++index) {
-      if (auto point = run.visitor.visit(cursor, index, chunk->counts, run.stop)) {
-        chunk->points.push_back(std::move(*point));
-        chunk->values.push_back(cursor.values());
-      } else if (run.stop.stop_requested()) {
-        chunk->whole = false;
+      if (auto point = run_.visitor.visit(cursor, index, chunk.counts, run_.stop)) {
+        chunk.points.push_back(std::move(*point));
+        chunk.values.push_back(cursor.values());
+      } else if (run_.stop.stop_requested()) {
+        chunk.whole = false;
         break;
       }
     }
     return chunk;
-  };
-  const auto take = [&](const std::shared_ptr<Chunk>& chunk) {
-    broken = broken || !chunk->whole;
-    if (broken) return;
-    run.commit(chunk->points, chunk->values, chunk->counts);
-    ++done;
-    const Wide designs = std::max<Wide>(1, (run.space->size() + run.options.shards - 1) / run.options.shards);
-    run.report_progress(std::min(designs, static_cast<Wide>(run.collector.counts().enumerated)), designs);
-  };
-  const size_t in_flight = 64 * static_cast<size_t>(tbb::this_task_arena::max_concurrency());
-  tbb::parallel_pipeline(
-      in_flight,
-      tbb::make_filter<void, std::shared_ptr<Chunk>>(tbb::filter_mode::serial_in_order, give) &
-          tbb::make_filter<std::shared_ptr<Chunk>, std::shared_ptr<Chunk>>(tbb::filter_mode::parallel, work) &
-          tbb::make_filter<std::shared_ptr<Chunk>, void>(tbb::filter_mode::serial_in_order, take));
+  }
+
+  void complete(Wide k, Chunk chunk) {
+    const std::lock_guard lock(mutex_);
+    complete_.emplace(k, std::move(chunk));
+    for (auto first = complete_.begin(); !broken_ && first != complete_.end() && first->first == done_;) {
+      broken_ = !first->second.whole;
+      if (!broken_) commit(first->second);
+      first = complete_.erase(first);
+    }
+    committed_.notify_all();
+  }
+
+  void commit(const Chunk& chunk) {
+    run_.commit(chunk.points, chunk.values, chunk.counts);
+    ++done_;
+    const Wide designs = std::max<Wide>(1,
+                                        (run_.space->size() + run_.options.shards - 1) / run_.options.shards);
+    run_.report_progress(std::min(designs, static_cast<Wide>(run_.collector.counts().enumerated)), designs);
+  }
+
+  SearchRun& run_;
+  const Route& route_;
+  const Wide total_;
+  std::mutex mutex_;
+  std::condition_variable committed_;
+  Wide next_, done_;  // chunks
+  std::map<Wide, Chunk> complete_;
+  bool broken_ = false;  // a chunk of the route was interrupted
+};
+
+// Returns the number of committed chunks.
+Wide visit_all(SearchRun& run, const Route& route, Wide from) {
+  ChunkVisits visits(run, route, from);
+  parallel_loop(loop_threads(), [&](size_t) { visits.work(); });
   const auto seen = static_cast<Wide>(run.collector.counts().enumerated);
-  run.report_progress(seen, done == total ? seen : std::max(seen, run.space->size() / run.options.shards),
-                      true);
-  return done;
+  const bool whole = visits.done() == route.chunks();
+  run.report_progress(seen, whole ? seen : std::max(seen, run.space->size() / run.options.shards), true);
+  return visits.done();
 }
 
 // Cost and energy need figures of an accelerator. A Problem if no design of the space has them.
@@ -143,7 +169,7 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
         }))
       continue;
     return Problem(ProblemCode::ObjectiveUnavailable, "objective",
-                   std::string(chosen.label) + " is not known: " + unknown_reason(objective, designs.back()),
+                   std::string(chosen.label) + " is unknown: " + unknown_reason(objective, designs.back()),
                    std::string_view(chosen.id) == "cost"
                        ? "a price per GPU hour (--price), or another objective"
                        : "another objective");
@@ -156,7 +182,8 @@ std::optional<Problem> unknown_objective(const Space& space, const ResultOptions
 Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOptions& options,
                             const SearchCallbacks& callbacks, std::stop_token stop) {
   if (options.shards < 1 || options.shard < 0 || options.shard >= options.shards)
-    return Problem(ProblemCode::ShardInvalid, "shard", "there is no such shard", "i/n with i below n");
+    return Problem(ProblemCode::ShardInvalid, "shard", "this shard does not exist",
+                   "i/n, where i is below n");
   if (options.guided && options.shards > 1)
     return Problem(ProblemCode::GuidedSearchSharded, "shard", "a guided search cannot be split",
                    "an exhaustive search, or no shards");
@@ -176,10 +203,7 @@ Result<SearchResult> search(std::shared_ptr<const Space> space, const SearchOpti
   }
   SearchRun run(space, options, callbacks, stop);
   if (options.resume) run.collector.add(*options.resume);
-  tbb::task_arena arena(options.threads > 0 ? options.threads : tbb::task_arena::automatic);
-  const ModelLibrary& library = ModelLibrary::instance();
-  arena.execute([&] {
-    const ModelLibrary::Scope scope(library);
+  with_loop_threads(options.threads, [&] {
     if (options.guided)
       guided_search(run, *options.guided);
     else

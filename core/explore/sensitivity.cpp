@@ -1,14 +1,12 @@
 #include "explore/sensitivity.h"
 
-#include <tbb/parallel_for.h>
-
 #include <algorithm>
 #include <mutex>
 
 #include "design/knobs/knob_state.h"
 #include "design/limits.h"
 #include "design/validate/validate.h"
-#include "model/library.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 namespace {
@@ -141,9 +139,7 @@ std::optional<Sensitivity> sensitivity(const Design& design, std::stop_token sto
     for (Neighbour& n : effect.neighbours) all.push_back(&n);
   std::mutex progress_mutex;
   size_t done = 0;
-  const ModelLibrary& library = ModelLibrary::instance();
-  tbb::parallel_for(size_t{0}, all.size(), [&](size_t i) {
-    const ModelLibrary::Scope scope(library);
+  parallel_loop(all.size(), [&](size_t i) {
     if (stop.stop_requested()) return;
     all[i]->evaluation = evaluator.evaluate(all[i]->design, kTimeAll, stop);
     const std::lock_guard lock(progress_mutex);
@@ -191,16 +187,14 @@ std::optional<std::vector<ScalePoint>> scaling(const Design& design, const Scali
     d.workload.batch = static_cast<int64_t>(std::min<Wide>(batch, kMaxBatch + 1));
     ScalePoint point{gpus, dp, d.workload.batch, "", {}, 0, {}, {}};
     if (options.weak && static_cast<Wide>(design.workload.batch) * dp % design.parallel.dp != 0)
-      point.wrong = "the batch of this size is not a whole number";
+      point.wrong = "the batch at this size is not a whole number";
     else if (const auto problem = first_problem(d))
       point.wrong = problem->what;
     out.push_back(std::move(point));
     designs.push_back(std::move(d));
   }
   Evaluator evaluator;
-  const ModelLibrary& library = ModelLibrary::instance();
-  tbb::parallel_for(size_t{0}, out.size(), [&](size_t i) {
-    const ModelLibrary::Scope scope(library);
+  parallel_loop(out.size(), [&](size_t i) {
     if (out[i].wrong.empty() && !stop.stop_requested())
       add_costs(out[i], designs[i], evaluator.evaluate(designs[i], kTimeAll, stop));
   });

@@ -80,8 +80,8 @@ class SpaceBuilder {
       std::string& id = spec_.dimensions[i].first;
       std::replace(id.begin(), id.end(), '-', '_');
       if (id != kModelAxis && !find_knob(id))
-        throw Problem(ProblemCode::UnknownKnob, id, "there is no knob \"" + id + "\"",
-                      "the id of a knob, or model, as \"shardscape-cli explore --help\" lists them");
+        throw Problem(ProblemCode::UnknownKnob, id, "there is no setting \"" + id + "\"",
+                      "the id of a setting, or model, as \"shardscape-cli explore --help\" lists them");
       for (size_t j = 0; j < i; ++j)
         if (spec_.dimensions[j].first == id)
           throw Problem(ProblemCode::RepeatedDimension, id, "the dimension \"" + id + "\" is given twice",
@@ -89,7 +89,7 @@ class SpaceBuilder {
     }
     if (!spec_.gpus.empty() && !spec_.nodes.empty())
       throw Problem(ProblemCode::ConflictingDimensions, kNodesAxis, "both gpus and nodes are given",
-                    "one of them");
+                    "either gpus or nodes");
   }
 
   std::vector<std::string> parsed(const Knob& knob, const std::string& text) const {
@@ -137,13 +137,13 @@ class SpaceBuilder {
       const std::string id(trimmed(std::string_view(rest).substr(0, comma)));
       if (!ModelLibrary::instance().preset(id))
         throw Problem(ProblemCode::UnknownPreset, kModelAxis, "there is no preset \"" + id + "\"",
-                      "presets between commas, as \"shardscape-cli presets\" lists them, or all");
+                      "presets from \"shardscape-cli presets\", separated by commas, or all");
       if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
       rest = comma == std::string::npos ? "" : rest.substr(comma + 1);
     }
     if (values.empty())
       throw Problem(ProblemCode::ValueMissing, kModelAxis, "no preset is named",
-                    "presets between commas, or all");
+                    "presets separated by commas, or all");
     apply_preset(space_->base_, values.front());
     if (values.size() > 1) add_digit(add_axis(kModelAxis, "Model", nullptr, std::move(values)));
   }
@@ -162,11 +162,11 @@ class SpaceBuilder {
     if (by_node && spec_.find("gpus_per_node"))
       throw Problem(ProblemCode::NodesOfVariousSizes, kNodesAxis,
                     "nodes have different sizes, so the number of nodes does not determine the ranks",
-                    "gpus instead of nodes, or one value of gpus_per_node");
+                    "gpus instead of nodes, or a single value of gpus_per_node");
     for (const std::string& text : std::get<0>(values)) {
       const int64_t n = std::stoll(text), ranks = by_node ? n * space_->base_.cluster.gpus_per_node : n;
       if (ranks > kMaxWorld)
-        throw Problem(ProblemCode::TooManyRanks, id, grouped(ranks) + " ranks are too many",
+        throw Problem(ProblemCode::TooManyRanks, id, grouped(ranks) + " ranks exceed the limit",
                       "up to " + grouped(kMaxWorld) + " ranks");
       out.emplace_back(ranks, by_node ? n : 0);
     }
@@ -201,7 +201,7 @@ class SpaceBuilder {
         if (const std::string* text = spec_.find(id); text && is_all(*text))
           throw Problem(ProblemCode::RanksUnknown, id,
                         "\"all\" for " + std::string(id) +
-                            " means the divisors of the number of ranks, which is not given",
+                            " needs the number of ranks, because it means the divisors of this number",
                         "gpus or nodes, or a list or range");
       return;
     }
@@ -242,8 +242,8 @@ class SpaceBuilder {
           }
     if (found.empty())
       throw Problem(ProblemCode::NoLayoutForRanks, spec_.nodes.empty() ? kGpusAxis : kNodesAxis,
-                    "no values of tp, cp, pp and dp multiply to " + grouped(ranks.front().first) + " ranks" +
-                        (ranks.size() > 1 ? " or to another of the given numbers" : ""),
+                    "no values of tp, cp, pp and dp give a product of " + grouped(ranks.front().first) +
+                        " ranks" + (ranks.size() > 1 ? " or another given number" : ""),
                     "degrees whose product is the number of ranks, or \"all\" for one degree");
     Space::Digit digit;
     digit.rows.resize(found.size());

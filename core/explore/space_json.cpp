@@ -23,8 +23,8 @@ std::string values_text(const JsonFile& file, const std::string& id, const json&
   const auto one = [&](const json& v) -> std::string {
     if (v.is_string()) return v.get<std::string>();
     if (v.is_number() || v.is_boolean()) return v.dump();
-    file.fail(ProblemCode::DataValue, id, "\"" + id + "\" has " + v.dump() + " among its values",
-              "numbers, true, false, or texts such as \"1..64*2\" and \"all\"");
+    file.fail(ProblemCode::DataValue, id, "\"" + id + "\" has " + v.dump() + " in its values",
+              "numbers, true, false, or strings such as \"1..64*2\" and \"all\"");
   };
   if (!value.is_array()) return one(value);
   if (value.empty())
@@ -72,9 +72,8 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
   file.only(file.root(), {"shardscape_space", "name", "design", "gpus", "nodes", "dimensions", "constraints",
                           "memory_margin"});
   if (!file.root().contains("shardscape_space"))
-    file.fail(ProblemCode::WrongKindOfFile, "",
-              "this is not a space of designs: \"shardscape_space\", the version of its format, is missing",
-              "\"shardscape_space\": " + std::to_string(kFormat));
+    file.fail(ProblemCode::WrongKindOfFile, "", "this is not a space of designs",
+              "a file with \"shardscape_space\": " + std::to_string(kFormat));
   if (file.integer(file.root(), "shardscape_space") != kFormat)
     file.fail(ProblemCode::UnknownFormat, "shardscape_space",
               "the version of the format is " + file.root()["shardscape_space"].dump(),
@@ -93,7 +92,7 @@ SpaceSpec read(const JsonFile& file, const std::string& text, const std::string&
     for (const json& constraint : file.array(file.root(), "constraints")) {
       if (!constraint.is_string())
         file.fail(ProblemCode::DataValue, "constraints", constraint.dump() + " is not a constraint",
-                  "a text such as \"tp*cp<=node\"");
+                  "a string such as \"tp*cp<=node\"");
       spec.constraints.push_back(constraint.get<std::string>());
     }
   if (const auto it = file.root().find("memory_margin"); it != file.root().end()) {

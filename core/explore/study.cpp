@@ -105,7 +105,7 @@ Result<Study> study_from_json(const std::string& text, const std::string& where)
   if (const auto it = root.find(kCompared); it != root.end()) {
     const std::string place = where + " (" + kCompared + ")";
     if (!it->is_array())
-      study.lost = Problem{ProblemCode::DataValue, place, "this is not a list",
+      study.lost = Problem{ProblemCode::DataValue, place, "the value is not a list",
                            "a list of {\"name\", \"design\"}"};
     else
       for (const json& entry : *it) {

@@ -66,7 +66,7 @@ Result<std::vector<std::string>> parse_range(const Knob& knob, const std::string
   }
   const int64_t first = std::get<int64_t>(from), end = std::get<int64_t>(to);
   if (first > end)
-    return wrong(ProblemCode::RangeInvalid, knob, "the range " + text + " goes down",
+    return wrong(ProblemCode::RangeInvalid, knob, "the range " + text + " is descending",
                  number_word(knob, end) + ".." + number_word(knob, first));
   if (kind == '*' && first < 1)
     return wrong(ProblemCode::RangeInvalid, knob, "powers cannot start at " + number_word(knob, first),
@@ -164,10 +164,10 @@ std::string values_help(const Knob& knob) {
              "all; " +
              each;
     case KnobType::Boolean: return "true, false, or all for both";
-    case KnobType::Choice: return "one or several between commas, or all; " + each;
+    case KnobType::Choice: return "one or several choices separated by commas, or all; " + each;
     case KnobType::IntegerList:
-    case KnobType::ChoiceList: return "one list, or several between bars (|); " + each;
-    case KnobType::Text: return "one text, or several between bars (|); " + each;
+    case KnobType::ChoiceList: return "one list, or several lists separated by bars (|); " + each;
+    case KnobType::Text: return "one text, or several texts separated by bars (|); " + each;
   }
   return "";
 }
@@ -187,7 +187,7 @@ Result<std::vector<std::string>> parse_values(const Knob& knob, const std::strin
     }
     if (numeric && part.size() > 1 && part[0] == '0' && part[1] != '.')
       return wrong(ProblemCode::ThousandsSeparator, knob,
-                   "\"" + part + "\" in \"" + text + "\": a comma separates values here, not thousands");
+                   "\"" + part + "\" in \"" + text + "\": commas separate values here, not thousands");
     Design scratch;
     if (auto problem = set_knob(scratch, knob, part)) return wrong(problem->code, knob, problem->what);
     values.push_back(knob_text(scratch, knob));
@@ -208,9 +208,10 @@ Result<std::vector<int64_t>> sweep_values(const Knob& knob, const std::string& t
   if (auto* problem = std::get_if<Problem>(&values))
     return wrong(problem->code, knob, std::move(problem->what), accepted);
   if (std::get<0>(values).size() > kMaxSwept)
-    return wrong(ProblemCode::TooManyValues, knob,
-                 grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are too many for a sweep",
-                 "at most " + grouped(kMaxSwept));
+    return wrong(
+        ProblemCode::TooManyValues, knob,
+        grouped(static_cast<Wide>(std::get<0>(values).size())) + " values are too many for one sweep",
+        "at most " + grouped(kMaxSwept));
   for (const std::string& value : std::get<0>(values)) out.push_back(std::stoll(value));
   return out;
 }

@@ -39,10 +39,10 @@ Accelerator accelerator(const JsonFile& file, const json& entry) {
   if (const auto aliases = entry.find("aliases"); aliases != entry.end()) {
     if (!aliases->is_array())
       file.fail(ProblemCode::DataValue, item.id, "\"aliases\" of \"" + item.id + "\" is not a list",
-                "a list of texts");
+                "a list of strings");
     for (const json& alias : *aliases) {
       if (!alias.is_string())
-        file.fail(ProblemCode::DataValue, item.id, alias.dump() + " is not an alias", "a text in quotes");
+        file.fail(ProblemCode::DataValue, item.id, alias.dump() + " is not an alias", "a string in quotes");
       item.aliases.push_back(alias.get<std::string>());
     }
   }

@@ -33,8 +33,8 @@ Sources read_sources(const JsonFile& file, const json& entry, const std::string&
                   "\"sources\" of \"" + id + "\" names \"" + key + "\", which the entry lacks",
                   "keys of its values, or \"*\" for all others");
       if (!text.is_string())
-        file.fail(ProblemCode::DataValue, id, "the source of \"" + key + "\" of \"" + id + "\" is no text",
-                  "a text in quotes");
+        file.fail(ProblemCode::DataValue, id,
+                  "the source of \"" + key + "\" of \"" + id + "\" is not a string", "a string in quotes");
       out[key] = text.get<std::string>();
     }
   }

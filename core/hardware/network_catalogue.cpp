@@ -71,7 +71,7 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.id = file.text(entry, "id");
   item.name = file.text(entry, "name");
   if (item.id.empty() || item.id == "auto")
-    file.fail(ProblemCode::DataValue, "id", "\"" + item.id + "\" cannot name a network", "any other text");
+    file.fail(ProblemCode::DataValue, "id", "\"" + item.id + "\" cannot name a network", "any other id");
   item.sources = read_sources(
       file, entry, item.id,
       {"gpus_per_node", "domain", "segment", "scaleup_gbps", "nic_gbps", "scaleup_efficiency",
@@ -80,7 +80,7 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   for (const json& id : file.array(entry, "accelerators")) {
     if (!id.is_string())
       file.fail(ProblemCode::DataValue, item.id, id.dump() + " is not an accelerator's id",
-                "a text in quotes");
+                "a string in quotes");
     item.accelerators.push_back(id.get<std::string>());
   }
   item.gpus_per_node = std::max<int64_t>(1, count(file, entry, "gpus_per_node", item.id, 8));
@@ -88,7 +88,7 @@ NetworkEntry network(const JsonFile& file, const json& entry) {
   item.segment = count(file, entry, "segment", item.id, 0);
   if (item.segment > item.domain)
     file.fail(ProblemCode::DataValue, item.id, "\"segment\" of \"" + item.id + "\" is larger than its domain",
-              "a part of the domain");
+              "at most the size of the domain");
   item.scaleup_gbps = number(file, entry, "scaleup_gbps", item.id, 0, 1e6, 0);
   item.nic_gbps = number(file, entry, "nic_gbps", item.id, 0, 1e6, 0);
   item.scaleup_efficiency = number(file, entry, "scaleup_efficiency", item.id, 0, 1, 0);

@@ -40,9 +40,8 @@ inline constexpr const char* kPueSource =
 // Power of hosts, NICs and switches for one accelerator / power limit of its board.
 inline constexpr double kPublishedHostShare = 0.5;
 inline constexpr const char* kHostShareSource =
-    "half of the board's: a node of 8 H100 takes 8.4 kW at most in training, 2.8 kW more than its boards "
-    "(arXiv "
-    "2412.08602)";
+    "half of the board's power: a node of 8 H100 draws at most 8.4 kW in training, 2.8 kW more than its "
+    "boards (arXiv 2412.08602)";
 
 // The values of a cluster. Power is that of one accelerator in watts.
 struct Operation {

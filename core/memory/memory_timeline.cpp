@@ -413,7 +413,7 @@ class StageTimeline : StageProfiles {
     for (size_t k = 0; k < explained.size(); ++k)
       if (const int64_t rest = out.at_peak[k] - explained[k]; rest != 0)
         out.contributors.push_back(
-            {"messages in transit and other bytes", static_cast<MemoryCategory>(k), rest});
+            {"messages in transit and other buffers", static_cast<MemoryCategory>(k), rest});
     if (waste_ > 0)
       out.contributors.push_back({"unused bytes of allocator segments", MemoryCategory::Runtime, waste_});
     out.at_peak[kRuntime] += waste_;

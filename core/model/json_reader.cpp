@@ -348,7 +348,7 @@ const nlohmann::ordered_json& JsonFile::array(const nlohmann::ordered_json& in,
 std::string JsonFile::text(const nlohmann::ordered_json& in, const std::string& key) const {
   const nlohmann::ordered_json* value = find(in, key);
   if (!value || !value->is_string())
-    fail_member(in, key, "\"" + key + "\" is missing or not a text", "a text in quotes");
+    fail_member(in, key, "\"" + key + "\" is missing or not a string", "a string in quotes");
   return value->get<std::string>();
 }
 
@@ -383,7 +383,7 @@ void JsonFile::only(const nlohmann::ordered_json& in, std::span<const char* cons
     std::string accepted = "one of";
     for (const char* k : keys) accepted += std::string(" \"") + k + "\"";
     fail(ProblemCode::JsonUnknownKey, key_place(value),
-         "\"" + key + "\" is not known here" + did_you_mean(key, {keys.begin(), keys.end()}), accepted);
+         "\"" + key + "\" is not a known key" + did_you_mean(key, {keys.begin(), keys.end()}), accepted);
   }
 }
 

@@ -13,7 +13,7 @@ namespace shardscape {
 namespace {
 
 constexpr const char*
-    kAccepted = "kinds of layers between commas, such as dense*3, moe* or (linear*3, full)*";
+    kAccepted = "kinds of layers separated by commas, such as dense*3, moe* or (linear*3, full)*";
 
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -104,7 +104,7 @@ class PatternReader {
     const auto [end, fault] = std::from_chars(first, text_.data() + text_.size(), value);
     at_ += static_cast<size_t>(end - first);
     if (fault != std::errc() || value < 1 || value > kMaxLayers)
-      fail_at(begin, "a number of layers is from 1 to " + grouped(kMaxLayers));
+      fail_at(begin, "a number of layers must be from 1 to " + grouped(kMaxLayers));
     return value;
   }
 

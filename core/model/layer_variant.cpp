@@ -11,8 +11,8 @@ namespace shardscape {
 namespace {
 
 constexpr const char* kAccepted =
-    "variants between semicolons, each with a name, a kind of layer and sizes, such as "
-    "full: global head_dim=512 kv_heads=2";
+    "variants separated by semicolons, each with a name, a kind of layer and sizes, such as full: global "
+    "head_dim=512 kv_heads=2";
 
 // A part of a text, and where it begins.
 struct Piece {
@@ -69,17 +69,17 @@ std::optional<Problem> read_size(const Piece& piece, LayerVariant& to) {
   if (id.ends_with(kFormatSuffix)) return read_formats(piece, equals, to);
   const ModelSize* size = find_model_size(id);
   if (!size || !size->varies)
-    return wrong(piece, in_quotes(id) + (size ? " is the same in all layers" : " is no size") +
+    return wrong(piece, in_quotes(id) + (size ? " is the same in all layers" : " is not a size") +
                             "; the sizes of a variant are " + varying_sizes() +
                             "; formats are those of roles of weights, such as experts" +
                             std::string(kFormatSuffix) + "=nvfp4");
   const Piece value{piece.text.substr(equals + 1), piece.column + equals + 1};
   const NumberText read = parse_number(value.text, std::string_view(size->unit) == "tokens");
   if (read.fault != NumberFault::None || read.value < size->min || read.value > size->max)
-    return wrong(value, in_quotes(value.text) + " is no whole number from " + grouped(size->min) + " to " +
+    return wrong(value, in_quotes(value.text) + " is not a whole number from " + grouped(size->min) + " to " +
                             grouped(size->max));
   if (!to.sizes.emplace(static_cast<int>(size - kModelSizes.data()), read.value).second)
-    return wrong(piece, in_quotes(id) + " has a value already");
+    return wrong(piece, in_quotes(id) + " already has a value");
   return std::nullopt;
 }
 
@@ -87,7 +87,7 @@ Result<LayerVariant> read_variant(const Piece& piece) {
   const size_t colon = piece.text.find(':');
   const std::string_view name = trimmed(piece.text.substr(0, colon));
   if (!is_layer_name(name) || colon == std::string_view::npos)
-    return wrong(piece, in_quotes(name) + " is no name of letters, digits and _ before a colon");
+    return wrong(piece, in_quotes(name) + " is not a name of letters, digits and _ before a colon");
   const std::vector<Piece> words = pieces({piece.text.substr(colon + 1), piece.column + colon + 1}, " \t\n");
   if (words.empty() || !is_layer_name(words.front().text))
     return wrong(words.empty() ? Piece{"", piece.column + colon + 1} : words.front(),
@@ -153,7 +153,7 @@ Result<std::vector<LayerVariant>> parse_layer_variants(std::string_view text) {
     if (auto* problem = std::get_if<Problem>(&read)) return std::move(*problem);
     LayerVariant& variant = std::get<LayerVariant>(read);
     if (std::any_of(out.begin(), out.end(), [&](const LayerVariant& v) { return v.name == variant.name; }))
-      return wrong(piece, "there is a variant " + in_quotes(variant.name) + " already");
+      return wrong(piece, "the variant " + in_quotes(variant.name) + " already exists");
     out.push_back(std::move(variant));
   }
   return out;

@@ -181,7 +181,7 @@ class LibraryReader {
     if (!language || !language->language.empty()) {
       return refuse(architecture,
                     "\"language\" is \"" + architecture.language +
-                        "\", which is no architecture with layers of its own",
+                        "\", which is not an architecture with layers of its own",
                     "the id of another file under models/architectures/");
     }
     Architecture out = *language;

@@ -15,7 +15,7 @@ namespace shardscape {
 namespace {
 
 constexpr const char* kForm =
-    "a text such as \"llama; linear = layer(mixer = gated_delta_net, feed_forward = moe + shared_mlp)\"";
+    "a string such as \"llama; linear = layer(mixer = gated_delta_net, feed_forward = moe + shared_mlp)\"";
 
 Problem problem(const std::string& what, const std::string& accepted = kForm) {
   return {ProblemCode::DataValue, "architecture", what, accepted};
@@ -64,10 +64,11 @@ Setting setting_of(const Piece& piece) {
 
 Result<MadeKind> read_kind(const Piece& piece) {
   const auto [name, made] = setting_of(piece);
-  if (!is_layer_name(name)) return at_column(piece.column, "\"" + name + "\" is no name of a kind of layers");
+  if (!is_layer_name(name))
+    return at_column(piece.column, "\"" + name + "\" is not the name of a kind of layer");
   const size_t open = made.text.find('(');
   if (open == std::string_view::npos || made.text.back() != ')')
-    return at_column(made.column, "\"" + std::string(made.text) + "\" does not say what the kind is made of");
+    return at_column(made.column, "\"" + std::string(made.text) + "\" does not define the parts of the kind");
   MadeKind out{name, std::string(trimmed(made.text.substr(0, open))), "", ""};
   const std::string_view inside = made.text.substr(open + 1, made.text.size() - open - 2);
   for (const Piece& part : pieces(inside, made.column + open + 1)) {
@@ -123,7 +124,7 @@ std::optional<Problem> call_problem(const std::string& call, BlockUse use, const
     std::vector<std::string> known;
     for (const BlockTemplate& other : library.blocks())
       if (use_of(other) == use && other.id.find(';') == std::string::npos) known.push_back(other.id);
-    return problem("\"" + id + "\" is no " + what + did_you_mean(id, known), "one of " + or_list(known));
+    return problem("\"" + id + "\" is not a " + what + did_you_mean(id, known), "one of " + or_list(known));
   }
   return std::nullopt;
 }
@@ -136,8 +137,9 @@ std::optional<Problem> make_kind(Architecture& architecture, const MadeKind& mad
   if (from == stated.end()) {
     std::vector<std::string> known;
     for (const SectionTemplate& kind : stated) known.push_back(kind.name);
-    return problem("the architecture has no layers \"" + made.from + "\"" + did_you_mean(made.from, known),
-                   "one of " + or_list(known));
+    return problem(
+        "the architecture has no kind of layer \"" + made.from + "\"" + did_you_mean(made.from, known),
+        "one of " + or_list(known));
   }
   SectionTemplate kind{made.name, from->lines};
   const auto put = [&](const std::string& call, Sublayer Sublayers::*which,
@@ -146,9 +148,9 @@ std::optional<Problem> make_kind(Architecture& architecture, const MadeKind& mad
     if (auto wrong = call_problem(call, use, library)) return wrong;
     const Sublayer part = parts_of(kind, library).*which;
     if (part.lines.empty())
-      return problem("layers \"" + made.from + "\" have no single " +
+      return problem("the kind of layer \"" + made.from + "\" does not have exactly one " +
                          (use == BlockUse::Mixer ? "mixer" : "feed-forward part") + " to replace",
-                     "layers with one, or a copy of the architecture with other lines");
+                     "a kind of layer with exactly one, or a copy of the architecture with other lines");
     put_part(kind.lines, part, part_lines(part, call, architecture.place));
     return std::nullopt;
   };

@@ -159,12 +159,12 @@ std::string preset_text(const std::string& id, const std::string& name, const Mo
 Result<std::filesystem::path> save_own(const std::string& folder, const std::string& id,
                                        const std::string& text) {
   if (!is_file_name(id))
-    return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" is no name for a file",
+    return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" is not a valid file name",
                    "letters, digits, '-', '_' and '.'"};
   const std::string name = id + ".json";
   if (std::filesystem::exists(data_dir() / "models" / folder / name))
     return Problem{ProblemCode::DataValue, folder, "\"" + id + "\" comes with the program",
-                   "another id, which only your file has"};
+                   "an id that only your file has"};
   const std::filesystem::path own = own_folder();
   if (own.empty())
     return Problem{ProblemCode::FileUnreadable, folder, "there is no folder for your files",

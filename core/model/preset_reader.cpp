@@ -75,7 +75,8 @@ Preset read_preset(const JsonFile& file) {
   out.released = file.text_or(root, "released", "");
   if (!out.released.empty() && !is_month(out.released))
     JsonFile::fail(ProblemCode::DataValue, file.place(root["released"]),
-                   "\"" + out.released + "\" is no month", "a year and a month, such as 2025-04, or a year");
+                   "\"" + out.released + "\" is not a month",
+                   "a year and a month, such as 2025-04, or a year");
   if (root.contains("layout")) out.layout = layout(file);
   out.source = file.text_or(root, "source", "");
   out.published_parameters = file.integer_or(root, "published_parameters", 0);

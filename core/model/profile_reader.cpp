@@ -37,11 +37,9 @@ KernelStat stat(const JsonFile& file, const json& entry) {
   }
   known = known || (out.when.starts_with("sharded:") && out.when.size() == 9);
   if (!known)
-    file.fail(
-        ProblemCode::DataValue, out.when, "\"when\" is \"" + out.when + "\"",
-        "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, channel, "
-        "delta rule, "
-        "several conditions joined by &, or sharded: and a letter");
+    file.fail(ProblemCode::DataValue, out.when, "\"when\" is \"" + out.when + "\"",
+              "dropout, b>1, grouped, alltoall, allgather, at_once, by_node, local_experts>1, no ring, "
+              "channel, delta rule, several of them joined by &, or sharded: and a letter");
   out.chunk = file.integer_or(entry, "chunk", 0);
   if (out.chunk < 0)
     file.fail(ProblemCode::DataValue, "chunk", "\"chunk\" is " + std::to_string(out.chunk),

@@ -78,7 +78,7 @@ class Resolver {
     const BlockTemplate* base = find(stated_.blocks, call.id);
     if (!base || !base->is.empty()) {
       problems_.push_back({ProblemCode::DataValue, place_text(block.place),
-                           "\"is\" names \"" + call.id + "\", which is no block with lines",
+                           "\"is\" names \"" + call.id + "\", which is not a block with lines",
                            "the id of a block that has \"ops\", with options: \"self_attention; rope\""});
       return;
     }

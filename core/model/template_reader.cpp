@@ -30,7 +30,7 @@ std::string result_of(const JsonFile& file, const json& entry, const BlockTempla
   if (entry.is_string() && std::find(made.begin(), made.end(), entry.get<std::string>()) != made.end())
     return entry.get<std::string>();
   JsonFile::fail(ProblemCode::DataValue, file.place(entry),
-                 entry.dump() + " is made by no line" + did_you_mean(plain(entry), made),
+                 entry.dump() + " is not the result of any line" + did_you_mean(plain(entry), made),
                  "a name before '=' of one of the ops");
 }
 
@@ -70,7 +70,7 @@ std::vector<OpLine> lines(const JsonFile& file, const json& list) {
   const auto read = [&](const json& entry) {
     if (!entry.is_string())
       JsonFile::fail(ProblemCode::DataValue, file.place(entry), entry.dump() + " is not a line",
-                     "a text such as \"y = add(x, z)\"");
+                     "a string such as \"y = add(x, z)\"");
     const std::string text = entry.get<std::string>();
     auto line = parse_op_line(text, file.place(entry).further(1));  // behind the quote
     if (auto* problem = std::get_if<Problem>(&line)) throw DataError{*problem};
@@ -102,14 +102,15 @@ void role(const JsonFile& file, const std::string& name, const json& value, Bloc
                                   [&](const BlockParam& p) { return p.name == name; });
   if (param == out.params.end())
     JsonFile::fail(ProblemCode::DataValue, file.key_place(value),
-                   "\"" + name + "\" is no parameter" + did_you_mean(name, names_of(out.params)),
+                   "\"" + name + "\" is not a parameter" + did_you_mean(name, names_of(out.params)),
                    "a key of \"parameters\"");
   param->role = value.is_string() ? weight_role_from_name(value.get<std::string>()) : std::nullopt;
   if (param->role) return;
   std::vector<std::string> roles;
   for (int i = 0; i < kWeightRoleCount; ++i) roles.emplace_back(weight_role_name(static_cast<WeightRole>(i)));
   JsonFile::fail(ProblemCode::DataValue, file.place(value),
-                 value.dump() + " is no role of weights" + did_you_mean(plain(value), roles), or_list(roles));
+                 value.dump() + " is not a role of weights" + did_you_mean(plain(value), roles),
+                 or_list(roles));
 }
 
 // Reads the recompute modules of a block: "all" for the whole block, or a list of op outputs.
@@ -126,7 +127,7 @@ void recompute(const JsonFile& file, const std::string& name, const json& value,
   if (value == "all") return out.modules.add(*module);
   const char* const accepted = "\"all\", or a list of results of ops such as [\"k\", \"v\"]";
   if (!value.is_array())
-    JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" does not say which ops",
+    JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" does not state which ops",
                    accepted);
   for (const json& entry : value) out.op_modules[result_of(file, entry, out)].add(*module);
 }
@@ -181,7 +182,7 @@ int kind_of(const Architecture& architecture, const json& name, const SourcePlac
   std::vector<std::string> known;
   for (const SectionTemplate& kind : kinds) known.push_back(kind.name);
   JsonFile::fail(ProblemCode::DataValue, at,
-                 name.dump() + " is no kind of layer" + did_you_mean(plain(name), known),
+                 name.dump() + " is not a kind of layer" + did_you_mean(plain(name), known),
                  "a key of \"layers\": " + or_list(known));
 }
 
@@ -199,8 +200,7 @@ void read_block_start(const JsonFile& file, Architecture& out) {
                       out.stream.end();
   if (blocks == out.block_start.empty())
     JsonFile::fail(ProblemCode::DataValue, file.place(blocks ? root : root["block_start"]),
-                   "a stream with residual_blocks and \"block_start\" belong together",
-                   "both, or none of them");
+                   "a stream with residual_blocks and \"block_start\" belong together", "both or neither");
 }
 
 void read_mtp(const JsonFile& file, Architecture& out) {
@@ -244,9 +244,10 @@ std::set<std::string> concurrent(const JsonFile& file, const std::vector<Section
     for (const OpLine& line : kind.lines) results.insert(line.output);
   for (const json& entry : file.array(file.root(), "concurrent")) {
     if (!entry.is_string() || !results.contains(entry.get<std::string>()))
-      JsonFile::fail(ProblemCode::DataValue, file.place(entry),
-                     "\"concurrent\" names " + entry.dump() + ", which is the result of no line of a layer",
-                     "one of " + or_list(std::vector<std::string>(results.begin(), results.end())));
+      JsonFile::fail(
+          ProblemCode::DataValue, file.place(entry),
+          "\"concurrent\" names " + entry.dump() + ", which is not the result of any line of a layer",
+          "one of " + or_list(std::vector<std::string>(results.begin(), results.end())));
     out.insert(entry.get<std::string>());
   }
   return out;
@@ -345,7 +346,7 @@ BlockTemplate read_block(const JsonFile& file) {
   });
   each_member("labels", [&](const std::string& name, const json& value) {
     if (!value.is_string())
-      JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" has no label", "a text");
+      JsonFile::fail(ProblemCode::DataValue, file.place(value), "\"" + name + "\" has no label", "a string");
     out.labels[name] = value.get<std::string>();
   });
   each_member("recompute",
@@ -366,8 +367,8 @@ std::vector<std::string> deepstack(const JsonFile& file, const SectionTemplate& 
     if (std::erase(results, name) == 0 || results.empty())
       JsonFile::fail(ProblemCode::DataValue, file.place(entry),
                      "\"deepstack\" names " + entry.dump() +
-                         ", which is no result of the projector besides the tokens of images",
-                     "the results of all lines of the projector but one, each once: " + or_list(results));
+                         ", which is not a result of the projector other than the image tokens",
+                     "the results of all lines of the projector except one, each once: " + or_list(results));
     out.push_back(name);
   }
   return out;

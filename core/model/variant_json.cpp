@@ -17,7 +17,7 @@ std::string variants_text(const JsonFile& file, const std::string& key, const js
         "an object such as {\"full\": {\"kind\": \"global\", \"head_dim\": 512, \"weights\": {\"experts\": "
         "\"nvfp4\"}}}");
   };
-  if (!value.is_object()) wrong(value.dump() + " is no object");
+  if (!value.is_object()) wrong(value.dump() + " is not an object");
   std::string out;
   for (const auto& [name, variant] : value.items()) {
     if (!variant.is_object() || !variant.contains("kind") || !variant["kind"].is_string())
@@ -26,14 +26,15 @@ std::string variants_text(const JsonFile& file, const std::string& key, const js
     for (const auto& [id, size] : variant.items()) {
       if (id == "kind") continue;
       if (id == kWeights) {
-        if (!size.is_object()) wrong("\"" + id + "\" of \"" + name + "\" is no object");
+        if (!size.is_object()) wrong("\"" + id + "\" of \"" + name + "\" is not an object");
         for (const auto& [role, format] : size.items()) {
-          if (!format.is_string()) wrong("the format of \"" + role + "\" of \"" + name + "\" is no text");
+          if (!format.is_string())
+            wrong("the format of \"" + role + "\" of \"" + name + "\" is not a string");
           out += " " + role + "_weights=" + format.get<std::string>();
         }
         continue;
       }
-      if (!size.is_number_integer()) wrong("\"" + id + "\" of \"" + name + "\" is no whole number");
+      if (!size.is_number_integer()) wrong("\"" + id + "\" of \"" + name + "\" is not a whole number");
       out += " " + id + "=" + size.dump();
     }
   }

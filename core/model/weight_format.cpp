@@ -154,13 +154,13 @@ Result<WeightFormats> parse_weight_formats(std::string_view text) {
     const WeightGroup* group = group_named(name);
     const auto role = weight_role_from_name(name);
     if (!group && !role)
-      return wrong(column, "\"" + std::string(name) + "\" is no role of weights", name_list());
+      return wrong(column, "\"" + std::string(name) + "\" is not a role of weights", name_list());
     const std::string_view word = equals == std::string_view::npos ? "" : trimmed(item.substr(equals + 1));
     const auto format = weight_format_from_name(word);
     if (!format)
       return wrong(column,
                    word.empty() ? "\"" + std::string(name) + "\" has no format"
-                                : "\"" + std::string(word) + "\" is no format of weights",
+                                : "\"" + std::string(word) + "\" is not a format of weights",
                    std::string(name) + "= and " + weight_format_list());
     if (group)
       for (const WeightRole member : group->roles) out[member] = *format;

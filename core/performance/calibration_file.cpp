@@ -68,7 +68,7 @@ class Reader {
     if (!root.contains(key)) return;
     for (const json& entry : file_.array(root, key)) {
       if (!entry.is_object())
-        file_.fail(ProblemCode::DataValue, key, "an entry of \"" + std::string(key) + "\" is no object",
+        file_.fail(ProblemCode::DataValue, key, "an entry of \"" + std::string(key) + "\" is not an object",
                    "an object in braces");
       read(entry);
     }
@@ -88,7 +88,7 @@ class Reader {
     const std::string name = file_.text(in, "dtype");
     const auto type = dtype_from_name(name);
     if (!type || !is_arithmetic(*type))
-      file_.fail(ProblemCode::DataValue, name, "\"" + name + "\" is no type of elements",
+      file_.fail(ProblemCode::DataValue, name, "\"" + name + "\" is not an element type",
                  "bfloat16, float16, float32, float8, float8_block, mxfp8 or nvfp4");
     return *type;
   }
@@ -153,7 +153,7 @@ class Reader {
     for (const json& tile : file_.array(in, "tiles")) {
       const auto side = [&](size_t i) { return tile[i].is_number() && tile[i].get<double>() >= 1; };
       if (!tile.is_array() || tile.size() != 2 || !side(0) || !side(1))
-        file_.fail(ProblemCode::DataValue, "tiles", tile.dump() + " is no tile",
+        file_.fail(ProblemCode::DataValue, "tiles", tile.dump() + " is not a tile",
                    "[rows, columns], both at least 1");
       out.tiles.emplace_back(tile[0].get<double>(), tile[1].get<double>());
     }
@@ -185,7 +185,8 @@ class Reader {
     out.causal = file_.boolean_or(in, "causal", true);
     out.training = file_.boolean_or(in, "training", false);
     if (out.training && out.pass != AttentionPass::Forward)
-      file_.fail(ProblemCode::DataValue, "training", "\"training\" belongs to forwards only", "no such key");
+      file_.fail(ProblemCode::DataValue, "training", "\"training\" is only valid for forwards",
+                 "no key \"training\"");
     out.source = file_.text(in, "source");
     out.held_out = held_out(in);
     out.launch_us = number(in, "launch_us", out.launch_us, 0, 1e4);

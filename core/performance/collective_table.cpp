@@ -17,7 +17,7 @@ std::vector<double> numbers(const JsonFile& file, const json& row, const std::st
   std::vector<double> out;
   for (const json& value : file.array(row, key)) {
     if (!value.is_number() || !(value.get<double>() > 0))
-      file.fail(ProblemCode::DataValue, key, value.dump() + " in \"" + key + "\" is no positive number",
+      file.fail(ProblemCode::DataValue, key, value.dump() + " in \"" + key + "\" is not a positive number",
                 "numbers above 0");
     out.push_back(value.get<double>());
   }
@@ -35,7 +35,7 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
     std::string accepted = "one of";
     for (int k = 0; k < kCollectiveKindCount; ++k)
       accepted += " " + std::string(collective_kind_name(static_cast<CollectiveKind>(k)));
-    file.fail(ProblemCode::DataValue, op, "\"" + op + "\" is no collective", accepted);
+    file.fail(ProblemCode::DataValue, op, "\"" + op + "\" is not a collective", accepted);
   }
   TimedRow row{.op = *kind};
   row.ranks = file.integer(entry, "ranks");
@@ -53,7 +53,7 @@ TimedRow read_row(const JsonFile& file, const json& entry) {
     file.fail(ProblemCode::DataValue, "bytes",
               what + " has " + std::to_string(row.bytes.size()) + " sizes and " +
                   std::to_string(row.us.size()) + " times",
-              "equally many sizes and times, at least 2");
+              "as many sizes as times, at least 2");
   if (std::adjacent_find(row.bytes.begin(), row.bytes.end(), std::greater_equal<>()) != row.bytes.end())
     file.fail(ProblemCode::DataValue, "bytes", "the sizes of " + what + " do not ascend", "ascending sizes");
   return row;
@@ -119,7 +119,7 @@ struct Tables {
       for (const json& id : file.array(file.root(), "accelerators")) {
         if (!id.is_string())
           file.fail(ProblemCode::DataValue, "accelerators", id.dump() + " is not an accelerator's id",
-                    "a text in quotes");
+                    "a string in quotes");
         ids.push_back(id.get<std::string>());
       }
     double gbps = 0;

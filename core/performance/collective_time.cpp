@@ -488,6 +488,20 @@ double slowdown(const LinkShare& one, const LinkShare& all) {
   return factor;
 }
 
+double bus_factor(CollectiveKind kind, int64_t ranks) {
+  const auto n = static_cast<double>(ranks);
+  switch (kind) {
+    case CollectiveKind::AllReduce: return 2 * (n - 1) / n;
+    case CollectiveKind::AllGather:
+    case CollectiveKind::ReduceScatter:
+    case CollectiveKind::AllToAll: return (n - 1) / n;
+    case CollectiveKind::Broadcast:
+    case CollectiveKind::Reduce:
+    case CollectiveKind::SendRecv: return 1;
+  }
+  return 1;
+}
+
 std::string collective_basis(const Machine& machine) {
   const Network& net = machine.network;
   if (!net.measured) return "formulas; no measurements for these links";

@@ -80,6 +80,11 @@ LinkShare link_share(const Machine& machine, const CollectiveEstimate& estimate)
 // largest sum of shares over the levels that it uses.
 double slowdown(const LinkShare& one, const LinkShare& all);
 
+// Bus bandwidth / (bytes of the full buffer / seconds), as nccl-tests define it: the rate of the links that
+// moves the bytes which a rank has to send in any case (nccl-tests, doc/PERFORMANCE.md @a0b82b2). All-reduce:
+// 2(n-1)/n; all-gather, reduce-scatter and all-to-all: (n-1)/n; broadcast, reduce and messages: 1.
+double bus_factor(CollectiveKind kind, int64_t ranks);
+
 // The origin of collective times, as text: "measured: ..." or "formulas; ...".
 std::string collective_basis(const Machine& machine);
 

@@ -55,17 +55,17 @@ class Reader {
         row();
     }
     if (columns_.empty())
-      fail(ProblemCode::CsvColumns, "the file has no line that names the columns", "op,m,n,k,us");
+      fail(ProblemCode::CsvColumns, "the file has no header line with the names of the columns",
+           "op,m,n,k,us");
     if (ops_.rows() == 0)
-      fail(ProblemCode::CsvNoRows, "the file has no rows below the names of its columns",
-           "at least one measured op");
+      fail(ProblemCode::CsvNoRows, "the file has no rows below its header line", "at least one measured op");
     for (const auto& [curve, sizes] : sizes_) {
       if (sizes.bytes.size() > 1) continue;
       line_ = sizes.line;
       fail(ProblemCode::CurveTooShort,
            "this " + std::get<0>(curve) + " of " + std::to_string(std::get<1>(curve)) +
-               " ranks is measured with one number of bytes, and a curve needs two",
-           "a row with another number of bytes");
+               " ranks is measured with only one number of bytes, but a curve needs two",
+           "another row with a different number of bytes");
     }
     return std::move(ops_);
   }
@@ -94,9 +94,9 @@ class Reader {
     for (size_t i = 0; i < names.size(); ++i) {
       const std::string name(names[i]);
       if (std::find(kColumns.begin(), kColumns.end(), name) == kColumns.end())
-        fail(ProblemCode::CsvColumns, "\"" + name + "\" is no column", "columns of " + joined(kColumns));
+        fail(ProblemCode::CsvColumns, "\"" + name + "\" is not a column", "columns of " + joined(kColumns));
       if (!columns_.emplace(name, i).second)
-        fail(ProblemCode::CsvColumns, "column \"" + name + "\" stands there twice", "each column once");
+        fail(ProblemCode::CsvColumns, "column \"" + name + "\" occurs twice", "each column once");
     }
     for (const char* needed : {"op", "us"}) {
       if (!columns_.contains(needed))

@@ -1,6 +1,34 @@
 #include "plan/rank_mesh.h"
 
+#include <optional>
+
 namespace shardscape {
+namespace {
+
+// The axis with the longest name that the text starts with ("tp_kv" is one axis, not tp and kv). Two axes
+// share the name of expert replicas: one for experts with tp, one for experts with etp (folded).
+std::optional<MeshAxis> axis_at(std::string_view text, bool folded) {
+  std::optional<MeshAxis> found;
+  for (const MeshAxisRow& row : kMeshAxes) {
+    if (!text.starts_with(row.name) || (row.name.size() < text.size() && text[row.name.size()] != '_'))
+      continue;
+    const size_t known = found ? mesh_axis_name(*found).size() : 0;
+    if (row.name.size() > known || (folded && row.name.size() == known)) found = row.axis;
+  }
+  return found;
+}
+
+}  // namespace
+
+MeshAxes axes_of_group(std::string_view name, bool folded) {
+  MeshAxes axes;
+  for (size_t at = 0; at < name.size(); at += mesh_axis_name(axes.back()).size() + 1) {
+    const std::optional<MeshAxis> axis = axis_at(name.substr(at), folded);
+    if (!axis) return {};
+    axes.push_back(*axis);
+  }
+  return axes;
+}
 
 DeviceMesh mesh_of(const Report& report) { return device_mesh(report.design); }
 

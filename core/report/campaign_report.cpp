@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 std::string number_text(double value) {
   constexpr double kShortest = 1000;
-  if (!std::isfinite(value)) return "without end";
+  if (!std::isfinite(value)) return "infinity";
   const bool whole = value == std::round(value);
   return std::abs(value) < kShortest && !whole ? significant(value)
                                                : grouped(static_cast<Wide>(std::llround(value)));
@@ -77,19 +77,20 @@ std::string bytes_text(double bytes) {
 std::string failures_text(const Campaign& c) {
   const Range& rate = c.operation.failure_rate;
   std::string text = "one in " + duration(c.mtti_hours * 3600) + " (" + significant(rate.usual) +
-                     " in 1,000 days of 8 accelerators";
-  if (rate.low < rate.high) text += "; published " + significant(rate.low) + " to " + significant(rate.high);
+                     " per 1,000 node-days of 8 accelerators";
+  if (rate.low < rate.high)
+    text += "; published runs: " + significant(rate.low) + " to " + significant(rate.high);
   return text + ")";
 }
 
 std::string checkpoint_text(const Campaign& c) {
   return line("checkpoint", bytes_text(c.checkpoint.total) + ", " + bytes_text(c.checkpoint.slowest()) +
-                                " of the slowest rank (stage " + std::to_string(c.checkpoint.slowest_stage) +
+                                " on the slowest rank (stage " + std::to_string(c.checkpoint.slowest_stage) +
                                 "), saved in " + format_seconds(c.save_seconds)) +
          line("save interval",
               duration(c.interval_seconds) + " (" + number_text(c.interval_steps) + " steps), " +
-                  (c.interval_given ? "given; the best is " + duration(c.best_interval_seconds)
-                                    : "the best; " + number_text(c.checkpoints) + " checkpoints"));
+                  (c.interval_given ? "given; best: " + duration(c.best_interval_seconds)
+                                    : "best; " + number_text(c.checkpoints) + " checkpoints"));
 }
 
 }  // namespace
@@ -112,9 +113,9 @@ std::string band_text(const Band& band, const std::string& unit) {
 
 std::string running_cost_text(const RunningCost& cost) {
   if (!cost.dollars && !cost.kwh) return "";
-  std::string text = "a million tokens: ";
+  std::string text = "per million tokens: ";
   if (cost.dollars) text += dollars_text(*cost.dollars) + (cost.kwh ? ", " : "");
-  if (cost.kwh) text += significant(*cost.kwh) + " kWh of accelerators, hosts and cooling";
+  if (cost.kwh) text += significant(*cost.kwh) + " kWh for accelerators, hosts and cooling";
   return text + "\n";
 }
 
@@ -151,17 +152,17 @@ std::string campaign_text(const Report& report, const Campaign& c) {
   const Operation& o = c.operation;
   std::string out = report.design.name + ": " + format_count(c.tokens) + " tokens on " +
                     grouped(c.accelerators) + " x " + machine_name(report.design.cluster) + "\n";
-  if (report.memory && !report.memory->fits) out += "warning: the design does not fit into memory\n";
+  if (report.memory && !report.memory->fits) out += "warning: the design does not fit in memory\n";
   out += line("steps", number_text(c.steps) + " of " + grouped(c.tokens_per_step) + " tokens, " +
                            format_seconds(c.step_seconds) + " each: " + significant(c.step_days) +
                            " days without interruptions");
   out += checkpoint_text(c);
   out += line("failures", failures_text(c));
-  out += line("restart",
-              duration(o.restart_seconds.usual) + (o.restart_seconds.low < o.restart_seconds.high
-                                                       ? "; published " + duration(o.restart_seconds.low) +
-                                                             " to " + duration(o.restart_seconds.high)
-                                                       : ""));
+  out += line("restart", duration(o.restart_seconds.usual) +
+                             (o.restart_seconds.low < o.restart_seconds.high
+                                  ? "; published runs: " + duration(o.restart_seconds.low) + " to " +
+                                        duration(o.restart_seconds.high)
+                                  : ""));
   if (c.hopeless)
     return out + "the run makes no progress: interruptions come faster than restarts and saves\n";
   out += line("goodput", percent(c.shares.steps) + " of the time; saves " + percent(c.shares.saves) +
@@ -172,17 +173,17 @@ std::string campaign_text(const Report& report, const Campaign& c) {
   out += line("accelerator-hours", band_text(c.accelerator_hours, ""));
   out += line("dollars", c.dollars ? dollars_text(c.dollars->mean) + " (" + dollars_text(c.dollars->low) +
                                          " to " + dollars_text(c.dollars->high) + ") at $" +
-                                         significant(o.price_per_hour) + " for an accelerator and hour"
-                                   : "the price is not known (--price-per-hour)");
+                                         significant(o.price_per_hour) + " per accelerator-hour"
+                                   : "unknown; --price-per-hour sets the price");
   out += line("energy", c.mwh
                             ? band_text(*c.mwh, "MWh") + " at " + number_text(o.board_watts) + " W board + " +
                                   number_text(o.host_watts) + " W host, PUE " + significant(o.pue)
-                            : "the power is not known (--board-power)");
+                            : "unknown; --board-power sets the power");
   out +=
-      "each band holds at least 90 % of runs: published ranges of failures and restarts where none is "
-      "given,\nsteps 10 % faster or slower, and up to 10 % of other losses\n";
+      "each range in parentheses covers at least 90 % of runs: published ranges of failures and restarts "
+      "where none is given,\nsteps 10 % faster or slower, and up to 10 % of other losses\n";
   if (c.accelerators < kFewAccelerators)
-    out += "small jobs are interrupted more often than their nodes fail; the low end is a lower bound\n";
+    out += "small jobs are interrupted more often than their nodes fail, so the low end is a lower bound\n";
   return out + running_cost_text(c.running);
 }
 

@@ -42,13 +42,13 @@ Json use_json(const AllocatorUse& use) {
 
 std::string use_text(const char* segments, const AllocatorUse& use) {
   std::string out = std::string(segments) + " segments: " + format_bytes(use.reserved) + " reserved, " +
-                    format_bytes(use.unused()) + " of them hold no tensor at the peak (largest free block " +
+                    format_bytes(use.unused()) + " unused at the peak (largest free block " +
                     format_bytes(use.largest_free) + ")";
   if (!use.fits)
     out += "; the device runs out of memory";
   else if (use.retries > 0)
-    out += "; the cache is emptied " + std::to_string(use.retries) + (use.retries == 1 ? " time" : " times") +
-           " in two steps";
+    out += "; the allocator empties its cache " + std::to_string(use.retries) +
+           (use.retries == 1 ? " time" : " times") + " in two steps";
   return out + "\n";
 }
 
@@ -72,7 +72,7 @@ std::string memory_text(const MemoryTimeline& memory, StepOps* ops) {
 }
 
 std::string fragmentation_text(const Fragmentation& fragmentation) {
-  return "allocator of PyTorch on stage " + std::to_string(fragmentation.stage) +
+  return "PyTorch's allocator on stage " + std::to_string(fragmentation.stage) +
          ", replayed over two steps\n  " + use_text("native", fragmentation.native) + "  " +
          use_text("expandable", fragmentation.expandable);
 }
@@ -82,13 +82,13 @@ std::optional<std::string> segments_warning(const MemoryTimeline& memory,
   const bool native = fragmentation.native.fits, expandable = fragmentation.expandable.fits;
   if (!memory.fits || (native && expandable)) return std::nullopt;
   if (!native && !expandable)
-    return "tensors fit, but not with the holes between them: PyTorch's allocator runs out of memory in "
-           "native and in expandable segments";
+    return "the tensors fit, but not with fragmentation: PyTorch's allocator runs out of memory with native "
+           "and with expandable segments";
   if (expandable)
-    return "fits in expandable segments only (expandable_segments:True): in native ones, PyTorch's default, "
-           "its allocator runs out of memory";
-  return "fits in native segments only, PyTorch's default: in expandable ones its allocator runs out of "
-         "memory";
+    return "fits only with expandable segments (expandable_segments:True): with native segments, PyTorch's "
+           "default, the allocator runs out of memory";
+  return "fits only with native segments, PyTorch's default: with expandable segments, the allocator runs "
+         "out of memory";
 }
 
 std::string advice_text(const std::vector<MemoryAdvice>& advice) {

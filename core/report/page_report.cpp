@@ -90,7 +90,7 @@ PageSection layout_section(const Report& report) {
 }
 
 PageSection memory_section(const MemoryTimeline& memory) {
-  PageSection out{"Memory per GPU at the peak of each stage", {}, {}, memory_picture(memory)};
+  PageSection out{"Peak memory per GPU, by stage", {}, {}, memory_picture(memory)};
   PageRow heading{"stage"};
   std::vector<size_t> used;
   for (size_t c = 0; c < static_cast<size_t>(kAllMemoryCategories); ++c)
@@ -141,17 +141,23 @@ PageSection step_section(const Report& report, const Simulation& s) {
   return out;
 }
 
-PageSection collectives_section(const Report& report) {
+PageSection collectives_section(const Report& report, const Simulation& s) {
   const StageReport& stage = report.stages[static_cast<size_t>(report.memory->peak_stage)];
   PageSection out{"Collectives of stage " + std::to_string(stage.stage) + ", per GPU and step", {}, {}, ""};
   if (stage.collectives.empty()) {
     out.paragraphs.push_back("None.");
     return out;
   }
-  out.rows.push_back({"phase", "collective", "group", "GPUs", "calls", "bytes"});
-  for (const CollectiveValue& c : stage.collectives)
+  out.rows.push_back({"phase", "collective", "group", "GPUs", "level", "calls", "bytes", "time", "exposed"});
+  for (size_t i = 0; i < stage.collectives.size(); ++i) {
+    const CollectiveValue& c = stage.collectives[i];
+    const CollectiveTime& time = s.stages[static_cast<size_t>(stage.stage)].collectives[i];
     out.rows.push_back({spelled(phase_name(c.phase), ' '), spelled(c.op.name(), '-'), c.group,
-                        grouped(c.group_size), grouped(c.count.value), format_bytes(c.bytes.value)});
+                        grouped(c.group_size),
+                        std::string(network_level_label(time.level, s.machine.network)),
+                        grouped(c.count.value), format_bytes(c.bytes.value), format_seconds(time.seconds),
+                        percent(time.seconds > 0 ? time.exposed / time.seconds : 0)});
+  }
   return out;
 }
 
@@ -185,7 +191,7 @@ PageReport page_report(const Report& report, const Simulation& simulation) {
                    memory_section(*report.memory),
                    model_section(report),
                    layout_section(report),
-                   collectives_section(report),
+                   collectives_section(report, simulation),
                    assumptions_section(report, simulation),
                    sources_section(report)};
   return page;

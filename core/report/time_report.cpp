@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "campaign/running_cost.h"
 #include "performance/calibration.h"
+#include "plan/collective_rows.h"
 #include "timing/pass_times.h"
 
 namespace shardscape {
@@ -43,7 +44,8 @@ Json time_json(const Simulation& s) {
     stages.push_back({{"stage", i},
                       {"seconds", categories_json(s.stages[i].seconds)},
                       {"communication", s.stages[i].communication},
-                      {"exposed", s.stages[i].exposed}});
+                      {"exposed", s.stages[i].exposed},
+                      {"kernels", kernels_json(s.stages[i])}});
   out["stages"] = stages;
   Json parts = Json::array();
   for (const CriticalPart& part : s.critical)
@@ -57,12 +59,45 @@ Json time_json(const Simulation& s) {
   return out;
 }
 
+// Next to the counts of the same row.
+void add_collectives(Json& rows, const StageTimes& times) {
+  for (size_t i = 0; i < times.collectives.size(); ++i) {
+    const CollectiveTime& time = times.collectives[i];
+    rows[i]["seconds"] = time.seconds;
+    rows[i]["exposed_seconds"] = time.exposed;
+    rows[i]["seconds_per_call"] = time.per_call;
+    rows[i]["bus_bandwidth"] = time.bus_rate;
+    rows[i]["level"] = network_level_name(time.level);
+  }
+}
+
+std::string name_of(const KernelTime& time) {
+  return FlopsValue{time.kind, time.phase, time.compute, {}, {}}.name();
+}
+
+Json kernels_json(const StageTimes& times) {
+  Json out = Json::array();
+  for (const KernelTime& time : times.kernels)
+    out.push_back({{"op", name_of(time)},
+                   {"phase", phase_name(time.phase)},
+                   {"kernels", time.kernels},
+                   {"seconds", time.seconds}});
+  return out;
+}
+
+std::string padded(std::string text, size_t width) {
+  text.resize(std::max(text.size(), width), ' ');
+  return text;
+}
+
 std::string percent(double share) { return significant(100 * share) + " %"; }
 
 }  // namespace
 
 std::string with_time(const std::string& json, const Report& report, const Simulation& simulation) {
   Json out = Json::parse(json);
+  for (size_t s = 0; s < simulation.stages.size(); ++s)
+    add_collectives(out["stages"][s]["collectives"], simulation.stages[s]);
   out["time"] = time_json(simulation);
   const RunningCost cost = running_cost(report.design.cluster, report.ranks, simulation.tokens_per_second);
   if (cost.dollars) out["time"]["usd_per_million_tokens"] = *cost.dollars;
@@ -76,11 +111,11 @@ std::string with_time(const std::string& json, const Report& report, const Simul
 }
 
 std::string mfu_convention() {
-  return "MFU compares model FLOPs per second with the dense peak of the storage type, even if matrix "
-         "products run in a narrower type. Model FLOPs follow Megatron-LM: the tokens and their top-k "
-         "experts, without recomputation, with masked attention scores counted in full. HFU compares the "
-         "FLOPs that kernels compute with the same peak. They include recomputation and padding, and exclude "
-         "the tiles that fused attention skips under a mask, so HFU can be below MFU.";
+  return "MFU is the model FLOPs utilization: model FLOPs per second as a share of the GPU's dense peak in "
+         "the storage type, even if GEMMs run in a narrower type. Model FLOPs follow Megatron-LM: the tokens "
+         "and their top-k experts, without recomputation, with masked attention scores counted in full. HFU "
+         "counts the FLOPs that kernels execute against the same peak. They include recomputation and "
+         "padding, and exclude the tiles that fused attention skips under a mask, so HFU can be below MFU.";
 }
 
 std::string above_peak_text(const Simulation& s) {
@@ -88,8 +123,7 @@ std::string above_peak_text(const Simulation& s) {
   std::string why;
   const auto add = [&](const std::string& reason) { why += (why.empty() ? "" : "; ") + reason; };
   if (s.masked_tflops > 0 && s.mfu > 1)
-    add("model FLOPs count masked scores in full, as Megatron-LM does, and fused attention skips most of "
-        "them");
+    add("model FLOPs count masked scores in full, as in Megatron-LM, but fused attention skips most of them");
   if (const double peak = peak_flops(*s.machine.accelerator, s.product_type) * 1e-12; peak > s.peak_tflops)
     add("matrix products run in " + std::string(dtype_name(s.product_type)) + " at up to " +
         significant(peak) + " TFLOP/s");
@@ -125,6 +159,39 @@ std::string time_text(const Simulation& s) {
   }
   out += "matrix products: " + matmul_basis(*s.machine.accelerator, s.product_type) +
          "\nattention: " + attention_basis(*s.machine.accelerator, AttentionPass::Forward) + "\n";
+  return out;
+}
+
+std::string row_times_text(const Report& report, const Simulation& simulation) {
+  constexpr size_t kName = 38, kLevel = 10, kSeconds = 11;
+  const auto line = [&](const std::string& name, double seconds) {
+    return "    " + padded(name, kName) + padded(format_seconds(seconds), kSeconds);
+  };
+  std::string out;
+  for (const StageReport& stage : report.stages) {
+    const StageTimes& times = simulation.stages[static_cast<size_t>(stage.stage)];
+    const std::string title = "  stage " + std::to_string(stage.stage);
+    if (!times.kernels.empty()) out += title + ", time of kernels\n";
+    std::vector<KernelTime> kernels = times.kernels;
+    std::stable_sort(kernels.begin(), kernels.end(),
+                     [](const KernelTime& a, const KernelTime& b) { return a.seconds > b.seconds; });
+    for (const KernelTime& one : kernels)
+      out += line(name_of(one) + " " + std::string(phase_name(one.phase)), one.seconds) +
+             grouped(one.kernels) + " kernels\n";
+    if (!times.collectives.empty()) out += title + ", time of collectives\n";
+    for (size_t i = 0; i < times.collectives.size(); ++i) {
+      const CollectiveValue& row = stage.collectives[i];
+      const CollectiveTime& time = times.collectives[i];
+      const double exposed = time.seconds > 0 ? time.exposed / time.seconds : 0;
+      out += line(std::string(phase_name(row.phase)) + " " + std::string(row.op.name()) + " " + row.group +
+                      " " + std::string(dtype_name(row.dtype)),
+                  time.seconds) +
+             padded(std::string(network_level_label(time.level, simulation.machine.network)), kLevel) +
+             padded(format_seconds(time.per_call), kSeconds) + "x " + grouped(row.count.value) + ", bus " +
+             significant(time.bus_rate * 1e-9) + " GB/s" +
+             (has_waits(row) ? ", exposed " + percent(exposed) : "") + "\n";
+    }
+  }
   return out;
 }
 

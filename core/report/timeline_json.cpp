@@ -96,14 +96,14 @@ class Writer {
     if (wanted_ == TimelineOps::None) file_.left_out = "all " + grouped(static_cast<Wide>(all)) + " ops";
     if (wanted_ == TimelineOps::Some)
       file_.left_out = grouped(static_cast<Wide>(all - written)) + " of " + grouped(static_cast<Wide>(all)) +
-                       " ops: those of all microbatches but 0 and " + std::to_string(r_.microbatches - 1);
+                       " ops: those of all microbatches except 0 and " + std::to_string(r_.microbatches - 1);
   }
 
   void write(int stage) {
     const StageTimes& times = s_.stages[static_cast<size_t>(stage)];
     metadata(stage, -1, "process_name", "stage " + std::to_string(stage));
     if (std::any_of(r_.graph().segments.begin(), r_.graph().segments.end(), has_concurrent_blocks))
-      metadata(stage, kConcurrent, "thread_name", "Collectives next to compute");
+      metadata(stage, kConcurrent, "thread_name", "Collectives concurrent with compute");
     bool used[kStreamKindCount] = {};
     for (const Span& span : times.spans) used[static_cast<int>(span.stream)] = true;
     for (int stream = 0; stream < kStreamKindCount; ++stream)

@@ -167,8 +167,8 @@ SweptPhase swept_phase(const Design& design, std::stop_token stop, std::shared_p
   const auto report = estimate(design, std::move(cache), stop);
   if (!report || !report->valid() || !report->accelerator) {
     out.problem = Problem{ProblemCode::UnknownAccelerator, "accelerator",
-                          "the accelerator is not in the catalogue, so its times are unknown",
-                          "an accelerator's id"};
+                          "the accelerator is not in the catalogue, so times are unknown",
+                          "the id of an accelerator"};
     if (report)
       for (const Problem& problem : report->problems)
         if (problem.severity == Severity::Error) {

@@ -142,8 +142,11 @@ class Scheduler {
     last_category_ = work.category;
   }
 
+  // No operand of a collective ends after the compute so far. So collectives run during the whole wait.
   void wait_until(double time, TimeCategory category) {
     if (time <= computed_) return;
+    for (PlacedPartOp& op : out_.ops)
+      if (op.concurrent) op.exposed += std::max(0.0, std::min(op.end, time) - std::max(op.begin, computed_));
     out_.categories[static_cast<size_t>(category)] += time - computed_;
     waited_ += time - computed_;
     computed_ = time;
@@ -166,6 +169,9 @@ class Scheduler {
     out_.categories[static_cast<size_t>(work.category)] += seconds - work.exposed;
     out_.categories[static_cast<size_t>(work.waits)] += work.exposed;
     place(work, begin, begin + seconds);
+    if (seconds > 0)
+      out_.ops.back().exposed = (is_communication(work.category) ? seconds - work.exposed : 0) +
+                                (is_communication(work.waits) ? work.exposed : 0);
     computed_ = work.end;
   }
 

@@ -20,6 +20,7 @@ struct PlacedPartOp {
   OpId op = 0;
   double begin = 0, end = 0;
   bool concurrent = false;  // a collective on the stream of its own
+  double exposed = 0;       // communication of the op that compute waits for
 };
 
 struct ConcurrentPart {

@@ -138,11 +138,11 @@ std::optional<Problem> pass_times_note(const Report& report, const Simulation& s
   for (const int64_t time : measured.times) times += (times.empty() ? "" : ",") + std::to_string(time);
   return Problem::note(
       ProblemCode::PassTimesOutdated, "pass_times",
-      "zb-auto ordered the passes for times of " + text(given) + " and " +
-          std::to_string(now.waiting_percent) + " % of the saved bytes deferred; this step has " +
+      "zb-auto ordered the passes for durations of " + text(given) + " and " +
+          std::to_string(now.waiting_percent) + " % of the saved bytes deferred, but this step has " +
           text(found) + " and " + std::to_string(measured.waiting_percent) + " %",
       times + " with waiting_percent " + std::to_string(measured.waiting_percent),
-      {{"use the times of this step",
+      {{"use the durations of this step",
         {{"pass_times", times}, {"waiting_percent", std::to_string(measured.waiting_percent)}}}});
 }
 

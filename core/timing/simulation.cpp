@@ -2,6 +2,7 @@
 
 #include "timing/hardware_flops.h"
 #include "timing/machine_of.h"
+#include "timing/row_times.h"
 #include "timing/served_seconds.h"
 #include "timing/step_simulator.h"
 
@@ -107,6 +108,8 @@ std::shared_ptr<const Simulation> simulate(const Report& report, std::stop_token
     out->stages[static_cast<size_t>(node.stage)].layers.push_back(
         {node.begin, node.end, node.span, static_cast<int32_t>(layer.instance), layer.part, layer.overlap});
   }
+  out->ops = std::make_shared<const OpSeconds>(table.ops());
+  add_row_times(report, table, *out);
   const double seconds = served_seconds(report, *out);
   const StepRates rates = step_rates(report, machine, seconds);
   out->tokens_per_second = rates.tokens_per_second;

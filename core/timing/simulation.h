@@ -10,12 +10,15 @@
 #include <string_view>
 #include <vector>
 
+#include "hardware/network_level.h"
 #include "mesh/collective_kind.h"
 #include "performance/machine.h"
 #include "plan/report.h"
 #include "plan/stage_program.h"
 
 namespace shardscape {
+
+struct OpSeconds;
 
 // The time of a rank by cause. Communication hidden by compute is not included, so the categories of a stage
 // add up to the step.
@@ -60,12 +63,13 @@ enum class StreamKind : uint8_t { Compute, DataComm, PipelineComm, Receive, Host
 inline constexpr int kStreamKindCount = 6;
 std::string_view stream_label(StreamKind stream);  // "Compute", "Gradients and parameters"
 
-// The collective of a span outside of layers. The row of the report with the same phase, op and group counts
-// the collective.
+// The collective of a span outside of layers. The row of the report with the same phase, op, group and dtype
+// counts the collective.
 struct SpanCollective {
   Phase phase;
   CollectiveKind op;
   std::string group;  // "dp", "embedding"
+  DType dtype;
   friend bool operator==(const SpanCollective&, const SpanCollective&) = default;
 };
 
@@ -107,10 +111,37 @@ struct SimulatedLayer {
   OverlapSlowdown overlap{};  // by a concurrent action or by collectives
 };
 
+// The time of one row of StageReport::collectives in a step (timing/row_times.h).
+struct CollectiveTime {
+  double seconds = 0;    // of all calls, hidden or not
+  double exposed = 0;    // the part that compute waits for; messages wait at the receiver
+  double per_call = 0;   // mean seconds of a call
+  double bus_rate = 0;   // bus bandwidth as nccl-tests define it, bytes per second; 0: takes no time
+  GroupSpan span;        // of the slowest group of the row; messages: of the slowest pair of stages
+  NetworkLevel level{};  // the highest level of the network that the span reaches
+};
+
+// The time of all kernels of one kind, phase and type in a step, without their communication. A kernel that
+// computes several ops counts with the op that names it (Kernel::op).
+struct KernelTime {
+  Phase phase = Phase::Forward;
+  OpKind kind{};
+  DType compute = DType::BF16;
+  double seconds = 0;
+  int64_t kernels = 0;
+};
+
 struct StageTimes {
   std::array<double, kTimeCategoryCount> seconds{};  // add up to step_seconds
-  double communication = 0;            // of all collectives and received messages, hidden or not
-  double exposed = 0;                  // communication that compute waits for
+  double communication = 0;        // of all collectives and received messages, hidden or not
+  double exposed = 0;              // communication that compute waits for
+  double message_gathers = 0;      // all-gathers of received messages; all exposed
+  std::vector<double> name_waits;  // seconds that compute waits for spans, by index into Simulation::names
+  // By row of StageReport::collectives. Without sends, their seconds add up to `communication`, and their
+  // exposed parts to `exposed`.
+  std::vector<CollectiveTime> collectives;
+  // Add up to the categories of matrix products, attention, memory-bound ops and optimizer.
+  std::vector<KernelTime> kernels;
   std::vector<Span> spans;             // sorted by begin
   std::vector<SimulatedLayer> layers;  // sorted by begin; compute stream only
 };
@@ -142,6 +173,7 @@ struct Simulation {
   double bubble = 0, exposed = 0;    // shares of the step, mean over stages
   std::vector<StageTimes> stages;
   std::vector<SpanName> names;
+  std::shared_ptr<const OpSeconds> ops;                       // seconds of every op (timing/op_seconds.h)
   std::vector<CriticalPart> critical;                         // from 0 to step_seconds
   std::array<double, kTimeCategoryCount> critical_seconds{};  // time by category; adds up to step_seconds
 };

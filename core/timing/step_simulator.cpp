@@ -379,7 +379,8 @@ void StepSimulator::finish() {
   if (const double bytes = first.embedding_bytes(); bytes > 0 && stages_.size() > 1) {
     const std::vector<NodeId> both{first.reduced(), last.reduced()};
     for (SyncSimulator* end : {&first, &last})
-      end->all_reduce("all-reduce of the tied embedding", Phase::GradReduce, "embedding",
+      end->all_reduce("all-reduce of the tied embedding",
+                      {Phase::GradReduce, CollectiveKind::AllReduce, "embedding", first.paired_dtype()},
                       costs_.all_reduce_mirrored(bytes, 0), both);
   }
   for (size_t low = 0, high = stages_.size() - 1; low < high; ++low, --high) {
@@ -387,8 +388,10 @@ void StepSimulator::finish() {
     if (bytes == 0) continue;
     const std::vector<NodeId> both{stages_[low].sync->reduced(), stages_[high].sync->reduced()};
     for (const size_t s : {low, high})
-      stages_[s].sync->all_reduce("all-reduce of mirrored stages", Phase::GradReduce, "mirror",
-                                  costs_.all_reduce_mirrored(bytes, static_cast<int64_t>(low)), both);
+      stages_[s].sync->all_reduce(
+          "all-reduce of mirrored stages",
+          {Phase::GradReduce, CollectiveKind::AllReduce, "mirror", stages_[s].sync->paired_dtype()},
+          costs_.all_reduce_mirrored(bytes, static_cast<int64_t>(low)), both);
   }
   for (Stage& stage : stages_) stage.sync->norm();
   for (const MeshAxes& axes : norm_groups(report_.graph())) {
@@ -397,7 +400,8 @@ void StepSimulator::finish() {
     const std::string group = group_name(axes);
     const std::vector<NodeId> waits = all();
     for (size_t s = 0; s < stages_.size(); ++s)
-      stages_[s].sync->all_reduce("all-reduce of the norm", Phase::Step, group, seconds,
+      stages_[s].sync->all_reduce("all-reduce of the norm",
+                                  {Phase::Step, CollectiveKind::AllReduce, group, DType::FP32}, seconds,
                                   crosses ? waits : std::vector<NodeId>{waits[s]});
   }
   for (Stage& stage : stages_) stage.sync->optimize();

@@ -35,8 +35,8 @@ std::string words_of(CollectiveKind op) {
   return out;
 }
 
-SpanName collective_name(std::string text, Phase phase, CollectiveKind op, std::string group) {
-  return {std::move(text), SpanCollective{phase, op, std::move(group)}};
+SpanName collective_name(std::string text, Phase phase, CollectiveKind op, std::string group, DType dtype) {
+  return {std::move(text), SpanCollective{phase, op, std::move(group), dtype}};
 }
 
 }  // namespace
@@ -205,7 +205,7 @@ void SyncSimulator::average_loss(int microbatch) {
   const MeshAxes axes = loss_group(graph_);
   const auto name = [&] {
     return collective_name("all-reduce of the loss", Phase::Forward, CollectiveKind::AllReduce,
-                           group_name(axes));
+                           group_name(axes), DType::FP32);
   };
   timeline_.add(collective_node(name, microbatch),
                 costs_.collective(CollectiveKind::AllReduce, dtype_bytes(DType::FP32), axes), {left_});
@@ -231,12 +231,12 @@ void SyncSimulator::begin() {
   if (parts_->sync.strategy != SyncStrategy::DdpFlat &&
       parts_->sync.strategy != SyncStrategy::DistributedOptimizer)
     return;
-  pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero the gradients", kNoNode);
+  pass(value(parts_->sync.buffers) * dtype_bytes(graph_.structure.grad_dtype), "zero gradients", kNoNode);
 }
 
 void SyncSimulator::norm() {
   if (graph_.structure.clip_grad_norm)
-    pass(value(parts_->offloaded.gradient_bytes), "norm of the gradients", reduced());
+    pass(value(parts_->offloaded.gradient_bytes), "gradient norm", reduced());
 }
 
 void SyncSimulator::reduce() {
@@ -244,12 +244,14 @@ void SyncSimulator::reduce() {
   for (const GradReduction& r : parts_->reductions) {
     if (r.embedding_group) {
       embedding_bytes_ = value(r.bytes);
+      paired_dtype_ = r.dtype;
     } else if (r.mirror) {
       mirror_bytes_ = value(r.bytes);
+      paired_dtype_ = r.dtype;
     } else {
       const auto name = [&] {
         return collective_name("all-reduce of gradients over " + r.group(), Phase::GradReduce,
-                               CollectiveKind::AllReduce, r.group());
+                               CollectiveKind::AllReduce, r.group(), r.dtype);
       };
       last_reduction_ = add(name, costs_.collective(CollectiveKind::AllReduce, value(r.bytes), r.axes), -1,
                             {reduced()});
@@ -261,9 +263,9 @@ NodeId SyncSimulator::reduced() const {
   return timeline_.latest({last_reduction_, timeline_.last(number_, StreamKind::Compute)});
 }
 
-NodeId SyncSimulator::all_reduce(const char* text, Phase phase, const std::string& group, double seconds,
+NodeId SyncSimulator::all_reduce(const char* text, const SpanCollective& what, double seconds,
                                  const std::vector<NodeId>& after) {
-  const auto name = [&] { return collective_name(text, phase, CollectiveKind::AllReduce, group); };
+  const auto name = [&] { return SpanName{text, what}; };
   return last_reduction_ = add(name, seconds, -1, after);
 }
 
@@ -299,7 +301,7 @@ SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWal
     const auto name = [&] {
       return collective_name(forward ? "gather of parameters" : "gather of parameters for the backward",
                              forward ? Phase::Forward : Phase::Backward, CollectiveKind::AllGather,
-                             group_name(unit.group.shard));
+                             group_name(unit.group.shard), graph_.structure.dtype);
     };
     made = add(name, seconds, microbatch, {before_});
   }
@@ -308,19 +310,18 @@ SyncWalk::Handle SyncSimulator::gather(const std::vector<size_t>& units, SyncWal
 
 void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
                             const std::vector<size_t>& instances) {
-  const double width = dtype_bytes(graph_.structure.grad_dtype);
+  const DType type = graph_.structure.grad_dtype;
+  const double width = dtype_bytes(type);
   after_.clear();
   for (const size_t i : instances) after_.push_back(backwards_[i]);
-  const auto take = [&](Phase phase, CollectiveKind op, const std::string& group, double seconds) {
-    const auto name = [&] {
-      return collective_name(words_of(op) + " of gradients over " + group, phase, op, group);
-    };
+  const auto take = [&](const SpanCollective& what, double seconds) {
+    const auto name = [&] { return SpanName{words_of(what.op) + " of gradients over " + what.group, what}; };
     last_reduction_ = add(name, seconds, microbatch, after_);
     after_.assign(1, last_reduction_);
   };
-  const auto over = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, double bytes) {
+  const auto over = [&](Phase phase, CollectiveKind op, const MeshAxes& axes, DType dtype, double bytes) {
     if (!axes.empty() && bytes > 0)
-      take(phase, op, group_name(axes), costs_.collective(op, bytes, axes, links_));
+      take({phase, op, group_name(axes), dtype}, costs_.collective(op, bytes, axes, links_));
   };
   for (const size_t u : units) {
     const SyncUnit& unit = parts_->sync.units[u];
@@ -328,13 +329,13 @@ void SyncSimulator::scatter(const std::vector<size_t>& units, int microbatch,
       const double bytes = value(r.bytes);
       // The stages at both ends reach the end of their backward at different times; this wait is not counted.
       if (r.pair())
-        take(Phase::GradReduce, CollectiveKind::AllReduce, r.group(),
+        take({Phase::GradReduce, CollectiveKind::AllReduce, r.group(), r.dtype},
              costs_.all_reduce_mirrored(bytes, number_));
       else
-        over(Phase::GradReduce, CollectiveKind::AllReduce, r.axes, bytes);
+        over(Phase::GradReduce, CollectiveKind::AllReduce, r.axes, r.dtype, bytes);
     }
-    over(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, value(unit.full) * width);
-    over(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, value(unit.shard) * width);
+    over(Phase::Backward, CollectiveKind::ReduceScatter, unit.group.shard, type, value(unit.full) * width);
+    over(Phase::Backward, CollectiveKind::AllReduce, unit.group.across, type, value(unit.shard) * width);
   }
 }
 
@@ -349,7 +350,7 @@ SyncWalk::Handle SyncSimulator::run(const PlacedPlan::PlacedAction& placed, size
     seconds = costs_.collective(a.op, bytes, placed.axes, alone ? LinkShare{} : links_);
   }
   const auto name = [&](const char* what) {
-    return collective_name(words_of(a.op) + what + a.group, a.phase, a.op, a.group);
+    return collective_name(words_of(a.op) + what + a.group, a.phase, a.op, a.group, a.dtype);
   };
   if (collective_result(a.op) == CollectiveResult::Gathered || a.when == SyncWhen::AfterOptimizer) {
     return handle_of(add([&] { return name(" of parameters over "); }, seconds, microbatch, {before_}));

@@ -87,8 +87,9 @@ class SyncSimulator : private SyncWalk::Maker {
   double embedding_bytes() const { return embedding_bytes_; }
   double mirror_bytes() const { return mirror_bytes_; }
   NodeId reduced() const;  // the node after which all reductions so far have ended
-  // text: the name of the span. group: as in the report.
-  NodeId all_reduce(const char* text, Phase phase, const std::string& group, double seconds,
+  DType paired_dtype() const { return paired_dtype_; }  // of the gradients of both
+  // text: the name of the span.
+  NodeId all_reduce(const char* text, const SpanCollective& what, double seconds,
                     const std::vector<NodeId>& after);
   void optimize();
 
@@ -148,6 +149,7 @@ class SyncSimulator : private SyncWalk::Maker {
   LinkShare links_;
   bool overlaps_param_gather_ = false;  // all-gathers of updated parameters run at the begin of the step
   double embedding_bytes_ = 0, mirror_bytes_ = 0;
+  DType paired_dtype_ = DType::FP32;
   std::vector<double> gather_seconds_;  // by unit; below 0: not computed yet
   // Seconds of the collectives, by action of the plan; below 0: not computed yet. The stages of a class share
   // the vector.

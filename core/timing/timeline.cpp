@@ -196,11 +196,11 @@ void Timeline::make_receives(Simulation& out) const {
 
 // Attributes the wait of a stage in [begin, end). Goes back from the cause through the nodes that it waited
 // for: a wait counts as communication while a communication node ran, otherwise as a bubble.
-void Timeline::attribute_wait(double begin, double end, NodeId cause, int stage,
-                              CategorySeconds& seconds) const {
-  const auto take = [&](TimeCategory category, double until) {
+void Timeline::attribute_wait(double begin, double end, NodeId cause, int stage, StageTimes& times) const {
+  const auto take = [&](TimeCategory category, double until, int32_t name = -1) {
     if (until >= end) return;
-    seconds[static_cast<size_t>(category)] += end - until;
+    times.seconds[static_cast<size_t>(category)] += end - until;
+    if (name >= 0) times.name_waits[static_cast<size_t>(name)] += end - until;
     end = until;
   };
   while (cause != kNoNode && end > begin) {
@@ -209,7 +209,7 @@ void Timeline::attribute_wait(double begin, double end, NodeId cause, int stage,
     const bool message = n.kind == SpanKind::Send;
     if (n.stage != stage && !message) break;
     take(TimeCategory::Bubble, std::max(begin, n.end));
-    take(n.category, std::max(begin, n.begin));
+    take(n.category, std::max(begin, n.begin), n.name);
     if (message) break;  // earlier waits belong to another stage
     cause = n.after;
   }
@@ -219,6 +219,7 @@ void Timeline::attribute_wait(double begin, double end, NodeId cause, int stage,
 void Timeline::make_categories(Simulation& out) {
   std::vector<double> free(streams_.size(), 0);
   std::vector<NodeId> last(streams_.size(), kNoNode);
+  for (StageTimes& stage : out.stages) stage.name_waits.assign(names_.size(), 0);
   auto next = marks_.begin();
   const auto pass_marks = [&](size_t i) {
     for (; next != marks_.end() && next->node <= i; ++next) {
@@ -244,7 +245,7 @@ void Timeline::make_categories(Simulation& out) {
         out.stages[n.peer >= 0 ? static_cast<size_t>(n.peer) : s].communication += n.end - n.begin;
       continue;
     }
-    if (n.begin > free[s]) attribute_wait(free[s], n.begin, n.after, n.stage, stage.seconds);
+    if (n.begin > free[s]) attribute_wait(free[s], n.begin, n.after, n.stage, stage);
     free[s] = n.end;
     if (n.parts) {
       for (size_t c = 0; c < stage.seconds.size(); ++c) stage.seconds[c] += n.parts->categories[c];
@@ -253,7 +254,10 @@ void Timeline::make_categories(Simulation& out) {
       stage.communication += n.parts->communication;
     } else {
       stage.seconds[static_cast<size_t>(n.category)] += n.end - n.begin;
-      if (is_communication(n.category)) stage.communication += n.end - n.begin;
+      if (is_communication(n.category)) {
+        stage.communication += n.end - n.begin;
+        stage.message_gathers += n.end - n.begin;
+      }
     }
   }
   pass_marks(nodes_.size());
@@ -262,7 +266,7 @@ void Timeline::make_categories(Simulation& out) {
     StageTimes& stage = out.stages[s];
     // Streams that run on after the last compute node, until the last stage has ended too.
     const double end = std::max(free[s], end_of(last[s]));
-    attribute_wait(free[s], end, last[s], static_cast<int>(s), stage.seconds);
+    attribute_wait(free[s], end, last[s], static_cast<int>(s), stage);
     stage.seconds[static_cast<size_t>(TimeCategory::Bubble)] += out.step_seconds - end;
     stage.exposed = shardscape::communication(stage.seconds);
     bubble += stage.seconds[static_cast<size_t>(TimeCategory::Bubble)];

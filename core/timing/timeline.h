@@ -96,7 +96,7 @@ class Timeline {
   void make_spans(Simulation& out);
   void make_receives(Simulation& out) const;
   void make_categories(Simulation& out);
-  void attribute_wait(double begin, double end, NodeId cause, int stage, CategorySeconds& seconds) const;
+  void attribute_wait(double begin, double end, NodeId cause, int stage, StageTimes& times) const;
   void make_critical(Simulation& out) const;
 
   std::vector<Node> nodes_;

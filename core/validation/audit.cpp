@@ -103,7 +103,7 @@ class Comparison {
     for (AuditLine& line : a_.lines)
       if (line.section == "collectives" && late(line.what.substr(0, line.what.find(' ')))) {
         line.verdict = Verdict::Note;
-        line.remark = "not judged: the recording ends before the optimizer step";
+        line.remark = "not compared: the recording ends before the optimizer step";
       }
   }
 

@@ -52,7 +52,7 @@ bool FieldLedger::set(const std::string& knob_id, const std::string& value, cons
   const Knob* knob = find_knob(knob_id);
   if (!knob) {
     if (value == neutral) return true;
-    unmapped(field, "there is no knob \"" + knob_id + "\" to set to " + value);
+    unmapped(field, "there is no setting \"" + knob_id + "\" to set to " + value);
     return false;
   }
   if (const auto problem = set_knob(mapping_.design, *knob, value)) {
@@ -71,7 +71,7 @@ void FieldLedger::unmapped(const std::string& field, const std::string& reason) 
 void FieldLedger::close() {
   for (const RecordedField& field : recording_.fields)
     if (!used_.contains(field.name))
-      mapping_.unmapped.push_back({field.name, field_text(field), "this field is not known"});
+      mapping_.unmapped.push_back({field.name, field_text(field), "this field is unknown"});
 }
 
 }  // namespace shardscape

@@ -128,7 +128,7 @@ class Mapper {
     const bool gathers = loss.find("all-gathered") != std::string::npos;
     if (gathers && tp_ > 1) ledger_.set("gathered_logits", "true", "loss");
     if (!loss.empty() && !gathers && loss.find("vocab-parallel") == std::string::npos)
-      ledger_.unmapped("loss", "this loss is not known");
+      ledger_.unmapped("loss", "this loss is unknown");
     if (dropout()) ledger_.set("dropout", "true", "dropout", "false");
     if (ledger_.flag("fp32_residual"))
       ledger_.unmapped("fp32_residual", "a residual stream in float32 is not supported");

@@ -89,7 +89,7 @@ bool RowMapper::preset(const std::string& id) {
 void RowMapper::set(const char* knob, const std::string& text) {
   if (refused()) return;
   const Knob* found = find_knob(knob);
-  if (!found) return refuse(std::string("there is no knob ") + knob);
+  if (!found) return refuse(std::string("there is no setting ") + knob);
   if (const auto problem = set_knob(out_.design, *found, text)) refuse(to_string(*problem));
 }
 
@@ -128,7 +128,7 @@ int64_t RowMapper::integer(const char* field, int64_t otherwise) {
 std::string RowMapper::text(const char* field, const std::string& otherwise) {
   if (!has(field)) return otherwise;
   if (row_[field].is_string()) return row_[field].get<std::string>();
-  mistyped(field, "a text");
+  mistyped(field, "a string");
   return otherwise;
 }
 

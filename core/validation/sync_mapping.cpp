@@ -99,7 +99,7 @@ class SyncMapper {
     else if (precision == "fp16")
       dtypes(DType::FP16, DType::FP16);
     else
-      ledger_.unmapped("mixed_precision", "this precision is not known");
+      ledger_.unmapped("mixed_precision", "this precision is unknown");
     const std::string strategy = ledger_.text({"strategy"}).value_or("FULL_SHARD");
     if (strategy == "FULL_SHARD")
       c_.policy.sharding = FsdpSharding::FullShard;
@@ -108,7 +108,7 @@ class SyncMapper {
     else if (strategy == "NO_SHARD")
       c_.policy.sharding = FsdpSharding::NoShard;
     else
-      ledger_.unmapped("strategy", "this strategy is not known");
+      ledger_.unmapped("strategy", "this strategy is unknown");
   }
 
   void zero() {

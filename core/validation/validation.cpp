@@ -82,7 +82,7 @@ Validation validate_set(const MeasuredSet& set, const StepTime& time) {
       if (const std::optional<double> predicted = predict(*report))
         metric.rows.push_back({row.name, *measured, *predicted});
       else
-        metric.unmapped.emplace_back(row.name, "the program predicts no such figure for this design");
+        metric.unmapped.emplace_back(row.name, "the program does not predict this figure for this design");
     };
     if (time)
       judge(seconds, row.seconds, row.no_seconds,

@@ -94,7 +94,8 @@ struct Bench {
       waits.push_back(static_cast<double>(timer.nsecsElapsed()) / 1e6);
     }
     figures.push_back({"another theme, median", bench::percentile(waits, 0.5), "ms", "< 200 ms"});
-    figures.push_back({"another theme, CPU of the window's thread", (cpu_ms() - cpu) / kThemes, "ms", ""});
+    figures.push_back(
+        {"another theme, CPU of the window's thread", (cpu_ms() - cpu) / kThemes, "ms", "< 200 ms"});
     figures.push_back({"widgets of the window", double(window.findChildren<QWidget*>().size()), "", ""});
   }
 };
@@ -126,6 +127,7 @@ int main(int argc, char** argv) {
   if (!QTest::qWaitForWindowExposed(&measured.window)) return 1;
   measured.figures.push_back(
       {"start to the first verdict", static_cast<double>(start.nsecsElapsed()) / 1e6, "ms", "< 600 ms"});
+  measured.figures.push_back({"start, CPU of the window's thread", cpu_ms(), "ms", ""});
   measured.switchThemes();
   measured.measure("");
   ExploreJob* job = measured.window.explore()->job();

@@ -64,7 +64,7 @@ void BadInputTest::flags_data() {
                                 << L{"--sequence-paralel", "did you mean --sequence-parallel?"};
   QTest::newRow("underscore") << "report --kv_heads 8" << 2 << L{"did you mean --kv-heads?"};
   QTest::newRow("missing value") << "report --tp" << 2 << L{"error: --tp: a value is missing"};
-  QTest::newRow("stray word") << "report tp 4" << 2 << L{"error: tp: this word belongs to no flag"};
+  QTest::newRow("stray word") << "report tp 4" << 2 << L{"error: tp: this argument belongs to no flag"};
   QTest::newRow("unknown command") << "exprot" << 2 << L{"did you mean export?"};
   QTest::newRow("unknown command in help") << "help exprot" << 2 << L{"did you mean export?"};
   QTest::newRow("segment") << "graph --segment body" << 2 << L{"--segment", "embedding, head, layer"};
@@ -145,7 +145,7 @@ void BadInputTest::documents_data() {
                                << "tq";
   QTest::newRow("newer format") << "\"shardscape\": 1"
                                 << "\"shardscape\": 999"
-                                << "newer program";
+                                << "newer version of the program";
 }
 
 void BadInputTest::documents() {

@@ -102,7 +102,7 @@ void CalibrateTest::mistakes_data() {
   QTest::newRow("row") << QByteArray("op,m,n,k,us\nmatmul,1,2,3,4\nmatmul,1,two,3,4\n") << h100 << 1
                        << QStringList{"ops.csv:3", "n is \"two\"", "a whole number"};
   QTest::newRow("column") << QByteArray("op,size,us\n") << h100 << 1
-                          << QStringList{"ops.csv:1", "\"size\" is no column", "queries"};
+                          << QStringList{"ops.csv:1", "\"size\" is not a column", "queries"};
   QTest::newRow("folder of the result")
       << good << h100 + QStringList{"-o", "/nowhere/at/all.json"} << 3 << QStringList{"/nowhere/at/all.json"};
 }

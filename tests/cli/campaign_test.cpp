@@ -31,7 +31,7 @@ void CampaignTest::text() {
   QCOMPARE(run.exit_code, 0);
   QVERIFY(run.err.isEmpty());
   for (const char* words : {"15.0 T tokens on 64 x NVIDIA H100", "steps ", "checkpoint ", "save interval",
-                            "goodput", " days (", "accelerator-hours", "$", "MWh (", "a million tokens: $"})
+                            "goodput", " days (", "accelerator-hours", "$", "MWh (", "per million tokens: $"})
     QVERIFY2(run.out.contains(words), qPrintable(words + run.out));
 }
 
@@ -80,15 +80,15 @@ void CampaignTest::refusals_data() {
   QTest::addColumn<QString>("words");
   QTest::addColumn<QString>("message");
   QTest::newRow("no tokens") << "campaign --model llama3-8b --dp 8"
-                             << "the tokens of the training run are missing";
+                             << "the number of training tokens is missing";
   QTest::newRow("inference") << "campaign --model llama3-8b --dp 8 --mode decode --tokens 1T"
-                             << "inference is no training run";
+                             << "an inference design has no training run";
   QTest::newRow("thousands") << "campaign --model llama3-8b --tokens 15K"
                              << "M, B and T stand for 10^6";
   QTest::newRow("no number") << "campaign --model llama3-8b --tokens xT"
                              << "is not a whole number";
   QTest::newRow("PUE") << "campaign --model llama3-8b --tokens 1T --pue 0.9"
-                       << "less than its computers";
+                       << "less power than its computers";
 }
 
 void CampaignTest::refusals() {
@@ -107,10 +107,10 @@ void CampaignTest::reports_have_costs() {
     const double hours = 1e6 * 64 / time["tokens_per_second"].toDouble() / 3600;
     QVERIFY(std::abs(time["usd_per_million_tokens"].toDouble() / (hours * 3.24) - 1) < 1e-9);
     QVERIFY(std::abs(time["kwh_per_million_tokens"].toDouble() / (hours * 1.05 * 1.1) - 1) < 1e-9);
-    QVERIFY(run_line(words + mode).out.contains("a million tokens: $"));
+    QVERIFY(run_line(words + mode).out.contains("per million tokens: $"));
   }
   const CliRun unknown = run_line("report --model llama3-8b --accelerator tpu-v5p --dp 64 --batch 256");
-  QVERIFY(!unknown.out.contains("a million tokens"));
+  QVERIFY(!unknown.out.contains("per million tokens"));
 }
 
 // A document has the knobs of the run only where they are set, so that it reads as before without them.

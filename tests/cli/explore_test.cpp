@@ -216,7 +216,7 @@ void ExploreTest::bad_input_data() {
   QTest::addColumn<int>("exit_code");
   QTest::addColumn<QString>("words");
   QTest::newRow("value") << "explore --gpus 8 --tp 1,x" << 2 << "tp: \"x\"";
-  QTest::newRow("range") << "explore --gpus 8 --tp 8..1" << 2 << "goes down";
+  QTest::newRow("range") << "explore --gpus 8 --tp 8..1" << 2 << "is descending";
   QTest::newRow("ranks") << "explore --gpus 7 --tp 2,4" << 2 << "multiply to 7";
   QTest::newRow("ranks twice") << "explore --gpus 8 --nodes 1 --tp 2,4" << 2 << "given twice";
   QTest::newRow("constraint") << "explore --gpus 8 --tp 2,4 --where tq<=2" << 2 << "\"tq\"";
@@ -317,7 +317,7 @@ void ExploreTest::scaling_on_several_clusters() {
               .out.contains("Accelerator: NVIDIA A100"));
   for (const auto& [flag, word] : {std::pair{"--compare tp=1,2", "scaleup_domain"},
                                    {"--compare network=none", "none"},
-                                   {"--compare network", "KNOB=VALUE"}}) {
+                                   {"--compare network", "SETTING=VALUE"}}) {
     const CliRun bad = run_line(QString("scaling %1 ").arg(flag) + design);
     QVERIFY2(bad.exit_code == 2 && bad.err.contains(word), qPrintable(bad.err));
   }
@@ -337,7 +337,8 @@ void ExploreTest::layout() {
   }
   QCOMPARE(run_line(design + "--json --threads 1").out, run.out);
   const QString text = run_line(design).out;
-  for (const char* word : {"Fastest", "Least memory", "Simplest", "$/Mtok", "--dp", "The fastest found"})
+  for (const char* word :
+       {"Fastest", "Least memory", "Simplest", "$/Mtok", "--dp", "The fastest design found"})
     QVERIFY2(text.contains(word), word);
   const QJsonArray fixed = run_line(design + "--tp 4 --json").json()["designs"].toArray();
   for (const QJsonValue& found : fixed) QVERIFY(!found["settings"].toObject().contains("tp"));
@@ -363,8 +364,8 @@ void ExploreTest::compare() {
   QVERIFY(!save_design(a, first.toStdString()) && !save_design(b, second.toStdString()));
   const CliRun text = run_cli({"compare", first, second});
   QCOMPARE(text.exit_code, 0);
-  for (const char* word : {"ours", "theirs", "Data parallel", "difference", "percent", "Step time",
-                           "Memory of the fullest rank"})
+  for (const char* word :
+       {"ours", "theirs", "Data parallel", "difference", "percent", "Step time", "Memory of the worst rank"})
     QVERIFY2(text.out.contains(word), word);
   const QJsonObject json = run_cli({"compare", first, second, "--json"}).json();
   QCOMPARE(json["knobs"]["dp"][1].toString(), QString("4"));

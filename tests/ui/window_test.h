@@ -44,6 +44,10 @@ class WindowTest : public QObject {
     window_->form()->focusKnob(id);
     return qobject_cast<QLineEdit*>(window_->form()->row(id)->fieldWidget());
   }
+  void enter(const char* id, const char* value) {
+    QTest::keyClicks(focused(id), value);
+    press(Qt::Key_Return);
+  }
   void press(int key, Qt::KeyboardModifiers modifiers = Qt::NoModifier) {
     QWidget* target = window_->focusWidget() ? window_->focusWidget() : window_.get();
     QTest::keyClick(target, static_cast<Qt::Key>(key), modifiers);

@@ -102,7 +102,7 @@ class DifferenceLine : public QAbstractButton {
 DifferencesBox::DifferencesBox(QWidget* parent)
     : QWidget(parent), count_(new QLabel(this)), more_(new QPushButton(this)) {
   setObjectName(QStringLiteral("differences"));
-  setAccessibleName(tr("Knobs that differ"));
+  setAccessibleName(tr("Settings that differ"));
   auto* title = new QLabel(tr("DIFFERS FROM PINNED DESIGNS"), this);
   title->setProperty("role", "group");
   count_->setProperty("role", "total");

@@ -115,7 +115,7 @@ void GpusRow::apply() {
   const qlonglong gpus = QString(line_->text()).remove(',').remove(' ').toLongLong(&is_number);
   const Design& design = session_->design();
   if (!is_number || gpus < 1 || gpus > kMaxWorld)
-    return refuse(tr("\"%1\" is no number of GPUs").arg(line_->text()),
+    return refuse(tr("\"%1\" is not a number of GPUs").arg(line_->text()),
                   tr("a whole number from 1 to %1").arg(number(kMaxWorld)), nullptr);
   const ParallelSpec& p = design.parallel;
   const int64_t replica = p.tp * p.cp * p.pp;

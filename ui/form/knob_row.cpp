@@ -319,9 +319,7 @@ void KnobRow::showIssue() {
 
 void KnobRow::showProblem(const Problem& problem) {
   const Fix fix = problem.fixes.empty() ? Fix{} : problem.fixes.front();
-  QString label = text(fix.label);
-  if (!label.isEmpty()) label[0] = label[0].toUpper();
-  issueLine()->show(text(problem.what), text(problem.accepted), label,
+  issueLine()->show(text(problem.what), text(problem.accepted), capitalized(text(fix.label)),
                     [this, fix] { session_->applyFix(fix); });
   field_->setMark(KnobField::Mark::Wrong);
 }

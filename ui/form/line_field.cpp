@@ -10,8 +10,7 @@
 namespace shardscape::ui {
 namespace {
 
-constexpr double kLeap = 10;  // a number this many times the previous value may be half typed
-constexpr int kPauseMs = 400;
+constexpr int kPauseMs = 400;  // a person who types on pauses less long
 
 }  // namespace
 
@@ -23,13 +22,12 @@ LineField::LineField(const Knob& knob, QWidget* parent)
   if (knob.type == KnobType::ChoiceList || knob.type == KnobType::Text) line_->setPlaceholderText(tr("none"));
   line_->setAcceptDrops(false);  // the window handles dropped designs
   line_->installEventFilter(this);
-  connect(line_, &QLineEdit::textEdited, this, [this](const QString& text) {
+  connect(line_, &QLineEdit::textEdited, this, [this] {
     typing_ = true;
-    if (leaps(text)) return pause_.start(kPauseMs);
-    pause_.stop();
-    Q_EMIT edited(typed());
+    pause_.start();
   });
   pause_.setSingleShot(true);
+  pause_.setInterval(kPauseMs);
   connect(&pause_, &QTimer::timeout, this, [this] { Q_EMIT edited(typed()); });
   connect(line_, &QLineEdit::editingFinished, this, [this] {
     flush();
@@ -50,12 +48,6 @@ void LineField::setZero(const QString& placeholder) {
   zero_ = placeholder;
   line_->setPlaceholderText(zero_);
   if (!typing_) show(value_);
-}
-
-bool LineField::leaps(const QString& text) const {
-  bool number = false, before = false;
-  const double to = QString(text).remove(',').remove(' ').toDouble(&number), from = value_.toDouble(&before);
-  return number && before && to >= kLeap * std::max(1.0, from);
 }
 
 void LineField::flush() {

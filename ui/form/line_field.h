@@ -1,6 +1,5 @@
 // A line for a whole number or a list of numbers. Up and Down step a number; with Ctrl they double and halve
-// it. Typed text takes effect at once. A number many times the previous value may be half typed; it takes
-// effect after a pause, on Enter, or when the field loses focus.
+// it. Typed text may be half typed: it takes effect after a pause, on Enter, or when the field loses focus.
 #pragma once
 
 #include <QTimer>
@@ -25,7 +24,6 @@ class LineField : public KnobField {
 
  private:
   QString typed() const;
-  bool leaps(const QString& text) const;
   void flush();
   void step(int direction, Qt::KeyboardModifiers modifiers, int size);
   const Knob knob_;
@@ -33,7 +31,7 @@ class LineField : public KnobField {
   QString value_;        // canonical, as last shown
   QString zero_;         // placeholder of an empty field that means zero
   bool typing_ = false;  // the text differs from the shown value
-  QTimer pause_;         // before a large change takes effect
+  QTimer pause_;         // before typed text takes effect
 };
 
 }  // namespace shardscape::ui

@@ -13,6 +13,7 @@
 #include "ui/help/help_browser.h"
 #include "ui/help/help_tree.h"
 #include "ui/toolkit/icons.h"
+#include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/theme.h"
 
@@ -39,7 +40,7 @@ HelpWindow::HelpWindow(QWidget* parent) : QWidget(parent, Qt::Window) {
   setObjectName(QStringLiteral("help_window"));
   setWindowIcon(QIcon(QStringLiteral(":/icons/shardscape.svg")));
   setAttribute(Qt::WA_StyledBackground);
-  setMinimumSize(640, 400);
+  setMinimumSize(560, 340);
   columns_ = new QSplitter(Qt::Horizontal, this);
   columns_->setHandleWidth(1);
   columns_->setChildrenCollapsible(false);
@@ -61,7 +62,7 @@ HelpWindow::HelpWindow(QWidget* parent) : QWidget(parent, Qt::Window) {
   auto* layout = new QVBoxLayout(this);
   layout->setContentsMargins(0, 0, 0, 0);
   layout->addWidget(columns_);
-  resize(kSideWidth + kPageWidth, kHeight);
+  resizeOnScreen(this, {kSideWidth + kPageWidth, kHeight});
   columns_->setSizes({kSideWidth, kPageWidth});
 
   connect(tree_, &HelpTree::chosen, this, [this](int page, int position) { lookAt({page, position}); });

@@ -6,6 +6,8 @@
 #include <map>
 #include <string_view>
 
+#include "performance/collective_time.h"
+#include "plan/collective_rows.h"
 #include "ui/inspector/inspected_quantity.h"
 #include "ui/selection/step_relations.h"
 #include "ui/toolkit/contrast.h"
@@ -180,9 +182,70 @@ Wide group_bytes(const StageReport& stage, const std::string& group) {
   return sum;
 }
 
-Inspection inspect_collective(const Report& report, const StageReport& stage, const CollectiveValue& row,
-                              UnitSystem units) {
+const CollectiveTime* time_of(const Simulation* simulation, const StageReport& stage,
+                              const CollectiveValue& row) {
+  if (!simulation) return nullptr;
+  return &simulation->stages[static_cast<size_t>(stage.stage)]
+              .collectives[static_cast<size_t>(&row - stage.collectives.data())];
+}
+
+GroupTime group_time(const Simulation& simulation, const StageReport& stage, const std::string& group) {
+  GroupTime out;
+  for (const CollectiveValue& row : stage.collectives) {
+    if (row.group != group || !has_waits(row)) continue;
+    const CollectiveTime& time = *time_of(&simulation, stage, row);
+    out.seconds += time.seconds;
+    out.exposed += time.exposed;
+  }
+  return out;
+}
+
+QString bus_text(double rate) {
+  if (rate <= 0) return QStringLiteral("–");
+  return tr("%1 GB/s").arg(text_of(significant(rate * 1e-9)));
+}
+
+QString bus_rate_note() {
+  return tr(
+      "Bus bandwidth as nccl-tests define it: bytes of the full buffer / time × 2(n−1)/n of an all-reduce, "
+      "(n−1)/n of an all-gather, a reduce-scatter or an all-to-all, 1 of a broadcast, a reduction or a "
+      "message, for n ranks. Source: NVIDIA/nccl-tests, doc/PERFORMANCE.md");
+}
+
+namespace {
+
+// "1.14 ms, 12 % exposed".
+QString time_text(const GroupTime& time) {
+  if (time.seconds <= 0) return seconds_text(0);
+  return tr("%1, %2 exposed").arg(seconds_text(time.seconds), percent_text(time.exposed / time.seconds));
+}
+
+void add_times(Inspection& to, const Simulation& simulation, const CollectiveValue& row,
+               const CollectiveTime& time) {
+  const Network& network = simulation.machine.network;
+  const double share = time.seconds > 0 ? time.exposed / time.seconds : 0;
+  to.figures = {
+      {tr("Time per step"), seconds_text(time.seconds)},
+      {tr("Per call"), tr("%1 × %2").arg(seconds_text(time.per_call),
+                                         counted_text(row.count.value, tr("call"), tr("calls")))},
+      {tr("Bus bandwidth"), bus_text(time.bus_rate)},
+      {tr("Level"), tr("%1: %2").arg(text_of(network_level_label(time.level, network)),
+                                     text_of(span_text(network, time.span)))},
+      {tr("Exposed"), has_waits(row)
+                          ? tr("%1, %2 of its time").arg(seconds_text(time.exposed), percent_text(share))
+                          : tr("at the receiver")}};
+  to.more_title = tr("How are these found?");
+  to.more = {{tr("time"), text_of(collective_basis(simulation.machine))},
+             {tr("exposed"), tr("the simulated step: what compute waits for")}};
+}
+
+}  // namespace
+
+Inspection inspect_collective(const Report& report, const Simulation* simulation, const StageReport& stage,
+                              const CollectiveValue& row, UnitSystem units) {
   Inspection inspection;
+  if (const CollectiveTime* time = time_of(simulation, stage, row))
+    add_times(inspection, *simulation, row, *time);
   inspection.title = row_title(row);
   inspection.subtitle = tr("%1, stage %2, %3, %4")
                             .arg(words(phase_name(row.phase)))
@@ -218,8 +281,8 @@ Inspection inspect_collective(const Report& report, const StageReport& stage, co
   return inspection;
 }
 
-Inspection inspect_group(const Report&, const StageReport& stage, const std::string& group,
-                         UnitSystem units) {
+Inspection inspect_group(const Report&, const Simulation* simulation, const StageReport& stage,
+                         const std::string& group, UnitSystem units) {
   Inspection inspection;
   inspection.title = tr("%1, stage %2").arg(group_label(group)).arg(stage.stage);
   const Wide bytes = group_bytes(stage, group);
@@ -227,8 +290,14 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
                                    : tr("one rank, one step; %1 of the stage's bytes")
                                          .arg(percent_text(to_double(bytes) /
                                                            std::max(1.0, to_double(stage.bytes_sent_total))));
+  if (simulation)
+    inspection.figures.append({tr("Time per step"), time_text(group_time(*simulation, stage, group))});
   for (const CollectiveValue& row : stage.collectives) {
     if (row.group != group) continue;
+    if (const CollectiveTime* time = time_of(simulation, stage, row); time && has_waits(row))
+      inspection.figures.append(
+          {QStringLiteral("%1, %2").arg(words(row.op.name(), u'-'), words(phase_name(row.phase))),
+           time_text({time->seconds, time->exposed})});
     inspection.values.append(inspectedQuantity(
         QStringLiteral("%1, %2").arg(words(row.op.name(), u'-'), words(phase_name(row.phase))), row.bytes,
         stage.binding, bytes_text(row.bytes.value, units)));
@@ -241,22 +310,33 @@ Inspection inspect_group(const Report&, const StageReport& stage, const std::str
   return inspection;
 }
 
-Inspection inspect_stage_communication(const StageReport& stage, UnitSystem units) {
+Inspection inspect_stage_communication(const Simulation* simulation, const StageReport& stage,
+                                       UnitSystem units) {
   Inspection inspection;
+  if (simulation) {
+    const StageTimes& times = simulation->stages[static_cast<size_t>(stage.stage)];
+    inspection.figures.append({tr("Time per step"), time_text({times.communication, times.exposed})});
+  }
   inspection.title = tr("Communication of stage %1").arg(stage.stage);
   inspection.subtitle = tr("one rank, one step");
   std::map<std::string, Wide> groups;
   for (const CollectiveValue& row : stage.collectives) groups[row.group] = group_bytes(stage, row.group);
   const ValueScale scale = byte_scale(to_double(stage.bytes_sent_total),
                                       units);  // parts and total in one unit
-  for (const auto& [group, bytes] : groups)
+  for (const auto& [group, bytes] : groups) {
+    if (simulation)
+      inspection.figures.append({group_label(group), time_text(group_time(*simulation, stage, group))});
     inspection.rows.append({group_label(group), with_unit(bytes, scale)});
+  }
   inspection.rows.append({tr("Total"), with_unit(stage.bytes_sent_total, scale)});
-  inspection.why_title = tr("How are bytes counted?");
+  inspection.why_title = tr("How are bytes and time counted?");
   inspection.why = tr(
       "Bytes are sizes of full buffers: the gathered output of an all-gather, the whole input of a "
-      "reduce-scatter, the tensor of an all-reduce. A transfer counts once, at the sender. The bytes on a "
-      "link depend on the algorithm and the network.");
+      "reduce-scatter, the tensor of an all-reduce. A transfer counts once, at the sender. Time follows the "
+      "algorithm that NCCL chooses for the group, and its bytes and hops on scale-up links and NICs; "
+      "measured "
+      "curves replace formulas where they exist. The exposed part is what compute waits for in the simulated "
+      "step. The time of a transfer counts at the receiver.");
   return inspection;
 }
 

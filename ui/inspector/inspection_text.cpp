@@ -17,13 +17,15 @@ QString inspectionText(const Inspection& inspection) {
   blocks << (inspection.subtitle.isEmpty() ? inspection.title
                                            : inspection.title + "\n" + inspection.subtitle);
   const QString why = inspection.why.isEmpty() ? QString() : inspection.why_title + "\n" + inspection.why;
+  const auto lines = [&](const QVector<QPair<QString, QString>>& facts) {
+    QStringList out;
+    for (const auto& [name, text] : facts) out << name + "\t" + text;
+    if (!out.isEmpty()) blocks << out.join('\n');
+  };
+  lines(inspection.figures);
   if (inspection.why_first && !why.isEmpty()) blocks << why;
   for (const InspectedValue& value : inspection.values) blocks << inspectedValueText(value);
-  if (!inspection.rows.isEmpty()) {
-    QStringList rows;
-    for (const auto& [name, text] : inspection.rows) rows << name + "\t" + text;
-    blocks << rows.join('\n');
-  }
+  lines(inspection.rows);
   if (!inspection.links.isEmpty()) {
     QStringList links;
     for (const InspectedLink& link : inspection.links) links << link.label + "\t" + link.text;

@@ -194,6 +194,12 @@ void InspectorPanel::rebuild() {
   layout->addLayout(heading);
   add_label(heading, shown_.title, "title");
   if (!shown_.subtitle.isEmpty()) add_label(heading, shown_.subtitle, "secondary");
+  if (!shown_.figures.isEmpty()) {
+    auto* figures = new QVBoxLayout;
+    figures->setSpacing(0);
+    layout->addLayout(figures);
+    for (const auto& [name, value] : shown_.figures) figures->addWidget(fact_row(name, value, content));
+  }
   if (shown_.why_first) add_why(layout, shown_);
   for (const InspectedValue& value : shown_.values) {
     auto* box = new FormulaBox(value, whole_formulas_, content);

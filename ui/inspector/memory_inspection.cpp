@@ -212,9 +212,9 @@ Inspection inspect_stage_memory(const Report& report, const StageReport& stage, 
   inspection.rows.append({tr("Capacity"), capacity_text(capacity, units)});
   inspection.rows.append({free < 0 ? tr("Missing") : tr("Free"), bytes_text(free < 0 ? -free : free, units)});
   const QString name = QString::fromStdString(report.accelerator->name);
-  inspection.why = free < 0 ? tr("No: a rank of this stage needs %1 more than one %2 has.")
+  inspection.why = free < 0 ? tr("No. Each GPU of this stage needs %1 more than one %2 has.")
                                   .arg(bytes_text(-free, units), name)
-                            : tr("Yes: a rank of this stage leaves %1 of one %2 free.")
+                            : tr("Yes. %1 of one %2 stay free on each GPU of this stage.")
                                   .arg(bytes_text(free, units), name);
   const auto largest = static_cast<int>(std::max_element(memory.at_peak.begin(), memory.at_peak.end()) -
                                         memory.at_peak.begin());

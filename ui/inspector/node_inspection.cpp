@@ -5,7 +5,9 @@
 #include <map>
 #include <vector>
 
+#include "ui/inspector/node_times.h"
 #include "ui/inspector/saved_edges.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/graph_text.h"
 #include "ui/toolkit/stage_text.h"
 #include "ui/toolkit/substituted_formula.h"
@@ -61,8 +63,7 @@ void inspect_op(const GraphTree& tree, const NodeId& id, const Values& values, I
   const Segment& segment = tree.segment(tree.segment_of(id.unit));
   const Op& op = segment.op(id.op);
   const bool collective = is_collective(op.kind);
-  out.title = op_title(op);
-  if (!out.title.isEmpty()) out.title[0] = out.title[0].toUpper();
+  out.title = capitalized(op_title(op));
   values.add_flops(out, op.flops, op.useful_flops);
   if (collective) {
     const QString what = is_ring(op.kind) ? QStringLiteral("sent round the ring")
@@ -216,10 +217,11 @@ void inspect_stage(const GraphTree& tree, int stage, int count, UnitSystem syste
 
 }  // namespace
 
-Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes,
-                        UnitSystem system) {
+Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes, UnitSystem system,
+                        const Simulation* simulation) {
   Inspection out;
   if (id.level == NodeLevel::Root) return out;
+  if (simulation) out.figures = time_figures(tree, id, units, passes, system, *simulation);
   if (id.level == NodeLevel::Stage) {
     inspect_stage(tree, id.stage, units, system, out);
     return out;
@@ -236,8 +238,7 @@ Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Pass
     out.title = qtext(block.label.empty() ? block.name : block.label);
     out.rows.push_back({QStringLiteral("template"), qtext(block.template_id)});
   } else {
-    out.title = tree.unit_name(id.unit, units);
-    out.title[0] = out.title[0].toUpper();
+    out.title = capitalized(tree.unit_name(id.unit, units));
     out.subtitle = QStringLiteral("stage %1").arg(id.stage);
     bool one_kind = true;
     for (int unit = id.unit + 1; unit < id.unit + units; ++unit)

@@ -2,12 +2,15 @@
 #pragma once
 
 #include "base/units.h"
+#include "timing/simulation.h"
 #include "ui/selection/graph_tree.h"
 #include "ui/selection/inspection.h"
 
 namespace shardscape::ui {
 
-Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes, UnitSystem system);
+// simulation: of the tree's report; null: no times.
+Inspection inspect_node(const GraphTree& tree, const NodeId& id, int units, Passes passes, UnitSystem system,
+                        const Simulation* simulation = nullptr);
 Inspection inspect_tensor(const GraphTree& tree, int segment, TensorId tensor, const QString& where,
                           bool sent, UnitSystem system);
 

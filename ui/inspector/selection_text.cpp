@@ -6,6 +6,7 @@
 #include "ui/inspector/communication_inspection.h"
 #include "ui/selection/flops_group.h"
 #include "ui/selection/step_relations.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/graph_text.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -27,16 +28,11 @@ QString where(const Report& report, const Selection& selection) {
   return tr("layer %1").arg(layer);
 }
 
-QString capitalised(QString text) {
-  if (!text.isEmpty()) text[0] = text[0].toUpper();
-  return text;
-}
-
 }  // namespace
 
 QString selectionText(const Selection& selection, const Report& report, const Simulation* simulation) {
   const auto on_stage = [&](const QString& what) {
-    return tr("%1, stage %2").arg(capitalised(what)).arg(selection.stage);
+    return tr("%1, stage %2").arg(capitalized(what)).arg(selection.stage);
   };
   const bool of_graph = selection.kind == SelectionKind::Op || selection.kind == SelectionKind::Block ||
                         selection.kind == SelectionKind::Unit;
@@ -47,7 +43,7 @@ QString selectionText(const Selection& selection, const Report& report, const Si
     case SelectionKind::Nothing: return {};
     case SelectionKind::Op: {
       if (selection.op < 0 || selection.op >= static_cast<int>(segment.ops.size())) return {};
-      return QStringLiteral("%1, %2").arg(capitalised(selection.kernel ? kernel_title(segment, selection.op)
+      return QStringLiteral("%1, %2").arg(capitalized(selection.kernel ? kernel_title(segment, selection.op)
                                                                        : op_title(segment.op(selection.op))),
                                           where(report, selection));
     }
@@ -55,7 +51,7 @@ QString selectionText(const Selection& selection, const Report& report, const Si
       if (selection.block < 0 || selection.block >= static_cast<int>(segment.blocks.size())) return {};
       return QStringLiteral("%1, %2").arg(text_of(segment.blocks[static_cast<size_t>(selection.block)].label),
                                           where(report, selection));
-    case SelectionKind::Unit: return capitalised(where(report, selection));
+    case SelectionKind::Unit: return capitalized(where(report, selection));
     case SelectionKind::Span: {
       const bool known = simulation && selection.stage < static_cast<int>(simulation->stages.size()) &&
                          selection.span >= 0 &&

@@ -11,7 +11,7 @@ void BarComparisonModel::setBars(const BarData& data, int stage) {
   // A row for the whole bar, then a row for each part that any design has.
   Rows rows;
   const ValueScale scale{data.divisor, data.unit};
-  const auto text = [&](double value) { return scaled_text(static_cast<Wide>(value), scale); };
+  const auto text = [&](double value) { return scaled_real_text(value, scale); };
   const auto add = [&](const QString& part, bool whole, const auto& of) {
     std::vector<TableCell> row{text_cell(part)};
     const auto value = [&](int member) {

@@ -10,6 +10,7 @@
 
 #include "ui/session/session.h"
 #include "ui/session/staleness.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
 
@@ -115,7 +116,7 @@ void ChartNotice::fillCard() {
                        (accepted.isEmpty() ? tr(".") : tr("; accepted: %1.").arg(accepted)));
     const size_t fixes = std::min<size_t>(kMostFixes, found->fixes.size());
     for (size_t i = 0; i < fixes; ++i) {
-      auto* button = new QPushButton(text_of(found->fixes[i].label), card_);
+      auto* button = new QPushButton(capitalized(text_of(found->fixes[i].label)), card_);
       if (i == 0) button->setProperty("primary", true);
       connect(button, &QPushButton::clicked, this,
               [this, fix = found->fixes[i]] { session_->applyFix(fix); });

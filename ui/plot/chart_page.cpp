@@ -136,6 +136,17 @@ void ChartPage::setAlternativeShown(bool shown) {
   explainAgain();
 }
 
+const Simulation* ChartPage::simulationOf(const Report& report) const {
+  for (const ComparedDesign& of : compared_designs_)  // may have been unpinned since
+    if (of.report.get() == &report) return of.simulation.get();
+  return session_->simulationOf(report);
+}
+
+void ChartPage::setBarsTitle(const QString& title) {
+  bars_title_ = title;
+  if (!alternative_shown_) setTitle(title);
+}
+
 const StageReport& ChartPage::stageOf(const Report& report) const {
   return report.stages[static_cast<size_t>(state_->stage())];
 }
@@ -158,6 +169,7 @@ void ChartPage::start(TableModel* model, const QList<int>& left_out_columns) {
   connect(table_, &ChartTable::rowSelected, this, &ChartPage::selectTableRow);
   connect(session_, &Session::reportChanged, this, [this] { refresh(); });
   connect(session_, &Session::unitsChanged, this, [this] { refresh(); });
+  if (usesTime()) connect(session_, &Session::estimateChanged, this, [this] { refresh(); });
   connect(session_->comparisons(), &Comparisons::changed, this, [this] { refresh(true); });
   connect(state_, &SelectionState::stageChanged, this, &ChartPage::followStage);
   connect(state_, &SelectionState::selectionChanged, this,
@@ -183,12 +195,18 @@ const Report* ChartPage::report() const {
 void ChartPage::refresh(bool even_if_same) {
   const Report* now = report();
   if (!now) return;
+  const bool times = usesTime() && simulationOf(*now);
   const bool same = filled_ == session_->report() && filled_stage_ == state_->stage() &&
-                    filled_units_ == session_->units();
+                    filled_units_ == session_->units() && filled_times_ == times;
   if (same && !even_if_same) return;
   filled_ = session_->report();
+  filled_times_ = times;
   filled_stage_ = state_->stage();
   filled_units_ = session_->units();
+  const auto& estimate = session_->estimate();
+  const bool simulated = !usesTime() || (estimate && estimate->report == filled_);
+  for (QWidget* picture : {static_cast<QWidget*>(chart_), static_cast<QWidget*>(table_)})
+    picture->setUpdatesEnabled(simulated);
   fillTable(*now);
   chart_->setData(pairedBars(*now));
   placeTables();

@@ -58,7 +58,13 @@ class ChartPage : public QWidget {
   const Report* filled() const { return filled_.get(); }   // the shown report
   QHBoxLayout* controls() const { return controls_; }      // next to the title
   void refresh(bool even_if_same = false);
+  void setBarsTitle(const QString& title);  // the title while bars are shown
 
+  // Whether the page shows times of the simulated step. Then it also follows the estimate. Until the estimate
+  // of a new report arrives, the old picture stays.
+  virtual bool usesTime() const { return false; }
+  // The simulation of the report, which is the session's or that of a pinned design; nullptr: none.
+  const Simulation* simulationOf(const Report& report) const;
   virtual BarData bars(const Report& report) const = 0;
   virtual void fillTable(const Report& report) = 0;
   virtual QString caption(const Report& report) const = 0;  // of the table
@@ -147,6 +153,7 @@ class ChartPage : public QWidget {
   bool showing_ = false;
   std::vector<ComparedDesign> compared_designs_;  // the designs whose bars are in the chart
   std::shared_ptr<const Report> filled_;
+  bool filled_times_ = false;  // with the times of the report's simulation
   int filled_stage_ = -1;
   UnitSystem filled_units_ = UnitSystem::Binary;
 };

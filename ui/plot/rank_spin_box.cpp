@@ -16,6 +16,8 @@ namespace shardscape::ui {
 RankSpinBox::RankSpinBox(SelectionState* state, QWidget* parent)
     : QSpinBox(parent), state_(state), session_(state->session()) {
   setPrefix(tr("rank "));
+  setLocale(QLocale(QLocale::English));  // thousands separators as everywhere
+  setGroupSeparatorShown(true);
   setKeyboardTracking(false);
   setAccelerated(true);
   setAccessibleName(tr("Rank"));
@@ -85,7 +87,7 @@ QSize RankSpinBox::sizeHint() const {
   const std::shared_ptr<const Report> report = session_->report();
   if (!report || !report->valid()) return {180, base.height()};
   // The last rank has the longest coordinates. Room for them keeps the width constant.
-  const QString longest = prefix() + QString::number(maximum()) + QStringLiteral(": ") +
+  const QString longest = prefix() + grouped_text(maximum()) + QStringLiteral(": ") +
                           text_of(rank_text(*report, maximum()));
   return {fontMetrics().horizontalAdvance(longest) + 64, base.height()};
 }

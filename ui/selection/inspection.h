@@ -21,6 +21,7 @@ struct InspectedLink {
 };
 struct Inspection {
   QString title, subtitle;
+  QVector<QPair<QString, QString>> figures;  // the answers, first of all: "Time", "1.14 ms"
   QVector<InspectedValue> values;
   QVector<QPair<QString, QString>> rows;  // short facts: "q", "[b, S, H/tp, E]"
   QVector<InspectedLink> links;           // after the facts

@@ -99,20 +99,12 @@ bool runs_in(SpanKind kind, const Segment& segment, OpId id) {
   }
 }
 
-bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row) {
-  if (!is_collective(op.kind) || op.phase != row.phase || group_name(redistribution(op).group) != row.group)
-    return false;
-  // A ring's passes and its sums are both sends and receives. Their types differ.
-  if (is_ring(op.kind)) return row.op.is_message() && segment.tensor(op.inputs[0]).dtype == row.dtype;
-  return row.op == collective_of(op.kind);
-}
-
 bool counts_span(const CollectiveValue& row, const Simulation& simulation, const Span& span) {
   if (span.kind == SpanKind::Send) return row.phase == Phase::Pipeline && row.op == CommOp::send();
   if (span.kind == SpanKind::Receive) return row.phase == Phase::Pipeline && row.op == CommOp::receive();
   if (span.kind != SpanKind::Collective || span.name < 0) return false;
   const std::optional<SpanCollective>& of = simulation.names[static_cast<size_t>(span.name)].collective;
-  return of && of->phase == row.phase && row.op == of->op && of->group == row.group;
+  return of && is_row(row, *of);
 }
 
 bool is_same(const CollectiveValue& a, const CollectiveValue& b) {

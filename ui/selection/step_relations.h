@@ -6,8 +6,8 @@
 #include <set>
 #include <string>
 
-#include "plan/report.h"
-#include "timing/simulation.h"
+#include "plan/collective_rows.h"
+#include "timing/row_times.h"
 
 namespace shardscape::ui {
 
@@ -32,8 +32,6 @@ std::pair<int, int> units_of_chunk(const Report& report, int stage, int chunk);
 
 // True if spans of the kind run the op.
 bool runs_in(SpanKind kind, const Segment& segment, OpId op);
-// True if the collective row counts the op.
-bool is_behind(const Segment& segment, const Op& op, const CollectiveValue& row);
 // True if the collective row counts the span of its stage: a message, or a collective outside of layers.
 bool counts_span(const CollectiveValue& row, const Simulation& simulation, const Span& span);
 bool is_same(const CollectiveValue& a, const CollectiveValue& b);  // the same row; the numbers may differ

@@ -18,7 +18,7 @@ QString unbroken(QString text) { return text.replace(u' ', QChar(0xA0)); }
 
 Problem memoryNote(const std::string& warning) {
   return Problem::note(ProblemCode::MemoryMayNotFit, "memory", warning,
-                       tr("a setting of the allocator under which it fits, or less memory").toStdString());
+                       tr("another allocator setting, or a design that needs less memory").toStdString());
 }
 
 QString adviceEffect(const MemoryAdvice& advice, UnitSystem units) {
@@ -35,12 +35,12 @@ Problem memoryProblem(const Report& report, const std::vector<MemoryAdvice>& adv
   const MemoryTimeline& memory = *report.memory;
   const StageMemory& worst = memory.stages[static_cast<size_t>(memory.peak_stage)];
   const QString machine = report.accelerator ? text_of(report.accelerator->name) : tr("accelerator");
-  const QString rank = memory.stages.size() > 1 ? tr("a rank of stage %1").arg(memory.peak_stage)
-                                                : tr("a rank");
+  const QString stage = memory.stages.size() > 1 ? tr("stage %1").arg(memory.peak_stage) : tr("the design");
+  const ValueScale scale = byte_scale(to_double(memory.capacity), units);
   Problem problem(ProblemCode::MemoryExceeded, "memory",
-                  tr("does not fit: %1 needs %2, %3 more than the memory of one %4")
-                      .arg(rank, bytes_text(worst.in_use, units),
-                           bytes_text(worst.in_use - memory.capacity, units), machine)
+                  tr("does not fit: %1 needs %2 per GPU, %3 more than one %4 has")
+                      .arg(stage, with_unit(worst.in_use, scale),
+                           with_unit(worst.in_use - memory.capacity, scale), machine)
                       .toStdString(),
                   tr("at most %1").arg(capacity_text(memory.capacity, units)).toStdString());
   std::vector<MemoryAdvice> enough = advice;

@@ -3,6 +3,7 @@
 #include <QScopedValueRollback>
 #include <algorithm>
 
+#include "design/cluster.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/published_layout.h"
 #include "design/validate/repair_design.h"
@@ -57,6 +58,8 @@ std::optional<Problem> Session::setKnob(const QString& id, const QString& text) 
   Design next = design_;
   if (std::optional<Problem> problem = set_knob(next, *knob, text.toStdString())) return problem;
   if (next == design_) return std::nullopt;
+  if (knob->group == KnobGroup::Cluster && id != QLatin1String("gpus_per_node"))
+    follow_node_size(next.cluster, design_.cluster);
   const Mode before = design_.workload.mode;
   undo_.push(
       new DesignCommand(this, next, tr("set %1").arg(QString::fromStdString(knob->label).toLower()), id));
@@ -95,6 +98,13 @@ void Session::typeKnob(const QString& id, const QString& text) {
 const Problem* Session::rejected(const QString& id) const {
   const auto found = typed_.find(id);
   return found == typed_.end() || !found->second.problem ? nullptr : &*found->second.problem;
+}
+
+const Simulation* Session::simulationOf(const Report& report) const {
+  if (estimate_ && estimate_->report.get() == &report) return estimate_->simulation.get();
+  for (const PinnedDesign& pinned : comparisons_->all())
+    if (pinned.result.report.get() == &report) return pinned.result.simulation.get();
+  return nullptr;
 }
 
 bool Session::hasRejectedText() const {

@@ -50,6 +50,8 @@ class Session : public QObject {
   // The simulated step. It arrives after its report; until then this is an earlier estimate (see
   // estimated()). After an error this becomes the estimate of report().
   std::shared_ptr<const Estimate> estimate() const { return estimate_; }
+  // The simulation of a report: of the estimate, or of a pinned design; nullptr: none.
+  const Simulation* simulationOf(const Report& report) const;
   // Whether estimate() is of report().
   bool estimated() const { return current_ && estimate_ && estimate_->report == report_; }
   MemoryAdvisor* advice() const { return advice_; }  // requested automatically if a design does not fit

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 
 #include "ui/toolkit/icons.h"
+#include "ui/toolkit/screen_room.h"
 
 namespace shardscape::ui {
 
@@ -28,7 +29,7 @@ void showAbout(QWidget* parent) {
   text->setProperty("role", "secondary");
   auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, dialog);
   QObject::connect(buttons, &QDialogButtonBox::rejected, dialog, &QDialog::close);
-  auto* layout = new QVBoxLayout(dialog);
+  auto* layout = new QVBoxLayout((new ScrolledContent(dialog))->widget());
   layout->setContentsMargins(24, 20, 24, 16);
   layout->setSpacing(10);
   for (QWidget* widget : {static_cast<QWidget*>(icon), static_cast<QWidget*>(title),

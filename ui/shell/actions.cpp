@@ -6,7 +6,9 @@
 #include <QUndoStack>
 
 #include "ui/shell/recent_menu.h"
+#include "ui/shell/settings.h"
 #include "ui/toolkit/icons.h"
+#include "ui/toolkit/theme_choice.h"
 
 namespace shardscape::ui {
 
@@ -57,9 +59,14 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
   for (int i = 0; i < viewNames().size(); ++i) {
     a.views << make(viewNames()[i], QKeySequence(QString("Ctrl+%1").arg(i + 1)), true);
   }
-  a.light = make(tr("&Light theme"), {}, true);
-  a.dark = make(tr("&Dark theme"), {}, true);
-  for (const QVector<QAction*>& choice : {a.views, QVector<QAction*>{a.light, a.dark}}) {
+  a.light = make(tr("&Light"), {}, true);
+  a.dark = make(tr("&Dark"), {}, true);
+  a.system = make(tr("&System"), {}, true);
+  a.light->setData(tr("Light theme"));
+  a.dark->setData(tr("Dark theme"));
+  a.system->setData(tr("System theme"));
+  a.system->setToolTip(tr("Light or dark, as the desktop"));
+  for (const QVector<QAction*>& choice : {a.views, QVector<QAction*>{a.light, a.dark, a.system}}) {
     auto* group = new QActionGroup(window);
     for (QAction* action : choice) group->addAction(action);
   }
@@ -90,8 +97,8 @@ Actions makeActions(QMainWindow* window, QUndoStack* undo) {
 QVector<Actions::Group> Actions::groups() const {
   const auto tr = [](const char* text) { return QMainWindow::tr(text); };
   QVector<QAction*> view = views;
-  view << light << dark << find << filter << zoom_in << zoom_out << fit << next_pane << previous_pane << form
-       << inspector << problems << machine << reset_layout;
+  view << light << dark << system << find << filter << zoom_in << zoom_out << fit << next_pane
+       << previous_pane << form << inspector << problems << machine << reset_layout;
   return {{tr("File"),
            {new_design, new_window, open, open_recent, import_config, save, save_as, export_bundle,
             export_trace, save_picture, report, quit}},
@@ -107,10 +114,30 @@ void fillMenuBar(QMenuBar* bar, const Actions& a) {
                                a.machine,       a.reset_layout, a.examples, a.palette,     a.about};
   for (const Actions::Group& group : a.groups()) {
     QMenu* menu = bar->addMenu("&" + group.name);
+    QMenu* theme = nullptr;
     for (QAction* action : group.actions) {
       if (gaps.contains(action)) menu->addSeparator();
-      menu->addAction(action);
+      if (action == a.light) theme = menu->addMenu(QMainWindow::tr("&Theme"));
+      const bool of_theme = action == a.light || action == a.dark || action == a.system;
+      (of_theme ? theme : menu)->addAction(action);
     }
+  }
+}
+
+void connectThemes(const Actions& a) {
+  ThemeChooser& chooser = ThemeChooser::instance();
+  for (const auto& [action, choice] : {std::pair{a.light, ThemeChoice::Light},
+                                       {a.dark, ThemeChoice::Dark},
+                                       {a.system, ThemeChoice::System}}) {
+    QObject::connect(action, &QAction::triggered, &chooser, [choice = choice] {
+      settings::setThemeChoice(choice);
+      ThemeChooser::instance().choose(choice);
+    });
+    const auto follow = [action = action, choice = choice] {
+      action->setChecked(ThemeChooser::instance().choice() == choice);
+    };
+    QObject::connect(&chooser, &ThemeChooser::changed, action, follow);
+    follow();
   }
 }
 

@@ -21,13 +21,14 @@ inline const QStringList& viewNames() {
   return names;
 }
 
+// The data of an action is its name outside of its menu, if that is another one.
 struct Actions {
   QAction *new_design, *new_window, *open, *open_recent, *import_config, *save, *save_as, *export_bundle,
       *export_trace, *save_picture, *report, *quit;
   QAction *undo, *redo, *copy, *copy_command, *find_layout;
   QAction *pin, *compare_file, *side_by_side, *unpin;
   QVector<QAction*> views;  // in the order of viewNames()
-  QAction *light, *dark, *find, *filter, *zoom_in, *zoom_out, *fit;
+  QAction *light, *dark, *system, *find, *filter, *zoom_in, *zoom_out, *fit;
   QAction *next_pane, *previous_pane, *form, *inspector, *problems, *machine, *reset_layout;
   QAction *palette, *documentation, *examples, *tour, *shortcuts, *about;
 
@@ -40,5 +41,6 @@ struct Actions {
 
 Actions makeActions(QMainWindow* window, QUndoStack* undo);
 void fillMenuBar(QMenuBar* bar, const Actions& actions);
+void connectThemes(const Actions& actions);  // they choose the theme and remember the choice
 
 }  // namespace shardscape::ui

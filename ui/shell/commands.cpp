@@ -10,6 +10,7 @@
 #include "ui/session/session.h"
 #include "ui/shell/recent_menu.h"
 #include "ui/shell/settings.h"
+#include "ui/toolkit/display_text.h"
 
 namespace shardscape::ui {
 namespace {
@@ -22,15 +23,17 @@ QVector<Command> paletteCommands(const Actions& actions, Session* session, Confi
   QVector<Command> commands;
   for (const Problem& problem : session->allProblems()) {
     for (const Fix& fix : problem.fixes) {
-      commands.push_back(
-          {QObject::tr("Fix"), text(fix.label), text(problem.what), {}, [=] { session->applyFix(fix); }});
+      commands.push_back({QObject::tr("Fix"), capitalized(text(fix.label)), text(problem.what), {}, [=] {
+                            session->applyFix(fix);
+                          }});
     }
   }
   for (const Actions::Group& group : actions.groups()) {
     for (QAction* action : group.actions) {
       if (!action->isEnabled() || !action->isVisible() || action->menu() || action == actions.palette)
         continue;
-      const QString title = action->text().section('\t', 0, 0).remove('&');
+      const QString name = action->data().toString();
+      const QString title = name.isEmpty() ? action->text().section('\t', 0, 0).remove('&') : name;
       commands.push_back(
           {group.name, title, action->shortcut().toString(QKeySequence::NativeText), {}, [action] {
              action->trigger();

@@ -7,6 +7,9 @@
 #include <QVBoxLayout>
 
 #include "design/examples.h"
+#include "ui/shell/preset_box.h"
+#include "ui/shell/start_row.h"
+#include "ui/toolkit/screen_room.h"
 
 namespace shardscape::ui {
 namespace {
@@ -57,16 +60,23 @@ QPushButton* makeCard(const Example& example, QWidget* parent) {
   return card;
 }
 
+QLabel* addHeading(const QString& words, QWidget* parent) {
+  auto* heading = new QLabel(words, parent);
+  heading->setProperty("role", "title");
+  return heading;
+}
+
 }  // namespace
 
-ExamplesDialog::ExamplesDialog(bool welcomes, QWidget* parent) : QDialog(parent) {
+ExamplesDialog::ExamplesDialog(Session* session, bool welcomes, QWidget* parent)
+    : QDialog(parent), start_(new StartRow(session, this)) {
   setObjectName(QStringLiteral("examples_dialog"));
   setWindowTitle(welcomes ? tr("Welcome to Shardscape") : tr("Examples"));
-  auto* heading = new QLabel(tr("Start from an example"), this);
-  heading->setProperty("role", "title");
+  QLabel *heading = addHeading(tr("Start with a model"), this),
+         *others = addHeading(tr("Start from an example"), this);
   auto* about = new QLabel(
       tr("Shardscape computes memory, time and communication of large language models on "
-         "many GPUs. Each example is a complete design that you can change."),
+         "many GPUs. Choose a model and the GPUs; the layout search finds the parallelism."),
       this);
   about->setProperty("role", "secondary");
   about->setWordWrap(true);
@@ -91,18 +101,25 @@ ExamplesDialog::ExamplesDialog(bool welcomes, QWidget* parent) : QDialog(parent)
     grid->addWidget(problem, 0, 0);
   }
   auto* buttons = new QDialogButtonBox(this);
-  buttons->addButton(welcomes ? tr("Start with Llama 3 8B on 8 GPUs") : tr("Close"),
-                     QDialogButtonBox::RejectRole);
+  QPushButton* close = buttons->addButton(tr("Close"), QDialogButtonBox::RejectRole);
+  close->setAutoDefault(false);
   connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
-  auto* layout = new QVBoxLayout(this);
+  auto* layout = new QVBoxLayout((new ScrolledContent(this))->widget());
   layout->setContentsMargins(24, 20, 24, 16);
   layout->setSpacing(12);
   layout->addWidget(heading);
   layout->addWidget(about);
+  layout->addWidget(start_);
+  layout->addSpacing(8);
+  layout->addWidget(others);
   layout->addLayout(grid);
   layout->addWidget(buttons);
-  layout->setSizeConstraint(QLayout::SetFixedSize);
-  if (!cards_.isEmpty()) cards_.front()->setFocus();
+  for (QPushButton* card : cards_) card->setAutoDefault(false);  // Enter finds a layout
+  connect(start_, &StartRow::layoutAsked, this, [this] {
+    accept();
+    Q_EMIT layoutAsked();
+  });
+  start_->model()->setFocus();
 }
 
 }  // namespace shardscape::ui

@@ -1,4 +1,5 @@
-// The examples as cards: at the first start, and from the Help menu.
+// Ways to start: a model on a number of GPUs, or an example as a card. Opens at the first start, and from the
+// Help menu.
 #pragma once
 
 #include <QDialog>
@@ -8,18 +9,23 @@ class QPushButton;
 
 namespace shardscape::ui {
 
+class Session;
+class StartRow;
+
 class ExamplesDialog : public QDialog {
   Q_OBJECT
  public:
   // welcomes: at the first start, with a sentence about the program.
-  explicit ExamplesDialog(bool welcomes, QWidget* parent);
+  ExamplesDialog(Session* session, bool welcomes, QWidget* parent);
+  StartRow* startRow() const { return start_; }
   const QVector<QPushButton*>& cards() const { return cards_; }
 
  Q_SIGNALS:
   void chosen(const QString& path);  // a document to open
-  void failed(const QString& message);
+  void layoutAsked();                // for the design of the session
 
  private:
+  StartRow* start_;
   QVector<QPushButton*> cards_;
 };
 

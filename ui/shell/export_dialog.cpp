@@ -11,6 +11,7 @@
 #include <QLineEdit>
 #include <QProgressBar>
 #include <QPushButton>
+#include <QShowEvent>
 #include <QStyle>
 
 #include "memory/memory_timeline.h"
@@ -20,6 +21,7 @@
 #include "ui/shell/problems_model.h"
 #include "ui/shell/settings.h"
 #include "ui/toolkit/file_slug.h"
+#include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
@@ -98,7 +100,7 @@ void ExportDialog::build() {
   fits_->setObjectName("export_fits");
   size_->setObjectName("export_size");
   message_->setObjectName("dialog_message");
-  folder_->setMinimumWidth(380);
+  folder_->setMinimumWidth(220);
   name_->setToolTip(tr("Traces are called NAME.0.et, NAME.1.et and so on."));
   size_->setProperty("role", "secondary");
   size_->setWordWrap(true);
@@ -136,7 +138,9 @@ void ExportDialog::build() {
   buttons->addStretch();
   buttons->addWidget(close_);
   buttons->addWidget(start_);
-  auto* layout = new QVBoxLayout(this);
+  content_ = (new ScrolledContent(this))->widget();
+  content_->installEventFilter(this);
+  auto* layout = new QVBoxLayout(content_);
   layout->setContentsMargins(24, 20, 24, 20);
   layout->setSpacing(14);
   layout->addLayout(form);
@@ -155,7 +159,7 @@ void ExportDialog::build() {
   layout->addStretch(1);
   layout->addLayout(buttons);
   message_->hide();
-  resize(620, sizeHint().height());
+  resizeOnScreen(this, {620, content_->sizeHint().height()});
 }
 
 void ExportDialog::setFolder(const QString& folder) {
@@ -251,7 +255,7 @@ void ExportDialog::showFits() {
   fits_->setText(tr("This design does not fit: stage %1 needs %2 per GPU of %3. The traces can still be "
                     "exported and simulated.")
                      .arg(QString::number(memory.peak_stage),
-                          text(format_bytes(worst.in_use, session_->units())),
+                          with_unit(worst.in_use, byte_scale(to_double(memory.capacity), session_->units())),
                           capacity_text(memory.capacity, session_->units())));
 }
 
@@ -304,16 +308,17 @@ void ExportDialog::finish(const ExportJob::Outcome& outcome) {
 
 void ExportDialog::showEvent(QShowEvent* event) {
   refreshJob();
+  if (!event->spontaneous() && !job_->running()) folder_->setFocus();  // Qt would keep the last focus
   QDialog::showEvent(event);
 }
 
-bool ExportDialog::event(QEvent* event) {
-  const bool handled = QDialog::event(event);
-  if (event->type() == QEvent::LayoutRequest && layout()) {
-    const int wanted = layout()->totalHeightForWidth(width());
-    if (wanted > height()) resize(width(), wanted);
+// The dialog grows when texts and steps appear.
+bool ExportDialog::eventFilter(QObject* watched, QEvent* event) {
+  if (watched == content_ && event->type() == QEvent::LayoutRequest) {
+    const int wanted = content_->layout()->totalHeightForWidth(width());
+    if (wanted > height()) resizeOnScreen(this, {width(), wanted});
   }
-  return handled;
+  return QDialog::eventFilter(watched, event);
 }
 
 }  // namespace shardscape::ui

@@ -26,7 +26,7 @@ class ExportDialog : public QDialog {
 
  protected:
   void showEvent(QShowEvent* event) override;
-  bool event(QEvent* event) override;  // grows when texts and steps appear
+  bool eventFilter(QObject* watched, QEvent* event) override;
 
  private:
   void build();
@@ -47,6 +47,7 @@ class ExportDialog : public QDialog {
   QProgressBar* progress_;
   QPushButton *browse_, *start_, *cancel_, *close_;
   BundleSteps* steps_;  // after an export
+  QWidget* content_;
   std::shared_ptr<const Report> exported_;
   bool folder_chosen_ = false;
 };

@@ -50,7 +50,11 @@ FrameClock::FrameClock(Session* session, QWidget* window)
   connect(&without_frame_, &QTimer::timeout, this, [this] {
     if (!first_frame_ && !awaits_answer_) wait_.reset();
   });
-  connect(session, &Session::designChanged, this, [this] { awaits_answer_ = wait_.has_value(); });
+  connect(session, &Session::designChanged, this, [this] {
+    if (!window_->isVisible()) return;
+    if (!wait_) begin(QStringLiteral("edit"), 0);  // typed text takes effect after a pause
+    awaits_answer_ = true;
+  });
   connect(session, &Session::resultShown, this,
           [this] { answered_ = !session_->computing() && (!session_->current() || session_->estimated()); });
   qApp->installEventFilter(this);
@@ -73,7 +77,7 @@ bool FrameClock::eventFilter(QObject* watched, QEvent* event) {
   if (frame)
     QMetaObject::invokeMethod(this, &FrameClock::painted, Qt::QueuedConnection);
   else
-    begin(event);
+    begin(name(event), timeInQueue(event));
   return false;
 }
 
@@ -84,9 +88,9 @@ bool FrameClock::belongsToWindow(const QWidget* widget) const {
 
 // An event passes several widgets until one takes it, and more inputs may come before the frame: the first
 // counts.
-void FrameClock::begin(QEvent* event) {
-  wait_ = Wait{name(event), 0, std::nullopt};
-  queued_ = timeInQueue(event);
+void FrameClock::begin(const QString& input, double queued) {
+  wait_ = Wait{input, 0, std::nullopt};
+  queued_ = queued;
   since_.start();
   first_frame_ = awaits_answer_ = answered_ = false;
   without_frame_.start();

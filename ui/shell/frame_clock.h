@@ -20,7 +20,7 @@ class FrameClock : public QObject {
  public:
   // What a person waited for, in milliseconds.
   struct Wait {
-    QString input;                 // "key Ctrl+2", "click", "wheel"
+    QString input;                 // "key Ctrl+2", "click", "wheel"; "edit": typed text after its pause
     double frame = 0;              // to the first painted frame
     std::optional<double> answer;  // to the frame with the figures of the new design; none: no new design
   };
@@ -39,7 +39,7 @@ class FrameClock : public QObject {
 
  private:
   bool belongsToWindow(const QWidget* widget) const;
-  void begin(QEvent* event);
+  void begin(const QString& input, double queued);
   void painted();
   void end();
   Session* session_;

@@ -17,7 +17,7 @@ QString helpLink(HelpTopic topic) {
     case HelpTopic::Designs: return QStringLiteral("models/search.md");
     case HelpTopic::Compare: return QStringLiteral("models/search.md#comparison");
     case HelpTopic::Sensitivity: return QStringLiteral("models/search.md#sensitivity");
-    case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-knobs-matter");
+    case HelpTopic::Scaling: return QStringLiteral("guide.md#see-which-settings-matter");
     case HelpTopic::Serving: return QStringLiteral("models/inference.md");
     case HelpTopic::Layers: return QStringLiteral("guide.md#design-an-architecture");
     case HelpTopic::Text: return QStringLiteral("models/graph.md#blocks");

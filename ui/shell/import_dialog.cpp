@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "plan/report.h"
 #include "ui/session/session.h"
+#include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -74,7 +75,7 @@ ImportDialog::ImportDialog(Session* session, ImportResult result, const QString&
   fields_->setVisible(any);
   layout->addWidget(fields_, 1);
   layout->addLayout(buttons);
-  any ? resize(940, 640) : setMinimumWidth(520);
+  any ? resizeOnScreen(this, {940, 640}) : setMinimumWidth(520);
   if (result_.ok()) apply_->setFocus();
 }
 

@@ -15,6 +15,7 @@
 #include "ui/session/layout_finder.h"
 #include "ui/session/session.h"
 #include "ui/toolkit/contrast.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -168,11 +169,10 @@ void LayoutPopup::addFound() {
 void LayoutPopup::addHelp() {
   const Layouts& layouts = *finder_->layouts();
   if (layouts.help.empty() || !finder_->helps()) return;
-  addSection(tr("What would help the present layout"));
+  addSection(tr("Changes that would help the current layout"));
   for (size_t i = 0; i < std::min<size_t>(layouts.help.size(), kMostHelp); ++i) {
     const LayoutHelp& help = layouts.help[i];
-    QString name = text_of(help.what);
-    name[0] = name[0].toUpper();
+    const QString name = capitalized(text_of(help.what));
     const QString saved = tr("saves %1").arg(text_of(format_bytes(help.saved, session_->units())));
     addRow({name,
             figures(help.evaluation, session_->units()) + QStringLiteral(" · ") + saved,

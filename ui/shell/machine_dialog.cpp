@@ -10,6 +10,7 @@
 #include "ui/session/session.h"
 #include "ui/shell/machine_model.h"
 #include "ui/toolkit/copy_label.h"
+#include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
@@ -47,7 +48,7 @@ MachineDialog::MachineDialog(Session* session, QWidget* parent)
   layout->addWidget(source_);
   connect(table_, &ChartTable::rowSelected, this, &MachineDialog::showSource);
   connect(session, &Session::designChanged, this, &MachineDialog::refresh);
-  resize(1060, 660);
+  resizeOnScreen(this, {1060, 660});
   refresh();
   table_->setFocus();
 }

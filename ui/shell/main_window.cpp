@@ -8,7 +8,7 @@
 #include <QMenuBar>
 #include <QMimeData>
 #include <QSaveFile>
-#include <QScreen>
+#include <QScrollArea>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTabBar>
@@ -39,6 +39,7 @@
 #include "ui/shell/import_dialog.h"
 #include "ui/shell/machine_dialog.h"
 #include "ui/shell/message_bar.h"
+#include "ui/shell/panel_room.h"
 #include "ui/shell/panes.h"
 #include "ui/shell/problems_panel.h"
 #include "ui/shell/recent_menu.h"
@@ -53,6 +54,7 @@
 #include "ui/toolkit/copy_command.h"
 #include "ui/toolkit/file_slug.h"
 #include "ui/toolkit/icons.h"
+#include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/table_search.h"
 #include "ui/views/architecture/architecture_view.h"
 #include "ui/views/communication/communication_view.h"
@@ -68,6 +70,9 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kProblemsHeight = 180;
+constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360);
+// Narrower windows show a view next to one panel, or alone.
+constexpr int kRoomForBoth = 940, kRoomForOne = 700;
 // Form and inspector get a share of the width, between their least and largest widths.
 int form_width(int width) { return std::clamp(width * 22 / 100, 284, 340); }
 int inspector_width(int width) { return std::clamp(width * 21 / 100, 268, 400); }
@@ -110,7 +115,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
   wireCompare();
   wireHelp();
   setAcceptDrops(true);
-  setMinimumSize(1000, 640);
+  setMinimumSize(kLeastWindow);
   setWindowIcon(QIcon(":/icons/shardscape.svg"));
   resetLayout();
   actions_.views.front()->setChecked(true);
@@ -119,7 +124,7 @@ MainWindow::MainWindow(Session* session, QWidget* parent)
 }
 
 // Deletes the views first: they use the selection state.
-MainWindow::~MainWindow() { delete takeCentralWidget(); }
+MainWindow::~MainWindow() { delete centralWidget(); }
 
 void MainWindow::build() {
   fillMenuBar(menuBar(), actions_);
@@ -133,9 +138,16 @@ void MainWindow::build() {
   centre_ = new QSplitter(Qt::Vertical, columns_);
   side_ = new QStackedWidget(columns_);
   inspector_ = new InspectorPanel(state_, side_);
-  tabs_ = new QTabWidget(centre_);
+  auto* scroll = new QScrollArea(centre_);  // a small window scrolls the view
+  scroll->setWidgetResizable(true);
+  scroll->setFocusPolicy(Qt::NoFocus);
+  tabs_ = new QTabWidget;
+  scroll->setWidget(tabs_);
   problems_ = new ProblemsPanel(session_, centre_);
   frame_clock_ = new FrameClock(session_, this);
+  panel_room_ = new PanelRoom(this, this);
+  panel_room_->add(actions_.inspector, kRoomForBoth);
+  panel_room_->add(actions_.form, kRoomForOne);
   status_ = new StatusBar(session_, job_, frame_clock_, page);
   palette_ = new CommandPalette(this);
   panes_ = new Panes({form_, tabs_, problems_, side_}, this);
@@ -244,8 +256,7 @@ void MainWindow::wireView() {
     placeSide();
   });
   connect(explore_, &ExploreView::pageShown, this, &MainWindow::placeSide);
-  connect(actions_.light, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Light); });
-  connect(actions_.dark, &QAction::triggered, this, [this] { setTheme(Theme::Mode::Dark); });
+  connectThemes(actions_);
   connect(actions_.find, &QAction::triggered, this, &MainWindow::find);
   connect(actions_.next_pane, &QAction::triggered, panes_, [this] { panes_->next(true); });
   connect(actions_.previous_pane, &QAction::triggered, panes_, [this] { panes_->next(false); });
@@ -299,11 +310,6 @@ void MainWindow::wireView() {
   });
   connect(problems_, &ProblemsPanel::memoryRequested, this, [this] { tabs_->setCurrentWidget(memory_); });
   connect(session_, &Session::unitsChanged, this, [this] { settings::setUnits(session_->units()); });
-  connect(&Theme::instance(), &Theme::changed, this, [this] {
-    const bool dark = Theme::instance().mode() == Theme::Mode::Dark;
-    (dark ? actions_.dark : actions_.light)->setChecked(true);
-  });
-  (Theme::instance().mode() == Theme::Mode::Dark ? actions_.dark : actions_.light)->setChecked(true);
 }
 
 // The architecture editor draws graphs with the canvas of the graph view.
@@ -425,11 +431,6 @@ void MainWindow::find() {
   graph_->activateSearch();
 }
 
-void MainWindow::setTheme(Theme::Mode mode) {
-  settings::setThemeMode(mode);
-  Theme::instance().setMode(mode);
-}
-
 void MainWindow::showProblems(bool visible) {
   problems_->setVisible(visible);
   if (visible) problems_->table()->setFocus();
@@ -508,10 +509,8 @@ void MainWindow::resetLayout() {
   actions_.inspector->setChecked(true);
   actions_.problems->setChecked(false);
   problems_->setVisible(false);
-  if (!isVisible()) {
-    const QSize room = screen()->availableSize();
-    resize(std::min(1440, room.width()), std::min(900, room.height()));
-  }
+  if (!isVisible()) resizeOnScreen(this, kWindow);
+  panel_room_->reset();
   const int form = form_width(width()), inspector = inspector_width(width());
   columns_->setSizes({form, std::max(1, width() - form - inspector), inspector});
   centre_->setSizes({std::max(1, height() - kProblemsHeight), kProblemsHeight});
@@ -524,6 +523,7 @@ void MainWindow::restoreLayout() {
   graph_->setFlow(static_cast<FlowChoice>(settings::graphFlow()));
   actions_.form->setChecked(settings::formVisible());
   actions_.inspector->setChecked(settings::inspectorVisible());
+  panel_room_->reset();
   tabs_->setCurrentIndex(std::max(0, static_cast<int>(viewNames().indexOf(settings::lastView()))));
 }
 
@@ -532,8 +532,8 @@ void MainWindow::rememberLayout() {
   settings::setSplitterState(columns_->saveState());
   settings::rememberPages(this);
   settings::setGraphFlow(static_cast<int>(graph_->flow()));
-  settings::setFormVisible(actions_.form->isChecked());
-  settings::setInspectorVisible(actions_.inspector->isChecked());
+  settings::setFormVisible(panel_room_->wanted(actions_.form));
+  settings::setInspectorVisible(panel_room_->wanted(actions_.inspector));
   settings::setLastView(tabs_->tabText(tabs_->currentIndex()));
   settings::setLastDocument(document_->path());
 }

@@ -8,7 +8,6 @@
 #include "ui/selection/selection_state.h"
 #include "ui/session/session.h"
 #include "ui/shell/actions.h"
-#include "ui/toolkit/theme.h"
 
 class QSplitter;
 class QStackedWidget;
@@ -36,6 +35,7 @@ class HelpWindow;
 class InspectorPanel;
 class MemoryView;
 class MessageBar;
+class PanelRoom;
 class Panes;
 class ProblemsPanel;
 class RecoveryBar;
@@ -81,8 +81,7 @@ class MainWindow : public QMainWindow {
   Autosave* autosave() const { return autosave_; }  // null without keepUnsaved()
   void writeReport(const QString& path);            // one page; Markdown if the name ends in ".md"
   void find();                                      // Ctrl+F: searches the view
-  void setTheme(Theme::Mode mode);
-  void restoreLayout();  // restores the layout of the last run
+  void restoreLayout();                             // restores the layout of the last run
   void resetLayout();
 
  protected:
@@ -137,6 +136,7 @@ class MainWindow : public QMainWindow {
   ExploreView* explore_ = nullptr;
   ArchitectureView* architecture_ = nullptr;
   Panes* panes_;
+  PanelRoom* panel_room_;
   QStackedWidget* side_;  // the inspector, or the search setup
   CommandPalette* palette_;
   ExportDialog* export_ = nullptr;

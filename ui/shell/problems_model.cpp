@@ -64,7 +64,7 @@ QVariant ProblemsModel::data(const QModelIndex& index, int role) const {
     case Where: return problemPlace(problem);
     case What: return text(problem.what);
     case Accepted: return text(problem.accepted);
-    case FixColumn: return problem.fixes.empty() ? QString() : text(problem.fixes.front().label);
+    case FixColumn: return problem.fixes.empty() ? QString() : capitalized(text(problem.fixes.front().label));
     default: return {};
   }
 }

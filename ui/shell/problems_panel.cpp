@@ -15,6 +15,7 @@
 #include "ui/session/memory_problem.h"
 #include "ui/session/session.h"
 #include "ui/shell/problems_model.h"
+#include "ui/toolkit/display_text.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/wrapped_cells.h"
@@ -122,7 +123,8 @@ void ProblemsPanel::contextMenuEvent(QContextMenuEvent* event) {
   const Problem problem = model_->problem(index.row());
   QMenu menu(this);
   for (const Fix& fix : problem.fixes) {
-    menu.addAction(QString::fromStdString(fix.label), this, [this, fix] { session_->applyFix(fix); });
+    menu.addAction(capitalized(QString::fromStdString(fix.label)), this,
+                   [this, fix] { session_->applyFix(fix); });
   }
   if (!problem.fixes.empty()) menu.addSeparator();
   menu.addAction(isOfMemory(problem) ? tr("Go to the Memory view") : tr("Go to the field"), this,

@@ -7,6 +7,8 @@
 #include <QThread>
 
 #include "ui/shell/main_window.h"
+#include "ui/toolkit/theme.h"
+#include "ui/toolkit/theme_choice.h"
 #include "ui/views/graph/graph_view.h"
 
 namespace shardscape::ui {
@@ -30,7 +32,7 @@ Result<QStringList> renderViews(MainWindow& window, const QString& folder) {
     return Problem{ProblemCode::FolderNotWritable, folder.toStdString(), "the folder cannot be made",
                    "a folder that can be written to"};
   }
-  const Theme::Mode mode_before = Theme::instance().mode();
+  const ThemeChoice theme_before = ThemeChooser::instance().choice();
   QStringList files;
   window.show();
   for (const QSize size : {QSize(1280, 800), QSize(2560, 1440)}) {
@@ -55,7 +57,7 @@ Result<QStringList> renderViews(MainWindow& window, const QString& folder) {
       }
     }
   }
-  Theme::instance().setMode(mode_before);
+  ThemeChooser::instance().choose(theme_before);
   return files;
 }
 

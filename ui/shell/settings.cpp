@@ -35,10 +35,17 @@ QString pageKey(const PageSplitter& page) {
 
 }  // namespace
 
-Theme::Mode themeMode() {
-  return read("theme").toString() == "dark" ? Theme::Mode::Dark : Theme::Mode::Light;
+ThemeChoice themeChoice() {
+  const QString name = read("theme").toString();
+  return name == "dark" ? ThemeChoice::Dark : name == "light" ? ThemeChoice::Light : ThemeChoice::System;
 }
-void setThemeMode(Theme::Mode mode) { write("theme", mode == Theme::Mode::Dark ? "dark" : "light"); }
+void setThemeChoice(ThemeChoice choice) {
+  switch (choice) {
+    case ThemeChoice::Light: return write("theme", "light");
+    case ThemeChoice::Dark: return write("theme", "dark");
+    case ThemeChoice::System: return write("theme", "system");
+  }
+}
 
 UnitSystem units() {
   return read("units").toString() == "decimal" ? UnitSystem::Decimal : UnitSystem::Binary;

@@ -7,12 +7,12 @@
 #include <QWidget>
 
 #include "base/units.h"
-#include "ui/toolkit/theme.h"
+#include "ui/toolkit/theme_choice.h"
 
 namespace shardscape::ui::settings {
 
-Theme::Mode themeMode();
-void setThemeMode(Theme::Mode mode);
+ThemeChoice themeChoice();  // at first as the desktop
+void setThemeChoice(ThemeChoice choice);
 
 UnitSystem units();
 void setUnits(UnitSystem units);

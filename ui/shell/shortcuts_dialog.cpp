@@ -4,6 +4,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 
+#include "ui/toolkit/screen_room.h"
 #include "ui/toolkit/theme.h"
 
 namespace shardscape::ui {
@@ -53,7 +54,7 @@ Rows rows_of(const Actions& actions, const Actions::Group& group) {
 
 ShortcutsDialog::ShortcutsDialog(const Actions& actions, QWidget* parent) : QDialog(parent) {
   setWindowTitle(tr("Keyboard shortcuts"));
-  auto* columns = new QHBoxLayout(this);
+  auto* columns = new QHBoxLayout((new ScrolledContent(this))->widget());
   columns->setContentsMargins(24, 20, 24, 24);
   columns->setSpacing(40);
   QVBoxLayout* column[3];

@@ -24,18 +24,14 @@
 #include "ui/toolkit/elided_label.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
 
-QString text_of(const std::string& utf8) { return QString::fromStdString(utf8); }
-
-// "of 80.0 GiB, stage 0" for a peak of "61.3 GiB". Includes the unit of the peak if the capacity has another
-// unit.
-QString memory_detail(const QString& peak, const QString& capacity, int stages, int stage) {
-  const QString unit = peak.section(' ', 1);
-  QString text = VerdictStrip::tr("of %1").arg(capacity);
-  if (capacity.section(' ', 1) != unit) text = unit + " " + text;
+// "of 80 GiB, stage 0": the peak has the unit of the capacity.
+QString memory_detail(const QString& capacity, int stages, int stage) {
+  const QString text = VerdictStrip::tr("of %1").arg(capacity);
   return stages > 1 ? text + VerdictStrip::tr(", stage %1").arg(stage) : text;
 }
 
@@ -175,11 +171,11 @@ void VerdictStrip::showMemory() {
   const UnitSystem units = session_->units();
   const MemoryTimeline& memory = *report.memory;
   const StageMemory& peak = memory.stages[static_cast<size_t>(memory.peak_stage)];
-  const QString used = text_of(format_bytes(peak.in_use, units));
   const auto& accelerator = report.accelerator;
-  if (!accelerator) return memory_->setValue(used);
-  memory_->setValue(used, memory_detail(used, text_of(format_bytes(memory.capacity, units)),
-                                        static_cast<int>(memory.stages.size()), memory.peak_stage));
+  if (!accelerator) return memory_->setValue(bytes_text(peak.in_use, units));
+  memory_->setValue(with_unit(peak.in_use, byte_scale(to_double(memory.capacity), units)),
+                    memory_detail(capacity_text(memory.capacity, units),
+                                  static_cast<int>(memory.stages.size()), memory.peak_stage));
   memory_->setToolTip(tr("In use on one %1 of stage %2, the highest of all stages: tensors %3, in whole "
                          "segments %4.\nPeak at: %5.")
                           .arg(text_of(accelerator->name), QString::number(memory.peak_stage),

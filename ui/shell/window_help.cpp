@@ -102,11 +102,16 @@ void WindowHelp::close() {
 
 void WindowHelp::openExamples(bool welcomes) {
   if (examples_) return examples_->activateWindow();
-  examples_ = new ExamplesDialog(welcomes, window_);
+  examples_ = new ExamplesDialog(window_->session(), welcomes, window_);
   examples_->setAttribute(Qt::WA_DeleteOnClose);
   addTo(examples_, HelpTopic::Examples);
   connect(examples_, &ExamplesDialog::chosen, window_->document(), &Document::openExample);
-  if (welcomes) connect(examples_, &QDialog::finished, this, &WindowHelp::startTour);
+  connect(examples_, &ExamplesDialog::layoutAsked, this, [this] { window_->verdictStrip()->findLayout(); });
+  // Layouts that a person asked for are not covered by the tour.
+  if (welcomes) {
+    connect(examples_, &ExamplesDialog::chosen, this, &WindowHelp::startTour);
+    connect(examples_, &QDialog::rejected, this, &WindowHelp::startTour);
+  }
   examples_->open();
 }
 

@@ -23,6 +23,11 @@ QString displayText(const Knob& knob, const QString& value) {
   return number && knob.type == KnobType::Integer ? QString::fromStdString(grouped(parsed)) : value;
 }
 
+QString capitalized(QString text) {
+  if (!text.isEmpty()) text[0] = text[0].toUpper();
+  return text;
+}
+
 QString stepHeading(Mode mode) {
   return mode == Mode::Decode    ? QStringLiteral("TPOT")
          : mode == Mode::Prefill ? QStringLiteral("TTFT")

@@ -118,12 +118,15 @@ const Colors& Theme::colors(Mode mode) {
 const Colors& Theme::colors() const { return colors(mode_); }
 
 void Theme::setMode(Mode mode) {
+  const bool first = !hasApplicationSheet();
+  if (mode == mode_ && !first) return;
   mode_ = mode;
-  // Replacing the style on every switch would drop it from widgets that hold a pointer to it.
-  if (!qobject_cast<HouseStyle*>(QApplication::style())) QApplication::setStyle(new HouseStyle);
+  if (first) {
+    QApplication::setStyle(new HouseStyle);
+    QApplication::setFont(uiFont());
+  }
   QApplication::setPalette(palette_of(colors()));
-  if (QApplication::font() != uiFont()) QApplication::setFont(uiFont());  // another pass over all widgets
-  qApp->setStyleSheet(styleSheet(mode));
+  setApplicationSheet(styleSheet(mode));
   Q_EMIT changed();
 }
 

@@ -44,8 +44,10 @@ ValueScale flop_scale(double largest) {
 
 ValueScale flop_parts_scale(double whole) { return flop_scale(whole / 1000); }
 
-QString scaled_text(Wide value, const ValueScale& scale) {
-  const double scaled = to_double(value) / scale.divisor;
+QString scaled_text(Wide value, const ValueScale& scale) { return scaled_real_text(to_double(value), scale); }
+
+QString scaled_real_text(double value, const ValueScale& scale) {
+  const double scaled = value / scale.divisor;
   if (value != 0 && std::fabs(scaled) < 0.001) return QStringLiteral("< 0.001");
   return with_minus(significant(scaled));
 }

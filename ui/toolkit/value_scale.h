@@ -25,16 +25,17 @@ ValueScale flop_scale(double largest);
 ValueScale flop_parts_scale(double whole);
 
 QString scaled_text(Wide value, const ValueScale& scale);  // "61.3", "< 0.001", "0"
-QString with_unit(Wide value, const ValueScale& scale);    // "0.289 GiB", in the shared unit
-QString bytes_text(Wide bytes, UnitSystem units);          // "61.3 GiB"
-QString exact_bytes_text(Wide bytes);                      // "65,820,000,000 bytes"
-QString flops_text(Wide flops);                            // "5.50 PFLOP"
-QString count_text(Wide count);                            // "405.9 B"
-QString grouped_text(Wide value);                          // "131,072"
-QString seconds_text(double seconds);                      // "148 ms"
-QString raw_text(Wide value);                              // "131072"
-QString signed_percent_text(double fraction);              // "+12.3 %", "−4.0 %"; "< 0.1 %" either way
-QString percent_text(double fraction);                     // "68.1 %"; "< 0.1 %"
+QString scaled_real_text(double value, const ValueScale& scale);
+QString with_unit(Wide value, const ValueScale& scale);  // "0.289 GiB", in the shared unit
+QString bytes_text(Wide bytes, UnitSystem units);        // "61.3 GiB"
+QString exact_bytes_text(Wide bytes);                    // "65,820,000,000 bytes"
+QString flops_text(Wide flops);                          // "5.50 PFLOP"
+QString count_text(Wide count);                          // "405.9 B"
+QString grouped_text(Wide value);                        // "131,072"
+QString seconds_text(double seconds);                    // "148 ms"
+QString raw_text(Wide value);                            // "131072"
+QString signed_percent_text(double fraction);            // "+12.3 %", "−4.0 %"; "< 0.1 %" either way
+QString percent_text(double fraction);                   // "68.1 %"; "< 0.1 %"
 
 QString capacity_text(Wide bytes, UnitSystem units);  // "80 GiB": no decimals for a whole number
 QString counted_text(Wide count, const QString& singular, const QString& plural);  // "1 layer", "8 layers"

@@ -26,7 +26,11 @@ std::vector<std::string> command_flags(const Design& design) {
     words.push_back("--architecture=" + design.model.architecture);
   for (const Knob& knob : knobs()) {
     const std::string text = knob_text(design, knob);
-    if (derived(knob) || text != knob_text(start, knob)) words.push_back(knob.flag() + "=" + text);
+    // The size of nodes follows the network (follow_node_size).
+    const bool follows = knob.id == "gpus_per_node" &&
+                         (design.cluster.network != start.cluster.network ||
+                          design.cluster.accelerator != start.cluster.accelerator);
+    if (derived(knob) || follows || text != knob_text(start, knob)) words.push_back(knob.flag() + "=" + text);
   }
   return words;
 }

@@ -75,8 +75,7 @@ std::string residual_blocks(const Design& d) {
   return lacks(d, architecture && !architecture->block_start.empty(), "residual blocks");
 }
 std::string mixer_state(const Design& d) {
-  return lacks(d, uses_axis(d, Axis::SsmConv) || uses_axis(d, Axis::LinearValueDim),
-               "mixer with a state per sequence");
+  return lacks(d, uses_axis(d, Axis::SsmConv) || uses_axis(d, Axis::LinearValueDim), "mixer with state");
 }
 std::string positions(const Design& d) {
   return lacks(d, uses_axis(d, Axis::Positions), "table of learned positions");
@@ -97,27 +96,27 @@ std::string mtp(const Design& d) {
 std::string tower(const Design& d) { return lacks(d, has_tower(d), "vision tower"); }
 std::string images(const Design& d) {
   if (std::string none = tower(d); !none.empty()) return none;
-  return when(d.workload.images == 0, "a sequence has no images");
+  return when(d.workload.images == 0, "sequences have no images");
 }
 std::string tower_split(const Design& d) {
   if (std::string none = tower(d); !none.empty()) return none;
-  return when(d.parallel.tp * d.parallel.cp == 1, "there are no ranks to share the tower (tp = cp = 1)");
+  return when(d.parallel.tp * d.parallel.cp == 1, "no ranks share the tower (tp = cp = 1)");
 }
 
 std::string vision_stage(const Design& d) {
   if (std::string none = images(d); !none.empty()) return none;
-  if (d.workload.mode == Mode::Decode) return "decode runs no vision tower";
+  if (d.workload.mode == Mode::Decode) return "decode does not run the vision tower";
   return when(d.parallel.pp == 1, "there is no pipeline (pp = 1)");
 }
 
 std::string vision_recompute(const Design& d) {
   if (std::string none = images(d); !none.empty()) return none;
-  if (!trains(d)) return "inference runs no backward";
+  if (!trains(d)) return "inference has no backward";
   return when(d.workload.vision_training == VisionTraining::Frozen, "a frozen tower has no backward");
 }
 
 std::string no_run(const Design& d) {
-  return when(d.workload.tokens == 0, "without training tokens there is no training run to plan");
+  return when(d.workload.tokens == 0, "the number of training tokens is not set");
 }
 
 std::string no_tp(const Design& d) {
@@ -139,7 +138,7 @@ std::string groups(const Design& d) {
 }
 std::string pass_plan(const Design& d) {
   if (std::string none = no_pp(d); !none.empty()) return none;
-  return when(d.parallel.schedule != ScheduleKind::ZbAuto, "only the schedule zb-auto reads pass times");
+  return when(d.parallel.schedule != ScheduleKind::ZbAuto, "only the schedule zb-auto uses pass durations");
 }
 std::string no_cp(const Design& d) {
   return when(d.parallel.cp == 1, "there is no context parallelism (cp = 1)");
@@ -163,8 +162,8 @@ std::string overlapped_experts(const Design& d) {
 }
 std::string messages(const Design& d) {
   if (d.parallel.pp == 1) return "there are no messages between stages (pp = 1)";
-  if (d.parallel.tp == 1) return "there is no tensor-parallel rank to share a message with (tp = 1)";
-  return when(d.parallel.sequence_parallel, "sequence parallelism has split the messages already");
+  if (d.parallel.tp == 1) return "there are no tensor-parallel ranks that could share a message (tp = 1)";
+  return when(d.parallel.sequence_parallel, "sequence parallelism already splits the messages");
 }
 
 std::string no_replicas(const Design& d) {
@@ -176,11 +175,11 @@ std::string paired_exchanges(const Design& d) {
   if (std::string none = no_ep(d); !none.empty()) return none;
   if (can_pair_exchanges(d.parallel)) return "";
   if (no_replicas(d).empty() && !megatron(d))
-    return "Megatron-core pairs forwards and backwards under its own gradient sync";
+    return "Megatron-core pairs forwards and backwards only with its own gradient sync";
   return d.parallel.schedule == ScheduleKind::OneFOneB
              ? "Megatron-core pairs forwards and backwards over several stages (pp = " +
-                   std::to_string(d.parallel.pp) + ") with virtual ones only"
-             : "Megatron-core pairs forwards and backwards of 1F1B alone";
+                   std::to_string(d.parallel.pp) + ") only with virtual stages"
+             : "Megatron-core pairs forwards and backwards only in 1F1B";
 }
 // The reason for knobs of a gradient-sync policy: no replicas, or a policy for which reads() is false.
 template <auto reads>
@@ -220,18 +219,18 @@ std::string every_microbatch(const Design& d) {
   return of_policy<[](const Design& x) {
     return fsdp(x) || x.parallel.sync == SyncStrategy::DdpBuckets || x.parallel.sync == SyncStrategy::Zero2 ||
            x.parallel.sync == SyncStrategy::Zero3;
-  }>(d, "this gradient sync reduces once a step");
+  }>(d, "this gradient sync reduces gradients once per step");
 }
 std::string zero(const Design& d) {
   return of_policy<[](const Design& x) { return is_deepspeed(x.parallel.sync); }>(d, "sync is not DeepSpeed");
 }
 std::string zero_gather(const Design& d) {
   if (std::string none = zero(d); !none.empty()) return none;
-  return when(d.parallel.sync == SyncStrategy::Zero3, "zero-3 gathers parameters where they are used");
+  return when(d.parallel.sync == SyncStrategy::Zero3, "zero-3 gathers parameters before each use");
 }
 std::string zero_3(const Design& d) {
   if (std::string none = zero(d); !none.empty()) return none;
-  return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters where they are used");
+  return when(d.parallel.sync != SyncStrategy::Zero3, "only zero-3 gathers parameters before each use");
 }
 
 std::string no_links(const Design& d) { return when(world_at_most(d, 2) == 1, "there is a single rank"); }
@@ -261,12 +260,12 @@ std::string not_selective(const Design& d) {
 template <int what>
 std::string not_full(const Design& d) {
   return when(d.workload.recompute != Recompute::Full,
-              what == 0 ? "only full recompute has a method" : "only full recompute counts layers");
+              what == 0 ? "only full recompute has a method" : "only full recompute has a number of layers");
 }
 std::string checkpoints(const Design& d) {
   if (d.workload.recompute != Recompute::Full) return "only full recompute saves the inputs of layers";
   if (std::string none = no_tp(d); !none.empty()) return none;
-  return when(d.parallel.sequence_parallel, "sequence parallelism has split the input of layers already");
+  return when(d.parallel.sequence_parallel, "sequence parallelism already splits the input of layers");
 }
 std::string formats(const Design& d) {
   return when(trains(d), "training stores weights in the data type and multiplies them in GEMM precision");
@@ -392,7 +391,7 @@ constexpr ModeRule kTrainingOnly[] = {
     {"failure_rate", kNoRun},
     {"restart_time", kNoRun},
     {"checkpoint_bandwidth", kNoRun},
-    {"mtp_layers", "modules of multi-token prediction are not loaded in inference"},
+    {"mtp_layers", "inference does not load modules of multi-token prediction"},
     {"schedule", kOneForward},
     {"virtual_stages", kOneForward},
     {"microbatch_group", kOneForward},
@@ -434,20 +433,18 @@ constexpr ModeRule kTrainingOnly[] = {
 std::string idle_in_mode(const Design& d, std::string_view knob) {
   const Mode mode = d.workload.mode;
   if (knob == "context_length" && mode != Mode::Decode)
-    return mode == Mode::Train ? "training has no cache of keys and values"
-                               : "the prompts of prefill have the length seq";
+    return mode == Mode::Train ? "training has no KV cache" : "the prompts of prefill have the length seq";
   if (knob == "images" || knob == "image_size" || knob == "frames")
-    return when(mode == Mode::Decode, "decode reads the cached tokens of images");
-  if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no cache of keys and values");
-  if (knob == "ssm_state_dtype" && mode == Mode::Train) return "training keeps no state for a next token";
+    return when(mode == Mode::Decode, "decode reads image tokens from the cache");
+  if (knob == "kv_cache_dtype") return when(mode == Mode::Train, "training has no KV cache");
+  if (knob == "ssm_state_dtype" && mode == Mode::Train) return "training keeps no mixer state";
   if (knob == "seq")
     return when(mode == Mode::Decode,
                 "decode computes one token per sequence; context_length sets the length of its context");
   if ((knob == "context" || knob == "ulysses_degree") && mode == Mode::Decode)
     return "in decode, each rank attends to its part of the cache and the results are merged";
   if (knob == "dcp" && mode != Mode::Decode)
-    return mode == Mode::Train ? "training has no cache of keys and values"
-                               : "prefill does not read cached keys";
+    return mode == Mode::Train ? "training has no KV cache" : "prefill does not read the KV cache";
   if (knob == "scatter_gather_pipeline" && mode == Mode::Decode)
     return "messages are split along the sequence, and decode has one token per sequence";
   if (mode == Mode::Train) return "";

@@ -43,7 +43,7 @@ std::optional<Mistake> read_integer(const Knob& knob, std::string_view text, int
     case NumberFault::NotWhole: return Mistake{ProblemCode::NotANumber, quoted + " is not a whole number"};
     case NumberFault::Suffix:
       return Mistake{ProblemCode::AmbiguousSuffix,
-                     quoted + ": a suffix could mean thousands or 1,024, so it is not taken here"};
+                     quoted + ": a suffix is ambiguous here, because it could mean thousands or 1,024"};
     case NumberFault::TooLarge: return Mistake{ProblemCode::ValueTooLarge, quoted + " is out of range"};
   }
   if (read.value < knob.min)
@@ -87,7 +87,7 @@ std::optional<Mistake> read_choices(const Knob& knob, std::string_view text,
     const std::string* choice = canonical_choice(knob, word);
     if (!choice)
       return Mistake{ProblemCode::UnknownChoice,
-                     "there is no \"" + std::string(word) + "\" among the " + lower(knob.label)};
+                     "\"" + std::string(word) + "\" is not one of the " + lower(knob.label)};
     for (size_t i = 0; i < chosen.size(); ++i) chosen[i] = chosen[i] || &knob.choices[i].value == choice;
     if (comma == std::string_view::npos) break;
     text.remove_prefix(comma + 1);

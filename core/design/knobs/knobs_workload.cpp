@@ -13,7 +13,7 @@ inline constexpr Named<Mode> kModes[] = {{Mode::Train, "train", "Training"},
                                          {Mode::Prefill, "prefill", "Inference: prefill"},
                                          {Mode::Decode, "decode", "Inference: decode"}};
 static_assert(names_all(kModes));
-inline constexpr Named<DType> kCacheDtypes[] = {{DType::BF16, "bf16", "bfloat16, or as the data type"},
+inline constexpr Named<DType> kCacheDtypes[] = {{DType::BF16, "bf16", "Same as the data type (bfloat16)"},
                                                 {DType::FP8, "fp8", "float8"}};
 inline constexpr Named<DType> kDtypes[] = {
     {DType::BF16, "bf16", "bfloat16"}, {DType::FP16, "fp16", "float16"}, {DType::FP32, "fp32", "float32"}};
@@ -26,14 +26,14 @@ inline constexpr Named<DType> kMomentDtypes[] = {{DType::FP32, "fp32", "float32"
                                                  {DType::FP16, "fp16", "float16"},
                                                  {DType::FP8, "fp8", "float8"}};
 inline constexpr Named<ComputePrecision> kComputes[] = {
-    {ComputePrecision::Storage, "storage", "As stored"},
-    {ComputePrecision::FP8, "fp8", "FP8, a scale per tensor"},
+    {ComputePrecision::Storage, "storage", "Same as the data type"},
+    {ComputePrecision::FP8, "fp8", "FP8, one scale per tensor"},
     {ComputePrecision::FP8Block, "fp8-blockwise", "FP8, blocks of 128"},
     {ComputePrecision::MXFP8, "mxfp8", "MXFP8, blocks of 32"},
     {ComputePrecision::NVFP4, "nvfp4", "NVFP4, blocks of 16"}};
 static_assert(names_all(kComputes));
 inline constexpr Named<DispatchPrecision> kDispatchDtypes[] = {
-    {DispatchPrecision::Same, "same", "As the activations"}, {DispatchPrecision::FP8, "fp8", "FP8"}};
+    {DispatchPrecision::Same, "same", "Same as the activations"}, {DispatchPrecision::FP8, "fp8", "FP8"}};
 static_assert(names_all(kDispatchDtypes));
 inline constexpr Named<Recompute> kRecompute[] = {{Recompute::None, "none", "None"},
                                                   {Recompute::Selective, "selective", "Selective (modules)"},
@@ -48,10 +48,11 @@ inline constexpr Named<VisionTraining> kVisionTraining[] = {{VisionTraining::Tra
                                                             {VisionTraining::Frozen, "frozen", "Frozen"}};
 static_assert(names_all(kVisionTraining));
 inline constexpr Named<VisionParallel> kVisionParallel[] = {
-    {VisionParallel::Tensor, "tensor", "Over tp"}, {VisionParallel::Data, "data", "Images over tp and cp"}};
+    {VisionParallel::Tensor, "tensor", "Tensor: over tp"},
+    {VisionParallel::Data, "data", "Data: images over tp and cp"}};
 static_assert(names_all(kVisionParallel));
-inline constexpr Named<VisionStage> kVisionStage[] = {{VisionStage::First, "first", "With the embedding"},
-                                                      {VisionStage::Own, "own", "A stage of its own"}};
+inline constexpr Named<VisionStage> kVisionStage[] = {
+    {VisionStage::First, "first", "First stage, with the embedding"}, {VisionStage::Own, "own", "Own stage"}};
 static_assert(names_all(kVisionStage));
 
 constexpr KnobAccess kRecomputeModules{
@@ -88,22 +89,21 @@ std::vector<KnobChoice> profiles() {
 void add_batch(TableWriter& table) {
   table.section("Batch");
   table.choice(named<workload, &W::mode, kModes>(), "mode", "Mode", choices_of(kModes),
-               "Kind of the step. train: forward, backward and optimizer. prefill: the forward of "
-               "prompts of seq tokens, which fills the KV cache and computes the logits of each last "
-               "token. The step time of prefill is the time to first token of the last prompt. decode: "
-               "one more token for every sequence, whose attention reads the cache. The step time of "
-               "decode is the time per output token.");
+               "Kind of step. train: forward, backward and optimizer. prefill: the forward of prompts of seq "
+               "tokens, which fills the KV cache and computes the logits of each last token. The step time "
+               "is the time to first token of the last prompt. decode: one more token for every sequence, "
+               "with attention over the cache. The step time is the time per output token.");
   table.number(member<workload, &W::seq>(), "seq", "Sequence length", "S", "tokens", 1, kMaxSeq,
                "Tokens per sequence in training, and per prompt in prefill; decode uses the context "
                "length. Activations and GEMMs grow linearly, attention scores quadratically.");
   table.number(member<workload, &W::context_length>(), "context_length", "Context length", "C", "tokens", 1,
                kMaxSeq,
-               "Decode: tokens of a sequence that the attention of its new token sees, including the "
-               "new token. The cache holds keys and values of this many tokens after the step; layers "
-               "with a window hold those of the window. Independent of the sequence length.");
+               "For decode: tokens that the attention of a new token sees, including the new token. After "
+               "the step, the cache holds keys and values of this many tokens; layers with a window hold "
+               "only those of the window. Independent of the sequence length.");
   table.number(member<workload, &W::batch>(), "batch", "Global batch", "B", "sequences", 1, kMaxBatch,
-               "Sequences per step over all replicas: per optimizer step in training, or served "
-               "concurrently in inference. Has to be a multiple of microbatch x dp.");
+               "Sequences per step over all replicas: per optimizer step in training, or served concurrently "
+               "in inference. Must be a multiple of microbatch x dp.");
   table.number(member<workload, &W::microbatch>(), "microbatch", "Microbatch", "b", "sequences", 1,
                kMaxMicrobatch,
                "Sequences that pass a stage at once. Larger microbatches have larger kernels and more "
@@ -114,34 +114,33 @@ void add_images(TableWriter& table) {
   table.section("Images");
   table.number(
       member<workload, &W::images>(), "images", "Images per sequence", "I", "images", 0, kMaxImages,
-      "Images, or videos, in every sequence. The vision tower turns each into tokens, which take the "
-      "places of tokens of text. 0: text alone; the tower then only holds its weights, without "
-      "gradients and optimizer states.");
+      "Images or videos in every sequence. The vision tower turns each into tokens, which replace text "
+      "tokens. 0: text only; the tower then holds its weights, without gradients and optimizer states.");
   table.number(member<workload, &W::image_size>(), "image_size", "Image size", "", "pixels", 1, kMaxImageSize,
-               "Pixels along each side of an image. An image has (image size / patch size)^2 patches, and as "
-               "many tokens divided by the patches per token. Attention inside the tower grows with the "
-               "square of the patches.");
+               "Pixels along each side of an image. An image has (image size / patch size)^2 patches. Its "
+               "tokens are the patches divided by the patches per token. Attention inside the tower grows "
+               "with the square of the patches.");
   table.number(member<workload, &W::frames>(), "frames", "Frames", "", "frames", 1, kMaxFrames,
-               "Frames of each image: 1, or those of a video. The frames per patch of the tower divide them, "
-               "rounded up.");
+               "Frames of each image: 1, or those of a video. A video counts as frames / frames per patch "
+               "images, rounded up.");
   table.choice(named<workload, &W::vision_training, kVisionTraining>(), "vision_training", "Vision training",
                choices_of(kVisionTraining),
-               "Whether gradients train the vision tower and its projector. frozen: forward alone, without "
+               "Whether gradients train the vision tower and its projector. frozen: forward only, without "
                "saved activations, gradients and optimizer states.");
   table.choice(named<workload, &W::vision_parallel, kVisionParallel>(), "vision_parallel",
                "Vision parallelism", choices_of(kVisionParallel),
-               "tensor: tp splits heads and MLPs of the tower; every rank of cp encodes all images. data: "
-               "every rank holds the whole tower and encodes some of the images of its microbatch (vLLM "
-               "--mm-encoder-tp-mode data); an all-gather over tp and cp collects their tokens.");
+               "tensor: tp splits the heads and MLPs of the tower; every rank of cp encodes all images. "
+               "data: every rank holds the whole tower and encodes some images of its microbatch (vLLM "
+               "--mm-encoder-tp-mode data); an all-gather over tp and cp collects the image tokens.");
   table.choice(named<workload, &W::vision_stage, kVisionStage>(), "vision_stage", "Vision stage",
                choices_of(kVisionStage),
                "first: the first pipeline stage runs the tower before the embedding. own: the first stage "
-               "holds the tower and its projector alone and sends the tokens of images to the second stage, "
-               "where the language model begins with the embedding. Decode and steps without images run no "
-               "tower; its weights are then on the first stage with the embedding.");
+               "holds only the tower and its projector and sends image tokens to the second stage, where the "
+               "language model begins with the embedding. Decode and steps without images run no tower; its "
+               "weights are then on the first stage with the embedding.");
   table.flag(member<workload, &W::vision_recompute>(), "vision_recompute", "Vision recompute",
-             "The backward runs each layer of the tower again from its saved input. recompute concerns the "
-             "language model alone.");
+             "The backward runs each layer of the tower again from its saved input. The setting recompute "
+             "concerns only the language model.");
 }
 
 void add_precision(TableWriter& table) {
@@ -150,23 +149,23 @@ void add_precision(TableWriter& table) {
                "Type of parameters and activations. The optimizer keeps a float32 master copy of the "
                "parameters and two moments, 12 bytes per parameter.");
   table.choice(named<workload, &W::compute, kComputes>(), "compute", "GEMM precision", choices_of(kComputes),
-               "Precision of GEMMs with weights inside layers. Embedding, head, router and attention "
-               "core stay in the data type. Inputs are quantized. Only the quantized copies are saved "
-               "for the weight gradient and gathered under sequence parallelism. fp8: one scale per "
-               "tensor (Transformer Engine, delayed or current scaling). fp8-blockwise: float32 "
-               "scales, 1x128 for activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, "
-               "section 3.3). mxfp8: an E8M0 scale per 32. nvfp4: half a byte per number, an E4M3 "
-               "scale per 16. Weights have two quantized copies, for forward and input gradient.");
+               "Precision of GEMMs with weights inside layers. Embedding, head, router and attention core "
+               "stay in the data type. Inputs are quantized. Only the quantized copies are saved for the "
+               "weight gradient and gathered under sequence parallelism. fp8: one scale per tensor "
+               "(Transformer Engine, delayed or current scaling). fp8-blockwise: float32 scales, 1x128 for "
+               "activations, 128x128 for weights (DeepSeek-V3, arXiv 2412.19437, section 3.3). mxfp8: an "
+               "E8M0 scale per 32. nvfp4: half a byte per number, an E4M3 scale per 16. Weights have two "
+               "quantized copies, for the forward and for the input gradient.");
   table.choice(named<workload, &W::kv_cache_dtype, kCacheDtypes>(), "kv_cache_dtype", "KV cache type",
                choices_of(kCacheDtypes),
                "Type in which inference caches keys and values, or latents. Mixer states have a type of "
-               "their own. fp8, with one scale per tensor, halves cache and traffic. The GEMMs of "
+               "their own. fp8, with one scale per tensor, halves the cache and its traffic. The GEMMs of "
                "attention stay in the data type.");
   table.choice(named<workload, &W::ssm_state_dtype, kStateDtypes>(), "ssm_state_dtype", "Mixer state type",
                choices_of(kStateDtypes),
-               "Type in which inference keeps the states of state-space mixers and of linear attention "
-               "from token to token (mamba_ssm_dtype of vLLM). The last inputs of convolutions have the "
-               "data type. Decode reads and writes the whole state for every token.");
+               "Type in which inference keeps the states of state-space mixers and of linear attention from "
+               "token to token (mamba_ssm_dtype of vLLM). The last inputs of convolutions keep the data "
+               "type. Decode reads and writes the whole state for every token.");
   table.choice(named<workload, &W::dispatch_dtype, kDispatchDtypes>(), "dispatch_dtype", "Dispatch type",
                choices_of(kDispatchDtypes),
                "Type in which tokens are sent to their experts. fp8 halves this all-to-all. The "
@@ -177,9 +176,9 @@ void add_precision(TableWriter& table) {
                "Type in which gradients are accumulated over microbatches and reduced over replicas. "
                "bf16 halves both memory and traffic, at a loss of precision.");
   table.flag(member<workload, &W::master_weights>(), "master_weights", "Master weights",
-             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. "
-             "Without copies, the optimizer updates the parameters themselves. Megatron's "
-             "--main-params-dtype. FSDP and float32 training have float32 parameters anyway.");
+             "Float32 copies of 16-bit parameters that the optimizer updates, 4 bytes per parameter. Without "
+             "them, the optimizer updates the parameters directly. Megatron's --main-params-dtype. FSDP and "
+             "float32 training have float32 parameters anyway.");
   table.choice(named<workload, &W::moment_dtype, kMomentDtypes>(), "moment_dtype", "Moment type",
                choices_of(kMomentDtypes),
                "Type of the optimizer's two moments: 8 bytes per parameter in fp32, 4 in bf16 or fp16 "
@@ -191,22 +190,22 @@ void add_logits_and_slots(TableWriter& table) {
   table.section("Kernels");
   table.number(member<workload, &W::vocab_multiple>(), "vocab_multiple", "Vocabulary multiple", "", "entries",
                1, kMaxVocabMultiple,
-               "The vocabulary is padded to a multiple of this number times tp, so that every rank "
-               "holds equally many, well-aligned rows. 1: padded only to a multiple of tp.");
-  table.flag(member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
-             "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes "
-             "the loss there, as code without a vocabulary-parallel loss does. Saves b S V values in "
-             "float32 instead of 1/tp of them.");
+               "The vocabulary is padded to a multiple of this number times tp, so that every rank holds the "
+               "same number of well-aligned rows. 1: padded only to a multiple of tp.");
+  table.flag(
+      member<workload, &W::gathered_logits>(), "gathered_logits", "Gather logits",
+      "Gathers the logits of the whole vocabulary on every tensor-parallel rank and computes the loss there, "
+      "as code without a vocabulary-parallel loss does. Stores b S V float32 values instead of b S V / tp.");
   table.section("Experts");
   table.decimal(member<workload, &W::capacity_factor>(), "capacity_factor", "Capacity factor", 0, 1000000,
-                "Slots of an expert as a multiple of its even share of the tokens. Tokens beyond the "
-                "slots are dropped. 0: no limit, no dropped tokens.");
+                "Slots of an expert as a multiple of its even share of the tokens. Tokens beyond the slots "
+                "are dropped. 0: no limit, so no token is dropped.");
   table.flag(member<workload, &W::pad_to_capacity>(), "pad_to_capacity", "Pad to capacity",
              "Every expert computes all slots of its capacity, filled or not. Sizes never change, "
              "but empty slots cost time.");
   table.decimal(member<workload, &W::load_imbalance>(), "load_imbalance", "Load imbalance", 1000, 1000000,
-                "Tokens of the busiest expert / even share. Results then describe a rank whose experts "
-                "all receive this many tokens, and dispatch and combine send as many.");
+                "Tokens of the busiest expert / even share. Results then describe a rank whose experts all "
+                "receive this many tokens; dispatch and combine send the same number.");
   table.section("Kernels");
   table.flag(member<workload, &W::dropout>(), "dropout", "Dropout",
              "Drops activations at random where the architecture has dropout (embedding, residual "
@@ -216,24 +215,24 @@ void add_logits_and_slots(TableWriter& table) {
 void add_recompute_and_offload(TableWriter& table) {
   table.section("Recompute and offload");
   table.choice(named<workload, &W::recompute, kRecompute>(), "recompute", "Recompute", choices_of(kRecompute),
-               "Tensors that the backward recomputes instead of reading saved ones. Selective: chosen "
-               "modules run again, by default the attention core. Full: only the inputs of layers are "
-               "saved, and the forward of layers runs again, collectives included.");
+               "Tensors that the backward recomputes instead of reading saved copies. Selective: chosen "
+               "modules run again, by default the attention core. Full: only the inputs of layers are saved, "
+               "and the forward of layers runs again, including collectives.");
   table.choices(kRecomputeModules, "recompute_modules", "Recompute modules", recompute_module_choices(),
-                "Modules that selective recompute runs again, as in Megatron-core. core_attn, mlp, moe "
-                "and shared_experts are checkpointed: input and result stay saved. layernorm, mlp_act, "
-                "moe_act and mla_up_proj also discard their result and recompute it for the backward of "
-                "the ops that read it.");
+                "Modules that selective recompute runs again, as in Megatron-core. core_attn, mlp, moe and "
+                "shared_experts are checkpointed: input and result stay saved. layernorm, mlp_act, moe_act "
+                "and mla_up_proj also discard their result and recompute it for the backward of the ops that "
+                "read the result.");
   table.choice(named<workload, &W::recompute_method, kRecomputeMethods>(), "recompute_method",
                "Recompute method", choices_of(kRecomputeMethods),
                "Layers that full recompute runs again. uniform: all layers, in groups of "
                "recompute_num_layers that save one input each. The backward of a group holds the "
                "activations of all its layers. block: the first recompute_num_layers layers of each "
                "virtual stage one by one; the other layers save everything.");
-  table.number(member<workload, &W::recompute_num_layers>(), "recompute_num_layers", "Recompute layers", "",
-               "layers", 1, kMaxLayers,
-               "Of full recompute: layers per group (uniform), or recomputed layers per virtual stage "
-               "(block).");
+  table.number(
+      member<workload, &W::recompute_num_layers>(), "recompute_num_layers", "Recompute layers", "", "layers",
+      1, kMaxLayers,
+      "For full recompute: layers per group (uniform), or recomputed layers per virtual stage (block).");
   table.flag(member<workload, &W::distribute_saved_activations>(), "distribute_saved_activations",
              "Distribute checkpoints",
              "Under full recompute without sequence parallelism, every tensor-parallel rank saves "
@@ -255,12 +254,12 @@ void add_campaign(TableWriter& table) {
   table.section("Training run", true);
   table.outside_of_steps();
   table.number(member<workload, &W::tokens>(), "tokens", "Training tokens", "", "tokens", 0, kMaxTokens,
-               "Tokens of the whole training run. They give its days, dollars, energy and interruptions. 0: "
-               "not known.");
+               "Tokens of the whole training run. They determine its days, dollars, energy and "
+               "interruptions. 0: not set.");
   table.number(member<workload, &W::checkpoint_interval>(), "checkpoint_interval", "Checkpoint interval", "",
                "s", 0, kMaxDuration,
-               "Seconds of training between two checkpoints. Short intervals cost time for saves, long ones "
-               "lose more steps in an interruption. 0: the interval with the shortest run.");
+               "Seconds of training between two checkpoints. Short intervals spend more time on saves; long "
+               "intervals lose more steps at an interruption. 0: the interval that gives the shortest run.");
 }
 
 }  // namespace
@@ -274,8 +273,8 @@ void add_workload(TableWriter& table) {
   add_recompute_and_offload(table);
   table.section("Kernels");
   table.choice(member<workload, &W::profile>(), "profile", "Kernel profile", profiles(),
-               "Code base whose kernels run: how ops are fused, and which tensors each op saves for "
-               "its backward. Decides activation memory.");
+               "Code base whose kernels run. It decides how ops are fused and which tensors each op saves "
+               "for its backward, and therefore the activation memory.");
   add_campaign(table);
 }
 

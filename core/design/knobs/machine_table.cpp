@@ -91,7 +91,7 @@ class Table {
     of_device("memory_gbps", "Memory bandwidth", accelerator_.memory_gbps, "GB/s", "memory_bandwidth",
               c.memory_bandwidth);
     of_device("processors", "SMs or compute units", static_cast<double>(accelerator_.processors), "");
-    of_device("collective_processors", "SMs that a collective occupies",
+    of_device("collective_processors", "SMs used by a collective",
               static_cast<double>(accelerator_.collective_processors), "");
     of_device("board_watts", "Power limit", accelerator_.board_watts, "W", "board_power", c.board_power);
     of_device("price_per_hour", "Price", accelerator_.price_per_hour, "$ per hour", "price_per_hour",
@@ -112,11 +112,11 @@ class Table {
     section("Power and failures", "");
     of_site("host_watts", "Host power", site.host_watts, "W", "host_power", c.host_power, kHostShareSource);
     of_site("pue", "Power usage effectiveness", site.pue, "", "pue", c.pue, kPueSource);
-    of_site("failure_rate", "Interruptions in 1,000 node-days", site.failure_rate.usual, "", "failure_rate",
+    of_site("failure_rate", "Interruptions per 1,000 node-days", site.failure_rate.usual, "", "failure_rate",
             c.failure_rate, kPublishedFailureRate.source);
     of_site("restart_seconds", "Restart time", site.restart_seconds.usual, "s", "restart_time",
             c.restart_time, kPublishedRestart.source);
-    of_site("checkpoint_gbps", "Checkpoint bandwidth of a rank", site.checkpoint_gbps, "GB/s",
+    of_site("checkpoint_gbps", "Checkpoint bandwidth per rank", site.checkpoint_gbps, "GB/s",
             "checkpoint_bandwidth", c.checkpoint_bandwidth, kCheckpointSource);
   }
 
@@ -147,7 +147,7 @@ class Table {
     else
       of_network("domain", "Scale-up domain", static_cast<double>(network_.domain), "ranks", "scaleup_domain",
                  {c.scaleup_domain, entry_.domain > c.gpus_per_node, false, "default: a node"});
-    of_network("scaleup_gbps", "NVLink bandwidth", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
+    of_network("scaleup_gbps", "Scale-up bandwidth", network_.scaleup_gbps, "GB/s", "scaleup_bandwidth",
                {c.scaleup_bandwidth, entry_.scaleup_gbps > 0, base_.scaleup_gbps > 0,
                 "assumed, because no value is published"});
     constexpr const char* kLinks[] = {"switch", "mesh", "torus-2d", "torus-3d"};
@@ -160,10 +160,10 @@ class Table {
           network_.scaleup_gbps / static_cast<double>(links), "GB/s",
           c.scaleup_bandwidth > 0 ? ValueOrigin::Design : ValueOrigin::Catalogue,
           c.scaleup_bandwidth > 0 ? set_by("scaleup_bandwidth") : source_of(entry_.sources, "scaleup_links"));
-    of_network("scaleup_efficiency", "NVLink efficiency", network_.scaleup_efficiency, "", nullptr,
+    of_network("scaleup_efficiency", "Scale-up efficiency", network_.scaleup_efficiency, "", nullptr,
                {0, entry_.scaleup_efficiency > 0, false,
-                "default: efficiency of NCCL rings in the measured table of A100"});
-    of_network("scaleup_latency_us", "NVLink latency", network_.hop.scaleup_us, "µs", "scaleup_latency",
+                "default: efficiency of NCCL rings in the A100 measurements"});
+    of_network("scaleup_latency_us", "Scale-up latency", network_.hop.scaleup_us, "µs", "scaleup_latency",
                {c.scaleup_latency, entry_.scaleup_latency_us > 0, false, kNcclRing});
     of_network(
         "nic_gbps", "NIC bandwidth", network_.nic_gbps * kBitsPerByte, "Gb/s", "nic_bandwidth",
@@ -269,8 +269,8 @@ class Table {
           "Share of the peak under the power limit, " + std::string(dtype_name(p.dtype)), p.sustained,
           "of the peak", ValueOrigin::Calibration, p.source);
     for (const TrainingFactor& f : kernels.data.training)
-      add("training_factor." + std::string(dtype_name(f.dtype)), "Slowdown of kernels in training", f.factor,
-          "times", ValueOrigin::Calibration, f.source);
+      add("training_factor." + std::string(dtype_name(f.dtype)), "Slowdown of kernels in a training step",
+          f.factor, "times", ValueOrigin::Calibration, f.source);
     for (const KernelFactor& f : kernels.data.attention_kernels)
       add("attention_kernels." + f.kernel, "Attention by " + f.kernel, f.factor, "times as long",
           ValueOrigin::Calibration, f.source);

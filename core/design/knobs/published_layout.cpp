@@ -9,7 +9,7 @@ std::optional<Problem> apply_published_layout(Design& design, const Preset& pres
     const Knob* knob = find_knob(id);
     if (!knob)
       return Problem{ProblemCode::DataValue, "preset " + preset.id, "its layout names \"" + id + "\"",
-                     "the id of a knob, such as tp"};
+                     "the id of a setting, such as tp"};
     if (auto problem = set_knob(design, *knob, value)) return problem;
   }
   return std::nullopt;

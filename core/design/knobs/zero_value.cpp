@@ -45,7 +45,7 @@ struct DesignRow {
 constexpr DesignRow kDesignRows[] = {
     {"etp",
      [](const Design& d) {
-       return ZeroValue{"tp = " + grouped(d.parallel.tp), "", "as other layers"};
+       return ZeroValue{"tp = " + grouped(d.parallel.tp), "", "as in other layers"};
      }},
     {"dp_shard",
      [](const Design&) {
@@ -69,11 +69,11 @@ constexpr DesignRow kDesignRows[] = {
      }},
     {"capacity_factor",
      [](const Design&) {
-       return ZeroValue{"no limit", "", "no tokens are dropped"};
+       return ZeroValue{"no limit", "", "no token is dropped"};
      }},
     {"images",
      [](const Design&) {
-       return ZeroValue{"none", "", "sequences of text alone"};
+       return ZeroValue{"none", "", "text-only sequences"};
      }},
     {"tokens",
      [](const Design&) {

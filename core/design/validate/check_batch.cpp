@@ -33,7 +33,7 @@ void check_batch(Checks& checks) {
                             grouped(d.parallel.dp);
   if (batch % slots != 0) {
     const std::string wrong = batch < slots ? " is less than one microbatch per replica, "
-                                            : " does not split into ";
+                                            : " is not a multiple of ";
     // In whole groups of microbatches, as in splits_batch().
     const int64_t multiple = checks.in_range({"pp"}) ? microbatch_multiple(d) : 1;
     checks.error(ProblemCode::BatchIndivisible, "batch", "a batch of " + grouped(batch) + wrong + sizes,

@@ -53,18 +53,18 @@ void check_carried(Checks& checks) {
     const CarriedLayers found = layers_of(d, *architecture, tensor);
     if (found.unmade >= 0)
       checks.error(ProblemCode::CarriedUnmade, "layer_pattern",
-                   number(found.unmade) + " reads \"" + tensor.name + "\", which no earlier layer makes",
-                   "a pattern that begins with a layer that makes it");
+                   number(found.unmade) + " reads \"" + tensor.name + "\", which no earlier layer produces",
+                   "a pattern that begins with a layer that produces this tensor");
     else if (found.split >= 0 && tensor.cached && d.workload.mode != Mode::Train)
       checks.error(ProblemCode::CarriedCacheSplit, "pp",
                    number(found.split) + " reads the cache of " + number(found.maker) +
                        ", which is on an earlier stage",
-                   "stages that hold all layers with one cache", {set_to("pp", 1)});
+                   "stages that keep the layers with a shared cache together", {set_to("pp", 1)});
   }
   if (d.workload.mode == Mode::Train && checks.in_range({"offload_activations"}) &&
       d.workload.offload_activations > 0)
     checks.error(ProblemCode::CarriedOffloaded, "offload_activations",
-                 "later layers read tensors of earlier ones, which cannot be on the host meanwhile", "0",
+                 "later layers read tensors of earlier layers, so these tensors cannot move to the host", "0",
                  {set_to("offload_activations", 0)});
 }
 

@@ -28,8 +28,8 @@ void check_domain(Checks& checks) {
   fixes.push_back(set_to("scaleup_domain", 0));
   checks.error(ProblemCode::DomainCutsNodes, "scaleup_domain",
                "a domain of " + grouped(domain) + " ranks cuts nodes of " + grouped(node) +
-                   " GPUs in pieces of unequal size",
-               "a divisor or a multiple of " + grouped(node) + ", or 0 for the value of the network",
+                   " GPUs into parts of unequal size",
+               "a divisor or a multiple of " + grouped(node) + ", or 0 for the network's value",
                std::move(fixes));
 }
 
@@ -37,11 +37,11 @@ void check_pods(Checks& checks) {
   if (!checks.in_range({"oversubscription"})) return;
   const ClusterSpec& c = checks.design.cluster;
   if (c.oversubscription > 0 && c.oversubscription < 1000) {
-    checks.error(
-        ProblemCode::OversubscriptionBelowOne, "oversubscription",
-        thousandths_text(c.oversubscription) + " would mean more bandwidth above the level than below",
-        "1 for full bisection, above 1 for less bandwidth, or 0 for the value of the network",
-        {set_to("oversubscription", 1), set_to("oversubscription", 0)});
+    checks.error(ProblemCode::OversubscriptionBelowOne, "oversubscription",
+                 thousandths_text(c.oversubscription) +
+                     " would mean more bandwidth above the oversubscribed level than below",
+                 "1 for full bisection, above 1 for less bandwidth, or 0 for the network's value",
+                 {set_to("oversubscription", 1), set_to("oversubscription", 0)});
     return;
   }
   if (!checks.in_range(
@@ -52,18 +52,18 @@ void check_pods(Checks& checks) {
     return;
   std::vector<Fix> fixes = nearest_multiples("pod_size", c.pod_size, domain);
   fixes.push_back(set_to("pod_size", 0));
-  checks.error(
-      ProblemCode::PodCutsDomain, "pod_size",
-      "the edge of a pod of " + grouped(c.pod_size) + " ranks cuts a scale-up domain of " + grouped(domain),
-      "a multiple of " + grouped(domain) + ", or 0 for the value of the network", std::move(fixes));
+  checks.error(ProblemCode::PodCutsDomain, "pod_size",
+               "a pod of " + grouped(c.pod_size) + " ranks cuts a scale-up domain of " + grouped(domain),
+               "a multiple of " + grouped(domain) + ", or 0 for the network's value", std::move(fixes));
 }
 
 void check_pue(Checks& checks) {
   const int64_t pue = checks.design.cluster.pue;
   if (!checks.in_range({"pue"}) || pue == 0 || pue >= 1000) return;
-  checks.error(ProblemCode::PueBelowOne, "pue",
-               "with a PUE of " + thousandths_text(pue) + " the site would draw less than its computers",
-               "at least 1, or 0 for the usual value", {set_to("pue", 1), set_to("pue", 0)});
+  checks.error(
+      ProblemCode::PueBelowOne, "pue",
+      "with a PUE of " + thousandths_text(pue) + ", the site would draw less power than its computers",
+      "at least 1, or 0 for the default", {set_to("pue", 1), set_to("pue", 0)});
 }
 
 void check_switches(Checks& checks) {
@@ -76,18 +76,17 @@ void check_switches(Checks& checks) {
       std::find(entry->accelerators.begin(), entry->accelerators.end(), c.accelerator) ==
           entry->accelerators.end()) {
     checks.note(ProblemCode::NetworkOfOtherAccelerator, "network",
-                entry->name + " is not sold with " + accelerator->name +
-                    "; the links of this network are assumed nevertheless",
-                "auto for the accelerator's usual network", {set_to("network", std::string("auto"))});
+                entry->name + " is not sold with " + accelerator->name + "; estimates use its links anyway",
+                "auto for the accelerator's default network", {set_to("network", std::string("auto"))});
   }
   const bool nvls = entry && entry->nvls, sharp = entry && entry->sharp;
   const std::string whose = entry ? entry->name : "the network";
   const bool lacks_nvls = c.in_network_reduction == InNetworkReduction::Nvls && !nvls;
   if (lacks_nvls || (c.in_network_reduction == InNetworkReduction::Sharp && !(nvls && sharp))) {
     checks.note(ProblemCode::NetworkWithoutReduction, "in_network_reduction",
-                std::string(!nvls ? "NVLink switches with reduction are not part of "
-                                  : "network switches with reduction are not part of ") +
-                    whose + "; they are assumed nevertheless",
+                std::string(!nvls ? "NVLink switches with in-network reduction are not part of "
+                                  : "network switches with in-network reduction are not part of ") +
+                    whose + "; estimates assume them anyway",
                 "auto", {set_to("in_network_reduction", std::string("auto"))});
   }
   const bool any = c.in_network_reduction == InNetworkReduction::Auto
@@ -95,7 +94,7 @@ void check_switches(Checks& checks) {
                        : c.in_network_reduction != InNetworkReduction::None;
   if (c.collective_algorithm == CollectiveAlgorithm::InNetwork && !any) {
     checks.note(ProblemCode::CollectiveWithoutReduction, "collective_algorithm",
-                "no switch of this network reduces, so collectives run as under auto",
+                "no switch of this network reduces data, so collectives use auto",
                 "auto, or an in-network reduction (nvls or sharp)",
                 {set_to("in_network_reduction", std::string("nvls")),
                  set_to("collective_algorithm", std::string("auto"))});

@@ -19,10 +19,10 @@ void check_blocks(Checks& checks) {
   const int64_t length = decodes ? d.workload.context_length : d.workload.seq;
   if (ratio > length) {
     if (checks.record_first(length_id)) return;
-    checks.error(ProblemCode::CompressRatioTooLarge, length_id,
-                 "a compressed key stands for " + grouped(ratio) + " tokens, more than the " +
-                     grouped(length) + " of a sequence",
-                 "at least " + grouped(ratio), {set_to(length_id, ratio)});
+    checks.error(
+        ProblemCode::CompressRatioTooLarge, length_id,
+        "a compressed key covers " + grouped(ratio) + " tokens, but a sequence has only " + grouped(length),
+        "at least " + grouped(ratio), {set_to(length_id, ratio)});
     return;
   }
   // A rank compresses whole blocks of its part of the sequence (DeepSeek-V4 of NeMo Automodel, cp.py).
@@ -35,7 +35,7 @@ void check_blocks(Checks& checks) {
   fixes.push_back(set_to("cp", 1));
   checks.error(ProblemCode::CompressBlocksSplit, length_id,
                "each of cp = " + grouped(cp) + " ranks compresses whole blocks of " + grouped(ratio) +
-                   " tokens, and a sequence has " + grouped(length),
+                   " tokens, but the sequence length is " + grouped(length),
                "a multiple of " + grouped(parts), std::move(fixes));
 }
 
@@ -48,7 +48,8 @@ void check_entries(Checks& checks) {
     return;
   checks.error(ProblemCode::CacheEntryUnfit, "kv_cache_dtype",
                "a cached key of " + grouped(d.model.head_dim) +
-                   " numbers does not fit the FP8 entry, which has scales for parts of " + grouped(kPart),
+                   " numbers does not fit the FP8 format, which has one scale for every " + grouped(kPart) +
+                   " numbers",
                "bf16, or a head size that is a multiple of " + grouped(kPart),
                {set_to("kv_cache_dtype", std::string("bf16"))});
 }

@@ -20,14 +20,14 @@ bool check_ulysses_degree(Checks& checks) {
   const Fix automatic = set_to("ulysses_degree", 0);
   if (degree > 0 && cp % degree != 0) {
     checks.error(ProblemCode::UlyssesDegreeNotInCp, "ulysses_degree",
-                 grouped(degree) + " ranks do not divide cp = " + grouped(cp),
+                 "a Ulysses degree of " + grouped(degree) + " does not divide cp = " + grouped(cp),
                  "a divisor of " + grouped(cp) + ", or 0", {automatic});
     return false;
   }
   if (degree > 1 && (kv % (tp * degree) != 0 || d.model.heads % (tp * degree) != 0)) {
     checks.error(ProblemCode::UlyssesKvHeadsIndivisible, "ulysses_degree",
-                 grouped(kv) + " KV heads do not spread over tp x u = " + grouped(tp * degree) + " ranks",
-                 "u such that tp x u divides the KV heads, or 0", {automatic});
+                 grouped(kv) + " KV heads cannot be spread over tp x u = " + grouped(tp * degree) + " ranks",
+                 "a degree u for which tp x u divides the KV heads, or 0", {automatic});
     return false;
   }
   return true;
@@ -60,13 +60,13 @@ void check_ring(Checks& checks) {
     checks.error(ProblemCode::RingWithSinks, "context",
                  "a ring merges the softmax of blocks of keys, and each block would count the sinks of the " +
                      d.model.architecture +
-                     " architecture: Transformer Engine refuses them with cp_comm_type p2p and a2a+p2p",
+                     " architecture; Transformer Engine refuses sinks with cp_comm_type p2p and a2a+p2p",
                  "ulysses (a2a), or all-gather", std::move(fixes));
   } else if (checks.in_range({"window"}) && d.model.window > 0 && has_window_layers(d.model.architecture)) {
     fixes.push_back(set_to("window", 0));
     checks.error(ProblemCode::RingWithWindow, "context",
                  "a ring sends whole blocks, more than a sliding window of " + grouped(d.model.window) +
-                     " tokens reads: Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p",
+                     " tokens reads; Transformer Engine refuses windows with cp_comm_type p2p and a2a+p2p",
                  "ulysses (a2a), all-gather (all_gather), or no window", std::move(fixes));
   } else if (checks.in_range({"attention_chunk"}) && d.model.attention_chunk > 0 &&
              uses_axis(d, Axis::ChunkContext)) {
@@ -89,9 +89,9 @@ void check_ring(Checks& checks) {
   if (!blockwise)
     checks.error(ProblemCode::RingWithUnfusedAttention, "context",
                  "the attention of the kernel profile " + profile->id +
-                     " stores the scores of whole rows, which cannot be merged from the blocks of a ring; "
-                     "Transformer Engine has no context parallelism for unfused attention",
-                 "a profile with blockwise attention, such as flash, or all-gather or ulysses",
+                     " stores whole rows of scores, which a ring cannot merge from blocks; Transformer "
+                     "Engine has no context parallelism for unfused attention",
+                 "a profile with blockwise attention (such as flash), all-gather or ulysses",
                  {set_to("profile", std::string("flash")), gather_instead()});
 }
 

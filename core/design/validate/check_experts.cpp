@@ -55,7 +55,7 @@ void check_routing(Checks& checks, const std::string& architecture) {
   if (m.experts_per_token < 1 || m.experts_per_token > most)
     checks.error(
         ProblemCode::ExpertsPerTokenOutOfRange, "experts_per_token",
-        grouped(m.experts_per_token) + " of " + grouped(most) + " experts cannot be selected for a token",
+        "a token cannot select " + grouped(m.experts_per_token) + " of " + grouped(most) + " experts",
         "1 to " + grouped(most),
         {set_to("experts_per_token", std::clamp<int64_t>(m.experts_per_token, 1, most))});
   if (m.expert_ffn < 1)
@@ -65,7 +65,7 @@ void check_routing(Checks& checks, const std::string& architecture) {
       checks.in_range({"layers", "dense_layers"}))
     checks.note(ProblemCode::AllLayersDense, "dense_layers",
                 "all " + grouped(m.layers) + " layers are dense: no layer has experts",
-                "less than " + grouped(m.layers), {set_to("dense_layers", 0)});
+                "fewer than " + grouped(m.layers), {set_to("dense_layers", 0)});
 }
 
 // The choices of a microbatch spread evenly over all experts, and those that compute get whole tokens.
@@ -82,11 +82,10 @@ void check_zero_experts(Checks& checks) {
     rest = rest * (factor % all) % all;
   if (rest == 0) return;
   checks.error(ProblemCode::ZeroExpertsIndivisible, "zero_experts",
-               "the " + grouped(m.experts_per_token) +
-                   " choices of each token of a microbatch do not spread "
-                   "evenly over " +
-                   grouped(m.experts) + " experts and " + grouped(m.zero_experts) + " that compute nothing",
-               "numbers with which b S K X is a multiple of X + Xz", {set_to("zero_experts", 0)});
+               "the " + grouped(m.experts_per_token) + " experts of each token do not spread evenly over " +
+                   grouped(m.experts) + " experts and " + grouped(m.zero_experts) +
+                   " zero-computation experts",
+               "sizes for which b S K X is a multiple of X + Xz", {set_to("zero_experts", 0)});
 }
 
 // The weight of a token's one expert is applied to the token before the expert (Llama 4).
@@ -107,7 +106,8 @@ void check_shared_experts(Checks& checks, const Architecture& architecture) {
       checks.design.model.shared_experts > 0 || checks.design.model.shared_ffn > 0)
     return;
   checks.error(ProblemCode::SharedExpertsMissing, "shared_experts",
-               "the " + architecture.id + " architecture runs shared experts in every layer with experts",
+               "the " + architecture.id +
+                   " architecture has shared experts in every layer with experts, but their number is 0",
                "1 or more, or an architecture without shared experts", {set_to("shared_experts", 1)});
 }
 
@@ -169,8 +169,8 @@ void check_nodes(Checks& checks) {
                  "a multiple or a divisor of the nodes, or the dispatcher alltoall", {by_expert});
   if (uses_axis(d, Axis::AllRoutes) && d.model.zero_experts > 0)
     checks.error(ProblemCode::FlexWithZeroExperts, "dispatcher",
-                 "the nodes of a token are not known where " + grouped(d.model.zero_experts) +
-                     " experts compute nothing",
+                 "the nodes of a token are not known with " + grouped(d.model.zero_experts) +
+                     " zero-computation experts",
                  "another dispatcher, or no zero-computation experts",
                  {by_expert, set_to("zero_experts", 0)});
   // Megatron-core's flex dispatcher asserts this.
@@ -327,7 +327,7 @@ void check_mesh(Checks& checks) {
   const int64_t shared = d.model.shared_width();
   if (shared % p.tp != 0)
     checks.error(ProblemCode::SharedExpertsIndivisibleByTp, "tp",
-                 "shared experts " + grouped(shared) + " wide do not split over tp = " + grouped(p.tp),
+                 "shared experts of width " + grouped(shared) + " do not split over tp = " + grouped(p.tp),
                  "a divisor of " + grouped(shared), {set_to("tp", 1)});
 }
 
@@ -341,11 +341,10 @@ void check_expert_bias(Checks& checks) {
     whole = both(std::move(whole), set_to("sequence_parallel", std::string("true")));
   if (p.dispatcher == Dispatcher::AllToAllSeq)
     whole = both(std::move(whole), set_to("dispatcher", std::string("alltoall")));
-  checks.note(
-      ProblemCode::ExpertBiasSplit, "etp",
-      "experts with biases that are split over " + grouped(p.expert_tp()) +
-          " ranks need an all-reduce of all slots before the last bias; Megatron-core refuses such experts",
-      "1", {std::move(whole)});
+  checks.note(ProblemCode::ExpertBiasSplit, "etp",
+              "experts with biases that are split over " + grouped(p.expert_tp()) +
+                  " ranks need an all-reduce of all slots before the last bias; Megatron-core refuses them",
+              "1", {std::move(whole)});
 }
 
 // Whether routed experts compute in a width: the second dimension of their first weights.
@@ -372,8 +371,8 @@ void check_sent_width(Checks& checks, const char* id, int64_t width) {
   if (d.workload.dispatch_dtype == DispatchPrecision::FP8 && p.ep > 1 &&
       sent % quantization_block(DType::FP8Block) != 0)
     checks.error(ProblemCode::DispatchBlocksIndivisible, "dispatch_dtype",
-                 "tokens of " + grouped(sent) + " numbers do not split into blocks of " +
-                     grouped(quantization_block(DType::FP8Block)) + " with a scale each",
+                 "dispatched tokens of " + grouped(sent) + " numbers do not split into blocks of " +
+                     grouped(quantization_block(DType::FP8Block)) + " with one scale each",
                  "a " + name + " that is a multiple of the block, or same",
                  {set_to("dispatch_dtype", std::string("same"))});
   if (by_hidden && !p.folds_experts() && width % p.tp != 0)
@@ -400,7 +399,7 @@ void check_dispatcher(Checks& checks) {
       check_sent_width(checks, id, width);
   if (p.dispatcher == Dispatcher::AllToAllSeq && p.folds_experts())
     checks.error(ProblemCode::AllToAllSeqWithEtp, "dispatcher",
-                 "alltoall_seq splits tokens over tp by hidden, so experts have to be split over tp, too",
+                 "alltoall_seq splits tokens over tp along hidden, so experts must be split over tp, too",
                  "etp 0, or another dispatcher",
                  {set_to("dispatcher", std::string("alltoall")), set_to("etp", 0)});
 }
@@ -409,7 +408,7 @@ void check_capacity(Checks& checks) {
   const WorkloadSpec& w = checks.design.workload;
   if (!checks.in_range({"capacity_factor"}) || !w.pad_to_capacity || w.capacity_factor > 0) return;
   checks.error(
-      ProblemCode::PaddingWithoutCapacity, "pad_to_capacity", "there is no capacity to pad to",
+      ProblemCode::PaddingWithoutCapacity, "pad_to_capacity", "padding to capacity needs a capacity factor",
       "a capacity factor above 0, or off",
       {set_to("capacity_factor", std::string("1")), set_to("pad_to_capacity", std::string("false"))});
 }

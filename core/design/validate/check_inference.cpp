@@ -57,7 +57,7 @@ void check_parts(Checks& checks) {
     if (has_sinks(d.model.architecture))
       checks.error(ProblemCode::DcpWithSinks, "dcp",
                    "a rank computes the heads of its neighbours, but has only the sinks of its own heads",
-                   "1, with the context split over cp, which merges whole heads", {off});
+                   "1; cp can split the context instead, because it merges whole heads", {off});
   }
   if (checks.in_range({"context_length"}) && length % parts != 0) {
     std::vector<Fix> fixes;
@@ -95,7 +95,7 @@ void check_repeated(Checks& checks) {
   else
     checks.note(ProblemCode::CpRepeatsWork, "microbatch",
                 tokens + (parts > cp ? "cp x tp = " : "cp = ") + grouped(parts) +
-                    " ranks: outside of attention all ranks of cp do the same work",
+                    " ranks, so all ranks of cp do the same work outside attention",
                 accepted, std::move(fixes));
 }
 
@@ -125,8 +125,8 @@ void check_rounds(Checks& checks) {
       batch / slots > kMaxMicrobatch)
     return;
   checks.note(ProblemCode::DecodeMicrobatchesExceedStages, "microbatch",
-              "a step of decode reads the weights once for each of its m = B / (b dp) = " + grouped(m) +
-                  " microbatches, more than fill " + grouped(d.parallel.pp) +
+              "a decode step reads the weights once per microbatch, and m = B / (b dp) = " + grouped(m) +
+                  " microbatches are more than " + grouped(d.parallel.pp) +
                   (d.parallel.pp == 1 ? " stage" : " stages"),
               "B / (dp pp) = " + grouped(batch / slots), {set_to("microbatch", batch / slots)});
 }

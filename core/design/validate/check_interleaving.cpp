@@ -49,8 +49,7 @@ void check_layers(Checks& checks) {
   checks.error(ProblemCode::LayersIndivisibleByVirtualStages, "virtual_stages",
                grouped(layers) + " layers" + ends_counted_text(d) +
                    " do not split evenly over pp x virtual stages = " + grouped(pp) + " x " + grouped(v),
-               or_list(accepted) + ", or layers per stage with a number for each of the " + grouped(pp * v) +
-                   " virtual stages",
+               or_list(accepted) + ", or a list of layers for all " + grouped(pp * v) + " virtual stages",
                std::move(fixes));
 }
 
@@ -68,7 +67,7 @@ void check_groups(Checks& checks) {
   checks.error(ProblemCode::MicrobatchesIndivisibleByPp, "batch",
                "interleaved stages take microbatches in groups of pp = " + grouped(pp) +
                    ", but m = B / (b dp) = " + grouped(m),
-               "m in multiples of " + grouped(pp), std::move(fixes));
+               "m that is a multiple of " + grouped(pp), std::move(fixes));
 }
 
 }  // namespace
@@ -79,7 +78,7 @@ void check_interleaving(Checks& checks) {
   if (d.parallel.pp == 1) {
     if (checks.record_first("virtual_stages")) return;
     checks.error(ProblemCode::VirtualStagesWithoutPipeline, "virtual_stages",
-                 "virtual stages need a pipeline, and pp = 1", "1, or pp of at least 2",
+                 "virtual stages need a pipeline, but pp = 1", "1, or pp of at least 2",
                  {without_interleaving(d)});
     return;
   }
@@ -89,7 +88,7 @@ void check_interleaving(Checks& checks) {
     const std::string name = schedule_label(kind);
     checks.error(ProblemCode::VirtualStagesWithOtherSchedule, "virtual_stages",
                  grouped(d.parallel.virtual_stages) +
-                     " virtual stages are interleaved 1F1B, but the schedule is " + name,
+                     " virtual stages need interleaved 1F1B, but the schedule is " + name,
                  "1 with " + name + ", or the schedule 1f1b",
                  {set_to("schedule", "1f1b"), without_interleaving(d)});
   }

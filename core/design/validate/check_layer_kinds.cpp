@@ -37,7 +37,7 @@ void check_length(Checks& checks, const LayerPattern& pattern) {
   if (pattern.fixed() ? layers == named : layers >= named) return;
   checks.error(ProblemCode::LayerPatternLength, "layers",
                "the layer pattern has " + std::string(pattern.fixed() ? "" : "at least ") + grouped(named) +
-                   " layers, the model has " + grouped(layers),
+                   " layers, but the model has " + grouped(layers),
                (pattern.fixed() ? "" : "at least ") + grouped(named), {set_to("layers", named)});
 }
 
@@ -53,8 +53,8 @@ void check_pattern(Checks& checks, const Architecture& architecture) {
     if (!has_kind(architecture, pattern.names[i]) && !has_variant(model, pattern.names[i]))
       checks.error(ProblemCode::UnknownLayerKind, "layer_pattern",
                    "column " + std::to_string(pattern.columns[i]) + ": the " + architecture.id +
-                       " architecture has no layers " + in_quotes(pattern.names[i]) +
-                       ", nor is there such a variant",
+                       " architecture has no kind of layer " + in_quotes(pattern.names[i]) +
+                       ", and no variant has this name",
                    names_of_kinds(architecture, &model), {set_to("layer_pattern", std::string())});
   check_length(checks, pattern.layers);
 }
@@ -66,11 +66,11 @@ void check_variants(Checks& checks, const Architecture& architecture) {
     if (!has_kind(architecture, variant.kind))
       checks.error(ProblemCode::UnknownLayerKind, "variants",
                    "variant " + in_quotes(variant.name) + ": the " + architecture.id +
-                       " architecture has no layers " + in_quotes(variant.kind),
+                       " architecture has no kind of layer " + in_quotes(variant.kind),
                    names_of_kinds(architecture, nullptr), {set_to("variants", std::string())});
     else if (std::find(used.begin(), used.end(), variant) == used.end())
       checks.note(ProblemCode::UnusedLayerVariant, "variants",
-                  "no layer is of the variant " + in_quotes(variant.name),
+                  "no layer uses the variant " + in_quotes(variant.name),
                   "a layer pattern that names " + in_quotes(variant.name));
   }
   const std::vector<int64_t> splits = own_kv_splits(checks.design);
@@ -142,7 +142,7 @@ void check_residual_blocks(Checks& checks) {
   if (const int64_t blocks = final_vectors(d.model) - 1; blocks > kMaxResidualBlocks)
     checks.error(
         ProblemCode::ResidualBlocksTooMany, "residual_block_layers",
-        grouped(d.model.layers) + " layers in blocks of " + grouped(d.model.block_layers) + " are " +
+        grouped(d.model.layers) + " layers in blocks of " + grouped(d.model.block_layers) + " make " +
             grouped(blocks) + " residual blocks",
         "at most " + grouped(kMaxResidualBlocks) + " blocks",
         {set_to("residual_block_layers", (d.model.layers + kMaxResidualBlocks - 1) / kMaxResidualBlocks)});
@@ -151,16 +151,16 @@ void check_residual_blocks(Checks& checks) {
   };
   if (pipeline_layout(d.parallel).chunks > 1)
     refuse("virtual_stages",
-           "layers of several places of the model share a stage, with different numbers of residual blocks",
-           "one virtual stage per stage, and a schedule that runs it",
+           "a stage would hold layers from several places of the model, with different numbers of residual "
+           "blocks",
+           "one virtual stage per stage, and a schedule that supports it",
            both(set_to("virtual_stages", 1), set_to("schedule", std::string("1f1b"))));
   if (d.parallel.scatter_gather_pipeline && d.parallel.pp > 1 && d.parallel.tp > 1 &&
       !d.parallel.sequence_parallel)
-    refuse("scatter_gather_pipeline", "messages with residual blocks are not split over tp", "off",
+    refuse("scatter_gather_pipeline", "messages with residual blocks cannot be split over tp", "off",
            set_to("scatter_gather_pipeline", std::string("false")));
   if (d.workload.distribute_saved_activations && d.workload.recompute == Recompute::Full)
-    refuse("distribute_saved_activations",
-           "checkpoints of one of several residual blocks are not split over tp", "off",
+    refuse("distribute_saved_activations", "checkpoints with residual blocks cannot be split over tp", "off",
            set_to("distribute_saved_activations", std::string("false")));
 }
 

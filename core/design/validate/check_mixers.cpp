@@ -43,7 +43,7 @@ void check_heads(Checks& checks) {
   offer(fixes, "ssm_groups", *std::prev(std::upper_bound(accepted.begin(), accepted.end(), m.ssm_groups)));
   checks.error(ProblemCode::SsmGroupsIndivisible, "ssm_groups",
                grouped(heads) + " heads of " + (m.ssm_heads > 0 ? "P" : "e D / P") +
-                   " channels cannot form " + grouped(m.ssm_groups) + " groups evenly",
+                   " channels do not form " + grouped(m.ssm_groups) + " equal groups",
                "a divisor of " + grouped(heads) + ": " + or_list(accepted), std::move(fixes));
 }
 
@@ -59,9 +59,9 @@ void check_scan_order(Checks& checks) {
   const Fix off = set_to("cp", 1);
   if (uses_axis(d, Axis::SsmInner)) {
     checks.error(ProblemCode::Mamba1WithCp, "cp",
-                 "Mamba-1 mixers scan the sequence from its start to its end, with steps, B and C that are "
-                 "computed from all channels: no code base splits the scan over ranks (Megatron-core's "
-                 "MambaContextParallel is for Mamba-2), here cp = " +
+                 "Mamba-1 mixers scan the sequence from start to end, with step sizes, B and C computed from "
+                 "all channels. No code base splits this scan over ranks (Megatron-core's "
+                 "MambaContextParallel supports only Mamba-2), here cp = " +
                      grouped(cp),
                  "1, or an architecture with Mamba-2 mixers", {off});
     return;

@@ -116,12 +116,12 @@ void check_head_sizes(Checks& checks, const Architecture& architecture) {
         "at most " + grouped(rotated), {set_to("rope_head_dim", rotated)});
   if (architecture.uses(Axis::RopeDim) && checks.in_range({"rope_head_dim"}) && m.rope_head_dim % 2 != 0)
     checks.error(ProblemCode::OddRopeHeadDim, "rope_head_dim",
-                 "rotary embedding rotates pairs of numbers, and " + grouped(m.rope_head_dim) + " is odd",
+                 "rotary embedding rotates pairs of numbers, but " + grouped(m.rope_head_dim) + " is odd",
                  "an even number", {set_to("rope_head_dim", m.rope_head_dim + 1)});
   if (!latent) return;
   if (checks.in_range({"heads", "kv_heads"}) && m.kv_heads != m.heads)
     checks.error(ProblemCode::LatentKvHeadsDiffer, "kv_heads",
-                 "latent attention makes keys and values for all " + grouped(m.heads) + " heads",
+                 "latent attention projects keys and values for all " + grouped(m.heads) + " heads",
                  grouped(m.heads), {set_to("kv_heads", m.heads)});
 }
 

@@ -17,7 +17,7 @@ void check_offload(Checks& checks) {
   if (most < 1 || number <= most) return;
   checks.note(ProblemCode::OffloadExceedsStage, "offload_activations",
               grouped(number) + " layers are more than " + grouped(most) +
-                  ", the most that a virtual stage holds: the rest has no effect",
+                  ", the most that a virtual stage holds; the rest has no effect",
               "0 to " + grouped(most),
               {set_to("offload_activations", most), set_to("offload_activations", 0)});
 }

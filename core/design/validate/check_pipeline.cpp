@@ -43,7 +43,7 @@ void check_list(Checks& checks) {
   const int64_t stages = static_cast<int64_t>(list.size()), pp = d.parallel.pp, layers = d.model.layers;
   const int64_t v = d.parallel.virtual_stages;
   const std::string accepted = grouped(pp * v) + " numbers that add up to " + grouped(layers) +
-                               ", each at least 1 (first and last: 0), or nothing for an even split";
+                               ", each at least 1 (first and last at least 0), or nothing for an even split";
   if (std::string wrong = wrong_element(d); !wrong.empty()) {
     checks.error(ProblemCode::StageLayersInvalid, "stage_layers", wrong, accepted, even_split(d));
     return;
@@ -86,11 +86,12 @@ void check_bubble(Checks& checks) {
   std::vector<Fix> fixes;
   if (pp <= kMaxBatch / slots) offer(fixes, "batch", pp * slots);
   const double idle = static_cast<double>(pp - 1) / static_cast<double>(m + pp - 1);
-  checks.note(
-      ProblemCode::PipelineNotFilled, "batch",
-      grouped(m) + (m == 1 ? " microbatch does" : " microbatches do") + " not fill " + grouped(pp) +
-          " stages: each idles (pp - 1) / (m + pp - 1) = " + significant(idle * 100, 2) + " % of the step",
-      "m = B / (b dp) of at least pp = " + grouped(pp) + ", better several times that", std::move(fixes));
+  checks.note(ProblemCode::PipelineNotFilled, "batch",
+              grouped(m) + (m == 1 ? " microbatch does" : " microbatches do") + " not fill " + grouped(pp) +
+                  " stages: each stage idles (pp - 1) / (m + pp - 1) = " + significant(idle * 100, 2) +
+                  " % of the step",
+              "m = B / (b dp) of at least pp = " + grouped(pp) + ", preferably several times as many",
+              std::move(fixes));
 }
 
 void check_messages(Checks& checks) {
@@ -153,13 +154,13 @@ void check_uneven(Checks& checks) {
   for (const int64_t divisor : divisors(layers))
     if (divisor < pp) below = divisor;
   if (pp <= kLongestListOffered)
-    fixes.push_back({"keep this split as a list", set_to("stage_layers", list_text(list)).settings});
+    fixes.push_back({"keep this split", set_to("stage_layers", list_text(list)).settings});
   const bool apart = pp < d.parallel.pp;  // the tower has a stage of its own
   offer(fixes, "pp", below > 0 && apart ? below + 1 : below);
   checks.note(ProblemCode::LayersUneven, "pp",
               grouped(layers) + " layers do not split evenly over " +
                   (apart ? "the " + grouped(pp) + " stages behind the vision tower" : "pp = " + grouped(pp)) +
-                  ": " + which + grouped(most) + ", the others fewer",
+                  ": " + which + grouped(most) + ", the others " + grouped(most - 1),
               "a divisor of " + grouped(layers) + (apart ? " and one stage more" : "") +
                   ", or a list of layers per stage",
               std::move(fixes));

@@ -65,8 +65,8 @@ void check_nodes(Checks& checks) {
   if (tp <= node && node % tp == 0) {
     const std::string order = to_string(tp_first(d.parallel.order));
     checks.note(ProblemCode::TpNotAdjacent, "rank_order",
-                "with the order " + to_string(d.parallel.order) +
-                    " the ranks of a tensor-parallel group are on different nodes:" + slow,
+                "with the rank order " + to_string(d.parallel.order) +
+                    ", the ranks of a tensor-parallel group are on different nodes:" + slow,
                 "tp first, as in " + order, {set_to("rank_order", order)});
     return;
   }
@@ -104,7 +104,7 @@ void check_placement(Checks& checks) {
     const std::string cp = p.cp > 1 ? " x " + grouped(p.cp) : "";
     checks.error(ProblemCode::TooManyRanks, "dp",
                  std::string("tp x pp x dp") + (p.cp > 1 ? " x cp" : "") + " = " + grouped(p.tp) + " x " +
-                     grouped(p.pp) + " x " + grouped(p.dp) + cp + " makes " + grouped(ranks) + " ranks",
+                     grouped(p.pp) + " x " + grouped(p.dp) + cp + " gives " + grouped(ranks) + " ranks",
                  "a product of at most " + grouped(kMaxWorld), fewer_ranks(checks));
     return;
   }

@@ -124,7 +124,7 @@ void check_units(Checks& checks) {
   fixes.push_back(set_to("compute", kStorage));
   checks.note(ProblemCode::NoMatrixUnits, "compute",
               accelerator->name + " has no matrix units for " + std::string(dtype_name(type)) +
-                  ": times are those of the next wider type",
+                  "; times are those of the next wider type",
               has_matrix_units(*accelerator, DType::FP8)
                   ? "fp8 or storage, or an accelerator with these units"
                   : "storage, or an accelerator with these units",

@@ -73,7 +73,7 @@ void check_groups(Checks& checks) {
   if (most < 1 || number <= most) return;
   checks.note(ProblemCode::RecomputeLayersExceedStage, "recompute_num_layers",
               grouped(number) + " layers are more than " + grouped(most) +
-                  ", the most that a virtual stage holds: the rest has no effect",
+                  ", the most that a virtual stage holds; the rest has no effect",
               "1 to " + grouped(most), {set_to("recompute_num_layers", most)});
 }
 
@@ -90,7 +90,7 @@ void check_checkpoints(Checks& checks) {
   offer(fixes, "seq", seq >= parts ? seq / parts * parts : parts);
   checks.error(ProblemCode::CheckpointsIndivisible, "distribute_saved_activations",
                "checkpoints of " + grouped(seq) + " tokens do not split into " + grouped(parts) + " parts",
-               "seq that is a multiple of " + grouped(parts) + ", or off", std::move(fixes));
+               "a sequence length that is a multiple of " + grouped(parts) + ", or off", std::move(fixes));
 }
 
 }  // namespace

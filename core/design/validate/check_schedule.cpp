@@ -56,7 +56,7 @@ void check_pass_times(Checks& checks) {
   std::string wrong;
   if (times.size() != kTimes)
     wrong = grouped(static_cast<int64_t>(times.size())) + (times.size() == 1 ? " time is" : " times are") +
-            " listed, and a schedule has four";
+            " listed, but the schedule needs four";
   for (size_t i = 0; wrong.empty() && i < kTimes; ++i) {
     if (times[i] < 0 || (times[i] == 0 && i + 1 < kTimes))
       wrong = std::string(kPasses[i]) + " takes " + grouped(times[i]) + " µs";
@@ -66,8 +66,8 @@ void check_pass_times(Checks& checks) {
   }
   if (wrong.empty() || checks.record_first("pass_times")) return;
   checks.error(ProblemCode::PassTimesInvalid, "pass_times", wrong,
-               "four whole numbers as in 18522,18086,9337,601 (forward, gradient of the input, of weights: "
-               "at least 1; message: at least 0), or nothing for passes of equal time",
+               "four whole numbers as in 18522,18086,9337,601 (forward, gradient of the input and gradient "
+               "of weights: at least 1; message: at least 0), or nothing for passes of equal duration",
                {set_to("pass_times", std::string()), to_1f1b()});
 }
 
@@ -79,7 +79,8 @@ void check_dual_pipe(Checks& checks) {
   const bool both_ways = kind == ScheduleKind::DualPipe;
   if (both_ways && pp % 2 != 0)
     checks.error(ProblemCode::DualPipeOddStages, "pp",
-                 "DualPipe pairs stages from both ends of the pipeline, but pp = " + grouped(pp),
+                 "DualPipe pairs stages from both ends of the pipeline and needs an even number, but pp = " +
+                     grouped(pp),
                  "an even number of stages", {set_to("pp", pp - 1), to_1f1b()});
   if (!checks.in_range({"batch", "microbatch", "dp"})) return;
   const int64_t slots = d.workload.microbatch * d.parallel.dp, m = d.workload.batch / slots, least = 2 * pp;
@@ -152,7 +153,7 @@ void check_split(Checks& checks) {
   if (p.reduce_every_microbatch && p.sync == SyncStrategy::DdpBuckets &&
       chunk_layout(p.schedule) == ChunkLayout::BothWays)
     checks.error(ProblemCode::EagerReduceWithBothWays, "reduce_every_microbatch",
-                 "under DualPipe, the two stages with the same parameters reduce gradients once a step",
+                 "under DualPipe, the two stages with the same parameters reduce gradients once per step",
                  "off, or the schedule 1f1b",
                  {set_to("reduce_every_microbatch", std::string("false")), plain(d)});
 }
@@ -185,7 +186,7 @@ void check_pairs(Checks& checks) {
            {set_to("dtype", std::string("bf16"))});
   const Architecture* architecture = ModelLibrary::instance().architecture(d.model.architecture);
   if (d.model.mtp_layers > 1 && architecture && !architecture->mtp.lines.empty())
-    refuse(ProblemCode::PairsPredictionDepth, "with one module of multi-token prediction at most",
+    refuse(ProblemCode::PairsPredictionDepth, "with at most one module of multi-token prediction",
            "1 or 0 MTP depths", {set_to("mtp_layers", 1)});
 }
 

@@ -19,14 +19,14 @@ void check_lightning(Checks& checks) {
   if (checks.in_range({"index_dim"}) && m.index_dim % kScaledKeys != 0)
     checks.error(ProblemCode::IndexDimUnscaled, "index_dim",
                  "the cache holds index keys as FP8 with a scale per " + grouped(kScaledKeys) +
-                     " elements, and a key has " + grouped(m.index_dim),
+                     " elements, but a key has " + grouped(m.index_dim),
                  "a multiple of " + grouped(kScaledKeys),
                  {set_to("index_dim", std::max<int64_t>(1, m.index_dim / kScaledKeys) * kScaledKeys)});
   if (checks.in_range({"index_dim", "rope_head_dim"}) && m.rope_head_dim >= m.index_dim)
     checks.error(ProblemCode::IndexDimRotated, "rope_head_dim",
                  "the indexer rotates " + grouped(m.rope_head_dim) + " of the " + grouped(m.index_dim) +
-                     " elements of its keys, and some must stay without rotation",
-                 "less than index_dim = " + grouped(m.index_dim), {set_to("rope_head_dim", m.index_dim / 2)});
+                     " elements of its keys, but some must stay without rotation",
+                 "below index_dim = " + grouped(m.index_dim), {set_to("rope_head_dim", m.index_dim / 2)});
   if (checks.in_range({"q_rank"}) &&
       !all_layer_models(checks.design, [](const ModelSpec& layer) { return layer.q_rank > 0; }))
     checks.error(ProblemCode::IndexQueriesUncompressed, "q_rank",
@@ -41,18 +41,17 @@ void check_parts(Checks& checks) {
   const ParallelSpec& p = checks.design.parallel;
   if (checks.design.workload.mode != Mode::Decode) {
     if (checks.in_range({"cp"}) && p.cp > 1 && p.context != ContextMode::AllGather)
-      checks.error(
-          ProblemCode::SparseNeedsAllKeys, "context",
-          "sparse attention picks keys of the whole sequence, and only all-gather brings all keys to "
-          "each rank of cp",
-          "all-gather", {set_to("context", std::string("all-gather")), set_to("cp", 1)});
+      checks.error(ProblemCode::SparseNeedsAllKeys, "context",
+                   "sparse attention selects keys of the whole sequence, and only all-gather brings all keys "
+                   "to each rank of cp",
+                   "all-gather", {set_to("context", std::string("all-gather")), set_to("cp", 1)});
     return;
   }
   for (const auto& [knob, degree] : {std::pair{"cp", p.cp}, {"dcp", p.dcp}})
     if (checks.in_range({knob}) && degree > 1)
       checks.error(ProblemCode::SparseContextSplit, knob,
-                   "sparse attention picks keys of the whole context, of which each rank of " +
-                       std::string(knob) + " would have a part",
+                   "sparse attention selects keys of the whole context, but each rank of " +
+                       std::string(knob) + " holds only a part",
                    "1", {set_to(knob, 1)});
 }
 
@@ -74,8 +73,8 @@ void check_sparse(Checks& checks) {
   if (checks.in_range({"index_block"}) && picks_blocks(d.model.architecture) != (d.model.index_block > 0))
     checks.error(ProblemCode::IndexBlockUnfit, "index_block",
                  d.model.index_block > 0
-                     ? "the " + d.model.architecture + " architecture picks single keys"
-                     : "the " + d.model.architecture + " architecture picks blocks of keys",
+                     ? "the " + d.model.architecture + " architecture selects single keys"
+                     : "the " + d.model.architecture + " architecture selects blocks of keys",
                  d.model.index_block > 0 ? "0" : "at least 1",
                  {set_to("index_block", d.model.index_block > 0 ? 0 : kScaledKeys)});
   check_parts(checks);

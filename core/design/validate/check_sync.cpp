@@ -59,7 +59,7 @@ void check_experts_in_copies(Checks& checks) {
           " replicas of each expert: a copy of ds x cp" + (p.folds_experts() ? " x tp = " : " = ") +
           grouped(p.dp_shard * inner) + " ranks cannot hold all experts spread over " +
           (p.folds_experts() ? "ep x etp = " : "ep = ") + grouped(wanted),
-      "0, or groups of which ds x cp" +
+      "0, or a group size for which ds x cp" +
           std::string(p.folds_experts() ? " x tp is a multiple of ep x etp" : " is a multiple of ep"),
       std::move(fixes));
 }
@@ -113,7 +113,7 @@ void check_sync(Checks& checks) {
   if (p.reduce_every_microbatch && is_fsdp(p.sync) && p.pp > 1 && checks.design.model.tied_embeddings)
     checks.error(
         ProblemCode::EagerReduceWithTiedEmbeddings, "reduce_every_microbatch",
-        "with pipeline stages, first and last stage reduce tied embeddings only after the last microbatch",
+        "in a pipeline, the first and the last stage reduce tied embeddings only after the last microbatch",
         "off, or embeddings that are not tied",
         {set_to("reduce_every_microbatch", std::string("false")),
          set_to("tied_embeddings", std::string("false"))});

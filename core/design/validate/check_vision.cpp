@@ -64,7 +64,7 @@ void check_length(Checks& checks) {
   checks.error(ProblemCode::ImagesExceedSequence, "images",
                grouped(images) + (images == 1 ? " image of " : " images of ") + grouped(tokens) +
                    " tokens do not fit into a sequence of " + grouped(seq) + " tokens",
-               "at most " + grouped(seq) + " tokens of images", {set_to("images", seq / tokens)});
+               "at most " + grouped(seq) + " image tokens", {set_to("images", seq / tokens)});
 }
 
 // Two convolutions with stride 2 along each side make one token of 16 patches.
@@ -75,8 +75,8 @@ void check_convolutions(Checks& checks) {
       checks.record_first("vision_merge"))
     return;
   checks.error(ProblemCode::TowerMergeFixed, "vision_merge",
-               "the two convolutions of the vision tower make one token of " + grouped(kMerged) +
-                   " patches, not of " + grouped(merged),
+               "the two convolutions of the vision tower merge " + grouped(kMerged) +
+                   " patches into one token, not " + grouped(merged),
                grouped(kMerged), {set_to("vision_merge", kMerged)});
 }
 
@@ -109,12 +109,12 @@ void check_stage(Checks& checks) {
       !list.empty() && list.front() != 0 && !checks.record_first("stage_layers"))
     checks.error(ProblemCode::VisionStageLayers, "stage_layers",
                  "stage_layers gives " + grouped(list.front()) +
-                     " layers to the first stage, which holds the vision tower alone",
+                     " layers to the first stage, which holds only the vision tower",
                  "0 as the first number, or vision_stage first", {first});
   if (d.model.tied_embeddings && d.parallel.pp > 2 && !checks.record_first("vision_stage"))
     checks.error(ProblemCode::VisionStageTied, "vision_stage",
-                 "a vision tower on a stage of its own moves the embedding, which is tied to the head, "
-                 "behind the first stage",
+                 "a vision tower on a stage of its own moves the embedding, which is tied to the head, to "
+                 "the second stage",
                  "first, or pp = 2", {first, set_to("pp", 2)});
 }
 

@@ -109,8 +109,8 @@ void note_units(Checks& checks, const WeightFormats& formats) {
     if (!type || has_matrix_units(*accelerator, *type) || !noted.insert(*type).second) continue;
     checks.note(ProblemCode::NoMatrixUnits, "weight_formats",
                 accelerator->name + " has no matrix units for " + std::string(dtype_name(*type)) +
-                    ": times are those of the next wider type",
-                "formats without arithmetic of their own, or an accelerator with these units");
+                    "; times are those of the next wider type",
+                "formats whose GEMMs run in the data type, or an accelerator with these units");
   }
 }
 

@@ -166,7 +166,7 @@ void check_values(Checks& checks) {
         fixes.push_back(set_to(knob.id, usual ? *usual : knob.choices.front().value));
       }
       wrong(ProblemCode::UnknownChoice,
-            text.empty() ? "the value is not one of those offered" : "\"" + text + "\" is not known",
+            text.empty() ? "the value is not one of the choices" : "\"" + text + "\" is not known",
             std::move(fixes));
     }
   }

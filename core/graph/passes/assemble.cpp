@@ -184,7 +184,7 @@ const BlockTemplate* Assembler::block_of(const OpLine& line) const {
     const BlockTemplate* stand_in = library_.block(id);
     if (!stand_in)
       fail(ProblemCode::UnknownOp, line,
-           "\"" + id + "\", which stands in for \"" + line.callee + "\", is no block",
+           "\"" + id + "\", which stands in for \"" + line.callee + "\", is not a block",
            std::string("the id of a block in its \"") + key + "\"");
     return stand_in;
   };

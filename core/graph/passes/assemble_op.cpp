@@ -330,18 +330,19 @@ void Assembler::check_attention(const OpLine& line, const OpSpec& spec, OpFamily
     fail(ProblemCode::OpLetters, line.spec_place(), "an attention has a window and chunks",
          "window or chunk");
   if (attention->block && !index && !picks)
-    fail(ProblemCode::OpLetters, line.spec_place(), "blocks are read only where index_top_k picks them",
+    fail(ProblemCode::OpLetters, line.spec_place(),
+         "an attention reads blocks only with keys from index_top_k",
          "bshe,btge,btge,bsgp->bshe; causal, block");
   if (index && !valid_index_letters(spec))
     fail(ProblemCode::OpLetters, line.spec_place(),
          "index_top_k cannot use the letters \"" + line.spec + "\"",
          "bsid,btd,bsi->bsp: batch, seq, index heads, dimension; the weighted scores of the heads are added. "
-         "Without weights every head picks its own keys, bsgd,btd->bsgp");
+         "Without weights, every head selects its own keys, bsgd,btd->bsgp");
   if (!index && !valid_attention_letters(spec))
     fail(ProblemCode::OpLetters, line.spec_place(), "attention cannot use the letters \"" + line.spec + "\"",
          "bshe,btge,btge->bshe: batch, seq, heads, head_dim; values may be of another size, "
          "bshe,bthe,bthw->bshw; latents that serve all heads have none, bshl,btl,btr->bshr. Compressed keys "
-         "may follow, where keys are values, bshe,bte,bte,bje->bshe, then picked keys, of all heads or of "
+         "may follow, where keys are values, bshe,bte,bte,bje->bshe, then selected keys, of all heads or of "
          "each KV head, bshe,btge,btge,bsgp->bshe, and one sink per head, bshe,btge,btge,h->bshe");
 }
 

@@ -46,7 +46,7 @@ void read_quantization_file(const HfFile& quantization, ImportResult& result) {
   const bool said = std::any_of(result.recognised.begin(), result.recognised.end(),
                                 [](const ImportField& f) { return f.key.ends_with("quantization_config"); });
   if (said)
-    reader.ignore("quantization", "\"quantization_config\" of config.json says it");
+    reader.ignore("quantization", "\"quantization_config\" of config.json has this information");
   else if (result.ok())
     hf::import_quantization(reader, "quantization", "", own);
   else

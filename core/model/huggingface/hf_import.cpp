@@ -38,18 +38,19 @@ std::string quoted_list(const std::vector<std::string>& texts, const char* quote
 void refuse_unknown(HfReader& reader) {
   const std::string type = reader.text_or("model_type", "");
   const hf::NearestFamily nearest = hf::nearest_family(reader);
-  const std::string what = type.empty() ? "\"model_type\" is missing or not a text: the model type is unknown"
-                                        : "the model type \"" + type + "\" is not known";
+  const std::string what = type.empty()
+                               ? "\"model_type\" is missing or not a string: the model type is unknown"
+                               : "the model type \"" + type + "\" is not known";
   std::string accepted = "one of " + known_types();
   if (nearest.fields > 0)
-    accepted += "; nearest is \"" + std::string(nearest.family->type) + "\", architecture " +
+    accepted += "; the closest is \"" + std::string(nearest.family->type) + "\", architecture " +
                 nearest.architecture + ", which reads " + std::to_string(nearest.fields) +
                 (nearest.fields == 1 ? " field" : " fields") + " of this file";
   if (nearest.fields > 0 && !nearest.differences.empty())
-    accepted += "; it differs: " + quoted_list(nearest.differences, "");
+    accepted += "; the file differs: " + quoted_list(nearest.differences, "");
   reader.problem(
       ProblemCode::HfUnknownType, "model_type",
-      what + (nearest.uncovered.empty() ? "" : "; no block covers " + quoted_list(nearest.uncovered, "\"")),
+      what + (nearest.uncovered.empty() ? "" : "; no block supports " + quoted_list(nearest.uncovered, "\"")),
       accepted);
 }
 
@@ -86,16 +87,16 @@ const hf::TowerRow* tower_of(const HfReader& file) {
 // The models next to the language model that have no blocks. tower: whether blocks compute the vision tower.
 void refuse_others(HfReader& file, bool tower) {
   const auto refuse = [&](const char* key, const char* what) {
-    file.problem(ProblemCode::HfUnsupportedType, key, what, "a file of a language model alone");
+    file.problem(ProblemCode::HfUnsupportedType, key, what, "a file with only a language model");
   };
   const auto object = [&](const char* key) { return file.value(key) && file.value(key)->is_object(); };
   if (tower && object("vision_config"))
     file.recognise("vision_config", "vision tower");
   else if (!tower && object("vision_config"))
-    refuse("vision_config", "the vision tower has no blocks yet");
+    refuse("vision_config", "this vision tower is not supported yet");
   else if (!tower && model_class(file).ends_with("ForConditionalGeneration"))
-    refuse("architectures", "the vision tower has no blocks yet");
-  if (object("audio_config")) refuse("audio_config", "the audio encoder has no blocks yet");
+    refuse("architectures", "this vision tower is not supported yet");
+  if (object("audio_config")) refuse("audio_config", "the audio encoder is not supported yet");
 }
 
 // Lists the key by which the family was found first.
@@ -144,9 +145,10 @@ void read_model(HfReader& file, ImportResult& result) {
   const hf::TowerRow* tower = several ? tower_of(file) : nullptr;
   if (several) refuse_others(file, tower);
   if (!row->read)
-    return language.problem(ProblemCode::HfUnsupportedType, "model_type",
-                            "\"" + result.model_type + "\" needs mechanisms without blocks: " + row->missing,
-                            "one of " + known_types());
+    return language.problem(
+        ProblemCode::HfUnsupportedType, "model_type",
+        "\"" + result.model_type + "\" is not supported, because no block implements " + row->missing,
+        "one of " + known_types());
   hf::Family family{row->type, language, several ? &file : nullptr, result.model, result.context};
   row->read(family);
   if (tower) {

@@ -18,12 +18,12 @@ struct Reason {
 };
 const Reason kReasons[] = {
     {"token_id", "token numbers change no size"},
-    {"torch_dtype", "the data type is set in the workload"},
-    {"dtype", "the data type is set in the workload"},
+    {"torch_dtype", "the workload sets the data type"},
+    {"dtype", "the workload sets the data type"},
     {"rope", "constants of the rotary embedding change no size"},
     {"max_position_embeddings", "rotary positions need no table"},
-    {"pdrop", "dropout is set in the workload"},
-    {"dropout", "dropout is set in the workload"},
+    {"pdrop", "the workload sets the dropout"},
+    {"dropout", "the workload sets the dropout"},
     {"init", "the initialisation of weights changes no size"},
     {"_eps", "a constant"},
     {"scal", "a constant"},
@@ -34,26 +34,26 @@ const Reason kReasons[] = {
     {"_name_or_path", "a name"},
     {"cache", "inference only"},
     {"alibi", "a constant"},
-    {"norm_type", "which kernel normalises"},
+    {"norm_type", "choice of the normalisation kernel"},
     {"aux_loss", "a constant"},
     {"seq_aux", "the balance loss of experts changes no size"},
     {"norm_topk_prob", "the normalisation of routing weights changes no size"},
-    {"ep_size", "parallelism is set apart"},
+    {"ep_size", "parallelism is set separately"},
     {"n_group", "limits on the selection of experts change no size"},
     {"topk_", "limits on the selection of experts change no size"},
-    {"verbose", "what a call prints"},
-    {"pretraining_tp", "parallelism is set apart"},
+    {"verbose", "an output option"},
+    {"pretraining_tp", "parallelism is set separately"},
     {"tokenizer", "the vocabulary size decides"},
     {"quantization", "the model is not imported"},
-    {"summary", "of another head"},
+    {"summary", "belongs to another head"},
     {"task_specific", "text generation only"},
-    {"label", "of another head"},
+    {"label", "belongs to another head"},
     {"attn_impl", "the kernel profile decides"},
-    {"output_", "what a call returns"},
+    {"output_", "an output option"},
     {"time_step", "constants of the step size change no size"},
     {"residual_in_fp32", "the kernel profile decides"},
     {"fused_add_norm", "the kernel profile decides"},
-    {"rms_norm", "which kernel normalises"},
+    {"rms_norm", "choice of the normalisation kernel"},
 };
 
 std::string reason_for(const std::string& key) {
@@ -177,8 +177,7 @@ void HfReader::only(const char* key, bool accepted, const char* why) {
   const json* found = value(key);
   if (!found) return;
   if (found->is_null()) return ignore(key, "not set");
-  if (found->is_boolean() && found->get<bool>() == accepted)
-    return recognise(key, "as in the blocks of this family");
+  if (found->is_boolean() && found->get<bool>() == accepted) return recognise(key, "the supported value");
   problem(ProblemCode::HfUnsupportedVariant, key, "\"" + scope_ + key + "\" is " + shown(key) + ": " + why,
           accepted ? "true" : "false");
 }
@@ -199,10 +198,9 @@ void HfReader::activation(std::initializer_list<const char*> keys,
   if (good) return recognise(given, "activation function");
   std::string list;
   for (const char* word : accepted) list += (list.empty() ? "" : ", ") + std::string(word);
-  problem(
-      ProblemCode::HfUnsupportedVariant, given,
-      "\"" + scope_ + given + "\" is " + shown(given) + ", but the MLP of this family has another activation",
-      list);
+  problem(ProblemCode::HfUnsupportedVariant, given,
+          "\"" + scope_ + given + "\" is " + shown(given) + ", which the MLP of this family does not support",
+          list);
 }
 
 std::string HfReader::text_or(const std::string& key, const std::string& fallback) const {

@@ -91,7 +91,7 @@ class Reader {
     const std::string first = count_expert(std::string(in_language_model(name)));
     const auto [it, added] = rules_.named.emplace(first, *format);
     if (!added && it->second != *format)
-      note("the experts of a layer differ: the format of the first counts");
+      note("the experts of a layer differ; the format of the first expert applies to all");
   }
 
   // Experts of one layer share an entry.
@@ -123,7 +123,7 @@ class Reader {
     const json* block = member(object_, "weight_block_size");
     if (!block) return WeightFormat::FP8;
     if (*block != json::array({128, 128}))
-      note("blocks of " + block->dump() + " have no format: they count as blocks of 128 x 128");
+      note("blocks of " + block->dump() + " have no format, so they count as blocks of 128 x 128");
     return text(object_, "scale_fmt") == "ue8m0" ? WeightFormat::FP8BlockE8M0 : WeightFormat::FP8Block;
   }
 

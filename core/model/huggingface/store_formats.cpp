@@ -140,7 +140,7 @@ std::string store_formats(const QuantizationRules& rules, const std::string& mod
   for (const auto& [module, count] : rules.listed_experts)
     if (model.experts > 0 && count != model.experts) {
       out += "; the file names " + std::to_string(count) + " of " + std::to_string(model.experts) +
-             " experts of " + module + ": all of them have this format";
+             " experts of " + module + "; all experts get this format";
       break;
     }
   return out;

@@ -103,6 +103,16 @@ class DesignSymbolsTest : public QObject {
     QCOMPARE(device_mesh(design).degree(static_cast<MeshAxis>(axis)), int64_t{std::max(1, number)});
   }
 
+  // Xr counts the experts of a router, those without computation included. Other models have no such symbol.
+  void all_routes() {
+    Design design = default_design();
+    apply_preset(design, "mixtral-8x7b");
+    QCOMPARE(value(bind_symbols(design), "X"), int64_t{8});
+    QCOMPARE(value(bind_symbols(design), "Xr"), int64_t{-1});
+    apply_preset(design, "longcat-flash");
+    QCOMPARE(value(bind_symbols(design), "Xr"), int64_t{512 + 256});
+  }
+
   void symbols() {
     Design design = default_design();
     design.model.vocab = 128001;

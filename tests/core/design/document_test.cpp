@@ -189,7 +189,7 @@ void DocumentTest::refused_data() {
   row("format is a text", "\"shardscape\": 1", "\"shardscape\": \"1\"", "small.json:2",
       ProblemCode::UnknownFormat, "\"shardscape\": 1");
   row("other JSON", "\"shardscape\": 1,", "", "small.json:1", ProblemCode::WrongKindOfFile,
-      "\"shardscape\": 1");
+      "a file that File > Save design has written");
   row("config.json", "\"shardscape\": 1,", "\"model_type\": \"llama\",", "small.json:2",
       ProblemCode::WrongKindOfFile, "import");
   row("comma missing", "\"tp\": 4,", "\"tp\": 4", "small.json:7", ProblemCode::JsonSyntax, "JSON object");

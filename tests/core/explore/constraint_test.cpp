@@ -173,7 +173,7 @@ void ConstraintTest::bad_constraints_data() {
   QTest::newRow("no comparison") << "tp*pp"
                                  << "comparison";
   QTest::newRow("left over") << "tp<=8 pp"
-                             << "follows the end";
+                             << "is not expected after the end";
   QTest::newRow("open") << "(tp+1<=8"
                         << "not closed";
   QTest::newRow("end") << "tp<="

@@ -335,7 +335,7 @@ class AllocatorTest : public QObject {
     int told = 0;
     for (int64_t gigabytes = 40; gigabytes < 80; ++gigabytes) {
       const auto [fits, warning] = warned(gigabytes);
-      told += fits && warning && warning->find("expandable segments only") != std::string::npos;
+      told += fits && warning && warning->find("only with expandable segments") != std::string::npos;
     }
     QVERIFY(told > 0);
     const auto [small, none] = warned(40);
@@ -360,9 +360,9 @@ class AllocatorTest : public QObject {
     memory.fits = true;
     Fragmentation use;
     use.expandable.fits = false;
-    QVERIFY(segments_warning(memory, use)->find("native segments only") != std::string::npos);
+    QVERIFY(segments_warning(memory, use)->find("only with native segments") != std::string::npos);
     use.native.fits = false;
-    QVERIFY(segments_warning(memory, use)->find("in native and in expandable") != std::string::npos);
+    QVERIFY(segments_warning(memory, use)->find("with native and with expandable") != std::string::npos);
   }
 
   // Under torch.distributed.pipelining a stage has a receive buffer of b S D for every microbatch and

@@ -163,7 +163,7 @@ class BlockOptionsTest : public QObject {
         << "has no option \"tall\"";
     QTest::newRow("unknown block") << "blocks/c.json"
                                    << "{'block': 'c', 'is': 'd; bias'}"
-                                   << "\"is\" names \"d\", which is no block with lines";
+                                   << "\"is\" names \"d\", which is not a block with lines";
     QTest::newRow("word behind a line")
         << "blocks/c.json" << block_text(kOptions, "'y = einsum[bsd,df->bsf](x, w) when bias'")
         << "cannot be read at column";

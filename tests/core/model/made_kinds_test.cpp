@@ -46,17 +46,17 @@ class MadeKindsTest : public QObject {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("what");
     QTest::newRow("no kind") << "llama; 3 = layer()"
-                             << "column 8: \"3\" is no name";
+                             << "column 8: \"3\" is not the name";
     QTest::newRow("no parentheses") << "llama; a = layer"
                                     << "column 12: \"layer\" does not say";
     QTest::newRow("part") << "llama; a = layer(mixr = moe)"
                           << "column 18: \"mixr\" is neither";
     QTest::newRow("from") << "llama; a = lair()"
-                          << "no layers \"lair\"";
+                          << "no kind of layer \"lair\"";
     QTest::newRow("mixer") << "llama; a = layer(mixer = latent_atention)"
-                           << "is no mixer; did you mean \"latent_attention\"?";
+                           << "is not a mixer; did you mean \"latent_attention\"?";
     QTest::newRow("use") << "llama; a = layer(mixer = gated_mlp)"
-                         << "\"gated_mlp\" is no mixer";
+                         << "\"gated_mlp\" is not a mixer";
     QTest::newRow("option") << "llama; a = layer(mixer = self_attention(ropes))"
                             << "did you mean \"rope\"?";
     QTest::newRow("no part") << "mamba; a = layer(feed_forward = gated_mlp)"

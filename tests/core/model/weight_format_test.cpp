@@ -47,13 +47,13 @@ class WeightFormatTest : public QObject {
     QTest::addColumn<QString>("text");
     QTest::addColumn<QString>("what");
     QTest::newRow("role") << "q=fp8, qq=fp8"
-                          << "column 8: \"qq\" is no role of weights";
+                          << "column 8: \"qq\" is not a role of weights";
     QTest::newRow("format") << "q=fp9"
-                            << "column 1: \"fp9\" is no format of weights";
+                            << "column 1: \"fp9\" is not a format of weights";
     QTest::newRow("no format") << "mlp"
                                << "column 1: \"mlp\" has no format";
     QTest::newRow("comma") << "q=fp8,,k=fp8"
-                           << "column 7: \"\" is no role of weights";
+                           << "column 7: \"\" is not a role of weights";
   }
   void mistakes() {
     QFETCH(QString, text);
@@ -108,7 +108,7 @@ class WeightFormatTest : public QObject {
     QVERIFY(std::holds_alternative<std::vector<LayerVariant>>(read));
     QCOMPARE(QString::fromStdString(layer_variants_text(std::get<0>(read))), QString::fromStdString(text));
     const auto wrong = parse_layer_variants("own: layer mlp_weights=fp9");
-    QVERIFY(std::get<Problem>(wrong).what.find("\"fp9\" is no format") != std::string::npos);
+    QVERIFY(std::get<Problem>(wrong).what.find("\"fp9\" is not a format") != std::string::npos);
     ModelSpec model;
     model.weight_formats = {{WeightRole::O, WeightFormat::FP8}, {WeightRole::Q, WeightFormat::FP8}};
     QCOMPARE(weight_formats_text(layer_model(model, std::get<0>(read)[0]).weight_formats),

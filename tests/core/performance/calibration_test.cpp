@@ -194,15 +194,15 @@ void CalibrationTest::mistakes_data() {
   QTest::newRow("no accelerator") << QByteArray(" \"accelerator\": \"gaudi3-128gb\",\n") << QByteArray()
                                   << "bad.json:1" << ProblemCode::JsonMember << "\"accelerator\" is missing";
   QTest::newRow("misspelt key") << QByteArray("\"matmul\"") << QByteArray("\"mat_mul\"") << "bad.json:4"
-                                << ProblemCode::JsonUnknownKey << "\"mat_mul\" is not known here";
+                                << ProblemCode::JsonUnknownKey << "\"mat_mul\" is not a known key";
   QTest::newRow("misspelt key inside") << QByteArray("\"scale\"") << QByteArray("\"sclae\"") << "bad.json:6"
-                                       << ProblemCode::JsonUnknownKey << "\"sclae\" is not known here";
+                                       << ProblemCode::JsonUnknownKey << "\"sclae\" is not a known key";
   QTest::newRow("dtype") << QByteArray("bfloat16") << QByteArray("bf16") << "bad.json:5"
-                         << ProblemCode::DataValue << "\"bf16\" is no type of elements";
+                         << ProblemCode::DataValue << "\"bf16\" is not an element type";
   QTest::newRow("no source") << QByteArray("\"source\": \"here\", \"tiles\"") << QByteArray("\"tiles\"")
                              << "bad.json:" << ProblemCode::JsonMember << "\"source\" is missing";
   QTest::newRow("tile") << QByteArray("[[256, 256]]") << QByteArray("[[256]]") << "bad.json:5"
-                        << ProblemCode::DataValue << "[256] is no tile";
+                        << ProblemCode::DataValue << "[256] is not a tile";
   QTest::newRow("no tiles") << QByteArray("[[256, 256]]") << QByteArray("[]") << "bad.json:5"
                             << ProblemCode::DataValue << "\"tiles\" is empty";
   QTest::newRow("scale") << QByteArray("\"scale\": 2") << QByteArray("\"scale\": \"2\"") << "bad.json:6"
@@ -338,12 +338,11 @@ void CalibrationTest::row_mistakes_data() {
                       const char* what, const char* accepted) {
     QTest::newRow(name) << code << text << QString(where) << QString(what) << QString(accepted);
   };
-  row("empty", ProblemCode::CsvColumns, "", "ops.csv:0", "no line that names the columns", "op,m,n,k,us");
+  row("empty", ProblemCode::CsvColumns, "", "ops.csv:0", "no header line", "op,m,n,k,us");
   row("no rows", ProblemCode::CsvNoRows, "op,us\n", "ops.csv:1", "no rows", "at least one");
-  row("unknown column", ProblemCode::CsvColumns, "op,us,x\nmatmul,1,2\n", "ops.csv:1", "\"x\" is no column",
-      "columns of op, us");
-  row("column twice", ProblemCode::CsvColumns, "op,us,m,m\n", "ops.csv:1", "\"m\" stands there twice",
-      "once");
+  row("unknown column", ProblemCode::CsvColumns, "op,us,x\nmatmul,1,2\n", "ops.csv:1",
+      "\"x\" is not a column", "columns of op, us");
+  row("column twice", ProblemCode::CsvColumns, "op,us,m,m\n", "ops.csv:1", "\"m\" occurs twice", "once");
   row("no times", ProblemCode::CsvColumns, "op,m,n,k\nmatmul,1,2,3\n", "ops.csv:1", "\"us\" is missing",
       "op and us");
   row("unknown op", ProblemCode::CsvRow, "op,us\n\nconvolution,1\n", "ops.csv:3", "op is \"convolution\"",
@@ -360,7 +359,8 @@ void CalibrationTest::row_mistakes_data() {
   row("a curve of one size", ProblemCode::CurveTooShort,
       "op,us,bytes,ranks\nall_to_all,5,1024,8\nall_to_all,6,1024,8\nall_gather,5,1024,8\nall_gather,5,2048,"
       "8\n",
-      "ops.csv:3", "all_to_all of 8 ranks is measured with one number of bytes", "another number of bytes");
+      "ops.csv:3", "all_to_all of 8 ranks is measured with only one number of bytes",
+      "a different number of bytes");
   row("domains that are not full", ProblemCode::CsvRow,
       "op,us,bytes,ranks,per_domain\nall_gather,5,1024,8,3\n", "ops.csv:2", "per_domain is 3",
       "a divisor of ranks, 8");

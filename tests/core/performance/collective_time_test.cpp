@@ -538,11 +538,12 @@ void CollectiveTimeTest::bad_tables_data() {
   const auto row = [](const char* name, const char* text, const char* what) {
     QTest::newRow(name) << QByteArray(text) << QByteArray(what);
   };
-  row("op", R"({"op": "gossip", "ranks": 2, "bytes": [1, 2], "us": [1, 2]})", "\"gossip\" is no collective");
+  row("op", R"({"op": "gossip", "ranks": 2, "bytes": [1, 2], "us": [1, 2]})",
+      "\"gossip\" is not a collective");
   row("one rank", R"({"op": "reduce", "ranks": 1, "bytes": [1, 2], "us": [1, 2]})", "moves no data");
   row("lengths", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1]})", "2 sizes and 1 times");
   row("order", R"({"op": "reduce", "ranks": 2, "bytes": [2, 1], "us": [1, 2]})", "do not ascend");
-  row("negative", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1, -2]})", "no positive number");
+  row("negative", R"({"op": "reduce", "ranks": 2, "bytes": [1, 2], "us": [1, -2]})", "not a positive number");
   row("domain", R"({"op": "reduce", "ranks": 8, "per_domain": 3, "bytes": [1, 2], "us": [1, 2]})",
       "with 3 in a domain");
   row("key", R"({"op": "reduce", "ranks": 8, "size": 3, "bytes": [1, 2], "us": [1, 2]})",

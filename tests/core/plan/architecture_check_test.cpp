@@ -67,8 +67,9 @@ class ArchitectureCheckTest : public QObject {
           Mistake{"dimensions", "[bsd,df->bsf](x, wg)", "[bsd,dfe->bsf](x, wg)", "wg)", "has 2 dimensions"},
           Mistake{"role", "\"wg\": \"gate\"", "\"wg\": \"gat\"", "\"gat\"", "did you mean \"gate\"?"},
           Mistake{"parameter of a role", "{\"wg\": \"gate\"", "{\"ww\": \"gate\"", "\"ww\": \"gate\"",
-                  "is no parameter"},
-          Mistake{"output", "\"output\": \"y\"", "\"output\": \"yy\"", "\"yy\"", "made by no line"}})
+                  "is not a parameter"},
+          Mistake{"output", "\"output\": \"y\"", "\"output\": \"yy\"", "\"yy\"",
+                  "not the result of any line"}})
       add(true, mistake);
   }
   void mistakes() {

@@ -296,7 +296,7 @@ void TimelineJsonTest::largeSteps() {
   QVERIFY(all.file.left_out.empty() && !all.root["otherData"].toObject().contains("left_out"));
   QCOMPARE(some.file.ops, all.file.ops / 48);
   QCOMPARE(some.file.layers, all.file.layers);
-  QVERIFY2(some.file.left_out.ends_with(" ops: those of all microbatches but 0 and 95"),
+  QVERIFY2(some.file.left_out.ends_with(" ops: those of all microbatches except 0 and 95"),
            some.file.left_out.c_str());
   QCOMPARE(some.root["otherData"].toObject()["left_out"].toString().toStdString(), some.file.left_out);
   std::set<int> with_ops;

@@ -197,10 +197,11 @@ void ConcurrentOpsTest::stepOps() {
 void ConcurrentOpsTest::timeline() {
   const auto report = trace_report(longcat(8));
   const TimelineFile file = timeline_file(report, simulate(*report), "longcat");
-  QVERIFY(file.json.find("Collectives next to compute") != std::string::npos);
+  QVERIFY(file.json.find("Collectives concurrent with compute") != std::string::npos);
   QVERIFY(file.json.find("\"tid\":6,\"ts\"") != std::string::npos);
   const auto other = trace_report(trace_design("mixtral-8x7b", 1, 1, 2, false, 2, 2));
-  QVERIFY(timeline_file(other, simulate(*other), "other").json.find("next to compute") == std::string::npos);
+  QVERIFY(timeline_file(other, simulate(*other), "other").json.find("concurrent with compute") ==
+          std::string::npos);
 }
 
 QTEST_APPLESS_MAIN(ConcurrentOpsTest)

@@ -355,16 +355,16 @@ class HelpTest : public WindowTest {
   }
 
   void everyTextIsLegible_data() {
-    QTest::addColumn<int>("mode");
-    QTest::newRow("light") << int(Theme::Mode::Light);
-    QTest::newRow("dark") << int(Theme::Mode::Dark);
+    QTest::addColumn<Theme::Mode>("mode");
+    QTest::newRow("light") << Theme::Mode::Light;
+    QTest::newRow("dark") << Theme::Mode::Dark;
   }
   void everyTextIsLegible() {
-    QFETCH(int, mode);
+    QFETCH(Theme::Mode, mode);
     openHelp();
     search("stage");
     const QString before = lineAtTop();
-    window_->setTheme(static_cast<Theme::Mode>(mode));
+    Theme::instance().setMode(mode);
     QCOMPARE(lineAtTop(), before);
     QVERIFY(!browser()->extraSelections().isEmpty());
     const Colors& colors = Theme::instance().colors();
@@ -378,7 +378,7 @@ class HelpTest : public WindowTest {
     }
     for (const QTextEdit::ExtraSelection& mark : browser()->extraSelections())
       QVERIFY(contrast(mark.format.foreground().color(), mark.format.background().color()) >= 4.5);
-    window_->setTheme(Theme::Mode::Light);
+    Theme::instance().setMode(Theme::Mode::Light);
   }
 
   void picturesFitTheColumn() {

@@ -68,7 +68,7 @@ class ModelsTest : public QObject {
       QVERIFY(report->valid());
       memory.setReport(*report, UnitSystem::Binary);
       flops.setReport(*report, 0, FlopsConvention::Counted);
-      collectives.setReport(*report, 0, UnitSystem::Decimal);
+      collectives.setReport(*report, nullptr, 0, UnitSystem::Decimal);
       QCOMPARE(memory.rowCount(), static_cast<int>(pp));
       QCOMPARE(flops.rowCount(), static_cast<int>(report->stages[0].flops.size()));
       QCOMPARE(collectives.rowCount(), static_cast<int>(report->stages[0].collectives.size()));
@@ -148,7 +148,7 @@ class ModelsTest : public QObject {
     FlopsModel flops;
     flops.setReport(*report, FlopsModel::kAllStages, FlopsConvention::Useful);
     CollectivesModel collectives;
-    collectives.setReport(*report, CollectivesModel::kAllStages, UnitSystem::Binary);
+    collectives.setReport(*report, nullptr, CollectivesModel::kAllStages, UnitSystem::Binary);
     int flops_rows = 0, collective_rows = 0;
     for (const StageReport& stage : report->stages) {
       flops_rows += static_cast<int>(stage.flops.size());
@@ -223,7 +223,7 @@ class ModelsTest : public QObject {
     ChartTable table;
     table.setTable(&model, {CollectivesModel::Stage});
     const auto report = report_of(2, 2, 2);
-    model.setReport(*report, 0, UnitSystem::Binary);
+    model.setReport(*report, nullptr, 0, UnitSystem::Binary);
     table.show();
     table.setFocus();
     QTest::keyClick(&table, Qt::Key_C, Qt::ControlModifier);

@@ -38,6 +38,17 @@ class FrameClockTest : public WindowTest {
     QTRY_VERIFY(labelSays(window_.get(), "shown in"));
   }
 
+  // Typed text takes effect after a pause. The wait begins there.
+  void theWaitForTypedTextBeginsAfterThePause() {
+    QLineEdit* field = focused("layers");
+    field->selectAll();
+    QTest::keyClicks(field, "40");
+    QTRY_COMPARE(session_->design().model.layers, 40);
+    QTRY_VERIFY(clock()->last() && clock()->last()->input == "edit");
+    QVERIFY(clock()->last()->answer);
+    press(Qt::Key_Return);
+  }
+
   void anotherViewHasNoNewFigures() {
     auto* tabs = window_->findChild<QTabWidget*>();
     const int other = tabs->currentIndex() == 1 ? 2 : 1;

@@ -71,7 +71,7 @@ class KeyboardTest : public WindowTest {
 
   // A click on a fix hides its button. The keyboard then goes back to the field that was edited.
   void focusReturnsFromANotice() {
-    QTest::keyClicks(focused("tp"), "5");
+    enter("tp", "5");
     QWidget* field = QApplication::focusWidget();
     session_->waitForReport();
     QPushButton* fix = nullptr;

@@ -56,7 +56,7 @@ class LayoutPopupTest : public WindowTest {
     openList();
     QVERIFY2(popup()->text().contains("Layouts for 8 GPUs"), qPrintable(popup()->text()));
     QVERIFY(labelSays(popup(), "Fastest") && labelSays(popup(), "tokens/s") && labelSays(popup(), "GiB"));
-    QVERIFY(labelSays(popup(), "The fastest found: "));
+    QVERIFY(labelSays(popup(), "The fastest design found, with "));
     QVERIFY(labelSays(popup(), "Least memory") || labelSays(popup(), "least memory"));
     QVERIFY(labelSays(popup(), "Simplest") || labelSays(popup(), "simplest"));
     const Design best = finder()->layouts()->found.front().design;

@@ -100,7 +100,7 @@ class MachineDialogTest : public WindowTest {
     QVERIFY(cell(row, MachineModel::Source).contains("--nic-bandwidth") && says("1 set in this design"));
     QVERIFY(!session_->setKnob("accelerator", "mi300x-192gb"));
     QVERIFY(says("AMD Instinct MI300X") &&
-            cell(row_of("NVLink latency"), MachineModel::Source).contains("ROCm/rccl"));
+            cell(row_of("Scale-up latency"), MachineModel::Source).contains("ROCm/rccl"));
     session_->undoStack()->undo();
     session_->undoStack()->undo();
     QVERIFY(says("NVIDIA H100") && !says("set in this design"));

@@ -37,6 +37,7 @@
 #include "ui/shell/problems_model.h"
 #include "ui/shell/problems_panel.h"
 #include "ui/shell/render_views.h"
+#include "ui/shell/settings.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/view_picture.h"
 #include "ui/toolkit/search_field.h"
@@ -142,7 +143,7 @@ class MainWindowTest : public WindowTest {
   }
 
   void anInvalidDesignIsReportedAndFixed() {
-    QTest::keyClicks(focused("tp"), "5");
+    enter("tp", "5");
     session_->waitForReport();
     QCOMPARE(window_->verdictStrip()->verdict(), QString("Cannot be built"));
     auto* button = window_->findChild<QPushButton*>("problems_button");
@@ -247,8 +248,7 @@ class MainWindowTest : public WindowTest {
     auto* button = window_->findChild<QPushButton*>("problems_button");
     QLineEdit* seq = focused("seq");
     QTest::keyClicks(seq, "4a");
-    session_->waitForReport();
-    QVERIFY2(button->text().contains("1 problem"), qPrintable(button->text()));
+    QTRY_VERIFY2(button->text().contains("1 problem"), qPrintable(button->text()));
     QTest::mouseClick(button, Qt::LeftButton);
     QTableView* table = window_->problemsPanel()->table();
     QCOMPARE(table->model()->rowCount(), 1);
@@ -296,7 +296,7 @@ class MainWindowTest : public WindowTest {
   void theNoticeOverAViewIsNotCut() {
     for (int view = 0; view < 5; ++view) {
       window_->showView(view);
-      QTest::keyClicks(focused("tp"), "3");
+      enter("tp", "3");
       session_->waitForReport();
       const auto* card = window_->tabs()->currentWidget()->findChild<QFrame*>("chart_notice");
       QVERIFY(card && card->isVisible());
@@ -314,7 +314,7 @@ class MainWindowTest : public WindowTest {
   // Each row is high enough for the text of its cells.
   void rowsOfTheProblemsAreNotClipped() {
     window_->actions().problems->setChecked(true);
-    QTest::keyClicks(focused("tp"), "3");
+    enter("tp", "3");
     session_->waitForReport();
     QTableView* table = window_->problemsPanel()->table();
     for (const int width : {1000, 1600, 1280}) {
@@ -519,6 +519,10 @@ class MainWindowTest : public WindowTest {
     window_->actions().dark->trigger();
     QCOMPARE(Theme::instance().mode(), Theme::Mode::Dark);
     QVERIFY(window_->actions().dark->isChecked());
+    window_->actions().system->trigger();  // the palette of this platform is light
+    QCOMPARE(Theme::instance().mode(), Theme::Mode::Light);
+    QVERIFY(window_->actions().system->isChecked() && !window_->actions().dark->isChecked());
+    QCOMPARE(settings::themeChoice(), ThemeChoice::System);
     window_->actions().light->trigger();
   }
 
@@ -530,7 +534,7 @@ class MainWindowTest : public WindowTest {
          Problem::note(ProblemCode::LayersUneven, "models/blocks/x.json:3", "odd")});
     QCOMPARE(model.rowCount(), 2);
     QCOMPARE(model.index(0, ProblemsModel::Where).data().toString(), QString("Tensor parallel (tp)"));
-    QCOMPARE(model.index(0, ProblemsModel::FixColumn).data().toString(), QString("set tp to 4"));
+    QCOMPARE(model.index(0, ProblemsModel::FixColumn).data().toString(), QString("Set tp to 4"));
     QCOMPARE(model.index(1, ProblemsModel::Where).data().toString(), QString("models/blocks/x.json:3"));
     QCOMPARE(model.index(0, ProblemsModel::What).data(Qt::ToolTipRole).toString(),
              QString("tp: wrong; accepted: right [heads-indivisible-by-tp]"));

@@ -1,17 +1,50 @@
+#include <QAbstractItemView>
 #include <QApplication>
+#include <QComboBox>
 #include <QFile>
+#include <QFrame>
+#include <QLineEdit>
+#include <QMenu>
+#include <QProcess>
+#include <QPushButton>
 #include <QRegularExpression>
 #include <QSignalSpy>
+#include <QStandardPaths>
 #include <QTest>
+#include <QtDBus/QDBusConnection>
+#include <QtDBus/QDBusVariant>
 
 #include "offscreen.h"
 #include "ui/toolkit/contrast.h"
+#include "ui/toolkit/desktop_theme.h"
 #include "ui/toolkit/icons.h"
 #include "ui/toolkit/style_sheet.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/theme_choice.h"
 
 using namespace shardscape;
 using namespace shardscape::ui;
+
+// What the portal of a desktop says of its colours.
+class Portal : public QObject {
+  Q_OBJECT
+  Q_CLASSINFO("D-Bus Interface", "org.freedesktop.portal.Settings")
+ public:
+  void prefer(uint scheme) {
+    scheme_ = scheme;
+    Q_EMIT SettingChanged(QStringLiteral("org.freedesktop.appearance"), QStringLiteral("color-scheme"),
+                          QDBusVariant(scheme));
+  }
+ public Q_SLOTS:
+  QDBusVariant Read(const QString&, const QString&) {
+    return QDBusVariant(QVariant::fromValue(QDBusVariant(scheme_)));
+  }
+ Q_SIGNALS:
+  void SettingChanged(const QString& space, const QString& key, const QDBusVariant& value);
+
+ private:
+  uint scheme_ = 1;  // dark
+};
 
 class ThemeTest : public QObject {
   Q_OBJECT
@@ -48,9 +81,89 @@ class ThemeTest : public QObject {
     Theme::instance().setMode(Theme::Mode::Dark);
     QCOMPARE(changed.count(), 1);
     QCOMPARE(QApplication::palette().color(QPalette::Window), Theme::colors(Theme::Mode::Dark).panel);
+    QWidget().ensurePolished();
     QVERIFY(qApp->styleSheet().contains("#6aa5ff"));
     Theme::instance().setMode(Theme::Mode::Light);
     QCOMPARE(QApplication::palette().color(QPalette::Window), QColor("#FFFFFF"));
+  }
+
+  // Every widget has the colours of the other mode, also one with a sheet of its own and one below it.
+  void allWidgetsChangeTheirColours() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    QWidget window;
+    auto* own = new QFrame(&window);
+    own->setStyleSheet("QFrame { border: 1px solid red; }");
+    auto* button = new QPushButton("Apply", own);
+    auto* line = new QLineEdit(&window);
+    auto* hidden = new QLineEdit(&window);  // while the theme changes
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    for (const Theme::Mode mode : {Theme::Mode::Dark, Theme::Mode::Light, Theme::Mode::Dark}) {
+      hidden->hide();
+      Theme::instance().setMode(mode);
+      hidden->show();
+      for (QWidget* widget :
+           {static_cast<QWidget*>(button), static_cast<QWidget*>(line), static_cast<QWidget*>(hidden)})
+        QCOMPARE(widget->grab().toImage().pixelColor(widget->width() / 2, 4), Theme::colors(mode).field);
+    }
+    Theme::instance().setMode(Theme::Mode::Light);
+  }
+
+  // A menu or a list over a panel has an edge that is visible without a shadow.
+  void popupsStandOut() {
+    for (const Theme::Mode mode : {Theme::Mode::Dark, Theme::Mode::Light}) {
+      Theme::instance().setMode(mode);
+      QMenu menu;
+      menu.addAction("Copy");
+      QComboBox box;
+      box.addItems({"one", "two"});
+      box.show();
+      box.showPopup();
+      menu.popup({});
+      QTest::qWait(20);
+      for (QWidget* popup : {static_cast<QWidget*>(&menu), static_cast<QWidget*>(box.view())}) {
+        const QColor edge = popup->grab().toImage().pixelColor(0, popup->height() / 2);
+        for (const QColor& below : {Theme::colors(mode).panel, Theme::colors(mode).ground})
+          QVERIFY2(contrast(edge, below) >= 1.5, qPrintable(edge.name()));
+      }
+      menu.close();
+      box.hidePopup();
+    }
+  }
+
+  void aPaletteIsLightOrDark() {
+    QCOMPARE(modeOf(QPalette(Qt::white, Qt::white)), Theme::Mode::Light);
+    QCOMPARE(modeOf(QPalette(QColor("#202020"), QColor("#202020"))), Theme::Mode::Dark);
+  }
+
+  void systemFollowsThePortal() {
+    QProcess bus;
+    bus.start(QStandardPaths::findExecutable("dbus-daemon"), {"--session", "--nofork", "--print-address"});
+    if (!bus.waitForStarted() || !bus.waitForReadyRead()) QSKIP("there is no dbus-daemon");
+    qputenv("DBUS_SESSION_BUS_ADDRESS", bus.readLine().trimmed());
+    Portal portal;
+    QDBusConnection connection = QDBusConnection::sessionBus();
+    QVERIFY(connection.registerObject("/org/freedesktop/portal/desktop", &portal,
+                                      QDBusConnection::ExportAllContents));
+    QVERIFY(connection.registerService("org.freedesktop.portal.Desktop"));
+    ThemeChooser& chooser = ThemeChooser::instance();
+    QSignalSpy changed(&chooser, &ThemeChooser::changed);
+    chooser.choose(ThemeChoice::System);
+    QCOMPARE(changed.count(), 1);
+    QCOMPARE(Theme::instance().mode(), Theme::Mode::Dark);
+    portal.prefer(2);
+    QTRY_COMPARE(Theme::instance().mode(), Theme::Mode::Light);
+    portal.prefer(1);
+    QTRY_COMPARE(Theme::instance().mode(), Theme::Mode::Dark);
+    portal.prefer(0);  // no preference: as the palette of the platform, which is light here
+    QTRY_COMPARE(Theme::instance().mode(), Theme::Mode::Light);
+    chooser.choose(ThemeChoice::Light);
+    portal.prefer(1);
+    QTest::qWait(50);
+    QCOMPARE(Theme::instance().mode(), Theme::Mode::Light);
+    QDBusConnection::disconnectFromBus(connection.name());
+    bus.kill();
+    bus.waitForFinished();
   }
 
   void styleSheetIsWhole() {

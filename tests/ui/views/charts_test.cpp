@@ -8,14 +8,19 @@
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTest>
+#include <cmath>
+#include <limits>
 
 #include "memory/estimate.h"
 #include "offscreen.h"
+#include "plan/collective_rows.h"
+#include "ui/inspector/communication_inspection.h"
 #include "ui/plot/bar_paint.h"
 #include "ui/plot/chart_notice.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/rank_spin_box.h"
 #include "ui/plot/stage_chart.h"
+#include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/communication/collectives_model.h"
 #include "ui/views/communication/communication_view.h"
@@ -168,6 +173,7 @@ class ChartsTest : public QObject {
       const StageReport& of = session.report()->stages[static_cast<size_t>(stage)];
       const auto near = [](double a, Wide b) { return std::fabs(a - to_double(b)) <= 1e-9 * to_double(b); };
       QVERIFY(near(memory.chart()->data().total(stage), memory_in_use(*session.report(), stage)));
+      compute.setQuantity(ComputeView::Quantity::Flops);
       QVERIFY(near(compute.chart()->data().total(stage), of.flops_total));
       QVERIFY(near(communication.chart()->data().total(stage), of.bytes_sent_total));
     }
@@ -223,6 +229,7 @@ class ChartsTest : public QObject {
     Session session;
     SelectionState state(&session);
     set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    session.waitForEstimate();
     MemoryView memory(&state);
     ComputeView compute(&state);
     CommunicationView communication(&state);
@@ -256,6 +263,138 @@ class ChartsTest : public QObject {
       Q_EMIT view.chart()->barSelected(0, series);
       QVERIFY2(!state.inspection().why.isEmpty(), qPrintable(state.inspection().title));
     }
+  }
+
+  // The bars of time are the communication and the exposed communication of the simulated step.
+  void communicationTimeIsThatOfTheStep() {
+    Session session;
+    SelectionState state(&session);
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    session.waitForEstimate();
+    CommunicationView view(&state);
+    open(view);
+    const double bytes = view.chart()->data().total(0);
+    QTest::mouseClick(view.quantityControl()->button(1), Qt::LeftButton);
+    QCOMPARE(view.quantity(), CommunicationView::Quantity::Time);
+    const Simulation& simulation = *session.estimate()->simulation;
+    const BarData& data = view.chart()->data();
+    bool hidden_anywhere = false;
+    for (int stage = 0; stage < 2; ++stage) {
+      const StageTimes& times = simulation.stages[static_cast<size_t>(stage)];
+      double exposed = 0;
+      for (size_t series = 0; series < data.series.size(); ++series) {
+        const bool hidden = data.series[series].fill == BarFill::Hatched;
+        QCOMPARE(hidden, data.series[series].label.endsWith(QStringLiteral(", hidden")));
+        const double value = data.values[static_cast<size_t>(stage)][series];
+        QVERIFY(value >= 0);
+        if (!hidden) exposed += value;
+        hidden_anywhere = hidden_anywhere || (hidden && value > 0);
+      }
+      QVERIFY(std::fabs(data.total(stage) - times.communication) <= 1e-9 * times.communication);
+      QVERIFY(std::fabs(exposed - times.exposed) <= 1e-9 * times.communication);
+    }
+    QVERIFY(hidden_anywhere);
+    // A segment explains its group; the keyboard switches back.
+    Q_EMIT view.chart()->barSelected(0, 0);
+    QVERIFY(!state.inspection().figures.isEmpty());
+    QVERIFY(state.inspection().figures[0].second.contains(QStringLiteral("exposed")));
+    view.quantityControl()->button(0)->setFocus();
+    QTest::keyClick(view.quantityControl()->button(0), Qt::Key_Space);
+    QCOMPARE(view.quantity(), CommunicationView::Quantity::Bytes);
+    QCOMPARE(view.chart()->data().total(0), bytes);
+    view.setAlternativeShown(true);
+    QVERIFY(!view.quantityControl()->isVisible());
+  }
+
+  // The table and the inspector show the times of the simulation, for every row.
+  void collectivesHaveTimes() {
+    Session session;
+    SelectionState state(&session);
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    session.waitForEstimate();
+    CommunicationView view(&state);
+    open(view);
+    const StageReport& stage = session.report()->stages[0];
+    const Simulation& simulation = *session.estimate()->simulation;
+    QCOMPARE(view.model()->rowCount(), static_cast<int>(stage.collectives.size()));
+    for (int row = 0; row < view.model()->rowCount(); ++row) {
+      const auto cell = [&](int column) {
+        return view.model()->index(row, column).data(TableModel::SortRole).toDouble();
+      };
+      const CollectiveTime& time = *time_of(&simulation, stage, stage.collectives[static_cast<size_t>(row)]);
+      QVERIFY(time.seconds > 0);
+      QCOMPARE(cell(CollectivesModel::Time), time.seconds);
+      QCOMPARE(cell(CollectivesModel::Exposed), time.exposed);
+      QCOMPARE(cell(CollectivesModel::PerCall), time.per_call);
+      QCOMPARE(cell(CollectivesModel::BusBandwidth), time.bus_rate);
+      QCOMPARE(view.model()->index(row, CollectivesModel::Level).data(TableModel::RawRole).toString(),
+               QStringLiteral("scaleup"));  // eight ranks of one node
+      Q_EMIT view.table()->rowSelected(row);
+      QStringList names;
+      for (const auto& [name, text] : state.inspection().figures) names << name;
+      QCOMPARE(names, QStringList({"Time per step", "Per call", "Bus bandwidth", "Level", "Exposed"}));
+    }
+    const QString note = view.model()
+                             ->headerData(CollectivesModel::BusBandwidth, Qt::Horizontal, Qt::ToolTipRole)
+                             .toString();
+    QVERIFY(note.contains(QStringLiteral("nccl-tests")));
+  }
+
+  // Time is the default; the parts of a stage are its kernels in the simulated step.
+  void computeTimeIsThatOfTheStep() {
+    Session session;
+    SelectionState state(&session);
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    session.waitForEstimate();
+    ComputeView view(&state);
+    open(view);
+    QCOMPARE(view.quantity(), ComputeView::Quantity::Time);
+    const Simulation& simulation = *session.estimate()->simulation;
+    for (int stage = 0; stage < 2; ++stage) {
+      const auto seconds = [&](TimeCategory category) {
+        return simulation.stages[static_cast<size_t>(stage)].seconds[static_cast<size_t>(category)];
+      };
+      const double expected = seconds(TimeCategory::MatrixProducts) + seconds(TimeCategory::Attention) +
+                              seconds(TimeCategory::MemoryBound) + seconds(TimeCategory::Optimizer);
+      QVERIFY(std::fabs(view.chart()->data().total(stage) - expected) <= 1e-9 * expected);
+    }
+    // The table is sortable by time, and each row has a figure in the inspector.
+    view.table()->sortByColumn(FlopsModel::Time, Qt::DescendingOrder);
+    double before = std::numeric_limits<double>::infinity();
+    double sum = 0;
+    for (int row = 0; row < view.table()->sorted()->rowCount(); ++row) {
+      const double
+          time = view.table()->sorted()->index(row, FlopsModel::Time).data(TableModel::SortRole).toDouble();
+      QVERIFY(time <= before);
+      before = time;
+      sum += time;
+      Q_EMIT view.table()->rowSelected(row);
+      QVERIFY2(!state.inspection().figures.isEmpty(), qPrintable(state.inspection().title));
+    }
+    QVERIFY(std::fabs(sum - view.chart()->data().total(0)) <= 1e-9 * sum);
+    QTest::mouseClick(view.quantityControl()->button(1), Qt::LeftButton);
+    QCOMPARE(view.quantity(), ComputeView::Quantity::Flops);
+    QCOMPARE(view.chart()->data().total(0), to_double(session.report()->stages[0].flops_total));
+    view.setAlternativeShown(true);
+    QVERIFY(!view.quantityControl()->isVisible());
+    view.setAlternativeShown(false);
+    QVERIFY(view.quantityControl()->isVisible());
+  }
+
+  // The picture of the design before stays until the step of the new one is simulated.
+  void timesWaitForTheEstimate() {
+    Session session;
+    SelectionState state(&session);
+    set(session, {{"tp", "2"}, {"pp", "2"}, {"dp", "2"}});
+    session.waitForEstimate();
+    ComputeView view(&state);
+    open(view);
+    QVERIFY(view.chart()->updatesEnabled());
+    set(session, {{"tp", "4"}});
+    if (!session.estimated()) QVERIFY(!view.chart()->updatesEnabled());
+    session.waitForEstimate();
+    QVERIFY(view.chart()->updatesEnabled());
+    QVERIFY(view.chart()->data().total(0) > 0);
   }
 
   void everyFlopsRowAndSegmentExplainsItself() {

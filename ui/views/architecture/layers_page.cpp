@@ -430,7 +430,7 @@ QString LayersPage::enterSize(int row, const QString& kind, const QString& text)
   if (!text.isEmpty()) {
     const NumberText read = parse_number(text.toStdString(), true);
     if (read.fault != NumberFault::None || read.value < size.min || read.value > size.max)
-      return tr("%1: \"%2\" is no whole number from %3 to %4")
+      return tr("%1: \"%2\" is not a whole number from %3 to %4")
           .arg(QString::fromUtf8(size.label), text, qt(grouped(size.min)), qt(grouped(size.max)));
     value = read.value;
     if (*value == session_->design().model.*size.member) value.reset();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "design/cluster.h"
 #include "plan/rank_mesh.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
@@ -15,7 +16,8 @@ void MeshCanvas::setMesh(std::shared_ptr<const Report> report, std::vector<RankG
                          int chosen) {
   if (report != report_) {
     report_ = std::move(report);
-    grid_ = report_ ? std::make_unique<MeshGrid>(mesh_of(*report_), report_->design.cluster.gpus_per_node)
+    grid_ = report_ ? std::make_unique<MeshGrid>(mesh_of(*report_), report_->design.cluster.gpus_per_node,
+                                                 scaleup_domain(report_->design))
                     : nullptr;
   }
   groups_ = std::move(groups);

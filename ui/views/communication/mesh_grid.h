@@ -13,9 +13,11 @@ struct MeshPlace {
 
 class MeshGrid {
  public:
-  MeshGrid(const DeviceMesh& mesh, int64_t gpus_per_node)
+  // domain: ranks of a scale-up domain. A domain of several nodes is a rack.
+  MeshGrid(const DeviceMesh& mesh, int64_t gpus_per_node, int64_t domain = 0)
       : mesh_(mesh),
         gpus_per_node_(gpus_per_node),
+        ranks_per_rack_(domain > gpus_per_node ? domain : 0),
         // Neighbouring columns are neighbouring ranks: the axis that varies faster is the minor one.
         minor_(mesh.with(0, MeshAxis::Dp, 1) < mesh.with(0, MeshAxis::Cp, 1) ? MeshAxis::Dp : MeshAxis::Cp),
         major_(minor_ == MeshAxis::Dp ? MeshAxis::Cp : MeshAxis::Dp) {}
@@ -27,6 +29,11 @@ class MeshGrid {
   int64_t cells() const { return mesh_.degree(MeshAxis::Tp); }
   int64_t gpusPerNode() const { return gpus_per_node_; }
   int64_t node(int64_t rank) const { return rank / gpus_per_node_; }
+  bool hasRacks() const { return ranks_per_rack_ > 0; }
+  int64_t ranksPerRack() const { return ranks_per_rack_; }
+  int64_t rack(int64_t rank) const { return rank / ranks_per_rack_; }  // only with racks
+  // The number whose parity colours the ground: of the rack, else of the node.
+  int64_t ground(int64_t rank) const { return hasRacks() ? rack(rank) : node(rank); }
 
   MeshPlace place(int64_t rank) const {
     return {mesh_.coordinate(rank, MeshAxis::Pp),
@@ -42,7 +49,7 @@ class MeshGrid {
 
  private:
   DeviceMesh mesh_;
-  int64_t gpus_per_node_;
+  int64_t gpus_per_node_, ranks_per_rack_;
   MeshAxis minor_, major_;
 };
 

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "ui/inspector/communication_inspection.h"
 #include "ui/toolkit/contrast.h"
@@ -43,12 +44,16 @@ class MeshPainter {
                   Qt::AlignLeft | Qt::AlignVCenter, text);
       x = swatch.right() + 6 + advance + 16;
     };
-    entry(colors_.accent, colors_.accent, 1, tr("rank %1").arg(d_.selected));
+    entry(colors_.accent, colors_.accent, 1, tr("rank %1").arg(grouped_text(d_.selected)));
     if (group_) entry(member_fill(), edge(), 2, tr("its %1 group").arg(text_of(group_->name)));
     entry(node_tint(false, d_.ground), colors_.line, 1, {});
     x -= 18;
     entry(node_tint(true, d_.ground), colors_.line, 1,
-          tr("nodes of %1").arg(counted_text(grid_.gpusPerNode(), tr("rank"), tr("ranks"))));
+          grid_.hasRacks()
+              ? tr("racks of %1, in nodes of %2")
+                    .arg(counted_text(grid_.ranksPerRack(), tr("rank"), tr("ranks")),
+                         grouped_text(grid_.gpusPerNode()))
+              : tr("nodes of %1").arg(counted_text(grid_.gpusPerNode(), tr("rank"), tr("ranks"))));
   }
 
   void detail() {
@@ -125,6 +130,14 @@ class MeshPainter {
     return {tr("dp %1, cp %2").arg(dp, cp), dp + u'/' + cp};
   }
 
+  QStringList nodeTexts(int64_t rank) const {
+    const QString node = grouped_text(grid_.node(rank));
+    QStringList out{tr("node %1").arg(node), tr("n%1").arg(node)};
+    if (!grid_.hasRacks()) return out;
+    const QString rack = grouped_text(grid_.rack(rank));
+    return QStringList{tr("rack %1, node %2").arg(rack, node), tr("r%1 n%2").arg(rack, node)} + out;
+  }
+
   // One line of cells: grounds of nodes with their names, then the ranks.
   void cells(int64_t stage, int64_t line) {
     const MeshWindow& w = layout_.window();
@@ -136,11 +149,13 @@ class MeshPainter {
       }
     }
     const double top = layout_.line(stage, line).top();
-    // Alternates by the number of the node. Neighbouring nodes always differ, even if a line has only every
-    // second node.
-    bool strong = grid_.node(ranks.front().first) % 2 == 0;
+    // Alternates by the number of the node or rack. Neighbours always differ, even if a line has only every
+    // second one.
+    bool strong = grid_.ground(ranks.front().first) % 2 == 0;
+    int64_t before = -1;
     for (size_t first = 0, next = 0; first < ranks.size(); first = next) {
-      strong = !strong;
+      if (const int64_t ground = grid_.ground(ranks[first].first); std::exchange(before, ground) != ground)
+        strong = !strong;
       const QColor tint = node_tint(strong, d_.ground);
       const int64_t node = grid_.node(ranks[first].first);
       while (next < ranks.size() && grid_.node(ranks[next].first) == node) ++next;
@@ -151,7 +166,7 @@ class MeshPainter {
       p_.setPen(readable(colors_.secondary, tint));
       const QRectF strip(run.left() + 5, top, run.width() - 10, MeshLayout::kNodeStrip);
       p_.drawText(strip, Qt::AlignLeft | Qt::AlignVCenter,
-                  fitted({tr("node %1").arg(node), tr("n%1").arg(node)}, strip.width()));
+                  fitted(nodeTexts(ranks[first].first), strip.width()));
     }
     for (const auto& [rank, rect] : ranks) cell(rank, rect);
   }
@@ -172,7 +187,7 @@ class MeshPainter {
     }
     p_.setFont(Theme::instance().uiFont(11.5, selected || member ? QFont::DemiBold : QFont::Normal));
     p_.setPen(readable(selected ? d_.ground : member ? colors_.text : colors_.secondary, ground));
-    p_.drawText(rect, Qt::AlignCenter, QString::number(rank));
+    p_.drawText(rect, Qt::AlignCenter, grouped_text(rank));
   }
 
   QRectF inner(const MeshBlock& block) const {
@@ -181,11 +196,12 @@ class MeshPainter {
                                                                              : rect;
   }
 
-  // Neighbouring blocks of one node are one rectangle. Blocks with several nodes have one ground colour.
+  // Neighbouring blocks of one node or rack are one rectangle. Blocks with several have one ground colour.
   void blocks(int64_t band) {
     const auto node_of = [&](int64_t index) -> int64_t {
       const MeshBlock block{band, index};
-      const int64_t first = grid_.node(layout_.firstRank(block)), last = grid_.node(layout_.lastRank(block));
+      const int64_t first = grid_.ground(layout_.firstRank(block)),
+                    last = grid_.ground(layout_.lastRank(block));
       return first == last ? first : -1;
     };
     const QColor even = mixed(d_.ground, colors_.text, 0.09);
@@ -265,7 +281,7 @@ MeshLayout paint_mesh(QPainter* painter, const QRectF& rect, const MeshDrawing& 
   const QRectF words = QFontMetricsF(font).boundingRect(QRectF(rect.left(), rect.top(), rect.width(), 200),
                                                         Qt::TextWordWrap, sentence);
   const QRectF legend(rect.left(), words.bottom() + 3, rect.width(), kLegendLine);
-  const double widest = QFontMetricsF(small).horizontalAdvance(QString::number(drawing.grid->ranks() - 1));
+  const double widest = QFontMetricsF(small).horizontalAdvance(grouped_text(drawing.grid->ranks() - 1));
   MeshLayout layout(*drawing.grid, QRectF(QPointF(rect.left(), legend.bottom() + 4), rect.bottomRight()),
                     widest, drawing.selected, before);
   if (!painter) return layout;

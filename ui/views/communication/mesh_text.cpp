@@ -16,11 +16,19 @@ constexpr size_t kMostListed = 16;  // the most members that the inspector lists
 
 QString tr(const char* text) { return QCoreApplication::translate("MeshText", text); }
 
-// Rank numbers are names: no thousands separators, as in the rank field.
-QString rank_name(int64_t rank) { return QString::number(rank); }
+QString rank_name(int64_t rank) { return grouped_text(rank); }
+
+// "node 588", "node 17 of rack 1".
+QString node_name(const MeshGrid& grid, int64_t rank) {
+  const QString node = tr("node %1").arg(grouped_text(grid.node(rank)));
+  return grid.hasRacks() ? tr("%1 of rack %2").arg(node, grouped_text(grid.rack(rank))) : node;
+}
 
 QString nodes_text(const MeshGrid& grid, const RankGroup& group) {
-  if (group.nodes == 1) return tr("inside node %1").arg(grid.node(group.ranks.front()));
+  if (group.nodes == 1) return tr("inside %1").arg(node_name(grid, group.ranks.front()));
+  if (grid.hasRacks() && group.domains == 1)
+    return tr("inside rack %1").arg(grouped_text(grid.rack(group.ranks.front())));
+  if (grid.hasRacks()) return tr("over %1").arg(counted_text(group.domains, tr("rack"), tr("racks")));
   return tr("over %1").arg(counted_text(group.nodes, tr("node"), tr("nodes")));
 }
 
@@ -52,10 +60,16 @@ QString group_why(const Report& report, const MeshGrid& grid, const RankGroup& g
     lines << tr("The ranks are consecutive.");
   else if (stride > 1)
     lines << tr("Neighbouring members are %1 ranks apart.").arg(grouped_text(stride));
-  lines << (group.nodes == 1
-                ? tr("All ranks are in one node: nothing crosses the network between nodes.")
-                : tr("A node has %1 consecutive ranks, so this group crosses the network between nodes.")
-                      .arg(grouped_text(grid.gpusPerNode())));
+  if (grid.hasRacks())
+    lines << (group.domains == 1
+                  ? tr("All ranks are in one rack: nothing crosses the network between racks.")
+                  : tr("A rack has %1 consecutive ranks, so this group crosses the network between racks.")
+                        .arg(grouped_text(grid.ranksPerRack())));
+  else
+    lines << (group.nodes == 1
+                  ? tr("All ranks are in one node: nothing crosses the network between nodes.")
+                  : tr("A node has %1 consecutive ranks, so this group crosses the network between nodes.")
+                        .arg(grouped_text(grid.gpusPerNode())));
   lines.removeAll(QString());
   return lines.join(u' ');
 }
@@ -86,8 +100,8 @@ void add_place(const Report& report, const MeshGrid& grid, int64_t rank, Inspect
   const QStringList places = text_of(rank_text(report, rank)).split(QStringLiteral(" | "));
   inspection.rows.append({tr("Rank %1").arg(rank_name(rank)), places.first()});
   if (places.size() > 1) inspection.rows.append({tr("Place on the expert mesh"), places.last()});
-  inspection.rows.append({tr("Node"), tr("node %1, GPU %2 of %3")
-                                          .arg(grid.node(rank))
+  inspection.rows.append({tr("Node"), tr("%1, GPU %2 of %3")
+                                          .arg(node_name(grid, rank))
                                           .arg(rank % grid.gpusPerNode() + 1)
                                           .arg(std::min(grid.gpusPerNode(), grid.ranks()))});
 }
@@ -114,8 +128,8 @@ QString rank_tip(const Report& report, const MeshGrid& grid, int64_t rank, int64
     if (rank != selected && group.contains(rank)) shared.append(text_of(group.name));
   }
   QStringList lines{tr("<b>rank %1</b>").arg(rank_name(rank)), text_of(rank_text(report, rank)),
-                    tr("node %1, GPU %2 of %3")
-                        .arg(grid.node(rank))
+                    tr("%1, GPU %2 of %3")
+                        .arg(node_name(grid, rank))
                         .arg(rank % grid.gpusPerNode() + 1)
                         .arg(std::min(grid.gpusPerNode(), grid.ranks()))};
   if (!shared.isEmpty())
@@ -136,8 +150,9 @@ QString block_tip(const MeshGrid& grid, const MeshLayout& layout, const MeshBloc
   QStringList lines{
       QStringLiteral("<b>%1</b>").arg(title),
       stages + QStringLiteral(", ") +
-          (node == end ? tr("node %1").arg(node)
-                       : tr("nodes %1 to %2").arg(std::min(node, end)).arg(std::max(node, end)))};
+          (node == end ? node_name(grid, first)
+                       : tr("nodes %1 to %2")
+                             .arg(grouped_text(std::min(node, end)), grouped_text(std::max(node, end))))};
   if (members > 0)
     lines << tr("%1 of the %2 group").arg(counted_text(members, tr("member"), tr("members")), group);
   return lines.join(QStringLiteral("<br>"));
@@ -163,11 +178,13 @@ Inspection inspect_rank_group(const Report& report, const MeshGrid& grid, int64_
     for (const int64_t member : group.ranks) all.append(rank_name(member));
     inspection.rows.append({tr("Members"), all.join(QStringLiteral(", "))});
   }
-  inspection.rows.append({tr("Nodes"), group.nodes == 1 ? tr("node %1").arg(grid.node(group.ranks.front()))
-                                                        : tr("%1, from node %2 to %3")
-                                                              .arg(grouped_text(group.nodes))
-                                                              .arg(grid.node(group.ranks.front()))
-                                                              .arg(grid.node(group.ranks.back()))});
+  if (grid.hasRacks()) inspection.rows.append({tr("Racks"), grouped_text(group.domains)});
+  inspection.rows.append(
+      {tr("Nodes"), group.nodes == 1
+                        ? node_name(grid, group.ranks.front())
+                        : tr("%1, from node %2 to %3")
+                              .arg(grouped_text(group.nodes), grouped_text(grid.node(group.ranks.front())),
+                                   grouped_text(grid.node(group.ranks.back())))});
   inspection.rows.append(
       {tr("Ranks per node"), group.fewest_per_node == group.most_per_node
                                  ? grouped_text(group.most_per_node)
@@ -198,13 +215,14 @@ QString mesh_csv(const Report& report, const MeshGrid& grid) {
   const std::vector<RankGroup> groups = groups_of_rank(report, 0);
   MeshAxes axes{MeshAxis::Tp, MeshAxis::Cp, MeshAxis::Dp, MeshAxis::Pp};
   for (const MeshAxis axis : expert_axes(report)) axes.push_back(axis);
-  QString text = QStringLiteral("rank,node");
+  QString text = grid.hasRacks() ? QStringLiteral("rank,node,rack") : QStringLiteral("rank,node");
   for (const MeshAxis axis : axes) text += u',' + text_of(mesh_axis_name(axis));
   for (const RankGroup& group : groups)
     text += QStringLiteral(",first rank of %1 group").arg(text_of(group.name));
   text += u'\n';
   for (int64_t rank = 0; rank < grid.ranks(); ++rank) {
     text += QString::number(rank) + u',' + QString::number(grid.node(rank));
+    if (grid.hasRacks()) text += u',' + QString::number(grid.rack(rank));
     for (const MeshAxis axis : axes) text += u',' + QString::number(mesh.coordinate(rank, axis));
     for (const RankGroup& group : groups) {
       const int64_t stage = mesh.coordinate(rank, MeshAxis::Pp);

@@ -1,25 +1,19 @@
 #include "ui/views/communication/rank_groups.h"
 
 #include <algorithm>
-#include <optional>
-#include <string_view>
+#include <utility>
 
+#include "design/cluster.h"
 #include "plan/rank_mesh.h"
 
 namespace shardscape::ui {
 namespace {
 
-// The axis with the longest name that the text starts with ("tp_kv" is one axis, not tp and kv). Two axes
-// share the name of expert replicas: one for experts with tp, one for experts with etp (folded).
-std::optional<MeshAxis> axis_at(std::string_view text, bool folded) {
-  std::optional<MeshAxis> found;
-  for (const MeshAxisRow& row : kMeshAxes) {
-    if (!text.starts_with(row.name) || (row.name.size() < text.size() && text[row.name.size()] != '_'))
-      continue;
-    const size_t known = found ? mesh_axis_name(*found).size() : 0;
-    if (row.name.size() > known || (folded && row.name.size() == known)) found = row.axis;
-  }
-  return found;
+int64_t blocks_with(const std::vector<int64_t>& ranks, int64_t block) {
+  int64_t out = 0, last = -1;
+  for (const int64_t rank : ranks)
+    if (std::exchange(last, rank / block) != rank / block) ++out;
+  return out;
 }
 
 void count_nodes(RankGroup& group, int64_t gpus_per_node) {
@@ -60,17 +54,12 @@ std::vector<std::string> group_names(const Report& report) {
 GroupRole group_role(const std::string& name, bool folded) {
   if (name == "embedding") return {{}, true};
   if (name == "mirror") return {{}, false, true};
-  GroupRole role;
-  for (size_t at = 0; at < name.size(); at += mesh_axis_name(role.axes.back()).size() + 1) {
-    const std::optional<MeshAxis> axis = axis_at(std::string_view(name).substr(at), folded);
-    if (!axis) return {};
-    role.axes.push_back(*axis);
-  }
-  return role;
+  return {axes_of_group(name, folded)};
 }
 
 std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank) {
   const DeviceMesh mesh = mesh_of(report);
+  const int64_t domain = scaleup_domain(report.design);
   std::vector<RankGroup> groups;
   for (const std::string& name : group_names(report)) {
     RankGroup group;
@@ -81,6 +70,7 @@ std::vector<RankGroup> groups_of_rank(const Report& report, int64_t rank) {
     if (!known) continue;
     group.ranks = role_group(mesh, group.role, rank);
     count_nodes(group, report.design.cluster.gpus_per_node);
+    group.domains = blocks_with(group.ranks, domain);
     groups.push_back(std::move(group));
   }
   return groups;

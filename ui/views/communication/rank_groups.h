@@ -14,6 +14,7 @@ struct RankGroup {
   GroupRole role;
   std::vector<int64_t> ranks;  // ascending; only the rank itself if its stage is not in this group
   int64_t nodes = 1, fewest_per_node = 1, most_per_node = 1;
+  int64_t domains = 1;  // scale-up domains: nodes, or racks
   bool contains(int64_t rank) const;
   bool takesPart() const { return ranks.size() > 1; }
 };

@@ -57,10 +57,48 @@ void add_row_values(Inspection& inspection, const FlopsValue& row, const StageRe
         inspectedQuantity(prefix + tr("useful"), row.useful, stage.binding, flops_text(row.useful.value)));
 }
 
+// "12.3 ms, 40.0 % of the kernels".
+QString time_text(double seconds, const StageTimes& times) {
+  return tr("%1, %2 of all kernels")
+      .arg(seconds_text(seconds), percent_text(seconds / std::max(kernel_seconds(times), 1e-30)));
+}
+
+void add_kernels(Inspection& to, const StageTimes& times, const KernelTime& row) {
+  to.figures.append({tr("Time per step"), time_text(row.seconds, times)});
+  to.figures.append(
+      {tr("Kernels"),
+       tr("%1, %2 each on average")
+           .arg(grouped_text(row.kernels),
+                seconds_text(row.seconds / static_cast<double>(std::max<int64_t>(1, row.kernels))))});
+}
+
 }  // namespace
 
-Inspection inspect_flops(const StageReport& stage, const FlopsValue& row) {
+Inspection inspect_kernels_without_flops(const StageTimes& times, const StageReport& stage,
+                                         const KernelTime& row) {
   Inspection inspection;
+  inspection
+      .title = tr("%1, %2, stage %3").arg(kernel_name(row), words(phase_name(row.phase))).arg(stage.stage);
+  inspection.subtitle = tr("one rank, one step; no FLOPs");
+  add_kernels(inspection, times, row);
+  inspection.values.append(
+      {tr("Time per step"),
+       {},
+       tr("%1 kernels · %2")
+           .arg(grouped_text(row.kernels),
+                seconds_text(row.seconds / static_cast<double>(std::max<int64_t>(1, row.kernels)))),
+       seconds_text(row.seconds)});
+  inspection.why_title = tr("Where does the time go?");
+  inspection.why = tr("These kernels move tensors and compute nothing that counts as a FLOP.");
+  return inspection;
+}
+
+Inspection inspect_flops(const Simulation* simulation, const StageReport& stage, const FlopsValue& row) {
+  Inspection inspection;
+  if (const KernelTime* time = simulation ? kernel_time(*simulation, stage, row) : nullptr)
+    add_kernels(inspection, simulation->stages[static_cast<size_t>(stage.stage)], *time);
+  else if (simulation)
+    inspection.figures.append({tr("Time per step"), tr("in the kernels of other ops")});
   inspection
       .title = tr("%1, %2, stage %3").arg(words(row.name()), words(phase_name(row.phase))).arg(stage.stage);
   inspection.subtitle = tr("one rank, one step; %1 of the counted FLOPs")
@@ -73,9 +111,14 @@ Inspection inspect_flops(const StageReport& stage, const FlopsValue& row) {
   return inspection;
 }
 
-Inspection inspect_flops_segment(const Report&, const StageReport& stage, const FlopsSegment& segment) {
+Inspection inspect_flops_segment(const Simulation* simulation, const StageReport& stage,
+                                 const FlopsSegment& segment) {
   const std::vector<const FlopsValue*> rows = flops_rows(stage, segment);
   Inspection inspection;
+  if (simulation)
+    inspection.figures.append(
+        {tr("Time per step"), time_text(segment_seconds(*simulation, stage, segment),
+                                        simulation->stages[static_cast<size_t>(stage.stage)])});
   inspection.title = tr("%1, %2, stage %3")
                          .arg(flops_group_label(segment.group), words(phase_name(segment.phase)))
                          .arg(stage.stage);
@@ -86,7 +129,9 @@ Inspection inspect_flops_segment(const Report&, const StageReport& stage, const 
     add_row_values(inspection, *row, stage,
                    rows.size() > 1 ? words(row->name()) + QStringLiteral(", ") : QString());
   }
-  inspection.subtitle = rows.empty()
+  const bool moves = rows.empty() && simulation && segment_seconds(*simulation, stage, segment) > 0;
+  inspection.subtitle = moves ? tr("one rank, one step; no FLOPs")
+                        : rows.empty()
                             ? tr("not on this stage")
                             : tr("one rank, one step; %1 of the counted FLOPs").arg(of_stage(counted, stage));
   inspection.why_title = tr("Where do they come from?");
@@ -94,11 +139,22 @@ Inspection inspect_flops_segment(const Report&, const StageReport& stage, const 
   return inspection;
 }
 
-Inspection inspect_stage_flops(const Report& report, const StageReport& stage) {
+Inspection inspect_stage_flops(const Report& report, const Simulation* simulation, const StageReport& stage) {
   Inspection inspection;
   inspection.title = tr("Compute of stage %1").arg(stage.stage);
   inspection.subtitle = tr("one rank, one step of %1")
                             .arg(counted_text(report.microbatches, tr("microbatch"), tr("microbatches")));
+  if (simulation) {
+    const StageTimes& times = simulation->stages[static_cast<size_t>(stage.stage)];
+    inspection.figures.append({tr("Time of kernels"), seconds_text(kernel_seconds(times))});
+    inspection.figures.append(
+        {tr("Of the step"), percent_text(kernel_seconds(times) / simulation->step_seconds)});
+    for (const FlopsSegment& segment : time_segments(report, simulation))
+      if (const double seconds = segment_seconds(*simulation, stage, segment); seconds > 0)
+        inspection.figures.append(
+            {QStringLiteral("%1, %2").arg(flops_group_label(segment.group), words(phase_name(segment.phase))),
+             seconds_text(seconds)});
+  }
   const ValueScale scale = flop_parts_scale(to_double(stage.flops_total));
   for (const FlopsSegment& segment : flops_segments(report, FlopsConvention::Counted)) {
     Wide sum = 0;

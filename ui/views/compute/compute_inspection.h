@@ -1,4 +1,5 @@
-// Inspector texts about FLOPs: formula, formula with numbers, value, and the origin of the FLOPs.
+// Inspector texts about kernels: their time, and FLOPs with formula, numbers, value and origin. simulation:
+// of the report; null: no times.
 #pragma once
 
 #include "plan/report.h"
@@ -7,8 +8,11 @@
 
 namespace shardscape::ui {
 
-Inspection inspect_flops(const StageReport& stage, const FlopsValue& row);
-Inspection inspect_flops_segment(const Report& report, const StageReport& stage, const FlopsSegment& segment);
-Inspection inspect_stage_flops(const Report& report, const StageReport& stage);
+Inspection inspect_flops(const Simulation* simulation, const StageReport& stage, const FlopsValue& row);
+Inspection inspect_kernels_without_flops(const StageTimes& times, const StageReport& stage,
+                                         const KernelTime& row);
+Inspection inspect_flops_segment(const Simulation* simulation, const StageReport& stage,
+                                 const FlopsSegment& segment);
+Inspection inspect_stage_flops(const Report& report, const Simulation* simulation, const StageReport& stage);
 
 }  // namespace shardscape::ui

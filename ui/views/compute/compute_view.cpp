@@ -8,15 +8,15 @@
 #include "ui/inspector/node_inspection.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/stage_chart.h"
+#include "ui/toolkit/segmented_control.h"
 #include "ui/views/compute/compute_inspection.h"
-#include "ui/views/compute/flops_bars.h"
 #include "ui/views/compute/roofline_canvas.h"
 #include "ui/views/compute/roofline_model.h"
 
 namespace shardscape::ui {
 
 ComputeView::ComputeView(SelectionState* state, QWidget* parent)
-    : ChartPage(state, tr("Compute of one rank in a step, by stage"), QStringLiteral("compute"), parent),
+    : ChartPage(state, tr("Compute time of one rank in a step, by stage"), QStringLiteral("compute"), parent),
       model_(new FlopsModel(this)),
       comparison_(
           state->session()->comparisons(), this,
@@ -28,7 +28,11 @@ ComputeView::ComputeView(SelectionState* state, QWidget* parent)
             made->roofline = shardscape::ui::roofline(*of.report, made->stage);
             return made->roofline.points.empty() ? nullptr : made;
           },
-          [this] { fillRoofline(); }) {
+          [this] { fillRoofline(); }),
+      quantity_control_(new SegmentedControl(tr("Bars show"), {tr("Time"), tr("FLOPs")}, this)) {
+  controls()->addWidget(quantity_control_);
+  connect(quantity_control_, &SegmentedControl::chosen, this,
+          [this](int index) { setQuantity(static_cast<Quantity>(index)); });
   auto* choice = new QButtonGroup(this);
   const auto add = [&](const QString& text, const QString& tip, FlopsConvention convention) {
     auto* button = new QPushButton(text, this);
@@ -54,7 +58,8 @@ ComputeView::ComputeView(SelectionState* state, QWidget* parent)
   roofline_table_->setAccessibleName(tr("Table: operations under the roofline"));
   roofline_model_ = new RooflineModel(this);
   roofline_table_->setTable(roofline_model_);
-  setAlternative(tr("Roofline"), tr("Roofline of one rank"), roofline_, roofline_table_, {counted_, useful_});
+  setAlternative(tr("Roofline"), tr("Roofline of one rank"), roofline_, roofline_table_, {quantity_control_});
+  showControls();
   connect(roofline_, &RooflineCanvas::pointSelected, this, &ComputeView::selectPoint);
   connect(roofline_table_, &ChartTable::rowSelected, this, [this](int row) {
     roofline_->setSelectedItem(static_cast<int>(roofline_->data().points.size()) - 1 - row);
@@ -63,6 +68,31 @@ ComputeView::ComputeView(SelectionState* state, QWidget* parent)
   for (const auto signal : {&Session::reportChanged, &Session::unitsChanged})
     connect(session(), signal, this, &ComputeView::fillRoofline);
   connect(state, &SelectionState::stageChanged, this, &ComputeView::fillRoofline);
+}
+
+void ComputeView::setQuantity(Quantity quantity) {
+  quantity_control_->setCurrent(static_cast<int>(quantity));
+  if (std::exchange(quantity_, quantity) == quantity) return;
+  setBarsTitle(quantity == Quantity::Time ? tr("Compute time of one rank in a step, by stage")
+                                          : tr("Compute of one rank in a step, by stage"));
+  showControls();
+  refresh(true);
+}
+
+void ComputeView::alternativeToggled() {
+  showControls();
+  fillRoofline();
+}
+
+// Counted and useful are kinds of FLOPs.
+void ComputeView::showControls() {
+  for (QPushButton* button : {counted_, useful_})
+    button->setVisible(!alternativeShown() && quantity_ == Quantity::Flops);
+}
+
+std::vector<FlopsSegment> ComputeView::segments(const Report& report) const {
+  return quantity_ == Quantity::Time ? time_segments(report, simulationOf(report))
+                                     : flops_segments(report, convention_);
 }
 
 void ComputeView::fillRoofline() {
@@ -160,10 +190,9 @@ void ComputeView::explainPoint() {
   const int unit = units_with(*filled(), state()->stage(), point).first;
   if (unit < 0) return;
   Inspection out = inspect_node(tree, tree.op_node(unit, point.op, state()->stage()), 1, Passes::Both,
-                                session()->units());
+                                session()->units(), simulationOf(*filled()));
   out.title = roofline_title(*filled(), point);
   const QVector<QPair<QString, QString>> rates{
-      {tr("takes"), QString::fromStdString(format_seconds(point.seconds))},
       {tr("FLOPs per byte"), QString::fromStdString(significant(point.intensity()))},
       {tr("achieved"), flops_text(static_cast<Wide>(point.rate())) + QStringLiteral("/s")},
       {tr("share of the roof"),
@@ -183,7 +212,7 @@ void ComputeView::explainPoint() {
 }
 
 Selection ComputeView::selectionOfBar(const Report& report, int stage, int series) const {
-  const FlopsSegment segment = flops_segments(report, convention_)[static_cast<size_t>(series)];
+  const FlopsSegment segment = segments(report)[static_cast<size_t>(series)];
   Selection selection;
   selection.kind = SelectionKind::Flops;
   selection.stage = stage;
@@ -193,6 +222,7 @@ Selection ComputeView::selectionOfBar(const Report& report, int stage, int serie
 }
 
 Selection ComputeView::selectionOfRow(const Report& report, int row) const {
+  if (static_cast<size_t>(row) >= stageOf(report).flops.size()) return {};  // kernels without FLOPs
   const FlopsValue& of = stageOf(report).flops[static_cast<size_t>(row)];
   Selection selection;
   selection.kind = SelectionKind::Flops;
@@ -205,7 +235,7 @@ Selection ComputeView::selectionOfRow(const Report& report, int row) const {
 
 bool ComputeView::marksSeries(const Report& report, const ResolvedSelection& resolved, int stage,
                               int series) const {
-  const FlopsSegment segment = flops_segments(report, convention_)[static_cast<size_t>(series)];
+  const FlopsSegment segment = segments(report)[static_cast<size_t>(series)];
   return resolved.flops(stage, segment.group, segment.phase);
 }
 
@@ -231,6 +261,11 @@ void ComputeView::setConvention(FlopsConvention convention) {
 }
 
 BarData ComputeView::bars(const Report& report) const {
+  if (quantity_ == Quantity::Time) {
+    BarData data = time_bars(report, simulationOf(report));
+    data.title = tr("Compute time of one rank in a step, by stage");
+    return data;
+  }
   BarData data = flops_bars(report, convention_);
   data.title = convention_ == FlopsConvention::Counted ? tr("Counted FLOPs of one rank in a step, by stage")
                                                        : tr("Useful FLOPs of one rank in a step, by stage");
@@ -238,30 +273,40 @@ BarData ComputeView::bars(const Report& report) const {
 }
 
 void ComputeView::fillTable(const Report& report) {
-  model_->setReport(report, state()->stage(), convention_);
+  model_->setReport(report, state()->stage(), convention_, simulationOf(report));
 }
 
 QString ComputeView::caption(const Report& report) const {
   const StageReport& stage = stageOf(report);
-  return tr("Stage %1: %2 counted, %3 useful")
-      .arg(QString::number(stage.stage), flops_text(stage.flops_total), flops_text(stage.useful_flops_total));
+  const QString flops = tr("%1 counted, %2 useful")
+                            .arg(flops_text(stage.flops_total), flops_text(stage.useful_flops_total));
+  const Simulation* simulation = simulationOf(report);
+  if (!simulation) return tr("Stage %1: %2").arg(QString::number(stage.stage), flops);
+  return tr("Stage %1: %2 of kernels; %3")
+      .arg(QString::number(stage.stage),
+           seconds_text(kernel_seconds(simulation->stages[static_cast<size_t>(stage.stage)])), flops);
 }
 
 QString ComputeView::csv(const Report& report) const {
   FlopsModel all;
-  all.setReport(report, FlopsModel::kAllStages, convention_);
+  all.setReport(report, FlopsModel::kAllStages, convention_, simulationOf(report));
   return csv_text(all);
 }
 
 Inspection ComputeView::inspectBar(const Report& report, int stage, int series) const {
   const StageReport& of = report.stages[static_cast<size_t>(stage)];
-  if (series == StageChart::kWholeStage) return inspect_stage_flops(report, of);
-  return inspect_flops_segment(report, of, flops_segments(report, convention_)[static_cast<size_t>(series)]);
+  const Simulation* simulation = simulationOf(report);
+  if (series == StageChart::kWholeStage) return inspect_stage_flops(report, simulation, of);
+  return inspect_flops_segment(simulation, of, segments(report)[static_cast<size_t>(series)]);
 }
 
 Inspection ComputeView::inspectRow(const Report& report, int row) const {
   const StageReport& stage = stageOf(report);
-  return inspect_flops(stage, stage.flops[static_cast<size_t>(row)]);
+  const Simulation* simulation = simulationOf(report);
+  const auto flops_rows = stage.flops.size(), at = static_cast<size_t>(row);
+  if (at < flops_rows) return inspect_flops(simulation, stage, stage.flops[at]);
+  return inspect_kernels_without_flops(simulation->stages[static_cast<size_t>(stage.stage)], stage,
+                                       timed_without_flops(*simulation, stage)[at - flops_rows]);
 }
 
 }  // namespace shardscape::ui

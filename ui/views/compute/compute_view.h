@@ -1,11 +1,12 @@
-// The Compute view: FLOPs of one rank of each stage in a step, by kind of op and phase, counted or useful.
-// Alternatively, the ops of a stage under the roofline.
+// The Compute view: the kernels of one rank of each stage in a step, by kind of op and phase, as time or as
+// counted or useful FLOPs. Alternatively, the ops of a stage under the roofline.
 #pragma once
 
 #include <utility>
 
 #include "ui/plot/chart_page.h"
 #include "ui/session/comparison_results.h"
+#include "ui/views/compute/flops_bars.h"
 #include "ui/views/compute/flops_model.h"
 #include "ui/views/compute/roofline_data.h"
 
@@ -15,6 +16,7 @@ namespace shardscape::ui {
 
 class RooflineCanvas;
 class RooflineModel;
+class SegmentedControl;
 
 class ComputeView : public ChartPage {
   Q_OBJECT
@@ -23,11 +25,16 @@ class ComputeView : public ChartPage {
   FlopsModel* model() const { return model_; }
   FlopsConvention convention() const { return convention_; }
   void setConvention(FlopsConvention convention);
+  enum class Quantity { Time, Flops };
+  Quantity quantity() const { return quantity_; }
+  void setQuantity(Quantity quantity);
+  SegmentedControl* quantityControl() const { return quantity_control_; }
   RooflineCanvas* roofline() const { return roofline_; }
   ChartTable* rooflineTable() const { return roofline_table_; }
   Picture picture() const override;
 
  protected:
+  bool usesTime() const override { return true; }
   BarData bars(const Report& report) const override;
   void fillTable(const Report& report) override;
   QString caption(const Report& report) const override;
@@ -41,12 +48,14 @@ class ComputeView : public ChartPage {
                    int series) const override;
   bool marksRow(const Report& report, const ResolvedSelection& resolved, int row) const override;
   void explainAgain() override;
-  void alternativeToggled() override { fillRoofline(); }
+  void alternativeToggled() override;
   void followSelection(const QObject* by) override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  std::vector<FlopsSegment> segments(const Report& report) const;  // in the order of the bars' series
+  void showControls();
   void fillRoofline();
   void fitRoofline();
   void selectPoint();
@@ -58,6 +67,8 @@ class ComputeView : public ChartPage {
   RooflineCanvas* roofline_ = nullptr;
   RooflineModel* roofline_model_ = nullptr;
   ChartTable* roofline_table_ = nullptr;
+  SegmentedControl* quantity_control_;
+  Quantity quantity_ = Quantity::Time;
   QPushButton* counted_;
   QPushButton* useful_;
   FlopsConvention convention_ = FlopsConvention::Counted;

@@ -57,31 +57,34 @@ std::vector<const FlopsValue*> flops_rows(const StageReport& stage, const FlopsS
   return rows;
 }
 
-std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention) {
+double segment_seconds(const Simulation& simulation, const StageReport& stage, const FlopsSegment& segment) {
+  double sum = 0;
+  for (const KernelTime& time : simulation.stages[static_cast<size_t>(stage.stage)].kernels)
+    if (time.phase == segment.phase && flops_group(time.kind) == segment.group) sum += time.seconds;
+  return sum;
+}
+
+namespace {
+
+// value(stage, segment): of a bar segment.
+template <typename Value>
+std::vector<FlopsSegment> segments_with(const Report& report, const Value& value) {
   std::vector<FlopsSegment> segments;
   for (int phase = 0; phase < kPhaseCount; ++phase) {
     for (const FlopsGroup group : kGroups) {
       const FlopsSegment segment{group, static_cast<Phase>(phase)};
-      const bool anywhere = std::any_of(
-          report.stages.begin(), report.stages.end(),
-          [&](const StageReport& stage) { return segment_value(stage, segment, convention) > 0; });
+      const bool anywhere = std::any_of(report.stages.begin(), report.stages.end(),
+                                        [&](const StageReport& stage) { return value(stage, segment) > 0; });
       if (anywhere) segments.push_back(segment);
     }
   }
   return segments;
 }
 
-BarData flops_bars(const Report& report, FlopsConvention convention) {
-  BarData data;
-  double largest = 0;
-  for (const StageReport& stage : report.stages)
-    largest = std::max(largest, to_double(flops_total(stage, convention)));
-  const ValueScale scale = flop_scale(largest);
-  data.unit = scale.unit;
-  data.divisor = scale.divisor;
-  data.text = [](double value) { return flops_text(static_cast<Wide>(value)); };
-  data.nothing = tr("No FLOPs on any stage.");
-  const std::vector<FlopsSegment> segments = flops_segments(report, convention);
+// The series, legend and values. largest: the tallest bar.
+template <typename Value>
+void add_segments(BarData& data, const Report& report, const std::vector<FlopsSegment>& segments,
+                  double largest, const Value& value) {
   std::vector<Phase> phases;
   for (const FlopsSegment& segment : segments) {
     const QString label = QStringLiteral("%1, %2").arg(flops_group_label(segment.group),
@@ -94,7 +97,7 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
     const bool visible = std::any_of(segments.begin(), segments.end(), [&](const FlopsSegment& segment) {
       return segment.group == group &&
              std::any_of(report.stages.begin(), report.stages.end(), [&](const StageReport& stage) {
-               return segment_value(stage, segment, convention) >= kLeastInLegend * largest;
+               return value(stage, segment) >= kLeastInLegend * largest;
              });
     });
     if (visible) data.legend.push_back({flops_group_label(group), group_color(group)});
@@ -107,9 +110,57 @@ BarData flops_bars(const Report& report, FlopsConvention convention) {
   }
   for (const StageReport& stage : report.stages) {
     std::vector<double> values;
-    for (const FlopsSegment& segment : segments) values.push_back(segment_value(stage, segment, convention));
+    for (const FlopsSegment& segment : segments) values.push_back(value(stage, segment));
     data.values.push_back(std::move(values));
   }
+}
+
+}  // namespace
+
+std::vector<FlopsSegment> flops_segments(const Report& report, FlopsConvention convention) {
+  return segments_with(report, [&](const StageReport& stage, const FlopsSegment& segment) {
+    return segment_value(stage, segment, convention);
+  });
+}
+
+std::vector<FlopsSegment> time_segments(const Report& report, const Simulation* simulation) {
+  return segments_with(report, [&](const StageReport& stage, const FlopsSegment& segment) {
+    return segment_value(stage, segment, FlopsConvention::Counted) +
+           (simulation ? segment_seconds(*simulation, stage, segment) : 0);
+  });
+}
+
+BarData flops_bars(const Report& report, FlopsConvention convention) {
+  BarData data;
+  double largest = 0;
+  for (const StageReport& stage : report.stages)
+    largest = std::max(largest, to_double(flops_total(stage, convention)));
+  const ValueScale scale = flop_scale(largest);
+  data.unit = scale.unit;
+  data.divisor = scale.divisor;
+  data.text = [](double value) { return flops_text(static_cast<Wide>(value)); };
+  data.nothing = tr("No FLOPs on any stage.");
+  add_segments(data, report, flops_segments(report, convention), largest,
+               [&](const StageReport& stage, const FlopsSegment& segment) {
+                 return segment_value(stage, segment, convention);
+               });
+  return data;
+}
+
+BarData time_bars(const Report& report, const Simulation* simulation) {
+  BarData data;
+  double longest = 0;
+  for (size_t stage = 0; simulation && stage < simulation->stages.size(); ++stage)
+    longest = std::max(longest, kernel_seconds(simulation->stages[stage]));
+  const ValueScale scale = seconds_scale(longest);
+  data.unit = scale.unit;
+  data.divisor = scale.divisor;
+  data.text = [](double value) { return seconds_text(value); };
+  data.nothing = tr("No estimate of the step.");
+  add_segments(data, report, time_segments(report, simulation), longest,
+               [&](const StageReport& stage, const FlopsSegment& segment) {
+                 return simulation ? segment_seconds(*simulation, stage, segment) : 0;
+               });
   return data;
 }
 

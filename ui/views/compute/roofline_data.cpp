@@ -7,7 +7,7 @@
 
 #include "performance/calibration.h"
 #include "timing/machine_of.h"
-#include "timing/op_seconds.h"
+#include "timing/op_bound.h"
 #include "ui/selection/step_relations.h"
 
 namespace shardscape::ui {
@@ -72,20 +72,11 @@ Roofline roofline(const Report& report, int stage) {
     for (const Kernel& kernel : segment.kernels) {
       const Op& op = segment.op(kernel.op);
       if (is_redistribution(op.kind)) continue;
-      RooflinePoint point{s,
-                          kernel.op,
-                          0,
-                          number(kernel.moved_bytes, of.binding),
-                          seconds[static_cast<size_t>(kernel.op)].seconds,
-                          op.compute,
-                          {}};
-      for (const OpId id : kernel.ops) {
-        const Op& member = segment.op(id);
-        // Attention kernels and indexers skip masked tiles.
-        const bool masked = member.kind == OpKind::Attention || member.kind == OpKind::IndexTopK;
-        point.flops += number(masked ? member.useful_flops : member.flops, of.binding);
-        point.ops.emplace_back(s, id);
-      }
+      const KernelWork work = kernel_work(segment, kernel, of.binding);
+      RooflinePoint point{
+          s,          kernel.op, work.flops, work.bytes, seconds[static_cast<size_t>(kernel.op)].seconds,
+          op.compute, {}};
+      for (const OpId id : kernel.ops) point.ops.emplace_back(s, id);
       if (point.flops <= 0 || point.bytes <= 0 || point.seconds <= 0) continue;
       const auto [known, made] = seen.try_emplace({op.name, point.flops, point.bytes}, out.points.size());
       if (!made) {

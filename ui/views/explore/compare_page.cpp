@@ -101,7 +101,7 @@ void DifferingKnobsModel::setKnobs(const std::vector<ComparedKnob>& knobs, int d
       row.back().strong = value != knob.values.front();
     }
   }
-  std::vector<TableColumn> columns{{tr("Knobs that differ"), QStringLiteral("knob"), false, {}}};
+  std::vector<TableColumn> columns{{tr("Settings that differ"), QStringLiteral("knob"), false, {}}};
   for (int member = 0; member < designs; ++member)
     columns.push_back({Comparisons::letter(member), Comparisons::letter(member), true, {}});
   assign(std::move(columns), std::move(rows));
@@ -164,7 +164,7 @@ ComparePage::ComparePage(SelectionState* state, QWidget* parent)
   splitter_ = new PageSplitter(QStringLiteral("compare"), body_);
   rows->addWidget(splitter_, 1);
   knobs_ = new ChartTable(splitter_);
-  knobs_->setAccessibleName(tr("Table: knobs that differ"));
+  knobs_->setAccessibleName(tr("Table: settings that differ"));
   knobs_model_ = new DifferingKnobsModel(this);
   knobs_->setTable(knobs_model_);
   splitter_->addWidget(knobs_);

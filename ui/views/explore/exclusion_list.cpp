@@ -73,7 +73,7 @@ void ExclusionList::setCounts(const SearchCounts& counts) {
       counts.too_large);
   for (const auto& [text, n] : counts.unknown)
     add(QString::fromStdString(text), tr("They fit, but their objective is unknown"), n);
-  add(tr("The same as another design"), tr("The knobs that differ have no effect on these designs"),
+  add(tr("The same as another design"), tr("The settings that differ have no effect on these designs"),
       counts.repeated, false);
   std::stable_sort(reasons_.begin(), reasons_.end(),
                    [](const Reason& a, const Reason& b) { return a.count > b.count; });

@@ -290,7 +290,7 @@ void ExploreView::showState() {
     designs_->setMessage(tr("No design of this space can run. \"Left out\" in the panel says why."));
   else
     designs_->setMessage(
-        tr("Choose in the panel which knobs vary, then press Search. Every valid design that fits appears "
+        tr("Choose in the panel which settings vary, then press Search. Every valid design that fits appears "
            "here as a point."));
   showRun();
 }

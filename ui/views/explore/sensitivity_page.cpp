@@ -111,7 +111,7 @@ void SensitivityModel::setSensitivity(const Sensitivity& of, Mode mode,
       {tr("Tokens/s"), QStringLiteral("change of tokens per second (share)"), true, {}},
       {tr("Memory"), QStringLiteral("memory (bytes)"), true, {}},
       {tr("Fits"), QStringLiteral("fits"), false, {}},
-      {tr("Together with"), QStringLiteral("also"), false, tr("Knobs that must change too")}};
+      {tr("Together with"), QStringLiteral("also"), false, tr("Settings that must change too")}};
   for (const Tornado::OtherDesign& other : others) {
     const QString letter = Comparisons::letter(other.member);
     columns.push_back(
@@ -413,7 +413,7 @@ void SensitivityPage::fill() {
   const bool any = ready_;
   message_->setVisible(!any);
   message_->setText(session_->current() ? tr("Computing…") : tr("This page needs a valid design."));
-  const QString lead = kind_ == Kind::Sensitivity ? tr("One knob is changed at a time")
+  const QString lead = kind_ == Kind::Sensitivity ? tr("One setting changes at a time")
                                                   : tr("The current design with more or fewer replicas");
   const bool searching = any && kind_ == Kind::Scaling && with_best_ && !lines_ready_;
   intro_->setText(searching                     ? tr("%1; the best layouts are being searched").arg(lead)

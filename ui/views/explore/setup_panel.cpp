@@ -163,7 +163,7 @@ QWidget* SetupPanel::makeSpace() {
   auto* add = new QPushButton(tr("Add a knob"), page);
   add->setObjectName(QStringLiteral("add_dimension"));
   add->setProperty("link", true);
-  add->setToolTip(tr("Any knob of the form can vary, and the model too"));
+  add->setToolTip(tr("Every setting of the form can vary, and so can the model"));
   auto* menu = new QMenu(add);
   connect(menu, &QMenu::aboutToShow, this, [this, menu] { fillAddMenu(menu); });
   connect(add, &QPushButton::clicked, this,

@@ -22,7 +22,7 @@ constexpr double kLeastMemory = 1 << 20;   // bytes; smaller changes count as no
 
 }  // namespace
 
-Tornado::Tornado(QWidget* parent) : Canvas(QStringLiteral("tornado"), tr("Effect of single knobs"), parent) {}
+Tornado::Tornado(QWidget* parent) : Canvas(QStringLiteral("tornado"), tr("Effect of each setting"), parent) {}
 
 // The change: of tokens per second as a share, of memory in bytes.
 double Tornado::change(const Sensitivity& of, const Neighbour& neighbour) const {
@@ -75,7 +75,7 @@ void Tornado::fillRows() {
   }
   std::stable_sort(rows_.begin(), rows_.end(),
                    [&](const Row& a, const Row& b) { return swing(a) > swing(b); });
-  setMessage(sensitivity_ ? tr("No single knob changes this.") : QString());
+  setMessage(sensitivity_ ? tr("No single setting changes this.") : QString());
 }
 
 double Tornado::rowHeight() const { return kRow + kThin * static_cast<double>(others_.size()); }

@@ -10,6 +10,7 @@
 #include "ui/inspector/saved_edges.h"
 #include "ui/toolkit/graph_text.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/value_scale.h"
 
 namespace shardscape::ui {
 namespace {
@@ -216,6 +217,11 @@ void GraphCanvas::setDifferences(std::vector<DifferenceMarks> differences) {
   update();
 }
 
+void GraphCanvas::setHeat(std::shared_ptr<const GraphHeat> heat) {
+  heat_ = std::move(heat);
+  update();
+}
+
 void GraphCanvas::toggle(const NodeId& id) {
   keepInPlace(id);
   if (scene_->isExpanded(id))
@@ -261,6 +267,9 @@ void GraphCanvas::describe(const Spot& spot) {
   if (!spot.piece->detail.text.isEmpty()) text += QStringLiteral(", ") + spot.piece->detail.text;
   if (scene_->tree() && spot.id.level != NodeLevel::Stage)
     text += QStringLiteral(", ") + scene_->tree()->place_text(spot.id);
+  if (const auto share = heat_ ? heat_->share(*spot.piece, spot.id) : std::nullopt)
+    text += (heat_->of() == HeatOf::Time ? tr(", %1 of the time") : tr(", %1 of the bytes"))
+                .arg(percent_text(*share));
   if (spot.id.level == NodeLevel::Op)
     for (const DifferenceMarks& marks : differences_) {
       if (marks.otherwise.has_op(spot.piece->segment, spot.id.op))
@@ -284,13 +293,15 @@ void GraphCanvas::resizeEvent(QResizeEvent* event) {
 void GraphCanvas::paintWindow(QPainter& painter, const QRect& exposed) {
   const Colors& colors = Theme::instance().colors();
   painter.fillRect(exposed, colors.ground);
-  PaintMarks marks{selected_, hovered_, hasFocus(), nullptr, {}, &hits_, &differences_, &selected_ops_};
+  PaintMarks marks{selected_, hovered_,      hasFocus(),     nullptr,    {},
+                   &hits_,    &differences_, &selected_ops_, heat_.get()};
   if (wire_) {
     marks.selected_wire = wire_->wire;
     marks.selected_wire_around = wire_->around;
   }
   paint_sheet(painter, *sheet_, view_, exposed, scene_->fonts(), marks);
   paintSavedEdges(painter);
+  if (heat_) paint_heat_legend(painter, rect(), heat_->of());
   if (scene_->late()) {  // the shown sheet is older than the last request
     QColor veil = colors.ground;
     veil.setAlphaF(0.5f);

@@ -26,6 +26,8 @@ class GraphCanvas : public Canvas {
   void rename(const NodeId& selected) { renamed_ = selected; }
   void setDifferences(std::vector<DifferenceMarks> differences);
   const std::vector<DifferenceMarks>& differences() const { return differences_; }
+  void setHeat(std::shared_ptr<const GraphHeat> heat);  // null: colours by kind
+  const GraphHeat* heat() const { return heat_.get(); }
   // Unfolds the containers of the node, selects the node and scrolls to it.
   void reveal(const NodeId& id);
   void select(const NodeId& id);
@@ -91,6 +93,7 @@ class GraphCanvas : public Canvas {
   SearchHits hits_;
   std::vector<DifferenceMarks> differences_;
   SelectedOps selected_ops_;
+  std::shared_ptr<const GraphHeat> heat_;
   std::optional<NodeId> renamed_;
   bool at_home_ = true;  // true until a person moves the view: the view follows the window's size
 };

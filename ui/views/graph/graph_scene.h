@@ -40,6 +40,7 @@ class GraphScene : public QObject {
 
   // The tree of the shown sheet, which is one report behind during a layout.
   const GraphTree* tree() const { return shown_tree_.get(); }
+  const std::shared_ptr<const GraphTree>& sharedTree() const { return shown_tree_; }
   std::shared_ptr<const Sheet> sheet() const { return sheet_; }
   const SheetOptions& options() const { return options_; }
   const SheetFonts& fonts() const { return fonts_; }  // the fonts of the sheet

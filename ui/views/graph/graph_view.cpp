@@ -1,6 +1,7 @@
 #include "ui/views/graph/graph_view.h"
 
 #include <QActionGroup>
+#include <QComboBox>
 #include <QFrame>
 #include <QHBoxLayout>
 #include <QMenu>
@@ -52,6 +53,10 @@ GraphView::GraphView(SelectionState* state, QWidget* parent)
   new ChartNotice(session_, canvas_);
 
   connect(session_, &Session::reportChanged, this, &GraphView::takeReport);
+  connect(session_, &Session::estimateChanged, this, [this] {
+    colourNodes();
+    inspectAgain();
+  });
   connect(session_, &Session::unitsChanged, this, [this] {
     scene_->setUnits(session_->units());
     inspectAgain();
@@ -67,6 +72,7 @@ GraphView::GraphView(SelectionState* state, QWidget* parent)
     search();
     markDifferences();
     markSelected();
+    colourNodes();
     if (const auto node = std::exchange(select_next_, std::nullopt)) {
       const QScopedValueRollback<bool> guard(following_, true);
       canvas_->reveal(*node);
@@ -111,6 +117,15 @@ QWidget* GraphView::makeBar() {
   connect(notation, &SegmentedControl::chosen, this, [this](int index) { scene_->setNumbers(index == 1); });
   row->addWidget(notation);
 
+  heat_choice_ = new QComboBox(bar);
+  heat_choice_->setObjectName(QStringLiteral("heat"));
+  heat_choice_->setAccessibleName(tr("Colour of nodes"));
+  heat_choice_->setToolTip(
+      tr("Colours nodes by kind, or by their share of time or of bytes that they move (memory or links)"));
+  heat_choice_->addItems({tr("Colour: kind"), tr("Colour: time"), tr("Colour: bytes")});
+  connect(heat_choice_, &QComboBox::currentIndexChanged, this, &GraphView::colourNodes);
+  row->addWidget(heat_choice_);
+
   search_field_ = new SearchField({tr("Search ops, shapes, groups"), tr("Search")}, bar);
   search_field_->setObjectName(QStringLiteral("graph_search"));
   search_field_->setAccessibleName(tr("Search in the graph"));
@@ -149,9 +164,7 @@ QPushButton* GraphView::makeFlowButton(QWidget* bar) {
   flow_button_ = new QPushButton(bar);
   flow_button_->setObjectName(QStringLiteral("flow"));
   flow_button_->setAccessibleName(tr("Direction of stages"));
-  flow_button_->setStyleSheet(
-      QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"
-                     "QPushButton::menu-indicator { image: none; width: 0; }"));
+  flow_button_->setFixedWidth(28);
   auto* menu = new QMenu(flow_button_);
   auto* group = new QActionGroup(menu);
   const QString names[] = {tr("Auto: by the shape of the view"), tr("Top to bottom"), tr("Left to right")};
@@ -175,6 +188,16 @@ QPushButton* GraphView::makeFlowButton(QWidget* bar) {
 }
 
 void GraphView::setFlow(FlowChoice flow) { scene_->setFlow(flow); }
+
+// Without an estimate, nodes have no times; colours by kind stay until it arrives.
+void GraphView::colourNodes() {
+  const auto of = static_cast<HeatOf>(heat_choice_->currentIndex());
+  const GraphTree* tree = scene_->tree();
+  const Simulation* simulation = tree ? session_->simulationOf(tree->report()) : nullptr;
+  if (!tree || of == HeatOf::Kind || (of == HeatOf::Time && !simulation)) return canvas_->setHeat(nullptr);
+  canvas_->setHeat(std::make_shared<const GraphHeat>(
+      scene_->sharedTree(), simulation ? simulation->ops.get() : nullptr, of, scene_->options().passes));
+}
 
 QWidget* GraphView::makeDifferenceBar() {
   auto* bar = new QWidget(this);
@@ -448,7 +471,8 @@ void GraphView::inspectNode(const NodeId& id, int units) {
   inspected_units_ = units;
   inspected_wire_ = {};
   if (!isVisible()) return;  // another view fills the inspector
-  Inspection of = inspect_node(*scene_->tree(), id, units, scene_->options().passes, session_->units());
+  Inspection of = inspect_node(*scene_->tree(), id, units, scene_->options().passes, session_->units(),
+                               session_->simulationOf(scene_->tree()->report()));
   if (!difference_bar_->isHidden() && choice_->member() > 0)
     of.title = QStringLiteral("%1: %2").arg(Comparisons::letter(choice_->member()), of.title);
   addComparedValues(of, id);

@@ -13,6 +13,7 @@
 #include "ui/views/graph/graph_scene.h"
 #include "ui/views/graph/graph_search.h"
 
+class QComboBox;
 class QPushButton;
 
 namespace shardscape::ui {
@@ -34,6 +35,7 @@ class GraphView : public QWidget {
   void waitForGraph() { scene_->waitForSheet(); }  // blocks until the present report is drawn
   GraphScene* scene() { return scene_; }
   GraphCanvas* canvas() { return canvas_; }
+  QComboBox* heatChoice() { return heat_choice_; }
   DesignChoice* designChoice() { return choice_; }
   FlowChoice flow() const { return scene_->flowChoice(); }
   void setFlow(FlowChoice flow);                         // how stages follow each other
@@ -71,6 +73,7 @@ class GraphView : public QWidget {
   void inspectAgain();
   void followSelection(const QObject* by);  // shows a selection of another view
   void markSelected();
+  void colourNodes();  // by the chosen quantity
   static NodeId nodeOf(const Selection& selection, const GraphTree& tree);
   static Selection selectionFor(const NodeId& id, int units);  // Nothing for a stage node
   std::shared_ptr<const Report> shown() const;
@@ -82,6 +85,7 @@ class GraphView : public QWidget {
   GraphScene* scene_;
   GraphCanvas* canvas_;
   SegmentedControl* passes_ = nullptr;
+  QComboBox* heat_choice_ = nullptr;
   SearchField* search_field_ = nullptr;
   QWidget* difference_bar_ = nullptr;
   DesignChoice* choice_ = nullptr;

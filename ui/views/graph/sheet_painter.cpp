@@ -77,10 +77,12 @@ class Painting {
       const QRectF rect = piece.rect.translated(at);
       if (!view_.map(rect).intersects(clip_)) continue;
       const NodeId id = full_id(piece, container);
+      const std::optional<double> share = marks_.heat ? marks_.heat->share(piece, id) : std::nullopt;
+      const std::optional<QColor> heat = share ? std::optional(heat_color(*share)) : std::nullopt;
       if (near())
-        near_piece(piece, rect);
+        near_piece(piece, rect, heat);
       else
-        far_piece(piece, rect);
+        far_piece(piece, rect, heat);
       mark(piece, id, rect);
       if (piece.inside) this->sheet(*piece.inside, rect.topLeft() + piece.inside_at, id);
     }
@@ -147,7 +149,7 @@ class Painting {
     painter_.restore();
   }
 
-  void near_piece(const Piece& piece, const QRectF& rect) {
+  void near_piece(const Piece& piece, const QRectF& rect, const std::optional<QColor>& heat) {
     const QRectF box = view_.map(rect);
     const double corner = kCorner * std::min(1.0, view_.zoom);
     const bool pill = piece.shape == PieceShape::Pill;
@@ -156,26 +158,29 @@ class Painting {
       frame(box, corner + 2);
     } else if (pill) {
       painter_.setPen(QPen(communicates ? inks_.pill_line : inks_.line, 1));
-      painter_.setBrush(communicates ? inks_.pill : inks_.plain_pill);
+      painter_.setBrush(heat ? *heat : communicates ? inks_.pill : inks_.plain_pill);
       painter_.drawRoundedRect(box, box.height() / 2, box.height() / 2);
     } else {
       painter_.setPen(QPen(inks_.line, 1));
       // A card that is too small for text shows the colour of its op.
       const bool wordless = view_.zoom < kTitleZoom && piece.kind >= 0;
-      painter_.setBrush(wordless ? inks_.mid_kinds[static_cast<size_t>(piece.kind)] : inks_.panel);
+      painter_.setBrush(heat       ? *heat
+                        : wordless ? inks_.mid_kinds[static_cast<size_t>(piece.kind)]
+                                   : inks_.panel);
       painter_.drawRoundedRect(box, corner, corner);
       if (piece.kind >= 0)
         painter_.fillRect(QRectF(box.left(), box.top(), kEdge * view_.zoom, box.height()),
                           inks_.kinds[static_cast<size_t>(piece.kind)]);
     }
     if (view_.zoom < kTitleZoom) return;
-    if (piece.expandable) chevron(rect, piece.shape == PieceShape::Frame);
-    painter_.setPen(inks_.text);
+    const QColor ink = heat ? heat_ink(*heat) : inks_.text, pale = heat ? ink : inks_.secondary;
+    if (piece.expandable) chevron(rect, piece.shape == PieceShape::Frame, pale);
+    painter_.setPen(ink);
     const QFont& title_font = piece.shape == PieceShape::Card ? fonts_.title : fonts_.plain;
     if (piece.shape == PieceShape::Frame) painter_.setPen(inks_.secondary);
     text(piece.title, rect.topLeft(), title_font);
     if (view_.zoom < kDetailZoom) return;
-    painter_.setPen(inks_.secondary);
+    painter_.setPen(pale);
     text(piece.detail, rect.topLeft(), piece.shape == PieceShape::Frame ? fonts_.note : fonts_.detail);
   }
 
@@ -196,18 +201,18 @@ class Painting {
     painter_.drawRoundedRect(seen, corner, corner);
   }
 
-  void chevron(const QRectF& rect, bool open) {
+  void chevron(const QRectF& rect, bool open, const QColor& ink) {
     const QPointF at = view_.map(rect.topLeft() + QPointF(19, open ? kTitleBar / 2 : 18));
     const double s = 3.5 * view_.zoom;
     const QPointF closed_shape[3] = {at + QPointF(-s, -1.3 * s), at + QPointF(s, 0),
                                      at + QPointF(-s, 1.3 * s)};
     const QPointF open_shape[3] = {at + QPointF(-1.3 * s, -s), at + QPointF(1.3 * s, -s), at + QPointF(0, s)};
     painter_.setPen(Qt::NoPen);
-    painter_.setBrush(inks_.secondary);
+    painter_.setBrush(ink);
     painter_.drawPolygon(open ? open_shape : closed_shape, 3);
   }
 
-  void far_piece(const Piece& piece, const QRectF& rect) {
+  void far_piece(const Piece& piece, const QRectF& rect, const std::optional<QColor>& heat) {
     QRectF box = view_.map(rect);
     box.setSize({std::max(1.0, box.width()), std::max(1.0, box.height())});
     if (piece.shape == PieceShape::Frame) {
@@ -217,6 +222,8 @@ class Painting {
         painter_.setBrush(Qt::NoBrush);
         painter_.drawRect(box);
       }
+    } else if (heat) {
+      painter_.fillRect(box, *heat);
     } else {
       far_cards_[static_cast<size_t>(piece.kind < 0 ? kOpKindCount : piece.kind)].append(box);
     }

@@ -9,6 +9,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "ui/views/graph/graph_heat.h"
 #include "ui/views/graph/sheet.h"
 #include "ui/views/graph/sheet_walk.h"
 
@@ -67,6 +68,7 @@ struct PaintMarks {
   const SearchHits* hits = nullptr;
   const std::vector<DifferenceMarks>* differences = nullptr;
   const SelectedOps* selected_ops = nullptr;
+  const GraphHeat* heat = nullptr;  // null: colours by kind
 };
 
 void paint_sheet(QPainter& painter, const Sheet& root, const ViewTransform& view, const QRectF& clip,

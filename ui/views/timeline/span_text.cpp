@@ -136,8 +136,10 @@ Inspection inspect_item(const Report& report, const Lanes& lanes, OpDetail& deta
     out.rows.append({tr("waits for"), tr("nothing")});
   }
   if (const int row = collective_of_span(stage, lanes, index); row >= 0) {
-    const Inspection of = inspect_collective(report, stage, stage.collectives[static_cast<size_t>(row)],
-                                             units);
+    const Inspection of = inspect_collective(report, &lanes.simulation(), stage,
+                                             stage.collectives[static_cast<size_t>(row)], units);
+    out.more_title = tr("All such calls of a step");
+    out.more = of.figures;
     out.values = of.values;
     out.why_title = of.why_title;
     out.why = of.why;

@@ -192,7 +192,8 @@ QWidget* TimelineView::makeTools() {
   critical_ = new QPushButton(tr("Highlight path"), tools);
   critical_->setObjectName(QStringLiteral("critical_path"));
   critical_->setCheckable(true);
-  critical_->setToolTip(tr("Highlights the critical path: the longest path through the step, which sets the step time"));
+  critical_->setToolTip(
+      tr("Highlights the critical path: the longest path through the step, which sets the step time"));
   connect(critical_, &QPushButton::toggled, this, [this](bool on) { canvas_->setCritical(on); });
   row->addWidget(critical_);
   const auto add = [&](const QString& text, const QString& name, const QString& tip, auto action) {

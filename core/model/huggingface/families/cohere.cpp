@@ -27,7 +27,7 @@ void cohere2(Family& f) {
   f.in.size(&ModelSpec::window, "sliding_window", 4096, "the default of this family");
   f.model.layer_pattern = layer_pattern_text(listed_layers(f, kinds(f)));
   if (!f.in.absent("logit_scale")) f.in.recognise("logit_scale", "a factor on the logits");
-  f.in.only("use_qk_norm", false, "norms of queries and keys have no block in this family");
+  f.in.only("use_qk_norm", false, "norms of queries and keys are not supported in this family");
 }
 
 }  // namespace shardscape::hf

@@ -32,7 +32,7 @@ void llama_sizes(Family& f, std::optional<int64_t> head_dim, bool tied_by_defaul
   if (inner)
     f.in.size(inner, "intermediate_size");
   else if (!f.in.absent("intermediate_size"))
-    f.in.ignore("intermediate_size", "size of dense layers, which this model lacks");
+    f.in.ignore("intermediate_size", "size of dense layers; this model has none");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, tied_by_default);
   if (!f.in.absent("max_position_embeddings"))
@@ -53,7 +53,7 @@ void routed_experts(Family& f, const char* experts_key, const char* other_key, i
   const bool other = f.in.absent(experts_key) && !f.in.absent(other_key);
   f.in.size(&ModelSpec::experts, other ? other_key : experts_key, experts, kUsual);
   if (!other && !f.in.absent(other_key))
-    f.in.ignore(other_key, std::string("\"") + experts_key + "\" says it");
+    f.in.ignore(other_key, std::string("\"") + experts_key + "\" has this value");
   f.in.size(&ModelSpec::experts_per_token, "num_experts_per_tok", per_token, kUsual);
   for (const char* key : {"router_jitter_noise", "router_z_loss_coef"})
     if (!f.in.absent(key)) f.in.ignore(key, "a constant");
@@ -81,8 +81,8 @@ std::vector<std::string> listed_layers(Family& f, std::vector<std::string> usual
     return out;
   }
   f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types",
-               "it does not name the attention of every layer",
-               std::to_string(f.model.layers) + " times sliding_attention or full_attention");
+               "the value does not name the attention of every layer",
+               std::to_string(f.model.layers) + " entries, each sliding_attention or full_attention");
   return usual;
 }
 
@@ -95,7 +95,7 @@ std::vector<int64_t> per_layer_numbers(Family& f, const char* key, const char* b
     f.in.recognise(key, becomes);
     return out;
   }
-  f.in.problem(ProblemCode::HfUnsupportedVariant, key, "it has no entry for each layer",
+  f.in.problem(ProblemCode::HfUnsupportedVariant, key, "the value has no entry for each layer",
                "a list of " + std::to_string(f.model.layers) + " numbers, 0 or 1");
   return std::vector<int64_t>(static_cast<size_t>(f.model.layers));
 }
@@ -103,14 +103,14 @@ std::vector<int64_t> per_layer_numbers(Family& f, const char* key, const char* b
 void only_text(HfReader& in, const char* key, const char* accepted, const char* becomes) {
   if (in.absent(key) || in.null(key)) return;
   if (in.text_or(key, "") == accepted) return in.recognise(key, becomes);
-  in.problem(ProblemCode::HfUnsupportedVariant, key, in.shown(key) + " has no block in this family",
+  in.problem(ProblemCode::HfUnsupportedVariant, key, in.shown(key) + " is not supported in this family",
              accepted);
 }
 
 void switched_window(Family& f) {
   if (f.in.value("use_sliding_window") && *f.in.value("use_sliding_window") == json(true)) {
     f.in.assume("use_sliding_window", "false",
-                "a window on upper layers only has no block: all layers attend to the whole sequence");
+                "a window only on upper layers is not supported: all layers attend to the whole sequence");
   } else if (!f.in.absent("use_sliding_window")) {
     f.in.recognise("use_sliding_window", "every layer attends to the whole sequence");
   }

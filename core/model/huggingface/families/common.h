@@ -17,7 +17,7 @@ struct Family {
   int64_t& context;  // longest sequence that the file states
 };
 
-inline constexpr const char* kNoBias = "biases of the projections have no blocks in this family";
+inline constexpr const char* kNoBias = "biases of the projections are not supported in this family";
 
 // A file of several models may say it outside of the language model.
 void tied(Family& f, bool fallback);

@@ -16,7 +16,7 @@ void latent_sizes(Family& f) {
   f.model.head_dim = f.in.size(&ModelSpec::nope_head_dim, "qk_nope_head_dim", 128, kUsual);
   f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
   f.in.size(&ModelSpec::value_head_dim, "v_head_dim", 128, kUsual);
-  if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "follows from the parts of a head");
+  if (!f.in.absent("head_dim")) f.in.ignore("head_dim", "follows from the sizes of the parts of a head");
   f.model.kv_heads = f.model.heads;
   if (!f.in.absent("num_key_value_heads"))
     f.in.ignore("num_key_value_heads", "every head has its own key and value, projected from the latent");
@@ -40,17 +40,17 @@ std::vector<bool> shared_indexers(Family& f) {
   std::vector<bool> out;
   if (!listed.empty()) {
     for (const char* key : {freq, offset})
-      if (!f.in.absent(key)) f.in.ignore(key, "\"indexer_types\" says it");
+      if (!f.in.absent(key)) f.in.ignore(key, "\"indexer_types\" has this information");
     for (const std::string& type : listed) {
       if (type != "full" && type != "shared")
-        f.in.problem(ProblemCode::HfUnsupportedVariant, types, "\"" + type + "\" is no kind of indexer",
+        f.in.problem(ProblemCode::HfUnsupportedVariant, types, "\"" + type + "\" is not a kind of indexer",
                      "\"full\" or \"shared\" for every layer");
       out.push_back(type == "shared");
     }
     if (std::ssize(out) != f.model.layers)
       f.in.problem(ProblemCode::HfUnsupportedVariant, types,
-                   "the list has " + std::to_string(out.size()) + " entries", "an entry for every layer");
-    f.in.recognise(types, "layers that read the keys picked by an earlier layer");
+                   "the list has " + std::to_string(out.size()) + " entries", "one entry for every layer");
+    f.in.recognise(types, "layers that read the keys selected by an earlier layer");
   } else if (!f.in.absent(freq) && !f.in.null(freq)) {
     const int64_t period = std::max<int64_t>(
                       1, f.in.number(freq, "period of layers with an indexer", 1, "every layer")),
@@ -79,7 +79,7 @@ void share_indexers(Family& f, const std::vector<bool>& shared) {
   if (m.architecture != "deepseek3-sparse" || shared.front())
     return f.in.problem(
         ProblemCode::HfUnsupportedVariant, "indexer_types",
-        "layers that read the keys picked by an earlier layer have no blocks in this model",
+        "layers that read the keys selected by an earlier layer are not supported in this model",
         "an indexer in every layer, or layers with experts and an indexer in the first layer");
   m.architecture = "deepseek3-shared-index";
   std::vector<std::string> layers;
@@ -110,7 +110,7 @@ const char* with_router(Family& f, bool latent) {
   if (!biased && !sparse && scores == "softmax") return latent ? "deepseek2" : "deepseek-moe";
   f.in.problem(ProblemCode::HfUnsupportedVariant, "scoring_func",
                "scores by " + scores + (biased ? " with" : " without") +
-                   " a balance bias have no block in this family",
+                   " a balance bias are not supported in this family",
                sparse ? "sigmoid with \"topk_method\": \"noaux_tc\""
                : latent
                    ? "sigmoid or softmax with \"topk_method\": \"noaux_tc\", or softmax with another method"
@@ -137,7 +137,7 @@ bool deepseek_experts(Family& f) {
       period && !period->is_array() &&
       f.in.number("moe_layer_freq", "period of layers with experts", 1, "every layer") != 1)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_freq",
-                 "alternating layers with and without experts have no blocks in this family", "1");
+                 "alternating layers with and without experts are not supported in this family", "1");
   return true;
 }
 

@@ -20,7 +20,7 @@ void attention(Family& f) {
   if (!f.in.absent("num_key_value_heads") &&
       f.in.number("num_key_value_heads", "keys that all heads share", 1, kUsual) != 1)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "num_key_value_heads",
-                 "several heads of keys have no block in this family", "1");
+                 "several heads of keys are not supported in this family", "1");
   f.in.only("attention_bias", false, kNoBias);
   f.in.size(&ModelSpec::head_dim, "head_dim", 512, kUsual);
   f.in.size(&ModelSpec::rope_head_dim, "qk_rope_head_dim", 64, kUsual);
@@ -48,11 +48,11 @@ std::vector<int64_t> ratios(Family& f) {
     if ((*list)[i].is_number_integer()) out.push_back((*list)[i].get<int64_t>());
   const auto layers = static_cast<size_t>(std::max<int64_t>(0, f.model.layers));
   if (out.size() < layers || std::any_of(out.begin(), out.end(), [](int64_t ratio) { return ratio < 0; }))
-    return problem("it has no entry for each layer", "a list of at least " + std::to_string(layers) +
-                                                         " numbers, 0 for layers with a window alone");
+    return problem("the value has no entry for each layer", "a list of at least " + std::to_string(layers) +
+                                                                " numbers, 0 for layers with a window alone");
   if (std::any_of(out.begin() + static_cast<std::ptrdiff_t>(layers), out.end(),
                   [](int64_t ratio) { return ratio != 0; }))
-    return problem("modules of multi-token prediction with compressed keys have no blocks",
+    return problem("modules of multi-token prediction with compressed keys are not supported",
                    "0 after the layers");
   out.resize(layers);
   std::set<int64_t> dense(out.begin(), out.end());
@@ -93,8 +93,8 @@ void router(Family& f) {
     if (f.in.absent(key)) return f.in.assume(key, wanted, std::string(note) + ": the default of this family");
     f.in.recognise(key, note);
     if (const std::string found = f.in.text_or(key, ""); found != wanted)
-      f.in.problem(ProblemCode::HfUnsupportedVariant, key, "\"" + found + "\" has no block in this family",
-                   wanted);
+      f.in.problem(ProblemCode::HfUnsupportedVariant, key,
+                   "\"" + found + "\" is not supported in this family", wanted);
   };
   word("scoring_func", "sqrtsoftplus", "scoring of the router");
   word("topk_method", "noaux_tc", "selection of experts");
@@ -116,7 +116,7 @@ void deepseek_v4(Family& f) {
   f.in.size(&ModelSpec::streams, "hc_mult", 4, kUsual);
   if (!deepseek_experts(f))
     return f.in.problem(ProblemCode::HfUnsupportedVariant, "n_routed_experts",
-                        "layers without experts have no blocks in this family", "at least 1");
+                        "layers without experts are not supported in this family", "at least 1");
   router(f);
   layers(f);
   count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");

@@ -12,13 +12,13 @@ void layers_with_experts(Family& f) {
   const json* end = f.in.value("moe_layer_end_index");
   if (end && *end != json(-1) && *end != json(f.model.layers - 1))
     f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_end_index",
-                 "dense layers behind the layers with experts have no architecture",
+                 "dense layers after the layers with experts are not supported",
                  "-1 or " + std::to_string(f.model.layers - 1));
   else if (end)
     f.in.recognise("moe_layer_end_index", "the last layer has experts");
   if (f.in.number("moe_layer_interval", "period of layers with experts", 1, "every layer") != 1)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_interval",
-                 "alternating layers with and without experts have no architecture", "1");
+                 "alternating layers with and without experts are not supported", "1");
 }
 
 }  // namespace

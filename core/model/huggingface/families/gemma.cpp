@@ -8,8 +8,7 @@ namespace {
 void cap(Family& f, const char* key, const char* what) {
   if (f.in.absent(key)) return f.in.assume(key, "on", std::string(what) + ": the default of this family");
   if (f.in.null(key))
-    return f.in.assume(key, "on",
-                       std::string(what) + " is off in the file, but the blocks of this family have it");
+    return f.in.assume(key, "on", std::string(what) + " is off in the file, but this family always has it");
   f.in.recognise(key, what);
 }
 

@@ -55,7 +55,7 @@ void per_layer_inputs(Family& f, std::vector<std::string>& options) {
   if (f.in.number(entries, "entries of the table of per-layer inputs", f.model.vocab, "the vocabulary") !=
       f.model.vocab)
     f.in.problem(ProblemCode::HfUnsupportedVariant, entries,
-                 "a table of per-layer inputs with another number of entries has no block",
+                 "a table of per-layer inputs with a different number of entries is not supported",
                  "the vocabulary, " + std::to_string(f.model.vocab));
 }
 

@@ -11,11 +11,11 @@ void gpt2(Family& f) {
   f.in.size(&ModelSpec::ffn, "n_inner", 4 * hidden, "4 x hidden size");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   f.context = f.in.size(&ModelSpec::positions, "n_positions");
-  if (!f.in.absent("n_ctx")) f.in.ignore("n_ctx", "\"n_positions\" says it");
+  if (!f.in.absent("n_ctx")) f.in.ignore("n_ctx", "\"n_positions\" has this value");
   tied(f, true);
   f.in.activation({"activation_function"}, {"gelu_new", "gelu", "gelu_fast", "gelu_pytorch_tanh"},
                   "gelu_new");
-  f.in.only("add_cross_attention", false, "attention to an encoder has no block");
+  f.in.only("add_cross_attention", false, "attention to an encoder is not supported");
 }
 
 void mpt(Family& f) {
@@ -35,15 +35,15 @@ void mpt(Family& f) {
     f.in.ignore("learned_pos_emb", "ALiBi replaces the table of positions");
   const bool learned = !alibi && f.in.flag("learned_pos_emb", "a table of positions", true,
                                            "the default of this family");
-  f.in.only("attn_config.qk_ln", false, "layer norms of queries and keys have no block in this family");
-  f.in.only("attn_config.prefix_lm", false, "attention to a whole prefix has no block");
+  f.in.only("attn_config.qk_ln", false, "layer norms of queries and keys are not supported in this family");
+  f.in.only("attn_config.prefix_lm", false, "attention to a whole prefix is not supported");
   const std::string type = f.in.text_or("attn_config.attn_type", "multihead_attention");
   if (type != "multihead_attention")
     f.in.problem(ProblemCode::HfUnsupportedVariant, "attn_config.attn_type",
-                 "\"attn_type\" is \"" + type + "\", which has no block in this family",
+                 "\"attn_type\" is \"" + type + "\", which is not supported in this family",
                  "multihead_attention");
   else if (!f.in.absent("attn_config.attn_type"))
-    f.in.recognise("attn_config.attn_type", "as in the blocks of this family");
+    f.in.recognise("attn_config.attn_type", "the supported value");
   if (alibi && no_bias) {
     f.model.architecture = "mpt";
   } else if (learned && !no_bias) {
@@ -51,7 +51,7 @@ void mpt(Family& f) {
     f.model.positions = f.context;
   } else {
     f.in.problem(ProblemCode::HfUnsupportedVariant, "no_bias",
-                 "this combination of biases and positions has no blocks",
+                 "this combination of biases and positions is not supported",
                  "ALiBi without biases (\"alibi\": true, \"no_bias\": true), or learned positions with "
                  "biases (\"alibi\": false, \"no_bias\": false)");
   }

@@ -6,16 +6,16 @@ void gpt_oss(Family& f) {
   f.model.architecture = "gpt-oss";
   llama_sizes(f, 64, false, &ModelSpec::expert_ffn);
   silu(f);
-  f.in.only("attention_bias", true, "attention without biases has no block in this family");
+  f.in.only("attention_bias", true, "attention without biases is not supported in this family");
   routed_experts(f, "num_local_experts", "num_experts", 128, 4);
   const json* again = f.in.value("experts_per_token");
   const int64_t per_token = f.model.experts_per_token;
   if (again && !again->is_null() && *again != json(per_token))
     f.in.problem(ProblemCode::HfSizesContradict, "experts_per_token",
-                 "it differs from \"num_experts_per_tok\", " + std::to_string(per_token),
+                 "the value differs from \"num_experts_per_tok\", " + std::to_string(per_token),
                  std::to_string(per_token));
   else if (again)
-    f.in.ignore("experts_per_token", "\"num_experts_per_tok\" says it");
+    f.in.ignore("experts_per_token", "\"num_experts_per_tok\" has this value");
   if (f.in.null("sliding_window"))
     f.in.recognise("sliding_window", "no window: every layer attends to the whole sequence");
   else

@@ -14,8 +14,9 @@ std::vector<std::string> kinds(Family& f) {
     f.in.recognise("layer_types", "kinds of layers");
     return out;
   }
-  f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types", "it does not name the mixer of every layer",
-               std::to_string(f.model.layers) + " times mamba or attention");
+  f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types",
+               "the value does not name the mixer of every layer",
+               std::to_string(f.model.layers) + " entries, each mamba or attention");
   return {"mamba"};
 }
 
@@ -35,7 +36,7 @@ void mixer(Family& f) {
   f.in.size(&ModelSpec::ssm_groups, "mamba_n_groups", 1, kUsual);
   f.in.size(&ModelSpec::ssm_chunk, "mamba_chunk_size", 256, kUsual);
   f.in.only("mamba_proj_bias", false, kNoBias);
-  f.in.only("mamba_conv_bias", true, "a convolution without a bias has no block in this family");
+  f.in.only("mamba_conv_bias", true, "a convolution without a bias is not supported in this family");
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ void granitemoehybrid(Family& f) {
   const std::string positions = f.in.text_or("position_embedding_type", "nope");
   if (positions != "nope")
     f.in.problem(ProblemCode::HfUnsupportedVariant, "position_embedding_type",
-                 "positions by \"" + positions + "\" have no block in this family", "nope");
+                 "positions by \"" + positions + "\" are not supported in this family", "nope");
   else if (!f.in.absent("position_embedding_type"))
     f.in.recognise("position_embedding_type", "attention has no positions");
   for (const char* key : {"embedding_multiplier", "residual_multiplier", "logits_scaling"})

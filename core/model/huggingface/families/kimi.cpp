@@ -59,7 +59,7 @@ void sizes(Family& f) {
   f.in.size(&ModelSpec::ffn, "intermediate_size");
   f.in.size(&ModelSpec::vocab, "vocab_size");
   tied(f, false);
-  f.in.only("mla_use_nope", true, "latent attention with positions has no block in this family");
+  f.in.only("mla_use_nope", true, "latent attention with positions is not supported in this family");
   f.in.size(&ModelSpec::experts, "num_experts");
   f.in.size(&ModelSpec::experts_per_token, "num_experts_per_token");
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
@@ -89,23 +89,25 @@ void kimi_k3(Family& f) {
   f.in.activation({"hidden_act"}, {"situ"}, "situ");
   for (const char* key : {"activation_situ_beta", "activation_situ_linear_beta", "routed_scaling_factor"})
     if (!f.in.absent(key)) f.in.ignore(key, "a constant");
-  f.in.only("mla_use_output_gate", true, "latent attention without a gate has no block in this family");
-  f.in.only("moe_renormalize", true, "weights of experts that are not normalised have no block here");
+  f.in.only("mla_use_output_gate", true, "latent attention without a gate is not supported in this family");
+  f.in.only("moe_renormalize", true,
+            "weights of experts that are not normalised are not supported in this family");
   f.in.size(&ModelSpec::latent_ffn, "routed_expert_hidden_size");
-  f.in.only("latent_moe_use_norm", true, "latent experts without a norm have no block in this family");
+  f.in.only("latent_moe_use_norm", true, "latent experts without a norm are not supported in this family");
   f.in.size(&ModelSpec::block_layers, "attn_res_block_size");
   count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
   if (f.model.mtp_layers > 0)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "num_nextn_predict_layers",
-                 "multi-token prediction has no blocks in this family", "0");
+                 "multi-token prediction is not supported in this family", "0");
   if (!f.in.absent("max_position_embeddings"))
     f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
   delta_sizes(f);
-  f.in.only("linear_attn_config.use_full_rank_gate", true, "gates of a low rank have no block here");
+  f.in.only("linear_attn_config.use_full_rank_gate", true,
+            "gates of a low rank are not supported in this family");
   constexpr const char* kBound = "linear_attn_config.gate_lower_bound";
   if (f.in.absent(kBound) || f.in.null(kBound))
-    f.in.problem(ProblemCode::HfUnsupportedVariant, kBound, "decays without a lower bound have no block here",
-                 "a number, such as -5.0");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, kBound,
+                 "decays without a lower bound are not supported in this family", "a number, such as -5.0");
   else
     f.in.recognise(kBound, "decays are bounded below");
   layers(f);

@@ -28,8 +28,9 @@ void minimax_layers(Family& f) {
     for (const json& type : *types)
       if (type == 0 || type == 1) layers.emplace_back(type == 0 ? "linear" : "full");
   if (static_cast<int64_t>(layers.size()) != f.model.layers)
-    return f.in.problem(ProblemCode::HfUnsupportedVariant, kKey, "it has no kind of attention for each layer",
-                        std::to_string(f.model.layers) + " times 0 (lightning) or 1 (softmax)");
+    return f.in.problem(ProblemCode::HfUnsupportedVariant, kKey,
+                        "the value does not name the attention of every layer",
+                        std::to_string(f.model.layers) + " entries, each 0 (lightning) or 1 (softmax)");
   f.in.recognise(kKey, "kinds of layers");
   f.model.layer_pattern = layer_pattern_text(layers);
 }
@@ -42,7 +43,7 @@ void ring_layers(Family& f) {
   const int64_t dense = std::exchange(f.model.dense_layers, 0);  // the pattern places them
   if (dense >= group || dense > f.model.layers / group * group)
     return f.in.problem(ProblemCode::HfUnsupportedVariant, "first_k_dense_replace",
-                        "dense layers with softmax attention have no kind of layer in this family",
+                        "dense layers with softmax attention are not supported in this family",
                         "fewer than \"layer_group_size\"");
   std::vector<std::string> layers;
   for (int64_t i = 0; i < f.model.layers; ++i) {
@@ -71,9 +72,9 @@ void bailing_moe_linear(Family& f) {
   silu(f);
   rotated_part(f, 1);
   for (const char* key : {"use_bias", "use_qkv_bias", "attention_bias"}) f.in.only(key, false, kNoBias);
-  f.in.only("use_qk_norm", true, "queries and keys without norms have no block in this family");
+  f.in.only("use_qk_norm", true, "queries and keys without norms are not supported in this family");
   f.in.only("moe_router_enable_expert_bias", true,
-            "a router without a balance bias has no block in this family");
+            "a router without a balance bias is not supported in this family");
   routed_experts(f, "num_experts", "num_local_experts", 256, 8);
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
   count(f, &ModelSpec::shared_experts, "num_shared_experts", "no shared experts");
@@ -82,7 +83,7 @@ void bailing_moe_linear(Family& f) {
     if (!f.in.absent(key) && !f.in.null(key)) f.in.size(field, key);
   if (f.in.text_or("score_function", "sigmoid") != "sigmoid")
     f.in.problem(ProblemCode::HfUnsupportedVariant, "score_function",
-                 "other scores than sigmoid have no block in this family", "sigmoid");
+                 "scores other than sigmoid are not supported in this family", "sigmoid");
   else if (!f.in.absent("score_function"))
     f.in.recognise("score_function", "scoring of the router");
   lightning_sizes(f, f.model.hidden / f.model.heads, 64);

@@ -27,7 +27,7 @@ void llama4(Family& f) {
   routed_experts(f, "num_local_experts", "num_experts", 16, 1);
   m.shared_experts = 1;
   if (!f.in.absent("use_qk_norm"))
-    f.in.only("use_qk_norm", true, "queries and keys without norms have no block in this family");
+    f.in.only("use_qk_norm", true, "queries and keys without norms are not supported in this family");
   const int64_t period = f.in.number("interleave_moe_layer_step", "period of layers with experts", 1, kUsual);
   std::vector<std::string> layers;
   for (int64_t i = 0; i < m.layers; ++i)

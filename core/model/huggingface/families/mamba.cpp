@@ -14,7 +14,7 @@ void mixer_sizes(Family& f, int64_t state) {
   f.in.size(&ModelSpec::ssm_expand, "expand", 2, "the default of this family");
   f.in.activation({"hidden_act"}, {"silu", "swish"}, "silu");
   f.in.only("use_bias", false, kNoBias);
-  f.in.only("use_conv_bias", true, "a convolution without a bias has no block in this family");
+  f.in.only("use_conv_bias", true, "a convolution without a bias is not supported in this family");
   for (const char* same : {"d_model", "n_layer"})
     if (!f.in.absent(same)) f.in.ignore(same, "follows from other keys of this family");
 }
@@ -64,11 +64,11 @@ void jamba(Family& f) {
                                     {"expert_layer_period", 2},
                                     {"expert_layer_offset", 1}}) {
     if (f.in.number(key, "position of the layer", wanted, "the default of this family") != wanted)
-      f.in.problem(ProblemCode::HfUnsupportedVariant, key, "layers in another order have no architecture",
+      f.in.problem(ProblemCode::HfUnsupportedVariant, key, "layers in a different order are not supported",
                    std::to_string(wanted));
   }
   f.in.only("mamba_proj_bias", false, kNoBias);
-  f.in.only("mamba_conv_bias", true, "a convolution without a bias has no block in this family");
+  f.in.only("mamba_conv_bias", true, "a convolution without a bias is not supported in this family");
 }
 
 void mamba(Family& f) {
@@ -91,8 +91,8 @@ void mamba2(Family& f) {
   mamba2_heads(f, "num_heads");
   f.in.size(&ModelSpec::ssm_groups, "n_groups", 8, "the default of this family");
   f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 256, "the default of this family");
-  f.in.only("rms_norm", true, "a gate without a norm has no block in this family");
-  f.in.only("norm_before_gate", false, "a norm before the gate has no block");
+  f.in.only("rms_norm", true, "a gate without a norm is not supported in this family");
+  f.in.only("norm_before_gate", false, "a norm before the gate is not supported");
   if (!f.in.absent("time_step_rank")) f.in.ignore("time_step_rank", "Mamba-2 has one step size per head");
   tied(f, false);
 }
@@ -104,7 +104,7 @@ void mamba_ssm(Family& f) {
   f.model.architecture = second ? "mamba2" : "mamba";
   if (!second && layer != "Mamba1")
     f.in.problem(ProblemCode::HfUnsupportedVariant, "ssm_cfg.layer",
-                 "the mixer \"" + layer + "\" has no block", "Mamba1 or Mamba2");
+                 "the mixer \"" + layer + "\" is not supported", "Mamba1 or Mamba2");
   const int64_t hidden = f.in.size(&ModelSpec::hidden, "d_model");
   f.in.size(&ModelSpec::layers, "n_layer");
   const int64_t multiple = f.in.number("pad_vocab_size_multiple", "the vocabulary is padded to a multiple", 8,
@@ -122,15 +122,15 @@ void mamba_ssm(Family& f) {
   } else {
     f.in.size(&ModelSpec::ssm_dt_rank, "ssm_cfg.dt_rank", (hidden + 15) / 16, "hidden size / 16, rounded up");
   }
-  f.in.only("rms_norm", true, "layer norms have no block in this family");
+  f.in.only("rms_norm", true, "layer norms are not supported in this family");
   const json* attention = f.in.value("attn_layer_idx");
   if (attention && !attention->empty())
     f.in.problem(ProblemCode::HfUnsupportedVariant, "attn_layer_idx",
-                 "attention layers have no block in this family", "an empty list");
+                 "attention layers are not supported in this family", "an empty list");
   const json* inner = f.in.value("d_intermediate");
   if (inner && *inner != json(0))
     f.in.problem(ProblemCode::HfUnsupportedVariant, "d_intermediate",
-                 "an MLP after each mixer has no block in this family", "0");
+                 "an MLP after each mixer is not supported in this family", "0");
   for (const auto& [key, note] : {std::pair{"attn_layer_idx", "no attention"},
                                   {"d_intermediate", "no MLP"},
                                   {"attn_cfg", "no attention"}})

@@ -13,9 +13,9 @@ void same_sizes(Family& f) {
                                     {"swa_head_dim", &ModelSpec::head_dim},
                                     {"swa_v_head_dim", &ModelSpec::value_head_dim}})
     if (!f.in.absent(key) &&
-        f.in.number(key, "as in layers without a window", f.model.*member, "as there") != f.model.*member)
+        f.in.number(key, "as in layers without a window", f.model.*member, "not given") != f.model.*member)
       f.in.problem(ProblemCode::HfUnsupportedVariant, key,
-                   "layers with a window have another size than layers without",
+                   "layers with a window differ in size from layers without",
                    std::to_string(f.model.*member));
 }
 
@@ -31,9 +31,10 @@ void mimo_v2_flash(Family& f) {
   rotated_part(f, 1);
   same_sizes(f);
   f.in.size(&ModelSpec::window, "sliding_window", 128, "the default of this family");
-  f.in.only("add_swa_attention_sink_bias", true, "layers with a window and without sinks have no block here");
+  f.in.only("add_swa_attention_sink_bias", true,
+            "layers with a window and without sinks are not supported in this family");
   f.in.only("add_full_attention_sink_bias", false,
-            "layers without a window and with sinks have no block here");
+            "layers without a window and with sinks are not supported in this family");
   const int64_t own = f.in.number("swa_num_key_value_heads", "KV heads of layers with a window", m.kv_heads,
                                   "as in layers without a window");
   if (own != m.kv_heads) m.variants = {{"sliding", "sliding", {{size_row(&ModelSpec::kv_heads), own}}}};
@@ -46,7 +47,7 @@ void mimo_v2_flash(Family& f) {
     layers.emplace_back(slides[i] == 1 ? "sliding" : sparse[i] == 1 ? "full" : "full_dense");
     if (slides[i] == 1 && sparse[i] != 1)
       return f.in.problem(ProblemCode::HfUnsupportedVariant, "moe_layer_freq",
-                          "a layer with a window and without experts is no kind of layer of this family",
+                          "a layer with a window and without experts is not supported in this family",
                           "1 where \"hybrid_layer_pattern\" is 1");
   }
   m.layer_pattern = layer_pattern_text(layers);
@@ -58,9 +59,9 @@ void mimo(Family& f) {
   f.model.architecture = "mimo";
   llama_sizes(f, {}, false);
   silu(f);
-  f.in.only("attention_bias", true, "projections without biases have no blocks in this family");
+  f.in.only("attention_bias", true, "projections without biases are not supported in this family");
   if (!f.in.absent("use_mrope"))
-    f.in.only("use_mrope", false, "positions of several dimensions have no block");
+    f.in.only("use_mrope", false, "positions of several dimensions are not supported");
   switched_window(f);
   count(f, &ModelSpec::mtp_layers, "num_nextn_predict_layers", "no module of multi-token prediction");
 }

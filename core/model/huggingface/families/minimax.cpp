@@ -13,7 +13,8 @@ constexpr const char* kUsual = "the default of this family";
 // Keys inside of "sparse_attention_config".
 void block_sparse(Family& f) {
   const auto key = [](const char* name) { return std::string("sparse_attention_config.") + name; };
-  f.in.only(key("use_sparse_attention").c_str(), true, "full attention in all layers has no block here");
+  f.in.only(key("use_sparse_attention").c_str(), true,
+            "full attention in all layers is not supported in this family");
   f.in.size(&ModelSpec::index_dim, key("sparse_index_dim").c_str(), 128, kUsual);
   f.in.size(&ModelSpec::index_top_k, key("sparse_topk_blocks").c_str(), 16, kUsual);
   f.in.size(&ModelSpec::index_block, key("sparse_block_size").c_str(), 128, kUsual);
@@ -21,16 +22,16 @@ void block_sparse(Family& f) {
   if (f.in.number(heads.c_str(), "index heads, one per KV head", f.model.kv_heads, kUsual) !=
       f.model.kv_heads)
     f.in.problem(ProblemCode::HfUnsupportedVariant, heads,
-                 "the indexer picks blocks for every KV head: there are " + f.in.shown(heads) +
+                 "the indexer selects blocks for every KV head: there are " + f.in.shown(heads) +
                      " index heads for " + std::to_string(f.model.kv_heads) + " KV heads",
                  std::to_string(f.model.kv_heads));
   only_text(f.in, key("sparse_score_type").c_str(), "max", "score of a block");
   for (const auto& [name, wanted] : {std::pair{"sparse_init_block", 0}, {"sparse_local_block", 1}})
     if (const json* found = f.in.value(key(name)); found && *found != json(wanted))
       f.in.problem(ProblemCode::HfUnsupportedVariant, key(name),
-                   "only the block of the query itself is always picked", std::to_string(wanted));
+                   "only the block of the query itself is always selected", std::to_string(wanted));
     else if (found)
-      f.in.recognise(key(name), "the block of the query itself is always picked");
+      f.in.recognise(key(name), "the block of the query itself is always selected");
 }
 
 // A layer has experts and block-sparse attention, or neither.
@@ -40,12 +41,11 @@ void sparse_layers(Family& f) {
   const auto experts = per_layer_numbers(f, "moe_layer_freq", "layers with experts (1) and without (0)");
   const auto sparse = per_layer_numbers(f, kSparse, "layers with block-sparse attention (1)");
   if (experts != sparse)
-    f.in.problem(
-        ProblemCode::HfUnsupportedVariant, kSparse,
-        "a layer with experts and full attention, or the opposite, is no kind of layer of this family",
-        "the same list as in \"moe_layer_freq\"");
+    f.in.problem(ProblemCode::HfUnsupportedVariant, kSparse,
+                 "a layer with experts and full attention, or the reverse, is not supported in this family",
+                 "the same list as in \"moe_layer_freq\"");
   if (!f.in.absent(kValues) && per_layer_numbers(f, kValues, "indexers have no values") != sparse)
-    f.in.problem(ProblemCode::HfUnsupportedVariant, kValues, "indexers with values have no block",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, kValues, "indexers with values are not supported",
                  "1 in every layer with block-sparse attention");
   if (std::is_sorted(experts.begin(), experts.end())) {
     f.model.dense_layers = std::count(experts.begin(), experts.end(), 0);
@@ -63,18 +63,19 @@ void minimax_m2(Family& f) {
   llama_sizes(f, {}, false, &ModelSpec::expert_ffn);
   silu(f);
   rotated_part(f, 0.5);
-  f.in.only("use_qk_norm", true, "attention without norms of queries and keys has no block in this family");
+  f.in.only("use_qk_norm", true,
+            "attention without norms of queries and keys is not supported in this family");
   if (f.in.text_or("qk_norm_type", "per_layer") != "per_layer")
     f.in.problem(ProblemCode::HfUnsupportedVariant, "qk_norm_type",
-                 "norms of single heads have no block in this family", "per_layer");
+                 "norms of single heads are not supported in this family", "per_layer");
   else if (!f.in.absent("qk_norm_type"))
     f.in.recognise("qk_norm_type", "norms over all heads");
   routed_experts(f, "num_local_experts", "num_experts", 256, 8);
-  f.in.only("use_routing_bias", true, "a router without a balance bias has no block in this family");
+  f.in.only("use_routing_bias", true, "a router without a balance bias is not supported in this family");
   count(f, &ModelSpec::shared_ffn, "shared_intermediate_size", "no shared experts");
   if (f.model.shared_ffn > 0)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "shared_intermediate_size",
-                 "shared experts have no block in this family", "0");
+                 "shared experts are not supported in this family", "0");
   // The released weights have no such modules, although the file counts three.
   for (const char* key : {"use_mtp", "num_mtp_modules", "mtp_transformer_layers"})
     if (!f.in.absent(key)) f.in.ignore(key, "the released weights have no multi-token prediction");
@@ -90,17 +91,18 @@ void minimax_m3(Family& f) {
     if (!f.in.absent(key)) f.in.ignore(key, "a constant");
   rotated_part(f, 0.5);
   if (!f.in.absent("rotary_dim") && !f.in.absent("partial_rotary_factor"))
-    f.in.ignore("partial_rotary_factor", "\"rotary_dim\" says it");
-  f.in.only("use_qk_norm", true, "attention without norms of queries and keys has no block in this family");
+    f.in.ignore("partial_rotary_factor", "\"rotary_dim\" has this value");
+  f.in.only("use_qk_norm", true,
+            "attention without norms of queries and keys is not supported in this family");
   only_text(f.in, "qk_norm_type", "per_head", "norms of single heads");
-  f.in.only("attention_output_gate", false, "a gate of the attention has no block in this family");
+  f.in.only("attention_output_gate", false, "a gate of the attention is not supported in this family");
   routed_experts(f, "num_local_experts", "num_experts", 128, 4);
-  f.in.only("use_routing_bias", true, "a router without a balance bias has no block in this family");
+  f.in.only("use_routing_bias", true, "a router without a balance bias is not supported in this family");
   only_text(f.in, "scoring_func", "sigmoid", "scoring of the router");
   f.in.size(&ModelSpec::shared_experts, "n_shared_experts", 1, kUsual);
   count(f, &ModelSpec::shared_ffn, "shared_intermediate_size", "as wide as routed experts");
   if (!f.in.absent("first_k_dense_replace"))
-    f.in.ignore("first_k_dense_replace", "\"moe_layer_freq\" says it");
+    f.in.ignore("first_k_dense_replace", "\"moe_layer_freq\" has this value");
   block_sparse(f);
   sparse_layers(f);
   // Where the file has both keys, the released weights have as many modules as the first says.
@@ -108,7 +110,7 @@ void minimax_m3(Family& f) {
   count(f, &ModelSpec::mtp_layers, depths ? "num_nextn_predict_layers" : "num_mtp_modules",
         "no module of multi-token prediction");
   if (depths && !f.in.absent("num_mtp_modules"))
-    f.in.ignore("num_mtp_modules", "\"num_nextn_predict_layers\" says it");
+    f.in.ignore("num_mtp_modules", "\"num_nextn_predict_layers\" has this value");
 }
 
 }  // namespace shardscape::hf

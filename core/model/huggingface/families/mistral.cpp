@@ -20,7 +20,7 @@ void mixtral(Family& f) {
   routed_experts(f, "num_local_experts", "num_experts", 8, 2);
   if (f.in.value("sliding_window") && !f.in.null("sliding_window"))
     f.in.problem(ProblemCode::HfUnsupportedVariant, "sliding_window",
-                 "a sliding window has no block in this family", "null");
+                 "a sliding window is not supported in this family", "null");
   else if (!f.in.absent("sliding_window"))
     f.in.recognise("sliding_window", "no window: every layer attends to the whole sequence");
 }

@@ -39,11 +39,11 @@ Kinds listed(Family& f, const char* list_key, const char* letters_key, const cha
     for (const char letter : f.in.text_or(letters_key, ""))
       add([&](const LayerKind& kind) { return kind.letter == letter; });
   if (!known)
-    f.in.problem(ProblemCode::HfUnsupportedVariant, key, "it names a layer without blocks",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, key, "the value names an unsupported kind of layer",
                  names ? "mamba, attention, mlp or moe for every layer" : "M, *, - or E for every layer");
   if (f.in.value(key)) f.in.recognise(key, becomes);
   if (names && !f.in.absent(letters_key))
-    f.in.ignore(letters_key, std::string("\"") + list_key + "\" says it");
+    f.in.ignore(letters_key, std::string("\"") + list_key + "\" has this information");
   return out;
 }
 
@@ -71,12 +71,12 @@ void sizes(Family& f) {
   f.in.size(&ModelSpec::ssm_state, "ssm_state_size", 128, kUsual);
   f.in.size(&ModelSpec::ssm_conv, "conv_kernel", 4, kUsual);
   f.in.size(&ModelSpec::ssm_chunk, "chunk_size", 128, kUsual);
-  if (!f.in.absent("expand")) f.in.ignore("expand", "heads and head size of the mixer say it");
+  if (!f.in.absent("expand")) f.in.ignore("expand", "follows from the heads and the head size of the mixer");
   f.in.activation({"mlp_hidden_act"}, {"relu2"}, "relu2");
   f.in.activation({"mamba_hidden_act"}, {"silu", "swish"}, "silu");
   for (const char* key : {"use_bias", "attention_bias", "mlp_bias", "mamba_proj_bias"})
     f.in.only(key, false, kNoBias);
-  f.in.only("use_conv_bias", true, "a convolution without a bias has no block in this family");
+  f.in.only("use_conv_bias", true, "a convolution without a bias is not supported in this family");
   tied(f, false);
   if (!f.in.absent("max_position_embeddings"))
     f.context = f.in.number("max_position_embeddings", "longest sequence", 0, "not stated");
@@ -115,7 +115,7 @@ void nemotron_h(Family& f) {
   const bool experts = has(kinds, "moe"), mlps = has(kinds, "mlp");
   if (experts && mlps)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "hybrid_override_pattern",
-                 "layers with experts next to layers with an MLP have no architecture", "one of both");
+                 "layers with experts next to layers with an MLP are not supported", "either of them");
   if (experts) {
     const bool latent = experts_are_latent(f);
     f.model.architecture = latent ? "nemotron3; latent" : "nemotron3";

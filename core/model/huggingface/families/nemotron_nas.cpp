@@ -35,10 +35,10 @@ class Blocks {
       }
       if (!ffn.value("no_op", false)) {
         if (!ffn.contains("ffn_mult") || !ffn["ffn_mult"].is_number())
-          return wrong("\"ffn_mult\" is no number");
+          return wrong("\"ffn_mult\" is not a number");
         size(variant, &ModelSpec::ffn, ffn_width(ffn["ffn_mult"].get<double>(), f_.model.hidden), "ffn");
       }
-      if (variant.sizes.empty()) return wrong("it has a layer without attention and MLP");
+      if (variant.sizes.empty()) return wrong("the value has a layer without attention and MLP");
       variant.kind = variant.sizes.size() == 2         ? "layer"
                      : attention.value("no_op", false) ? "mlp"
                                                        : "attention";
@@ -59,7 +59,7 @@ class Blocks {
   bool refused(const json& part, const char* name) {
     for (const char* key : {"replace_with_linear", "sparsify", "window_length", "num_sink_tokens"})
       if (part.contains(key) && !part[key].is_null() && part[key] != json(false)) {
-        wrong(std::string("\"") + key + "\" of \"" + name + "\" has no block");
+        wrong(std::string("\"") + key + "\" of \"" + name + "\" is not supported");
         return true;
       }
     return false;
@@ -94,7 +94,8 @@ void nemotron_nas(Family& f) {
   const json* blocks = f.in.value("block_configs");
   if (blocks && blocks->is_array() && static_cast<int64_t>(blocks->size()) == f.model.layers)
     return Blocks(f).read(*blocks);
-  f.in.problem(ProblemCode::HfSizesContradict, "block_configs", "it is no list with an entry for each layer",
+  f.in.problem(ProblemCode::HfSizesContradict, "block_configs",
+               "the value is not a list with one entry for each layer",
                "a list of " + std::to_string(f.model.layers) + " blocks");
 }
 

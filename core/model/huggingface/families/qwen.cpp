@@ -14,11 +14,11 @@ void qwen_experts(Family& f, int64_t experts, int64_t per_token, int64_t width) 
   const bool steps = !f.in.absent("decoder_sparse_step") && !f.in.null("decoder_sparse_step");
   if (steps && f.in.number("decoder_sparse_step", "period of layers with experts", 1, "every layer") != 1)
     f.in.problem(ProblemCode::HfUnsupportedVariant, "decoder_sparse_step",
-                 "alternating layers with and without experts have no blocks in this family", "1");
+                 "alternating layers with and without experts are not supported in this family", "1");
   const json* dense = f.in.value("mlp_only_layers");
   if (dense && !dense->is_null() && !(dense->is_array() && dense->empty()))
     f.in.problem(ProblemCode::HfUnsupportedVariant, "mlp_only_layers",
-                 "layers without experts have no block in this family", "an empty list");
+                 "layers without experts are not supported in this family", "an empty list");
   else if (dense)
     f.in.recognise("mlp_only_layers", "every layer has experts");
 }
@@ -44,7 +44,7 @@ void qwen2_moe(Family& f) {
   f.model.architecture = "qwen2-moe";
   llama_sizes(f, {}, false, nullptr);
   silu(f);
-  f.in.only("qkv_bias", true, "attention without biases has no block in this family");
+  f.in.only("qkv_bias", true, "attention without biases is not supported in this family");
   switched_window(f);
   qwen_experts(f, 60, 4, 1408);
   const int64_t shared = f.in.number("shared_expert_intermediate_size", "FFN size of all shared experts (Fs)",
@@ -54,8 +54,8 @@ void qwen2_moe(Family& f) {
   if (shared % width == 0) return;
   const int64_t below = std::max<int64_t>(1, shared / width) * width;
   f.in.problem(ProblemCode::HfSizesContradict, "shared_expert_intermediate_size",
-               "shared experts " + std::to_string(shared) +
-                   " wide are not a whole number of experts, which are " + std::to_string(width) + " wide",
+               "shared experts of width " + std::to_string(shared) +
+                   " are not a whole number of experts of width " + std::to_string(width),
                "a multiple of " + std::to_string(width) + ", such as " + std::to_string(below));
 }
 
@@ -80,7 +80,7 @@ void delta_hybrid(Family& f, bool experts) {
   silu(f);
   f.in.only("attention_bias", false, kNoBias);
   if (!f.in.absent("attn_output_gate"))
-    f.in.only("attn_output_gate", true, "full attention without a gate has no block in this family");
+    f.in.only("attn_output_gate", true, "full attention without a gate is not supported in this family");
   rotated_part(f, 0.25);
   f.in.size(&ModelSpec::linear_key_heads, "linear_num_key_heads", 16, kUsual);
   f.in.size(&ModelSpec::linear_value_heads, "linear_num_value_heads", 32, kUsual);
@@ -101,8 +101,9 @@ void delta_hybrid(Family& f, bool experts) {
     for (const std::string& name : listed) layers.push_back(name.substr(0, name.find('_')));
   }
   if (static_cast<int64_t>(layers.size()) != m.layers)
-    return f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types", "it has no entry for each layer",
-                        std::to_string(m.layers) + " times linear_attention or full_attention");
+    return f.in.problem(ProblemCode::HfUnsupportedVariant, "layer_types",
+                        "the value has no entry for each layer",
+                        std::to_string(m.layers) + " entries, each linear_attention or full_attention");
   m.layer_pattern = layer_pattern_text(layers);
   if (experts) {
     qwen_experts(f, 512, 10, 512);

@@ -20,7 +20,7 @@ std::set<int64_t> layers_with_experts(Family& f) {
   char comma = ',';
   for (int64_t layer = 0; comma == ',' && text >> layer; text >> comma) out.insert(layer);
   if (!text.eof() || out.empty() || *out.begin() < 0 || *out.rbegin() >= f.model.layers)
-    f.in.problem(ProblemCode::HfUnsupportedVariant, kKey, "it does not list the layers with experts",
+    f.in.problem(ProblemCode::HfUnsupportedVariant, kKey, "the value does not list the layers with experts",
                  "numbers from 0 to " + std::to_string(f.model.layers - 1) + ", such as \"3,4,5\"");
   else
     f.in.recognise(kKey, "layers with experts");
@@ -73,11 +73,13 @@ void step3p5(Family& f) {
   f.in.size(&ModelSpec::expert_ffn, "moe_intermediate_size");
   f.in.size(&ModelSpec::shared_ffn, "share_expert_dim");
   f.model.shared_experts = 1;
-  if (!f.in.absent("share_expert_dims")) f.in.ignore("share_expert_dims", "\"share_expert_dim\" says it");
-  f.in.only("norm_expert_weight", true, "weights of experts that are not normalised have no block here");
-  f.in.only("use_moe_router_bias", true, "a router without a balance bias has no block in this family");
+  if (!f.in.absent("share_expert_dims"))
+    f.in.ignore("share_expert_dims", "\"share_expert_dim\" has this value");
+  f.in.only("norm_expert_weight", true,
+            "weights of experts that are not normalised are not supported in this family");
+  f.in.only("use_moe_router_bias", true, "a router without a balance bias is not supported in this family");
   only_text(f.in, "moe_router_activation", "sigmoid", "scoring of the router");
-  f.in.only("use_head_wise_attn_gate", true, "attention without gates has no block in this family");
+  f.in.only("use_head_wise_attn_gate", true, "attention without gates is not supported in this family");
   for (const char* key : {"moe_router_scaling_factor", "need_fp32_gate"})
     if (!f.in.absent(key)) f.in.ignore(key, "a constant");
   if (!f.in.absent("max_seq_len"))

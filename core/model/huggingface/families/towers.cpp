@@ -22,7 +22,7 @@ void add_tower(HfReader& vision, Family& language, const char* tower) {
     accepted += (accepted.empty() ? "a language model of architecture " : " or ") + with.language;
   }
   vision.problem(ProblemCode::HfUnsupportedVariant, "model_type",
-                 "the vision tower has no blocks next to a language model of architecture " +
+                 "the vision tower is not supported with a language model of architecture " +
                      language.model.architecture,
                  accepted);
 }
@@ -65,10 +65,10 @@ void qwen_sizes(HfReader& vision, ModelSpec& m) {
   vision.size(&ModelSpec::vision_positions, "num_position_embeddings");
   vision.size(&ModelSpec::vision_patch, "patch_size");
   vision.size(&ModelSpec::vision_frames, "temporal_patch_size", 2, "the default of this family");
-  const int64_t side = vision.number("spatial_merge_size", "side of the patches of a token", 2,
+  const int64_t side = vision.number("spatial_merge_size", "side of a token in patches", 2,
                                      "the default of this family");
   m.vision_merge = side * side;
-  same_as(vision, "in_channels", 3, "colours of a pixel");
+  same_as(vision, "in_channels", 3, "colours per pixel");
   same_as(vision, "out_hidden_size", m.hidden, "hidden size of the language model");
   vision.activation({"hidden_act"}, {"gelu_pytorch_tanh", "gelu"}, "gelu_pytorch_tanh");
   if (!vision.absent("model_type")) vision.recognise("model_type", "vision tower");
@@ -84,7 +84,7 @@ void qwen3_vl(HfReader& vision, Family& language) {
     vision.recognise(kDeepStack, "3 DeepStack mergers, which run in the projector");
   else
     vision.problem(ProblemCode::HfUnsupportedVariant, kDeepStack,
-                   "the tower has blocks with three DeepStack mergers alone", "a list of three layers");
+                   "the tower supports only three DeepStack mergers", "a list of three layers");
   add_tower(vision, language, "qwen3-vl");
 }
 
@@ -93,7 +93,7 @@ void qwen3_5(HfReader& vision, Family& language) {
   const json* deepstack = vision.value(kDeepStack);
   if (deepstack && *deepstack != json::array())
     vision.problem(ProblemCode::HfUnsupportedVariant, kDeepStack,
-                   "the tower of this family has no blocks with DeepStack mergers", "an empty list");
+                   "the tower of this family does not support DeepStack mergers", "an empty list");
   else if (deepstack)
     vision.recognise(kDeepStack, "no DeepStack mergers");
   add_tower(vision, language, "qwen3.5");
@@ -152,7 +152,7 @@ void kimi_k3(HfReader& vision, Family& language) {
 
 // Patches along a side of an image, from sizes in pixels.
 int64_t patches_of_side(HfReader& vision, const ModelSpec& m, std::optional<int64_t> usual) {
-  return vision.number("image_size", "pixels of a side", usual, "as in the released models") /
+  return vision.number("image_size", "pixels per side", usual, "as in the released models") /
          std::max<int64_t>(1, m.vision_patch);
 }
 
@@ -173,18 +173,19 @@ void gemma4(HfReader& vision, Family& language) {
   vision.size(&ModelSpec::vision_patch, "patch_size", 16, kUsual);
   vision.size(&ModelSpec::vision_positions, "position_embedding_size", 10240, kUsual);
   m.vision_frames = 1;
-  const int64_t side = vision.number("pooling_kernel_size", "side of the patches of a token", 3, kUsual);
+  const int64_t side = vision.number("pooling_kernel_size", "side of a token in patches", 3, kUsual);
   m.vision_merge = side * side;
   vision.only("attention_bias", false, kNoBias);
   vision.activation({"hidden_activation"}, {"gelu_pytorch_tanh"}, "gelu_pytorch_tanh");
   const bool standardised = vision.flag("standardize", "stored means and deviations", false, kUsual);
   if (vision.flag("use_clipped_linears", "projections with bounds", false, kUsual) == standardised)
-    vision.problem(ProblemCode::HfUnsupportedVariant, "standardize",
-                   "towers without bounds and stored deviations, or with both, have no blocks in this family",
-                   "the opposite of \"use_clipped_linears\"");
+    vision.problem(
+        ProblemCode::HfUnsupportedVariant, "standardize",
+        "towers without bounds and stored deviations, or with both, are not supported in this family",
+        "the opposite of \"use_clipped_linears\"");
   if (!vision.absent("model_type")) vision.recognise("model_type", "vision tower");
   for (const char* key : {"default_output_length", "max_position_embeddings"})
-    if (!vision.absent(key)) vision.ignore(key, "the workload says the size of images");
+    if (!vision.absent(key)) vision.ignore(key, "the workload sets the size of images");
   add_tower(vision, language, standardised ? "gemma4" : "gemma4-clipped");
 }
 
@@ -210,7 +211,7 @@ void llama4(HfReader& vision, Family& language) {
   vision.size(&ModelSpec::vision_projector, "projector_input_dim", 4096, kUsual);
   for (const char* key : {"projector_output_dim", "vision_output_dim"})
     same_as(vision, key, m.vision_projector, "inner width of the projector (Wp)");
-  same_as(vision, "num_channels", 3, "colours of a pixel");
+  same_as(vision, "num_channels", 3, "colours per pixel");
   vision.activation({"hidden_act"}, {"gelu"}, "gelu");
   add_tower(vision, language, "llama4");
 }
@@ -223,19 +224,20 @@ void minimax_m3(HfReader& vision, Family& language) {
   only_text(vision, "img_token_compression_config.image_token_compression_method", "patch_merge",
             "patches are merged");
   const int64_t side = vision.number("img_token_compression_config.spatial_merge_size",
-                                     "side of the patches of a token", 2, "the default of this family");
+                                     "side of a token in patches", 2, "the default of this family");
   m.vision_merge = side * side;
   vision.size(&ModelSpec::vision_frames, "img_token_compression_config.temporal_patch_size", 2,
               "the default of this family");
   if (!language.around->absent(kCompression))
-    language.around->ignore(kCompression, "\"vision_config\" says it");
+    language.around->ignore(kCompression, "\"vision_config\" has this value");
   only_text(vision, "position_embedding_type", "rope", "rotary positions");
   same_as(vision, "projection_dim", m.hidden, "hidden size of the language model");
   language.around->size(&ModelSpec::vision_projector, "projector_hidden_size", m.hidden,
                         "the hidden size of the language model");
-  language.around->only("multimodal_projector_bias", true, "a projector without biases has no block here");
+  language.around->only("multimodal_projector_bias", true,
+                        "a projector without biases is not supported in this family");
   language.around->activation({"projector_hidden_act"}, {"gelu"}, "gelu");
-  same_as(vision, "num_channels", 3, "colours of a pixel");
+  same_as(vision, "num_channels", 3, "colours per pixel");
   vision.activation({"hidden_act"}, {"gelu"}, "gelu");
   if (!vision.absent("model_type")) vision.recognise("model_type", "vision tower");
   add_tower(vision, language, "minimax-m3");
@@ -265,16 +267,16 @@ void step3p7(HfReader& vision, Family& language) {
   m.vision_frames = 1;
   m.vision_merge = 16;
   for (const char* key : {"use_ln_pre", "use_abs_posemb", "use_rope2d"})
-    vision.only(key, true, "the tower of this family has no blocks without it");
-  vision.only("use_ln_post", false, "a norm behind the last layer has no block in this family");
+    vision.only(key, true, "the tower of this family requires it");
+  vision.only("use_ln_post", false, "a norm after the last layer is not supported in this family");
   if (vision.absent("ls_init_value") || vision.null("ls_init_value"))
     vision.problem(ProblemCode::HfUnsupportedVariant, "ls_init_value",
-                   "layers without scales have no block in this family", "a number, such as 0.1");
+                   "layers without scales are not supported in this family", "a number, such as 0.1");
   else
     vision.recognise("ls_init_value", "sublayers have scales");
   same_as(*language.around, "understand_projector_stride", 2, "stride of the convolutions");
   language.around->only("projector_bias", false, kNoBias);
-  same_as(vision, "num_channels", 3, "colours of a pixel");
+  same_as(vision, "num_channels", 3, "colours per pixel");
   vision.activation({"hidden_act"}, {"quick_gelu", "gelu"}, "quick_gelu");
   if (!vision.absent("model_type")) vision.recognise("model_type", "vision tower");
   add_tower(vision, language, "perception");
@@ -284,13 +286,13 @@ void step3p7(HfReader& vision, Family& language) {
 void gemma3_siglip(HfReader& vision, Family& language) {
   ModelSpec& m = language.model;
   clip_sizes(vision, m);
-  const int64_t side = vision.number("image_size", "pixels of a side") / std::max<int64_t>(1, m.vision_patch);
+  const int64_t side = vision.number("image_size", "pixels per side") / std::max<int64_t>(1, m.vision_patch);
   m.vision_positions = side * side;
   m.vision_frames = 1;
   const int64_t tokens = language.around->number("mm_tokens_per_image", "tokens of an image", 256,
                                                  "the default of this family");
   m.vision_merge = std::max<int64_t>(1, m.vision_positions / std::max<int64_t>(1, tokens));
-  same_as(vision, "num_channels", 3, "colours of a pixel");
+  same_as(vision, "num_channels", 3, "colours per pixel");
   if (!vision.absent("model_type")) vision.recognise("model_type", "vision tower");
   add_tower(vision, language, "siglip");
 }

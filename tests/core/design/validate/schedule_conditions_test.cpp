@@ -44,7 +44,7 @@ void add_virtual_stage_rules() {
   row(
       "layers over virtual stages", [](Design& d) { d.parallel.virtual_stages = 3; },
       ProblemCode::LayersIndivisibleByVirtualStages, "virtual_stages",
-      "1, 2, 4, 8 or 16, or layers per stage with a number for each of the 6");
+      "1, 2, 4, 8 or 16, or a list of layers for all 6");
   row(
       "layers and the head over virtual stages",
       [](Design& d) {
@@ -59,7 +59,7 @@ void add_virtual_stage_rules() {
         d.parallel.virtual_stages = 2;
         d.workload.batch = 36;
       },
-      ProblemCode::MicrobatchesIndivisibleByPp, "batch", "m in multiples of 4");
+      ProblemCode::MicrobatchesIndivisibleByPp, "batch", "m that is a multiple of 4");
   row(
       "fewer microbatches than stages, interleaved",
       [](Design& d) {
@@ -67,7 +67,7 @@ void add_virtual_stage_rules() {
         d.parallel.virtual_stages = 2;
         d.workload.batch = 8;
       },
-      ProblemCode::MicrobatchesIndivisibleByPp, "batch", "m in multiples of 8");
+      ProblemCode::MicrobatchesIndivisibleByPp, "batch", "m that is a multiple of 8");
   row(
       "batch of interleaved stages",
       [](Design& d) {
@@ -334,16 +334,16 @@ class ScheduleConditionsTest : public QObject {
     };
     row(
         "stages without virtual ones", [](Design& d) { d.parallel.pp = 2; },
-        "over several stages (pp = 2) with virtual ones only");
+        "over several stages (pp = 2) only with virtual stages");
     row(
         "GPipe",
         [](Design& d) {
           d.parallel.pp = 2;
           d.parallel.schedule = ScheduleKind::GPipe;
         },
-        "of 1F1B alone");
+        "only in 1F1B");
     row(
-        "FSDP", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp2; }, "under its own gradient sync");
+        "FSDP", [](Design& d) { d.parallel.sync = SyncStrategy::Fsdp2; }, "only with its own gradient sync");
     row(
         "experts on one rank", [](Design& d) { d.parallel.ep = 1; }, "without expert parallelism");
     row(

@@ -28,7 +28,7 @@ class ValidateLayersTest : public QObject {
   void rules_data() {
     add_rule_columns();
     row("syntax", layers("layer,,", ""), error, ProblemCode::LayerPatternSyntax, "layer_pattern",
-        "between commas", 1);
+        "separated by commas", 1);
     row("unknown kind in the pattern", layers("layer*2, moe*", "wide: layer"), error,
         ProblemCode::UnknownLayerKind, "layer_pattern", "one of layer or wide", 1);
     row("unknown kind of a variant", layers("", "wide: mlp ffn=8"), error, ProblemCode::UnknownLayerKind,

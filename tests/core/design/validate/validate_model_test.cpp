@@ -153,7 +153,7 @@ void expert_rules() {
         d.model.dense_layers = 28;
         d.workload.seq = 4096;
       },
-      note, ProblemCode::AllLayersDense, "dense_layers", "less than 28", 1);
+      note, ProblemCode::AllLayersDense, "dense_layers", "fewer than 28", 1);
 }
 
 void dispatch_rules() {
@@ -297,7 +297,7 @@ void sparse_rules() {
         sparse_latent(d);
         d.model.rope_head_dim = 128;
       },
-      error, ProblemCode::IndexDimRotated, "rope_head_dim", "less than index_dim = 128", 1);
+      error, ProblemCode::IndexDimRotated, "rope_head_dim", "below index_dim = 128", 1);
   row(
       "an indexer without compressed queries",
       [](Design& d) {

@@ -97,7 +97,7 @@ void sharding_rules() {
         d.parallel.dp_shard = 2;
       },
       error, ProblemCode::ExpertsExceedShardGroup, "dp_shard",
-      "0, or groups of which ds x cp is a multiple of ep", 3);
+      "0, or a group size for which ds x cp is a multiple of ep", 3);
 }
 
 void overlap_rules() {
@@ -216,7 +216,7 @@ void quantization_rules() {
     };
   };
   row("stored units", stored("attention=nvfp4, mlp=nvfp4", Mode::Prefill), note, ProblemCode::NoMatrixUnits,
-      "weight_formats", "formats without arithmetic", 0);
+      "weight_formats", "formats whose GEMMs run in the data type", 0);
   row("stored weights in training", stored("mlp=fp8", Mode::Train), note, ProblemCode::ValueWithoutEffect,
       "weight_formats", "mode prefill or decode", 2);
   row(

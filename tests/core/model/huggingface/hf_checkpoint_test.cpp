@@ -64,9 +64,8 @@ class HfCheckpointTest : public QObject {
     const ImportResult result = imported(config("olmoe-1b-7b"));
     QCOMPARE(result.problems.size(), size_t{1});
     QVERIFY(result.problems[0].code == ProblemCode::HfUnsupportedType);
-    QCOMPARE(
-        result.problems[0].what,
-        std::string("\"olmoe\" needs mechanisms without blocks: norms of queries and keys over all heads"));
+    QCOMPARE(result.problems[0].what, std::string("\"olmoe\" is not supported, because no block implements "
+                                                  "norms of queries and keys over all heads"));
     for (const hf::FamilyRow& row : hf::families()) {
       QVERIFY2((row.read == nullptr) != std::string(row.missing).empty(), row.type);
       QVERIFY2(hf::family_of_type(row.type) == &row, row.type);
@@ -91,7 +90,7 @@ class HfCheckpointTest : public QObject {
     QCOMPARE(result.problems.size(), size_t{1});
     const Problem& problem = result.problems.front();
     QVERIFY(problem.code == ProblemCode::HfUnknownType);
-    QVERIFY2(problem.what.find("no block covers \"gate_of_memory\", \"memory_slots\"") != std::string::npos,
+    QVERIFY2(problem.what.find("no block supports \"gate_of_memory\", \"memory_slots\"") != std::string::npos,
              problem.what.c_str());
     QVERIFY2(problem.accepted.find("nearest is \"llama\"") != std::string::npos, problem.accepted.c_str());
     QVERIFY2(problem.accepted.find("it differs: \"hidden_act\" is \"relu\"") != std::string::npos,
@@ -125,11 +124,11 @@ class HfCheckpointTest : public QObject {
     result = imported(object);
     QCOMPARE(result.problems.size(), size_t{1});
     QVERIFY(result.problems[0].code == ProblemCode::HfUnsupportedType);
-    QCOMPARE(result.problems[0].what, std::string("the vision tower has no blocks yet"));
+    QCOMPARE(result.problems[0].what, std::string("this vision tower is not supported yet"));
     QVERIFY(find(result.recognised, "text_config.num_hidden_layers"));
     object.remove("vision_config");
     object["architectures"] = QJsonArray{"Qwen3VLForConditionalGeneration"};  // sizes by default
-    QCOMPARE(imported(object).problems.at(0).what, std::string("the vision tower has no blocks yet"));
+    QCOMPARE(imported(object).problems.at(0).what, std::string("this vision tower is not supported yet"));
   }
 
   // The tower of a known type becomes sizes, and an architecture with the language model's blocks.

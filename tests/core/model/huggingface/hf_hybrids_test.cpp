@@ -112,7 +112,7 @@ class HfHybridsTest : public QObject {
     row("number of layers", "nemotron M-", "num_hidden_layers", 3, HfSizesContradict, "2");
     row("unknown letter", "nemotron M-X", "vocab_size", 8, HfUnsupportedVariant, "M, *, - or E");
     row("no layers", "nemotron ", "vocab_size", 8, HfUnsupportedVariant, "M, *, - or E");
-    row("experts and MLPs", "nemotron M-E", "vocab_size", 8, HfUnsupportedVariant, "one of both");
+    row("experts and MLPs", "nemotron M-E", "vocab_size", 8, HfUnsupportedVariant, "either of them");
     row("another activation", "nemotron M-", "mlp_hidden_act", "silu", HfUnsupportedVariant, "relu2");
     row("a module of another form", "nemotron M-", "num_nextn_predict_layers", 1, HfUnsupportedVariant,
         "attention and moe");

@@ -215,8 +215,36 @@ class MeshViewTest : public QObject {
     open(view);
     state.setRank(4711);
     QCOMPARE(view.mesh()->canvas()->sentence(),
-             QStringLiteral("rank 4711: tp group of 8 inside node 588; pp group of 16 over 16 nodes; "
+             QStringLiteral("rank 4,711: tp group of 8 inside node 588; pp group of 16 over 16 nodes; "
                             "dp group of 1,024 over 1,024 nodes"));
+  }
+
+  // GB200 NVL72: nodes of 4 in racks of 72. The size of nodes follows the accelerator, unless a person set
+  // another size.
+  void racksOfAnNvl72() {
+    Session session;
+    SelectionState state(&session);
+    set(session, {{"tp", "4"}, {"pp", "1"}, {"dp", "36"}, {"batch", "288"}});
+    QCOMPARE(session.design().cluster.gpus_per_node, int64_t(8));
+    set(session, {{"accelerator", "gb200-nvl72-186gb"}});
+    QCOMPARE(session.design().cluster.gpus_per_node, int64_t(4));
+    CommunicationView view(&state);
+    open(view);
+    const MeshCanvas* canvas = view.mesh()->canvas();
+    const MeshGrid& grid = *canvas->grid();
+    QVERIFY(grid.hasRacks());
+    QCOMPARE(grid.gpusPerNode(), int64_t(4));
+    QCOMPARE(grid.ranksPerRack(), int64_t(64));  // a job of several racks gets segments of 64
+    QCOMPARE(canvas->sentence(), QStringLiteral("rank 0: tp group of 4 inside node 0 of rack 0; "
+                                                "dp group of 36 over 3 racks"));
+    const QString tip = rank_tip(*session.report(), grid, 70, 0, canvas->groups());
+    QVERIFY2(tip.contains(QStringLiteral("node 17 of rack 1, GPU 3 of 4")), qPrintable(tip));
+    QVERIFY(mesh_csv(*session.report(), grid).startsWith(QStringLiteral("rank,node,rack,")));
+    // Back to H100: nodes of 8. A size of one's own stays.
+    set(session, {{"accelerator", "h100-sxm-80gb"}});
+    QCOMPARE(session.design().cluster.gpus_per_node, int64_t(8));
+    set(session, {{"gpus_per_node", "2"}, {"accelerator", "gb200-nvl72-186gb"}});
+    QCOMPARE(session.design().cluster.gpus_per_node, int64_t(2));
   }
 
   void aClickOnACellSelectsTheRank() {

@@ -1,0 +1,149 @@
+#include "ui/inspector/node_times.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <array>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include "timing/op_bound.h"
+#include "ui/inspector/communication_inspection.h"
+#include "ui/toolkit/graph_text.h"
+#include "ui/toolkit/value_scale.h"
+
+namespace shardscape::ui {
+namespace {
+
+using Figures = QVector<QPair<QString, QString>>;
+using BoundSeconds = std::array<double, kBoundByCount>;
+
+QString tr(const char* text) { return QCoreApplication::translate("NodeTimes", text); }
+
+QString rounded(double value, const char* unit) {
+  return text_of(significant(value)) + u' ' + QLatin1String(unit);
+}
+
+// "550 GFLOP / 989 TFLOP/s = 556 us, 49 % of the time".
+QString quotient(const QString& amount, const QString& rate, double seconds, double of) {
+  return tr("%1 / %2 = %3, %4 of the time")
+      .arg(amount, rate, seconds_text(seconds), percent_text(of > 0 ? seconds / of : 0));
+}
+
+Figures of_collective(const OpBound& bound, const Network& network, UnitSystem units) {
+  Figures out{
+      {tr("Time"), seconds_text(bound.communication)},
+      {tr("Bound by"), text_of(bound_label(bound.by))},
+      {tr("Bus bandwidth"),
+       tr("%1 for %2").arg(bus_text(bound.bus_rate), bytes_text(static_cast<Wide>(bound.buffer), units))},
+      {tr("Level"),
+       tr("%1: %2").arg(text_of(network_level_label(network_level(network, bound.span), network)),
+                        text_of(span_text(network, bound.span)))}};
+  if (bound.seconds < bound.communication)
+    out.append({tr("Compute waits"), seconds_text(bound.seconds)});
+  else if (bound.seconds > bound.communication)
+    out.append({tr("With packing kernels"), seconds_text(bound.seconds)});
+  return out;
+}
+
+Figures of_kernel(const OpBound& bound, UnitSystem units) {
+  const KernelWork& work = bound.work;
+  Figures out{{tr("Time"), seconds_text(bound.seconds)}, {tr("Bound by"), text_of(bound_label(bound.by))}};
+  if (work.flops > 0 && bound.peak > 0)
+    out.append({tr("Peak"),
+                quotient(flops_text(static_cast<Wide>(work.flops)), rounded(bound.peak * 1e-12, "TFLOP/s"),
+                         work.flops / bound.peak, bound.seconds)});
+  if (work.bytes > 0 && bound.bandwidth > 0)
+    out.append({tr("Memory"), quotient(bytes_text(static_cast<Wide>(work.bytes), units),
+                                       rounded(bound.bandwidth * 1e-9, "GB/s"), work.bytes / bound.bandwidth,
+                                       bound.seconds)});
+  if (bound.by == BoundBy::Launch)
+    out.append({tr("Launch"), tr("%1 on the host").arg(seconds_text(bound.launch))});
+  if (bound.communication > 0)
+    out.append({tr("Messages"), tr("%1 on the links").arg(seconds_text(bound.communication))});
+  return out;
+}
+
+Figures of_op(const GraphTree& tree, const NodeId& id, UnitSystem units, const Simulation& simulation) {
+  const int index = tree.segment_of(id.unit);
+  const Segment& segment = tree.segment(index);
+  const OpId timed = timed_op(segment, id.op);
+  const auto bound = op_bound(tree.report(), simulation, index, timed);
+  if (!bound) return {{tr("Time"), tr("none: no kernel runs for it")}};
+  Figures out = bound->collective() ? of_collective(*bound, simulation.machine.network, units)
+                                    : of_kernel(*bound, units);
+  if (timed != id.op) out.front() = {tr("Time of the kernel"), out.front().second};
+  return out;
+}
+
+void add(BoundSeconds& to, const GraphTree& tree, int segment, const std::vector<OpId>& ops, double times,
+         const Simulation& simulation) {
+  for (const OpId op : ops)
+    if (const auto bound = op_bound(tree.report(), simulation, segment, op))
+      to[static_cast<size_t>(bound->by)] += times * bound->seconds;
+}
+
+// "compute 62 %, scale-up links 30 %".
+QString shares(const BoundSeconds& seconds) {
+  const double all = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  std::vector<int> order(seconds.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return seconds[static_cast<size_t>(a)] > seconds[static_cast<size_t>(b)];
+  });
+  constexpr double kShown = 0.01;
+  QStringList out;
+  for (const int by : order)
+    if (const double one = seconds[static_cast<size_t>(by)]; all > 0 && one >= kShown * all)
+      out << QStringLiteral("%1 %2").arg(text_of(bound_label(static_cast<BoundBy>(by))),
+                                         percent_text(one / all));
+  return out.join(QStringLiteral(", "));
+}
+
+Figures of_stage(const StageTimes& times, const Simulation& simulation) {
+  const auto seconds = [&](TimeCategory c) { return times.seconds[static_cast<size_t>(c)]; };
+  const double bubble = seconds(TimeCategory::Bubble), busy = simulation.step_seconds - bubble;
+  const std::pair<QString, double> parts[] = {
+      {tr("compute"), seconds(TimeCategory::MatrixProducts) + seconds(TimeCategory::Attention)},
+      {tr("memory bandwidth"), seconds(TimeCategory::MemoryBound) + seconds(TimeCategory::Optimizer)},
+      {tr("exposed communication"), times.exposed},
+      {tr("host"), seconds(TimeCategory::Host)}};
+  QStringList bound;
+  for (const auto& [label, part] : parts)
+    if (busy > 0 && part > 0) bound << QStringLiteral("%1 %2").arg(label, percent_text(part / busy));
+  return {
+      {tr("Time"), tr("%1 of a step of %2").arg(seconds_text(busy), seconds_text(simulation.step_seconds))},
+      {tr("Bound by"), bound.join(QStringLiteral(", "))},
+      {tr("Bubble"), seconds_text(bubble)}};
+}
+
+}  // namespace
+
+QVector<QPair<QString, QString>> time_figures(const GraphTree& tree, const NodeId& id, int units,
+                                              Passes passes, UnitSystem system,
+                                              const Simulation& simulation) {
+  switch (id.level) {
+    case NodeLevel::Root: return {};
+    case NodeLevel::Stage: return of_stage(simulation.stages[static_cast<size_t>(id.stage)], simulation);
+    case NodeLevel::Op: return of_op(tree, id, system, simulation);
+    case NodeLevel::Unit:
+    case NodeLevel::Block: break;
+  }
+  BoundSeconds one{}, all{};
+  const bool run = id.level == NodeLevel::Unit && units > 1;
+  add(one, tree, tree.segment_of(id.unit), tree.ops_of(id, passes), 1, simulation);
+  const auto sum = [](const BoundSeconds& of) { return std::accumulate(of.begin(), of.end(), 0.0); };
+  if (!run)
+    return {{tr("Time"), tr("%1 per microbatch").arg(seconds_text(sum(one)))}, {tr("Bound by"), shares(one)}};
+  std::map<int, std::pair<int, int>> kinds;  // first unit and number of layers, by segment
+  for (int unit = id.unit; unit < id.unit + units; ++unit)
+    ++kinds.try_emplace(tree.segment_of(unit), unit, 0).first->second.second;
+  for (const auto& [segment, layers] : kinds)
+    add(all, tree, segment, tree.ops_of({NodeLevel::Unit, id.stage, layers.first}, passes), layers.second,
+        simulation);
+  return {{tr("Time"), tr("%1 per microbatch, all %2 layers").arg(seconds_text(sum(all))).arg(units)},
+          {tr("Bound by"), shares(all)},
+          {tr("First layer"), seconds_text(sum(one))}};
+}
+
+}  // namespace shardscape::ui
