@@ -189,9 +189,9 @@ void ChartTable::restyle() {
   const Colors& colors = Theme::instance().colors();
   setStyleSheet(
       QStringLiteral(
-          "QTableView { background: %1; border: 1px solid %1; } QTableView:focus { border-color: %2; }"
+          "QTableView, QTableView:focus { background: %1; border: 1px solid %1; }"
           "QHeaderView { background: %1; } QAbstractScrollArea::corner { background: %1; border: none; }")
-          .arg(colors.ground.name(), colors.accent.name()));
+          .arg(colors.ground.name()));
   setFont(Theme::instance().uiFont(12));
   horizontalHeader()->setFont(Theme::instance().uiFont(11));
 }
@@ -389,6 +389,32 @@ void ChartTable::keyPressEvent(QKeyEvent* event) {
 void ChartTable::resizeEvent(QResizeEvent* event) {
   QTableView::resizeEvent(event);
   fitColumns();
+}
+
+// The focus frame lies around the rows, not around the empty area below them.
+void ChartTable::paintEvent(QPaintEvent* event) {
+  QTableView::paintEvent(event);
+  if (!hasFocus() || !model()) return;
+  const int last = model()->rowCount() - 1,
+            bottom = last < 0 ? kRowHeight : rowViewportPosition(last) + rowHeight(last);
+  QPainter painter(viewport());
+  painter.setPen(Theme::instance().colors().accent);
+  painter.drawRect(0, 0, viewport()->width() - 1, std::min(bottom, viewport()->height()) - 1);
+}
+
+void ChartTable::scrollContentsBy(int dx, int dy) {
+  QTableView::scrollContentsBy(dx, dy);
+  if (hasFocus()) viewport()->update();  // the frame does not scroll
+}
+
+void ChartTable::focusInEvent(QFocusEvent* event) {
+  QTableView::focusInEvent(event);
+  viewport()->update();
+}
+
+void ChartTable::focusOutEvent(QFocusEvent* event) {
+  QTableView::focusOutEvent(event);
+  viewport()->update();
 }
 
 void ChartTable::changeEvent(QEvent* event) {

@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QHeaderView>
+#include <QImage>
 #include <QSortFilterProxyModel>
 #include <QTest>
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "support/designs.h"
 #include "ui/inspector/memory_inspection.h"
 #include "ui/plot/chart_table.h"
+#include "ui/toolkit/theme.h"
 #include "ui/views/communication/collectives_model.h"
 #include "ui/views/compute/flops_model.h"
 #include "ui/views/memory/stage_memory_model.h"
@@ -194,6 +196,26 @@ class ModelsTest : public QObject {
       QVERIFY(value.toDouble() >= before);
       before = value.toDouble();
     }
+  }
+
+  // The frame of the focus leaves out the empty area below the rows.
+  void theFocusFrameEndsAtTheRows() {
+    StageMemoryModel model;
+    ChartTable table;
+    table.setTable(&model);
+    model.setReport(*report_of(2, 4, 1), UnitSystem::Binary);
+    table.resize(900, 500);
+    table.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&table));
+    table.setFocus();
+    QTRY_VERIFY(table.hasFocus());
+    const QImage image = table.viewport()->grab().toImage();
+    const int rows = table.rowViewportPosition(3) + table.rowHeight(3), x = image.width() - 1;
+    const QColor accent = Theme::instance().colors().accent;
+    QCOMPARE(image.pixelColor(x, rows / 2), accent);
+    QCOMPARE(image.pixelColor(4, rows - 1), accent);
+    QVERIFY(image.pixelColor(x, rows + 20) != accent);
+    QVERIFY(table.grab().toImage().pixelColor(0, table.height() - 4) != accent);
   }
 
   void copiesRowsWithHeaders() {

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "ui/toolkit/contrast.h"
@@ -94,9 +95,7 @@ std::optional<double> GraphHeat::share(const Piece& piece, const NodeId& id) con
   if (piece.inside || id.level == NodeLevel::Root) return std::nullopt;
   double own = value(id), whole = 0;
   if (id.level == NodeLevel::Stage) {
-    own = 0;
-    for (int stage = id.stage; stage < id.stage + piece.units; ++stage)
-      own += stages_[static_cast<size_t>(stage)];
+    own = std::accumulate(stages_.begin() + id.stage, stages_.begin() + id.stage + piece.units, 0.0);
     for (const double stage : stages_) whole += stage;
   } else if (id.level == NodeLevel::Unit) {
     own = 0;

@@ -85,7 +85,7 @@ void GraphScene::setViewport(const QSize& size) {
 void GraphScene::updateFlow() {
   // Room for three unfolded stages next to each other, and less room below them.
   constexpr double kWideShape = 1.3;
-  constexpr int kWide = 1100;
+  constexpr int kWide = 1150;
   const bool wide = viewport_.width() >= kWide && viewport_.width() >= kWideShape * viewport_.height();
   const bool rightwards = flow_choice_ == FlowChoice::Auto ? wide : flow_choice_ == FlowChoice::Right;
   if (std::exchange(options_.rightwards, rightwards) == rightwards) return;

@@ -95,6 +95,10 @@ class GraphHeatTest : public QObject {
     run.id = tree.unit_node(1);
     run.units = 16;
     QVERIFY(std::fabs(*heat.share(run, run.id) - 16 * sum / stage) < 1e-9);
+    Piece stages;
+    stages.id = tree.stage_node(0);
+    stages.units = 2;  // a folded run of stages has the share of all of them
+    QVERIFY(std::fabs(*heat.share(stages, stages.id) - 1) < 1e-9);
   }
 
   void theChoiceColoursNodes() {
