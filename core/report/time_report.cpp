@@ -22,6 +22,20 @@ Json categories_json(const std::array<double, kTimeCategoryCount>& seconds) {
   return out;
 }
 
+std::string name_of(const KernelTime& time) {
+  return FlopsValue{time.kind, time.phase, time.compute, {}, {}}.name();
+}
+
+Json kernels_json(const StageTimes& times) {
+  Json out = Json::array();
+  for (const KernelTime& time : times.kernels)
+    out.push_back({{"op", name_of(time)},
+                   {"phase", phase_name(time.phase)},
+                   {"kernels", time.kernels},
+                   {"seconds", time.seconds}});
+  return out;
+}
+
 Json time_json(const Simulation& s) {
   Json out;
   out["machine"] = {{"accelerator", s.machine.accelerator->id},
@@ -69,20 +83,6 @@ void add_collectives(Json& rows, const StageTimes& times) {
     rows[i]["bus_bandwidth"] = time.bus_rate;
     rows[i]["level"] = network_level_name(time.level);
   }
-}
-
-std::string name_of(const KernelTime& time) {
-  return FlopsValue{time.kind, time.phase, time.compute, {}, {}}.name();
-}
-
-Json kernels_json(const StageTimes& times) {
-  Json out = Json::array();
-  for (const KernelTime& time : times.kernels)
-    out.push_back({{"op", name_of(time)},
-                   {"phase", phase_name(time.phase)},
-                   {"kernels", time.kernels},
-                   {"seconds", time.seconds}});
-  return out;
 }
 
 std::string padded(std::string text, size_t width) {

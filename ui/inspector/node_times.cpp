@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -100,21 +101,48 @@ QString shares(const BoundSeconds& seconds) {
   return out.join(QStringLiteral(", "));
 }
 
-Figures of_stage(const StageTimes& times, const Simulation& simulation) {
-  const auto seconds = [&](TimeCategory c) { return times.seconds[static_cast<size_t>(c)]; };
-  const double bubble = seconds(TimeCategory::Bubble), busy = simulation.step_seconds - bubble;
+// "1.2 s", or "1.2 s to 1.4 s" of several equal stages.
+template <typename Seconds>
+QString range_text(const Simulation& simulation, int first, int end, const Seconds& seconds) {
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (int stage = first; stage < end; ++stage) {
+    const double one = seconds(simulation.stages[static_cast<size_t>(stage)]);
+    least = std::min(least, one);
+    most = std::max(most, one);
+  }
+  const QString low = seconds_text(least), high = seconds_text(most);
+  return low == high ? low : tr("%1 to %2").arg(low, high);
+}
+
+double seconds_of(const StageTimes& times, TimeCategory category) {
+  return times.seconds[static_cast<size_t>(category)];
+}
+
+// count: of equal stages. Their shares are those of the first one.
+Figures of_stages(const Simulation& simulation, int first, int count) {
+  const int end = std::min(first + count, static_cast<int>(simulation.stages.size()));
+  const StageTimes& times = simulation.stages[static_cast<size_t>(first)];
+  const auto busy_of = [&](const StageTimes& of) {
+    return simulation.step_seconds - seconds_of(of, TimeCategory::Bubble);
+  };
+  const double busy = busy_of(times);
   const std::pair<QString, double> parts[] = {
-      {tr("compute"), seconds(TimeCategory::MatrixProducts) + seconds(TimeCategory::Attention)},
-      {tr("memory bandwidth"), seconds(TimeCategory::MemoryBound) + seconds(TimeCategory::Optimizer)},
+      {tr("compute"),
+       seconds_of(times, TimeCategory::MatrixProducts) + seconds_of(times, TimeCategory::Attention)},
+      {tr("memory bandwidth"),
+       seconds_of(times, TimeCategory::MemoryBound) + seconds_of(times, TimeCategory::Optimizer)},
       {tr("exposed communication"), times.exposed},
-      {tr("host"), seconds(TimeCategory::Host)}};
+      {tr("host"), seconds_of(times, TimeCategory::Host)}};
   QStringList bound;
   for (const auto& [label, part] : parts)
     if (busy > 0 && part > 0) bound << QStringLiteral("%1 %2").arg(label, percent_text(part / busy));
-  return {
-      {tr("Time"), tr("%1 of a step of %2").arg(seconds_text(busy), seconds_text(simulation.step_seconds))},
-      {tr("Bound by"), bound.join(QStringLiteral(", "))},
-      {tr("Bubble"), seconds_text(bubble)}};
+  return {{tr("Time"),
+           tr("%1 of a step of %2")
+               .arg(range_text(simulation, first, end, busy_of), seconds_text(simulation.step_seconds))},
+          {tr("Bound by"), bound.join(QStringLiteral(", "))},
+          {tr("Bubble"), range_text(simulation, first, end, [](const StageTimes& of) {
+             return seconds_of(of, TimeCategory::Bubble);
+           })}};
 }
 
 }  // namespace
@@ -124,7 +152,7 @@ QVector<QPair<QString, QString>> time_figures(const GraphTree& tree, const NodeI
                                               const Simulation& simulation) {
   switch (id.level) {
     case NodeLevel::Root: return {};
-    case NodeLevel::Stage: return of_stage(simulation.stages[static_cast<size_t>(id.stage)], simulation);
+    case NodeLevel::Stage: return of_stages(simulation, id.stage, units);
     case NodeLevel::Op: return of_op(tree, id, system, simulation);
     case NodeLevel::Unit:
     case NodeLevel::Block: break;

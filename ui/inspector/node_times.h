@@ -13,7 +13,7 @@
 namespace shardscape::ui {
 
 // Ops: of one run. Blocks and layers: sums over their ops in the shown directions, for one microbatch.
-// Stages: of the step. units: the layers of a folded run.
+// Stages: of the step. units: the layers of a folded run, or its stages.
 QVector<QPair<QString, QString>> time_figures(const GraphTree& tree, const NodeId& id, int units,
                                               Passes passes, UnitSystem system, const Simulation& simulation);
 

@@ -110,8 +110,7 @@ void CollectivesModel::setReport(const Report& report, const Simulation* simulat
       {tr("Time\n%1").arg(seconds.unit), QStringLiteral("time (s)"), true,
        tr("Seconds of all calls in a step, hidden by compute or not")},
       {tr("Exposed\n%1").arg(seconds.unit), QStringLiteral("exposed (s)"), true,
-       tr("The share of the time that compute waits for, from the simulated step. A message is exposed at "
-          "its "
+       tr("The part of the time that compute waits for in the simulated step. A message is exposed at its "
           "receiver")},
       {tr("Per call"), QStringLiteral("per call (s)"), true, tr("Mean time of a call"), true},
       {tr("Bus\nGB/s"), QStringLiteral("bus bandwidth (B/s)"), true, bus_rate_note()},

@@ -94,6 +94,9 @@ std::optional<double> GraphHeat::share(const Piece& piece, const NodeId& id) con
   if (piece.inside || id.level == NodeLevel::Root) return std::nullopt;
   double own = value(id), whole = 0;
   if (id.level == NodeLevel::Stage) {
+    own = 0;
+    for (int stage = id.stage; stage < id.stage + piece.units; ++stage)
+      own += stages_[static_cast<size_t>(stage)];
     for (const double stage : stages_) whole += stage;
   } else if (id.level == NodeLevel::Unit) {
     own = 0;
