@@ -57,10 +57,10 @@ void set_up(QCommandLineParser& parser) {
       "Design-space explorer for distributed training and inference of large language models.");
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addOption(
-      {"theme",
-       "light, dark, or system: as the desktop. Default: the choice of the last run, system at first.",
-       "light|dark|system"});
+  parser.addOption({"theme",
+                    "light, dark, or system (as the desktop). Default: the choice of the last run; system in "
+                    "the first run.",
+                    "light|dark|system"});
   parser.addOption({"design", "A saved design (JSON) to open.", "FILE"});
   parser.addOption({"example", "An example to open; `shardscape-cli examples` lists them.", "ID"});
   parser.addOption({"frame-log",

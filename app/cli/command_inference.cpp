@@ -102,24 +102,23 @@ Command inference_command() {
        "65,536 and the context of the design. Default: the context of the design.",
        ""},
       {"--ttft-limit", 0, FlagKind::Value, "TIME",
-       "The longest time to first token that the service allows, such as 500 ms or 2 s: of the last prompt "
-       "when all prompts of a batch arrive at once. Marks the points that exceed it, and finds the largest "
-       "batch of each context within the limits.",
+       "Limit of the time to first token, such as 500 ms or 2 s, for the last prompt when all prompts of a "
+       "batch arrive at once. Marks the points above the limit, and finds the largest batch within the "
+       "limits for each context.",
        ""},
-      {"--tpot-limit", 0, FlagKind::Value, "TIME",
-       "The longest time per output token that the service allows, such as 50 ms.", ""}};
+      {"--tpot-limit", 0, FlagKind::Value, "TIME", "Limit of the time per output token, such as 50 ms.", ""}};
   for (Flag& flag : design_flags()) flags.push_back(std::move(flag));
   return {
       "inference",
       "report time to first token, time per output token, throughput and the largest batch",
       "[FLAGS]",
-      std::string("Computes prefill and decode of a design for each batch and each context. Prefill "
-                  "reads several short prompts in one microbatch. Decode makes one token per sequence, "
-                  "in as few microbatches as fill the pipeline. Prints the time to first token (TTFT) of "
-                  "the first and of the last prompts, the time per output token (TPOT), tokens per "
-                  "second, the KV cache of a rank, and the largest batch that fits decode. With limits of "
-                  "latency, also the largest batch that keeps them, its throughput per GPU, and the dollars "
-                  "and energy of a million output tokens. ") +
+      std::string(
+          "Computes prefill and decode of a design for each batch and each context. Prefill reads several "
+          "short prompts in one microbatch. Decode makes one token per sequence, in as few microbatches as "
+          "fill the pipeline. Prints the time to first token (TTFT) of the first and of the last prompts, "
+          "the time per output token (TPOT), tokens per second, the KV cache of a rank, and the largest "
+          "batch that fits decode. With latency limits, it also prints the largest batch within the limits, "
+          "its throughput per GPU, and the dollars and energy per million output tokens. ") +
           kDesignFlagsHelp,
       {"shardscape-cli inference --model llama3-70b --tp 8 --batches 1,8,64 --contexts 1024,32768",
        "shardscape-cli inference --model llama3-70b --tp 8 --batches usual --contexts 1024..131072*4 "

@@ -112,7 +112,7 @@ std::string sweep_text(const ServingSweep& sweep) {
     return out + "\n";
   };
   std::string out = row({"context", "sequences", "TTFT, first", "TTFT, last", "TPOT", "tokens/s", "per GPU",
-                         "prompts/GPU", "KV cache", "memory", "fits", sweep.limits.any() ? "breaks" : ""});
+                         "prompts/GPU", "KV cache", "memory", "fits", sweep.limits.any() ? "exceeds" : ""});
   for (const ServedPoint& p : sweep.points) {
     if (!p.requested) continue;
     if (const auto problem = point_problem(p)) {

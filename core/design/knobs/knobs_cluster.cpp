@@ -84,10 +84,10 @@ void add_cluster(TableWriter& table) {
   table.number(member<cluster, &C::memory_bandwidth>(), "memory_bandwidth", "Memory bandwidth", "", "GB/s", 0,
                kMaxLinkRate,
                "Bandwidth of the device's memory, in 10^9 bytes per second. 0: the accelerator's bandwidth.");
-  table.number(member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1,
-               kMaxGpusPerNode,
-               "Ranks that share the NICs of a node. Follows the accelerator and the network: 4 for GB200 "
-               "NVL72, whose scale-up domain is the rack. Another value than that of the network stays.");
+  table.number(
+      member<cluster, &C::gpus_per_node>(), "gpus_per_node", "GPUs per node", "", "ranks", 1, kMaxGpusPerNode,
+      "Ranks that share the NICs of a node. The value follows the accelerator and the network (4 for GB200 "
+      "NVL72, whose scale-up domain is the rack), unless it differs from the network's value.");
   table.section("Network", true);
   table.choice(member<cluster, &C::network>(), "network", "Network", network_choices(),
                "Links between accelerators, from the catalogue. The settings below override single values; 0 "
