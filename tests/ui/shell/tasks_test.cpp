@@ -21,6 +21,7 @@
 #include "ui/form/gpus_row.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/layout_finder.h"
+#include "ui/shell/actions.h"
 #include "ui/shell/examples_dialog.h"
 #include "ui/shell/export_dialog.h"
 #include "ui/shell/layout_popup.h"
@@ -28,10 +29,14 @@
 #include "ui/shell/preset_popup.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/start_row.h"
+#include "ui/shell/tour.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/shell/window_help.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/views/explore/explore_view.h"
+#include "ui/views/explore/scaling_chart.h"
+#include "ui/views/explore/sensitivity_page.h"
+#include "ui/views/serving/serving_page.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -46,9 +51,10 @@ class Person {
   bool keyboard() const { return keyboard_; }
   int actions() const { return actions_; }
 
-  void click(QWidget* widget) {
+  void click(QWidget* widget) { click(widget, widget->rect().center()); }
+  void click(QWidget* widget, const QPoint& at) {
     ++actions_;
-    QTest::mouseClick(widget, Qt::LeftButton, {}, widget->rect().center());
+    QTest::mouseClick(widget, Qt::LeftButton, {}, at);
   }
   void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
     ++actions_;
@@ -98,6 +104,21 @@ class TasksTest : public WindowTest {
   bool fits() {
     session_->waitForReport();
     return session_->report() && session_->report()->memory->fits;
+  }
+  // A page of Explore: a click on the tab and one on the page, or Ctrl+6 and the arrow keys.
+  void openPage(Person& person, ExploreView::Page page) {
+    const auto explore = static_cast<int>(viewNames().indexOf("Explore"));
+    SegmentedControl* pages = window_->explore()->pages();
+    if (!person.keyboard()) {
+      QTabBar* tabs = window_->tabs()->tabBar();
+      person.click(tabs, tabs->tabRect(explore).center());
+      person.click(pages->button(page));
+    } else {
+      person.press(static_cast<Qt::Key>(Qt::Key_1 + explore), Qt::ControlModifier);
+      pages->button(pages->current())->setFocus(Qt::TabFocusReason);
+      for (int i = 0; i < 5 && pages->current() != page; ++i) person.press(Qt::Key_Right);
+    }
+    QCOMPARE(pages->current(), int{page});
   }
   static void byMouseAndKeyboard() {
     QTest::addColumn<bool>("keyboard");
@@ -223,6 +244,66 @@ class TasksTest : public WindowTest {
     QCOMPARE(session_->comparisons()->size(), 1);
     QCOMPARE(window_->tabs()->currentWidget(), window_->explore());
     QCOMPARE(window_->explore()->pages()->current(), int{ExploreView::Compare});
+  }
+
+  // Which setting would make the step faster? The best change is applied.
+  void theBestSetting_data() { byMouseAndKeyboard(); }
+  void theBestSetting() {
+    QFETCH(bool, keyboard);
+    Person person(keyboard);
+    openPage(person, ExploreView::SensitivityTab);
+    const SensitivityPage& page = *window_->explore()->sensitivity();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready(), kSearchMs);
+    const Design before = session_->design();
+    page.tornado()->setFocus(Qt::TabFocusReason);
+    person.press(Qt::Key_Down);
+    person.press(Qt::Key_Return);
+    QVERIFY(session_->design() != before);
+    QVERIFY2(person.actions() <= 8, qPrintable(QString::number(person.actions())));
+  }
+
+  // How far does the job scale, with the best layout at each size?
+  void scalingWithTheBestLayouts_data() { byMouseAndKeyboard(); }
+  void scalingWithTheBestLayouts() {
+    QFETCH(bool, keyboard);
+    Person person(keyboard);
+    openPage(person, ExploreView::Scaling);
+    const SensitivityPage& page = *window_->explore()->scaling();
+    QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.linesReady(), kSearchMs);
+    QVERIFY(!page.chart()->extraLines().empty() && page.chart()->extraLines().front().best);
+    QVERIFY2(person.actions() <= 5, qPrintable(QString::number(person.actions())));
+  }
+
+  // Serving DeepSeek-V3: the largest batch with 50 ms per token.
+  void servingWithinALimit_data() { byMouseAndKeyboard(); }
+  void servingWithinALimit() {
+    QFETCH(bool, keyboard);
+    Person person(keyboard);
+    window_->helper()->welcome();
+    QVERIFY(start() && QTest::qWaitForWindowActive(start()));
+    QPointer<ExamplesDialog> dialog = start();
+    if (keyboard) {
+      start()->cards()[3]->setFocus(Qt::TabFocusReason);
+      person.press(Qt::Key_Space);
+    } else {
+      person.click(start()->cards()[3]);
+    }
+    QTRY_VERIFY(!dialog);
+    QTRY_VERIFY(window_->helper()->tour());
+    person.press(Qt::Key_Escape);
+    QTRY_VERIFY(!window_->helper()->tour());
+    openPage(person, ExploreView::Serving);
+    auto* page = static_cast<ServingPage*>(window_->explore()->serving());
+    auto* field = page->findChild<QLineEdit*>("tpot_limit");
+    QVERIFY(field);
+    if (keyboard)
+      field->setFocus(Qt::TabFocusReason);
+    else
+      person.click(field);
+    person.enter("50 ms");
+    QTRY_VERIFY_WITH_TIMEOUT(page->ready() && page->shown()->limits.tpot, kSearchMs);
+    QVERIFY(!page->shown()->within.empty());
+    QVERIFY2(person.actions() <= 9, qPrintable(QString::number(person.actions())));
   }
 };
 
