@@ -225,7 +225,7 @@ void add_schedule(TableWriter& table) {
                "Microbatches that do not fill a group are spread over the other groups.");
   table.list(
       pass_plan<&PassPlan::times>(), "pass_times", "Pass durations", "µs", 0, kMaxPassTime,
-      "passes of equal duration and messages without duration",
+      "equal duration of all passes and messages without duration",
       "For ZB from pass durations: durations of one microbatch on one stage, as in 18522,18086,9337,601: "
       "forward, gradient of the input, weight gradients, message to the next stage. Only their ratios have "
       "an effect. Empty: the three passes take equal time and messages take none.");

@@ -157,11 +157,11 @@ class ProblemTest : public QObject {
     row("ffn=14337", "tp: an FFN size of 14,337 does not split over tp = 2; accepted: a divisor of 14,337");
     row("stage_layers=16,15",
         "stage_layers: the listed stages hold 31 layers, but the model has 32; accepted: 2 numbers that add "
-        "up to 32, each at least 1 (first and last: 0), or nothing for an even split");
+        "up to 32, each at least 1 (first and last at least 0), or nothing for an even split");
     row("batch=31",
         "batch: a batch of 31 is not a multiple of microbatch x dp = 1 x 2; accepted: a multiple of 2");
     row("dp=131072 batch=131072",
-        "dp: tp x pp x dp = 2 x 2 x 131,072 makes 524,288 ranks; accepted: a product of at most 131,072");
+        "dp: tp x pp x dp = 2 x 2 x 131,072 gives 524,288 ranks; accepted: a product of at most 131,072");
     row("kv_rank=512",
         "kv_rank: the llama architecture has no latent attention; the value has no effect; accepted: 0");
   }

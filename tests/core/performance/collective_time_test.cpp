@@ -547,7 +547,7 @@ void CollectiveTimeTest::bad_tables_data() {
   row("domain", R"({"op": "reduce", "ranks": 8, "per_domain": 3, "bytes": [1, 2], "us": [1, 2]})",
       "with 3 in a domain");
   row("key", R"({"op": "reduce", "ranks": 8, "size": 3, "bytes": [1, 2], "us": [1, 2]})",
-      "\"size\" is not known");
+      "\"size\" is not a known key");
 }
 
 void CollectiveTimeTest::bad_tables() {
