@@ -5,6 +5,7 @@
 #include "base/units.h"
 #include "design/document.h"
 #include "plan/report.h"
+#include "report/text_columns.h"
 #include "symbolic/json_value.h"
 
 namespace shardscape {
@@ -105,13 +106,6 @@ Json stage_json(const Report& r, const StageReport& s) {
   for (const auto& [symbol, value] : s.binding.items()) symbols[symbol.name()] = value;
   out["symbols"] = symbols;
   return out;
-}
-
-std::string pad(std::string text, size_t width, bool right = true) {
-  size_t shown = 0;  // code points: symbols such as '·' take several bytes
-  for (char c : text) shown += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  const std::string fill(width > shown ? width - shown : 0, ' ');
-  return right ? fill + text : text + fill;
 }
 
 // "0-3 | 16-19"

@@ -8,6 +8,7 @@
 #include "campaign/running_cost.h"
 #include "performance/calibration.h"
 #include "plan/collective_rows.h"
+#include "report/text_columns.h"
 #include "timing/pass_times.h"
 
 namespace shardscape {
@@ -85,11 +86,6 @@ void add_collectives(Json& rows, const StageTimes& times) {
   }
 }
 
-std::string padded(std::string text, size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
-
 std::string percent(double share) { return significant(100 * share) + " %"; }
 
 }  // namespace
@@ -165,7 +161,7 @@ std::string time_text(const Simulation& s) {
 std::string row_times_text(const Report& report, const Simulation& simulation) {
   constexpr size_t kName = 38, kLevel = 10, kSeconds = 11;
   const auto line = [&](const std::string& name, double seconds) {
-    return "    " + padded(name, kName) + padded(format_seconds(seconds), kSeconds);
+    return "    " + pad(name, kName, false) + pad(format_seconds(seconds), kSeconds, false);
   };
   std::string out;
   for (const StageReport& stage : report.stages) {
@@ -177,7 +173,7 @@ std::string row_times_text(const Report& report, const Simulation& simulation) {
                      [](const KernelTime& a, const KernelTime& b) { return a.seconds > b.seconds; });
     for (const KernelTime& one : kernels)
       out += line(name_of(one) + " " + std::string(phase_name(one.phase)), one.seconds) +
-             grouped(one.kernels) + " kernels\n";
+             grouped(one.kernels) + (one.kernels == 1 ? " kernel\n" : " kernels\n");
     if (!times.collectives.empty()) out += title + ", time of collectives\n";
     for (size_t i = 0; i < times.collectives.size(); ++i) {
       const CollectiveValue& row = stage.collectives[i];
@@ -186,9 +182,9 @@ std::string row_times_text(const Report& report, const Simulation& simulation) {
       out += line(std::string(phase_name(row.phase)) + " " + std::string(row.op.name()) + " " + row.group +
                       " " + std::string(dtype_name(row.dtype)),
                   time.seconds) +
-             padded(std::string(network_level_label(time.level, simulation.machine.network)), kLevel) +
-             padded(format_seconds(time.per_call), kSeconds) + "x " + grouped(row.count.value) + ", bus " +
-             significant(time.bus_rate * 1e-9) + " GB/s" +
+             pad(std::string(network_level_label(time.level, simulation.machine.network)), kLevel, false) +
+             pad(format_seconds(time.per_call), kSeconds, false) + "x " + grouped(row.count.value) +
+             ", bus " + significant(time.bus_rate * 1e-9) + " GB/s" +
              (has_waits(row) ? ", exposed " + percent(exposed) : "") + "\n";
     }
   }
