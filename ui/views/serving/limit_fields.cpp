@@ -81,11 +81,11 @@ void LimitFields::read() {
   issue_->setVisible(false);
   for (const auto& [field, limit] : {std::pair{ttft_, &limits.ttft}, {tpot_, &limits.tpot}}) {
     const std::string text = field->text().toStdString();
-    const auto read = limit_seconds(text, field->objectName().toStdString());
-    const auto* problem = std::get_if<Problem>(&read);
+    const auto parsed = limit_seconds(text, field->objectName().toStdString());
+    const auto* problem = std::get_if<Problem>(&parsed);
     markInvalid(field, problem != nullptr);
     if (!problem) {
-      *limit = std::get<0>(read);
+      *limit = std::get<0>(parsed);
       continue;
     }
     // A number alone is most likely in milliseconds.
