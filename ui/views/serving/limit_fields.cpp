@@ -21,6 +21,7 @@ constexpr int kTypingMs = 400;
 }  // namespace
 
 LimitFields::LimitFields(PageSettings* pages, QWidget* parent) : QWidget(parent), pages_(pages) {
+  setObjectName(QStringLiteral("limit_fields"));
   auto* rows = new QVBoxLayout(this);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(6);
@@ -40,7 +41,6 @@ LimitFields::LimitFields(PageSettings* pages, QWidget* parent) : QWidget(parent)
   note->setText(tr("TTFT: of the last prompt, when all prompts of a batch arrive at once"));
   row->addWidget(note, 1);
   issue_ = new IssueLine(this);
-  issue_->setObjectName(QStringLiteral("limit_issue"));
   issue_->setVisible(false);
   rows->addWidget(issue_);
   const auto restyle = [note] { note->setInk(Theme::instance().colors().secondary); };

@@ -288,18 +288,18 @@ class GraphPatternsTest : public QObject {
       const QRectF a = o.root().pieces[0].rect, b = o.root().pieces[1].rect;
       return b.left() > a.right() && !(b.top() > a.bottom());
     };
-    QVERIFY(rightwards());
+    QTRY_VERIFY(rightwards());
     o.view.resize(900, 900);
-    QVERIFY(!rightwards());
+    QTRY_VERIFY(!rightwards());
     auto* menu = o.view.findChild<QPushButton*>("flow")->menu();
     menu->actions()[2]->trigger();  // left to right
     QCOMPARE(o.view.flow(), FlowChoice::Right);
-    QVERIFY(rightwards());
+    QTRY_VERIFY(rightwards());
     o.view.resize(1700, 900);
     menu->actions()[1]->trigger();
-    QVERIFY(!rightwards());
+    QTRY_VERIFY(!rightwards());
     menu->actions()[0]->trigger();
-    QVERIFY(rightwards());
+    QTRY_VERIFY(rightwards());
     // Keys follow the stages in either direction.
     o.view.canvas()->select({NodeLevel::Unit, 0, 1});
     o.view.canvas()->setFocus();

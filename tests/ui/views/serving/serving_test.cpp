@@ -25,6 +25,7 @@
 #include "ui/shell/message_bar.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/toolkit/elided_label.h"
+#include "ui/toolkit/issue_line.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 #include "ui/views/graph/graph_view.h"
@@ -470,8 +471,8 @@ class ServingTest : public QObject {
       return map.pixelColor(w.map().cell(at).topRight().toPoint() + QPoint(-3, 2));
     };
     QCOMPARE(corner(over), Theme::instance().colors().bad);
-    QVERIFY(corner(w.map().find(1, 1024)) != Theme::instance().colors().bad);
-    QVERIFY(w.map().overWord(w.map().find(1, 1024)).isEmpty());
+    QVERIFY(corner(w.map().find(2, 1024)) != Theme::instance().colors().bad);
+    QVERIFY(w.map().overWord(w.map().find(2, 1024)).isEmpty());
     QCOMPARE(w.map().pointAt(w.map().cell(within).center()), within);
     // Without limits, all of this is gone.
     w.limit("tpot_limit", "");
@@ -483,10 +484,10 @@ class ServingTest : public QObject {
   void aLimitNeedsAUnit() {
     ServingWindow w;
     w.limit("tpot_limit", "20");
-    auto& issue = w.part<QWidget>("limit_issue");
+    auto& issue = *w.part<QWidget>("limit_fields").findChild<IssueLine*>();
     QVERIFY(issue.isVisible());
     QVERIFY(!w.main.document()->pages()->pages().limits.any());
-    QTest::mouseClick(issue.findChild<QPushButton*>(), Qt::LeftButton);
+    QTest::mouseClick(issue.fixButton(), Qt::LeftButton);
     QVERIFY(!issue.isVisible());
     QCOMPARE(w.part<QLineEdit>("tpot_limit").text(), QString("20 ms"));
     QCOMPARE(*w.main.document()->pages()->pages().limits.tpot, 0.02);
