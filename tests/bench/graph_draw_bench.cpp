@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
     SheetCache cache;
     QElapsedTimer timer;
     timer.start();
-    sheet = SheetBuilder(tree, {Passes::Both, false, UnitSystem::Binary}, fonts, expanded, cache, {}).root();
+    sheet = SheetBuilder(tree, {.passes = Passes::Both}, fonts, expanded, cache, {}).root();
     layout_ms = static_cast<double>(timer.nsecsElapsed()) / 1e6;
     if (sheet->nodes >= kNodes) break;
   }
