@@ -32,6 +32,7 @@ StartRow::StartRow(Session* session, QWidget* parent)
   grid->addWidget(find_, 1, 1);
   grid->setColumnStretch(0, 1);
   grid->setColumnStretch(1, 1);
+  accelerator_->fieldWidget();  // rows make their widgets when asked for, or when shown
   setTabOrder(model_, gpus_->field());
   connect(find_, &QPushButton::clicked, this, &StartRow::layoutAsked);
   connect(session, &Session::designChanged, this, &StartRow::refresh);
