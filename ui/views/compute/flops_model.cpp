@@ -74,7 +74,7 @@ void FlopsModel::setReport(const Report& report, int stage, FlopsConvention conv
     for (const KernelTime& time : simulation->stages[static_cast<size_t>(of.stage)].kernels)
       longest = std::max(longest, time.seconds);
   }
-  const ValueScale scale = flop_parts_scale(largest), seconds = seconds_scale(longest);
+  const ValueScale scale = flop_parts_scale(largest), seconds = seconds_scale(longest / 100);
   for (const StageReport& of : report.stages) {
     if (stage != kAllStages && of.stage != stage) continue;
     const double total = std::max(1.0, to_double(flops_total(of, convention)));

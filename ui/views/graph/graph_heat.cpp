@@ -38,7 +38,7 @@ QColor rgb_of(const OkLab& lab) {
 }
 
 constexpr double kRampWidth = 220, kRampHeight = 10, kPadding = 10, kGap = 16;
-constexpr double kTicks[] = {0, 0.01, 0.1, 0.25, 0.5, 1};
+constexpr double kTicks[] = {0, 0.05, 0.2, 0.5, 1};
 
 }  // namespace
 

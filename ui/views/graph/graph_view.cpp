@@ -103,7 +103,7 @@ QWidget* GraphView::makeBar() {
   auto* bar = new QWidget(this);
   bar->setAutoFillBackground(true);
   auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(16, 8, 16, 8);
+  row->setContentsMargins(12, 8, 12, 8);
   row->setSpacing(12);
 
   passes_ = new SegmentedControl(tr("Direction"), {tr("Forward"), tr("Backward"), tr("Both")}, bar);
@@ -122,14 +122,14 @@ QWidget* GraphView::makeBar() {
   heat_choice_->setAccessibleName(tr("Colour of nodes"));
   heat_choice_->setToolTip(
       tr("Colours nodes by kind, or by their share of time or of bytes that they move (memory or links)"));
-  heat_choice_->addItems({tr("Colour: kind"), tr("Colour: time"), tr("Colour: bytes")});
+  heat_choice_->addItems({tr("Kind"), tr("Time"), tr("Bytes")});
   connect(heat_choice_, &QComboBox::currentIndexChanged, this, &GraphView::colourNodes);
   row->addWidget(heat_choice_);
 
   search_field_ = new SearchField({tr("Search ops, shapes, groups"), tr("Search")}, bar);
   search_field_->setObjectName(QStringLiteral("graph_search"));
   search_field_->setAccessibleName(tr("Search in the graph"));
-  search_field_->setMinimumWidth(110);
+  search_field_->setMinimumWidth(60);
   search_field_->setMaximumWidth(260);
   connect(search_field_, &SearchField::searched, this, &GraphView::search);
   // Unfolding a layer adds a stop at the next folded layer. The list of stops is kept until the search text

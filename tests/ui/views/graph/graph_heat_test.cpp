@@ -135,6 +135,9 @@ class GraphHeatTest : public QObject {
     QCOMPARE(canvas->grab().toImage(), by_kind);
   }
 
+  // The view fits between form and inspector of a window of 1280 x 800.
+  void theBarFitsASmallWindow() { QVERIFY(view_->minimumSizeHint().width() <= 726); }
+
   // Colours follow an edit: shares are those of the new design.
   void coloursFollowEdits() {
     view_->heatChoice()->setCurrentIndex(1);
