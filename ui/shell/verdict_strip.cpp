@@ -75,7 +75,6 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   bubble_ = add(tr("Bubble"));
   exposed_ = add(tr("Exposed communication"));
   cost_ = add(tr("Per million tokens"));
-  cost_rule_ = cells->itemAt(cells->count() - 2)->widget();
   cells->addStretch(1);
 
   auto* layout = new QHBoxLayout(this);
@@ -190,7 +189,7 @@ void VerdictStrip::showTime() {
       cell->setValue(QStringLiteral("–"));
       cell->setToolTip(estimate ? text_of(estimate->no_time_reason) : QString());
     }
-    fitCost();
+    fitFigures();
     return;
   }
   const Simulation& s = *estimate->simulation;
@@ -241,7 +240,7 @@ void VerdictStrip::showCost(const Report& report, const Simulation& simulation) 
                                                              : text_of(band_text(run.days, "days")));
   }
   cost_->setToolTip(lines.join('\n'));
-  fitCost();
+  fitFigures();
 }
 
 // Price and power of one accelerator, and where they come from.
@@ -260,17 +259,23 @@ QString VerdictStrip::costSources(const Report& report) const {
   return lines.join('\n');
 }
 
-void VerdictStrip::fitCost() {
-  for (QWidget* part : {cost_rule_, static_cast<QWidget*>(cost_)}) part->setVisible(true);
-  figures_->layout()->invalidate();
+void VerdictStrip::fitFigures() {
+  QLayout* cells = figures_->layout();
+  QVector<QWidget*> parts;  // a rule and a cell in turns
+  for (int i = 0; i < cells->count(); ++i)
+    if (QWidget* part = cells->itemAt(i)->widget()) parts << part;
+  for (QWidget* part : parts) part->setVisible(true);
+  cells->invalidate();
   const int room = width() - (layout()->sizeHint().width() - figures_->sizeHint().width());
-  const bool fits = figures_->sizeHint().width() <= room;
-  for (QWidget* part : {cost_rule_, static_cast<QWidget*>(cost_)}) part->setVisible(fits);
+  for (qsizetype shown = parts.size(); shown > 2 && figures_->sizeHint().width() > room; shown -= 2) {
+    for (const qsizetype last : {shown - 1, shown - 2}) parts[last]->setVisible(false);
+    cells->invalidate();
+  }
 }
 
 void VerdictStrip::resizeEvent(QResizeEvent* event) {
   QWidget::resizeEvent(event);
-  fitCost();
+  fitFigures();
 }
 
 void VerdictStrip::showInference(const Report& report, const Simulation& simulation) {

@@ -50,13 +50,12 @@ class VerdictStrip : public QWidget {
   void showInference(const Report& report, const Simulation& simulation);
   void showCost(const Report& report, const Simulation& simulation);
   QString costSources(const Report& report) const;
-  void fitCost();  // hides the cost where the other figures have no room beside it
+  void fitFigures();  // hides the last figures where the others have no room next to them
   void showVerdict(const QString& icon, const QColor& color, const QString& text);
   Session* session_;
   QLabel* icon_;
   ElidedLabel* verdict_;
   VerdictCell *memory_, *step_, *mfu_, *tokens_, *bubble_, *exposed_, *cost_;
-  QWidget* cost_rule_;  // the line before the cost
   QWidget* figures_;
   LayoutFinder* finder_;
   QPushButton* find_;

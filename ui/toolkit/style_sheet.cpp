@@ -1,13 +1,7 @@
 #include "ui/toolkit/style_sheet.h"
 
-#include <QApplication>
-#include <QEvent>
 #include <QFile>
 #include <QRegularExpression>
-#include <QSet>
-#include <QStyle>
-#include <QWidget>
-#include <utility>
 
 #include "ui/toolkit/contrast.h"
 
@@ -21,57 +15,6 @@ namespace {
 struct Replacement {
   const char* name;
   QColor color;
-};
-
-constexpr char kSheetOwner[] = "sheet_owner";
-
-// Gives the application its sheet when the first widget is polished, and polishes widgets that were hidden
-// while the sheet changed when they are shown: most pages of a window are hidden.
-class SheetOwner : public QObject {
- public:
-  static SheetOwner* find() {
-    return static_cast<SheetOwner*>(qApp->findChild<QObject*>(kSheetOwner, Qt::FindDirectChildrenOnly));
-  }
-  explicit SheetOwner(const QString& sheet) : first_(sheet) {
-    setObjectName(kSheetOwner);
-    setParent(qApp);
-    qApp->installEventFilter(this);
-  }
-
-  void set(const QString& sheet) {
-    if (!first_.isEmpty()) {
-      first_ = sheet;
-      return;
-    }
-    QWidgetList styled = QApplication::allWidgets();
-    styled.removeIf([](const QWidget* widget) { return !widget->testAttribute(Qt::WA_WState_Polished); });
-    // Qt restyles the widgets that its style knows, each with all its descendants. It forgets unpolished
-    // ones.
-    for (QWidget* widget : styled) widget->style()->unpolish(widget);
-    qApp->setStyleSheet(sheet);
-    for (QWidget* widget : styled) {
-      if (widget->isVisible()) {
-        widget->style()->polish(widget);
-        widget->update();
-      } else {
-        hidden_.insert(widget);
-      }
-    }
-  }
-
- protected:
-  bool eventFilter(QObject* watched, QEvent* event) override {
-    if (event->type() == QEvent::Polish && !first_.isEmpty()) qApp->setStyleSheet(std::exchange(first_, {}));
-    if (event->type() == QEvent::Show && hidden_.remove(watched)) {
-      auto* widget = static_cast<QWidget*>(watched);
-      widget->style()->polish(widget);
-    }
-    return QObject::eventFilter(watched, event);
-  }
-
- private:
-  QString first_;
-  QSet<const QObject*> hidden_;  // compared only: some may have been destroyed
 };
 
 }  // namespace
@@ -122,12 +65,5 @@ QString styleSheet(Theme::Mode mode) {
   }
   return text;
 }
-
-void setApplicationSheet(const QString& sheet) {
-  if (SheetOwner* owner = SheetOwner::find()) return owner->set(sheet);
-  new SheetOwner(sheet);  // the application owns it
-}
-
-bool hasApplicationSheet() { return SheetOwner::find(); }
 
 }  // namespace shardscape::ui

@@ -118,15 +118,15 @@ const Colors& Theme::colors(Mode mode) {
 const Colors& Theme::colors() const { return colors(mode_); }
 
 void Theme::setMode(Mode mode) {
-  const bool first = !hasApplicationSheet();
+  const bool first = qApp->styleSheet().isEmpty();
   if (mode == mode_ && !first) return;
   mode_ = mode;
-  if (first) {
+  if (first) {  // each is a pass over all widgets
     QApplication::setStyle(new HouseStyle);
     QApplication::setFont(uiFont());
   }
   QApplication::setPalette(palette_of(colors()));
-  setApplicationSheet(styleSheet(mode));
+  qApp->setStyleSheet(styleSheet(mode));
   Q_EMIT changed();
 }
 

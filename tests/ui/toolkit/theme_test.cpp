@@ -81,7 +81,6 @@ class ThemeTest : public QObject {
     Theme::instance().setMode(Theme::Mode::Dark);
     QCOMPARE(changed.count(), 1);
     QCOMPARE(QApplication::palette().color(QPalette::Window), Theme::colors(Theme::Mode::Dark).panel);
-    QWidget().ensurePolished();
     QVERIFY(qApp->styleSheet().contains("#6aa5ff"));
     Theme::instance().setMode(Theme::Mode::Light);
     QCOMPARE(QApplication::palette().color(QPalette::Window), QColor("#FFFFFF"));
