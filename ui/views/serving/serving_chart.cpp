@@ -324,7 +324,7 @@ void ServingChart::paintLabels(QPainter& painter, const QRectF& plot, const QCol
                                std::initializer_list<QPointF> offsets) {
     for (const QPointF& by : offsets) {
       const QRectF box(at + by, QSizeF(width, 14));
-      if (box.left() > plot.left() - 34 && box.right() < plot.right() + 8 &&
+      if (box.left() >= plot.left() - 8 && box.right() < plot.right() + 8 &&
           put(painter, box, text, ground, taken))
         return;
     }
