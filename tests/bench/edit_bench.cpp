@@ -1,6 +1,6 @@
-// Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs, DeepSeek-V3
-// and DeepSeek-V4-Pro on 2,048. Edits every knob of the table in turn, to neighbouring values or to each
-// choice.
+// Time from an edited knob to the complete new report, core only: Llama 3.1 405B on 131,072 GPUs;
+// DeepSeek-V3, DeepSeek-V4-Pro and Kimi K3 on 2,048. Edits every knob of the table in turn, to neighbouring
+// values or to each choice.
 #include <chrono>
 #include <stdexcept>
 #include <string>
@@ -35,20 +35,8 @@ Design llama_on_131072() {
 
 // EP 64 over dp 64 x tp 2 (edp 2), PP 16. The batch of DeepSeek-V3 (15,360 sequences; arXiv 2412.19437,
 // section 4.2) is 240 microbatches on each of 64 replicas.
-Design deepseek_on_2048() {
-  Design d = test::preset_design("deepseek-v3", 2, 16, 64, true);
-  d.parallel.ep = 64;
-  d.parallel.etp = 1;
-  d.workload.seq = 4096;
-  d.workload.microbatch = 1;
-  d.workload.batch = 15360;
-  d.parallel.sync = SyncStrategy::DistributedOptimizer;
-  return d;
-}
-
-// As DeepSeek-V3: EP 64 over dp 64 x tp 2, PP 16.
-Design deepseek4_on_2048() {
-  Design d = test::preset_design("deepseek-v4-pro", 2, 16, 64, true);
+Design experts_on_2048(const char* preset) {
+  Design d = test::preset_design(preset, 2, 16, 64, true);
   d.parallel.ep = 64;
   d.parallel.etp = 1;
   d.workload.seq = 4096;
@@ -134,7 +122,8 @@ void measure(const std::string& name, const Design& design, std::vector<Figure>&
 int main(int argc, char** argv) {
   std::vector<Figure> figures;
   measure("Llama 3.1 405B, 131,072 GPUs", llama_on_131072(), figures);
-  measure("DeepSeek-V3, 2,048 GPUs", deepseek_on_2048(), figures);
-  measure("DeepSeek-V4-Pro, 2,048 GPUs", deepseek4_on_2048(), figures);
+  measure("DeepSeek-V3, 2,048 GPUs", experts_on_2048("deepseek-v3"), figures);
+  measure("DeepSeek-V4-Pro, 2,048 GPUs", experts_on_2048("deepseek-v4-pro"), figures);
+  measure("Kimi K3, 2,048 GPUs", experts_on_2048("kimi-k3"), figures);
   return report_figures("Edit to report, every knob", figures, argc, argv);
 }
