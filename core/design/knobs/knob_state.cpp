@@ -534,9 +534,10 @@ void check_without_effect(Checks& checks) {
     std::vector<Fix> fixes;
     if (rule && *rule->other) fixes.push_back(set_to(rule->other, std::string(rule->value)));
     fixes.push_back(set_to(knob->id, default_text));
-    const std::string accepted = knob->type != KnobType::Boolean ? default_text
-                                 : default_text == "true"        ? "on"
-                                                                 : "off";
+    const std::string accepted = default_text.empty()              ? "no value"
+                                 : knob->type != KnobType::Boolean ? default_text
+                                 : default_text == "true"          ? "on"
+                                                                   : "off";
     checks.note(ProblemCode::ValueWithoutEffect, knob->id, why + "; the value has no effect",
                 accepted + (rule && *rule->wanted ? std::string(", or ") + rule->wanted : ""),
                 std::move(fixes));
