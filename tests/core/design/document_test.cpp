@@ -176,7 +176,7 @@ void DocumentTest::refused_data() {
   row("not a list", "\"tp\": 4", "\"stage_layers\": 8", "small.json:6", ProblemCode::JsonMember,
       "separated by commas");
   row("section is no object", "{\"seq\": 4096}", "7", "small.json:9", ProblemCode::JsonMember, "an object");
-  row("name is no text", "\"small\"", "7", "small.json:3", ProblemCode::JsonMember, "a text");
+  row("name is no text", "\"small\"", "7", "small.json:3", ProblemCode::JsonMember, "a string");
   row("unknown preset", "llama3-8b", "llama9", "small.json:4", ProblemCode::ModelIncomplete, "\"llama3-8b\"");
   row("no preset", "{\"preset\": \"llama3-8b\"}", "{}", "small.json:4", ProblemCode::ModelIncomplete,
       "\"llama3-8b\"");

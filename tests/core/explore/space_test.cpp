@@ -382,7 +382,7 @@ void SpaceTest::huge() {
   std::vector<std::string> told;
   const auto counted = count_valid(*space, [&](const ValidCount& c) { told.push_back(c.text()); });
   QVERIFY(counted && !counted->exact && !told.empty());
-  QVERIFY2(counted->text().find("of which") != std::string::npos, counted->text().c_str());
+  QVERIFY2(counted->text().find("valid") != std::string::npos, counted->text().c_str());
   for (const char* id : {"moment_dtype", "zero_reduce_bucket_size", "stage3_prefetch_bucket_size",
                          "stage3_max_live_parameters", "rails", "network_latency", "scaleup_latency"})
     spec.dimensions.emplace_back(id, find_knob(id)->type == KnobType::Choice ? "all" : "1..4000");

@@ -51,7 +51,7 @@ void add_virtual_stage_rules() {
         d.parallel.virtual_stages = 2;
         d.parallel.account_for_loss_in_pipeline_split = true;
       },
-      ProblemCode::LayersIndivisibleByVirtualStages, "virtual_stages", "1, or layers per stage");
+      ProblemCode::LayersIndivisibleByVirtualStages, "virtual_stages", "1, or a list of layers");
   row(
       "microbatches in groups",
       [](Design& d) {

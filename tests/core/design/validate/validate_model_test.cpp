@@ -436,7 +436,7 @@ void tower_rules() {
       "image_size", "a multiple of 2", 1);
   row(
       "images in the sequence", [=](Design& d) { tower(d, 3, 128); }, error,
-      ProblemCode::ImagesExceedSequence, "images", "at most 8,192 tokens", 1);
+      ProblemCode::ImagesExceedSequence, "images", "at most 8,192 image tokens", 1);
   row(
       "images over ranks",
       [=](Design& d) {
