@@ -92,14 +92,14 @@ class HfCheckpointTest : public QObject {
     QVERIFY(problem.code == ProblemCode::HfUnknownType);
     QVERIFY2(problem.what.find("no block supports \"gate_of_memory\", \"memory_slots\"") != std::string::npos,
              problem.what.c_str());
-    QVERIFY2(problem.accepted.find("nearest is \"llama\"") != std::string::npos, problem.accepted.c_str());
+    QVERIFY2(problem.accepted.find("closest is \"llama\"") != std::string::npos, problem.accepted.c_str());
     QVERIFY2(problem.accepted.find("it differs: \"hidden_act\" is \"relu\"") != std::string::npos,
              problem.accepted.c_str());
     object = config("qwen3-30b-a3b");
     object["model_type"] = "mine";
     object.remove("architectures");
     result = imported(object);
-    QVERIFY(result.problems.front().accepted.find("nearest is \"qwen3_moe\"") != std::string::npos);
+    QVERIFY(result.problems.front().accepted.find("closest is \"qwen3_moe\"") != std::string::npos);
   }
 
   // The family of text_config.model_type reads the language model. Entries have the path in the file.
@@ -164,7 +164,7 @@ class HfCheckpointTest : public QObject {
                                                            "three DeepStack mergers"},
           {"out_hidden_size", 512, "is 512, not 1024"},
           {"num_heads", 7, "does not split over 7 heads"},
-          {"hidden_act", "relu", "activation"},
+          {"hidden_act", "relu", "the MLP of this family"},
           {"depth", 0, "layers of the vision tower"}}) {
       const ImportResult refused = read(key, value);
       QCOMPARE(refused.problems.size(), size_t{1});

@@ -118,7 +118,7 @@ class HfHybridsTest : public QObject {
         "attention and moe");
     row("layers of a module", "nemotron ME", "mtp_layers_block_type", QJsonArray{"mamba"},
         HfUnsupportedVariant, "attention and moe");
-    row("kinds of granite", kGranite, "layer_types", QJsonArray{"mamba"}, HfUnsupportedVariant, "40 times");
+    row("kinds of granite", kGranite, "layer_types", QJsonArray{"mamba"}, HfUnsupportedVariant, "40 entries");
     row("positions of granite", kGranite, "position_embedding_type", "rope", HfUnsupportedVariant, "nope");
     row("zero experts", kLongCat, "zero_expert_type", "drop", HfUnsupportedVariant, "identity");
     row("attention of longcat", kLongCat, "attention_method", "GQA", HfUnsupportedVariant, "MLA");

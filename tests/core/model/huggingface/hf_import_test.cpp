@@ -378,7 +378,7 @@ class HfImportTest : public QObject {
     row("bias of a mixer", "mamba-130m", "use_bias", true, ProblemCode::HfUnsupportedVariant, "false");
     row("unknown type", "llama3-8b", "model_type", "rwkv", ProblemCode::HfUnknownType, "qwen3");
     row("several models", "llama3-8b", "model_type", "mllama", ProblemCode::HfUnknownType,
-        "nearest is \"llama\", architecture llama");
+        "closest is \"llama\", architecture llama");
     row("mixture of experts", "olmoe-1b-7b", "vocab_size", 50304, ProblemCode::HfUnsupportedType, "llama");
     row("experts in a known type", "llama3-8b", "num_local_experts", 8, ProblemCode::HfUnsupportedType,
         "a family with experts: one of bailing_moe_linear");
