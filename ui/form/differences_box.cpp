@@ -145,8 +145,8 @@ void DifferencesBox::show(const QVector<const KnobRow*>& differing, const Design
     line->deleteLater();  // the line may still be handling its click
   }
   count_->setText(lines_.isEmpty()     ? tr("none")
-                  : lines_.size() == 1 ? tr("1 knob")
-                                       : tr("%1 knobs").arg(lines_.size()));
+                  : lines_.size() == 1 ? tr("1 setting")
+                                       : tr("%1 settings").arg(lines_.size()));
   place();
 }
 

@@ -33,7 +33,7 @@ void MachineModel::setMachine(const std::vector<MachineSection>& sections) {
           {tr("Amount"), QStringLiteral("amount"), true, {}},
           {tr("Unit"), QStringLiteral("unit"), false, {}},
           {tr("From"), QStringLiteral("origin"), false,
-           tr("The origin of the value: the catalogue, a knob of this design, a measurement, or an "
+           tr("The origin of the value: the catalogue, a setting of this design, a measurement, or an "
               "assumption of the program")},
           {tr("Source"), QStringLiteral("source"), false, {}}},
          std::move(rows));

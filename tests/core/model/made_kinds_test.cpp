@@ -48,7 +48,7 @@ class MadeKindsTest : public QObject {
     QTest::newRow("no kind") << "llama; 3 = layer()"
                              << "column 8: \"3\" is not the name";
     QTest::newRow("no parentheses") << "llama; a = layer"
-                                    << "column 12: \"layer\" does not say";
+                                    << "column 12: \"layer\" does not define";
     QTest::newRow("part") << "llama; a = layer(mixr = moe)"
                           << "column 18: \"mixr\" is neither";
     QTest::newRow("from") << "llama; a = lair()"
@@ -60,7 +60,7 @@ class MadeKindsTest : public QObject {
     QTest::newRow("option") << "llama; a = layer(mixer = self_attention(ropes))"
                             << "did you mean \"rope\"?";
     QTest::newRow("no part") << "mamba; a = layer(feed_forward = gated_mlp)"
-                             << "have no single feed-forward part";
+                             << "exactly one feed-forward part";
     QTest::newRow("architecture") << "lama; a = layer()"
                                   << "there is no architecture \"lama\"";
   }

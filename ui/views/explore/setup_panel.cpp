@@ -160,7 +160,7 @@ QWidget* SetupPanel::makeSpace() {
   dimension_rows_ = new QVBoxLayout;
   dimension_rows_->setSpacing(4);
   rows->addLayout(dimension_rows_);
-  auto* add = new QPushButton(tr("Add a knob"), page);
+  auto* add = new QPushButton(tr("Add a setting"), page);
   add->setObjectName(QStringLiteral("add_dimension"));
   add->setProperty("link", true);
   add->setToolTip(tr("Every setting of the form can vary, and so can the model"));
