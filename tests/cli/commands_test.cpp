@@ -424,7 +424,7 @@ void CommandsTest::timeline() {
   QVERIFY(run.out.contains(" layers and 0 ops") && left_out().startsWith("all "));
   run = run_line(large);
   QCOMPARE(run.exit_code, 0);
-  QVERIFY2(left_out().endsWith("those of all microbatches but 0 and 127") && run.err.contains(left_out()),
+  QVERIFY2(left_out().endsWith("those of all microbatches except 0 and 127") && run.err.contains(left_out()),
            qPrintable(run.err));
   run = run_line(large + " --ops all");
   QVERIFY(run.err.isEmpty() && left_out().isEmpty());

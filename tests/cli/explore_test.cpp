@@ -217,7 +217,7 @@ void ExploreTest::bad_input_data() {
   QTest::addColumn<QString>("words");
   QTest::newRow("value") << "explore --gpus 8 --tp 1,x" << 2 << "tp: \"x\"";
   QTest::newRow("range") << "explore --gpus 8 --tp 8..1" << 2 << "is descending";
-  QTest::newRow("ranks") << "explore --gpus 7 --tp 2,4" << 2 << "multiply to 7";
+  QTest::newRow("ranks") << "explore --gpus 7 --tp 2,4" << 2 << "give a product of 7";
   QTest::newRow("ranks twice") << "explore --gpus 8 --nodes 1 --tp 2,4" << 2 << "given twice";
   QTest::newRow("constraint") << "explore --gpus 8 --tp 2,4 --where tq<=2" << 2 << "\"tq\"";
   QTest::newRow("objective") << "explore --gpus 8 --objective speed" << 2 << "\"speed\"";
@@ -240,7 +240,7 @@ void ExploreTest::bad_input_data() {
   QTest::newRow("invalid") << "sensitivity --model llama3-8b --tp 3" << 1 << "tp = 3";
   QTest::newRow("layout") << "layout --model llama3-8b --gpus none" << 2 << "--gpus";
   QTest::newRow("layout of impossible degrees")
-      << "layout --model llama3-8b --gpus 16 --tp 2 --pp 1 --dp 4" << 1 << "multiply to 16";
+      << "layout --model llama3-8b --gpus 16 --tp 2 --pp 1 --dp 4" << 1 << "give a product of 16";
   QTest::newRow("invalid too") << "scaling --model llama3-8b --tp 3" << 1 << "tp = 3";
 }
 

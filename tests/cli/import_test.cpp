@@ -100,7 +100,7 @@ class ImportTest : public QObject {
     QTest::newRow("absent") << QStringList{"import", "/nonexistent/config.json"} << 3
                             << "/nonexistent/config.json";
     QTest::newRow("experts") << QStringList{"import", file("olmoe-1b-7b")} << 1
-                             << "needs mechanisms without blocks: norms of queries and keys over all heads";
+                             << "no block implements norms of queries and keys over all heads";
     QTest::newRow("flag, experts") << QStringList{"report", "--hf-config", file("olmoe-1b-7b")} << 1
                                    << "norms of queries and keys over all heads";
     QTest::newRow("flag, absent") << QStringList{"report", "--hf-config", "/nonexistent/c.json"} << 3

@@ -164,7 +164,7 @@ class ServingSweepTest : public QObject {
     QVERIFY(QString::fromStdString(sweep_text(made)).contains("no sequences of 4,096 tokens"));
     find_within_limits(made, {});
     QVERIFY(made.within.empty() && made.points.size() == before);
-    QVERIFY(!sweep_json(made).contains("limits"));
+    QVERIFY(!QString::fromStdString(sweep_json(made)).contains("limits"));
   }
 
   // A row of a sweep is the report of the design that it makes the present one.

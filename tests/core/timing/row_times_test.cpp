@@ -10,6 +10,7 @@
 
 #include "base/units.h"
 #include "performance/collective_time.h"
+#include "pipeline/peak_candidates.h"
 #include "plan/collective_rows.h"
 #include "report/report_json.h"
 #include "report/time_report.h"

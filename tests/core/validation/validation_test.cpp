@@ -162,7 +162,7 @@ class ValidationTest : public QObject {
     row("nothing", R"("measured_ms": 0, "measured_alloc_GiB": -1)", "measured_ms is 0, not more than 0",
         "not more than 0");
     row("a number for a text", R"("measured_ms": 1, "measured_alloc_GiB": 2, "recompute": 3)",
-        "recompute is 3, not a text", "recompute is 3");
+        "recompute is 3, not a string", "recompute is 3");
     row("a text for a number", R"("measured_ms": 1, "measured_alloc_GiB": 2, "tp": "8")",
         "tp is \"8\", not a whole number", "tp is");
     row("half a rank", R"("measured_ms": 1, "measured_alloc_GiB": 2, "dp": 0.5)",
@@ -211,7 +211,7 @@ class ValidationTest : public QObject {
     const auto result = read_measured_set(path);
     QVERIFY(std::holds_alternative<MeasuredSet>(result));
     QCOMPARE(std::get<MeasuredSet>(result).rows[0].name, std::string("row 1"));
-    QCOMPARE(std::get<MeasuredSet>(result).rows[0].unmapped, std::string("case is 12, not a text"));
+    QCOMPARE(std::get<MeasuredSet>(result).rows[0].unmapped, std::string("case is 12, not a string"));
   }
 
   void longNamesEndInAnEllipsis() {
