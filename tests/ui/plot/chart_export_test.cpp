@@ -62,7 +62,7 @@ class ChartExportTest : public QObject {
     QVERIFY(!session_->setKnob(QStringLiteral("pp"), QStringLiteral("2")));
     QVERIFY(!session_->setKnob(QStringLiteral("tp"), QStringLiteral("2")));
     QVERIFY(!session_->setKnob(QStringLiteral("dp"), QStringLiteral("2")));
-    session_->waitForReport();
+    session_->waitForEstimate();
     QVERIFY(session_->current());
     state_ = std::make_unique<SelectionState>(session_.get());
   }
@@ -81,9 +81,8 @@ class ChartExportTest : public QObject {
                                            QStringLiteral("80 GiB capacity"),
                                            QStringLiteral("pipeline stage")};
     QTest::newRow("compute") << 1
-                             << QStringList{QStringLiteral("Counted FLOPs"),
-                                            QStringLiteral("Matrix products"), QStringLiteral("backward"),
-                                            QStringLiteral("FLOP")};
+                             << QStringList{QStringLiteral("Compute time of one rank in a step"),
+                                            QStringLiteral("Matrix products"), QStringLiteral("backward")};
     QTest::newRow("communication") << 2
                                    << QStringList{QStringLiteral("Communication"),
                                                   QStringLiteral("Tensor parallel (tp)"),

@@ -34,6 +34,7 @@ class ArchitectureTabTest : public QObject {
     session_ = std::make_unique<Session>();
     session_->waitForReport();
     window_ = std::make_unique<MainWindow>(session_.get());
+    window_->resize(1280, 800);
     window_->show();
   }
   void cleanup() {
