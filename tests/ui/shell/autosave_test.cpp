@@ -17,6 +17,7 @@
 #include "offscreen.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/page_settings.h"
+#include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/shell/autosave.h"
 #include "ui/shell/document.h"
@@ -191,7 +192,8 @@ void AutosaveTest::killed(unsigned seed, int milliseconds, bool whole_window, bo
   QVERIFY2(found, qPrintable(QString("%1 edits, at least %2").arg(edits).arg(at_least)));
 
   Session session;
-  Document document(&session, nullptr);
+  PageSettings pages;
+  Document document(&session, &pages, nullptr);
   document.restore(recovery);
   QVERIFY(session.design() == recovery.study.design);
   QVERIFY(session.history() == recovery.history);
@@ -328,7 +330,8 @@ void AutosaveTest::runningWindowsAreNotOffered() {
 
 void AutosaveTest::aFolderThatCannotBeWritten() {
   Session session;
-  Document document(&session, nullptr);
+  PageSettings pages;
+  Document document(&session, &pages, nullptr);
   Autosave autosave(&session, &document, "/proc/nowhere", nullptr);
   autosave.setPause(5);
   QSignalSpy failed(&autosave, &Autosave::failed);

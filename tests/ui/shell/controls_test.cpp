@@ -7,6 +7,7 @@
 #include "model/huggingface/hf_files.h"
 #include "offscreen.h"
 #include "ui/help/help_window.h"
+#include "ui/inspector/inspector_panel.h"
 #include "ui/shell/command_palette.h"
 #include "ui/shell/export_dialog.h"
 #include "ui/shell/import_dialog.h"

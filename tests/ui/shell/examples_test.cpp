@@ -12,6 +12,7 @@
 #include "ui/form/gpus_row.h"
 #include "ui/shell/document.h"
 #include "ui/shell/examples_dialog.h"
+#include "ui/shell/preset_box.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/start_row.h"
 #include "ui/shell/tour.h"
