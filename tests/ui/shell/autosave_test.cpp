@@ -17,7 +17,6 @@
 #include "offscreen.h"
 #include "ui/session/comparisons.h"
 #include "ui/session/page_settings.h"
-#include "ui/session/page_settings.h"
 #include "ui/session/session.h"
 #include "ui/shell/autosave.h"
 #include "ui/shell/document.h"
