@@ -169,7 +169,7 @@ void LayoutPopup::addFound() {
 void LayoutPopup::addHelp() {
   const Layouts& layouts = *finder_->layouts();
   if (layouts.help.empty() || !finder_->helps()) return;
-  addSection(tr("Changes that would help the current layout"));
+  addSection(tr("What would help the current layout"));
   for (size_t i = 0; i < std::min<size_t>(layouts.help.size(), kMostHelp); ++i) {
     const LayoutHelp& help = layouts.help[i];
     const QString name = capitalized(text_of(help.what));

@@ -106,7 +106,10 @@ void WindowHelp::openExamples(bool welcomes) {
   examples_->setAttribute(Qt::WA_DeleteOnClose);
   addTo(examples_, HelpTopic::Examples);
   connect(examples_, &ExamplesDialog::chosen, window_->document(), &Document::openExample);
-  connect(examples_, &ExamplesDialog::layoutAsked, this, [this] { window_->verdictStrip()->findLayout(); });
+  // After the dialog: the window that it leaves active would close a popup.
+  connect(
+      examples_, &ExamplesDialog::layoutAsked, this, [this] { window_->verdictStrip()->findLayout(); },
+      Qt::QueuedConnection);
   // Layouts that a person asked for are not covered by the tour.
   if (welcomes) {
     connect(examples_, &ExamplesDialog::chosen, this, &WindowHelp::startTour);

@@ -38,15 +38,21 @@ void WordCompleter::setWords(const QList<Word>& words) {
 
 QString WordCompleter::wordAt(const QString& line, qsizetype cursor) const {
   const QString before = line.left(cursor);
-  for (qsizetype i = std::max<qsizetype>(0, before.size() - kLongest); i < before.size(); ++i) {
-    if (!starts_word(before[i]) || (i > 0 && inside_word(before[i - 1]))) continue;
-    const QString word = before.mid(i);
-    const bool known = std::any_of(words_.begin(), words_.end(), [&](const Word& of) {
-      return of.text.startsWith(word, Qt::CaseInsensitive) || of.hint.contains(word, Qt::CaseInsensitive);
-    });
-    if (known) return word;
-  }
-  return {};
+  const auto longest = [&](auto matches) {
+    for (qsizetype i = std::max<qsizetype>(0, before.size() - kLongest); i < before.size(); ++i) {
+      if (!starts_word(before[i]) || (i > 0 && inside_word(before[i - 1]))) continue;
+      const QString word = before.mid(i);
+      if (std::any_of(words_.begin(), words_.end(), [&](const Word& of) { return matches(of, word); }))
+        return word;
+    }
+    return QString();
+  };
+  // A name first: "and ste" may stand in a hint, but "ste" begins a name.
+  const QString name = longest(
+      [](const Word& of, const QString& word) { return of.text.startsWith(word, Qt::CaseInsensitive); });
+  if (!name.isEmpty()) return name;
+  return longest(
+      [](const Word& of, const QString& word) { return of.hint.contains(word, Qt::CaseInsensitive); });
 }
 
 QStringList WordCompleter::splitPath(const QString& path) const {

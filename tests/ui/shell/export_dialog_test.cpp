@@ -280,6 +280,7 @@ class ExportDialogTest : public QObject {
     const QRect was(cancel->mapTo(dialog_.get(), QPoint()), cancel->size());
     QVERIFY(finished.count() || finished.wait(20000));
     QVERIFY(!cancel->isVisible());
+    QTest::qWait(100);  // the dialog grows
     for (const QPushButton* button :
          {close, part<QPushButton>("export_open"), part<QPushButton>("export_start")}) {
       const QRect now(button->mapTo(dialog_.get(), QPoint()), button->size());

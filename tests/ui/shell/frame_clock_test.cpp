@@ -46,7 +46,6 @@ class FrameClockTest : public WindowTest {
     QTRY_COMPARE(session_->design().model.layers, 40);
     QTRY_VERIFY(clock()->last() && clock()->last()->input == "edit");
     QVERIFY(clock()->last()->answer);
-    press(Qt::Key_Return);
   }
 
   void anotherViewHasNoNewFigures() {
@@ -55,9 +54,9 @@ class FrameClockTest : public WindowTest {
     QSignalSpy waited(clock(), &FrameClock::waited);
     press(static_cast<int>(Qt::Key_1) + other, Qt::ControlModifier);
     QTRY_COMPARE(tabs->currentIndex(), other);
-    QTRY_VERIFY(waited.count() > 0);
+    // The frame of an earlier key may still be painted.
+    QTRY_VERIFY(waited.count() > 0 && clock()->last()->input.startsWith("key Ctrl+"));
     QVERIFY(!clock()->last()->answer);
-    QVERIFY2(clock()->last()->input.startsWith("key Ctrl+"), qPrintable(clock()->last()->input));
   }
 
   void aKeyWithoutEffectIsNoWait() {

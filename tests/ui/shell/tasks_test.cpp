@@ -55,6 +55,7 @@ class Person {
   void click(QWidget* widget, const QPoint& at) {
     ++actions_;
     QTest::mouseClick(widget, Qt::LeftButton, {}, at);
+    QTest::qWait(20);  // a field selects its text after the click
   }
   void press(Qt::Key key, Qt::KeyboardModifiers modifiers = {}) {
     ++actions_;
@@ -76,7 +77,8 @@ class Person {
   static QWidget* focused() {
     QWidget* popup = QApplication::activePopupWidget();
     if (popup && popup->focusWidget()) return popup->focusWidget();
-    return popup ? popup : QApplication::focusWidget();
+    if (popup) return popup;
+    return QApplication::focusWidget() ? QApplication::focusWidget() : QApplication::activeWindow();
   }
 
  private:
@@ -290,6 +292,8 @@ class TasksTest : public WindowTest {
     }
     QTRY_VERIFY(!dialog);
     QTRY_VERIFY(window_->helper()->tour());
+    QVERIFY(QTest::qWaitForWindowActive(window_.get()));
+    window_->helper()->tour()->setFocus();
     person.press(Qt::Key_Escape);
     QTRY_VERIFY(!window_->helper()->tour());
     openPage(person, ExploreView::Serving);

@@ -52,7 +52,7 @@ class GraphHeatTest : public QObject {
     const GraphTree& tree = *view_->scene()->tree();
     const Segment& layer = tree.segment(1);
     int kernels = 0, collectives = 0;
-    for (OpId id = 0; id < static_cast<OpId>(layer.ops.size()); ++id) {
+    for (OpId id = 0; id < layer.backward_begin; ++id) {  // the graph shows forwards
       const Inspection of = inspect(tree.op_node(1, id));
       const auto bound = op_bound(*session_->report(), simulation(), 1, timed_op(layer, id));
       if (!bound) continue;
@@ -118,14 +118,17 @@ class GraphHeatTest : public QObject {
     run.units = 16;
     const QColor fill = heat_color(*canvas->heat()->share(run, layers));
     const QRectF card = canvas->nodeRect(layers);
-    const QColor pixel = by_time.pixelColor((card.bottomRight() - QPointF(6, 6)).toPoint());
-    QVERIFY(std::abs(pixel.red() - fill.red()) + std::abs(pixel.green() - fill.green()) +
-                std::abs(pixel.blue() - fill.blue()) <
-            12);
+    const auto shows = [&](const QPoint& at, const QColor& color) {
+      const QColor pixel = by_time.pixelColor(at);
+      return std::abs(pixel.red() - color.red()) + std::abs(pixel.green() - color.green()) +
+                 std::abs(pixel.blue() - color.blue()) <
+             12;
+    };
+    QVERIFY(shows((card.bottomRight() - QPointF(6, 6)).toPoint(), fill));
     // The legend is part of the picture: its ramp ends in the colour of 100 %.
     bool legend = false;
     for (int y = canvas->height() - 90; y < canvas->height() && !legend; ++y)
-      for (int x = 0; x < 400 && !legend; ++x) legend = by_time.pixelColor(x, y) == heat_color(0.99);
+      for (int x = 0; x < canvas->width() && !legend; ++x) legend = shows({x, y}, heat_color(0.99));
     QVERIFY(legend);
     QTest::keyClick(choice, Qt::Key_Down);
     QCOMPARE(canvas->heat()->of(), HeatOf::Bytes);
