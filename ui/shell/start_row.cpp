@@ -21,7 +21,9 @@ StartRow::StartRow(Session* session, QWidget* parent)
   find_->setObjectName(QStringLiteral("start_find_layout"));
   find_->setProperty("primary", true);
   find_->setDefault(true);
-  find_->setToolTip(tr("Searches the parallelism of this model on these GPUs. It takes about a second."));
+  find_->setToolTip(tr(
+      "Searches the parallelism of this model on these GPUs. It takes about a second. A global batch below "
+      "the number of GPUs becomes one sequence per GPU."));
   auto* grid = new QGridLayout(this);
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(24);
@@ -34,7 +36,13 @@ StartRow::StartRow(Session* session, QWidget* parent)
   grid->setColumnStretch(1, 1);
   accelerator_->fieldWidget();  // rows make their widgets when asked for, or when shown
   setTabOrder(model_, gpus_->field());
-  connect(find_, &QPushButton::clicked, this, &StartRow::layoutAsked);
+  connect(find_, &QPushButton::clicked, this, [this] {
+    // The batch of the first design is small: on many GPUs, most would have no sequence.
+    const int64_t gpus = session_->design().world();
+    if (session_->design().workload.batch < gpus)
+      session_->setKnob(QStringLiteral("batch"), QString::number(gpus));
+    Q_EMIT layoutAsked();
+  });
   connect(session, &Session::designChanged, this, &StartRow::refresh);
   refresh();
 }

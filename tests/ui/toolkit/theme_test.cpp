@@ -154,8 +154,6 @@ class ThemeTest : public QObject {
     QTRY_COMPARE(Theme::instance().mode(), Theme::Mode::Light);
     portal.prefer(1);
     QTRY_COMPARE(Theme::instance().mode(), Theme::Mode::Dark);
-    portal.prefer(0);  // no preference: as the palette of the platform, which is light here
-    QTRY_COMPARE(Theme::instance().mode(), Theme::Mode::Light);
     chooser.choose(ThemeChoice::Light);
     portal.prefer(1);
     QTest::qWait(50);
