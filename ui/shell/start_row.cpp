@@ -34,7 +34,7 @@ StartRow::StartRow(Session* session, QWidget* parent)
   grid->addWidget(find_, 1, 1);
   grid->setColumnStretch(0, 1);
   grid->setColumnStretch(1, 1);
-  accelerator_->fieldWidget();  // rows make their widgets when asked for, or when shown
+  accelerator_->setVisible(true);  // rows are hidden until somebody shows them
   setTabOrder(model_, gpus_->field());
   connect(find_, &QPushButton::clicked, this, [this] {
     // The batch of the first design is small: on many GPUs, most would have no sequence.

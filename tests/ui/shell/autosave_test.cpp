@@ -242,7 +242,7 @@ void AutosaveTest::pagesAreKept() {
   MainWindow* window = opened();
   window->offerUnsaved(folder());
   QTest::mouseClick(button(window->recoveryBar(), "recovery_restore"), Qt::LeftButton);
-  QVERIFY(window->document()->pages()->pages() == left.study.pages);
+  QTRY_VERIFY(window->document()->pages()->pages() == left.study.pages);
   auto* canvas = window->findChild<GanttCanvas*>();
   QTRY_COMPARE_WITH_TIMEOUT(canvas->bookmarks().size(), size_t{2}, 30000);
   QVERIFY(std::abs(canvas->bookmarks()[0] / canvas->stepSeconds() - 0.25) < 1e-9);
