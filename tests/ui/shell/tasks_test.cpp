@@ -1,6 +1,5 @@
-// What people come for, from the first start to the result, with the number of actions. An action is a click,
-// a shortcut, or an entry that is typed and ended with Enter or Tab. Each task by mouse and by keyboard
-// alone.
+// What people come for, with the number of actions. An action is a click, a shortcut, or an entry that is
+// typed and ended with Enter. Tasks run by mouse, by keyboard alone, or both.
 #include <QApplication>
 #include <QPushButton>
 #include <QTabBar>
