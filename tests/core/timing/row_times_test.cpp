@@ -213,6 +213,7 @@ class RowTimesTest : public QObject {
     QCOMPARE(level({0, 8, 16}), NetworkLevel::Leaf);  // one rail
     QCOMPARE(level({0, 9}), NetworkLevel::Leaf);      // NVLink leads to the other rail's NIC
     net.leaf = 16;
+    net.hop.spine_us = 1;
     QCOMPARE(level({0, 8}), NetworkLevel::Leaf);
     QCOMPARE(level({0, 16}), NetworkLevel::Spine);
     net.oversubscription = 4;

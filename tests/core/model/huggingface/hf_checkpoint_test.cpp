@@ -93,7 +93,7 @@ class HfCheckpointTest : public QObject {
     QVERIFY2(problem.what.find("no block supports \"gate_of_memory\", \"memory_slots\"") != std::string::npos,
              problem.what.c_str());
     QVERIFY2(problem.accepted.find("closest is \"llama\"") != std::string::npos, problem.accepted.c_str());
-    QVERIFY2(problem.accepted.find("it differs: \"hidden_act\" is \"relu\"") != std::string::npos,
+    QVERIFY2(problem.accepted.find("the file differs: \"hidden_act\" is \"relu\"") != std::string::npos,
              problem.accepted.c_str());
     object = config("qwen3-30b-a3b");
     object["model_type"] = "mine";
