@@ -164,7 +164,9 @@ QPushButton* GraphView::makeFlowButton(QWidget* bar) {
   flow_button_ = new QPushButton(bar);
   flow_button_->setObjectName(QStringLiteral("flow"));
   flow_button_->setAccessibleName(tr("Direction of stages"));
-  flow_button_->setFixedWidth(28);
+  flow_button_->setStyleSheet(
+      QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"
+                     "QPushButton::menu-indicator { image: none; width: 0; }"));
   auto* menu = new QMenu(flow_button_);
   auto* group = new QActionGroup(menu);
   const QString names[] = {tr("Auto: by the shape of the view"), tr("Top to bottom"), tr("Left to right")};
