@@ -1,9 +1,11 @@
 #include "graph/build.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
+#include <variant>
 
 #include "design/expert_nodes.h"
 #include "design/layer_sizes.h"
@@ -13,6 +15,7 @@
 #include "graph/segment_builder.h"
 #include "graph/structure_fields.h"
 #include "model/model_sizes.h"
+#include "model/parallel_loop.h"
 
 namespace shardscape {
 
@@ -218,21 +221,20 @@ void keep_parameters(Segment& s) {
   s = std::move(out);
 }
 
-// The parts of the vision tower in order of execution. Throws GraphError.
-void build_tower(const Structure& whole, const KernelProfile& profile, const Architecture& architecture,
-                 const ModelLibrary& library, std::vector<Segment>& to) {
+// A part of the vision tower. Throws GraphError.
+Segment build_tower(const Structure& whole, const KernelProfile& profile, const Architecture& architecture,
+                    const ModelLibrary& library, const SectionTemplate& part) {
   const TowerTemplate& tower = architecture.tower;
-  const Structure structure = structure_of_tower(whole);
-  Structure of_layers = structure;
-  if (structure.vision_recompute) of_layers.recompute = Recompute::Full;
-  for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector}) {
-    SegmentBuilder builder(part == &tower.layer ? of_layers : structure, profile,
-                           tower_scope(tower, part != &tower.projector), SegmentKind::Tower);
-    assemble_tower(builder, architecture, *part, library);
-    if (!structure.images) keep_parameters(builder.segment());
-    to.push_back(finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower));
-    if (part == &tower.layer) to.back().copies = Expr(Symbol::intern("L_vision"));
-  }
+  const bool layer = &part == &tower.layer;
+  Structure structure = structure_of_tower(whole);
+  if (layer && structure.vision_recompute) structure.recompute = Recompute::Full;
+  SegmentBuilder builder(structure, profile, tower_scope(tower, &part != &tower.projector),
+                         SegmentKind::Tower);
+  assemble_tower(builder, architecture, part, library);
+  if (!structure.images) keep_parameters(builder.segment());
+  Segment out = finish_segment(builder, structure.trains() && structure.images && !structure.frozen_tower);
+  if (layer) out.copies = Expr(Symbol::intern("L_vision"));
+  return out;
 }
 
 // Clears keys that only one parameter has, because they tie nothing.
@@ -285,22 +287,41 @@ const LayerStructure* mtp_layer(const Structure& structure, const Architecture& 
 
 using Built = std::shared_ptr<const std::vector<Segment>>;
 
-// problems: gets the first mistake of every segment; null: the first mistake throws GraphError.
+// Builds the segments at the same time. The first mistake of each goes to `problems`; without `problems`, the
+// mistake of the earliest segment throws GraphError.
+Built build_all(const std::vector<std::function<Segment()>>& segments, std::vector<Problem>* problems) {
+  std::vector<std::variant<std::monostate, Segment, Problem>> made(segments.size());
+  parallel_loop(segments.size(), [&](size_t i) {
+    try {
+      made[i] = segments[i]();
+    } catch (const GraphError& error) {
+      made[i] = error.problem;
+    }
+  });
+  auto out = std::make_shared<std::vector<Segment>>();
+  for (auto& one : made) {
+    if (Segment* segment = std::get_if<Segment>(&one)) {
+      out->push_back(std::move(*segment));
+      continue;
+    }
+    Problem& problem = std::get<Problem>(one);
+    if (!problems) throw GraphError{std::move(problem)};
+    problems->push_back(std::move(problem));
+  }
+  untie_single(*out);
+  return out;
+}
+
+// problems: see build_all().
 Built build_segments(const Structure& structure, const KernelProfile& profile,
                      const Architecture& architecture, const ModelLibrary& library,
                      std::vector<Problem>* problems = nullptr) {
-  auto out = std::make_shared<std::vector<Segment>>();
-  const auto attempt = [&](const auto& build) {
-    try {
-      build();
-    } catch (const GraphError& error) {
-      if (!problems) throw;
-      problems->push_back(error.problem);
-    }
-  };
+  std::vector<std::function<Segment()>> segments;
   const auto add = [&](const Structure& of, const SectionTemplate& section, SegmentKind kind,
                        const LayerStructure* layer = nullptr) {
-    attempt([&] { out->push_back(build_segment(of, profile, architecture, library, section, kind, layer)); });
+    segments.push_back([&, &of = of, &section = section, kind, layer] {
+      return build_segment(of, profile, architecture, library, section, kind, layer);
+    });
   };
   // Embedding and head name the ranks of tp alike, so that tables in both have one placement.
   const LayerStructure* own = mtp_layer(structure, architecture);
@@ -310,12 +331,15 @@ Built build_segments(const Structure& structure, const KernelProfile& profile,
   if (structure.layers.empty())
     for (const SectionTemplate& kind : architecture.kinds) add(structure, kind, SegmentKind::Layer);
   for (const LayerStructure& layer : structure.layers)
-    add(structure_of_layer(structure, layer), section_of(architecture, layer), SegmentKind::Layer, &layer);
+    segments.push_back([&] {
+      return build_segment(structure_of_layer(structure, layer), profile, architecture, library,
+                           section_of(architecture, layer), SegmentKind::Layer, &layer);
+    });
   add(ends, architecture.head, SegmentKind::Head, own);
-  if (!architecture.tower.empty())
-    attempt([&] { build_tower(structure, profile, architecture, library, *out); });
-  untie_single(*out);
-  return out;
+  if (const TowerTemplate& tower = architecture.tower; !tower.empty())
+    for (const SectionTemplate* part : {&tower.patches, &tower.layer, &tower.projector})
+      segments.push_back([&, part] { return build_tower(structure, profile, architecture, library, *part); });
+  return build_all(segments, problems);
 }
 
 // cache: may hold the segments already; nullptr: no cache.

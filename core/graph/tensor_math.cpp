@@ -156,9 +156,14 @@ Expr local_size(const Tensor& tensor, int dim) {
 }
 
 Expr local_elements(const Tensor& tensor) {
-  Expr out(1);
-  for (size_t d = 0; d < tensor.sizes.size(); ++d) out = out * local_size(tensor, static_cast<int>(d));
-  return out;
+  if (tensor.sizes.empty()) return Expr(1);
+  Expr out = tensor.sizes[0];
+  for (size_t d = 1; d < tensor.sizes.size(); ++d) out = out * tensor.sizes[d];
+  Expr ranks;  // that share the tensor; none: 0
+  for (const auto& shards : tensor.placement.shards)
+    for (MeshAxis axis : shards)
+      ranks = ranks.is_zero() ? mesh_axis_degree(axis) : ranks * mesh_axis_degree(axis);
+  return ranks.is_zero() ? out : out / ranks;
 }
 
 Expr local_bytes(const Tensor& tensor) { return local_elements(tensor) * dtype_size(tensor.dtype); }

@@ -95,8 +95,6 @@ MeshAxes merge_parts(MeshAxes axes) {
 
 const Expr& mesh_axis_degree(MeshAxis axis) {
   static const std::array<Expr, kMeshAxisCount> degrees = [] {
-    // Formulas print symbols in the order of their first use: el before the symbols of other parts.
-    degree_of(mesh_axis(MeshAxis::EpLocal));
     std::array<Expr, kMeshAxisCount> out;
     for (const MeshAxisRow& row : kMeshAxes) out[static_cast<size_t>(row.axis)] = degree_of(row);
     return out;

@@ -59,7 +59,7 @@ void parallel_loop(size_t count, const std::function<void(size_t)>& body) {
   if constexpr (kOwnThreads)
     loop_on_own_threads(count, call);
   else
-    tbb::parallel_for(size_t{0}, count, call);
+    tbb::this_task_arena::isolate([&] { tbb::parallel_for(size_t{0}, count, call); });
 }
 
 size_t loop_threads() { return static_cast<size_t>(tbb::this_task_arena::max_concurrency()); }

@@ -9,7 +9,9 @@
 #include "grad_sync/grad_plan.h"
 #include "grad_sync/stage_gradients.h"
 #include "grad_sync/sync_model.h"
+#include "model/parallel_loop.h"
 #include "plan/cache_bytes.h"
+#include "plan/op_work.h"
 #include "plan/stage_transfers.h"
 
 namespace shardscape {
@@ -55,10 +57,12 @@ class ShapeBuilder {
     shape_.has_layers = has_layers;
     states();
   }
-  ShapeBuilder& all() {
+  // layers: the work of all layers of a stage.
+  ShapeBuilder& all(const OpWork& layers) {
     const Graph& graph = graph_;
     const ModelStart first = shape_.first;
     const bool last = shape_.last, has_layers = shape_.has_layers;
+    if (has_layers) work_ = layers;
     for (const StageSegment& part : stage_segments(graph, first, last, has_layers)) {
       const Segment& segment = graph_.segments[static_cast<size_t>(part.segment)];
       const bool layer = segment.kind == SegmentKind::Layer, chunks = graph.structure.chunkwise();
@@ -67,7 +71,9 @@ class ShapeBuilder {
       if (!layer) {
         const bool head = segment.kind == SegmentKind::Head;
         const CheckpointPolicy policy = end_policy(segment);
-        for (const Op& op : segment.ops) work(segment, op, microbatches() * part.count);
+        OpWork work;
+        for (const Op& op : segment.ops) work.count(graph, segment, op);
+        work_.add(work, microbatches() * part.count);
         saved(segment, policy, part.count * (chunks ? Expr(end_in_flight_symbol(head)) : in_flight()));
         deferred(segment, policy, part.count * Expr(end_deferred_symbol(head)));
         if (head) continue;  // its replay and its backward follow its forward: buffers hold what they make
@@ -77,12 +83,6 @@ class ShapeBuilder {
         continue;
       }
       cached(segment, part.count);
-      for (const Op& op : segment.ops) {
-        Expr count;
-        for (LayerClass of : layer_classes(graph.structure))
-          if (runs(op, of.checkpoint_policy)) count += Expr(layer_count_symbol(graph, kind, of));
-        work(segment, op, microbatches() * (op.scope == OpScope::Always ? part.count : count));
-      }
       for (LayerClass of : layer_classes(graph.structure)) {
         const Expr count(layer_count_symbol(graph, kind, of)),
             copies = chunks ? Expr(layers_in_flight_symbol(graph, kind, of)) : in_flight() * count;
@@ -97,11 +97,11 @@ class ShapeBuilder {
     for (const TransferRow& row : stage_transfers(graph_, first, last))
       collective(Phase::Pipeline, row.op, row.group, row.group_size, row.dtype, row.count, row.elements);
     reductions();
-    for (auto& [key, row] : flops_) shape_.flops.push_back(std::move(row));
+    for (auto& [key, row] : work_.flops) shape_.flops.push_back(std::move(row));
     const OptimizerCost adam = optimizer_cost(graph_, sync_.owned, first, last, has_layers);
     if (graph.structure.trains() && !graph.structure.offload_optimizer)
       shape_.flops.push_back({OpKind::Optimizer, Phase::Step, DType::FP32, adam.flops, adam.flops});
-    for (auto& [key, row] : collectives_) shape_.collectives.push_back(std::move(row));
+    for (auto& [key, row] : work_.collectives) shape_.collectives.push_back(std::move(row));
     std::vector<Expr> all;
     for (const Expr* e : shape_.expressions()) all.push_back(*e);
     shape_.program = ExprProgram::compile(all);
@@ -277,38 +277,9 @@ class ShapeBuilder {
     }
   }
 
-  void work(const Segment& segment, const Op& op, const Expr& times) {
-    if (is_collective(op.kind)) {
-      const Tensor& t = segment.tensor(op.inputs[0]);
-      const Expr elements = collective_elements(segment, op);
-      const MeshAxes& group = redistribution(op).group;
-      if (is_ring(op.kind)) {
-        for (const CommOp end : {CommOp::send(), CommOp::receive()})
-          collective(op.phase, end, group_name(group), group_size(graph_.structure, group), t.dtype,
-                     times * ring_messages(op), times * elements);
-        return;
-      }
-      collective(op.phase, collective_of(op.kind), group_name(group), group_size(graph_.structure, group),
-                 t.dtype, times, times * elements);
-    } else if (!op.flops.is_zero()) {
-      FlopsRow& row = flops_
-                          .try_emplace({op.phase, op.kind, op.compute},
-                                       FlopsRow{op.kind, op.phase, op.compute, {}, {}})
-                          .first->second;
-      row.counted += times * op.flops;
-      row.useful += times * op.useful_flops;
-    }
-  }
-
   void collective(Phase phase, CommOp op, const std::string& group, const Expr& size, DType dtype,
                   const Expr& count, const Expr& elements) {
-    CollectiveRow& row = collectives_
-                             .try_emplace({phase, op, group, dtype},
-                                          CollectiveRow{phase, op, group, size, dtype, {}, {}, {}})
-                             .first->second;
-    row.count += count;
-    row.elements += elements;
-    row.bytes += elements * dtype_size(dtype);
+    work_.collective(phase, op, group, size, dtype, count, elements);
   }
 
   void saved(const Segment& segment, CheckpointPolicy checkpoint_policy, const Expr& copies) {
@@ -396,8 +367,7 @@ class ShapeBuilder {
   const StageSync sync_;
   Expr frozen_;  // parameters that gradients do not train
   StageShape shape_;
-  std::map<std::tuple<Phase, OpKind, DType>, FlopsRow> flops_;
-  std::map<std::tuple<Phase, CommOp, std::string, DType>, CollectiveRow> collectives_;
+  OpWork work_;  // of a step
 };
 
 }  // namespace
@@ -457,8 +427,14 @@ ModelStart start_of(int index) {
 StepModel make_step_model(std::shared_ptr<const Graph> graph) {
   StepModel model;
   model.graph = std::move(graph);
-  for (int i = 0; i < shapes_of(*model.graph); ++i)
-    model.shapes.push_back(ShapeBuilder(*model.graph, start_of(i), (i & 2) != 0, (i & 4) != 0).all().take());
+  model.shapes.resize(static_cast<size_t>(shapes_of(*model.graph)));
+  const OpWork layers = work_of_layers(*model.graph);
+  parallel_loop(model.shapes.size(), [&](size_t shape) {
+    const int i = static_cast<int>(shape);
+    model.shapes[shape] = ShapeBuilder(*model.graph, start_of(i), (i & 2) != 0, (i & 4) != 0)
+                              .all(layers)
+                              .take();
+  });
   model.model_buffers = count_buffers(*model.graph);
   model.parts = count_parts(*model.graph);
   for (const PartParameters& part : model.parts) model.model_parameters += part.parameters;

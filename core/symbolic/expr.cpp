@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <compare>
+#include <iterator>
 #include <stdexcept>
 
 namespace shardscape {
@@ -153,27 +154,31 @@ Expr& Expr::operator+=(const Expr& other) {
     }
     return *this;
   }
-  return *this = *this + other;
-}
-
-Expr operator+(const Expr& a, const Expr& b) {
-  Expr sum;
-  sum.terms_.reserve(a.terms_.size() + b.terms_.size());
+  if (&other == this) return *this = *this * Expr(2);
+  std::vector<Term> sum;
+  sum.reserve(terms_.size() + other.terms_.size());
   size_t i = 0, j = 0;
-  while (i < a.terms_.size() && j < b.terms_.size()) {
-    const auto order = compare(a.terms_[i].powers, b.terms_[j].powers);
+  while (i < terms_.size() && j < other.terms_.size()) {
+    const auto order = compare(terms_[i].powers, other.terms_[j].powers);
     if (order < 0) {
-      sum.terms_.push_back(a.terms_[i++]);
+      sum.push_back(std::move(terms_[i++]));
     } else if (order > 0) {
-      sum.terms_.push_back(b.terms_[j++]);
+      sum.push_back(other.terms_[j++]);
     } else {
-      const Rational coefficient = a.terms_[i].coefficient + b.terms_[j].coefficient;
-      if (!coefficient.is_zero()) sum.terms_.push_back({coefficient, a.terms_[i].powers});
+      const Rational coefficient = terms_[i].coefficient + other.terms_[j].coefficient;
+      if (!coefficient.is_zero()) sum.push_back({coefficient, std::move(terms_[i].powers)});
       ++i, ++j;
     }
   }
-  sum.terms_.insert(sum.terms_.end(), a.terms_.begin() + static_cast<std::ptrdiff_t>(i), a.terms_.end());
-  sum.terms_.insert(sum.terms_.end(), b.terms_.begin() + static_cast<std::ptrdiff_t>(j), b.terms_.end());
+  std::move(terms_.begin() + static_cast<std::ptrdiff_t>(i), terms_.end(), std::back_inserter(sum));
+  sum.insert(sum.end(), other.terms_.begin() + static_cast<std::ptrdiff_t>(j), other.terms_.end());
+  terms_ = std::move(sum);
+  return *this;
+}
+
+Expr operator+(const Expr& a, const Expr& b) {
+  Expr sum = a;
+  sum += b;
   return sum;
 }
 
