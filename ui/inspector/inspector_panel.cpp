@@ -147,8 +147,7 @@ QWidget* InspectorPanel::makeSelectionBar() {
   selection_words_->setWordWrap(true);
   row->addWidget(selection_words_, 1);
   auto* clear = new QPushButton(QString(QChar(0xD7)), selection_bar_);
-  clear->setStyleSheet(QStringLiteral(
-      "QPushButton { padding: 0; min-width: 26px; max-width: 26px; min-height: 24px; max-height: 24px; }"));
+  clear->setProperty("narrow", true);
   clear->setObjectName("selection_clear");
   clear->setToolTip(tr("Clears the selection in all views"));
   clear->setAccessibleName(tr("Clear the selection"));

@@ -142,10 +142,6 @@ void ChartNotice::fillCard() {
   fix_buttons_->addWidget(hide);
   // Widgets added to a visible card have no size until control returns to Qt.
   for (QPushButton* button : card_->findChildren<QPushButton*>()) button->show();
-  const Colors& colors = Theme::instance().colors();
-  card_->setStyleSheet(
-      QStringLiteral("#chart_notice { background: %1; border: 1px solid %2; border-radius: 6px; }")
-          .arg(colors.panel.name(), colors.note.name()));
   card_->show();  // show() polishes the card first, so that wrapped text is measured with its real font
   place();
   card_->raise();

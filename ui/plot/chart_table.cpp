@@ -181,17 +181,6 @@ ChartTable::ChartTable(QWidget* parent)
   add_action(tr("Copy rows with headers"), &ChartTable::copyRows)->setShortcut(QKeySequence::Copy);
   add_action(tr("Copy raw values"), &ChartTable::copyRaw)->setShortcut(QKeySequence(tr("Ctrl+Shift+C")));
   setContextMenuPolicy(Qt::ActionsContextMenu);
-  restyle();
-  connect(&Theme::instance(), &Theme::changed, this, &ChartTable::restyle);
-}
-
-void ChartTable::restyle() {
-  const Colors& colors = Theme::instance().colors();
-  setStyleSheet(
-      QStringLiteral(
-          "QTableView, QTableView:focus { background: %1; border: 1px solid %1; }"
-          "QHeaderView { background: %1; } QAbstractScrollArea::corner { background: %1; border: none; }")
-          .arg(colors.ground.name()));
   setFont(Theme::instance().uiFont(12));
   horizontalHeader()->setFont(Theme::instance().uiFont(11));
 }

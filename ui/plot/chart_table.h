@@ -56,7 +56,6 @@ class ChartTable : public QTableView {
   void focusOutEvent(QFocusEvent* event) override;
 
  private:
-  void restyle();
   void chooseRow(int row);
   void setSpareHidden(bool hidden);
   QModelIndex withShownColumn(const QModelIndex& index) const;

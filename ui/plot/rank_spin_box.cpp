@@ -27,8 +27,6 @@ RankSpinBox::RankSpinBox(SelectionState* state, QWidget* parent)
     describe(rank);
     state_->setRank(rank);
   });
-  connect(&Theme::instance(), &Theme::changed, this, &RankSpinBox::restyle);
-  restyle();
   connect(session_, &Session::reportChanged, this, &RankSpinBox::refresh);
   connect(state_, &SelectionState::stageChanged, this, &RankSpinBox::refresh);
   refresh();
@@ -48,18 +46,6 @@ void RankSpinBox::refresh() {
 void RankSpinBox::describe(int rank) {
   const std::shared_ptr<const Report> report = session_->report();
   if (report && report->valid()) setSuffix(QStringLiteral(": ") + text_of(rank_text(*report, rank)));
-}
-
-// The style sheet hides the native buttons and keeps their room. paintEvent() draws the arrows in the theme's
-// colours.
-void RankSpinBox::restyle() {
-  setStyleSheet(
-      QStringLiteral("QSpinBox { padding-right: 20px; }"
-                     "QSpinBox::up-button, QSpinBox::down-button { subcontrol-origin: border; width: 20px; "
-                     "border: 0; background: transparent; }"
-                     "QSpinBox::up-button { subcontrol-position: top right; } QSpinBox::down-button { "
-                     "subcontrol-position: bottom right; }"
-                     "QSpinBox::up-arrow, QSpinBox::down-arrow { image: none; width: 0; height: 0; }"));
 }
 
 void RankSpinBox::paintEvent(QPaintEvent* event) {

@@ -21,7 +21,6 @@ class RankSpinBox : public QSpinBox {
  private:
   void refresh();
   void describe(int rank);
-  void restyle();
   SelectionState* state_;
   Session* session_;
 };

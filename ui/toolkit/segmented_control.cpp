@@ -28,15 +28,8 @@ void SegmentedControl::setLabels(const QStringList& labels) {
     auto* button = new QPushButton(labels[i], this);
     button->setCheckable(true);
     button->setAccessibleName(accessibleName() + QStringLiteral(": ") + labels[i]);
-    const bool first = i == 0, last = i + 1 == labels.size();
-    // Only the outer corners are round; neighbours share one hairline.
-    button->setStyleSheet(
-        QStringLiteral(
-            "QPushButton { border-top-left-radius: %1px; border-bottom-left-radius: %1px; "
-            "border-top-right-radius: %2px; border-bottom-right-radius: %2px; margin-left: %3px; }")
-            .arg(first ? 6 : 0)
-            .arg(last ? 6 : 0)
-            .arg(first ? 0 : -1));
+    if (labels.size() > 1)
+      button->setProperty("segment", i == 0 ? "first" : i + 1 == labels.size() ? "last" : "middle");
     group_->addButton(button, i);
     row_->addWidget(button);
   }

@@ -1,6 +1,7 @@
 #include "ui/toolkit/theme.h"
 
 #include <QApplication>
+#include <QEvent>
 #include <QFontDatabase>
 #include <QPalette>
 #include <algorithm>
@@ -102,6 +103,16 @@ QString installed_family(const QStringList& wanted, QFontDatabase::SystemFont ot
   return QFontDatabase::systemFont(otherwise).family();
 }
 
+// While it lives, widgets do not hear of changed styles and fonts: sheets differ in colours only, so no
+// widget needs another layout. Widgets hear of the new palette and are painted again.
+class OnlyColors : public QObject {
+ public:
+  OnlyColors() { qApp->installEventFilter(this); }
+  bool eventFilter(QObject*, QEvent* event) override {
+    return event->type() == QEvent::StyleChange || event->type() == QEvent::FontChange;
+  }
+};
+
 }  // namespace
 
 Theme& Theme::instance() {
@@ -124,9 +135,16 @@ void Theme::setMode(Mode mode) {
   if (first) {  // each is a pass over all widgets
     QApplication::setStyle(new HouseStyle);
     QApplication::setFont(uiFont());
+    QApplication::setPalette(palette_of(colors()));
+    qApp->setStyleSheet(styleSheet(mode));
+  } else {
+    const OnlyColors only_colors;
+    // When one sheet replaces another, Qt restyles a widget once for itself and once for each of its
+    // ancestors. With no sheet in between, it restyles each widget twice.
+    qApp->setStyleSheet({});
+    QApplication::setPalette(palette_of(colors()));
+    qApp->setStyleSheet(styleSheet(mode));
   }
-  QApplication::setPalette(palette_of(colors()));
-  qApp->setStyleSheet(styleSheet(mode));
   Q_EMIT changed();
 }
 

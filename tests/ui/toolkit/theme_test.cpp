@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QFile>
 #include <QFrame>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QProcess>
@@ -105,6 +106,34 @@ class ThemeTest : public QObject {
            {static_cast<QWidget*>(button), static_cast<QWidget*>(line), static_cast<QWidget*>(hidden)})
         QCOMPARE(widget->grab().toImage().pixelColor(widget->width() / 2, 4), Theme::colors(mode).field);
     }
+    Theme::instance().setMode(Theme::Mode::Light);
+  }
+
+  // Fonts stay, of widgets that were there and of widgets that are made for the new colours.
+  void fontsStayWhenColoursChange() {
+    Theme::instance().setMode(Theme::Mode::Light);
+    QWidget window;
+    auto* title = new QLabel("Memory", &window);
+    title->setProperty("role", "title");
+    const auto formula = [&] {
+      auto* label = new QLabel("<b>2 D</b> F", &window);
+      label->setFont(Theme::instance().monoFont(12));
+      label->show();
+      return label;
+    };
+    QLabel *old = formula(), *made = nullptr;
+    window.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&window));
+    const QFont font = title->font();
+    const QSize size = title->sizeHint(), of_formula = old->sizeHint();
+    const auto remake = connect(&Theme::instance(), &Theme::changed, this, [&] { made = formula(); });
+    Theme::instance().setMode(Theme::Mode::Dark);
+    disconnect(remake);
+    QCOMPARE(title->font(), font);
+    QCOMPARE(title->sizeHint(), size);
+    QCOMPARE(old->sizeHint(), of_formula);
+    QVERIFY(made);
+    QCOMPARE(made->sizeHint(), of_formula);
     Theme::instance().setMode(Theme::Mode::Light);
   }
 

@@ -30,7 +30,7 @@ ConditionRow::ConditionRow(const QString& text, QWidget* parent)
   auto* drop = new QPushButton(QString(QChar(0x00D7)), this);
   drop->setAccessibleName(tr("Remove this condition"));
   drop->setToolTip(drop->accessibleName());
-  drop->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 24px; max-width: 24px; }"));
+  drop->setProperty("narrow", true);
   auto* line = new QHBoxLayout;
   line->setSpacing(6);
   line->addWidget(field_, 1);

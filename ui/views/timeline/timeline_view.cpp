@@ -201,8 +201,7 @@ QWidget* TimelineView::makeTools() {
     button->setObjectName(name);
     button->setAccessibleName(tip);
     button->setToolTip(tip);
-    if (text.size() == 1)
-      button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
+    button->setProperty("narrow", text.size() == 1);
     connect(button, &QPushButton::clicked, this, action);
     row->addWidget(button);
   };
