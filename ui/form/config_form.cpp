@@ -54,7 +54,7 @@ ConfigForm::ConfigForm(Session* session, QWidget* parent)
       scroll_(new QScrollArea(this)) {
   setObjectName("form_panel");
   setAttribute(Qt::WA_StyledBackground);
-  setMinimumWidth(264);
+  setMinimumWidth(304);
   filter_->setObjectName("form_filter");
   filter_->setPlaceholderText(tr("Filter fields"));
   filter_->setAccessibleName(tr("Filter fields"));

@@ -70,7 +70,7 @@ namespace shardscape::ui {
 namespace {
 
 constexpr int kProblemsHeight = 180;
-constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360), kLeastView(480, 300);
+constexpr QSize kWindow(1440, 900), kLeastWindow(600, 360), kLeastView(528, 300);
 // Narrower windows show a view next to one panel, or alone.
 constexpr int kRoomForBoth = 940, kRoomForOne = 700;
 // Form and inspector get a share of the width, between their least and largest widths.
@@ -142,6 +142,7 @@ void MainWindow::build() {
   scroll->setWidgetResizable(true);
   scroll->setFocusPolicy(Qt::NoFocus);
   tabs_ = new QTabWidget;
+  tabs_->setAccessibleName(tr("Views"));
   tabs_->setMinimumSize(kLeastView);  // else the widest page would make every page scroll
   scroll->setWidget(tabs_);
   problems_ = new ProblemsPanel(session_, centre_);

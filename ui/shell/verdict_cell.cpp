@@ -34,6 +34,12 @@ VerdictCell::VerdictCell(const QString& label, QWidget* parent)
 void VerdictCell::recolor() {
   caption_->setInk(Theme::instance().colors().secondary);
   unit_->setInk(Theme::instance().colors().secondary);
+  number_->setInk(pale_ ? Theme::instance().colors().secondary : QColor());
+}
+
+void VerdictCell::setPale(bool pale) {
+  pale_ = pale;
+  recolor();
 }
 
 void VerdictCell::setLabel(const QString& label) {

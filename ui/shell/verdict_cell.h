@@ -15,10 +15,13 @@ class VerdictCell : public QWidget {
   void setValue(const QString& value, const QString& detail = {});
   void setLabel(const QString& label);
   QString text() const;
+  void setPale(bool pale);  // readable, but not a figure of the current design
+  bool pale() const { return pale_; }
 
  private:
   void recolor();
   QString label_;
+  bool pale_ = false;
   ElidedLabel *caption_, *number_, *unit_;
 };
 

@@ -86,7 +86,12 @@ VerdictStrip::VerdictStrip(Session* session, QWidget* parent)
   layout->addWidget(figures_, 1);
   layout->addWidget(makeLayoutPart());
 
-  dimWhileStale(figures_, session, Staleness::Of::Estimate);
+  auto* of_figures = new Staleness(session, Staleness::Of::Estimate, this);
+  const auto fade = [this, of_figures] {
+    for (VerdictCell* cell : figures_->findChildren<VerdictCell*>()) cell->setPale(of_figures->stale());
+  };
+  connect(of_figures, &Staleness::changed, this, fade);
+  fade();
   staleness_ = new Staleness(session, Staleness::Of::Report, this);
   connect(staleness_, &Staleness::changed, this, &VerdictStrip::refresh);
   connect(session, &Session::reportChanged, this, &VerdictStrip::refresh);

@@ -56,6 +56,7 @@ std::string flops_text(double flops) { return format_flops(static_cast<Wide>(flo
 LayersPage::LayersPage(Session* session, QWidget* parent) : QWidget(parent), session_(session) {
   setObjectName(QStringLiteral("layers_page"));
   auto* scroll = new QScrollArea(this);
+  scroll->setAccessibleName(tr("Layers"));
   scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   scroll->setWidgetResizable(true);
   auto* body = new QWidget(scroll);

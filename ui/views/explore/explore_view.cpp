@@ -23,6 +23,7 @@
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
 #include "ui/toolkit/value_scale.h"
+#include "ui/toolkit/wrapping_bar.h"
 #include "ui/views/explore/compare_page.h"
 #include "ui/views/explore/designs_page.h"
 #include "ui/views/explore/sensitivity_page.h"
@@ -125,12 +126,13 @@ ExploreView::ExploreView(SelectionState* state, ViewPage* serving, QWidget* pare
 }
 
 QWidget* ExploreView::makeTop() {
-  auto* top = new QWidget(this);
-  auto* row = new QHBoxLayout(top);
-  row->setContentsMargins(0, 0, 0, 0);
-  row->setSpacing(8);
+  auto* top = new WrappingBar({}, this);
   heading_ = new ElidedLabel(top, Theme::instance().uiFont(14, QFont::DemiBold));
-  row->addWidget(heading_, 1);
+  auto* title = new QHBoxLayout;
+  title->setSpacing(8);
+  title->addWidget(heading_, 1);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
   pages_ = new SegmentedControl(
       tr("Page"), {tr("Designs"), tr("Compare"), tr("Sensitivity"), tr("Scaling"), tr("Serving")}, top);
   pages_->setObjectName(QStringLiteral("explore_pages"));
@@ -145,7 +147,9 @@ QWidget* ExploreView::makeTop() {
   run_->setObjectName(QStringLiteral("run_search_here"));
   run_->setVisible(false);
   connect(run_, &QPushButton::clicked, setup_, &SetupPanel::runOrCancel);
-  row->addWidget(run_);
+  title->addWidget(run_);
+  top->add(title, 1);
+  top->add(row, 0);
   setup_->installEventFilter(this);
   return top;
 }

@@ -22,6 +22,7 @@
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/segmented_control.h"
 #include "ui/toolkit/theme.h"
+#include "ui/toolkit/wrapping_bar.h"
 
 namespace shardscape::ui {
 
@@ -100,12 +101,17 @@ GraphView::GraphView(SelectionState* state, QWidget* parent)
 }
 
 QWidget* GraphView::makeBar() {
-  auto* bar = new QWidget(this);
+  auto* bar = new WrappingBar({12, 8, 12, 8}, this);
   bar->setAutoFillBackground(true);
-  auto* row = new QHBoxLayout(bar);
-  row->setContentsMargins(12, 8, 12, 8);
-  row->setSpacing(12);
+  bar->add(makeChoices(bar), 0);
+  bar->add(makeTools(bar), 1);
+  return bar;
+}
 
+// What the nodes show.
+QLayout* GraphView::makeChoices(QWidget* bar) {
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
   passes_ = new SegmentedControl(tr("Direction"), {tr("Forward"), tr("Backward"), tr("Both")}, bar);
   passes_->setObjectName(QStringLiteral("passes"));
   connect(passes_, &SegmentedControl::chosen, this,
@@ -125,7 +131,13 @@ QWidget* GraphView::makeBar() {
   heat_choice_->addItems({tr("Kind"), tr("Time"), tr("Bytes")});
   connect(heat_choice_, &QComboBox::currentIndexChanged, this, &GraphView::colourNodes);
   row->addWidget(heat_choice_);
+  return row;
+}
 
+// Search, direction and zoom.
+QLayout* GraphView::makeTools(QWidget* bar) {
+  auto* row = new QHBoxLayout;
+  row->setSpacing(8);
   search_field_ = new SearchField({tr("Search ops, shapes, groups"), tr("Search")}, bar);
   search_field_->setObjectName(QStringLiteral("graph_search"));
   search_field_->setAccessibleName(tr("Search in the graph"));
@@ -145,18 +157,15 @@ QWidget* GraphView::makeBar() {
     button->setObjectName(name);
     button->setAccessibleName(tip);
     button->setToolTip(tip);
-    // Buttons with a single character are narrow.
-    if (text.size() == 1)
-      button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
+    button->setProperty("narrow", text.size() == 1);
     connect(button, &QPushButton::clicked, this, action);
     row->addWidget(button);
   };
-  row->setSpacing(8);
   row->addWidget(makeFlowButton(bar));
   add_button(QString(QChar(0x2212)), QStringLiteral("zoom_out"), tr("Zoom out (-)"), [this] { zoomOut(); });
   add_button(QStringLiteral("+"), QStringLiteral("zoom_in"), tr("Zoom in (+)"), [this] { zoomIn(); });
   add_button(tr("Fit"), QStringLiteral("fit"), tr("Fit the whole graph (F)"), [this] { fit(); });
-  return bar;
+  return row;
 }
 
 // A menu: Auto, Top to bottom, Left to right. The icon shows the current direction.
@@ -164,9 +173,7 @@ QPushButton* GraphView::makeFlowButton(QWidget* bar) {
   flow_button_ = new QPushButton(bar);
   flow_button_->setObjectName(QStringLiteral("flow"));
   flow_button_->setAccessibleName(tr("Direction of stages"));
-  flow_button_->setStyleSheet(
-      QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"
-                     "QPushButton::menu-indicator { image: none; width: 0; }"));
+  flow_button_->setProperty("narrow", true);
   auto* menu = new QMenu(flow_button_);
   auto* group = new QActionGroup(menu);
   const QString names[] = {tr("Auto: by the shape of the view"), tr("Top to bottom"), tr("Left to right")};
@@ -218,7 +225,7 @@ QWidget* GraphView::makeDifferenceBar() {
     auto* button = new QPushButton(text, bar);
     button->setAccessibleName(tip);
     button->setToolTip(tip);
-    button->setStyleSheet(QStringLiteral("QPushButton { padding: 0; min-width: 28px; max-width: 28px; }"));
+    button->setProperty("narrow", true);
     connect(button, &QPushButton::clicked, this, [this, by] { stepDifference(by); });
     row->addWidget(button);
     return button;

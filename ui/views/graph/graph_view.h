@@ -50,6 +50,8 @@ class GraphView : public QWidget {
     GraphDifference from, to;  // from the present design to another, and from the other design to the present
   };
   QWidget* makeBar();
+  QLayout* makeChoices(QWidget* bar);
+  QLayout* makeTools(QWidget* bar);
   QWidget* makeDifferenceBar();
   QPushButton* makeFlowButton(QWidget* bar);
   void takeReport();
