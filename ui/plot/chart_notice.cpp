@@ -66,7 +66,7 @@ void ChartNotice::refresh() {
   if (session_->current()) {
     dismissed_ = false;
     hideCard();
-  } else if (!session_->computing() && !dismissed_)
+  } else if (!session_->computing() && !dismissed_ && parentWidget()->isVisible())
     fillCard();  // while computing, a shown card stays until the result arrives
   veil();
 }
@@ -173,6 +173,7 @@ void ChartNotice::paintEvent(QPaintEvent*) {
 bool ChartNotice::eventFilter(QObject* watched, QEvent* event) {
   const QEvent::Type type = event->type();
   if (type == QEvent::Resize && watched == parentWidget()) place();
+  if (type == QEvent::Show && watched == parentWidget()) refresh();  // hidden views have no card
   // Qt posts this event after texts, fonts or buttons changed. Only now are their sizes final.
   if ((type == QEvent::LayoutRequest || type == QEvent::Show) && watched == card_) place(false);
   return QWidget::eventFilter(watched, event);
