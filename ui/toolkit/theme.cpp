@@ -6,6 +6,7 @@
 #include <QPalette>
 #include <algorithm>
 #include <iterator>
+#include <optional>
 
 #include "ui/toolkit/contrast.h"
 #include "ui/toolkit/house_style.h"
@@ -132,19 +133,19 @@ void Theme::setMode(Mode mode) {
   const bool first = qApp->styleSheet().isEmpty();
   if (mode == mode_ && !first) return;
   mode_ = mode;
+  std::optional<OnlyColors> only_colors;
   if (first) {  // each is a pass over all widgets
     QApplication::setStyle(new HouseStyle);
     QApplication::setFont(uiFont());
-    QApplication::setPalette(palette_of(colors()));
-    qApp->setStyleSheet(styleSheet(mode));
   } else {
-    const OnlyColors only_colors;
+    only_colors.emplace();
     // When one sheet replaces another, Qt restyles a widget once for itself and once for each of its
     // ancestors. With no sheet in between, it restyles each widget twice.
     qApp->setStyleSheet({});
-    QApplication::setPalette(palette_of(colors()));
-    qApp->setStyleSheet(styleSheet(mode));
   }
+  QApplication::setPalette(palette_of(colors()));
+  qApp->setStyleSheet(styleSheet(mode));
+  only_colors.reset();  // widgets that are made from here on must hear of their fonts
   Q_EMIT changed();
 }
 
