@@ -1,9 +1,7 @@
 // Import of a config.json by menu and drop, with preview. The searchable list of models.
 #include <QAbstractItemModelTester>
-#include <QDropEvent>
 #include <QLabel>
 #include <QLineEdit>
-#include <QMimeData>
 #include <QPushButton>
 #include <QStandardItemModel>
 #include <QTest>
@@ -28,15 +26,7 @@ class ImportDialogTest : public WindowTest {
 
  private:
   ImportDialog* dialog() { return window_->findChild<ImportDialog*>(); }
-  void drop(const char* name) {
-    QMimeData data;
-    data.setUrls({QUrl::fromLocalFile(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json")});
-    QDragEnterEvent enter(QPoint(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &enter);
-    QVERIFY(enter.isAccepted());
-    QDropEvent dropped(QPointF(50, 50), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(window_.get(), &dropped);
-  }
+  void drop(const char* name) { dropFile(QString(SHARDSCAPE_TEST_DATA "/hf/") + name + ".json"); }
   void click(const char* button) {
     QTest::mouseClick(dialog()->findChild<QPushButton*>(button), Qt::LeftButton);
   }
