@@ -9,9 +9,11 @@
 
 #include "offscreen.h"
 #include "ui/inspector/inspector_panel.h"
+#include "ui/session/comparisons.h"
 #include "ui/shell/verdict_strip.h"
 #include "ui/toolkit/search_field.h"
 #include "ui/toolkit/table_search.h"
+#include "ui/views/explore/explore_view.h"
 #include "window_test.h"
 
 using namespace shardscape;
@@ -49,21 +51,39 @@ class KeyboardTest : public WindowTest {
     }
   }
 
-  // Ctrl+F searches the table of the view.
+  // Ctrl+F searches the table of the view. Explore shows the comparison with a pinned design.
+  void findInATable_data() {
+    QTest::addColumn<QString>("view");
+    for (const char* view : {"Memory", "Compute", "Communication", "Explore"})
+      QTest::newRow(view) << QString(view);
+  }
   void findInATable() {
-    window_->showView(3);
-    press(Qt::Key_F, Qt::ControlModifier);
-    QCOMPARE(window_->tabs()->currentIndex(), 3);
-    auto* field = qobject_cast<SearchField*>(QApplication::focusWidget());
-    QVERIFY(field && field->isVisible());
-    QTest::keyClicks(field, "all");
-    QVERIFY2(field->matchesText().contains("match"), qPrintable(field->matchesText()));
-    QTest::keyClick(field, Qt::Key_Return);
+    QFETCH(QString, view);
+    const auto tab = static_cast<int>(viewNames().indexOf(view));
+    window_->showView(tab);
+    if (view == "Explore") {
+      window_->explore()->showPage(ExploreView::Compare);
+      QVERIFY(session_->comparisons()->add(session_->design(), "the same"));
+      QTRY_VERIFY_WITH_TIMEOUT(session_->comparisons()->ready(), 30'000);
+    }
+    QTRY_VERIFY(TableSearch::tableIn(window_->tabs()->currentWidget()));
     QAbstractItemView* table = TableSearch::tableIn(window_->tabs()->currentWidget());
+    const int rows = table->model()->rowCount();
+    QVERIFY(rows > 1);
+    const QString word = table->model()->index(rows - 1, 0).data().toString();
+    QVERIFY(!word.trimmed().isEmpty());
+    press(Qt::Key_F, Qt::ControlModifier);
+    QCOMPARE(window_->tabs()->currentIndex(), tab);
+    auto* field = qobject_cast<SearchField*>(QApplication::focusWidget());
+    QVERIFY(field && field->isVisible() && table->isAncestorOf(field));
+    QTest::keyClicks(field, word);
+    QVERIFY2(field->matchesText().contains("match") && field->matchesText() != "no match",
+             qPrintable(field->matchesText()));
+    QTest::keyClick(field, Qt::Key_Return);
     QString row;
     for (int column = 0; column < table->model()->columnCount(); ++column)
       row += table->currentIndex().siblingAtColumn(column).data().toString() + " ";
-    QVERIFY2(row.contains("all", Qt::CaseInsensitive), qPrintable(row));
+    QVERIFY2(row.contains(word, Qt::CaseInsensitive), qPrintable(row));
     QTest::keyClick(field, Qt::Key_Escape);
     QVERIFY(!field->isVisible());
     QCOMPARE(QApplication::focusWidget(), table);
