@@ -40,6 +40,8 @@ class ImportDialogTest : public WindowTest {
     const Design before = session_->design();
     drop("gemma-2b");
     QVERIFY(dialog());
+    QCOMPARE(dialog()->windowTitle(), QString("Import gemma-2b.json"));  // nothing is imported yet
+    QVERIFY(!says("Imported"));
     QVERIFY(session_->design() == before);
     QVERIFY(says("Gemma 2B") && says("2,506,172,416 parameters"));
     auto* model = qobject_cast<QStandardItemModel*>(
