@@ -44,6 +44,7 @@
 #include "ui/shell/problems_panel.h"
 #include "ui/shell/recent_menu.h"
 #include "ui/shell/recovery_bar.h"
+#include "ui/shell/report_file.h"
 #include "ui/shell/settings.h"
 #include "ui/shell/shortcuts_dialog.h"
 #include "ui/shell/status_bar.h"
@@ -485,7 +486,7 @@ void MainWindow::exportTrace() {
 void MainWindow::askForReport() {
   const QString path = QFileDialog::getSaveFileName(
       this, tr("Write a report"), QDir(settings::designFolder()).filePath(slug(document_->title()) + ".html"),
-      tr("Web page (*.html);;Markdown (*.md)"));
+      reportFilter());
   if (!path.isEmpty()) writeReport(path);
 }
 
@@ -493,7 +494,7 @@ void MainWindow::writeReport(const QString& path) {
   const auto report = session_->report();
   if (!session_->current() || !report || !report->valid())
     return message_->show(tr("The report was not written: the design has problems. Fix them first."));
-  const auto problem = write_page(page_report(*report, *simulate(*report)), path.toStdString());
+  const auto problem = writeReportFile(page_report(*report, *simulate(*report)), path);
   if (problem)
     return message_->show(
         tr("The report was not written. %1").arg(QString::fromStdString(to_string(*problem))));
