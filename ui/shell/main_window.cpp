@@ -208,7 +208,9 @@ void MainWindow::wireFile() {
   connect(recovery_, &RecoveryBar::restoreRequested, this, &MainWindow::restoreStudy);
   connect(actions_.copy_command, &QAction::triggered, this,
           [this] { copyCommandLine(session_->design(), verdict_); });
-  verdict_->addAction(actions_.copy_command);
+  connect(actions_.copy_json, &QAction::triggered, this,
+          [this] { copyDesignJson(session_->design(), verdict_); });
+  verdict_->addActions({actions_.copy_command, actions_.copy_json});
   verdict_->setContextMenuPolicy(Qt::ActionsContextMenu);
   connect(actions_.export_bundle, &QAction::triggered, this, [this] {
     exportDialog()->show();
