@@ -16,7 +16,8 @@ namespace shardscape::ui {
 // Acts on whatever has the focus or lies under the mouse, and counts.
 class Person {
  public:
-  explicit Person(bool keyboard) : keyboard_(keyboard) {}
+  // window: the main window.
+  Person(bool keyboard, QWidget* window) : keyboard_(keyboard), window_(window) {}
   bool keyboard() const { return keyboard_; }
   int actions() const { return actions_; }
 
@@ -36,11 +37,12 @@ class Person {
     for (const QChar letter : text) QTest::keyClick(focused(), letter.toLatin1());
     QTest::keyClick(focused(), Qt::Key_Return);
   }
-  static QWidget* focused() {
+  QWidget* focused() const {
     QWidget* popup = QApplication::activePopupWidget();
     if (popup && popup->focusWidget()) return popup->focusWidget();
     if (popup) return popup;
-    if (QWidget* dialog = QApplication::activeModalWidget()) activate(dialog);
+    QWidget* dialog = QApplication::activeModalWidget();
+    activate(dialog ? dialog : window_);
     if (QApplication::focusWidget()) return QApplication::focusWidget();
     QWidget* window = QApplication::activeWindow();
     return window->focusWidget() ? window->focusWidget() : window;
@@ -55,6 +57,7 @@ class Person {
   }
 
   const bool keyboard_;
+  QWidget* window_;
   int actions_ = 0;
 };
 

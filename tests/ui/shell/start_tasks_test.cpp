@@ -53,7 +53,7 @@ class StartTasksTest : public TaskTest {
   void fromTheFirstStartToABundle_data() { byMouseAndKeyboard(); }
   void fromTheFirstStartToABundle() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     QTemporaryDir folder;
     window_->helper()->welcome();
     QVERIFY(QTest::qWaitForWindowActive(cards()));
@@ -98,7 +98,7 @@ class StartTasksTest : public TaskTest {
   // A number of GPUs that the published layout does not divide changes the layout, since one is searched
   // next.
   void gpusThatTheLayoutDoesNotDivide() {
-    Person person(false);
+    Person person(false, window_.get());
     window_->helper()->welcome();
     QVERIFY(QTest::qWaitForWindowActive(cards()));
     session_->setKnob("pp", "3");
@@ -114,7 +114,7 @@ class StartTasksTest : public TaskTest {
   void aModelFromAFile_data() { byMouseAndKeyboard(); }
   void aModelFromAFile() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     const QString file = SHARDSCAPE_TEST_DATA "/hf/gemma-2b.json";
     if (keyboard) {
       QTimer::singleShot(200, window_.get(), [&] { person.enter(file); });  // in the file dialog
@@ -137,7 +137,7 @@ class StartTasksTest : public TaskTest {
   void servingWithinALimit_data() { byMouseAndKeyboard(); }
   void servingWithinALimit() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     ExploreView* explore = window_->explore();
     const int tab = static_cast<int>(viewNames().indexOf("Explore"));
     QPushButton* serves = explore->serving()->findChild<QPushButton*>("serve_decode");
@@ -154,7 +154,7 @@ class StartTasksTest : public TaskTest {
     QTRY_VERIFY(serves->isVisible());
     if (keyboard) {
       person.press(Qt::Key_Tab);
-      for (int i = 0; i < 6 && Person::focused() != serves; ++i) person.press(Qt::Key_Tab);
+      for (int i = 0; i < 6 && person.focused() != serves; ++i) person.press(Qt::Key_Tab);
       person.press(Qt::Key_Space);
     } else {
       person.click(serves);
@@ -163,7 +163,7 @@ class StartTasksTest : public TaskTest {
     QTRY_VERIFY_WITH_TIMEOUT(page->ready(), kSearchMs);
     auto* limit = page->findChild<QLineEdit*>("tpot_limit");
     if (keyboard)
-      for (int i = 0; i < 20 && Person::focused() != limit; ++i) person.press(Qt::Key_Backtab);
+      for (int i = 0; i < 20 && person.focused() != limit; ++i) person.press(Qt::Key_Backtab);
     else
       person.click(limit);
     person.enter("20 ms");

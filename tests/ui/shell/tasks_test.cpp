@@ -49,7 +49,7 @@ class TasksTest : public TaskTest {
   void whatDoesNotFit_data() { byMouseAndKeyboard(); }
   void whatDoesNotFit() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     session_->applyPreset("llama3.1-405b", false);
     QVERIFY(!fits());
     if (keyboard)
@@ -66,7 +66,7 @@ class TasksTest : public TaskTest {
   void compareAnEdit_data() { byMouseAndKeyboard(); }
   void compareAnEdit() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     QVERIFY(fits());
     if (keyboard) {
       person.press(Qt::Key_D, Qt::ControlModifier);
@@ -96,7 +96,7 @@ class TasksTest : public TaskTest {
   void theBestSetting_data() { byMouseAndKeyboard(); }
   void theBestSetting() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     openPage(person, ExploreView::SensitivityTab);
     const SensitivityPage& page = *window_->explore()->sensitivity();
     QTRY_VERIFY_WITH_TIMEOUT(page.ready(), kSearchMs);
@@ -112,7 +112,7 @@ class TasksTest : public TaskTest {
   void scalingWithTheBestLayouts_data() { byMouseAndKeyboard(); }
   void scalingWithTheBestLayouts() {
     QFETCH(bool, keyboard);
-    Person person(keyboard);
+    Person person(keyboard, window_.get());
     openPage(person, ExploreView::Scaling);
     const SensitivityPage& page = *window_->explore()->scaling();
     QTRY_VERIFY_WITH_TIMEOUT(page.ready() && page.linesReady(), kSearchMs);
