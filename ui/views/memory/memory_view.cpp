@@ -1,6 +1,7 @@
 #include "ui/views/memory/memory_view.h"
 
 #include <QPainter>
+#include <QPushButton>
 #include <QVBoxLayout>
 
 #include "memory/memory_timeline.h"
@@ -11,6 +12,7 @@
 #include "ui/session/memory_problem.h"
 #include "ui/session/staleness.h"
 #include "ui/toolkit/theme.h"
+#include "ui/views/memory/advice_list.h"
 #include "ui/views/memory/stage_memory_model.h"
 
 namespace shardscape::ui {
@@ -50,14 +52,21 @@ MemoryView::MemoryView(SelectionState* state, QWidget* parent)
   const auto fade = [this, staleness] { setDimmed(curve_, staleness->stale() && session()->current()); };
   connect(staleness, &Staleness::changed, this, fade);
   connect(session(), &Session::reportChanged, this, fade);
-  auto* column = qobject_cast<QVBoxLayout*>(layout());
-  column->setStretchFactor(chart(), 3);
-  column->insertWidget(column->indexOf(chart()) + 1, curve_, 2);
+  pictures()->setStretchFactor(chart(), 3);
+  pictures()->addWidget(curve_, 2);
+  advice_list_ = new AdviceList(this);
+  setPanel(tr("What would help"), tr("Lists changes of one setting that save memory, and applies them"),
+           advice_list_);
   start(model_);
+  connect(panelButton(), &QPushButton::clicked, this, [this] { panel_chosen_ = true; });
+  connect(advice_list_, &AdviceList::applied, session(), &Session::applyFix);
+  for (const auto signal : {&Session::designChanged, &Session::unitsChanged})
+    connect(session(), signal, this, &MemoryView::fillAdvice);
   connect(session(), &Session::estimateChanged, this, &MemoryView::followEstimate);
   connect(state, &SelectionState::stageChanged, this, &MemoryView::followEstimate);
   connect(session(), &Session::unitsChanged, curve_, qOverload<>(&QWidget::update));
   connect(advice(), &MemoryAdvisor::ready, this, [this] {
+    fillAdvice();
     if (isVisible() && showsOwn()) explainAgain();
   });
 }
@@ -71,6 +80,18 @@ void MemoryView::followEstimate() {
   comparison_.show({state()->stage(), static_cast<int>(estimate->report->stages.size())});
   placeComparedDesigns();
   if (session()->estimated()) advice()->request(estimate);
+  fillAdvice();
+}
+
+// After an edit the rows of the earlier design stay, without effect, until the new advice is computed. A
+// design that does not fit shows the list at once, unless the person has chosen.
+void MemoryView::fillAdvice() {
+  const bool advised = filled() && session()->estimated() && advice()->isFor(session()->estimate().get());
+  advice_list_->setEnabled(advised);
+  if (!advised || !isVisible()) return;
+  advice_list_->setAdvice(&advice()->advice(), session()->units());
+  if (!panel_chosen_) setPanelShown(!filled()->memory->fits && !advice()->advice().empty());
+  fitTable();
 }
 
 // Without step times the designs have no common time axis.
@@ -82,7 +103,7 @@ void MemoryView::placeComparedDesigns() {
       curves.back().member = one.member;
     }
   // In a comparison the curve gets more height.
-  qobject_cast<QVBoxLayout*>(layout())->setStretchFactor(chart(), curves.empty() ? 3 : 2);
+  pictures()->setStretchFactor(chart(), curves.empty() ? 3 : 2);
   curve_->setComparedDesigns(std::move(curves));
   fitCurve();
 }

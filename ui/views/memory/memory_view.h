@@ -9,6 +9,7 @@
 
 namespace shardscape::ui {
 
+class AdviceList;
 class MemoryAdvisor;
 class StageMemoryModel;
 
@@ -18,6 +19,7 @@ class MemoryView : public ChartPage {
   explicit MemoryView(SelectionState* state, QWidget* parent = nullptr);
   StageMemoryModel* model() const { return model_; }
   MemoryCurve* curve() const { return curve_; }
+  AdviceList* adviceList() const { return advice_list_; }
   MemoryAdvisor* advice() const { return session()->advice(); }
   Picture picture() const override;
 
@@ -35,12 +37,15 @@ class MemoryView : public ChartPage {
 
  private:
   void followEstimate();
+  void fillAdvice();
   void placeComparedDesigns();
   void fitCurve();
   void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   StageMemoryModel* model_;
   MemoryCurve* curve_ = nullptr;
+  AdviceList* advice_list_ = nullptr;
+  bool panel_chosen_ = false;  // the person has shown or hidden the list of changes
   ComparisonResults<ComparedMemory, std::pair<int, int>>
       comparison_;  // key: the selected stage, the number of stages
 };
