@@ -94,7 +94,7 @@ void KnobRow::build() {
   lines->addWidget(idle_line_);
   connectField();
 
-  field_->setZero(text(zero_.text()));
+  field_->setZero(text(zero_.text()), text(zero_.unit));
   showIdle();
   showOthers();
   refresh(baseline_);
@@ -199,6 +199,7 @@ void KnobRow::refresh(const QString& baseline) {
   const QString before = std::exchange(idle_, idle ? text(*idle) : QString());
   if (!field_) return;
   const QString value = text(knob_text(session_->design(), knob_));
+  field_->setAuto(text(auto_value(knob_.id, session_->design())));
   // An arriving report must not replace the text that is being typed.
   if (!own_edit_ && !field_->editing() && !rejected_) field_->show(value);
   fitField();
@@ -211,7 +212,7 @@ void KnobRow::setZero(const ZeroValue& zero) {
   const QString before = text(zero_.text());
   zero_ = zero;
   if (!field_ || text(zero_.text()) == before) return;
-  field_->setZero(text(zero_.text()));
+  field_->setZero(text(zero_.text()), text(zero_.unit));
   showIdle();
 }
 
@@ -238,7 +239,8 @@ void KnobRow::fitField() {
   const auto* line = qobject_cast<QLineEdit*>(field_->widget());
   if (!line) return;
   const QString shown = line->text().isEmpty() ? line->placeholderText() : line->text();
-  const int wanted = line->fontMetrics().horizontalAdvance(shown) + kLinePadding;
+  const int wanted = line->fontMetrics().horizontalAdvance(shown) + line->textMargins().right() +
+                     kLinePadding;
   field_->widget()->setFixedWidth(std::clamp(wanted, field_width(knob_.type), kWidestLine));
 }
 

@@ -6,6 +6,7 @@
 #include "base/units.h"
 #include "design/knobs/knobs.h"
 #include "design/knobs/machine_table.h"
+#include "hardware/network_catalogue.h"
 
 namespace shardscape {
 namespace {
@@ -71,6 +72,10 @@ constexpr DesignRow kDesignRows[] = {
      [](const Design&) {
        return ZeroValue{"no limit", "", "no token is dropped"};
      }},
+    {"window",
+     [](const Design&) {
+       return ZeroValue{"no window", "", "attention reads the whole sequence"};
+     }},
     {"images",
      [](const Design&) {
        return ZeroValue{"none", "", "text-only sequences"};
@@ -102,6 +107,12 @@ std::string number_text(double value) {
 }
 
 }  // namespace
+
+std::string auto_value(std::string_view knob, const Design& design) {
+  if (knob != "network") return {};
+  const NetworkEntry* network = default_network(design.cluster.accelerator);
+  return network ? network->name : std::string();
+}
 
 bool zero_means_unset(std::string_view knob) {
   const auto is_it = [&](const auto& row) { return row.knob == knob; };
