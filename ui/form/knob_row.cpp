@@ -172,7 +172,7 @@ IssueLine* KnobRow::issueLine() {
     issue_ = new IssueLine(this);
     issue_->setVisible(false);
     layout()->addWidget(issue_);
-    setTabOrder(field_->widget(), issue_->fixButton());
+    Q_EMIT grown();
   }
   return issue_;
 }
