@@ -301,17 +301,7 @@ void KnobRow::takeDesign() {
   if (field_) field_->show(text(knob_text(session_->design(), knob_)));
 }
 
-// Errors come before notes. nullptr: the knob has neither.
-const Problem* KnobRow::problem() const {
-  if (const Problem* rejected = session_->rejected(text(knob_.id))) return rejected;
-  const Problem* found = nullptr;
-  for (const Problem& problem : session_->problems()) {
-    if (problem.where != knob_.id) continue;
-    if (problem.severity == Severity::Error) return &problem;
-    if (!found) found = &problem;
-  }
-  return found;
-}
+const Problem* KnobRow::problem() const { return session_->problemOf(text(knob_.id)); }
 
 void KnobRow::showIssue() {
   if (const Problem* found = problem()) return showProblem(*found);

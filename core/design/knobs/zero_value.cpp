@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "base/units.h"
-#include "design/knobs/knobs.h"
 #include "design/knobs/machine_table.h"
 #include "hardware/network_catalogue.h"
 
@@ -107,6 +106,12 @@ std::string number_text(double value) {
 }
 
 }  // namespace
+
+const Knob* machine_knob(std::string_view key) {
+  const auto row = std::find_if(std::begin(kMachineRows), std::end(kMachineRows),
+                                [&](const MachineRow& of) { return of.key == key; });
+  return row == std::end(kMachineRows) ? nullptr : find_knob(row->knob);
+}
 
 std::string auto_value(std::string_view knob, const Design& design) {
   if (knob != "network") return {};
