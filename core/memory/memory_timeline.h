@@ -40,7 +40,7 @@ struct MemoryContributor {
     int64_t layer = -1;
     int64_t bytes = 0;
   };
-  std::vector<LayerBytes> layers;
+  std::vector<LayerBytes> layers = {};
 };
 
 struct StageMemory {

@@ -22,10 +22,7 @@ class KnobField : public QObject {
   virtual bool editing() const { return false; }
   // The placeholder of an empty field, which stands for zero; empty: zero is a number like any other. unit:
   // shown after a typed value; may be empty.
-  virtual void setZero(const QString& placeholder, const QString& unit) {
-    Q_UNUSED(placeholder)
-    Q_UNUSED(unit)
-  }
+  virtual void setZero(const QString& /*placeholder*/, const QString& /*unit*/) {}
   // What the choice "auto" stands for: "DGX H100, 8 x NDR InfiniBand"; empty: its own label.
   virtual void setAuto(const QString&) {}
   // invalid_reason: the reason why a choice is invalid, empty for a valid choice. Called when the list opens.
