@@ -9,6 +9,7 @@
 #include "ui/plot/bar_paint.h"
 #include "ui/plot/chart_table.h"
 #include "ui/plot/stage_chart.h"
+#include "ui/session/comparisons.h"
 #include "ui/session/memory_advisor.h"
 #include "ui/session/memory_problem.h"
 #include "ui/session/staleness.h"
@@ -173,7 +174,8 @@ void MemoryView::fillAdvice() {
   advice_list_->setEnabled(advised);
   if (!advised || !isVisible()) return;
   advice_list_->setAdvice(&advice()->advice(), session()->units());
-  if (!panel_chosen_) setPanelShown(!filled()->memory->fits && !advice()->advice().empty());
+  const bool wanted = !filled()->memory->fits && !advice()->advice().empty();
+  if (!panel_chosen_) setPanelShown(wanted && session()->comparisons()->all().empty());
   fitTable();
 }
 
